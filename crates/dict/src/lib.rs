@@ -1,25 +1,26 @@
-//! zstd blocks of a few KiB, each compressed with one of tens of thousands of dictionaries.
+//! Decodes zstd blocks of a few KiB, each compressed with one of tens of thousands of dictionaries.
 //!
-//! A storage engine with one dictionary per file, tenant or table finds, at each random read, that the
-//! dictionary's decoding tables have left the CPU caches. Here the tables are compact (at most 5.3 KiB beside
-//! the dictionary's bytes), lie in huge pages, and are prefetched while the previous block is decoded.
+//! A storage engine with one dictionary per file, tenant or table finds, at each random read, that
+//! the dictionary's decoding tables have left the CPU caches. This crate keeps the tables compact
+//! (at most 5.3 KiB beside the dictionary's bytes) and in huge pages, and prefetches them while the
+//! previous block is decoded.
 //!
-//! * [`Store`]: the dictionaries, by ID. Shared by threads; reading takes no lock.
-//! * [`Decoder`]: one per thread. Decodes one block, or a batch of [`Job`]s in an [`Order`].
-//! * [`Pipeline`]: decodes jobs that arrive one by one.
-//! * [`Encoder`]: compresses blocks with the dictionaries of a store, through libzstd.
-//! * [`Pack`]: a file of dictionaries.
-//! * [`BlockFile`]: a file of sorted records in such blocks.
-//! * [`sst`]: a reader of RocksDB's SST files.
-//! * [`Training`]: trains dictionaries, also with small tables; [`Savings`] measures them.
-//! * [`Search`]: finds the dictionary size with the smallest total; [`Clustering`]: few dictionaries for many
-//!   sets of samples.
+//! * [`Store`] holds the dictionaries by ID. Threads share it; reading takes no lock.
+//! * [`Decoder`], one per thread, decodes one block, or a batch of [`Job`]s in an [`Order`].
+//! * [`Pipeline`] decodes jobs that arrive one by one.
+//! * [`Encoder`] compresses blocks with the dictionaries of a store, through libzstd.
+//! * [`Pack`] is a file of dictionaries.
+//! * [`BlockFile`] is a file of sorted records in such blocks.
+//! * [`sst`] reads RocksDB's SST files.
+//! * [`Training`] trains dictionaries, also with small tables; [`Savings`] measures them.
+//! * [`Search`] finds the dictionary size with the smallest total, and [`Clustering`] shares few
+//!   dictionaries among many sets of samples.
 //!
 //! # Features
 //!
-//! Everything is read and decoded by Rust alone. `encode` (the [`Encoder`], [`Savings`], writing packs) and `train`
-//! (besides, [`Training`], [`Search`], [`Clustering`], writing block files) compile libzstd from C; `sst` is Rust. All
-//! three are on by default.
+//! Reading and decoding are pure Rust. `encode` (the [`Encoder`], [`Savings`], writing packs) and
+//! `train` (in addition, [`Training`], [`Search`], [`Clustering`], writing block files) compile
+//! libzstd from C; `sst` is Rust. All three are on by default.
 //!
 //! # Modules
 //!
@@ -29,7 +30,7 @@
 //! | `blocks/` | block files: `builder`, `sorter` write; `file`, `reader`, `scan`, `verify` read; `block`, `layout` are the format |
 //! | `pack/` | pack files: `open`, `load` read; `editor`, `compact` write; `codec` decompresses, `compressor` compresses; `index`, `layout` are the format |
 //! | `train/` | training, and choosing the size and number of dictionaries |
-//! | `coding/` | blocks decoded and encoded, singly, in batches and in streams of jobs |
+//! | `coding/` | decodes and encodes blocks, singly, in batches and in streams of jobs |
 //! | `store/` | dictionaries by ID, reference counts, eviction of tables |
 //! | `sys/` | one dictionary (`slot`): lock-free pins, publication and reclamation, over the atomics of `sync`; memory in huge pages between guard pages (`arena`, `mapping`), best-fit allocation (`free_list`) |
 //! | `files/` | file access through `linerate-io`; integers and checksums in files |

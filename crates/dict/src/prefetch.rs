@@ -1,4 +1,4 @@
-//! Requests for cache lines before they are needed.
+//! Requests cache lines before they are needed.
 
 use linerate_core::{CACHE_LINE, prefetch_line};
 
@@ -10,8 +10,8 @@ pub(crate) fn prefetch<T: ?Sized>(value: &T) {
 }
 
 /// Reads a byte of every cache line of both ranges, which are needed next and as a whole. The CPU's
-/// own prefetcher runs ahead of loads in order, but not of prefetch instructions; each half of a range
-/// is a stream of its own for it, so that more lines are under way at a time.
+/// own prefetcher runs ahead of loads in order, but not of prefetch instructions. Each half of a
+/// range is a stream of its own for the prefetcher, so that more lines are under way at a time.
 #[inline]
 pub(crate) fn read_ahead(ranges: [&[u8]; 2]) {
     let mut all = 0;
@@ -26,7 +26,7 @@ fn for_each_line<'a>(ranges: [&'a [u8]; 2], mut read: impl FnMut(&'a u8)) {
     for at in (0..longest).step_by(CACHE_LINE) {
         [a, b, c, d].into_iter().filter_map(|stream| stream.get(at)).for_each(&mut read);
     }
-    // A range that begins within a line may end in one more.
+    // A range that begins within a line may end in one more line.
     [b, d].into_iter().filter_map(|stream| stream.last()).for_each(read);
 }
 

@@ -5,7 +5,7 @@
 pub enum HugePages {
     /// Not requested.
     Off,
-    /// The system took the advice; it may still use small pages where no huge ones are available.
+    /// The system accepted the advice. It may still use small pages if no huge ones are available.
     Advised,
     /// Not supported, or the advice was refused: pages have the default size.
     Refused,
@@ -15,19 +15,22 @@ pub enum HugePages {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Dictionaries.
+    /// Number of dictionaries.
     pub dictionaries: usize,
-    /// Bytes of the dictionaries, without those borrowed from a [`Source`](crate::Source).
+    /// Number of bytes of the dictionaries, without those borrowed from a
+    /// [`Source`](crate::Source).
     pub raw_bytes: usize,
-    /// Dictionaries with tables.
+    /// Number of dictionaries with tables.
     pub digested: usize,
-    /// Bytes of their tables.
+    /// Number of bytes of their tables.
     pub table_bytes: usize,
-    /// Bytes of the slots (64 for each dictionary, and for at most an eighth more) and of their lists.
+    /// Number of bytes of the slots (64 for each dictionary, and for at most an eighth more) and of
+    /// their lists.
     pub slot_bytes: usize,
-    /// Bytes of address space of dictionaries and tables; pages never used take no memory.
+    /// Number of bytes of address space of dictionaries and tables. Pages that were never used take
+    /// no memory.
     pub mapped_bytes: usize,
-    /// Huge pages.
+    /// State of the huge pages.
     pub huge_pages: HugePages,
     /// Number of times that tables were built and kept.
     pub digests: u64,
@@ -39,20 +42,21 @@ pub struct Stats {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Blocks, failed ones included.
+    /// Number of blocks, failed ones included.
     pub blocks: u64,
-    /// Blocks with kept tables, or a dictionary that needs none.
+    /// Number of blocks with kept tables, or with a dictionary that needs none.
     pub with_tables: u64,
-    /// Blocks whose tables were built for them alone, because there was no memory to keep them.
+    /// Number of blocks whose tables were built for them alone, because there was no memory to keep
+    /// them.
     pub without_tables: u64,
-    /// Blocks that failed.
+    /// Number of blocks that failed.
     pub errors: u64,
-    /// Cache lines prefetched.
+    /// Number of cache lines prefetched.
     pub prefetched_lines: u64,
 }
 
 impl HugePages {
-    /// Combines the states of two pieces of memory: the worse one.
+    /// Combines the states of two pieces of memory into the worse one.
     pub(crate) fn or(self, other: HugePages) -> HugePages {
         if self == HugePages::Refused { self } else { other }
     }

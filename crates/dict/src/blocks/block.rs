@@ -1,5 +1,6 @@
-//! Data and index blocks: sorted records with prefix-compressed keys, and restart points (records with a full
-//! key) every eighth record, for binary search. The layout is similar to that of LevelDB's blocks.
+//! Data and index blocks: sorted records with prefix-compressed keys. Every eighth record is a
+//! restart point, which has a full key, for binary search. The layout is similar to that of
+//! LevelDB's blocks.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -8,7 +9,7 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::files::fields::{put_varint, u32_at, varint};
 
-/// Records from one restart point to the next.
+/// Number of records from one restart point to the next.
 const RESTART_INTERVAL: usize = 8;
 const DAMAGED: Error = Error::new(Kind::Corrupt, 0, "the records of a block are damaged");
 
@@ -22,7 +23,7 @@ pub(super) struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// Appends a record, whose key is greater than all before.
+    /// Appends a record. Its key must be greater than all before.
     pub(super) fn add(&mut self, key: &[u8], value: &[u8]) {
         let mut shared = 0;
         if self.count.is_multiple_of(RESTART_INTERVAL) {
@@ -40,24 +41,24 @@ impl BlockBuilder {
         self.count += 1;
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// The key of the last record.
+    /// Returns the key of the last record.
     pub(super) fn last_key(&self) -> &[u8] {
         &self.last
     }
 
-    /// Length of the finished block.
+    /// Returns the length of the finished block.
     pub(super) fn len(&self) -> usize {
         self.bytes.len() + 4 * self.restarts.len() + 4
     }
 
-    /// Maximum bytes that a record adds to a block.
+    /// Returns the maximum number of bytes that a record adds to a block.
     pub(super) fn max_record_len(key: usize, value: usize) -> usize {
-        // Three lengths, and the offset of a restart point.
+        // A record has three lengths, and may have the offset of a restart point.
         15 + 4 + key + value
     }
 
@@ -84,7 +85,8 @@ pub(super) struct Block<'a> {
     restarts: &'a [u8],
 }
 
-/// A record: bytes shared with the previous key, and ranges of the rest of the key and of the value.
+/// A record: number of bytes shared with the previous key, and ranges of the rest of the key and of
+/// the value.
 struct Record {
     shared: usize,
     rest: Range<usize>,
@@ -93,7 +95,7 @@ struct Record {
 
 /// The last record not greater than a key.
 pub(super) struct Floor {
-    /// Whether its key is equal.
+    /// Whether the keys are equal.
     pub(super) exact: bool,
     pub(super) value: Range<usize>,
 }
@@ -106,7 +108,7 @@ impl<'a> Block<'a> {
         let len = (u32::from_le_bytes(*count) as usize).checked_mul(4).ok_or(DAMAGED)?;
         let at = rest.len().checked_sub(len).ok_or(DAMAGED)?;
         let (records, restarts) = rest.split_at(at);
-        // Records without restart points could not be found; restart points need records.
+        // Records without restart points could not be found, and restart points need records.
         if records.is_empty() != restarts.is_empty() || (len > 0 && u32_at(restarts, 0) != 0) {
             return Err(DAMAGED);
         }
@@ -122,19 +124,20 @@ impl<'a> Block<'a> {
         Ok(Record { shared, rest: at..middle, value: middle..end })
     }
 
-    /// Offset of the `i`th restart point.
+    /// Returns the offset of the `i`th restart point.
     fn restart(&self, i: usize) -> usize {
         u32_at(self.restarts, 4 * i) as usize
     }
 
-    /// Key of the `i`th restart point.
+    /// Returns the key of the `i`th restart point.
     fn restart_key(&self, i: usize) -> Result<&'a [u8]> {
         let at = self.restart(i);
         let record = if at < self.records.len() { self.record(at)? } else { return Err(DAMAGED) };
         if record.shared > 0 { Err(DAMAGED) } else { Ok(&self.records[record.rest]) }
     }
 
-    /// Offset of the last restart point with a key not greater than `key`, or else of the first record.
+    /// Returns the offset of the last restart point with a key not greater than `key`, or of the
+    /// first record if there is none.
     fn restart_before(&self, key: &[u8]) -> Result<usize> {
         let (mut low, mut high) = (0, self.restarts.len() / 4);
         while high - low > 1 {
@@ -148,8 +151,8 @@ impl<'a> Block<'a> {
         Ok(if high == 0 { 0 } else { self.restart(low) })
     }
 
-    /// Finds the last record whose key is not greater than `key`. The cursor's next step returns the one
-    /// after it.
+    /// Finds the last record whose key is not greater than `key`. The cursor's next step returns
+    /// the record after it.
     pub(super) fn floor(&self, key: &[u8], cursor: &mut Cursor) -> Result<Option<Floor>> {
         cursor.start(self.restart_before(key)?);
         let mut found = None;
@@ -169,7 +172,7 @@ impl<'a> Block<'a> {
     /// Checks that the restart points are every eighth record.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] if they are not.
+    /// Returns [`Kind::Corrupt`] if they are not.
     pub(super) fn check(&self) -> Result<()> {
         let (mut at, mut count) = (0, 0);
         while at < self.records.len() {
@@ -186,13 +189,13 @@ impl<'a> Block<'a> {
         if count.div_ceil(RESTART_INTERVAL) * 4 == self.restarts.len() { Ok(()) } else { Err(DAMAGED) }
     }
 
-    /// The bytes that value ranges refer to.
+    /// Returns the bytes that value ranges refer to.
     pub(super) fn records(&self) -> &'a [u8] {
         self.records
     }
 }
 
-/// Cursor over the records of a block. Holds offsets only, no reference to the block.
+/// Cursor over the records of a block. It holds only offsets, and no reference to the block.
 #[derive(Default)]
 pub(super) struct Cursor {
     at: usize,
@@ -203,7 +206,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// Moves before the restart point at `at`.
+    /// Moves to the restart point at `at`; the next step returns its record.
     pub(super) fn start(&mut self, at: usize) {
         self.at = at;
         self.key.clear();
@@ -238,10 +241,11 @@ impl Cursor {
         Ok(true)
     }
 
-    /// Advances to the first record whose key is not less than `key`. Returns false if there is none.
+    /// Advances to the first record whose key is not less than `key`. Returns false if there is
+    /// none.
     ///
     /// # Errors
-    /// As [`Cursor::step`].
+    /// Returns the errors of [`Cursor::step`].
     pub(super) fn seek(&mut self, block: &Block<'_>, key: &[u8]) -> Result<bool> {
         self.start(block.restart_before(key)?);
         while self.step(block)? {
@@ -324,7 +328,7 @@ mod tests {
         }
     }
 
-    /// With any byte changed, reading ends without a panic.
+    /// After a change of any byte, reading ends without a panic.
     #[test]
     fn damaged_bytes_are_an_error_or_another_block() {
         let bytes = filled(20);

@@ -1,4 +1,4 @@
-//! Writing of block files from sorted records.
+//! Writes block files from sorted records.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -24,7 +24,8 @@ use crate::train::training::Training;
 
 /// Target size of an index block, in bytes.
 const INDEX_BLOCK: usize = 4096;
-/// Most bytes of blocks that a trained dictionary is measured with; more do not change the choice.
+/// Maximum number of bytes of blocks that a trained dictionary is measured with. More do not change
+/// the choice.
 const MAX_MEASURED_BYTES: usize = 2 << 20;
 /// After each this many compared bytes, half as many of the blocks are compared.
 const SAMPLED_BYTES: usize = 1 << 20;
@@ -40,8 +41,8 @@ const fn refused(what: &'static str) -> Error {
 
 const FAILED: Error = refused("an earlier write to the block file failed");
 
-/// Writes a block file from records in ascending key order. Holds in memory one block, the root
-/// index (about 40 bytes for a hundred blocks), and, to train a dictionary, the first records.
+/// Writes a block file from records in ascending key order. Memory holds one block, the root index
+/// (about 40 bytes for a hundred blocks), and, to train a dictionary, the first records.
 ///
 /// ```
 /// use linerate_dict::blocks::{BlockFile, Builder, BlockFileOptions};
@@ -56,7 +57,7 @@ const FAILED: Error = refused("an earlier write to the block file failed");
 /// ```
 pub struct Builder {
     out: Out,
-    /// Bytes written.
+    /// Number of bytes written.
     at: u64,
     options: BlockFileOptions,
     block: BlockBuilder,
@@ -70,7 +71,7 @@ pub struct Builder {
     root: BlockBuilder,
     counts: Counts,
     savings: Option<Savings>,
-    /// Whether a write failed, so that nothing may follow.
+    /// Whether a write failed. Nothing may be written after that.
     failed: bool,
 }
 
@@ -87,7 +88,7 @@ struct PendingBlock {
 }
 
 enum Phase {
-    /// Blocks are collected to train a dictionary.
+    /// Collects blocks to train a dictionary with.
     Sampling {
         cuts: Vec<PendingBlock>,
         bytes: usize,
@@ -95,8 +96,8 @@ enum Phase {
     Writing(Box<BlockCompressor>),
 }
 
-/// Compares blocks with a given dictionary and without: all blocks of the first MiB, every second
-/// one until the next MiB is compared, every fourth one after it, and so on.
+/// Compares blocks with a given dictionary and without. It compares all blocks of the first MiB,
+/// every second one of the next MiB, every fourth one after it, and so on.
 struct Sample {
     meter: SizeMeter,
     stride: u64,
@@ -109,7 +110,7 @@ impl Sample {
         Ok(Sample { meter: SizeMeter::new(level)?, stride: 1, savings })
     }
 
-    /// Adds a block that became `with` bytes.
+    /// Adds a block that the dictionary compresses to `with` bytes.
     fn add(&mut self, number: u64, content: &[u8], with: usize) -> Result<()> {
         if number.is_multiple_of(self.stride) {
             let before = self.savings.content / SAMPLED_BYTES;
@@ -145,17 +146,17 @@ pub struct Summary {
     /// it was trained with, even if it was omitted because it saves nothing. `None` without a
     /// dictionary.
     pub savings: Option<Savings>,
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub len: u64,
 }
 
 impl Builder {
-    /// Creates a builder of a file, which replaces an existing one when [finished](Self::finish).
-    /// Dropping the builder discards it.
+    /// Creates a builder of a file, which replaces an existing one when it is
+    /// [finished](Self::finish). Dropping the builder discards the file.
     ///
     /// # Errors
-    /// [`Kind::Write`]; [`Kind::BadArgument`] for invalid options; those of [`Store::insert`] for a given
-    /// dictionary.
+    /// [`Kind::Write`]; [`Kind::BadArgument`] for invalid options; those of [`Store::insert`] for a
+    /// given dictionary.
     pub fn create(path: impl AsRef<Path>, options: BlockFileOptions) -> Result<Builder> {
         check(&options)?;
         Self::new(Out::File(Box::new(create(path.as_ref(), Existing::Replace)?)), options)
@@ -164,7 +165,7 @@ impl Builder {
     /// Creates a builder in memory.
     ///
     /// # Errors
-    /// As [`create`](Self::create), without those of files.
+    /// Returns the errors of [`create`](Self::create), without those of files.
     pub fn in_memory(options: BlockFileOptions) -> Result<Builder> {
         check(&options)?;
         Self::new(Out::Memory(Vec::new()), options)
@@ -202,9 +203,9 @@ impl Builder {
     /// Adds a record.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for a key that is not greater than the previous one, or longer than 65,535
-    /// bytes; [`Kind::Limit`] for a value longer than 32 MiB; these leave the builder unchanged.
-    /// [`Kind::Write`], after which the file cannot be finished.
+    /// [`Kind::BadArgument`] for a key that is not greater than the previous one, or longer than
+    /// 65,535 bytes; [`Kind::Limit`] for a value longer than 32 MiB; these leave the builder
+    /// unchanged. [`Kind::Write`], after which the file cannot be finished.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.failed {
             return Err(FAILED);
@@ -238,7 +239,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Ends a block; `next` separates it from the next one.
+    /// Ends a block. `next` separates it from the next one.
     fn cut(&mut self, next: Vec<u8>) -> Result<()> {
         let records = self.block.count() as u32;
         let lower_bound = std::mem::replace(&mut self.lower_bound, next);
@@ -253,7 +254,7 @@ impl Builder {
         }
     }
 
-    /// Trains a dictionary with the blocks so far, and writes them.
+    /// Trains a dictionary with the blocks so far, and writes the blocks.
     fn train(&mut self) -> Result<()> {
         let Phase::Sampling { cuts, .. } = &mut self.phase else { return Ok(()) };
         let cuts = std::mem::take(cuts);
@@ -262,7 +263,7 @@ impl Builder {
             let level = self.options.level;
             let trained = match Training::new(size).small_tables(small_tables).level(level).train(&samples) {
                 Ok(dictionary) => Some(dictionary),
-                // The samples are too few to train with; the blocks are compressed without a
+                // The samples are too few to train with, so the blocks are compressed without a
                 // dictionary.
                 Err(error) if error.kind == Kind::BadArgument => None,
                 Err(error) => return Err(error),
@@ -277,7 +278,7 @@ impl Builder {
         cuts.iter().try_for_each(|cut| self.write(cut))
     }
 
-    /// Writes everything before the blocks.
+    /// Writes the header and the embedded dictionary, which precede the blocks.
     fn begin(&mut self, place: DictionaryPlace, bytes: &[u8]) -> Result<()> {
         let store = Store::new();
         let mut id = Id::NONE;
@@ -380,8 +381,8 @@ impl Builder {
         Ok(Summary { counts: self.counts, dictionary: header.dictionary, savings, len })
     }
 
-    /// Writes the remaining parts, and gives a file its name, once it is on the disk if it replaces
-    /// another.
+    /// Writes the remaining parts, and gives the file its name. If it replaces another file, it is
+    /// first on the disk.
     ///
     /// # Errors
     /// [`Kind::Write`]; [`Kind::Limit`] if memory for training is exhausted.
@@ -396,7 +397,8 @@ impl Builder {
     /// Writes the remaining parts, and returns the bytes of a builder [in memory](Self::in_memory).
     ///
     /// # Errors
-    /// As [`finish`](Self::finish); [`Kind::BadArgument`] for a builder of a file, which is discarded then.
+    /// Returns the errors of [`finish`](Self::finish), and [`Kind::BadArgument`] for a builder of a
+    /// file, which is then discarded.
     pub fn into_bytes(mut self) -> Result<Vec<u8>> {
         self.end()?;
         match self.out {
@@ -406,8 +408,8 @@ impl Builder {
     }
 }
 
-/// Compares a trained dictionary with none. Returns no dictionary if the blocks are no larger
-/// without it than with it and its own bytes.
+/// Compares a trained dictionary with none. Returns no dictionary if the blocks without it are no
+/// larger than the blocks with it plus its own bytes.
 fn compare(trained: Vec<u8>, blocks: &[&[u8]], level: i32) -> Result<(Option<Vec<u8>>, Savings)> {
     let all: usize = blocks.iter().map(|block| block.len()).sum();
     let savings = Savings::measure(&trained, &subsample(blocks, MAX_MEASURED_BYTES), level)?;
@@ -419,10 +421,10 @@ fn compare(trained: Vec<u8>, blocks: &[&[u8]], level: i32) -> Result<(Option<Vec
 fn check(options: &BlockFileOptions) -> Result<()> {
     let size = options.block_size as usize;
     if !(16..=MAX_CONTENT / 2).contains(&size) {
-        return Err(refused("the block size is not one of 16 bytes to 32 MiB"));
+        return Err(refused("the block size is not between 16 bytes and 32 MiB"));
     }
     if !(-7..=zstd_safe::max_c_level()).contains(&options.level) {
-        return Err(refused("the compression level is not one of -7 to 22"));
+        return Err(refused("the compression level is not between -7 and 22"));
     }
     Ok(())
 }

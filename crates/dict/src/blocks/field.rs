@@ -1,6 +1,7 @@
-//! The key of a record that is a line of JSON: the value of one of its fields.
+//! [`Field`]: finds the key of a record that is a line of JSON, as the value of one of its fields.
 //!
-//! Only that value is built: the rest of the line is checked and skipped, at three times the speed of building it.
+//! Only that value is built. The rest of the line is checked and skipped, at three times the speed
+//! of building it.
 
 use std::fmt;
 
@@ -18,7 +19,7 @@ use serde_core::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAc
 /// ```
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// As it was given, for messages.
+    /// The name as it was given, for messages.
     name: String,
     /// Names of members, or numbers of elements, from the outside in.
     path: Vec<String>,
@@ -31,8 +32,8 @@ pub enum FieldError {
     NotJson,
     /// The line has no field of this name.
     Missing(String),
-    /// The field of this name is neither text nor a whole number. Other numbers are rounded to `f64`, so that different
-    /// keys could become equal.
+    /// The field of this name is neither text nor a whole number. Other numbers are rounded to
+    /// `f64`, so that different keys could become equal.
     NotAKey(String),
 }
 
@@ -49,7 +50,8 @@ impl fmt::Display for FieldError {
 impl std::error::Error for FieldError {}
 
 impl Field {
-    /// A member of the outermost object, or the place that a JSON Pointer (RFC 6901) names, which begins with `/`.
+    /// Makes a field from the name of a member of the outermost object, or from a JSON Pointer (RFC
+    /// 6901), which begins with `/`.
     pub fn new(name: &str) -> Field {
         let part = |part: &str| part.replace("~1", "/").replace("~0", "~");
         let path = match name.strip_prefix('/') {
@@ -59,11 +61,11 @@ impl Field {
         Field { name: name.to_owned(), path }
     }
 
-    /// Appends the text of the field, or the digits of its number, to `key`. Of members with the same name, the last
-    /// counts.
+    /// Appends the text of the field, or the digits of its number, to `key`. If several members
+    /// have the same name, the last counts.
     ///
     /// # Errors
-    /// [`FieldError`]; `key` is then as before.
+    /// Returns a [`FieldError`], and leaves `key` as it was.
     pub fn key(&self, line: &[u8], key: &mut Vec<u8>) -> Result<(), FieldError> {
         let text = std::str::from_utf8(line).map_err(|_| FieldError::NotJson)?;
         let mut json = serde_json::Deserializer::from_str(text);
@@ -77,7 +79,7 @@ impl Field {
     }
 }
 
-/// What is at the end of a path.
+/// The value at the end of a path.
 enum Found {
     /// Text, or the digits of a whole number.
     Key(Vec<u8>),
@@ -87,11 +89,11 @@ enum Found {
     Nothing,
 }
 
-/// Visits a value that is on the path, of which this much is left.
+/// Visits a value on the path. It holds the rest of the path.
 struct Seek<'p>(&'p [String]);
 
 impl Seek<'_> {
-    /// A value without members.
+    /// Handles a value without members.
     fn scalar(&self, value: Found) -> Found {
         if self.0.is_empty() { value } else { Found::Nothing }
     }
@@ -170,13 +172,13 @@ impl<'de> Visitor<'de> for Seek<'_> {
     }
 }
 
-/// The number of an element as RFC 6901 writes it: without a sign and leading zeros.
+/// Parses the number of an element as RFC 6901 writes it: without a sign and leading zeros.
 fn index(number: &str) -> Option<usize> {
     let is_plain = number == "0" || !number.starts_with(['0', '+']);
     number.parse().ok().filter(|_| is_plain)
 }
 
-/// Whether the name of a member is this one. Names are compared in place, without a copy.
+/// Compares the name of a member with this one, in place and without a copy.
 struct Name<'n>(&'n str);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
@@ -208,7 +210,7 @@ mod tests {
         Field::new(field).key(line.as_bytes(), &mut key).map(|()| String::from_utf8(key).expect("text"))
     }
 
-    /// The same by building the whole value.
+    /// Finds the key by building the whole value.
     fn key_of_value(line: &str, field: &str) -> Result<String, FieldError> {
         let row: serde_json::Value = serde_json::from_str(line).map_err(|_| FieldError::NotJson)?;
         let found = if field.starts_with('/') { row.pointer(field) } else { row.get(field) };

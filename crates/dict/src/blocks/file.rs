@@ -1,4 +1,4 @@
-//! Open block files.
+//! [`BlockFile`]: an open block file.
 
 use std::ops::RangeBounds;
 use std::path::Path;
@@ -24,15 +24,16 @@ const MAX_DICTIONARY: u32 = 64 << 20;
 
 /// A sorted file of records, in blocks that share a dictionary.
 ///
-/// Open files share a [`Store`], in which each holds a reference to its dictionary; files with the same
-/// dictionary bytes share it. Clones share one file, also across threads; each thread needs a [`Reader`].
+/// Open files share a [`Store`], in which each holds a reference to its dictionary. Files with the
+/// same dictionary bytes share one dictionary. Clones share one file, even across threads; each
+/// thread needs a [`Reader`].
 #[derive(Clone)]
 pub struct BlockFile {
     open: Arc<Open>,
 }
 
 pub(super) struct Open {
-    /// Process-wide unique number, by which readers identify the file of a cached block.
+    /// Number that is unique in the process. Readers use it to identify the file of a cached block.
     pub(super) number: u64,
     pub(super) input: Input,
     pub(super) store: Store,
@@ -62,13 +63,13 @@ pub struct Stats {
 }
 
 impl BlockFile {
-    /// Opens a file by mapping it, see [`Input::map`]. An embedded dictionary is inserted into the store; an
-    /// external one must be in it.
+    /// Opens a file by mapping it (see [`Input::map`]). An embedded dictionary is inserted into the
+    /// store; an external one must be in it.
     ///
     /// # Errors
-    /// [`Kind::Read`]; [`Kind::Truncated`] and [`Kind::Corrupt`] for damage to header, footer, root index or
-    /// dictionary; [`Kind::Unsupported`] for another version; [`Kind::BadArgument`] if the store does not
-    /// have the dictionary; the errors of [`Store::insert`].
+    /// [`Kind::Read`]; [`Kind::Truncated`] and [`Kind::Corrupt`] for damage to header, footer, root
+    /// index or dictionary; [`Kind::Unsupported`] for another version; [`Kind::BadArgument`] if the
+    /// store does not have the dictionary; the errors of [`Store::insert`].
     pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<BlockFile> {
         Self::open_input(Input::map(path)?, store)
     }
@@ -76,7 +77,7 @@ impl BlockFile {
     /// Opens a file from any input.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn open_input(input: Input, store: &Store) -> Result<BlockFile> {
         let header = Header::parse(&input.array(0)?)?;
         let find = |dictionary: DictionaryReference| {
@@ -92,7 +93,8 @@ impl BlockFile {
     /// Opens a file whose external dictionary is `id` in the store.
     ///
     /// # Errors
-    /// As [`open`](Self::open); [`Kind::BadArgument`] if `id` has other bytes than the file was built with.
+    /// Returns the errors of [`open`](Self::open), and [`Kind::BadArgument`] if `id` has other
+    /// bytes than the file was built with.
     pub fn open_with(input: Input, store: &Store, id: Id) -> Result<BlockFile> {
         let header = Header::parse(&input.array(0)?)?;
         Self::open_with_header(input, header, store, |dictionary| {
@@ -138,15 +140,15 @@ impl BlockFile {
         Ok(BlockFile { open: Arc::new(open) })
     }
 
-    /// Reads which dictionary a file needs, without opening it.
+    /// Reads which dictionary a file needs, without opening the file.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn dictionary_of(input: &Input) -> Result<DictionaryReference> {
         Ok(Header::parse(&input.array(0)?)?.dictionary)
     }
 
-    /// The ID of the dictionary in the store, or [`Id::NONE`].
+    /// Returns the ID of the dictionary in the store, or [`Id::NONE`].
     pub fn dictionary(&self) -> Id {
         self.open.id
     }
@@ -164,7 +166,7 @@ impl BlockFile {
         }
     }
 
-    /// Creates a reader for this and all files with the same store, see [`Reader::new`].
+    /// Creates a reader for this and all files with the same store (see [`Reader::new`]).
     pub fn reader(&self) -> Reader {
         Reader::new(&self.open.store)
     }
@@ -172,14 +174,14 @@ impl BlockFile {
     /// Returns the value of a key. It is borrowed from the reader.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] and [`Kind::Corrupt`] for damage, [`Kind::Read`], [`Kind::BadArgument`] for a
-    /// reader of another store.
+    /// [`Kind::Truncated`] and [`Kind::Corrupt`] for damage, [`Kind::Read`], [`Kind::BadArgument`]
+    /// for a reader of another store.
     pub fn get<'r>(&self, reader: &'r mut Reader, key: &[u8]) -> Result<Option<&'r [u8]>> {
         reader.get(self, key)
     }
 
-    /// Returns the values of many keys, in their order; blocks are decoded in batches. For several files see
-    /// [`Reader::multi_get`].
+    /// Returns the values of many keys, in their order, and decodes blocks in batches. For several
+    /// files see [`Reader::multi_get`].
     pub fn multi_get(&self, reader: &mut Reader, keys: &[&[u8]]) -> Vec<Result<Option<Vec<u8>>>> {
         let requests: Vec<(&BlockFile, &[u8])> = keys.iter().map(|key| (self, *key)).collect();
         let mut values = Vec::with_capacity(keys.len());
@@ -200,15 +202,16 @@ impl BlockFile {
     /// Reads everything, and checks all hashes, the key order and the counts.
     ///
     /// # Errors
-    /// The errors of [`get`](Self::get).
+    /// Returns the errors of [`get`](Self::get).
     pub fn verify(&self, reader: &mut Reader) -> Result<Verified> {
         verify(self, reader, &|_| {})
     }
 
-    /// As [`verify`](Self::verify); `progress` receives the bytes of content of each block after it was checked.
+    /// Verifies like [`verify`](Self::verify). `progress` receives the bytes of content of each
+    /// block after the block was checked.
     ///
     /// # Errors
-    /// As [`verify`](Self::verify).
+    /// Returns the errors of [`verify`](Self::verify).
     pub fn verify_with_progress(&self, reader: &mut Reader, progress: &dyn Fn(usize)) -> Result<Verified> {
         verify(self, reader, progress)
     }
@@ -312,7 +315,7 @@ pub(super) const GAP: Error = Error::corrupt("the index of the block file does n
 impl Drop for Open {
     fn drop(&mut self) {
         if self.id != Id::NONE {
-            // The reference was taken on opening, so this cannot fail.
+            // The reference was taken when the file was opened, so this cannot fail.
             let _ = self.store.release(self.id);
         }
     }

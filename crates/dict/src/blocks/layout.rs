@@ -19,20 +19,20 @@ pub enum DictionaryPlace {
     None,
     /// In the file.
     Embedded,
-    /// Elsewhere, under this ID: that of a pack, if it is in one.
+    /// Elsewhere, under this ID. For a dictionary in a pack, it is the ID in the pack.
     External(u64),
 }
 
 /// Identifies the dictionary of a block file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DictionaryReference {
-    /// Where it is stored.
+    /// Place of the dictionary.
     pub place: DictionaryPlace,
-    /// Its length in bytes.
+    /// Length of the dictionary in bytes.
     pub len: u32,
-    /// Its Dictionary_ID (RFC 8878, section 5); 0 for raw content.
+    /// Dictionary_ID (RFC 8878, section 5); 0 for raw content.
     pub zstd_id: u32,
-    /// Its XXH3 hash (64 bits, seed 0).
+    /// XXH3 hash of the dictionary (64 bits, seed 0).
     pub hash: u64,
 }
 
@@ -112,7 +112,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Bytes before the first block.
+    /// Returns the number of bytes before the first block.
     pub(super) fn blocks_offset(&self) -> u64 {
         let embedded = self.dictionary.place == DictionaryPlace::Embedded;
         Header::LEN as u64 + if embedded { self.dictionary.len.into() } else { 0 }
@@ -225,7 +225,7 @@ impl Footer {
 /// Entry of an index block: one data block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BlockEntry {
-    /// The frame, and the hash of its content (0 in a file without hashes).
+    /// The frame, and the hash of its content. The hash is 0 in a file without hashes.
     pub(super) extent: Extent,
     /// Uncompressed bytes.
     pub(super) content: u32,
@@ -262,7 +262,7 @@ impl BlockEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LeafEntry {
     pub(super) extent: Extent,
-    /// Number of its entries.
+    /// Number of entries in the index block.
     pub(super) blocks: u32,
 }
 
@@ -287,7 +287,7 @@ impl LeafEntry {
     }
 }
 
-/// The shortest prefix of `next` that is greater than `last`: it separates their blocks.
+/// Returns the shortest prefix of `next` that is greater than `last`. It separates their blocks.
 pub(super) fn separator<'a>(last: &[u8], next: &'a [u8]) -> &'a [u8] {
     let shared = last.iter().zip(next).take_while(|(a, b)| a == b).count();
     &next[..next.len().min(shared + 1)]
@@ -331,7 +331,7 @@ mod tests {
             let mut bytes = header.write();
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert!(Header::parse(&bytes).is_err());
-            // With a valid checksum it is another header or an error, and round-trips if it is a header.
+            // With a valid checksum, the result is an error or another header, which round-trips.
             put_checksum(&mut bytes);
             if let Ok(other) = Header::parse(&bytes) {
                 assert_eq!(other.write(), bytes);

@@ -1,7 +1,7 @@
 //! Block files: sorted records, in blocks that share a dictionary.
 //!
-//! A [`BlockFile`] is open for reading. With the feature `train`, a `Builder` writes a file from sorted records, and a
-//! `Sorter` sorts them. `docs/dict/files.md` specifies the format.
+//! A [`BlockFile`] is open for reading. With the feature `train`, a `Builder` writes a file from
+//! sorted records, and a `Sorter` sorts them. `docs/dict/files.md` specifies the format.
 
 mod block;
 #[cfg(feature = "train")]

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DictionaryChoice {
-    /// None.
+    /// No dictionary.
     #[default]
     None,
     /// These bytes, stored in the file.
@@ -20,7 +20,7 @@ pub enum DictionaryChoice {
     /// A dictionary trained with the first records, stored in the file. It is omitted if the
     /// records are too few to train with, or if it saves less than its own bytes on them.
     Train {
-        /// Its maximum length in bytes.
+        /// Maximum length of the dictionary in bytes.
         size: usize,
         /// Whether to use [small tables](crate::Training::small_tables).
         small_tables: bool,
@@ -45,7 +45,7 @@ pub struct BlockFileOptions {
 }
 
 impl BlockFileOptions {
-    /// Default options.
+    /// Returns the default options.
     pub const fn new() -> Self {
         BlockFileOptions {
             block_size: 4096,
@@ -81,7 +81,7 @@ impl BlockFileOptions {
         BlockFileOptions { dictionary, ..self }
     }
 
-    /// Sets the maximum bytes of records to train with.
+    /// Sets the maximum number of bytes of records to train with.
     #[must_use]
     pub fn sample_bytes(self, bytes: usize) -> Self {
         BlockFileOptions { sample_bytes: bytes, ..self }

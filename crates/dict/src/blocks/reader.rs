@@ -1,4 +1,4 @@
-//! Lookup of values, single and in batches.
+//! [`Reader`]: looks up values, singly and in batches.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,29 +13,29 @@ use crate::coding::job::{Job, Order};
 use crate::files::input::frame_error;
 use crate::store::Store;
 
-/// Maximum content of a batch, unless a single block is larger.
+/// Maximum number of bytes of content of a batch, unless a single block is larger.
 const BATCH: usize = 4 << 20;
 
-/// Reads block files. Needs one per thread, of about 400 KiB, and the content of one block, or of a batch of
-/// at most 4 MiB.
+/// Reads block files. Each thread needs one, of about 400 KiB, and the content of one block, or of
+/// a batch of at most 4 MiB.
 pub struct Reader {
     decoder: Decoder,
     pub(super) cursor: Cursor,
     pub(super) leaf: Vec<u8>,
     stored: Vec<u8>,
     content: Vec<u8>,
-    /// The file and offset of the block in `content`.
+    /// File number and offset of the block in `content`.
     cached: Option<(u64, u64)>,
 }
 
 /// A block of a batch.
 struct BatchBlock {
-    /// The first request for it.
+    /// The first request for the block.
     request: usize,
     entry: BlockEntry,
-    /// Its range in `stored`, if it is not in memory.
+    /// Range of the block in `stored`, if it is not in memory.
     stored: Range<usize>,
-    /// Its range in `content`.
+    /// Range of the block's content in `content`.
     content: Range<usize>,
 }
 
@@ -59,7 +59,7 @@ impl Reader {
         if same { Ok(()) } else { Err(OTHER_STORE) }
     }
 
-    /// See [`BlockFile::get`].
+    /// Implements [`BlockFile::get`].
     pub(super) fn get(&mut self, file: &BlockFile, key: &[u8]) -> Result<Option<&[u8]>> {
         self.check_store(file)?;
         let Some(entry) = file.inner().find(key, &mut self.cursor, &mut self.leaf)? else { return Ok(None) };
@@ -69,7 +69,7 @@ impl Reader {
         Ok(found.map(|found| &block.records()[found.value]))
     }
 
-    /// Decodes a block, unless it is the one decoded last.
+    /// Decodes a block, unless it is the last decoded one.
     pub(super) fn load(&mut self, file: &BlockFile, entry: &BlockEntry) -> Result<&[u8]> {
         let open = file.inner();
         let wanted = Some((open.number, entry.extent.at));
@@ -86,14 +86,14 @@ impl Reader {
         Ok(&self.content)
     }
 
-    /// The block returned last by [`load`](Self::load).
+    /// Returns the block that [`load`](Self::load) returned last.
     pub(super) fn content(&self) -> &[u8] {
         &self.content
     }
 
-    /// Looks up many keys, each in its file, and calls `answer` with the index and value of each request, in
-    /// their order. Blocks are decoded in batches, each once per batch. Errors are those of
-    /// [`BlockFile::get`], and affect only the requests for that block.
+    /// Looks up many keys, each in its file, and calls `answer` with the index and value of each
+    /// request, in their order. Blocks are decoded in batches, each once per batch. Errors are
+    /// those of [`BlockFile::get`], and affect only the requests for the damaged block.
     ///
     #[cfg_attr(feature = "train", doc = "```")]
     #[cfg_attr(not(feature = "train"), doc = "```ignore")]
@@ -125,7 +125,7 @@ impl Reader {
         }
     }
 
-    /// Answers as many requests as fit into a batch, at least one, and returns how many.
+    /// Answers as many requests as fit into a batch, at least one, and returns their number.
     fn one_batch(
         &mut self,
         requests: &[(&BlockFile, &[u8])],

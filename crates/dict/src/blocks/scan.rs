@@ -1,4 +1,4 @@
-//! Iteration over records in order.
+//! [`Scan`]: iterates over records in order.
 
 use std::ops::Bound;
 
@@ -13,7 +13,7 @@ use super::reader::Reader;
 pub(super) struct Blocks {
     root: Cursor,
     leaf: Cursor,
-    /// The index block of `leaf`; empty before the first.
+    /// The index block that `leaf` is in; empty before the first.
     bytes: Vec<u8>,
 }
 
@@ -61,15 +61,16 @@ impl Blocks {
         }
     }
 
-    /// The separator before the current block.
+    /// Returns the separator before the current block.
     pub(super) fn key(&self) -> &[u8] {
         self.leaf.key()
     }
 }
 
-/// Iterator over the records of a range: see [`BlockFile::scan`].
+/// Iterates over the records of a range (see [`BlockFile::scan`]).
 ///
-/// Yields copies of keys and values; [`next_record`](Self::next_record) lends them. Ends after an error.
+/// It yields copies of keys and values; [`next_record`](Self::next_record) lends them. It ends
+/// after an error.
 pub struct Scan<'r> {
     file: &'r BlockFile,
     reader: &'r mut Reader,
@@ -92,10 +93,10 @@ impl<'r> Scan<'r> {
         Scan { file, reader, from, to, blocks: None, entry: None, cursor: Cursor::default(), done: false }
     }
 
-    /// Returns the next record, key and value. `None` at the end.
+    /// Returns the next record as key and value, or `None` at the end.
     ///
     /// # Errors
-    /// The errors of [`BlockFile::get`].
+    /// Returns the errors of [`BlockFile::get`].
     pub fn next_record(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if self.done {
             return Ok(None);
@@ -132,7 +133,7 @@ impl<'r> Scan<'r> {
         Ok(Some((self.cursor.key(), &block.records()[self.cursor.value.clone()])))
     }
 
-    /// Positions before the first record.
+    /// Moves before the first record.
     fn begin(&mut self) -> Result<()> {
         self.reader.check_store(self.file)?;
         let key: &[u8] = match &self.from {

@@ -1,4 +1,4 @@
-//! External merge sort of records by key, in bounded memory.
+//! [`Sorter`]: external merge sort of records by key, in bounded memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,21 +15,21 @@ use crate::files::output::write_error;
 const OVERHEAD: usize = size_of::<Entry>();
 /// Read buffer of each run, in bytes.
 const READ_BUFFER: usize = 32 << 10;
-/// At this number runs are merged into one, to bound the open files.
+/// Number of runs at which they are merged into one, to bound the open files.
 const MAX_RUNS: usize = 64;
 
 /// Handling of records with equal keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// They are an error.
+    /// Equal keys are an error.
     #[default]
     Refuse,
-    /// The one added last is kept.
+    /// The record added last is kept.
     LastWins,
 }
 
-/// Sorts records by key. Records beyond its memory go to temporary files, which are deleted with it. A merge
-/// holds one record of each of at most 64 files.
+/// Sorts records by key. Records that exceed the memory go to temporary files, which are deleted
+/// with the sorter. A merge holds one record of each of at most 64 files.
 pub struct Sorter {
     memory: usize,
     duplicates: Duplicates,
@@ -65,8 +65,8 @@ impl Sorter {
     /// Adds a record.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] and [`Kind::Limit`] for a key or value that is too long, as [`Builder::add`];
-    /// [`Kind::Write`] for temporary files.
+    /// Returns [`Kind::BadArgument`] and [`Kind::Limit`] for a key or value that is too long, like
+    /// [`Builder::add`], and [`Kind::Write`] for temporary files.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if key.len() > MAX_KEY_LEN {
             return Err(Error::new(Kind::BadArgument, 0, "the key is longer than 65535 bytes"));
@@ -84,7 +84,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Sorts the records in memory; equal keys stay in insertion order.
+    /// Sorts the records in memory. Equal keys stay in insertion order.
     fn sort(&mut self) {
         let bytes = &self.bytes;
         self.entries.sort_unstable_by(|a, b| a.key(bytes).cmp(b.key(bytes)).then(a.at.cmp(&b.at)));
@@ -115,7 +115,7 @@ impl Sorter {
     /// Returns the sorted records.
     ///
     /// # Errors
-    /// [`Kind::Write`].
+    /// Returns [`Kind::Write`].
     pub fn sorted(mut self) -> Result<Sorted> {
         let source = if self.runs.is_empty() {
             self.sort();
@@ -135,7 +135,7 @@ impl Sorter {
     /// Passes all sorted records to a builder.
     ///
     /// # Errors
-    /// The errors of [`Sorted::next_record`] and [`Builder::add`].
+    /// Returns the errors of [`Sorted::next_record`] and [`Builder::add`].
     pub fn into_builder(self, builder: &mut Builder) -> Result<()> {
         let mut sorted = self.sorted()?;
         while let Some((key, value)) = sorted.next_record()? {
@@ -161,10 +161,11 @@ enum RecordSource {
 }
 
 impl Sorted {
-    /// Returns the next record, key and value. `None` at the end.
+    /// Returns the next record as key and value, or `None` at the end.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for a duplicate key, with [`Duplicates::Refuse`]; [`Kind::Write`].
+    /// Returns [`Kind::BadArgument`] for a duplicate key with [`Duplicates::Refuse`], and
+    /// [`Kind::Write`].
     pub fn next_record(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         let Some((key, value)) = self.next.take() else { return Ok(None) };
         (self.key, self.value) = (key, value);
@@ -200,10 +201,11 @@ impl Sorted {
     }
 }
 
-/// A sorted run in a file: for each record the lengths of key and value, four bytes each, and both.
+/// A sorted run in a file. Each record has the lengths of key and value, four bytes each, then key
+/// and value.
 struct Run {
     file: BufReader<File>,
-    /// Records not read yet.
+    /// Number of records not read yet.
     remaining: u64,
 }
 
@@ -235,7 +237,7 @@ impl RunWriter {
 /// The next record of a run: key, run, value.
 type RunHead = (Vec<u8>, usize, Vec<u8>);
 
-/// Merges runs; of equal keys, the one of the earlier run comes first.
+/// Merges runs. If keys are equal, the record of the earlier run comes first.
 struct Merge {
     runs: Vec<Run>,
     /// The next record of each run.
@@ -283,7 +285,7 @@ mod tests {
 
     type Record = (Vec<u8>, Vec<u8>);
 
-    /// Pseudorandom records, some with equal keys.
+    /// Generates pseudorandom records, some with equal keys.
     fn records(count: u32) -> Vec<Record> {
         let mut state = 1u32;
         let mut next = || {

@@ -1,4 +1,4 @@
-//! Verification of a block file: all hashes, the key order, and the counts in its footer.
+//! Verifies a block file: all hashes, the key order, and the counts in its footer.
 
 use linerate_core::{Error, Result};
 use linerate_zstd::Dictionary;
@@ -16,7 +16,7 @@ use crate::files::fields::hash;
 pub struct Verified {
     /// Numbers of records, blocks and bytes, which equal those in the footer.
     pub counts: Counts,
-    /// Whether block contents have hashes; without them, some damage is not detected.
+    /// Whether block contents have hashes. Without them, some damage is not detected.
     pub checksums: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Decoding of single blocks and batches.
+//! [`Decoder`]: decodes single blocks and batches.
 
 use linerate_core::Result;
 use linerate_zstd::PrefetchQueue;
@@ -11,14 +11,16 @@ use crate::prefetch::prefetch;
 use crate::stats::Counters;
 use crate::store::Store;
 
-/// Most bytes of a single block that are prefetched. In a larger block the CPU's own prefetcher reads on.
+/// Number of bytes of a single block that are prefetched at most. In a larger block the CPU's own
+/// prefetcher reads on.
 const PREFETCHED: usize = 4 << 10;
 
-/// Decodes blocks with the dictionaries of a store. Needs one per thread, of about 330 KiB, and 4 bytes for
-/// each job of the largest batch.
+/// Decodes blocks with the dictionaries of a store. Each thread needs one, of about 330 KiB, and 4
+/// bytes for each job of the largest batch.
 ///
-/// A block is one zstd frame. If its header has a Dictionary_ID, it must be that of the given dictionary; a
-/// wrong dictionary with the same one is detected only by a checksum in the frame.
+/// A block is one zstd frame. If the frame's header has a Dictionary_ID, it must be that of the
+/// given dictionary. If a wrong dictionary has the same Dictionary_ID, only a checksum in the frame
+/// detects it.
 pub struct Decoder {
     store: Store,
     worker: Worker,
@@ -41,18 +43,19 @@ impl Decoder {
         self.worker.counters
     }
 
-    /// Decodes one block into `dst` and returns its length in bytes. Several blocks are faster in a
-    /// [batch](Self::decode_batch).
+    /// Decodes one block into `dst`, and returns its length in bytes. Several blocks are faster in
+    /// a [batch](Self::decode_batch).
     ///
     /// # Errors
-    /// [`Kind::BadArgument`](crate::Kind::BadArgument) for an unknown ID, or a block with another
-    /// Dictionary_ID; [`Truncated`](crate::Kind::Truncated) and [`Corrupt`](crate::Kind::Corrupt) for
-    /// anything but exactly one frame; [`OutputTooSmall`](crate::Kind::OutputTooSmall). The content of `dst`
-    /// is then unspecified.
+    /// Returns [`Kind::BadArgument`](crate::Kind::BadArgument) for an unknown ID, or a block with
+    /// another Dictionary_ID; [`Truncated`](crate::Kind::Truncated) and
+    /// [`Corrupt`](crate::Kind::Corrupt) unless the block is exactly one frame; and
+    /// [`OutputTooSmall`](crate::Kind::OutputTooSmall). After an error the content of `dst` is
+    /// unspecified.
     pub fn decode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         let Decoder { store, worker, .. } = self;
-        // A locked instruction pins the dictionary's slot, and later loads wait until the line of that slot
-        // has arrived. So the block is requested before.
+        // A locked instruction pins the dictionary's slot, and later loads wait until the line of
+        // that slot has arrived. The block is therefore prefetched first.
         prefetch(&block[..block.len().min(PREFETCHED)]);
         let result = worker.open(store.shared(), id, block).and_then(|mut ready| {
             ready.read_ahead();
@@ -62,8 +65,9 @@ impl Decoder {
         result
     }
 
-    /// Decodes all jobs, prefetching the memory of each while the previous one is decoded. Each job's
-    /// `result` has its length, or an error as of [`decode`](Self::decode), which does not affect other jobs.
+    /// Decodes all jobs, and prefetches the memory of each while the previous one is decoded. Each
+    /// job's `result` has its length, or an error like that of [`decode`](Self::decode), which does
+    /// not affect other jobs.
     pub fn decode_batch(&mut self, jobs: &mut [Job<'_>], order: Order) {
         order.arrange(jobs, &mut self.order);
         let Decoder { store, worker, order } = self;

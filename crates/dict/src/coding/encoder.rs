@@ -1,4 +1,4 @@
-//! Compression of blocks with the dictionaries of a store.
+//! [`Encoder`]: compresses blocks with the dictionaries of a store.
 
 use std::collections::VecDeque;
 
@@ -9,22 +9,23 @@ use zstd_safe::{CCtx, CDict, get_error_name};
 use crate::id::Id;
 use crate::store::Store;
 
-/// Digested dictionaries kept: each takes 100 KiB to 1 MiB, depending on the level.
+/// Number of digested dictionaries kept. Each takes 100 KiB to 1 MiB, depending on the level.
 const CACHED: usize = 4;
 
-/// Bit of the descriptor, the byte after the magic number, that announces a checksum (RFC 8878, section 3.1.1.1.1).
+/// Bit of the frame's descriptor, the byte after the magic number, that announces a checksum (RFC
+/// 8878, section 3.1.1.1.1).
 const CHECKSUM_FLAG: u8 = 1 << 2;
 
-/// Bytes of a checksum.
+/// Size of a checksum, in bytes.
 const CHECKSUM_SIZE: usize = 4;
 
-/// Compresses blocks, through libzstd. Needs one per thread.
+/// Compresses blocks, through libzstd. Each thread needs one.
 pub struct Encoder {
     store: Store,
     context: CCtx<'static>,
     level: i32,
     checksum: bool,
-    /// Most recently used first.
+    /// Digested dictionaries, the most recently used first.
     prepared: VecDeque<(Id, CDict<'static>)>,
 }
 
@@ -47,33 +48,33 @@ impl Encoder {
     /// Sets the libzstd compression level, -7 to 22.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for another level.
+    /// Returns [`Kind::BadArgument`] for other levels.
     pub fn level(mut self, level: i32) -> Result<Self> {
         if !(-7..=zstd_safe::max_c_level()).contains(&level) {
-            return Err(refused("the compression level is not one of -7 to 22"));
+            return Err(refused("the compression level is not between -7 and 22"));
         }
         self.level = level;
         self.prepared.clear();
         Ok(self)
     }
 
-    /// Sets whether each frame ends with a checksum of its content. It takes 4 bytes, and detects decoding
-    /// with a wrong dictionary.
+    /// Sets whether each frame ends with a checksum of its content. The checksum takes 4 bytes, and
+    /// detects decoding with a wrong dictionary.
     #[must_use]
     pub fn checksum(self, checksum: bool) -> Self {
         Encoder { checksum, ..self }
     }
 
-    /// Maximum compressed length of `len` bytes.
+    /// Returns the maximum compressed length of `len` bytes.
     pub fn bound(len: usize) -> usize {
         zstd_safe::compress_bound(len)
     }
 
-    /// Compresses one block into `dst` and returns its length in bytes.
+    /// Compresses one block into `dst`, and returns its length in bytes.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown ID, [`Kind::OutputTooSmall`], [`Kind::Limit`] if memory is
-    /// exhausted.
+    /// [`Kind::BadArgument`] for an unknown ID, [`Kind::OutputTooSmall`], [`Kind::Limit`] if memory
+    /// is exhausted.
     pub fn encode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         self.prepare(id)?;
         let checksum_size = if self.checksum { CHECKSUM_SIZE } else { 0 };
@@ -95,7 +96,7 @@ impl Encoder {
         Ok(len + checksum_size)
     }
 
-    /// Moves the digested dictionary to the front, or digests it.
+    /// Moves the digested dictionary to the front, or digests the dictionary.
     fn prepare(&mut self, id: Id) -> Result<()> {
         if id == Id::NONE {
             return Ok(());
@@ -120,9 +121,10 @@ impl Encoder {
     }
 }
 
-/// Ends a frame of libzstd, which has no checksum, with that of its content. libzstd itself writes one only for a
-/// dictionary that it borrows as long as the context lives, or digests for it alone: that compresses large blocks worse,
-/// since tables then have the size that suits the dictionary.
+/// Appends the checksum of its content to a frame of libzstd, which has none. libzstd writes a
+/// checksum itself only if the context digests the dictionary for itself alone, or borrows it as
+/// long as it lives. Large blocks then compress worse, because the tables have the size that suits
+/// the dictionary.
 fn append_checksum(frame: &mut [u8], content: &[u8]) {
     let (frame, checksum) = frame.split_at_mut(frame.len() - CHECKSUM_SIZE);
     frame[4] |= CHECKSUM_FLAG;

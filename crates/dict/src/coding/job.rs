@@ -1,4 +1,4 @@
-//! A block to decode, and the decoding order of a batch.
+//! [`Job`]: a block to decode, and [`Order`]: the decoding order of a batch.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -7,13 +7,14 @@ use crate::id::Id;
 /// One block to decode.
 #[derive(Debug)]
 pub struct Job<'a> {
-    /// Its dictionary.
+    /// ID of the dictionary.
     pub id: Id,
     /// The block: one zstd frame.
     pub block: &'a [u8],
     /// Output buffer.
     pub dst: &'a mut [u8],
-    /// Bytes written to `dst`, or the error. Before decoding, an error of kind [`Kind::BadArgument`].
+    /// Bytes written to `dst`, or the error. Before decoding, an error of kind
+    /// [`Kind::BadArgument`].
     pub result: Result<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Blocks through the dictionaries of a store.
+//! Decodes and encodes blocks with the dictionaries of a store.
 //!
 //! | module | content |
 //! |---|---|

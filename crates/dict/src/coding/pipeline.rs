@@ -1,4 +1,4 @@
-//! Pipeline for jobs that arrive one by one.
+//! [`Pipeline`]: decodes jobs that arrive one by one.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::coding::job::Job;
 use crate::coding::worker::{Ready, Worker};
 use crate::store::shared::Shared;
 
-/// Accepts jobs one by one, and decodes each when the next one was pushed, whose memory is prefetched
+/// Accepts jobs one by one. Each is decoded when the next one is pushed, whose memory is prefetched
 /// meanwhile.
 ///
 #[cfg_attr(feature = "encode", doc = "```")]
@@ -63,18 +63,18 @@ impl<'a, 'j> Pipeline<'a, 'j> {
         self.decode(&mut PrefetchQueue::new());
     }
 
-    /// Returns a decoded job, in the order of arrival. `None` if the next one waits for another push, or for
-    /// [`finish`](Self::finish).
+    /// Returns a decoded job, in the order of arrival. Returns `None` if the next one waits for
+    /// another push, or for [`finish`](Self::finish).
     pub fn poll(&mut self) -> Option<Job<'j>> {
         self.done.pop_front()
     }
 
-    /// Number of jobs pushed and not yet polled.
+    /// Returns the number of jobs pushed and not yet polled.
     pub fn len(&self) -> usize {
         self.done.len() + usize::from(self.waiting.is_some())
     }
 
-    /// Whether all jobs were polled.
+    /// Returns whether all jobs were polled.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

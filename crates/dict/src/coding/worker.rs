@@ -1,4 +1,5 @@
-//! Per-thread decoding: one block is decoded while the memory of the next one is prefetched.
+//! Decodes blocks of one thread: one block is decoded while the memory of the next one is
+//! prefetched.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::{
@@ -12,22 +13,22 @@ use crate::stats::Counters;
 use crate::store::shared::Shared;
 use crate::sys::{Digested, Pin};
 
-/// Content of larger dictionaries is not prefetched as a whole, only the lines that the block copies from,
-/// once they are known.
+/// Largest content that is prefetched as a whole, in bytes. Of larger contents, only the lines that
+/// the block copies from are prefetched, once they are known.
 const SMALL_CONTENT: usize = 16 << 10;
 
-/// Recently used dictionaries, assumed to be in the CPU caches.
+/// Number of recently used dictionaries that are assumed to be in the CPU caches.
 const RECENT: usize = 4;
 
 pub(crate) struct Worker {
     scratch: Scratch,
     /// Buffer for tables that are built for one block.
     tables: Box<[u64]>,
-    /// Huffman codes of the dictionary `huffman_of`, unless that is `Id::NONE`.
+    /// Expanded Huffman table of the dictionary `huffman_of`, unless that is `Id::NONE`.
     huffman: ExpandedHuffman,
     huffman_of: Id,
     recent: [Id; RECENT],
-    /// Index in `recent` to be replaced next.
+    /// Index in `recent` that is replaced next.
     next_recent: usize,
     pub(crate) counters: Counters,
 }
@@ -39,7 +40,7 @@ pub(crate) struct Ready<'a> {
     required: RequiredParts,
     /// Whether the dictionary is assumed not to be in the CPU caches.
     cold: bool,
-    /// Whether its content was prefetched, or need not be.
+    /// Whether the content was prefetched, or need not be.
     content: bool,
 }
 
@@ -74,7 +75,7 @@ impl Worker {
         })
     }
 
-    /// Decodes a block, prefetching the lines in `next` meanwhile.
+    /// Decodes a block, and prefetches the lines in `next` meanwhile.
     pub(crate) fn decode(
         &mut self,
         ready: &Ready<'_>,
@@ -116,7 +117,7 @@ impl Worker {
 }
 
 impl Ready<'_> {
-    /// Enqueues prefetches of what the block requires of its dictionary.
+    /// Enqueues prefetches of the parts of its dictionary that the block requires.
     pub(crate) fn enqueue_prefetch(&mut self, next: &mut PrefetchQueue) {
         let Some(Digested { digest, tables, content }) = digested(&self.pin).filter(|_| self.cold) else {
             return;

@@ -2,12 +2,12 @@
 
 use twox_hash::XxHash3_64;
 
-/// Hash of all file formats of this crate: XXH3, 64 bits, seed 0.
+/// Hash in all file formats of this crate: XXH3, 64 bits, seed 0.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 
-/// Reads two bytes at `at`. Panics if they are out of bounds, as the functions below.
+/// Reads two bytes at `at`. This and the functions below panic if the bytes are out of bounds.
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes(bytes[at..at + 2].try_into().expect("two bytes"))
 }
@@ -24,21 +24,21 @@ pub(crate) fn put(bytes: &mut [u8], at: usize, field: &[u8]) {
     bytes[at..at + field.len()].copy_from_slice(field);
 }
 
-/// Writes the hash of all but the last eight bytes into those.
+/// Writes the hash of all but the last eight bytes into the last eight.
 pub(crate) fn put_checksum(bytes: &mut [u8]) {
     let at = bytes.len() - 8;
     let sum = hash(&bytes[..at]);
     put(bytes, at, &sum.to_le_bytes());
 }
 
-/// Whether the last eight bytes are the hash of those before.
+/// Returns whether the last eight bytes are the hash of those before.
 pub(crate) fn has_valid_checksum(bytes: &[u8]) -> bool {
     let at = bytes.len() - 8;
     u64_at(bytes, at) == hash(&bytes[..at])
 }
 
-/// Appends an integer as LEB128: seven bits per byte, the lowest first; all bytes but the last have the top
-/// bit set.
+/// Appends an integer as LEB128: seven bits per byte, the lowest first. All bytes but the last have
+/// the top bit set.
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u32) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -47,7 +47,8 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u32) {
     out.push(value as u8);
 }
 
-/// Reads a LEB128 integer at `at` and advances `at`. `None` if the bytes end, or it has more than 32 bits.
+/// Reads a LEB128 integer at `at`, and advances `at`. Returns `None` if the bytes end, or the
+/// integer has more than 32 bits.
 pub(crate) fn varint(bytes: &[u8], at: &mut usize) -> Option<u32> {
     let mut value = 0;
     for shift in (0..35).step_by(7) {

@@ -1,4 +1,4 @@
-//! Input of all file readers of this crate.
+//! [`Input`]: the input of all file readers of this crate.
 
 use std::fmt;
 use std::io;
@@ -8,15 +8,15 @@ use std::sync::Arc;
 use linerate_core::{Error, Kind, Result};
 use linerate_io::{FileSource, MapSource, ReadAt, read_error};
 
-/// Bytes at offsets: a mapped or read file, memory, or any other [`ReadAt`], such as a file on a web server.
-/// Clones share them.
+/// Bytes at offsets: a mapped or read file, memory, or any other [`ReadAt`], such as a file on a
+/// web server. Clones share the source.
 #[derive(Clone)]
 pub struct Input {
     from: Arc<dyn ReadAt>,
 }
 
-/// Converts a decoder's error for the frame at `at` into an error of the file: a frame with another
-/// dictionary or more content than the file states is corrupt.
+/// Converts a decoder's error for the frame at `at` into an error of the file. A frame with another
+/// dictionary, or with more content than the file states, is corrupt.
 pub(crate) fn frame_error(error: Error, at: u64) -> Error {
     match error.kind {
         Kind::BadArgument | Kind::OutputTooSmall => {
@@ -29,9 +29,9 @@ pub(crate) fn frame_error(error: Error, at: u64) -> Error {
 impl Input {
     /// Maps a file into memory.
     ///
-    /// The file must not change, except that bytes may be appended. On Unix, truncating it terminates the
-    /// process with a signal; [`Input::file`] reports an error instead, and [`Pack::open`](crate::Pack::open)
-    /// maps a pack so that it may be edited meanwhile.
+    /// The file must not change, except that bytes may be appended. On Unix, truncating it
+    /// terminates the process with a signal; [`Input::file`] reports an error instead.
+    /// [`Pack::open`](crate::Pack::open) maps a pack so that it may be edited meanwhile.
     ///
     /// # Errors
     /// [`Kind::Read`].
@@ -47,27 +47,27 @@ impl Input {
         Ok(Input::source(FileSource::open(path).map_err(|e| read_error(0, &e))?))
     }
 
-    /// Bytes in memory.
+    /// Makes an input from bytes in memory.
     pub fn memory(bytes: impl Into<Vec<u8>>) -> Input {
         Input::source(bytes.into())
     }
 
-    /// Any source of bytes.
+    /// Makes an input from any source of bytes.
     pub fn source(source: impl ReadAt + 'static) -> Input {
         Input { from: Arc::new(source) }
     }
 
-    /// Length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> u64 {
         self.from.len()
     }
 
-    /// Whether the length is 0.
+    /// Returns whether the length is 0.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the bytes are in memory or mapped, so that access needs no copy.
+    /// Returns whether the bytes are in memory or mapped, so that access needs no copy.
     pub(crate) fn is_in_memory(&self) -> bool {
         self.from.view(0, 0).is_some()
     }
@@ -104,7 +104,7 @@ impl Input {
     /// Appends `len` bytes at `at` to `buffer`.
     ///
     /// # Errors
-    /// As [`Input::bytes`].
+    /// Returns the errors of [`Input::bytes`].
     pub(crate) fn append(&self, at: u64, len: usize, buffer: &mut Vec<u8>) -> Result<()> {
         self.check(at, len as u64)?;
         if let Some(bytes) = self.view(at, len) {
@@ -120,7 +120,7 @@ impl Input {
     /// Returns the `N` bytes at `at`.
     ///
     /// # Errors
-    /// As [`Input::bytes`].
+    /// Returns the errors of [`Input::bytes`].
     pub(crate) fn array<const N: usize>(&self, at: u64) -> Result<[u8; N]> {
         let mut buffer = Vec::new();
         Ok(self.bytes(at, N, &mut buffer)?.try_into().expect("as many as asked for"))

@@ -1,4 +1,5 @@
-//! Files of this crate: read and written through `linerate-io`; integers and checksums in them.
+//! Files of this crate: reading and writing through `linerate-io`, and the integers and checksums
+//! in them.
 
 pub(crate) mod fields;
 pub(crate) mod input;

@@ -6,7 +6,7 @@ use std::path::Path;
 use linerate_core::{Error, Kind, Result};
 use linerate_io::{AtomicFile, Existing};
 
-/// Buffered bytes before a write.
+/// Number of bytes that are buffered before a write.
 pub(crate) const BUFFER: usize = 256 << 10;
 
 /// Converts a system error.

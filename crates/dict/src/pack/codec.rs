@@ -1,9 +1,10 @@
-//! Decompression of dictionaries that are compressed with each other.
+//! Decompresses dictionaries that are compressed with each other.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::{self as zstd, Dictionary, Scratch};
 
-/// The part of a dictionary that serves as base: everything after its magic number and Dictionary_ID.
+/// Returns the part of a dictionary that serves as base: everything after its magic number and
+/// Dictionary_ID.
 pub(super) fn prefix(base: &[u8]) -> &[u8] {
     base.get(8..).unwrap_or_default()
 }

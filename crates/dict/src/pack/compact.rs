@@ -1,4 +1,4 @@
-//! Rewriting of packs without removed dictionaries.
+//! Rewrites packs without removed dictionaries.
 
 use std::path::Path;
 
@@ -14,9 +14,9 @@ use crate::files::output::write_error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compacted {
-    /// Dictionaries kept.
+    /// Number of dictionaries kept.
     pub kept: usize,
-    /// Dictionaries dropped.
+    /// Number of dictionaries dropped.
     pub dropped: usize,
     /// Bytes of the file before.
     pub before: u64,
@@ -24,14 +24,14 @@ pub struct Compacted {
     pub after: u64,
 }
 
-/// Rewrites a pack with the dictionaries for which `keep` returns true, under their IDs, each compressed with
-/// the first one left of its cluster. The file is replaced atomically; readers of the old file are not
-/// affected.
+/// Rewrites a pack with the dictionaries for which `keep` returns true, under their IDs. Each is
+/// compressed with the first remaining one of its cluster. The file is replaced atomically, and
+/// readers of the old file are not affected.
 ///
 /// # Errors
-/// [`Kind::BadArgument`](crate::Kind::BadArgument) if `keep` rejects a dictionary that has users; the errors
-/// of [`Editor::open`] and [`Pack::read`]: damaged dictionaries are not dropped. After an error the pack is
-/// unchanged.
+/// Returns [`Kind::BadArgument`](crate::Kind::BadArgument) if `keep` rejects a dictionary that has
+/// users, and the errors of [`Editor::open`] and [`Pack::read`], because damaged dictionaries are
+/// not dropped. After an error the pack is unchanged.
 pub fn compact(
     path: impl AsRef<Path>,
     options: PackOptions,
@@ -41,10 +41,10 @@ pub fn compact(
     compact_locked(path, lock, options, keep)
 }
 
-/// As [`compact`], with a lock of the pack that the caller already holds.
+/// Compacts a pack like [`compact`], with a lock of the pack that the caller already holds.
 ///
 /// # Errors
-/// As [`compact`].
+/// Returns the errors of [`compact`].
 pub fn compact_locked(
     path: impl AsRef<Path>,
     lock: Lock,
@@ -53,13 +53,13 @@ pub fn compact_locked(
 ) -> Result<Compacted> {
     let (editor, compacted) = prepare(path.as_ref(), options, keep)?;
     editor.replace()?;
-    // Held until the new file has its name.
+    // The lock is held until the new file has its name.
     drop(lock);
     let after = std::fs::metadata(path).map_err(|e| write_error(&e))?.len();
     Ok(Compacted { after, ..compacted })
 }
 
-/// Everything before the commit. The caller holds the lock.
+/// Does everything before the commit. The caller holds the lock.
 pub(super) fn prepare(
     path: &Path,
     options: PackOptions,

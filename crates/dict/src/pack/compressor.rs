@@ -1,7 +1,7 @@
-//! Compression of dictionaries with each other.
+//! Compresses dictionaries with each other.
 //!
-//! Each is compressed with the first of its cluster, so that at most two pieces of a file are read for one,
-//! and the base is likely to be cached.
+//! Each is compressed with the first of its cluster. Reading one therefore reads at most two pieces
+//! of a file, and the base is likely to be cached.
 
 use zstd_safe::{CCtx, CDict};
 
@@ -35,7 +35,7 @@ impl Compressor {
         Compressor { context: CCtx::create(), level, buffer: Vec::new(), decompressor: Decompressor::new() }
     }
 
-    /// The smallest stored form of a dictionary, and its bytes.
+    /// Returns the smallest stored form of a dictionary, and its bytes.
     pub(super) fn compress<'a>(&'a mut self, bytes: &'a [u8], base: Option<&Base>) -> (Storage, &'a [u8]) {
         let bound = zstd_safe::compress_bound(bytes.len());
         self.buffer.resize(2 * bound, 0);
@@ -58,7 +58,7 @@ impl Compressor {
             Storage::Compressed => (&self.buffer[..best.1], None),
             Storage::CompressedWith(_) => (&self.buffer[bound..][..best.1], base.map(|base| &base.bytes[..])),
         };
-        // Verified by decompression, because a lost dictionary is lost data.
+        // Verify by decompression, because a lost dictionary is lost data.
         match self.decompressor.decompress(stored, base, bytes.len()) {
             Ok(again) if again == bytes => (best.0, stored),
             _ => (Storage::Uncompressed, bytes),

@@ -1,4 +1,4 @@
-//! Creating and changing packs.
+//! [`Editor`]: creates and changes packs.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -22,16 +22,16 @@ use crate::files::output::{BUFFER, commit, create, write_error};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PackOptions {
-    /// Whether dictionaries are stored uncompressed, so that they can be used directly from the mapped file.
-    /// Default: false.
+    /// Whether dictionaries are stored uncompressed, so that they can be used directly from the
+    /// mapped file. Default: false.
     pub uncompressed: bool,
-    /// zstd compression level. Default: 3. At 19 dictionaries are a tenth smaller and take a hundred times as
-    /// long to add.
+    /// zstd compression level. Default: 3. At level 19 dictionaries are a tenth smaller, and adding
+    /// them takes a hundred times as long.
     pub level: i32,
 }
 
 impl PackOptions {
-    /// Default options.
+    /// Returns the default options.
     pub const fn new() -> Self {
         PackOptions { uncompressed: false, level: 3 }
     }
@@ -55,15 +55,15 @@ impl Default for PackOptions {
     }
 }
 
-/// User ID for a name: XXH3, 64 bits, seed 0.
+/// Computes the user ID of a name: XXH3, 64 bits, seed 0.
 pub fn user_id(name: &str) -> u64 {
     hash(name.as_bytes())
 }
 
 /// Changes a pack. Changes are visible after [`commit`](Self::commit), and discarded without it.
 ///
-/// Existing bytes are never rewritten: new dictionaries and a new index are appended. A pack has one editor
-/// at a time; readers see the changes when they open it again.
+/// Existing bytes are never rewritten: new dictionaries and a new index are appended. A pack has
+/// one editor at a time; readers see the changes when they open it again.
 ///
 /// ```
 /// use linerate_dict::pack::{Editor, PackOptions, Pack, user_id};
@@ -88,16 +88,17 @@ pub struct Editor {
     next_id: u64,
     /// Generation of the segment being written.
     generation: u64,
-    /// Offset of that segment.
+    /// Offset of the segment being written.
     segment: u64,
     /// Offset of the next byte.
     at: u64,
     changed: bool,
     failed: bool,
-    /// The existing pack.
+    /// The existing pack, if the editor appends to one.
     pack: Option<Pack>,
     compressor: Compressor,
-    /// Base of each cluster that was added to; `None` if its first dictionary was removed.
+    /// Base of each cluster that was added to. `None` if the cluster's first dictionary was
+    /// removed.
     bases: HashMap<u32, Option<Base>>,
     #[cfg(test)]
     pub(super) failpoint: Option<super::tests::Failpoint>,
@@ -112,11 +113,11 @@ enum Out {
 /// An existing file that is appended to.
 struct Appending {
     file: BufWriter<File>,
-    /// Length of the file before.
+    /// Length of the file before the change.
     before: u64,
     /// Whether the written segment may be complete.
     may_be_complete: bool,
-    /// Held until the file is closed.
+    /// The lock, which is held until the file is closed.
     _lock: Lock,
 }
 
@@ -132,7 +133,7 @@ impl Out {
         }
     }
 
-    /// Overwrites bytes at `at`; the next write goes on where the last one ended.
+    /// Overwrites bytes at `at`. The next write continues at the end of the last one.
     fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         match self {
             Out::New(file) => overwrite(&mut **file, at, bytes),
@@ -144,7 +145,8 @@ impl Out {
         }
     }
 
-    /// Flushes everything to the disk. A new file has no name until its commit, which syncs it if it replaces another.
+    /// Flushes everything to the disk. A new file has no name until its commit, which syncs it if
+    /// it replaces another.
     fn sync(&mut self) -> io::Result<()> {
         match self {
             Out::New(file) => file.flush(),
@@ -166,7 +168,7 @@ fn overwrite(file: &mut (impl Write + Seek), at: u64, bytes: &[u8]) -> io::Resul
 
 impl Drop for Appending {
     fn drop(&mut self) {
-        // Uncommitted bytes are cut off; readers would ignore them.
+        // Uncommitted bytes are truncated. Otherwise readers would ignore them.
         if !self.may_be_complete {
             let _ = self.file.flush();
             let _ = self.file.get_ref().set_len(self.before);
@@ -178,7 +180,8 @@ impl Editor {
     /// Creates an editor of a new pack, whose file appears on commit.
     ///
     /// # Errors
-    /// [`Kind::Write`], also if the file exists; [`Kind::BadArgument`] for an invalid level.
+    /// Returns [`Kind::Write`], which includes that the file exists, and [`Kind::BadArgument`] for
+    /// an invalid level.
     pub fn create(path: impl AsRef<Path>, options: PackOptions) -> Result<Editor> {
         let path = path.as_ref();
         if std::fs::symlink_metadata(path).is_ok() {
@@ -190,14 +193,14 @@ impl Editor {
     /// Creates an editor of a new pack in memory.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an invalid level.
+    /// Returns [`Kind::BadArgument`] for an invalid level.
     pub fn in_memory(options: PackOptions) -> Result<Editor> {
         Self::new(Out::Memory(Vec::new()), options, 1)
     }
 
     fn new(out: Out, options: PackOptions, generation: u64) -> Result<Editor> {
         if !(-7..=zstd_safe::max_c_level()).contains(&options.level) {
-            return Err(Error::new(Kind::BadArgument, 0, "the compression level is not one of -7 to 22"));
+            return Err(Error::new(Kind::BadArgument, 0, "the compression level is not between -7 and 22"));
         }
         let header = Header { uncompressed: options.uncompressed, level: options.level };
         let mut editor = Editor {
@@ -231,28 +234,31 @@ impl Editor {
         Ok(editor)
     }
 
-    /// Opens an existing pack. Bytes of an interrupted write at its end are cut off, or, on Windows while a reader has it mapped,
-    /// written over.
+    /// Opens an existing pack. Bytes of an interrupted write at its end are truncated. On Windows,
+    /// while a reader has the file mapped, they are overwritten instead.
     ///
     /// # Errors
-    /// [`Kind::Write`], also if another editor has it open; the errors of [`Pack::open`].
+    /// Returns [`Kind::Write`], which includes that another editor has the pack open, and the
+    /// errors of [`Pack::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Editor> {
         let lock = lock(path.as_ref())?;
         Self::open_locked(path, lock)
     }
 
-    /// As [`open`](Self::open), with a lock of the pack that the caller already holds.
+    /// Opens a pack like [`open`](Self::open), with a lock of the pack that the caller already
+    /// holds.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn open_locked(path: impl AsRef<Path>, lock: Lock) -> Result<Editor> {
         let mut file = File::options().read(true).write(true).open(&path).map_err(|e| write_error(&e))?;
-        // Not mapped: Windows does not cut a file that is.
+        // The file is not mapped here, because Windows does not truncate a mapped file.
         let pack = Pack::open_input(Input::file(path)?)?;
         let before = pack.open.end;
         let begin = |file: &mut File| {
             match file.set_len(before) {
-                // What is left of the interrupted write after the new segment is ignored as before.
+                // Readers ignore the bytes of the interrupted write after the new segment, as
+                // before.
                 Err(error) if is_mapped(&error) => {}
                 cut => cut?,
             }
@@ -266,7 +272,7 @@ impl Editor {
     /// Opens a pack in memory.
     ///
     /// # Errors
-    /// The errors of [`Pack::open`].
+    /// Returns the errors of [`Pack::open`].
     pub fn open_memory(mut bytes: Vec<u8>) -> Result<Editor> {
         let pack = Pack::open_input(Input::memory(bytes.clone()))?;
         bytes.truncate(pack.open.end as usize);
@@ -301,13 +307,14 @@ impl Editor {
         Ok(editor)
     }
 
-    /// Adds a dictionary, compressed with the first one of its `cluster`, and returns its ID. A dictionary
-    /// that is there already is not added again, and keeps its ID and cluster.
+    /// Adds a dictionary, compressed with the first one of its `cluster`, and returns its ID. A
+    /// dictionary that the pack already has is not added again, and keeps its ID and cluster.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] and [`Kind::Corrupt`] for a damaged trained dictionary, [`Kind::BadArgument`] for
-    /// fewer than 8 bytes, [`Kind::Limit`] for more than 64 MiB; [`Kind::Unsupported`] if another dictionary
-    /// has the same hash; [`Kind::Write`], and the errors of [`Pack::read`] for a damaged base.
+    /// Returns [`Kind::Truncated`] and [`Kind::Corrupt`] for a damaged trained dictionary,
+    /// [`Kind::BadArgument`] for fewer than 8 bytes, [`Kind::Limit`] for more than 64 MiB,
+    /// [`Kind::Unsupported`] if another dictionary has the same hash, [`Kind::Write`], and the
+    /// errors of [`Pack::read`] for a damaged base.
     pub fn add(&mut self, bytes: &[u8], cluster: u32) -> Result<u64> {
         if bytes.len() < MIN_LEN as usize {
             return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
@@ -325,17 +332,18 @@ impl Editor {
         Ok(id)
     }
 
-    /// Whether dictionary `id`, which has the hash of `bytes`, equals them.
+    /// Returns whether dictionary `id`, which has the hash of `bytes`, equals `bytes`.
     fn has(&self, id: u64, bytes: &[u8]) -> Result<bool> {
         match (self.added.get(&id), &self.pack) {
-            // Bytes written by this editor may not be readable yet: their 128-bit hash is compared.
+            // Bytes written by this editor may not be readable yet, so their 128-bit hash is
+            // compared.
             (Some(&sum), _) => Ok(sum == XxHash3_128::oneshot(bytes)),
             (None, Some(pack)) => Ok(*pack.read(id)? == *bytes),
             (None, None) => Ok(false),
         }
     }
 
-    /// Writes a dictionary, whose ID is greater than all before.
+    /// Writes a dictionary. Its ID must be greater than all before.
     pub(super) fn append(&mut self, id: u64, bytes: &[u8], cluster: u32, users: Vec<u64>) -> Result<()> {
         let digest = Dictionary::measure(bytes)?;
         let mut form = Storage::Uncompressed;
@@ -376,12 +384,12 @@ impl Editor {
         Ok(())
     }
 
-    /// The first dictionary of a cluster in the existing pack.
+    /// Returns the first dictionary of a cluster in the existing pack.
     fn first_in_cluster(&self, cluster: u32) -> Result<Option<Base>> {
         let Some(pack) = &self.pack else { return Ok(None) };
         let index = &pack.open.index;
         let mut rows = (0..index.len()).map(|i| (i, index.entry(i)));
-        // Later ones are compressed with an earlier one, which serves as their base, too.
+        // Later dictionaries are compressed with an earlier one, which is their base, too.
         let first = rows.find(|(_, entry)| {
             entry.cluster == cluster && !matches!(entry.storage, Storage::CompressedWith(_))
         });
@@ -392,7 +400,7 @@ impl Editor {
     /// Adds a user to a dictionary. Returns whether it was new.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown ID.
+    /// Returns [`Kind::BadArgument`] for an unknown ID.
     pub fn retain(&mut self, id: u64, user: u64) -> Result<bool> {
         let (entry, users) = self.row(id)?;
         let Err(at) = users.binary_search(&user) else { return Ok(false) };
@@ -402,11 +410,11 @@ impl Editor {
         Ok(true)
     }
 
-    /// Removes a user from a dictionary. Returns whether it was a user. A dictionary without users stays
-    /// until it is removed.
+    /// Removes a user from a dictionary. Returns whether it was a user. A dictionary without users
+    /// stays until it is removed.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown ID.
+    /// Returns [`Kind::BadArgument`] for an unknown ID.
     pub fn release(&mut self, id: u64, user: u64) -> Result<bool> {
         let (entry, users) = self.row(id)?;
         let Ok(at) = users.binary_search(&user) else { return Ok(false) };
@@ -416,10 +424,10 @@ impl Editor {
         Ok(true)
     }
 
-    /// Removes a dictionary. Its bytes are dropped by the next [`compact`](super::compact).
+    /// Removes a dictionary. The next [`compact`](super::compact) drops its bytes.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown ID, or a dictionary that has users.
+    /// Returns [`Kind::BadArgument`] for an unknown ID, or a dictionary that has users.
     pub fn remove(&mut self, id: u64) -> Result<()> {
         let (entry, users) = self.row(id)?;
         if !users.is_empty() {
@@ -428,8 +436,8 @@ impl Editor {
         entry.removed = true;
         let (sum, cluster) = (entry.hash, entry.cluster);
         self.by_hash.remove(&sum);
-        // Its row stays until the commit, and longer if others are compressed with it; it is not a base for
-        // new ones.
+        // The row stays until the commit, and longer if others are compressed with the dictionary.
+        // It is not a base for new ones.
         let is_base = |base: &Base| base.id == id;
         if self.bases.get(&cluster).is_some_and(|base| base.as_ref().is_some_and(is_base)) {
             self.bases.insert(cluster, None);
@@ -448,7 +456,7 @@ impl Editor {
         if self.failed {
             return Err(Error::new(Kind::Write, self.at, "an earlier write to the pack failed"));
         }
-        // After a failure the number of bytes written is unknown.
+        // After a failure it is unknown how many bytes were written.
         self.failed = true;
         self.out.write(bytes).map_err(|e| write_error(&e))?;
         self.failed = false;
@@ -465,7 +473,7 @@ impl Editor {
         self.out.sync().map_err(|e| write_error(&e))
     }
 
-    /// Failpoint: a test observes the step, and may make it fail.
+    /// Failpoint. A test observes the step, and may make it fail.
     fn failpoint(&mut self, _step: &'static str) -> Result<()> {
         #[cfg(test)]
         if let Some(failpoint) = &mut self.failpoint {
@@ -474,7 +482,8 @@ impl Editor {
         Ok(())
     }
 
-    /// Writes the index, and then the trailers of the segment: of an existing pack when everything is on the disk.
+    /// Writes the index, and then the trailers of the segment. In an existing pack, the trailers
+    /// are written after everything before them is on the disk.
     fn write_index(&mut self) -> Result<()> {
         self.failpoint("dictionaries")?;
         let shown = self.rows.iter().filter(|(entry, _)| !entry.removed);
@@ -517,7 +526,7 @@ impl Editor {
     /// Commits the changes, atomically. Returns the new generation.
     ///
     /// # Errors
-    /// [`Kind::Write`].
+    /// Returns [`Kind::Write`].
     pub fn commit(mut self) -> Result<u64> {
         if !self.changed {
             return Ok(self.generation - 1);
@@ -536,7 +545,7 @@ impl Editor {
         self.failpoint("after the name")
     }
 
-    /// As [`commit`](Self::commit), replacing the existing pack.
+    /// Commits like [`commit`](Self::commit), and replaces the existing pack.
     pub(super) fn replace(mut self) -> Result<()> {
         self.write_index()?;
         self.finish()
@@ -545,7 +554,7 @@ impl Editor {
     /// Commits the changes, and returns the bytes of an in-memory editor.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an editor of a file, which is not changed then.
+    /// Returns [`Kind::BadArgument`] for an editor of a file, which is then not changed.
     pub fn into_bytes(mut self) -> Result<Vec<u8>> {
         if !matches!(self.out, Out::Memory(_)) {
             return Err(Error::new(Kind::BadArgument, 0, "the editor writes a file, not memory"));
@@ -565,7 +574,7 @@ impl Editor {
 const SAME_HASH: Error = Error::new(Kind::Unsupported, 0, "the pack has another dictionary with this hash");
 pub(super) const IN_USE: Error = Error::new(Kind::BadArgument, 0, "a dictionary is still in use");
 
-/// Whether Windows did not cut a file because a reader has mapped it.
+/// Returns whether Windows did not truncate a file because a reader has mapped it.
 fn is_mapped(error: &io::Error) -> bool {
     const ERROR_USER_MAPPED_FILE: i32 = 1224;
     cfg!(windows) && error.raw_os_error() == Some(ERROR_USER_MAPPED_FILE)

@@ -1,4 +1,4 @@
-//! Index of a pack: a row for each dictionary, and its users.
+//! The index of a pack: a row for each dictionary, and its users.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -6,7 +6,7 @@ use super::layout::corrupt;
 use crate::files::fields::{put, u32_at, u64_at};
 
 const MAGIC: &[u8; 8] = b"LRPKIDX\n";
-/// Bytes before the rows.
+/// Number of bytes before the rows.
 const HEAD: usize = 64;
 const ROW: usize = 80;
 /// Flag of a removed dictionary that stays because others are compressed with it.
@@ -16,15 +16,15 @@ pub(super) const MAX_LEN: u32 = 64 << 20;
 /// Minimum dictionary length, as in a store.
 pub(super) const MIN_LEN: u32 = 8;
 
-/// How a dictionary is stored.
+/// The form in which a dictionary is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// Uncompressed.
     Uncompressed,
     /// As a zstd frame.
     Compressed,
-    /// As a zstd frame with a raw-content dictionary: the dictionary of this ID, without its first eight
-    /// bytes.
+    /// As a zstd frame with a raw-content dictionary, which is the dictionary of this ID without
+    /// its first eight bytes.
     CompressedWith(u64),
 }
 
@@ -32,28 +32,28 @@ pub enum Storage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Its ID in this pack, never reused.
+    /// ID in this pack, never reused.
     pub id: u64,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub len: u32,
-    /// Its [`content_hash`](crate::content_hash).
+    /// [`content_hash`](crate::content_hash) of the dictionary.
     pub hash: u64,
-    /// Its Dictionary_ID (RFC 8878, section 5); 0 for raw content.
+    /// Dictionary_ID (RFC 8878, section 5); 0 for raw content.
     pub zstd_id: u32,
-    /// Accuracy logs of its tables of literal lengths, match lengths and offsets, and the Huffman table log;
-    /// all 0 for raw content.
+    /// Accuracy logs of the tables of literal lengths, match lengths and offsets, and the Huffman
+    /// table log. All are 0 for raw content.
     pub table_logs: [u8; 4],
-    /// The cluster that it was added to.
+    /// The cluster that the dictionary was added to.
     pub cluster: u32,
-    /// How it is stored.
+    /// The stored form.
     pub storage: Storage,
-    /// Its offset in the file.
+    /// Offset in the file.
     pub offset: u64,
-    /// Stored bytes.
+    /// Number of stored bytes.
     pub stored_len: u32,
     /// Number of users.
     pub users: u32,
-    /// Whether it was removed, and stays because others are compressed with it.
+    /// Whether the dictionary was removed, and stays because others are compressed with it.
     pub(super) removed: bool,
 }
 
@@ -80,7 +80,7 @@ impl Entry {
         out.extend_from_slice(&row);
     }
 
-    /// Reads a row. The caller checks that all other bytes are zero by writing it again.
+    /// Reads a row. The caller checks that all other bytes are zero, by writing the row again.
     fn read(row: &[u8]) -> Entry {
         let form = match row[52] {
             0 => Storage::Uncompressed,
@@ -113,7 +113,8 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Validates an index; all dictionaries end before `end`. Offsets of errors are relative to the index.
+    /// Validates an index. All dictionaries must end before `end`. Offsets of errors are relative
+    /// to the index.
     pub(super) fn parse(bytes: Vec<u8>, end: u64) -> Result<Index> {
         if bytes.len() < HEAD || !bytes.starts_with(MAGIC) {
             return Err(inconsistent(0));
@@ -161,7 +162,7 @@ impl Index {
             if let Storage::CompressedWith(base) = entry.storage
                 && base != known_base
             {
-                // A base is never compressed with another one.
+                // A base is never compressed with another base.
                 match self.position(base).map(|base| self.entry(base).storage) {
                     Some(Storage::Uncompressed | Storage::Compressed) => known_base = base,
                     _ => return Err(inconsistent(at + 32)),
@@ -200,22 +201,22 @@ impl Index {
         u64_at(&self.bytes, 8)
     }
 
-    /// The ID of the next dictionary.
+    /// Returns the ID of the next dictionary.
     pub(super) fn next_id(&self) -> u64 {
         u64_at(&self.bytes, 16)
     }
 
-    /// Number of rows, removed dictionaries included.
+    /// Returns the number of rows, removed dictionaries included.
     pub(super) fn len(&self) -> usize {
         self.entries
     }
 
-    /// The `i`th row.
+    /// Returns the `i`th row.
     pub(super) fn entry(&self, i: usize) -> Entry {
         Entry::read(&self.bytes[HEAD + i * ROW..][..ROW])
     }
 
-    /// The row with this ID.
+    /// Returns the position of the row with this ID.
     pub(super) fn position(&self, id: u64) -> Option<usize> {
         let (mut low, mut high) = (0, self.entries);
         while low < high {
@@ -233,7 +234,7 @@ impl Index {
         None
     }
 
-    /// User IDs of the `i`th row.
+    /// Returns the user IDs of the `i`th row.
     pub(super) fn users_of(&self, i: usize) -> impl Iterator<Item = u64> + '_ {
         let all = &self.bytes[HEAD + self.entries * ROW..];
         let own = &all[8 * self.user_starts[i] as usize..8 * self.user_starts[i + 1] as usize];

@@ -10,7 +10,7 @@ const END_MAGIC: &[u8; 8] = b"LRPKEND\n";
 const VERSION: u16 = 1;
 /// Flag of a pack whose dictionaries are all uncompressed.
 const UNCOMPRESSED: u16 = 1;
-/// Everything is aligned to a cache line.
+/// Alignment of all structures and dictionaries: a cache line.
 pub(super) const ALIGN: u64 = 64;
 
 pub(super) const fn corrupt(at: u64, what: &'static str) -> Error {
@@ -88,7 +88,7 @@ impl SegmentHeader {
     }
 }
 
-/// Trailer of a segment. It is written twice, so that damage to one copy is no loss.
+/// Trailer of a segment. It is written twice, so that damage to one copy does no harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SegmentTrailer {
     /// Offset of the index.
@@ -97,14 +97,14 @@ pub(super) struct SegmentTrailer {
     pub(super) index_hash: u64,
     /// Offset of the segment.
     pub(super) segment: u64,
-    /// Offset of its end: the length of the file, unless something was appended.
+    /// Offset of the segment's end. This is the length of the file, unless bytes were appended.
     pub(super) end: u64,
     pub(super) generation: u64,
 }
 
 impl SegmentTrailer {
     pub(super) const LEN: usize = 64;
-    /// Bytes of both copies.
+    /// Size of both copies in bytes.
     pub(super) const PAIR_LEN: u64 = 2 * SegmentTrailer::LEN as u64;
 
     pub(super) fn write(&self) -> [u8; SegmentTrailer::LEN] {
@@ -118,7 +118,8 @@ impl SegmentTrailer {
         out
     }
 
-    /// Parses the trailer of a segment that ends at `end`, from its last 128 bytes: the first valid copy.
+    /// Parses the trailer of a segment that ends at `end`. Returns the first valid copy in its last
+    /// 128 bytes.
     pub(super) fn parse(bytes: &[u8; 2 * SegmentTrailer::LEN], end: u64) -> Option<SegmentTrailer> {
         bytes.as_chunks::<{ SegmentTrailer::LEN }>().0.iter().find_map(|bytes| {
             let field = |i: usize| u64_at(bytes, 8 + 8 * i);

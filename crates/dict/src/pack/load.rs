@@ -1,4 +1,4 @@
-//! Loading of packs into a store.
+//! Loads packs into a store.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,31 +10,31 @@ use crate::id::Id;
 use crate::source::Source;
 use crate::store::Store;
 
-/// The dictionaries of a pack in a store: a reference to each, released on drop.
+/// The dictionaries of a pack in a store. It holds a reference to each, and releases them on drop.
 pub struct Loaded {
     store: Store,
-    /// IDs in the pack, ascending, and in the store.
+    /// IDs in the pack, ascending, each with its ID in the store.
     ids: Vec<(u64, Id)>,
 }
 
 impl Loaded {
-    /// The ID in the store of a dictionary of the pack.
+    /// Returns the ID in the store of a dictionary of the pack.
     pub fn get(&self, id: u64) -> Option<Id> {
         let at = self.ids.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         Some(self.ids[at].1)
     }
 
-    /// All dictionaries, as IDs in the pack and in the store.
+    /// Iterates over all dictionaries, as pairs of ID in the pack and ID in the store.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Id)> + '_ {
         self.ids.iter().copied()
     }
 
-    /// Number of dictionaries.
+    /// Returns the number of dictionaries.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -43,13 +43,13 @@ impl Loaded {
 impl Drop for Loaded {
     fn drop(&mut self) {
         for (_, id) in &self.ids {
-            // Each has this reference since it was loaded, so this cannot fail.
+            // Each has had this reference since it was loaded, so this cannot fail.
             let _ = self.store.release(*id);
         }
     }
 }
 
-/// Source of registered dictionaries; indexes are rows of the pack's index.
+/// Reads registered dictionaries. Their indexes are rows of the pack's index.
 impl Source for Open {
     fn read(&self, index: u32) -> Result<Cow<'_, [u8]>> {
         Open::read(self, index as usize)
@@ -57,10 +57,11 @@ impl Source for Open {
 }
 
 impl Pack {
-    /// Reads all dictionaries into a store, which shares those that it has already.
+    /// Reads all dictionaries into a store. Dictionaries that the store already has are shared.
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read) and of [`Store::insert`]. The store is unchanged then.
+    /// Returns the errors of [`read`](Self::read) and of [`Store::insert`]. After an error the
+    /// store is unchanged.
     pub fn load_into(&self, store: &Store) -> Result<Loaded> {
         let mut loaded = Loaded { store: store.clone(), ids: Vec::new() };
         for (i, entry) in self.open.rows() {
@@ -70,11 +71,11 @@ impl Pack {
         Ok(loaded)
     }
 
-    /// Registers all dictionaries in a store, which reads each at first use and keeps the pack open.
-    /// Dictionaries with the same hash as one in the store are shared with it.
+    /// Registers all dictionaries in a store, which reads each at first use and keeps the pack
+    /// open. If a dictionary in the store has the same hash, it is shared.
     ///
     /// # Errors
-    /// The errors of [`Store::register`]. The store is unchanged then.
+    /// Returns the errors of [`Store::register`]. After an error the store is unchanged.
     pub fn register(&self, store: &Store) -> Result<Loaded> {
         let mut loaded = Loaded { store: store.clone(), ids: Vec::new() };
         let mut missing = Vec::new();
@@ -92,7 +93,7 @@ impl Pack {
     }
 }
 
-/// A dictionary that the store has already; increments its reference count.
+/// Finds a dictionary that the store already has, and increments its reference count.
 fn known(store: &Store, hash: u64) -> Option<Id> {
     store.find(hash).filter(|&id| store.retain(id).is_ok())
 }

@@ -1,7 +1,8 @@
 //! Packs: files of dictionaries.
 //!
-//! A [`Pack`] is open for reading. With the feature `encode`, an `Editor` creates and changes packs, and `compact`
-//! rewrites them without removed dictionaries. `docs/dict/files.md` specifies the format.
+//! A [`Pack`] is open for reading. With the feature `encode`, an `Editor` creates and changes
+//! packs, and `compact` rewrites them without removed dictionaries. `docs/dict/files.md` specifies
+//! the format.
 
 mod codec;
 #[cfg(feature = "encode")]

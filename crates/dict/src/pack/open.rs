@@ -1,4 +1,4 @@
-//! Reading of packs.
+//! [`Pack`]: reads packs.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -16,9 +16,9 @@ use crate::files::fields::hash;
 use crate::files::input::{Input, frame_error};
 
 pub(super) const UNKNOWN: Error =
-    Error::new(Kind::BadArgument, 0, "the pack has no dictionary of this number");
+    Error::new(Kind::BadArgument, 0, "the pack has no dictionary with this ID");
 
-/// A pack, as it was when opened. Clones share it.
+/// A pack in the state in which it was opened. Clones share it.
 #[derive(Clone)]
 pub struct Pack {
     pub(super) open: Arc<Open>,
@@ -28,15 +28,15 @@ pub(super) struct Open {
     input: Input,
     pub(super) header: Header,
     pub(super) index: Index,
-    /// End of the last complete segment. Nothing after it is read: an editor may be writing there, and cuts it
-    /// off when it gives up.
+    /// End of the last complete segment. Nothing after it is read, because an editor may be writing
+    /// there, and truncates those bytes if it gives up.
     pub(super) end: u64,
-    /// Bytes of the file when it was opened.
+    /// Length of the file in bytes when it was opened.
     len: u64,
     decompression: Mutex<DecompressionState>,
 }
 
-/// Decompressor, and the base it used last.
+/// The decompressor, and the base it used last.
 struct DecompressionState {
     decompressor: Option<Decompressor>,
     base: Option<(u64, Vec<u8>)>,
@@ -46,19 +46,19 @@ struct DecompressionState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Dictionaries.
+    /// Number of dictionaries.
     pub dictionaries: usize,
-    /// Dictionaries without users.
+    /// Number of dictionaries without users.
     pub unused: usize,
-    /// Bytes of the dictionaries.
+    /// Total length of the dictionaries in bytes.
     pub bytes: u64,
-    /// Stored bytes of the dictionaries.
+    /// Total number of their stored bytes.
     pub stored_bytes: u64,
-    /// Stored bytes of removed dictionaries that others are compressed with.
+    /// Number of stored bytes of removed dictionaries that others are compressed with.
     pub removed_bytes: u64,
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub len: u64,
-    /// Bytes after the last complete segment, from an interrupted write.
+    /// Number of bytes after the last complete segment, left by an interrupted write.
     pub ignored: u64,
     /// Number of commits.
     pub generation: u64,
@@ -67,12 +67,13 @@ pub struct Stats {
 }
 
 impl Pack {
-    /// Opens a file: finds its last complete segment by reading, and maps it up to there. Dictionaries are not
-    /// read yet. The file may be edited meanwhile, also by an [`Editor`](super::Editor) that gives up.
+    /// Opens a file: finds its last complete segment by reading, and maps the file up to the
+    /// segment's end. Does not read dictionaries yet. The file may be edited meanwhile, even by an
+    /// [`Editor`](super::Editor) that gives up.
     ///
     /// # Errors
-    /// [`Kind::Read`]; [`Kind::Truncated`] without a complete segment, [`Kind::Corrupt`] for a damaged header
-    /// or index, [`Kind::Unsupported`] for another version.
+    /// Returns [`Kind::Read`], [`Kind::Truncated`] without a complete segment, [`Kind::Corrupt`]
+    /// for a damaged header or index, and [`Kind::Unsupported`] for another version.
     pub fn open(path: impl AsRef<Path>) -> Result<Pack> {
         let cannot_read = |e| read_error(0, &e);
         let file = File::open(path).map_err(cannot_read)?;
@@ -82,59 +83,60 @@ impl Pack {
         Ok(Pack { open: Arc::new(Open { input: Input::source(map), ..open }) })
     }
 
-    /// Opens a pack from any input. One from [`Input::map`] must not be edited meanwhile.
+    /// Opens a pack from any input. An input from [`Input::map`] must not be edited meanwhile.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn open_input(input: Input) -> Result<Pack> {
         Ok(Pack { open: Arc::new(Open::last_commit(input)?) })
     }
 
-    /// Number of dictionaries.
+    /// Returns the number of dictionaries.
     pub fn len(&self) -> usize {
         self.entries().count()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of commits. The same number means the same content.
+    /// Returns the number of commits. The same number means the same content.
     pub fn generation(&self) -> u64 {
         self.open.index.generation()
     }
 
-    /// The dictionaries, by ascending ID.
+    /// Returns the dictionaries, by ascending ID.
     pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
         self.open.rows().map(|(_, entry)| entry)
     }
 
-    /// The dictionary with this ID.
+    /// Returns the dictionary with this ID.
     pub fn entry(&self, id: u64) -> Option<Entry> {
         self.open.find(id).map(|i| self.open.index.entry(i))
     }
 
-    /// The first dictionary with this [`content_hash`](crate::content_hash), by linear search.
+    /// Returns the first dictionary with this [`content_hash`](crate::content_hash), by linear
+    /// search.
     pub fn find(&self, hash: u64) -> Option<Entry> {
         self.entries().find(|entry| entry.hash == hash)
     }
 
-    /// User IDs of a dictionary.
+    /// Returns the user IDs of a dictionary.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown ID.
+    /// Returns [`Kind::BadArgument`] for an unknown ID.
     pub fn users(&self, id: u64) -> Result<Vec<u64>> {
         let i = self.open.find(id).ok_or(UNKNOWN)?;
         Ok(self.open.index.users_of(i).collect())
     }
 
-    /// Returns the bytes of a dictionary, after checking their hash. Borrowed if they are stored uncompressed
-    /// and the pack is mapped or in memory.
+    /// Returns the bytes of a dictionary, after checking their hash. They are borrowed if they are
+    /// stored uncompressed and the pack is mapped or in memory.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown ID, [`Kind::Truncated`] and [`Kind::Corrupt`] for damage,
-    /// [`Kind::Read`].
+    /// Returns [`Kind::BadArgument`] for an unknown ID, [`Kind::Truncated`] and [`Kind::Corrupt`]
+    /// for damage, and [`Kind::Read`].
     pub fn read(&self, id: u64) -> Result<Cow<'_, [u8]>> {
         self.open.read(self.open.find(id).ok_or(UNKNOWN)?)
     }
@@ -165,16 +167,16 @@ impl Pack {
     /// Reads every dictionary and compares it with its row, and reads the header of each segment.
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read).
     pub fn verify(&self) -> Result<Stats> {
         self.verify_with_progress(&|_| {})
     }
 
-    /// As [`verify`](Self::verify); `progress` receives the stored bytes of each dictionary after it was checked, removed
-    /// ones too.
+    /// Verifies like [`verify`](Self::verify). `progress` receives the stored bytes of each
+    /// dictionary after it was checked, including removed ones.
     ///
     /// # Errors
-    /// As [`verify`](Self::verify).
+    /// Returns the errors of [`verify`](Self::verify).
     pub fn verify_with_progress(&self, progress: &dyn Fn(usize)) -> Result<Stats> {
         let open = &self.open;
         if whole_segments(&open.input, open.end)?.is_none_or(|end| end.end != open.end) {
@@ -198,7 +200,7 @@ impl std::fmt::Debug for Pack {
     }
 }
 
-/// The trailer at the end of the file, if there is a valid one.
+/// Returns the trailer at the end of the file, if there is a valid one.
 fn last_end(input: &Input) -> Result<Option<SegmentTrailer>> {
     let Some(at) = input.len().checked_sub(SegmentTrailer::PAIR_LEN).filter(|&at| at >= Header::LEN as u64)
     else {
@@ -207,8 +209,8 @@ fn last_end(input: &Input) -> Result<Option<SegmentTrailer>> {
     Ok(unless_cut(input.array(at))?.and_then(|bytes| SegmentTrailer::parse(&bytes, input.len())))
 }
 
-/// The trailer of the last complete segment that ends at or before `limit`, found from the start of the file.
-/// Used after an interrupted write, and during one.
+/// Returns the trailer of the last complete segment that ends at or before `limit`. Follows the
+/// segments from the start of the file. This is used after an interrupted write, and during one.
 fn whole_segments(input: &Input, limit: u64) -> Result<Option<SegmentTrailer>> {
     let mut last: Option<SegmentTrailer> = None;
     let mut at = Header::LEN as u64;
@@ -228,7 +230,8 @@ fn whole_segments(input: &Input, limit: u64) -> Result<Option<SegmentTrailer>> {
     Ok(last)
 }
 
-/// `None` for bytes of an unfinished segment, which its editor has cut off since the file was opened.
+/// Returns `None` for bytes of an unfinished segment that its editor has truncated since the file
+/// was opened.
 fn unless_cut<T>(bytes: Result<T>) -> Result<Option<T>> {
     match bytes {
         Err(e) if e.kind == Kind::Truncated => Ok(None),
@@ -264,7 +267,7 @@ impl Open {
         Ok(Open { input, header, index, end: end.end, len, decompression })
     }
 
-    /// Rows of dictionaries that were not removed, with their indexes.
+    /// Iterates over the rows of dictionaries that were not removed, with their indexes.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, Entry)> + '_ {
         (0..self.index.len()).map(|i| (i, self.index.entry(i))).filter(|(_, entry)| !entry.removed)
     }
@@ -273,7 +276,7 @@ impl Open {
         self.index.position(id).filter(|&i| !self.index.entry(i).removed)
     }
 
-    /// The bytes of the dictionary of the `i`th row.
+    /// Returns the bytes of the dictionary of the `i`th row.
     pub(super) fn read(&self, i: usize) -> Result<Cow<'_, [u8]>> {
         let entry = self.index.entry(i);
         let bytes = self.decompress(&entry)?;
@@ -312,7 +315,7 @@ impl Open {
         bytes.map(Cow::Owned).map_err(|e| frame_error(e, entry.offset))
     }
 
-    /// The bytes of a dictionary that others are compressed with.
+    /// Returns the bytes of a dictionary that others are compressed with.
     fn read_base(&self, id: u64, decompressor: &mut Decompressor) -> Result<Vec<u8>> {
         let entry = self.index.entry(self.index.position(id).ok_or(UNKNOWN)?);
         let mut bytes = Vec::new();

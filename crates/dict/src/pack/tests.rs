@@ -1,4 +1,4 @@
-//! Failpoint tests: the state of a pack after an interruption at each step of writing.
+//! Failpoint tests: check the state of a pack after an interruption at each step of writing.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::editor::lock;
 use super::{Editor, Pack, PackOptions};
 use crate::files::input::Input;
 
-/// Failpoint: called with the name of each step; an error interrupts the write there.
+/// A failpoint is called with the name of each step. An error interrupts the write there.
 pub(super) type Failpoint = Box<dyn FnMut(&'static str) -> Result<()> + Send>;
 
 const INTERRUPTED: Error = Error::new(Kind::Read, 0, "interrupted");
@@ -20,7 +20,7 @@ fn dictionary(number: u32) -> Vec<u8> {
     format!("dictionary {number}: ").repeat(20 + number as usize % 7).into_bytes()
 }
 
-/// IDs of the dictionaries of a valid pack; `None` without a file.
+/// Returns the IDs of the dictionaries of a valid pack, or `None` without a file.
 fn numbers(path: &Path) -> Option<Vec<u64>> {
     if !path.exists() {
         return None;
@@ -61,7 +61,8 @@ fn compacted(path: &Path, failpoint: Failpoint) -> Result<()> {
     editor.replace()
 }
 
-/// Interrupts a change at each step, and checks the copy that a kill would leave. Returns the steps.
+/// Interrupts a change at each step, and checks the copy that a kill would leave. Returns the
+/// steps.
 fn interrupt_each_step(
     change: Change,
     there: Option<u32>,
@@ -134,7 +135,7 @@ fn a_replaced_pack_is_not_appended_to() {
     let (editor, _) = prepare(&path, PackOptions::new(), |_| true).unwrap();
     assert_eq!(Editor::open(&path).err().unwrap().kind, Kind::Write);
     editor.replace().unwrap();
-    // The lock was one of the replaced file; on Windows it is a file beside it.
+    // The lock was that of the replaced file. On Windows it is a file beside it.
     if cfg!(windows) {
         drop(lock);
         Editor::open(&path).unwrap().add(&dictionary(9), 0).unwrap();
@@ -145,7 +146,8 @@ fn a_replaced_pack_is_not_appended_to() {
     assert_eq!(numbers(&path).unwrap(), [1, 2, 3]);
 }
 
-/// Windows does not cut a file that a reader has mapped: what an editor leaves there is written over by the next.
+/// Windows does not truncate a file that a reader has mapped. The next editor overwrites the bytes
+/// that an editor leaves there.
 #[test]
 fn a_mapped_pack_is_changed_after_a_change_that_was_given_up() {
     let folder = tempfile::tempdir().unwrap();
@@ -166,7 +168,8 @@ fn a_mapped_pack_is_changed_after_a_change_that_was_given_up() {
     assert_eq!(&reader.read(1).unwrap()[..], &changed.read(1).unwrap()[..]);
 }
 
-/// A pack that ends at the end of a page, and an editor with 2 MiB after it in the file.
+/// Makes a pack that ends at the end of a page, and an editor that has written 2 MiB after it in
+/// the file.
 fn half_written(path: &Path) -> Editor {
     let mut filler = 64;
     loop {

@@ -1,4 +1,5 @@
-//! Batches: the memory of each block is prefetched while the previous one is decoded.
+//! Batches of lookups and blocks. The memory of each block is prefetched while the previous one is
+//! decoded.
 
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ use crate::prefetch::prefetch;
 const WRONG_LENGTH: Error =
     Error::new(Kind::Corrupt, 0, "the length of a block's content differs from its header");
 
-/// Where the content of a block is.
+/// The place of a block's content.
 enum Piece<'s> {
     InFile(&'s [u8]),
     /// In `Reader::stored`.
@@ -40,7 +41,7 @@ impl<'s> Piece<'s> {
     }
 }
 
-/// A block after its trailer was checked: ready, or still compressed.
+/// A block whose trailer was checked: ready, or still compressed.
 enum Fetched<'a, 's> {
     Ready(Piece<'s>, Compression),
     CompressedBlock(CompressedBlock<'a>),
@@ -48,7 +49,7 @@ enum Fetched<'a, 's> {
 
 /// Result of the lookup of one key.
 enum Found {
-    /// In the block of this index.
+    /// In the block with this index.
     In(usize, Hit),
     /// In `Reader::extra`.
     Copied(Hit),
@@ -56,8 +57,9 @@ enum Found {
 }
 
 impl Reader {
-    /// Decodes data blocks of any files. The results are in the order of `wanted`; damage to a block affects
-    /// only its own result. All contents are in memory together.
+    /// Decodes data blocks of any files. The results are in the order of `wanted`; damage to a
+    /// block affects only its own result. The contents of all blocks are in memory at the same
+    /// time.
     pub fn decode_blocks<'a>(
         &'a mut self,
         wanted: &[(&'a Sst, Handle)],
@@ -72,8 +74,9 @@ impl Reader {
         pieces.into_iter().zip(wanted).map(block).collect()
     }
 
-    /// Looks up keys in any files, as [`get`](Self::get), decoding each block once. The results are in the
-    /// order of `wanted`; damage affects only the keys that need the damaged part.
+    /// Looks up keys in any files, like [`get`](Self::get), and decodes each block once. The
+    /// results are in the order of `wanted`; damage affects only the keys that need the damaged
+    /// part.
     pub fn multi_get<'a>(&'a mut self, wanted: &[(&'a Sst, &'a [u8])]) -> Vec<Result<Option<Entry<'a>>>> {
         let located = self.locate_all(wanted);
         let (blocks, block_indexes) = distinct(wanted, &located);
@@ -116,8 +119,8 @@ impl Reader {
         found.into_iter().zip(wanted).map(answer).collect()
     }
 
-    /// Searches the indexes for the blocks of all keys, prefetching the index of the next file, and each
-    /// block once it is known.
+    /// Searches the indexes for the blocks of all keys. Prefetches the index of the next file, and
+    /// each block once it is known.
     fn locate_all(&mut self, wanted: &[(&Sst, &[u8])]) -> Vec<Result<Option<(Handle, BlockPosition)>>> {
         let mut all = Vec::with_capacity(wanted.len());
         for (i, &(sst, key)) in wanted.iter().enumerate() {
@@ -138,7 +141,7 @@ impl Reader {
         all
     }
 
-    /// Looks up the keys that follow all keys of their block in the next blocks.
+    /// Looks up the keys that are greater than all keys of their block in the next blocks.
     fn search_next_blocks(
         &mut self,
         wanted: &[(&Sst, &[u8])],
@@ -163,7 +166,7 @@ impl Reader {
         (self.stored, self.content) = kept;
     }
 
-    /// Reads and decodes blocks, those of zstd as one batch.
+    /// Reads and decodes blocks. All zstd blocks are one batch.
     fn decompress_all<'s>(
         &mut self,
         wanted: &[(&'s Sst, Handle)],
@@ -225,7 +228,8 @@ impl Reader {
         results
     }
 
-    /// Reads the blocks of files that are not in memory into `stored`; returns the range of each there.
+    /// Reads the blocks of files that are not in memory into `stored`. Returns the range of each
+    /// there.
     fn read_all(&mut self, wanted: &[(&Sst, Handle)]) -> Vec<Result<Range<usize>>> {
         self.stored.clear();
         let read = |&(sst, handle): &(&Sst, Handle)| {
@@ -265,8 +269,8 @@ where
     compressed.map(Fetched::CompressedBlock).map_err(|e| e.shifted(handle.offset))
 }
 
-/// Returns the distinct blocks of all keys, grouped by file, and for each key the index of its block
-/// (`usize::MAX` without one).
+/// Returns the distinct blocks of all keys, grouped by file. Also returns the index of each key's
+/// block (`usize::MAX` without one).
 fn distinct<'a>(
     wanted: &[(&'a Sst, &[u8])],
     located: &[Result<Option<(Handle, BlockPosition)>>],

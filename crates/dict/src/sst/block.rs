@@ -1,11 +1,12 @@
 //! Entries of a decoded block, and binary search among them.
 //!
-//! Keys are prefix-compressed: an entry omits the bytes that it shares with the previous key. Restart points
-//! are entries that share nothing, where a search can start; their offsets are stored at the end of the
-//! block.
+//! Keys are prefix-compressed: an entry omits the bytes that it shares with the previous key.
+//! Restart points are entries that share nothing, where a search can start. Their offsets are
+//! stored at the end of the block.
 //!
-//! A value follows its key, or, since RocksDB 11, all entries, in the same order. Then each restart has the
-//! offset of its value, and the end of the block the offset of the values.
+//! A value follows its key or, since RocksDB 11, the values follow all entries, in the same order.
+//! In the second layout, each restart point has the offset of its value, and the end of the block
+//! has the offset of the values.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -33,13 +34,13 @@ pub(super) struct Layout<'a> {
     values: Option<&'a [u8]>,
 }
 
-/// The last word of a block: number of restart points, and flags.
+/// The last word of a block: the number of restart points, and flags.
 #[derive(Clone, Copy)]
 struct BlockTrailer(u32);
 
 impl BlockTrailer {
     const SEPARATE_VALUES: u32 = 1 << 28;
-    /// In an index: keys are about evenly distributed. Does not affect the layout.
+    /// In an index: the keys are about evenly distributed. This does not affect the layout.
     const UNIFORM: u32 = 1 << 29;
     const HASHES: u32 = 1 << 31;
 
@@ -47,14 +48,14 @@ impl BlockTrailer {
         self.0 & flag != 0
     }
 
-    /// The number of restart points; an error for unknown flags.
+    /// Returns the number of restart points, or an error for unknown flags.
     fn restarts(self) -> Result<usize> {
         let count = self.0 & !(BlockTrailer::SEPARATE_VALUES | Self::UNIFORM | Self::HASHES);
         if count < BlockTrailer::SEPARATE_VALUES { Ok(count as usize) } else { Err(UNKNOWN_LAYOUT) }
     }
 }
 
-/// Key lengths at the start of an entry.
+/// Lengths of a key's parts, at the start of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
     pub(super) shared: usize,
@@ -73,8 +74,8 @@ impl<'a> Layout<'a> {
             (rest, values_at) = (before, Some(u32::from_le_bytes(*at)));
         }
         if word.has(BlockTrailer::HASHES) {
-            // A hash index over the restart points, which a binary search does not need: one byte for each
-            // bucket, and their number.
+            // A hash index over the restart points has one byte for each bucket, then the number of
+            // buckets. A binary search does not need it.
             let (before, count) = rest.split_last_chunk::<2>().ok_or(TOO_SHORT)?;
             let buckets = usize::from(u16::from_le_bytes(*count));
             rest = &before[..before.len().checked_sub(buckets).ok_or(NO_RESTART)?];
@@ -88,25 +89,25 @@ impl<'a> Layout<'a> {
         Ok(Layout { entries, restarts: restarts.as_chunks().0, values })
     }
 
-    /// As `parse`, for an index block, whose values are never separate.
+    /// Parses an index block, whose values are never separate.
     pub(super) fn parse_index(content: &'a [u8]) -> Result<Layout<'a>> {
         let layout = Layout::parse(content)?;
         if layout.values.is_some() { Err(SEPARATE_VALUES) } else { Ok(layout) }
     }
 
-    /// The range of the values section, if values are separate.
+    /// Returns the range of the values section, if values are separate.
     pub(super) fn values(&self) -> Option<Range<usize>> {
         self.values.map(|values| self.entries.len()..self.entries.len() + values.len())
     }
 
-    /// The offset of a restart point.
+    /// Returns the offset of a restart point.
     fn restart(&self, i: usize) -> Result<usize> {
         let at = u32::from_le_bytes(self.restarts[i]) as usize;
         if at < self.entries.len() { Ok(at) } else { Err(NO_RESTART) }
     }
 
-    /// Binary search for the last restart point whose key compares less, or else the first one. `key_at`
-    /// reads the key of a restart point.
+    /// Searches for the last restart point whose key compares less, or the first one if there is
+    /// none (binary search). `key_at` reads the key of a restart point.
     pub(super) fn search(
         &self,
         key_at: impl Fn(usize) -> Result<&'a [u8]>,
@@ -129,7 +130,7 @@ impl<'a> Layout<'a> {
         Ok(Position { at: self.restart(low)?, value: 0, restarts: low })
     }
 
-    /// Whether the entry at `at` is the next restart point, after `passed` others.
+    /// Returns whether the entry at `at` is the next restart point, after `passed` others.
     fn is_restart(&self, at: usize, passed: usize) -> bool {
         self.restarts.get(passed).is_some_and(|restart| u32::from_le_bytes(*restart) as usize == at)
     }
@@ -142,7 +143,7 @@ pub(super) struct Position {
     pub(super) at: usize,
     /// End of the previous value; 0 before the first entry, which is a restart point.
     value: usize,
-    /// Restart points before the next entry.
+    /// Number of restart points before the next entry.
     restarts: usize,
 }
 
@@ -170,12 +171,12 @@ impl<'a> Cursor<'a> {
         Cursor::from(layout, Position::default())
     }
 
-    /// Continues at a position, with the key before it, or starts at a restart point.
+    /// Continues at a position, with the key before it in `key`, or starts at a restart point.
     pub(super) fn from(layout: &Layout<'a>, position: Position) -> Self {
         Cursor { layout: *layout, position }
     }
 
-    /// Returns the value of the next entry; turns `key`, the previous one, into its key.
+    /// Returns the value of the next entry. Turns `key`, the previous key, into its key.
     #[inline]
     pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<&'a [u8]>> {
         let (layout, position) = (&self.layout, &mut self.position);
@@ -210,7 +211,7 @@ impl<'a> Cursor<'a> {
         Ok(Some(value))
     }
 
-    /// The range in the block of the value that `next` returned last.
+    /// Returns the range, in the block, of the value that `next` returned last.
     #[inline]
     pub(super) fn value_range(&self, value: &[u8]) -> Range<usize> {
         self.position.value - value.len()..self.position.value
@@ -267,7 +268,7 @@ impl<'a> RestartCheck<'a> {
         RestartCheck { layout, passed: 0 }
     }
 
-    /// Checks the entry at `at`; `key_at` reads the key of a restart point.
+    /// Checks the entry at `at`. `key_at` reads the key of a restart point.
     pub(super) fn pass(&mut self, at: usize, key_at: impl Fn(usize) -> Result<&'a [u8]>) -> Result<()> {
         let left = at < self.layout.entries.len() && self.passed < self.layout.restarts.len();
         if left && self.layout.restart(self.passed)? == at {
@@ -284,7 +285,7 @@ impl<'a> RestartCheck<'a> {
     }
 }
 
-/// The key of a restart point of a data block.
+/// Returns the key of a restart point of a data block.
 pub(super) fn restart_key<'a>(layout: &Layout<'a>, at: usize) -> Result<&'a [u8]> {
     let mut rest = Bytes(&layout.entries[at..]);
     let (head, _) = sizes(&mut rest)?;
@@ -294,8 +295,8 @@ pub(super) fn restart_key<'a>(layout: &Layout<'a>, at: usize) -> Result<&'a [u8]
     if head.shared != 0 { Err(NO_RESTART) } else { rest.take(head.unshared) }
 }
 
-/// Finds the first entry of a data block that is not before `(target, sequence)`, where higher sequence
-/// numbers come first. Sets `key` to its key. `None` if all entries are before it.
+/// Finds the first entry of a data block that is not before `(target, sequence)`; higher sequence
+/// numbers come first. Sets `key` to its key. Returns `None` if all entries are before it.
 #[inline]
 pub(super) fn seek<'a>(
     layout: &Layout<'a>,

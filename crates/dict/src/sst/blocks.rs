@@ -26,25 +26,25 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Its handle.
+    /// Returns the handle of the block.
     pub fn handle(&self) -> Handle {
         self.handle
     }
 
-    /// Its compression.
+    /// Returns the compression of the block.
     pub fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// Its content: entries and restart points.
+    /// Returns the content of the block: entries and restart points.
     pub fn content(&self) -> &'a [u8] {
         self.content
     }
 
-    /// Its entries.
+    /// Returns the entries of the block.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`](crate::Kind::Corrupt) for an invalid end of the block.
+    /// Returns [`Kind::Corrupt`](crate::Kind::Corrupt) for an invalid end of the block.
     pub fn entries(&self) -> Result<Entries<'a>> {
         let layout = Layout::parse(self.content).map_err(|e| e.shifted(self.handle.offset))?;
         Ok(Entries { handle: self.handle, cursor: Cursor::new(&layout), key: Vec::new() })
@@ -52,10 +52,11 @@ impl<'a> Block<'a> {
 }
 
 impl Entries<'_> {
-    /// Returns the next entry; `None` at the end.
+    /// Returns the next entry, or `None` at the end.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`](crate::Kind::Corrupt) for an invalid entry; further results are unspecified.
+    /// Returns [`Kind::Corrupt`](crate::Kind::Corrupt) for an invalid entry. Further results are
+    /// unspecified.
     pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>> {
         let at = self.handle.offset;
         let Some(value) = self.cursor.next(&mut self.key).map_err(|e| e.shifted(at))? else {
@@ -69,7 +70,7 @@ impl Reader {
     /// Returns the handles of all data blocks, in key order.
     ///
     /// # Errors
-    /// As [`get`](Self::get), if the index is damaged.
+    /// Returns the errors of [`get`](Self::get), if the index is damaged.
     pub fn blocks(&mut self, sst: &Sst) -> Result<Vec<Handle>> {
         let (mut all, mut position) = (Vec::new(), BlockPosition::default());
         while let Some(handle) = self.next_block(sst, &mut position)? {
@@ -81,17 +82,18 @@ impl Reader {
     /// Decodes one data block.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Returns the errors of [`get`](Self::get).
     pub fn decode_block<'a>(&'a mut self, sst: &'a Sst, handle: Handle) -> Result<Block<'a>> {
         let compression = self.block_compression(sst, handle)?;
         let content = self.load(sst, handle, sst.dictionary.as_ref())?.content(&self.content);
         Ok(Block { handle, compression, content })
     }
 
-    /// The compression of a block, from its trailer.
+    /// Returns the compression of a block, from its trailer.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`](crate::Kind::Corrupt) if it is not within the file, [`Kind::Read`](crate::Kind::Read).
+    /// Returns [`Kind::Corrupt`](crate::Kind::Corrupt) if the block is not within the file, and
+    /// [`Kind::Read`](crate::Kind::Read).
     pub fn block_compression(&self, sst: &Sst, handle: Handle) -> Result<Compression> {
         stored_len(sst, handle)?;
         let [number] = sst.input.array(handle.offset + handle.size)?;

@@ -1,4 +1,4 @@
-//! Integers at the front of a byte slice.
+//! Reads integers at the front of a byte slice.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -24,7 +24,8 @@ impl<'a> Bytes<'a> {
         Ok(u32::from_le_bytes(*front))
     }
 
-    /// LEB128: seven bits per byte, the lowest first; all bytes but the last have the top bit set.
+    /// Reads LEB128: seven bits per byte, the lowest first. All bytes but the last have the top bit
+    /// set.
     #[inline]
     pub(super) fn varint64(&mut self) -> Result<u64> {
         if let Some((&byte, rest)) = self.0.split_first()
@@ -54,13 +55,13 @@ impl<'a> Bytes<'a> {
         u32::try_from(self.varint64()?).map_err(|_| LONG)
     }
 
-    /// Zigzag: the lowest bit is the sign.
+    /// Reads a zigzag integer, whose lowest bit is the sign.
     pub(super) fn zigzag64(&mut self) -> Result<i64> {
         let value = self.varint64()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    /// Length-prefixed bytes.
+    /// Reads length-prefixed bytes.
     pub(super) fn prefixed(&mut self) -> Result<&'a [u8]> {
         let len = self.varint32()?;
         self.take(len as usize)

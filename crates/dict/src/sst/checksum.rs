@@ -1,12 +1,12 @@
-//! Block checksums; a file uses one kind.
+//! Checksums of blocks. A file uses one kind.
 
 use twox_hash::{XxHash3_64, XxHash32, XxHash64};
 
-/// The checksum of a file's blocks.
+/// The kind of checksum of a file's blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Checksum {
-    /// None.
+    /// No checksum.
     None,
     /// CRC-32C, masked.
     Crc32c,
@@ -19,13 +19,13 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// From the number in the footer.
+    /// Converts the number in the footer.
     pub(super) fn from_number(number: u8) -> Option<Checksum> {
         use Checksum::*;
         [None, Crc32c, Xxh32, Xxh64, Xxh3].get(usize::from(number)).copied()
     }
 
-    /// The name that RocksDB's tools use.
+    /// Returns the name that RocksDB's tools use.
     pub const fn name(self) -> &'static str {
         match self {
             Checksum::None => "none",
@@ -36,11 +36,11 @@ impl Checksum {
         }
     }
 
-    /// The checksum of a block, whose last byte is its compression type.
+    /// Computes the checksum of a block, whose last byte is its compression type.
     pub(super) fn of(self, bytes: &[u8]) -> u32 {
         match self {
             Checksum::None => 0,
-            // Masked, because a CRC over bytes that contain CRCs is weak.
+            // The CRC is masked, because a CRC over bytes that contain CRCs is weak.
             Checksum::Crc32c => crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8),
             Checksum::Xxh32 => XxHash32::oneshot(0, bytes),
             Checksum::Xxh64 => XxHash64::oneshot(0, bytes) as u32,
@@ -54,8 +54,8 @@ impl Checksum {
     }
 }
 
-/// Added to the checksum of a block at `offset`, so that a block from another position or file is detected.
-/// `base` is 0 in files below version 6.
+/// Returns a number that is added to the checksum of a block at `offset`, so that a block from
+/// another position or file is detected. `base` is 0 in files below version 6.
 pub(super) fn context(base: u32, offset: u64) -> u32 {
     if base == 0 { 0 } else { base ^ (offset as u32).wrapping_add((offset >> 32) as u32) }
 }
@@ -64,7 +64,7 @@ pub(super) fn context(base: u32, offset: u64) -> u32 {
 mod tests {
     use super::*;
 
-    /// Published values of the hashes, in the forms of this format.
+    /// The hashes have published values, in the forms of this format.
     #[test]
     fn published_hash_values_match() {
         assert_eq!(Checksum::Xxh32.of(b""), 0x02cc_5d05);

@@ -21,7 +21,7 @@ const DAMAGED: Error = Error::new(Kind::Corrupt, 0, "the compressed bytes of a b
 pub(super) struct CompressedBlock<'a> {
     pub(super) compression: Compression,
     pub(super) payload: &'a [u8],
-    /// Uncompressed bytes.
+    /// Number of uncompressed bytes.
     pub(super) len: usize,
 }
 
@@ -90,7 +90,7 @@ impl Codec {
         let n = match compressed.compression {
             Compression::Zstd => {
                 let id = dictionary.map_or(Id::NONE, |dictionary| dictionary.id);
-                // Offsets within the frame are not offsets in the file.
+                // Offsets within the frame are not offsets in the file, so they are dropped.
                 self.decoder.decode(id, compressed.payload, out).map_err(|e| e.with_offset(0))?
             }
             Compression::Snappy => {

@@ -18,7 +18,7 @@ pub enum Compression {
     Lz4Hc,
     /// One zstd frame.
     Zstd,
-    /// Another type, such as one of a plug-in; not supported.
+    /// Another type, such as that of a plug-in; not supported.
     Other(u8),
 }
 
@@ -36,7 +36,7 @@ impl Compression {
         }
     }
 
-    /// A name in lower case.
+    /// Returns a name in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             Compression::None => "none",

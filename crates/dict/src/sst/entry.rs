@@ -2,7 +2,7 @@
 
 use linerate_core::{Error, Kind, Result};
 
-/// Bytes of sequence number and type after each user key.
+/// Number of bytes of sequence number and type after each user key.
 pub(super) const TAIL: usize = 8;
 
 const SHORT_KEY: Error = Error::new(Kind::Corrupt, 0, "an internal key is shorter than eight bytes");
@@ -11,17 +11,17 @@ const SHORT_KEY: Error = Error::new(Kind::Corrupt, 0, "an internal key is shorte
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryKind {
-    /// Deletion of a key.
+    /// The deletion of a key.
     Deletion,
     /// A value.
     Value,
-    /// Operand of the application's merge operator, to be applied to older entries.
+    /// An operand of the application's merge operator, to be applied to older entries.
     Merge,
-    /// Deletion of a key that was written once.
+    /// The deletion of a key that was written once.
     SingleDeletion,
-    /// Deletion of a range of keys.
+    /// The deletion of a range of keys.
     RangeDeletion,
-    /// Position of the value in a blob file.
+    /// The position of the value in a blob file.
     BlobIndex,
     /// Another type, by its number.
     Other(u8),
@@ -40,12 +40,12 @@ impl EntryKind {
         }
     }
 
-    /// Whether it deletes the key.
+    /// Returns whether the entry deletes the key.
     pub const fn is_deletion(self) -> bool {
         matches!(self, EntryKind::Deletion | EntryKind::SingleDeletion | EntryKind::RangeDeletion)
     }
 
-    /// A name in lower case.
+    /// Returns a name in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             EntryKind::Deletion => "deletion",
@@ -67,7 +67,7 @@ pub struct Entry<'a> {
     pub key: &'a [u8],
     /// Sequence number: higher is later. 0 in files made for ingestion.
     pub sequence: u64,
-    /// Its type.
+    /// Type of the entry.
     pub kind: EntryKind,
     /// The value, operand or blob index; empty for deletions.
     pub value: &'a [u8],
@@ -81,7 +81,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Splits an internal key into the user key and its tail of sequence number and type.
+/// Splits an internal key into the user key and its tail, which has the sequence number and type.
 #[inline]
 pub(super) fn split(internal: &[u8]) -> Result<(&[u8], u64)> {
     let (key, tail) = internal.split_last_chunk::<TAIL>().ok_or(SHORT_KEY)?;

@@ -1,4 +1,4 @@
-//! Footer of a file: version, checksum kind and handles.
+//! The footer of a file: version, checksum kind and handles.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -6,13 +6,13 @@ use super::bytes::Bytes;
 use super::checksum::{Checksum, context};
 use super::handle::{Handle, TRAILER};
 
-/// Bytes of a footer.
+/// Size of a footer in bytes.
 pub(super) const FOOTER: usize = 53;
 /// The last bytes of every file: the magic number of block-based tables.
 pub const MAGIC: [u8; 8] = 0x88e2_41b7_85f4_cff7_u64.to_le_bytes();
 /// Replaces the metaindex handle of versions below 6.
 const EXTENDED: [u8; 4] = [0x3e, 0, 0x7a, 0];
-/// Position of the footer's checksum, from version 6 on.
+/// Position of the footer's checksum in versions 6 and 7.
 const SUM: std::ops::Range<usize> = 5..9;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) struct Footer {
     /// Input of block checksums; 0 below version 6.
     pub(super) base: u32,
     pub(super) metaindex: Handle,
-    /// From version 6 on in the metaindex instead.
+    /// `None` in versions 6 and 7, which have it in the metaindex.
     pub(super) index: Option<Handle>,
 }
 

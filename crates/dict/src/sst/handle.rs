@@ -4,16 +4,16 @@ use linerate_core::Result;
 
 use super::bytes::Bytes;
 
-/// Bytes of type and checksum after each block.
+/// Number of bytes of type and checksum after each block.
 pub(super) const TRAILER: usize = 5;
 
 /// Position of a block in its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Handle {
-    /// Offset of its first byte.
+    /// Offset of the block's first byte.
     pub offset: u64,
-    /// Stored bytes, without its trailer of five bytes.
+    /// Number of stored bytes, without the trailer of five bytes.
     pub size: u64,
 }
 
@@ -26,7 +26,7 @@ impl Handle {
         Ok(Handle { offset: bytes.varint64()?, size: bytes.varint64()? })
     }
 
-    /// The end of its trailer, unless it overflows.
+    /// Returns the end of the block's trailer, unless it overflows.
     pub(super) fn end(&self) -> Option<u64> {
         self.offset.checked_add(self.size)?.checked_add(TRAILER as u64)
     }

@@ -1,8 +1,10 @@
-//! Index blocks: for each data block a separator key, not less than its last key, and its handle.
+//! Index blocks. For each data block they have a handle and a separator key, which is not less than
+//! the block's last key.
 //!
-//! The keys are internal keys or user keys. From version 4 on, restart points have full handles, and other
-//! entries only the difference of the size to that of the previous block, which they follow directly. An
-//! index may be partitioned: its top level then has the handles of index blocks.
+//! The keys are internal keys or user keys. In version 4 and newer, restart points have full
+//! handles. Other entries have only the difference of the size to that of the previous block, which
+//! they follow directly. An index may be partitioned: its top level then has the handles of index
+//! blocks.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -24,9 +26,9 @@ const SHARED_RESTART: Error =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IndexKind {
-    /// One block, binary search.
+    /// One block, searched by binary search.
     BinarySearch,
-    /// As `BinarySearch`, with hashes of prefixes, which are ignored.
+    /// Like `BinarySearch`, with hashes of prefixes, which are ignored.
     Hash,
     /// Two levels; partitions are read when they are needed.
     Partitioned,
@@ -40,7 +42,7 @@ impl IndexKind {
         [BinarySearch, Hash, Partitioned, WithFirstKey].get(number as usize).copied()
     }
 
-    /// A name in lower case.
+    /// Returns a name in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             IndexKind::BinarySearch => "binary search",
@@ -55,9 +57,9 @@ impl IndexKind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IndexEncoding {
     pub(super) kind: IndexKind,
-    /// Keys are user keys, without sequence number and type.
+    /// Whether keys are user keys, without sequence number and type.
     pub(super) user_keys: bool,
-    /// Handles are delta-encoded, and values have no length.
+    /// Whether handles are delta-encoded, and values have no length.
     pub(super) delta: bool,
 }
 
@@ -119,7 +121,7 @@ impl IndexCursor {
         Ok(self.step(layout, encoding)?.map(|step| step.handle))
     }
 
-    /// Returns the handle of the next entry; turns `key`, the previous one, into its key.
+    /// Returns the handle of the next entry. Turns `key`, the previous key, into its key.
     pub(super) fn next_with_key(
         &mut self,
         layout: &Layout<'_>,
@@ -132,7 +134,7 @@ impl IndexCursor {
     }
 }
 
-/// The key of a restart point.
+/// Returns the key of a restart point.
 fn restart_key<'a>(layout: &Layout<'a>, at: usize, encoding: IndexEncoding) -> Result<&'a [u8]> {
     let mut rest = Bytes(layout.entries.get(at..).ok_or(TOO_SHORT)?);
     let (shared, unshared) = (rest.varint32()?, rest.varint32()?);
@@ -157,8 +159,8 @@ pub(super) fn compare(
     Ok(order.compare(user, target).then_with(|| sequence.cmp(&(tail >> 8))))
 }
 
-/// Finds the first entry that is not before `(target, sequence)`: its handle, and the iterator after it.
-/// `key` is a buffer.
+/// Finds the first entry that is not before `(target, sequence)`. Returns its handle, and the
+/// cursor after it. `key` is a buffer.
 pub(super) fn seek(
     layout: &Layout<'_>,
     encoding: IndexEncoding,
@@ -200,7 +202,8 @@ pub(super) fn verify(layout: Layout<'_>, encoding: IndexEncoding, order: KeyOrde
     }
 }
 
-/// The partitions of an index in a file of `len` bytes. They do not overlap, which bounds their number.
+/// Returns the partitions of an index in a file of `len` bytes. They do not overlap, which bounds
+/// their number.
 pub(super) fn partitions(layout: &Layout<'_>, encoding: IndexEncoding, len: u64) -> Result<Vec<Partition>> {
     let mut found = Vec::new();
     let (mut steps, mut end) = (IndexCursor::default(), 0);
@@ -211,8 +214,8 @@ pub(super) fn partitions(layout: &Layout<'_>, encoding: IndexEncoding, len: u64)
     Ok(found)
 }
 
-/// Checks that a block is after `end` and within `len` bytes; returns its end, which is greater, so that
-/// iteration over a damaged index terminates.
+/// Checks that a block is after `end` and within `len` bytes. Returns its end, which is greater
+/// than `end`, so that iteration over a damaged index terminates.
 pub(super) fn follow(handle: Handle, end: u64, len: u64) -> Result<u64> {
     match handle.end() {
         Some(next) if handle.offset >= end && next <= len => Ok(next),

@@ -1,9 +1,9 @@
-//! Reader of RocksDB's SST files: block-based tables of format versions 2 to 7.
+//! Reads RocksDB's SST files: block-based tables of format versions 2 to 7.
 //!
-//! An [`Sst`] is an open file. Its dictionary is in a [`Store`](crate::Store) that many files share, and
-//! released with it. A [`Reader`], one per thread, reads any number of files: it looks up
-//! [keys](Reader::get), single or [in batches](Reader::multi_get), [scans](Reader::scan), decodes
-//! [blocks](Reader::decode_blocks), and [verifies](Reader::verify).
+//! An [`Sst`] is an open file. Its dictionary is in a [`Store`](crate::Store) that many files
+//! share, and is released with the file. A [`Reader`], one per thread, reads any number of files:
+//! it looks up [keys](Reader::get), singly or [in batches](Reader::multi_get),
+//! [scans](Reader::scan), decodes [blocks](Reader::decode_blocks), and [verifies](Reader::verify).
 //!
 //! ```no_run
 //! use linerate_dict::Store;
@@ -22,7 +22,7 @@
 //! # Ok::<(), linerate_dict::Error>(())
 //! ```
 //!
-//! Offsets of errors are offsets in the file: of the damaged block, or of a byte in it.
+//! Offsets of errors are positions in the file: that of the damaged block, or of a byte in it.
 //!
 //! | file | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Opening of files.
+//! [`Sst`]: opens files.
 
 use std::path::Path;
 
@@ -20,7 +20,8 @@ use crate::id::Id;
 use crate::prefetch::prefetch;
 use crate::store::Store;
 
-/// Shorter dictionaries are ignored by zstd and by the store, but used by other codecs.
+/// Length of the shortest dictionary that zstd and the store use. Other codecs use shorter ones,
+/// too.
 const SHORTEST: usize = 8;
 
 const NO_INDEX: Error = Error::new(Kind::Corrupt, 0, "the file has no handle of its index");
@@ -28,7 +29,8 @@ const NO_PROPERTIES: Error = Error::new(Kind::Corrupt, 0, "the file has no handl
 
 /// An open SST file. Threads may share it.
 ///
-/// Its index is in memory. Its dictionary is in the store that it was opened with, and released on drop.
+/// The index is in memory. The dictionary is in the store that the file was opened with, and is
+/// released on drop.
 pub struct Sst {
     pub(super) input: Input,
     pub(super) options: SstOptions,
@@ -48,13 +50,13 @@ pub struct Sst {
 /// The dictionary of a file.
 pub(super) struct Dictionary {
     pub(super) handle: Handle,
-    /// `Id::NONE` if it is too short for zstd.
+    /// ID of the dictionary. `Id::NONE` if it is too short for zstd.
     pub(super) id: Id,
-    /// Its bytes in that case.
+    /// Bytes of the dictionary if it is too short for zstd.
     pub(super) short: Vec<u8>,
 }
 
-/// Handles from the metaindex.
+/// Handles in the metaindex.
 #[derive(Default)]
 struct Names {
     properties: Option<Handle>,
@@ -67,10 +69,10 @@ impl Sst {
     /// Opens a file with default options. To open many files, [`Reader::open`] is faster.
     ///
     /// # Errors
-    /// [`Kind::Read`]; [`Kind::Truncated`] and [`Kind::Corrupt`] if it is not an SST file, or its footer,
-    /// metaindex, properties, index, dictionary or range deletions are damaged; [`Kind::Unsupported`] for a
-    /// version, index or compression that is not supported; [`Kind::Limit`] if it exceeds the limit of the
-    /// options or the store is full.
+    /// Returns [`Kind::Read`]; [`Kind::Truncated`] and [`Kind::Corrupt`] if it is not an SST file,
+    /// or its footer, metaindex, properties, index, dictionary or range deletions are damaged;
+    /// [`Kind::Unsupported`] for a version, index or compression that is not supported; and
+    /// [`Kind::Limit`] if it exceeds the limit of the options or the store is full.
     pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<Sst> {
         Reader::new(store).open(path, SstOptions::new())
     }
@@ -78,54 +80,54 @@ impl Sst {
     /// Opens a file in memory.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn from_bytes(bytes: Vec<u8>, store: &Store) -> Result<Sst> {
         Reader::new(store).open_bytes(bytes, SstOptions::new())
     }
 
-    /// Format version, 2 to 7.
+    /// Returns the format version, 2 to 7.
     pub fn format_version(&self) -> u32 {
         self.footer.version
     }
 
-    /// Checksum kind of its blocks.
+    /// Returns the checksum kind of the blocks.
     pub fn checksum(&self) -> Checksum {
         self.footer.checksum
     }
 
-    /// Order of its keys.
+    /// Returns the order of the keys.
     pub fn key_order(&self) -> KeyOrder {
         self.order
     }
 
-    /// Kind of its index.
+    /// Returns the kind of the index.
     pub fn index_kind(&self) -> IndexKind {
         self.encoding.kind
     }
 
-    /// Bytes of the file.
+    /// Returns the length of the file in bytes.
     pub fn file_bytes(&self) -> u64 {
         self.input.len()
     }
 
-    /// ID of its dictionary in the store. `None` also for a dictionary of fewer than eight bytes, which zstd
-    /// ignores.
+    /// Returns the ID of the dictionary in the store. Returns `None` without a dictionary, and for
+    /// one of fewer than eight bytes, which zstd ignores.
     pub fn dictionary(&self) -> Option<Id> {
         self.dictionary.as_ref().map(|dictionary| dictionary.id).filter(|id| *id != Id::NONE)
     }
 
-    /// Its range deletions, in file order.
+    /// Returns the range deletions, in file order.
     pub fn range_deletions(&self) -> &[RangeDeletion] {
         &self.ranges
     }
 
-    /// The store of its dictionary.
+    /// Returns the store that has the dictionary.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Prefetches the memory of an index search: small indexes as a whole, of others the restart array at the
-    /// end and the middle, where the search starts.
+    /// Prefetches the memory of an index search. Small indexes are prefetched as a whole. In
+    /// others, the restart array at the end is prefetched, and the middle, where the search starts.
     pub(super) fn prefetch_index(&self) {
         const SMALL: usize = 2 << 10;
         let (index, len) = (&self.index, self.index.len());
@@ -147,7 +149,7 @@ impl Sst {
     pub(super) fn load(input: Input, options: SstOptions, reader: &mut Reader) -> Result<Sst> {
         let footer = read_footer(&input)?;
         let store = reader.store().clone();
-        // No block is read with a dictionary before it is set.
+        // No block is read with a dictionary before the dictionary is set.
         let mut sst = Sst {
             input,
             options,
@@ -195,7 +197,7 @@ impl Sst {
         Ok(names)
     }
 
-    /// Takes the encoding of the index from the properties.
+    /// Reads the encoding of the index from the properties.
     fn read_index_encoding(&mut self, properties: &Properties) -> Result<()> {
         let unknown = Error::new(Kind::Unsupported, self.properties.offset, "the index kind is not known");
         let kind = properties.fixed("rocksdb.block.based.table.index.type").unwrap_or(0);
@@ -221,7 +223,7 @@ impl Sst {
 impl Drop for Sst {
     fn drop(&mut self) {
         if let Some(id) = self.dictionary() {
-            // Fails only if a caller released it in addition.
+            // This fails only if a caller has released the dictionary, too.
             let _ = self.store.release(id);
         }
     }
@@ -250,9 +252,9 @@ fn insert_dictionary(bytes: &[u8], handle: Handle, store: &Store) -> Result<Dict
     Ok(Dictionary { handle, id, short: Vec::new() })
 }
 
-/// Names and handles of a metaindex.
+/// Returns names and handles of a metaindex.
 pub(super) fn names(content: &[u8]) -> Result<Vec<(Vec<u8>, Handle)>> {
-    /// Maximum bytes of names and handles; RocksDB writes a dozen short ones.
+    /// Maximum number of bytes of names and handles. RocksDB writes a dozen short ones.
     const MAX_BYTES: usize = 1 << 20;
     let mut cursor = Cursor::new(&Layout::parse(content)?);
     let (mut name, mut all, mut kept) = (Vec::new(), Vec::new(), 0);

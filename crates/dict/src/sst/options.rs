@@ -4,19 +4,21 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SstOptions {
-    /// Whether to map the file into memory; otherwise blocks are read one by one. RocksDB never shortens a
-    /// finished file; if another program does, a mapped one ends the process by a signal on Unix, and one that
-    /// is read reports [`Kind::Truncated`](crate::Kind::Truncated). Default: true.
+    /// Whether to map the file into memory. Otherwise blocks are read one by one. RocksDB never
+    /// shortens a finished file. If another program does, a mapped file ends the process by a
+    /// signal on Unix, while a file that is read reports
+    /// [`Kind::Truncated`](crate::Kind::Truncated). Default: true.
     pub map: bool,
-    /// Whether to verify the checksums of data blocks. Those of footer, metaindex, properties, index and
-    /// dictionary always are. Default: true.
+    /// Whether to verify the checksums of data blocks. The checksums of footer, metaindex,
+    /// properties, index and dictionary are always verified. Default: true.
     pub checksums: bool,
-    /// Maximum content of a block, and maximum memory of range deletions, in bytes. Default: 256 MiB.
+    /// Maximum content of a block, and maximum memory of range deletions, in bytes. Default: 256
+    /// MiB.
     pub block_limit: usize,
 }
 
 impl SstOptions {
-    /// Default options.
+    /// Returns the default options.
     pub const fn new() -> Self {
         SstOptions { map: true, checksums: true, block_limit: 256 << 20 }
     }

@@ -1,4 +1,4 @@
-//! Key order (RocksDB's comparators).
+//! The order of keys (RocksDB's comparators).
 
 use std::cmp::Ordering;
 
@@ -17,7 +17,7 @@ pub enum KeyOrder {
 }
 
 impl KeyOrder {
-    /// From the name of RocksDB's comparator.
+    /// Converts the name of RocksDB's comparator.
     pub(super) fn from_name(name: &[u8]) -> KeyOrder {
         match name {
             b"leveldb.BytewiseComparator" => KeyOrder::Bytewise,
@@ -26,7 +26,7 @@ impl KeyOrder {
         }
     }
 
-    /// An error if keys cannot be compared.
+    /// Returns an error if keys cannot be compared.
     pub(super) fn check(self) -> Result<()> {
         match self {
             KeyOrder::Unknown => Err(Error::new(
@@ -38,7 +38,7 @@ impl KeyOrder {
         }
     }
 
-    /// Compares two keys; with an unknown order all are equal.
+    /// Compares two keys. With an unknown order all are equal.
     #[inline]
     pub(super) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         match self {

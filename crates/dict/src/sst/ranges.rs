@@ -8,7 +8,7 @@ use super::block::{Cursor, Layout};
 use super::entry::split;
 use super::order::KeyOrder;
 
-/// Deletion of all keys in `start..end`.
+/// The deletion of all keys in `start..end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RangeDeletion {
@@ -16,7 +16,7 @@ pub struct RangeDeletion {
     pub start: Vec<u8>,
     /// The first key after the range.
     pub end: Vec<u8>,
-    /// Its sequence number: older entries are deleted.
+    /// Sequence number. Older entries are deleted.
     pub sequence: u64,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn parse(content: &[u8], limit: usize) -> Result<Vec<RangeDeletion>> 
     Ok(all)
 }
 
-/// The highest sequence number, up to `sequence`, of a range deletion that contains `key`.
+/// Returns the highest sequence number, up to `sequence`, of a range deletion that contains `key`.
 pub(super) fn covering(all: &[RangeDeletion], order: KeyOrder, key: &[u8], sequence: u64) -> Option<u64> {
     let covers = |range: &&RangeDeletion| {
         range.sequence <= sequence

@@ -1,4 +1,4 @@
-//! Per-thread reader: lookup of keys, loading of blocks.
+//! [`Reader`]: looks up keys and loads blocks, one per thread.
 
 use std::ops::Range;
 use std::path::Path;
@@ -22,15 +22,15 @@ use crate::store::Store;
 const WRONG_STORE: Error = Error::new(Kind::BadArgument, 0, "the file and the reader have different stores");
 const OUT_OF_BOUNDS: Error = Error::new(Kind::Corrupt, 0, "a block is out of the bounds of the file");
 
-/// Reads files with dictionaries in one store. Needs one per thread, of about 330 KiB and the largest blocks
-/// it has read.
+/// Reads files with dictionaries in one store. Each thread needs one, of about 330 KiB and the
+/// largest blocks it has read.
 pub struct Reader {
     pub(super) codec: Codec,
-    /// Stored blocks, of files that are not in memory.
+    /// Stored bytes of blocks in files that are not in memory.
     pub(super) stored: Vec<u8>,
     /// Decoded blocks.
     pub(super) content: Vec<u8>,
-    /// Values found in the block after that of the batch.
+    /// Values found in the block after the batch's block.
     pub(super) extra: Vec<u8>,
     pub(super) key: Vec<u8>,
 }
@@ -88,7 +88,7 @@ impl Reader {
         Reader { codec: Codec::new(store), stored, content, extra, key }
     }
 
-    /// The store.
+    /// Returns the store.
     pub fn store(&self) -> &Store {
         self.codec.decoder.store()
     }
@@ -96,7 +96,7 @@ impl Reader {
     /// Opens a file.
     ///
     /// # Errors
-    /// As [`Sst::open`].
+    /// Returns the errors of [`Sst::open`].
     pub fn open(&mut self, path: impl AsRef<Path>, options: SstOptions) -> Result<Sst> {
         let input = if options.map { Input::map(path) } else { Input::file(path) };
         Sst::load(input?, options, self)
@@ -105,7 +105,7 @@ impl Reader {
     /// Opens a file in memory.
     ///
     /// # Errors
-    /// As [`Sst::open`].
+    /// Returns the errors of [`Sst::open`].
     pub fn open_bytes(&mut self, bytes: Vec<u8>, options: SstOptions) -> Result<Sst> {
         self.open_input(Input::memory(bytes), options)
     }
@@ -113,26 +113,28 @@ impl Reader {
     /// Opens a file from any input.
     ///
     /// # Errors
-    /// As [`Sst::open`].
+    /// Returns the errors of [`Sst::open`].
     pub fn open_input(&mut self, input: Input, options: SstOptions) -> Result<Sst> {
         Sst::load(input, options, self)
     }
 
-    /// Returns the newest entry of a key, of any type. If a range deletion is newer, returns that, with an
-    /// empty value, also if the file has no entry of the key. `None` if there is neither.
+    /// Returns the newest entry of a key, of any type. If a range deletion is newer, returns that,
+    /// with an empty value, even if the file has no entry of the key. Returns `None` if there is
+    /// neither.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] and [`Kind::Truncated`] for a damaged block, [`Kind::Read`], [`Kind::Unsupported`]
-    /// for a compression or key order that is not supported, [`Kind::Limit`] for a block that exceeds the
-    /// limit, [`Kind::BadArgument`] for a file of another store.
+    /// Returns [`Kind::Corrupt`] and [`Kind::Truncated`] for a damaged block, [`Kind::Read`],
+    /// [`Kind::Unsupported`] for a compression or key order that is not supported, [`Kind::Limit`]
+    /// for a block that exceeds the limit, and [`Kind::BadArgument`] for a file of another store.
     pub fn get<'a>(&'a mut self, sst: &'a Sst, key: &'a [u8]) -> Result<Option<Entry<'a>>> {
         self.get_at(sst, key, u64::MAX)
     }
 
-    /// As [`get`](Self::get), for the snapshot at `sequence`: later entries are ignored.
+    /// Looks up a key like [`get`](Self::get), in the snapshot at `sequence`: later entries are
+    /// ignored.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Returns the errors of [`get`](Self::get).
     pub fn get_at<'a>(&'a mut self, sst: &'a Sst, key: &'a [u8], sequence: u64) -> Result<Option<Entry<'a>>> {
         let found = self.find(sst, key, sequence)?;
         Ok(entry(
@@ -160,8 +162,8 @@ impl Reader {
         }
     }
 
-    /// As `find`, in the blocks after a position. A separator may be greater than all keys of its block; then
-    /// the next block has the entry.
+    /// Finds the entry of a key, like `find`, in the blocks after a position. A separator may be
+    /// greater than all keys of its block; the next block then has the entry.
     pub(super) fn find_after<'s>(
         &mut self,
         sst: &'s Sst,
@@ -181,7 +183,8 @@ impl Reader {
         Ok(None)
     }
 
-    /// Searches the index for the first data block that may have an entry not before `(key, sequence)`.
+    /// Searches the index for the first data block that may have an entry not before `(key,
+    /// sequence)`.
     pub(super) fn locate(
         &mut self,
         sst: &Sst,
@@ -210,7 +213,8 @@ impl Reader {
         Ok(self.next_block(sst, &mut position)?.map(|handle| (handle, position)))
     }
 
-    /// Returns the next data block of an iteration. Blocks do not overlap, so every iteration terminates.
+    /// Returns the next data block of an iteration. Blocks do not overlap, so every iteration
+    /// terminates.
     pub(super) fn next_block(&mut self, sst: &Sst, position: &mut BlockPosition) -> Result<Option<Handle>> {
         let top = Layout::parse_index(&sst.index)?;
         loop {
@@ -239,7 +243,7 @@ impl Reader {
         }
     }
 
-    /// Returns an index partition, which is kept once read.
+    /// Returns an index partition, which is kept once it is read.
     pub(super) fn partition<'s>(&mut self, sst: &'s Sst, handle: Handle) -> Result<(usize, &'s [u8])> {
         let at =
             sst.partitions.binary_search_by(|part| part.handle.cmp(&handle)).map_err(|_| OUT_OF_BOUNDS)?;
@@ -255,22 +259,22 @@ impl Reader {
     /// Returns the properties.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Returns the errors of [`get`](Self::get).
     pub fn properties(&mut self, sst: &Sst) -> Result<Properties> {
         let handle = sst.properties;
         Properties::parse(self.plain(sst, handle)?).map_err(|e| e.shifted(handle.offset))
     }
 
-    /// Returns names and handles of the meta blocks: filters, properties, dictionary and others.
+    /// Returns names and handles of the meta blocks, such as filters, properties and dictionary.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Returns the errors of [`get`](Self::get).
     pub fn meta_blocks(&mut self, sst: &Sst) -> Result<Vec<(Vec<u8>, Handle)>> {
         let handle = sst.footer.metaindex;
         names(self.plain(sst, handle)?).map_err(|e| e.shifted(handle.offset))
     }
 
-    /// IDs are valid in one store only.
+    /// Checks that the file has the reader's store, because IDs are valid in one store only.
     #[inline]
     pub(super) fn check_store(&self, sst: &Sst) -> Result<()> {
         if std::ptr::eq(sst.store().shared(), self.store().shared()) { Ok(()) } else { Err(WRONG_STORE) }
@@ -292,7 +296,7 @@ impl Reader {
         self.load_with(sst, handle, dictionary, sst.options.checksums)
     }
 
-    /// As `load`, with the checksum verified regardless of the options.
+    /// Loads a block like `load`, and verifies the checksum regardless of the options.
     pub(super) fn load_checked<'s>(
         &mut self,
         sst: &'s Sst,
@@ -334,21 +338,22 @@ impl Reader {
     }
 }
 
-/// Grows `bytes` to at least `len`, without shrinking or zeroing it again.
+/// Grows `bytes` to at least `len`. Never shrinks it or zeroes its bytes again.
 pub(super) fn ensure_len(bytes: &mut Vec<u8>, len: usize) {
     if bytes.len() < len {
         bytes.resize(len, 0);
     }
 }
 
-/// Stored bytes of a block with its trailer, checked against the file's length.
+/// Returns the number of stored bytes of a block with its trailer, checked against the file's
+/// length.
 pub(super) fn stored_len(sst: &Sst, handle: Handle) -> Result<usize> {
     let end =
         handle.end().filter(|end| *end <= sst.input.len()).ok_or(OUT_OF_BOUNDS.shifted(handle.offset))?;
     usize::try_from(end - handle.offset).map_err(|_| OUT_OF_BOUNDS.shifted(handle.offset))
 }
 
-/// Checks the trailer of a block; returns its body and compression.
+/// Checks the trailer of a block. Returns its body and compression.
 #[inline]
 pub(super) fn check<'a>(
     sst: &Sst,

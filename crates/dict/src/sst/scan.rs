@@ -1,4 +1,4 @@
-//! Iteration over entries in order.
+//! [`Scan`]: iterates over entries in order.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use super::open::Sst;
 use super::reader::{BlockPosition, Loaded, Reader};
 
 /// Iterates over the entries of a file in order: all versions of a key, the newest first, including
-/// deletions. Range deletions are separate, in [`Sst::range_deletions`].
+/// deletions. Range deletions are separate (see [`Sst::range_deletions`]).
 pub struct Scan<'a> {
     reader: &'a mut Reader,
     sst: &'a Sst,
     position: BlockPosition,
     block: Option<Open<'a>>,
     key: Vec<u8>,
-    /// The first key to look for, until it was found.
+    /// The first key to look for, until it is found.
     start: Option<&'a [u8]>,
     done: bool,
 }
@@ -26,9 +26,9 @@ pub struct Scan<'a> {
 #[derive(Clone, Copy)]
 struct Open<'a> {
     loaded: Loaded<'a>,
-    /// Its offset in the file.
+    /// Offset of the block in the file.
     offset: u64,
-    /// Position in it.
+    /// Position in the block.
     position: Position,
 }
 
@@ -39,10 +39,10 @@ impl Reader {
         Scan { reader: self, sst, position, block: None, key: Vec::new(), start: None, done: false }
     }
 
-    /// Iterates over the entries from `key` on.
+    /// Iterates over the entries with `key` and greater keys.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Returns the errors of [`get`](Self::get).
     pub fn scan_from<'a>(&'a mut self, sst: &'a Sst, key: &'a [u8]) -> Result<Scan<'a>> {
         let found = self.locate(sst, key, u64::MAX)?;
         let mut scan = self.scan(sst);
@@ -58,10 +58,10 @@ impl Reader {
 }
 
 impl<'a> Scan<'a> {
-    /// Returns the next entry; `None` at the end, and after an error.
+    /// Returns the next entry, or `None` at the end and after an error.
     ///
     /// # Errors
-    /// As [`Reader::get`].
+    /// Returns the errors of [`Reader::get`].
     pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>> {
         if self.done {
             return Ok(None);
@@ -73,7 +73,7 @@ impl<'a> Scan<'a> {
         Entry::new(&self.key, value).map(Some).map_err(|e| e.shifted(open.offset))
     }
 
-    /// Advances to the next entry; returns its block, and the range of its value there.
+    /// Advances to the next entry. Returns its block, and the range of its value there.
     fn step(&mut self) -> Result<Option<(Open<'a>, Range<usize>)>> {
         loop {
             if let Some(open) = &mut self.block {

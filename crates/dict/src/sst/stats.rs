@@ -22,7 +22,7 @@ pub enum DictionaryKind {
     Raw,
     /// Tables and content (RFC 8878, section 5).
     Trained {
-        /// Its Dictionary_ID, which frames have; it need not be unique.
+        /// Dictionary_ID, which frames have. It need not be unique.
         number: u32,
     },
 }
@@ -31,9 +31,9 @@ pub enum DictionaryKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DictionaryStats {
-    /// Its length in bytes.
+    /// Length in bytes.
     pub bytes: u64,
-    /// Its kind.
+    /// Kind of the dictionary.
     pub kind: DictionaryKind,
 }
 
@@ -43,9 +43,9 @@ pub struct DictionaryStats {
 pub struct BlockCount {
     /// Number of blocks.
     pub blocks: u64,
-    /// Stored bytes, without trailers.
+    /// Number of stored bytes, without trailers.
     pub stored: u64,
-    /// Uncompressed bytes; stored bytes for types that are not supported.
+    /// Number of uncompressed bytes. For types that are not supported, the number of stored bytes.
     pub content: u64,
 }
 
@@ -53,24 +53,24 @@ pub struct BlockCount {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SstStats {
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub file_bytes: u64,
     /// Format version, 2 to 7.
     pub format_version: u32,
-    /// Checksum kind of its blocks.
+    /// Checksum kind of the blocks.
     pub checksum: Checksum,
-    /// The kind of its index.
+    /// Kind of the index.
     pub index: IndexKind,
-    /// Its dictionary.
+    /// The dictionary.
     pub dictionary: Option<DictionaryStats>,
-    /// Its data blocks by compression type, from their headers.
+    /// The data blocks by compression type, from their headers.
     pub blocks: BTreeMap<Compression, BlockCount>,
-    /// Its properties.
+    /// The properties.
     pub properties: Properties,
 }
 
 impl SstStats {
-    /// All data blocks.
+    /// Sums up all data blocks.
     pub fn all_blocks(&self) -> BlockCount {
         self.blocks.values().fold(BlockCount::default(), |all, some| BlockCount {
             blocks: all.blocks + some.blocks,
@@ -79,13 +79,14 @@ impl SstStats {
         })
     }
 
-    /// Bytes of keys and values, divided by those of the file.
+    /// Returns the number of bytes of keys and values, divided by the length of the file.
     pub fn ratio(&self) -> f64 {
         let raw = self.properties.raw_key_bytes().saturating_add(self.properties.raw_value_bytes());
         raw as f64 / self.file_bytes.max(1) as f64
     }
 
-    /// Uncompressed bytes of the data blocks, divided by the stored bytes and those of the dictionary.
+    /// Returns the number of uncompressed bytes of the data blocks, divided by their stored bytes
+    /// plus the bytes of the dictionary.
     pub fn block_ratio(&self) -> f64 {
         let all = self.all_blocks();
         let dictionary = self.dictionary.map_or(0, |dictionary| dictionary.bytes);
@@ -97,7 +98,7 @@ impl Reader {
     /// Collects statistics. Data blocks are read, but not decompressed.
     ///
     /// # Errors
-    /// As [`get`](Self::get), for index, properties and data blocks.
+    /// Returns the errors of [`get`](Self::get), for index, properties and data blocks.
     pub fn stats(&mut self, sst: &Sst) -> Result<SstStats> {
         let mut blocks: BTreeMap<Compression, BlockCount> = BTreeMap::new();
         let mut position = BlockPosition::default();
@@ -119,7 +120,7 @@ impl Reader {
         })
     }
 
-    /// The compression of a block, and its uncompressed length.
+    /// Returns the compression of a block, and its uncompressed length.
     fn measure(&mut self, sst: &Sst, handle: Handle) -> Result<(Compression, u64)> {
         let len = stored_len(sst, handle)?;
         let bytes = sst.input.bytes(handle.offset, len, &mut self.stored)?;

@@ -1,4 +1,4 @@
-//! Verification of a file: all checksums, the order of all keys, and the counts in its properties.
+//! Verifies a file: all checksums, the order of all keys, and the counts in its properties.
 
 use std::cmp::Ordering;
 
@@ -18,19 +18,19 @@ const MAX_FAILURES: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
-    /// Data blocks.
+    /// Number of data blocks.
     pub data_blocks: u64,
-    /// Other blocks: metaindex, properties, index, filters and others.
+    /// Number of other blocks, such as metaindex, properties, index and filters.
     pub other_blocks: u64,
-    /// Entries in data blocks that could be decoded.
+    /// Number of entries in data blocks that could be decoded.
     pub entries: u64,
-    /// Deletions among the entries.
+    /// Number of deletions among the entries.
     pub deletions: u64,
-    /// Merge operands among the entries.
+    /// Number of merge operands among the entries.
     pub merge_operands: u64,
-    /// Bytes of the internal keys, without those of range deletions.
+    /// Number of bytes of the internal keys, without those of range deletions.
     pub key_bytes: u64,
-    /// Bytes of the values.
+    /// Number of bytes of the values.
     pub value_bytes: u64,
     /// The first hundred errors.
     pub failures: Vec<Error>,
@@ -39,7 +39,7 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Whether there were no errors.
+    /// Returns whether there were no errors.
     pub fn is_sound(&self) -> bool {
         self.failed == 0
     }
@@ -62,21 +62,21 @@ struct PreviousEntry {
 }
 
 impl Reader {
-    /// Reads and decodes every block, and verifies checksums regardless of the options, the order of the
-    /// entries, the separators in the index, and the counts in the properties. Errors are collected in the
-    /// result.
+    /// Reads and decodes every block. Verifies checksums regardless of the options, the order of
+    /// the entries, the separators in the index, and the counts in the properties. Errors are
+    /// collected in the result.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for a file of another store.
+    /// Returns [`Kind::BadArgument`] for a file of another store.
     pub fn verify(&mut self, sst: &Sst) -> Result<Verified> {
         self.verify_with_progress(sst, &|_| {})
     }
 
-    /// As [`verify`](Self::verify); `progress` receives the stored bytes of each data block after it was checked.
-    /// Together they are at most [`Sst::file_bytes`].
+    /// Verifies like [`verify`](Self::verify). `progress` receives the stored bytes of each data
+    /// block after it was checked. Together they are at most [`Sst::file_bytes`].
     ///
     /// # Errors
-    /// As [`verify`](Self::verify).
+    /// Returns the errors of [`verify`](Self::verify).
     pub fn verify_with_progress(&mut self, sst: &Sst, progress: &dyn Fn(usize)) -> Result<Verified> {
         self.check_store(sst)?;
         let mut report = Verified::default();
@@ -201,8 +201,8 @@ impl Reader {
         let ranges = sst.range_deletions();
         let range_keys: usize = ranges.iter().map(|range| range.start.len() + TAIL).sum();
         let range_values: usize = ranges.iter().map(|range| range.end.len()).sum();
-        // RocksDB 10 and 11 do not count the blocks that they held back to train a dictionary, whether one came of
-        // them or not.
+        // RocksDB 10 and 11 do not count the blocks that they held back to train a dictionary,
+        // whether one resulted or not.
         let trained = sst.dictionary.is_some() || properties.was_to_have_a_dictionary();
         let fewer = trained && properties.data_blocks() < report.data_blocks;
         let blocks = if fewer { report.data_blocks } else { properties.data_blocks() };
@@ -305,7 +305,7 @@ struct Separators {
 }
 
 impl Separators {
-    /// Returns the separator of the next data block, which exists.
+    /// Returns the separator of the next data block, which must exist.
     fn next(&mut self, reader: &mut Reader, sst: &Sst) -> Result<&[u8]> {
         loop {
             let content = match self.begun.checked_sub(1).and_then(|at| sst.partitions.get(at)) {

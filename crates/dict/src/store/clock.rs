@@ -1,5 +1,5 @@
-//! CLOCK eviction (second chance; Corbató 1968): a circular list of the slots that have tables, and a hand.
-//! The reference bit is `USED` in each slot.
+//! CLOCK eviction (second chance; Corbató 1968): a circular list of the slots that have tables, and
+//! a hand. The reference bit is `USED` in each slot.
 
 const ABSENT: u32 = u32::MAX;
 
@@ -16,7 +16,7 @@ impl Clock {
         self.slots.len()
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(crate) fn memory(&self) -> usize {
         (self.slots.capacity() + self.positions.capacity()) * size_of::<u32>()
     }
@@ -58,7 +58,8 @@ impl Clock {
     }
 }
 
-/// Reserves capacity for one more element, growing by an eighth: long lists are not doubled.
+/// Reserves capacity for one more element. The list grows by an eighth, so that long lists are not
+/// doubled.
 pub(crate) fn reserve_one<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
         list.reserve_exact(list.len() / 8 + 16);

@@ -1,11 +1,11 @@
-//! Index from content hash to slot: open addressing with linear probing, ordered by hash, with backward-shift
-//! deletion. Stores only slot numbers; the hashes are in the slots.
+//! Index from content hash to slot: open addressing with linear probing, ordered by hash, with
+//! backward-shift deletion. It stores only slot numbers, because the hashes are in the slots.
 
 const EMPTY: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
 pub(crate) struct HashIndex {
-    /// Slots in the order of their hashes, each at its home position or after it.
+    /// Slots in the order of their hashes. Each is at its home position or after it.
     table: Vec<u32>,
     len: usize,
 }
@@ -13,7 +13,7 @@ pub(crate) struct HashIndex {
 impl HashIndex {
     /// Adds a slot. `hash_of` returns the hash of this and all other added slots.
     pub(crate) fn add(&mut self, slot: u32, hash_of: impl Fn(u32) -> u64) {
-        // Maximum load: four fifths.
+        // The maximum load is four fifths.
         if 5 * (self.len + 1) > 4 * self.table.len() {
             self.grow(&hash_of);
         }
@@ -44,17 +44,17 @@ impl HashIndex {
         }
     }
 
-    /// The slots that may have this hash.
+    /// Iterates over the slots that may have this hash.
     pub(crate) fn find(&self, hash: u64) -> impl Iterator<Item = u32> {
         self.probe(hash).map(|at| self.table[at])
     }
 
-    /// Bytes of memory.
+    /// Returns the number of bytes held.
     pub(crate) fn memory(&self) -> usize {
         self.table.capacity() * size_of::<u32>()
     }
 
-    /// Positions from the home of a hash to the next gap.
+    /// Iterates over the positions from the home of a hash to the next gap.
     fn probe(&self, hash: u64) -> impl Iterator<Item = usize> {
         let first = if self.table.is_empty() { None } else { Some(self.home(hash)) };
         let places = core::iter::successors(first, |&at| Some(self.next(at)));
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn added_slots_are_found_until_removed() {
-        // Few distinct hashes, for collisions, and homes at both ends of the table.
+        // There are few distinct hashes, for collisions, and homes at both ends of the table.
         let hash_of = |slot: u32| [0, u64::MAX, 1 << 63, 7 << 40, u64::MAX - 9][slot as usize % 5];
         let mut hashes = HashIndex::default();
         let mut there = std::collections::BTreeSet::new();

@@ -1,5 +1,5 @@
-//! State of a store behind its lock: memory for bytes and tables, vacant slots, reference counts, and CLOCK
-//! eviction. Readers never take the lock.
+//! The state of a store behind its lock: memory for bytes and tables, vacant slots, reference
+//! counts, and CLOCK eviction. Readers never take the lock.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::store::hash_index::HashIndex;
 use crate::store::slots::Slots;
 use crate::sys::{Allocation, Arena, Eviction, NewContent, Slot};
 
-/// Slots visited at most by one eviction, which bounds the time that the lock is held.
+/// Largest number of slots that one eviction visits. It bounds the time that the lock is held.
 const MAX_STEPS: usize = 64;
 
 pub(crate) struct Memory {
@@ -18,14 +18,14 @@ pub(crate) struct Memory {
     pub(crate) tables: Arena,
     /// Slots whose tables are present or being built.
     pub(crate) clock: Clock,
-    /// Slots to be filled again.
+    /// Slots that can be filled again.
     vacant: Vec<u32>,
     /// Slots that were retired but not reclaimed yet.
     retired: Vec<u32>,
     /// Reference count of each slot.
     references: Vec<u32>,
     pub(crate) sources: Sources,
-    /// Sources without dictionaries left, to be dropped after the lock is released.
+    /// Sources whose last dictionary is gone, to be dropped after the lock is released.
     pub(crate) unused_sources: Vec<Arc<dyn Source>>,
     by_hash: HashIndex,
     pub(crate) dictionaries: usize,
@@ -94,18 +94,19 @@ impl Memory {
         self.by_hash.reserve(more, hash_in(slots));
     }
 
-    /// Bytes of the lists.
+    /// Returns the number of bytes of the lists.
     pub(crate) fn list_bytes(&self) -> usize {
         let numbers = self.vacant.capacity() + self.retired.capacity() + self.references.capacity();
         4 * numbers + self.by_hash.memory() + self.clock.memory()
     }
 
-    /// Finds a dictionary with these bytes in the store's own memory, and increments its reference count.
+    /// Finds a dictionary with these bytes in the store's own memory, and increments its reference
+    /// count.
     pub(crate) fn retain_equal(&mut self, slots: &Slots, bytes: &[u8], hash: u64) -> Option<Id> {
         let same = |&index: &u32| {
             let Some(slot) = slots.get(index).filter(|slot| slot.hash() == hash) else { return false };
-            // Nothing is retired under the lock, so this pin is never the last one of a retired slot and
-            // needs no reap.
+            // Nothing is retired under the lock, so this pin is never the last one of a retired
+            // slot, and needs no reap.
             let pin = slot.pin(slot.generation(), None);
             pin.is_some_and(|pin| pin.is_owned() && pin.bytes() == bytes)
         };
@@ -115,8 +116,8 @@ impl Memory {
         Some(id)
     }
 
-    /// Finds a dictionary with this hash whose bytes belong to a source, or were not read yet, and increments
-    /// its reference count.
+    /// Finds a dictionary with this hash whose bytes belong to a source, or were not read yet, and
+    /// increments its reference count.
     pub(crate) fn retain_registered(&mut self, slots: &Slots, hash: u64) -> Option<Id> {
         let registered = |&index: &u32| {
             let Some(slot) = slots.get(index).filter(|slot| slot.hash() == hash) else { return false };
@@ -128,7 +129,7 @@ impl Memory {
         Some(id)
     }
 
-    /// Returns unused memory to the system. Returns the bytes unmapped.
+    /// Returns unused memory to the system. Returns the number of bytes unmapped.
     pub(crate) fn trim(&mut self) -> usize {
         self.vacant.shrink_to_fit();
         self.retired.shrink_to_fit();
@@ -147,7 +148,7 @@ impl Memory {
         Some(())
     }
 
-    /// Decrements the reference count; at zero retires the dictionary. Returns whether it did.
+    /// Decrements the reference count, and retires the dictionary at zero. Returns whether it did.
     pub(crate) fn release(&mut self, slots: &Slots, id: Id) -> bool {
         let references = &mut self.references[id.index() as usize];
         *references = references.saturating_sub(1);
@@ -188,7 +189,8 @@ impl Memory {
         self.tables.free(allocation);
     }
 
-    /// Allocates memory for the tables of the dictionary in slot `index`, evicting others if necessary.
+    /// Allocates memory for the tables of the dictionary in slot `index`, evicting others if
+    /// necessary.
     pub(crate) fn allocate_tables(&mut self, slots: &Slots, index: u32, len: usize) -> Option<Allocation> {
         if !self.retired.is_empty() {
             self.reap(slots);
@@ -199,7 +201,7 @@ impl Memory {
                 self.clock.add(index);
                 return Some(allocation);
             }
-            // Two rounds: the first may only clear reference bits.
+            // Two rounds are needed, because the first may only clear reference bits.
             if steps == 0 || MAX_STEPS - steps >= 2 * self.clock.len() {
                 return None;
             }

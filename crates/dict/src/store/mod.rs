@@ -31,8 +31,8 @@ use crate::sys::{Arena, NewContent};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreOptions {
-    /// Memory limit for decoding tables, in bytes. Default: unlimited. When it is reached, CLOCK eviction
-    /// keeps those in use, and blocks of other dictionaries build their tables for one decode.
+    /// Memory limit for decoding tables, in bytes. Default: unlimited. At the limit, CLOCK eviction
+    /// keeps the tables in use, and blocks of other dictionaries build their tables for one decode.
     pub table_budget: usize,
     /// Memory limit for dictionary bytes. Default: unlimited. Beyond it, insertion fails with
     /// [`Kind::Limit`].
@@ -42,7 +42,7 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// Default options.
+    /// Returns the default options.
     pub const fn new() -> Self {
         StoreOptions { table_budget: usize::MAX, raw_limit: usize::MAX, huge_pages: true }
     }
@@ -53,7 +53,7 @@ impl StoreOptions {
         StoreOptions { table_budget: bytes, ..self }
     }
 
-    /// Sets the memory limit for dictionary bytes; each dictionary is rounded up to 64.
+    /// Sets the memory limit for dictionary bytes. The size of each dictionary is rounded up to 64.
     #[must_use]
     pub const fn raw_limit(self, bytes: usize) -> Self {
         StoreOptions { raw_limit: bytes, ..self }
@@ -74,8 +74,8 @@ impl Default for StoreOptions {
 
 /// Dictionaries by ID.
 ///
-/// A dictionary is inserted once and never changes. Its decoding tables are built when a block first needs
-/// them, and may be evicted. Clones share one store; a decoder keeps its store alive.
+/// A dictionary is inserted once and never changes. Its decoding tables are built when a block
+/// first needs them, and may be evicted. Clones share one store; a decoder keeps its store alive.
 #[derive(Clone)]
 pub struct Store {
     shared: Arc<Shared>,
@@ -94,23 +94,24 @@ impl Store {
         Store { shared: Arc::new(Shared::new(raw, tables)) }
     }
 
-    /// Copies a dictionary into the store, with a reference count of 1: a trained one if it begins with the
-    /// magic number of RFC 8878, section 5, else raw content. If the same bytes were inserted or registered
-    /// before, increments the reference count of that dictionary and returns its ID. Undone by
-    /// [`release`](Self::release).
+    /// Copies a dictionary into the store, with a reference count of 1. It is a trained dictionary
+    /// if it begins with the magic number of RFC 8878, section 5, and raw content otherwise. If the
+    /// same bytes were inserted or registered before, increments the reference count of that
+    /// dictionary and returns its ID. [`release`](Self::release) undoes this.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary, [`Kind::BadArgument`] for
-    /// fewer than 8 bytes, [`Kind::Limit`] if the memory limit is reached.
+    /// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary,
+    /// [`Kind::BadArgument`] for fewer than 8 bytes, and [`Kind::Limit`] if the memory limit is
+    /// reached.
     pub fn insert(&self, bytes: &[u8]) -> Result<Id> {
         self.add(bytes, content_hash(bytes))
     }
 
-    /// As [`insert`](Self::insert), for a dictionary that must have the [`content_hash`](crate::content_hash)
-    /// `hash`, as recorded in the file of its blocks.
+    /// Inserts a dictionary like [`insert`](Self::insert). The dictionary must have the
+    /// [`content_hash`](crate::content_hash) `hash`, as recorded in the file of its blocks.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert), and [`Kind::Corrupt`] if the hash differs.
+    /// Returns the errors of [`insert`](Self::insert), and [`Kind::Corrupt`] if the hash differs.
     pub fn insert_with_hash(&self, bytes: &[u8], hash: u64) -> Result<Id> {
         if content_hash(bytes) != hash {
             return Err(WRONG_HASH);
@@ -118,24 +119,25 @@ impl Store {
         self.add(bytes, hash)
     }
 
-    /// Registers dictionaries of a source, as pairs of index and hash, without reading them. Each is read
-    /// when it is first used, and its hash checked then. Returns their IDs, in the same order, each with a
-    /// reference count of 1.
+    /// Registers dictionaries of a source, as pairs of index and hash, without reading them. Each
+    /// is read when it is first used, and its hash is checked then. Returns their IDs, in the same
+    /// order, each with a reference count of 1.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if there is no memory for them. Then none is registered.
+    /// Returns [`Kind::Limit`] if there is no memory for them. Then none is registered.
     pub fn register(
         &self,
         source: Arc<dyn Source>,
         dictionaries: impl IntoIterator<Item = (u32, u64)>,
     ) -> Result<Vec<Id>> {
         let shared = &self.shared;
-        // Before the lock is taken: the iterator may use the store, or panic.
+        // The iterator is consumed before the lock is taken, because it may use the store, or
+        // panic.
         let dictionaries: Vec<(u32, u64)> = dictionaries.into_iter().collect();
         let mut ids = Vec::with_capacity(dictionaries.len());
         let mut memory = shared.lock();
         let source = memory.sources.add(source).ok_or(FULL)?;
-        // Held while the source's dictionaries are added.
+        // This reference is held while the source's dictionaries are added.
         memory.sources.retain(source);
         memory.reserve(&shared.slots, dictionaries.len());
         let all_taken = dictionaries.into_iter().all(|(index, hash)| {
@@ -166,7 +168,7 @@ impl Store {
         let mut allocation = self.shared.allocate(bytes.len())?;
         allocation.bytes_mut().copy_from_slice(bytes);
         let mut memory = self.shared.lock();
-        // Another thread may have inserted it meanwhile.
+        // Another thread may have inserted the dictionary meanwhile.
         if let Some(id) = memory.retain_equal(slots, bytes, hash) {
             memory.raw.free(allocation);
             return Ok(id);
@@ -174,8 +176,8 @@ impl Store {
         memory.fill(slots, NewContent::Bytes(allocation, digest), hash).ok_or(FULL)
     }
 
-    /// Finds a registered dictionary with these bytes and increments its reference count. Reads it for that,
-    /// without the lock; this happens only if a source has the same hash.
+    /// Finds a registered dictionary with these bytes, and increments its reference count. If a
+    /// source has the same hash, reads the dictionary without holding the lock.
     fn retain_registered(&self, bytes: &[u8], hash: u64) -> Option<Id> {
         let id = self.shared.lock().retain_registered(&self.shared.slots, hash)?;
         let same = self.shared.pin(id).ok().flatten().is_some_and(|pin| {
@@ -192,49 +194,51 @@ impl Store {
     /// Increments the reference count of a dictionary.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown ID, [`Kind::Limit`] beyond 2^32 - 1 references.
+    /// Returns [`Kind::BadArgument`] for an unknown ID, and [`Kind::Limit`] beyond 2^32 - 1
+    /// references.
     pub fn retain(&self, id: Id) -> Result<()> {
         let mut memory = self.shared.lock();
         self.shared.check(id)?;
         memory.retain(id).ok_or(Error::new(Kind::Limit, 0, "a dictionary has too many references"))
     }
 
-    /// Decrements the reference count of a dictionary. At zero its ID becomes unknown; decoders that have it
-    /// pinned finish their block, and the last one frees its memory and, if it was the last of its source,
-    /// drops the source. Returns whether the count reached zero.
+    /// Decrements the reference count of a dictionary. At zero its ID becomes unknown. Decoders
+    /// that have it pinned finish their block. The last one frees its memory and, if it was the
+    /// last of its source, drops the source. Returns whether the count reached zero.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown ID.
+    /// Returns [`Kind::BadArgument`] for an unknown ID.
     pub fn release(&self, id: Id) -> Result<bool> {
         let mut memory = self.shared.lock();
         self.shared.check(id)?;
         Ok(memory.release(&self.shared.slots, id))
     }
 
-    /// Returns unused memory to the system, including chunks that are otherwise kept for later insertions.
-    /// Returns the bytes by which [`mapped_bytes`](Stats::mapped_bytes) decreased.
+    /// Returns unused memory to the system, including chunks that are otherwise kept for later
+    /// insertions. Returns the number of bytes by which [`mapped_bytes`](Stats::mapped_bytes)
+    /// decreased.
     pub fn trim(&self) -> usize {
         let mut memory = self.shared.lock();
         memory.reap(&self.shared.slots);
         memory.trim()
     }
 
-    /// Whether the store has a dictionary with this ID.
+    /// Returns whether the store has a dictionary with this ID.
     pub fn contains(&self, id: Id) -> bool {
         self.shared.check(id).is_ok()
     }
 
-    /// Returns the [`content_hash`](crate::content_hash) of a dictionary. Kept beside blocks, it detects a
-    /// wrong dictionary before decoding.
+    /// Returns the [`content_hash`](crate::content_hash) of a dictionary. Stored beside blocks, it
+    /// detects a wrong dictionary before decoding.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown ID.
+    /// Returns [`Kind::BadArgument`] for an unknown ID.
     pub fn hash(&self, id: Id) -> Result<u64> {
         Ok(self.shared.pin(id)?.ok_or(UNKNOWN)?.hash())
     }
 
-    /// Finds a dictionary by hash. Does not change its reference count: call [`retain`](Self::retain) to keep
-    /// it.
+    /// Finds a dictionary by hash. Does not change its reference count; call
+    /// [`retain`](Self::retain) to keep it.
     pub fn find(&self, hash: u64) -> Option<Id> {
         let memory = self.shared.lock();
         let slot = memory.find(&self.shared.slots, hash)?;
@@ -244,8 +248,9 @@ impl Store {
     /// Returns a copy of a dictionary's bytes.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown ID. At the first use of a registered dictionary, also the errors
-    /// of its source, [`Kind::Corrupt`] if its hash differs, and the errors of [`insert`](Self::insert).
+    /// Returns [`Kind::BadArgument`] for an unknown ID. At the first use of a registered
+    /// dictionary, also returns the errors of its source, [`Kind::Corrupt`] if its hash differs,
+    /// and the errors of [`insert`](Self::insert).
     pub fn bytes(&self, id: Id) -> Result<Vec<u8>> {
         let pin = self.shared.pin(id)?.ok_or(UNKNOWN)?;
         self.shared.load(id, &pin)?;

@@ -1,5 +1,5 @@
-//! Model of the slots and of reclamation: loom runs two threads in every order that the memory orderings allow, with few
-//! preemptions.
+//! Model of the slots and of reclamation. loom runs two threads in every order that the memory
+//! orderings allow, with few preemptions.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p linerate-dict --release --lib model`
 
@@ -13,7 +13,7 @@ use loom::thread;
 use crate::store::{Store, StoreOptions};
 use crate::sys::{Arena, Eviction, NewContent, Pin, Slot};
 
-/// With tables, unlike raw content.
+/// A trained dictionary, which has tables.
 const TRAINED: &[u8] = include_bytes!("../../../../testdata/zstd/tree-11.dict");
 
 /// Tries the orders with at most this many preemptions.

@@ -1,4 +1,5 @@
-//! What the clones of a store share: slots that are read without a lock, and the lock of everything else.
+//! State that the clones of a store share: slots that are read without a lock, and the lock of
+//! everything else.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{PoisonError, TryLockError};
@@ -14,10 +15,11 @@ use crate::store::slots::Slots;
 use crate::sys::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, fence};
 use crate::sys::{Allocation, Arena, Pin, Reap};
 
-/// libzstd ignores shorter dictionaries.
+/// Length of the shortest dictionary that libzstd does not ignore.
 const MIN_LEN: usize = 8;
 
-/// Locks that serialize reads from sources; a slot uses the one of its index modulo this.
+/// Number of locks that serialize reads from sources. A slot uses the one with its index modulo
+/// this number.
 const LOAD_LOCKS: usize = 16;
 
 pub(crate) const UNKNOWN: Error =
@@ -38,7 +40,7 @@ pub(crate) fn validate(bytes: &[u8]) -> Result<Digest> {
     Dictionary::measure(bytes)
 }
 
-/// Hash that identifies dictionaries: XXH3, 64 bits, seed 0, over all bytes.
+/// Computes the hash that identifies dictionaries: XXH3, 64 bits, seed 0, over all bytes.
 pub fn content_hash(dictionary: &[u8]) -> u64 {
     hash(dictionary)
 }
@@ -46,7 +48,8 @@ pub fn content_hash(dictionary: &[u8]) -> u64 {
 pub(crate) struct Shared {
     pub(crate) slots: Slots,
     memory: Mutex<Memory>,
-    /// Set by the last reader of a retired dictionary; cleared by the thread that reaps, under the lock.
+    /// Set by the last reader of a retired dictionary, and cleared under the lock by the thread
+    /// that reaps.
     reap_pending: AtomicBool,
     /// Serializes reads of a dictionary from its source, so that it is read once.
     load_locks: [Mutex<()>; LOAD_LOCKS],
@@ -66,8 +69,8 @@ impl Shared {
         }
     }
 
-    /// Takes the lock. Poisoning is ignored: no code that runs under the lock leaves an inconsistent state when
-    /// it panics.
+    /// Takes the lock. Poisoning is ignored, because no code that runs under the lock leaves an
+    /// inconsistent state when it panics.
     pub(crate) fn lock(&self) -> Locked<'_> {
         Locked { shared: self, memory: Some(self.memory.lock().unwrap_or_else(PoisonError::into_inner)) }
     }
@@ -82,10 +85,11 @@ impl Shared {
         Some(Locked { shared: self, memory: Some(memory) })
     }
 
-    /// Reaps if a reader asked for it, unless the lock is taken again: then its holder will.
+    /// Reaps if a reader asked for it. If the lock is taken again meanwhile, its holder reaps
+    /// instead.
     ///
-    /// The fences order setting the flag before trying the lock, and releasing the lock before reading the flag:
-    /// either the reader gets the lock, or its holder sees the flag.
+    /// The fences order setting the flag before trying the lock, and releasing the lock before
+    /// reading the flag: either the reader gets the lock, or its holder sees the flag.
     fn reap_if_pending(&self) {
         loop {
             fence(Ordering::SeqCst);
@@ -112,7 +116,7 @@ impl Shared {
         if slot.has(id.generation()) { Ok(()) } else { Err(UNKNOWN) }
     }
 
-    /// Pins a dictionary, without building its tables. `None` for [`Id::NONE`].
+    /// Pins a dictionary, without building its tables. Returns `None` for [`Id::NONE`].
     pub(crate) fn pin(&self, id: Id) -> Result<Option<Pin<'_>>> {
         if id == Id::NONE {
             return Ok(None);
@@ -121,7 +125,8 @@ impl Shared {
         slot.pin(id.generation(), Some(self)).map(Some).ok_or(UNKNOWN)
     }
 
-    /// Pins a dictionary, and builds its tables if memory for them is available without waiting for the lock.
+    /// Pins a dictionary. Builds its tables if memory for them is available without waiting for the
+    /// lock.
     #[inline]
     pub(crate) fn open(&self, id: Id) -> Result<Option<Pin<'_>>> {
         let pin = self.pin(id)?;
@@ -148,7 +153,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Reads the dictionary from its source, if it was not read yet.
+    /// Reads the dictionary from its source, unless it was read already.
     pub(crate) fn load(&self, id: Id, pin: &Pin<'_>) -> Result<()> {
         if pin.is_loaded() {
             return Ok(());
@@ -182,21 +187,23 @@ impl Shared {
 }
 
 impl Reap for Shared {
-    /// Reclaims the slots of retired dictionaries that have no readers; the last reader calls it. Does not wait
-    /// for the lock, which its own thread may hold: then the thread that holds it reaps when it releases it.
+    /// Reclaims the slots of retired dictionaries that have no readers. The last reader calls this.
+    /// It does not wait for the lock, which its own thread may hold; if the lock is held, its
+    /// holder reaps when it releases it.
     #[cold]
     fn reap(&self) {
-        // Read-modify-write operations, so that the thread that clears the flag sees the last pins of all readers
-        // that have set it.
+        // These are read-modify-write operations, so that the thread that clears the flag sees the
+        // last pins of all readers that have set it.
         self.reap_pending.swap(true, Ordering::AcqRel);
         self.reap_if_pending();
     }
 }
 
-/// The lock of a store. When it is released, sources that became unused are dropped, and pending reaps are done.
+/// The held lock of a store. When it is released, sources that became unused are dropped, and
+/// pending reaps are done.
 pub(crate) struct Locked<'a> {
     shared: &'a Shared,
-    /// `None` once released.
+    /// `None` after the release.
     memory: Option<MutexGuard<'a, Memory>>,
 }
 

@@ -1,22 +1,23 @@
-//! Array of slots that grows without moving them, so that readers need no lock: segments whose lengths double
-//! every 8 segments.
+//! Array of slots that grows without moving them, so that readers need no lock. It consists of
+//! segments whose lengths double every 8 segments.
 
 use std::sync::OnceLock;
 
 use crate::sys::Slot;
 
-/// Added to an index, so that the first segment has 8 slots.
+/// Offset added to an index, so that the first segment has 8 slots.
 const BIAS: u64 = 64;
-/// Segments of equal length between two powers of two, so that at most an eighth of the slots is unused.
+/// Number of segments of equal length between two powers of two. With 8, at most an eighth of the
+/// slots is unused.
 const PER_OCTAVE: u64 = 8;
-/// Segments for all 32-bit indexes.
+/// Number of segments for all 32-bit indexes.
 const SEGMENTS: usize = 27 * PER_OCTAVE as usize;
 
 pub(crate) struct Slots {
     segments: Box<[OnceLock<Box<[Slot]>>; SEGMENTS]>,
 }
 
-/// Slots in a segment.
+/// Returns the number of slots in a segment.
 fn len(segment: usize) -> u64 {
     (BIAS / PER_OCTAVE) << (segment as u64 / PER_OCTAVE)
 }
@@ -42,14 +43,14 @@ impl Slots {
         Some(&self.segments[segment].get()?[at])
     }
 
-    /// Returns the slot; allocates its segment if necessary.
+    /// Returns the slot, and allocates its segment if necessary.
     pub(crate) fn make(&self, index: u32) -> &Slot {
         let (segment, at) = place(index);
         let all = || (0..len(segment)).map(|_| Slot::vacant()).collect();
         &self.segments[segment].get_or_init(all)[at]
     }
 
-    /// Bytes of all slots and of the segment list.
+    /// Returns the number of bytes of all slots and of the segment list.
     pub(crate) fn memory(&self) -> usize {
         let slots: usize =
             self.segments.iter().filter_map(OnceLock::get).map(|segment| size_of_val(&segment[..])).sum();

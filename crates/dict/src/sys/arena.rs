@@ -11,7 +11,7 @@ use crate::stats::HugePages;
 
 /// Alignment and granularity of allocations: a cache line.
 const UNIT: usize = 64;
-/// Address space mapped at a time. Unused pages take no memory.
+/// Number of bytes of address space mapped at a time. Unused pages take no memory.
 const CHUNK: usize = 16 * HUGE;
 
 /// An allocation. It keeps its chunk mapped, and must be freed by its arena.
@@ -19,12 +19,12 @@ pub(crate) struct Allocation {
     chunk: Arc<Mapping>,
     /// Offset in the chunk.
     at: usize,
-    /// Requested bytes.
+    /// Number of requested bytes.
     len: u32,
 }
 
 impl Allocation {
-    /// Requested bytes.
+    /// Returns the number of requested bytes.
     pub(crate) fn len(&self) -> usize {
         self.len as usize
     }
@@ -41,13 +41,13 @@ impl Allocation {
     }
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the range is within the mapping, which this keeps alive, and the arena gives a range to one
-        // allocation at a time. The memory was zeroed when it was mapped.
+        // SAFETY: the range is within the mapping, which this keeps alive, and the arena gives a
+        // range to one allocation at a time. The memory was zeroed when it was mapped.
         unsafe { from_raw_parts_mut(self.start().as_ptr(), self.len()) }
     }
 
-    /// Address and length only, for slots, where space is tight. The chunk stays mapped until the arena frees
-    /// the allocation or is dropped.
+    /// Keeps only address and length, for slots, where space is tight. The chunk stays mapped until
+    /// the arena frees the allocation or is dropped.
     pub(super) fn into_raw(self) -> RawAllocation {
         RawAllocation { at: self.start(), len: self.len }
     }
@@ -59,13 +59,13 @@ pub(crate) struct RawAllocation {
     pub(super) len: u32,
 }
 
-/// Chunks of mapped memory, and a free list.
+/// Chunks of mapped memory, with a free list.
 pub(crate) struct Arena {
     chunks: Vec<Option<Arc<Mapping>>>,
     /// Chunks by start address.
     by_address: BTreeMap<usize, u32>,
     free: FreeList,
-    /// Maximum mapped bytes.
+    /// Maximum number of mapped bytes.
     capacity: usize,
     mapped: usize,
     used: usize,
@@ -109,7 +109,7 @@ impl Arena {
         self.free_raw(allocation.into_raw());
     }
 
-    /// Frees an allocation, given by address and length.
+    /// Frees an allocation that is given by address and length.
     pub(crate) fn free_raw(&mut self, raw: RawAllocation) {
         let address = raw.at.as_ptr() as usize;
         let Some((&start, &chunk)) = self.by_address.range(..=address).next_back() else { return };
@@ -124,7 +124,7 @@ impl Arena {
         }
     }
 
-    /// Unmaps all unused chunks. Returns their bytes.
+    /// Unmaps all unused chunks. Returns the number of bytes unmapped.
     pub(crate) fn trim(&mut self) -> usize {
         let before = self.mapped;
         for (start, chunk) in self.by_address.clone() {
@@ -166,12 +166,12 @@ impl Arena {
         Some(())
     }
 
-    /// Allocated bytes, rounded up to cache lines.
+    /// Returns the number of allocated bytes, rounded up to cache lines.
     pub(crate) fn used(&self) -> usize {
         self.used
     }
 
-    /// Mapped bytes.
+    /// Returns the number of mapped bytes.
     pub(crate) fn mapped(&self) -> usize {
         self.mapped
     }

@@ -1,8 +1,8 @@
-//! Free ranges of an arena's chunks: best-fit allocation with coalescing.
+//! Free ranges of an arena's chunks, with best-fit allocation and coalescing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Part of a chunk, in units.
+/// A part of a chunk, in units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) chunk: u32,
@@ -29,7 +29,7 @@ impl FreeList {
         self.by_len.remove(&(range.len, range.chunk, range.at));
     }
 
-    /// Allocates `len` units from the smallest range that has them.
+    /// Allocates `len` units from the smallest range that is large enough.
     pub(crate) fn allocate(&mut self, len: u32) -> Option<Range> {
         let &(found, chunk, at) = self.by_len.range((len, 0, 0)..).next()?;
         self.remove(Range { chunk, at, len: found });
@@ -57,7 +57,7 @@ impl FreeList {
         range
     }
 
-    /// The free range at the start of a chunk, if any.
+    /// Returns the free range at the start of a chunk, if any.
     pub(crate) fn first_in_chunk(&self, chunk: u32) -> Option<Range> {
         self.by_place.get(&(chunk, 0)).map(|&len| Range { chunk, at: 0, len })
     }
@@ -67,7 +67,7 @@ impl FreeList {
 mod tests {
     use super::*;
 
-    /// Random allocation and freeing: each unit is free exactly when it is not held.
+    /// Randomly allocates and frees. Each unit is free exactly when it is not held.
     #[test]
     fn allocations_are_disjoint_and_freed_ranges_coalesce() {
         const LEN: u32 = 1000;

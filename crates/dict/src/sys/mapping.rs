@@ -1,4 +1,4 @@
-//! Anonymous memory mappings, in huge pages if available, between guard pages.
+//! Anonymous memory mappings between guard pages, in huge pages if available.
 
 use core::ptr::NonNull;
 
@@ -11,7 +11,7 @@ pub(crate) const HUGE: usize = 2 << 20;
 pub(crate) struct Mapping {
     /// First usable byte, a multiple of [`HUGE`].
     start: NonNull<u8>,
-    /// Usable bytes.
+    /// Number of usable bytes.
     len: usize,
     /// The whole mapping, guard pages included.
     whole: (NonNull<u8>, usize),
@@ -44,17 +44,19 @@ mod unix {
     use crate::stats::HugePages;
 
     impl Mapping {
-        /// Maps `len` bytes, more than 0. `None` if the system is out of memory.
+        /// Maps `len` bytes, which must be more than 0. Returns `None` if the system is out of
+        /// memory.
         pub(crate) fn new(len: usize, huge: bool) -> Option<Mapping> {
             let page = rustix::param::page_size();
             let pages = len.checked_next_multiple_of(page)?;
-            // Two guard pages, and slack for the alignment.
+            // Room for two guard pages, and slack for the alignment.
             let all = pages.checked_add(HUGE + 2 * page)?;
             // SAFETY: a new private mapping at an address of the system's choice.
             let base = unsafe { mmap_anonymous(null_mut(), all, ProtFlags::empty(), MapFlags::PRIVATE) };
             let base = NonNull::new(base.ok()?.cast::<u8>())?;
             let gap = (base.as_ptr() as usize + page).next_multiple_of(HUGE) - base.as_ptr() as usize;
-            // SAFETY: `gap` is at most `HUGE + page`, so at least `pages` bytes and one page follow it.
+            // SAFETY: `gap` is at most `HUGE + page`, so at least `pages` bytes and one page follow
+            // it.
             let start = unsafe { base.add(gap) };
             let mut mapping = Mapping { start, len, whole: (base, all), huge: HugePages::Off };
             let at = start.as_ptr().cast::<c_void>();
@@ -70,7 +72,8 @@ mod unix {
     impl Drop for Mapping {
         fn drop(&mut self) {
             let (base, all) = self.whole;
-            // SAFETY: exactly what `new` mapped; every user of a part holds a reference to the mapping.
+            // SAFETY: this is exactly the mapping that `new` made, and every user of a part holds a
+            // reference to it.
             let done = unsafe { munmap(base.as_ptr().cast(), all) };
             debug_assert!(done.is_ok());
         }
@@ -101,7 +104,7 @@ mod other {
     use crate::stats::HugePages;
 
     impl Mapping {
-        /// Allocates `len` bytes, more than 0. `None` if memory is exhausted.
+        /// Allocates `len` bytes, which must be more than 0. Returns `None` if memory is exhausted.
         pub(crate) fn new(len: usize, huge: bool) -> Option<Mapping> {
             let layout = Layout::from_size_align(len, HUGE).ok()?;
             // SAFETY: the layout is not empty.
@@ -115,7 +118,7 @@ mod other {
         fn drop(&mut self) {
             let (base, len) = self.whole;
             let layout = Layout::from_size_align(len, HUGE).expect("the layout of `new`");
-            // SAFETY: allocated in `new` with this layout.
+            // SAFETY: the memory was allocated in `new` with this layout.
             unsafe { dealloc(base.as_ptr(), layout) };
         }
     }
@@ -125,7 +128,7 @@ mod other {
 mod tests {
     use super::*;
 
-    /// Permissions of an address.
+    /// Returns the permissions of an address.
     fn permissions(address: usize) -> String {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let hex = |s: &str| usize::from_str_radix(s, 16).unwrap();

@@ -1,4 +1,5 @@
-//! Memory mappings, slots shared between threads, and sequences of libzstd: all `unsafe` code of this crate.
+//! Memory mappings, slots shared between threads, and sequences of libzstd: all `unsafe` code of
+//! this crate.
 #![allow(unsafe_code)]
 
 mod arena;

@@ -1,4 +1,4 @@
-//! Finds the sequences that libzstd codes a block as, with a raw-content dictionary.
+//! Finds the sequences into which libzstd codes a block with a raw-content dictionary.
 
 use std::ptr::NonNull;
 
@@ -22,14 +22,14 @@ impl SequenceFinder {
     /// a trained dictionary.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if libzstd is out of memory.
+    /// Returns [`Kind::Limit`] if libzstd is out of memory.
     pub(crate) fn new(content: &[u8], level: i32) -> Result<SequenceFinder> {
         // SAFETY: the pointer and the length are those of a slice, which libzstd copies.
         let dictionary = unsafe { ZSTD_createCDict(content.as_ptr().cast(), content.len(), level) };
         let dictionary = NonNull::new(dictionary).ok_or(NO_MEMORY)?;
-        // SAFETY: a call without preconditions.
+        // SAFETY: the call has no preconditions.
         let Some(context) = NonNull::new(unsafe { ZSTD_createCCtx() }) else {
-            // SAFETY: made above, and not used again.
+            // SAFETY: the dictionary was made above, and is not used again.
             unsafe { ZSTD_freeCDict(dictionary.as_ptr()) };
             return Err(NO_MEMORY);
         };
@@ -39,11 +39,11 @@ impl SequenceFinder {
         succeeded(code).map(|_| finder)
     }
 
-    /// Returns the sequences of a block. One with a match length of 0 holds the literals at the end
-    /// of a zstd block. The slice is empty if libzstd refuses the block, because the block or its
-    /// last 128 KiB are too short to compress.
+    /// Returns the sequences of a block. A sequence with a match length of 0 holds the literals at
+    /// the end of a zstd block. The slice is empty if libzstd refuses the block, because the block
+    /// or its last 128 KiB are too short to compress.
     pub(crate) fn sequences(&mut self, block: &[u8]) -> &[ZSTD_Sequence] {
-        // SAFETY: a pure function of its argument.
+        // SAFETY: the result depends only on the argument.
         let bound = unsafe { ZSTD_sequenceBound(block.len()) };
         self.found.clear();
         self.found.reserve(bound);
@@ -66,14 +66,14 @@ impl SequenceFinder {
 }
 
 fn succeeded(code: usize) -> Result<usize> {
-    // SAFETY: a pure function of its argument.
+    // SAFETY: the result depends only on the argument.
     if unsafe { ZSTD_isError(code) } == 0 { Ok(code) } else { Err(NO_MEMORY) }
 }
 
 impl Drop for SequenceFinder {
     fn drop(&mut self) {
-        // SAFETY: made in `new`, and not used again. The context goes first, since it refers to the
-        // dictionary.
+        // SAFETY: both were made in `new`, and are not used again. The context is freed first,
+        // because it refers to the dictionary.
         unsafe {
             ZSTD_freeCCtx(self.context.as_ptr());
             ZSTD_freeCDict(self.dictionary.as_ptr());

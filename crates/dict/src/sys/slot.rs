@@ -1,9 +1,10 @@
 //! A slot holds one dictionary in one cache line. Readers pin it without a lock.
 //!
-//! The state word has the number of readers (pins), flags for what is present, and the generation (how often
-//! the slot was filled). A reader increments the pins first and then checks the flags and generation in the
-//! value before its increment. Whoever removes something does so by a compare-and-exchange that requires zero
-//! pins. So either the reader is counted, or it sees that nothing is there.
+//! The state word has the number of readers (pins), flags for the parts that are present, and the
+//! generation, which counts how often the slot was filled. A reader increments the pins first, and
+//! then checks the flags and the generation in the value before its increment. To remove a part, a
+//! thread does a compare-and-exchange that requires zero pins. Therefore either the reader is
+//! counted, or it sees that the part is gone.
 
 use core::ptr::{NonNull, null_mut};
 use core::slice::from_raw_parts;
@@ -19,11 +20,12 @@ use crate::source::Source;
 
 /// Number of readers, in the low bits.
 const PINS: u64 = (1 << 24) - 1;
-/// More readers are refused, long before the count would overflow into the flags.
+/// Largest number of readers. More are refused, long before the count would overflow into the
+/// flags.
 const MAX_PINS: u64 = 1 << 23;
 /// The slot has a dictionary.
 const LIVE: u64 = 1 << 24;
-/// Its dictionary was retired, and readers may still have it pinned.
+/// The slot's dictionary was retired, and readers may still have it pinned.
 const DROPPED: u64 = 1 << 25;
 /// The tables are present, or the dictionary needs none.
 const TABLES: u64 = 1 << 26;
@@ -34,13 +36,14 @@ const USED: u64 = 1 << 28;
 /// The bytes are present.
 const LOADED: u64 = 1 << 29;
 const FLAGS: u64 = LIVE | DROPPED | TABLES | BUSY | USED | LOADED;
-/// Generation, in the high half.
+/// Position of the generation: the high half.
 const GENERATION: u32 = 32;
 
 /// `owner` of bytes that are in the store's memory.
 const STORE: u32 = u32::MAX;
 
-/// Fields are written by the thread that set `BUSY`, before it sets the flag that makes others read them.
+/// Fields are written by the thread that set `BUSY`, before it sets the flag that lets others read
+/// them.
 #[repr(C, align(64))]
 pub(crate) struct Slot {
     state: AtomicU64,
@@ -61,8 +64,8 @@ pub(crate) struct Slot {
 #[cfg(not(all(loom, test)))]
 const _: () = assert!(size_of::<Slot>() == 64);
 
-// SAFETY: `state` orders all accesses to the other fields, as they document; the memory that they point to
-// may be read by any thread.
+// SAFETY: `state` orders all accesses to the other fields, as they document. Any thread may read
+// the memory that they point to.
 unsafe impl Sync for Slot {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Slot {}
@@ -81,7 +84,7 @@ pub(crate) enum NewContent {
     Source { source: u32, index: u32 },
 }
 
-/// What a reclaimed slot held, for the store to free.
+/// The contents of a reclaimed slot, for the store to free.
 #[derive(Default)]
 pub(crate) struct Reclaimed {
     /// Memory of the bytes, if the store owns them.
@@ -103,7 +106,7 @@ pub(crate) enum Eviction {
 
 /// Reclaims retired slots.
 pub(crate) trait Reap: Sync {
-    /// Called by the last reader of a retired slot.
+    /// Reaps. The last reader of a retired slot calls this.
     fn reap(&self);
 }
 
@@ -120,8 +123,8 @@ impl Slot {
         }
     }
 
-    /// Puts a dictionary with this hash into a vacant slot. Returns the new generation, or `content` if the
-    /// slot is not vacant or its generations are used up.
+    /// Puts a dictionary with this hash into a vacant slot. Returns the new generation, or
+    /// `content` if the slot is not vacant or its generations are used up.
     pub(crate) fn fill(&self, content: NewContent, hash: u64) -> core::result::Result<u32, NewContent> {
         let vacant = |s: u64| (s & FLAGS == 0 && s >> GENERATION < u32::MAX.into()).then_some(s | BUSY);
         let Ok(before) = update(&self.state, vacant) else {
@@ -131,7 +134,8 @@ impl Slot {
         let flags = match content {
             NewContent::Bytes(allocation, digest) => {
                 let raw = allocation.into_raw();
-                // SAFETY: `BUSY` was set by this call, and without `LIVE` no other thread reads the fields.
+                // SAFETY: `BUSY` was set by this call, and without `LIVE` no other thread reads the
+                // fields.
                 unsafe { self.set_bytes(raw.at, raw.len, STORE, digest) }
             }
             NewContent::Source { source, index } => {
@@ -145,10 +149,11 @@ impl Slot {
         Ok((before >> GENERATION) as u32 + 1)
     }
 
-    /// Sets the bytes; returns the flags to be set.
+    /// Sets the bytes. Returns the flags to be set.
     ///
     /// # Safety
-    /// The caller has set `BUSY`, and `LOADED` is not set. The bytes stay valid until this slot is reclaimed.
+    /// The caller has set `BUSY`, and `LOADED` is not set. The bytes stay valid until this slot is
+    /// reclaimed.
     unsafe fn set_bytes(&self, at: NonNull<u8>, len: u32, owner: u32, digest: Digest) -> u64 {
         self.at.store(at.as_ptr(), Ordering::Relaxed);
         self.tables.store(null_mut(), Ordering::Relaxed);
@@ -159,8 +164,8 @@ impl Slot {
         if digest.is_trained() { LOADED } else { LOADED | TABLES }
     }
 
-    /// Pins the slot, if its dictionary is that of `generation`. When the last pin of a retired slot is
-    /// dropped, `reaper` is told.
+    /// Pins the slot, if its dictionary is that of `generation`. `reaper` is called when the last
+    /// pin of a retired slot is dropped.
     #[inline]
     pub(crate) fn pin<'a>(&'a self, generation: u32, reaper: Option<&'a dyn Reap>) -> Option<Pin<'a>> {
         let state = self.state.fetch_add(1, Ordering::AcqRel);
@@ -174,18 +179,18 @@ impl Slot {
         Some(pin)
     }
 
-    /// Whether the slot has the dictionary of this generation.
+    /// Returns whether the slot has the dictionary of this generation.
     pub(crate) fn has(&self, generation: u32) -> bool {
         let state = self.state.load(Ordering::Acquire);
         state >> GENERATION == u64::from(generation) && state & LIVE != 0
     }
 
-    /// The current generation.
+    /// Returns the current generation.
     pub(crate) fn generation(&self) -> u32 {
         (self.state.load(Ordering::Acquire) >> GENERATION) as u32
     }
 
-    /// The hash of the slot's current or last dictionary.
+    /// Returns the hash of the slot's current or last dictionary.
     pub(crate) fn hash(&self) -> u64 {
         self.hash.load(Ordering::Relaxed)
     }
@@ -238,57 +243,60 @@ impl Slot {
         Eviction::Freed(allocation)
     }
 
-    /// Takes the memory of the tables. The caller has set `BUSY`, and there are no readers of them.
+    /// Takes the memory of the tables. The caller has set `BUSY`, and no reader uses the tables.
     fn take_tables(&self) -> Option<RawAllocation> {
         let at = NonNull::new(self.tables.swap(null_mut(), Ordering::Relaxed))?;
-        // SAFETY: the digest is written only by a thread that set `BUSY` while `LOADED` was not set.
+        // SAFETY: the digest is written only by a thread that set `BUSY` while `LOADED` was not
+        // set.
         let len = unsafe { self.digest.get() }.compact_len() as u32;
         Some(RawAllocation { at, len })
     }
 }
 
-/// A reader of a slot. While it exists, the dictionary's bytes and tables stay valid once they are present.
+/// A reader of a slot. While it exists, the dictionary's bytes and tables stay valid once they are
+/// present.
 pub(crate) struct Pin<'a> {
     slot: &'a Slot,
     reaper: Option<&'a dyn Reap>,
 }
 
 impl Pin<'_> {
-    /// The content hash.
+    /// Returns the content hash.
     pub(crate) fn hash(&self) -> u64 {
         self.slot.hash()
     }
 
-    /// Whether the bytes are present.
+    /// Returns whether the bytes are present.
     pub(crate) fn is_loaded(&self) -> bool {
         self.slot.state.load(Ordering::Acquire) & LOADED != 0
     }
 
-    /// Whether the bytes are present, in the store's memory.
+    /// Returns whether the bytes are present, in the store's memory.
     pub(crate) fn is_owned(&self) -> bool {
         self.is_loaded() && self.slot.owner.load(Ordering::Relaxed) == STORE
     }
 
-    /// Whether the tables are present.
+    /// Returns whether the tables are present.
     #[inline]
     pub(crate) fn has_tables(&self) -> bool {
         self.slot.state.load(Ordering::Acquire) & TABLES != 0
     }
 
-    /// The bytes of the dictionary; empty until they are present.
+    /// Returns the bytes of the dictionary, which are empty until they are present.
     pub(crate) fn bytes(&self) -> &[u8] {
         if !self.is_loaded() {
             return &[];
         }
         let (at, len) = (self.slot.at.load(Ordering::Relaxed), self.slot.len.load(Ordering::Relaxed));
-        // SAFETY: with `LOADED`, a slot that was live when it was pinned keeps its bytes while it is pinned:
-        // the store frees them, or drops the source that lends them, only after reclaiming the slot.
+        // SAFETY: with `LOADED`, a slot that was live when it was pinned keeps its bytes while it
+        // is pinned. The store frees them, or drops the source that lends them, only after it has
+        // reclaimed the slot.
         unsafe { from_raw_parts(at, len as usize) }
     }
 
-    /// Reads the bytes from their source, which `find` returns for its number, and validates them with
-    /// `check`. Bytes that are not borrowed are copied into memory from `allocate`. Returns the number of the
-    /// source if this slot no longer uses it. Callers serialize these calls.
+    /// Reads the bytes from their source, which `find` returns for its number, and validates them
+    /// with `check`. Bytes that are not borrowed are copied into memory from `allocate`. Returns
+    /// the number of the source if this slot no longer uses it. Callers serialize these calls.
     pub(crate) fn load(
         &self,
         find: impl FnOnce(u32) -> Result<Arc<dyn Source>>,
@@ -317,15 +325,15 @@ impl Pin<'_> {
         if update(&slot.state, idle).is_err() {
             return Ok(None);
         }
-        // SAFETY: `BUSY` was set by this call. The bytes are in the store's memory, or borrowed from the
-        // source, which does not change them while it is shared; the store keeps it until it has reclaimed
-        // this slot, which has its number.
+        // SAFETY: this call set `BUSY`. The bytes are in the store's memory, or borrowed from the
+        // source, which does not change them while it is shared. The store keeps the source, whose
+        // number the slot has, until it has reclaimed the slot.
         let flags = unsafe { slot.set_bytes(raw.at, raw.len, owner, digest) };
         let _ = update(&slot.state, |s| Some((s & !BUSY) | flags));
         Ok((owner == STORE).then_some(number))
     }
 
-    /// The digested dictionary, if its tables are present.
+    /// Returns the digested dictionary, if its tables are present.
     #[inline]
     pub(crate) fn digested(&self) -> Option<Digested<'_>> {
         if !self.has_tables() {
@@ -335,16 +343,16 @@ impl Pin<'_> {
         let digest = unsafe { self.slot.digest.get() };
         let at = self.slot.tables.load(Ordering::Relaxed);
         let len = if at.is_null() { 0 } else { digest.compact_len() };
-        // SAFETY: the tables were built before `TABLES` was set, in memory that is not taken while there are
-        // pins.
+        // SAFETY: the tables were built before `TABLES` was set, and their memory is not taken
+        // while there are pins.
         let tables = if len == 0 { &[][..] } else { unsafe { from_raw_parts(at, len) } };
         let bytes = self.bytes();
         let content = &bytes[bytes.len().saturating_sub(digest.content_len())..];
         Some(Digested { digest, tables, content })
     }
 
-    /// Builds the tables in memory from `allocate`, unless another thread does. Returns whether it did, or
-    /// the memory if the bytes no longer match their digest.
+    /// Builds the tables in memory from `allocate`, unless another thread does. Returns whether it
+    /// did. If the bytes no longer match their digest, returns the memory instead.
     pub(crate) fn make_tables(
         &self,
         allocate: impl FnOnce(usize) -> Option<Allocation>,
@@ -376,13 +384,13 @@ impl Pin<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct Digested<'a> {
     pub(crate) digest: Digest,
-    /// In compact form.
+    /// The tables in compact form.
     pub(crate) tables: &'a [u8],
     pub(crate) content: &'a [u8],
 }
 
 impl<'a> Digested<'a> {
-    /// The dictionary, with Huffman codes that were expanded for it.
+    /// Returns the dictionary, with a Huffman table that was expanded for it.
     #[inline]
     pub(crate) fn with(&self, codes: &'a ExpandedHuffman) -> Dictionary<'a> {
         // SAFETY: the tables of a slot were built for its digest, in memory of the same alignment.

@@ -1,5 +1,6 @@
-//! The atomics, lock and cell of the slot protocol: those of `core` and `std`, or in its model (tests with `--cfg loom`) those of
-//! loom, which tries the orders in which threads may run and finds data races.
+//! The atomics, lock and cell of the slot protocol. They are those of `core` and `std`. In the
+//! model of the protocol (tests with `--cfg loom`) they are those of loom, which tries the orders
+//! in which threads may run, and finds data races.
 
 #[cfg(not(all(loom, test)))]
 mod primitives {
@@ -20,7 +21,7 @@ pub(crate) use primitives::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, fence,
 };
 
-/// A value whose accesses something else orders, such as flags in an atomic word.
+/// A value whose accesses are ordered by something else, such as flags in an atomic word.
 #[repr(transparent)]
 pub(crate) struct Guarded<T>(UnsafeCell<T>);
 
@@ -32,7 +33,7 @@ impl<T: Copy> Guarded<T> {
     /// Returns the value.
     ///
     /// # Safety
-    /// No other thread sets it meanwhile.
+    /// No other thread may set the value meanwhile.
     #[inline]
     pub(crate) unsafe fn get(&self) -> T {
         // SAFETY: the caller guarantees that nothing writes to it.
@@ -46,7 +47,7 @@ impl<T: Copy> Guarded<T> {
     /// Replaces the value.
     ///
     /// # Safety
-    /// No other thread sets or gets it meanwhile.
+    /// No other thread may set or get the value meanwhile.
     pub(crate) unsafe fn set(&self, value: T) {
         // SAFETY: the caller guarantees that nothing else accesses it.
         #[cfg(not(all(loom, test)))]

@@ -1,13 +1,14 @@
-//! Clustering: few dictionaries shared by many sets of samples.
+//! [`Clustering`]: shares few dictionaries among many sets of samples.
 
-/// Options of a clustering: shares dictionaries between files, tenants or tables.
+/// Options of a clustering, which shares dictionaries between files, tenants or tables.
 ///
-/// Each set of samples stands for one of them. Seeds are trained for the sets that the others serve worst.
-/// Then each set is assigned to the dictionary that makes it smallest, and each dictionary is retrained for
-/// its sets, until nothing changes. Dictionaries that save less than their own size are pruned.
+/// Each set of samples represents one file, tenant or table. The first dictionaries, the seeds, are
+/// trained for the sets that the others serve worst. Then each set is assigned to the dictionary
+/// that makes it smallest, and each dictionary is retrained for its sets, until nothing changes.
+/// Dictionaries that save less than their own size are pruned.
 ///
-/// A quarter of each set's samples is held out: assignment and all reported sizes are measured on it and
-/// scaled to the size of the set. The result does not depend on the number of threads.
+/// A quarter of each set's samples is held out. Assignment and all reported sizes are measured on
+/// it, and scaled to the size of the set. The result does not depend on the number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clustering {
     pub(crate) max_count: usize,
@@ -29,30 +30,31 @@ pub struct SampleSet<'a> {
 /// The assignment of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// Compressed with the dictionary of this index.
+    /// Compressed with the dictionary that has this index.
     Dictionary(usize),
     /// Compressed without a dictionary.
     Plain(Reason),
 }
 
-/// Reason a set uses no dictionary.
+/// Reason that a set uses no dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It has no bytes.
+    /// The set has no bytes.
     Empty,
-    /// Its samples are too few or too short to train with, and no other set's dictionary helps.
+    /// The set's samples are too few or too short to train with, and no other set's dictionary
+    /// helps.
     TooFewSamples,
-    /// No dictionary makes it smaller.
+    /// No dictionary makes the set smaller.
     NoSavings,
 }
 
-/// Total bytes of one way to compress all sets.
+/// Total number of bytes of one way to compress all sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Costs {
-    /// Bytes of compressed blocks.
+    /// Number of bytes of compressed blocks.
     pub blocks: u64,
-    /// Bytes of the dictionaries, uncompressed.
+    /// Number of bytes of the dictionaries, uncompressed.
     pub dictionaries: u64,
     /// Number of dictionaries.
     pub count: usize,
@@ -62,15 +64,15 @@ pub struct Costs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetReport {
-    /// Its assignment.
+    /// Assignment of the set.
     pub choice: Choice,
-    /// Its uncompressed bytes.
+    /// Number of uncompressed bytes.
     pub content: u64,
-    /// Compressed bytes without a dictionary.
+    /// Number of compressed bytes without a dictionary.
     pub without: u64,
-    /// Compressed bytes with a dictionary of its own; `None` if none can be trained.
+    /// Number of compressed bytes with a dictionary of its own. `None` if none can be trained.
     pub own: Option<u64>,
-    /// Compressed bytes as assigned.
+    /// Number of compressed bytes as assigned.
     pub chosen: u64,
 }
 
@@ -78,29 +80,29 @@ pub struct SetReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClusteringResult {
-    /// The dictionaries; each is used by at least one set.
+    /// The dictionaries. At least one set uses each.
     pub dictionaries: Vec<Vec<u8>>,
-    /// One for each set.
+    /// A report for each set.
     pub sets: Vec<SetReport>,
     /// Costs without any dictionary.
     pub without: Costs,
     /// Costs with a dictionary for each set that can have one, whether it saves bytes or not.
     pub own: Costs,
-    /// Costs with one dictionary for all; without any if none can be trained.
+    /// Costs with one dictionary for all, or without any if none can be trained.
     pub one: Costs,
     /// Costs as assigned.
     pub shared: Costs,
-    /// Rounds until nothing changed.
+    /// Number of rounds until nothing changed.
     pub rounds: usize,
 }
 
 impl<'a> SampleSet<'a> {
-    /// A set that consists of its samples, each of them a block.
+    /// Makes a set that consists of its samples. Each sample is a block.
     pub fn new(samples: &'a [&'a [u8]]) -> Self {
         SampleSet { samples, bytes: samples.iter().map(|sample| sample.len() as u64).sum() }
     }
 
-    /// Sets the size of the set in bytes, of which the samples are a part.
+    /// Sets the size of the set in bytes. The samples are a part of it.
     #[must_use]
     pub fn total_bytes(self, bytes: u64) -> Self {
         SampleSet { bytes, ..self }
@@ -108,27 +110,28 @@ impl<'a> SampleSet<'a> {
 }
 
 impl Costs {
-    /// All bytes.
+    /// Returns the sum of all bytes.
     pub fn total(&self) -> u64 {
         self.blocks.saturating_add(self.dictionaries)
     }
 }
 
 impl ClusteringResult {
-    /// Uncompressed bytes of all sets.
+    /// Returns the number of uncompressed bytes of all sets.
     pub fn content(&self) -> u64 {
         self.sets.iter().fold(0, |sum, set| sum.saturating_add(set.content))
     }
 }
 
 impl Clustering {
-    /// At most `max_count` dictionaries of at most `size` bytes each.
+    /// Makes a clustering with at most `max_count` dictionaries of at most `size` bytes each.
     pub const fn new(max_count: usize, size: usize) -> Self {
         let sample_limit = 256 << 10;
         Clustering { max_count, size, small_tables: false, level: 3, rounds: 8, sample_limit, threads: 1 }
     }
 
-    /// Sets whether to train with small tables, as [`Training::small_tables`](crate::Training::small_tables).
+    /// Sets whether to train with small tables, like
+    /// [`Training::small_tables`](crate::Training::small_tables).
     #[must_use]
     pub const fn small_tables(self, small: bool) -> Self {
         Clustering { small_tables: small, ..self }
@@ -146,8 +149,8 @@ impl Clustering {
         Clustering { rounds, ..self }
     }
 
-    /// Sets the sample bytes used of each set, evenly spread. Default: 256 KiB. The time is proportional to
-    /// their product with the numbers of sets, dictionaries and rounds.
+    /// Sets the number of sample bytes used of each set, evenly spread. Default: 256 KiB. The time
+    /// is proportional to this number, and to the numbers of sets, dictionaries and rounds.
     #[must_use]
     pub const fn sample_limit(self, bytes: usize) -> Self {
         Clustering { sample_limit: bytes, ..self }

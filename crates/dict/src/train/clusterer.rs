@@ -1,5 +1,6 @@
-//! The clustering algorithm: farthest-first seeds (Gonzalez 1985), then rounds of assignment and retraining
-//! as in *k*-means (Lloyd 1982), then pruning. The distance of a set to a dictionary is its compressed size.
+//! The clustering algorithm: farthest-first seeds (Gonzalez 1985), then rounds of assignment and
+//! retraining as in *k*-means (Lloyd 1982), then pruning. The distance of a set to a dictionary is
+//! its compressed size.
 
 use linerate_core::{Kind, Result, parallel_map};
 use zstd_safe::CDict;
@@ -10,24 +11,25 @@ use crate::train::samples::{Split, extrapolate, subsample};
 use crate::train::savings::{SizeMeter, prepare};
 use crate::train::training::Training;
 
-/// Training bytes of one dictionary, unless 128 times its size is more.
+/// Number of training bytes of one dictionary, unless 128 times its size is more.
 const MAX_TRAINING_BYTES: usize = 4 << 20;
 
 impl Clustering {
-    /// Runs the clustering. Takes 8 bytes for each pair of set and dictionary, beside the samples and
-    /// dictionaries.
+    /// Runs the clustering. Takes 8 bytes for each pair of set and dictionary, beside the samples
+    /// and dictionaries.
     ///
     /// # Errors
-    /// [`Kind::Limit`](crate::Kind::Limit) if libzstd is out of memory. No sample content is an error.
+    /// Returns [`Kind::Limit`](crate::Kind::Limit) if libzstd is out of memory. No sample content
+    /// is an error.
     pub fn run(&self, sets: &[SampleSet<'_>]) -> Result<ClusteringResult> {
         self.run_with_progress(sets, &|_| {})
     }
 
-    /// As [`run`](Self::run); `progress` receives, from any thread, the sample bytes compressed or trained
-    /// with since its last call.
+    /// Runs the clustering like [`run`](Self::run). `progress` receives, from any thread, the
+    /// number of sample bytes compressed or trained with since its last call.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// Returns the errors of [`run`](Self::run).
     pub fn run_with_progress(
         &self,
         sets: &[SampleSet<'_>],
@@ -49,7 +51,8 @@ struct MeasuredSet<'a> {
     split: Split<'a>,
     bytes: u64,
     without: u64,
-    /// Compressed bytes with a dictionary of its own, and the bytes of that.
+    /// Number of compressed bytes with a dictionary of its own, and the number of bytes of that
+    /// dictionary.
     own: Option<(u64, usize)>,
 }
 
@@ -61,14 +64,15 @@ struct SharedDictionary {
 }
 
 impl SharedDictionary {
-    /// Bytes of some sets compressed with the dictionary, and of the dictionary.
+    /// Returns the number of bytes of some sets compressed with the dictionary, plus those of the
+    /// dictionary.
     fn total(&self, sets: &[usize]) -> u64 {
         sets.iter().fold(self.bytes.len() as u64, |sum, &i| sum.saturating_add(self.costs[i]))
     }
 }
 
 impl<'a> Clusterer<'a> {
-    /// Measures each set without a dictionary and with its own.
+    /// Measures each set without a dictionary, and with its own.
     pub(crate) fn new(
         options: &'a Clustering,
         sets: &[SampleSet<'a>],
@@ -107,15 +111,16 @@ impl<'a> Clusterer<'a> {
         Ok(self.report(shared, for_all))
     }
 
-    /// Cost of a set with its own dictionary, which is not kept: there may be very many.
+    /// Measures the cost of a set with its own dictionary, which is not kept, because there may be
+    /// very many.
     fn own(&self, set: usize) -> Result<Option<(u64, usize)>> {
         let Some(dictionary) = self.train(&[set])? else { return Ok(None) };
         let prepared = prepare(&dictionary, self.options.level)?;
         Ok(Some((self.cost(set, Some(&prepared))?, dictionary.len())))
     }
 
-    /// Trains seeds, each for the set that the dictionaries so far serve worst: the first compared with one
-    /// dictionary for all, the others with the seeds before.
+    /// Trains seeds, each for the set that the dictionaries so far serve worst. The first is
+    /// compared with one dictionary for all, the others with the seeds before.
     fn seeds(&self, one: Option<&SharedDictionary>) -> Result<Vec<SharedDictionary>> {
         let costs_without: Vec<u64> = self.sets.iter().map(|set| set.without).collect();
         let mut nearest = one.map_or_else(|| costs_without.clone(), |one| one.costs.clone());
@@ -130,7 +135,7 @@ impl<'a> Clusterer<'a> {
         Ok(seeds)
     }
 
-    /// The set with the largest ratio of cost to cost with its own dictionary.
+    /// Returns the set with the largest ratio of cost to cost with its own dictionary.
     fn worst_served(&self, nearest: &[u64], seeds: &[SharedDictionary]) -> Option<usize> {
         let distance =
             |i: usize| nearest[i] as f64 / self.sets[i].own.map_or(0, |(cost, _)| cost).max(1) as f64;
@@ -138,7 +143,7 @@ impl<'a> Clusterer<'a> {
             self.sets[i].own.is_some_and(|(cost, _)| cost < nearest[i])
                 && !seeds.iter().any(|seed| seed.trained_for == [i])
         });
-        // The first of equal ones.
+        // The first of equal sets wins.
         able.rev().max_by(|&a, &b| distance(a).total_cmp(&distance(b)))
     }
 
@@ -176,7 +181,7 @@ impl<'a> Clusterer<'a> {
         shared.retain(|_| kept.next() == Some(true));
     }
 
-    /// The best dictionary of a set, if it is smaller with one.
+    /// Returns the best dictionary of a set, if the set is smaller with it.
     fn choice(&self, shared: &[SharedDictionary], set: usize) -> Option<usize> {
         let best = (0..shared.len()).min_by_key(|&i| (shared[i].costs[set], i));
         best.filter(|&i| shared[i].costs[set] < self.sets[set].without)
@@ -192,7 +197,7 @@ impl<'a> Clusterer<'a> {
         members
     }
 
-    /// Total costs with these dictionaries.
+    /// Returns the total costs with these dictionaries.
     fn costs(&self, shared: &[SharedDictionary]) -> Costs {
         let mut costs = Costs::default();
         for (i, set) in self.sets.iter().enumerate() {
@@ -235,7 +240,7 @@ impl<'a> Clusterer<'a> {
         }
     }
 
-    /// Trains a dictionary for some sets; `None` if their samples do not suffice.
+    /// Trains a dictionary for some sets. Returns `None` if their samples do not suffice.
     fn train(&self, sets: &[usize]) -> Result<Option<Vec<u8>>> {
         let Clustering { size, small_tables, level, .. } = *self.options;
         let samples: Vec<&[u8]> = sets.iter().flat_map(|&i| &self.sets[i].split.training).copied().collect();
@@ -263,7 +268,7 @@ impl<'a> Clusterer<'a> {
         Ok(extrapolate(sum, measured, set.bytes))
     }
 
-    /// Compressed size of each set with a dictionary, or without.
+    /// Returns the compressed size of each set with a dictionary, or without.
     fn costs_with(&self, dictionary: Option<&[u8]>) -> Result<Vec<u64>> {
         let prepared = dictionary.map(|bytes| prepare(bytes, self.options.level)).transpose()?;
         let cost = || |i| self.cost(i, prepared.as_ref());

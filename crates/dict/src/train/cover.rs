@@ -6,7 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Bytes of a *d*-mer: the shortest repetition that counts. Shorter ones are found within a block.
+/// Length of a *d*-mer in bytes, which is the shortest repetition that counts. Shorter ones are
+/// found within a block.
 const DMER: usize = 6;
 /// Smallest region, in bytes. The best segment of each region is a candidate.
 const MIN_REGION: usize = 1024;
@@ -15,11 +16,11 @@ const RECENT: usize = 1024;
 /// A segment is chosen if its value is at least this fraction of the next one's upper bound.
 /// Finding the exact maximum takes several times as long.
 const SLACK: (u64, u64) = (7, 8);
-/// Range of the binary logarithm of the number of counters. At most 512 KiB of them, which fit the
-/// L2 cache.
+/// Range of the binary logarithm of the number of counters. They take at most 512 KiB, which fit
+/// the L2 cache.
 const COUNTERS: (u32, u32) = (10, 17);
-/// Stands for the hash at a position that is worth nothing: its sample ends, or its *d*-mer is
-/// recent.
+/// Takes the place of the hash at a position that is worth nothing, because its sample ends, or its
+/// *d*-mer is recent.
 const NONE: u32 = u32::MAX;
 
 /// Samples, and the number of samples in which each *d*-mer occurs.
@@ -31,12 +32,12 @@ pub(crate) struct Cover {
     counts: Vec<u32>,
 }
 
-/// Where a *d*-mer was seen last.
+/// Position at which a *d*-mer was seen last.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     /// Position, plus one.
     end: usize,
-    /// Number of the sample, from 1 on.
+    /// Number of the sample, from 1.
     sample: u32,
     samples: u32,
 }
@@ -46,7 +47,7 @@ impl Cover {
         let mut bytes = samples.concat();
         let len = bytes.len();
         let log = len.max(1).ilog2().clamp(COUNTERS.0, COUNTERS.1);
-        // Room to read 8 bytes at the last position.
+        // Make room to read 8 bytes at the last position.
         bytes.resize(len + 8, 0);
         let mut hashes = vec![NONE; len];
         let mut seen = vec![Seen::default(); 1 << log];
@@ -65,13 +66,13 @@ impl Cover {
             start += sample.len();
         }
         bytes.truncate(len);
-        // A *d*-mer that occurs in one sample only helps no other.
+        // A *d*-mer that occurs in only one sample helps no other.
         let counts = seen.iter().map(|last| last.samples.saturating_sub(1)).collect();
         Cover { bytes, hashes, counts }
     }
 
     /// Selects content of at most `size` bytes, made of segments of at most `segment` bytes. The
-    /// most valuable ones are last, where offsets are smallest.
+    /// most valuable segments are last, where offsets are smallest.
     pub(crate) fn select(&self, size: usize, segment: usize) -> Vec<u8> {
         let mut values = self.counts.clone();
         let region = (2 * segment).max(MIN_REGION);
@@ -131,7 +132,7 @@ impl Cover {
     }
 }
 
-/// Hash of the *d*-mer at the beginning of at least 8 bytes.
+/// Hashes the *d*-mer at the beginning of at least 8 bytes.
 fn hash(bytes: &[u8], log: u32) -> u32 {
     let Some(first) = bytes.first_chunk() else { return NONE };
     let dmer = u64::from_le_bytes(*first) << (8 * (8 - DMER));

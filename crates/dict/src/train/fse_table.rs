@@ -1,5 +1,5 @@
-//! FSE tables (RFC 8878, section 4.1.1): normalisation of counts, rescaling to a smaller table,
-//! parsing, serialization.
+//! FSE tables (RFC 8878, section 4.1.1): normalises counts, rescales to a smaller table, parses,
+//! and serializes.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -12,7 +12,7 @@ pub(crate) struct FseTable {
     pub(crate) log: u32,
 }
 
-/// Bit reader, lowest bit of each byte first.
+/// Reads bits, the lowest bit of each byte first.
 struct Bits<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -31,8 +31,8 @@ impl Bits<'_> {
     }
 }
 
-/// State of the variable-width code of probabilities: `rest` is the number of cells left, plus one;
-/// values take `bits` bits, or one less below `short`.
+/// State of the variable-width code of probabilities. `rest` is the number of remaining cells, plus
+/// one. Values take `bits` bits, or one less below `short`.
 struct Width {
     rest: u32,
     threshold: u32,
@@ -44,7 +44,7 @@ impl Width {
         Width { rest: (1 << log) + 1, threshold: 1 << log, bits: log + 1 }
     }
 
-    /// Values below this take one bit less.
+    /// Values below this one take one bit less.
     fn short(&self) -> u32 {
         2 * self.threshold - 1 - self.rest
     }
@@ -60,7 +60,7 @@ impl Width {
 }
 
 impl FseTable {
-    /// Parses a description; also returns its length in bytes.
+    /// Parses a description. Also returns its length in bytes.
     pub(crate) fn read(bytes: &[u8]) -> Result<(FseTable, usize)> {
         let mut bits = Bits { bytes, at: 0 };
         let log = bits.take(4) + 5;
@@ -132,7 +132,7 @@ impl FseTable {
     }
 
     /// Distributes `1 << log` cells so that symbols with these counts take the fewest bits. Each
-    /// counted symbol gets at least one cell, so the table is larger if there are more of them than
+    /// counted symbol gets at least one cell, so the table is larger if it has more symbols than
     /// cells.
     pub(crate) fn from_counts(counts: &[u64], log: u32) -> FseTable {
         let present = counts.iter().filter(|&&count| count > 0).count();
@@ -165,7 +165,7 @@ impl FseTable {
         if rescaled.log >= self.log {
             return self.clone();
         }
-        // "Less than one" stays so in a smaller table.
+        // "Less than one" stays "less than one" in a smaller table.
         for (cells, before) in rescaled.probabilities.iter_mut().zip(&self.probabilities) {
             if *before == -1 && *cells == 1 {
                 *cells = -1;
@@ -207,10 +207,11 @@ pub(crate) struct Cell {
     pub(crate) base: usize,
 }
 
-/// Binary logarithm in units of 1 / 65,536, the same on every machine. 0 for 0.
+/// Computes the binary logarithm in units of 1 / 65,536, the same on every machine. Returns 0 for
+/// 0.
 pub(crate) fn log2(n: u32) -> u64 {
     let whole = n.max(1).ilog2();
-    // The mantissa, from 1 to 2, as a number of 32 bits: each squaring gives a bit of the
+    // The mantissa, from 1 to 2, is a number of 32 bits. Each squaring gives a bit of the
     // logarithm.
     let mut mantissa = u64::from(n.max(1)) << (31 - whole);
     let mut log = u64::from(whole);
@@ -227,7 +228,7 @@ pub(crate) fn log2(n: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// Pseudorandom probabilities that fill a table.
+    /// Generates pseudorandom probabilities that fill a table.
     fn some(seed: u32) -> FseTable {
         let mut state = seed.wrapping_mul(2_654_435_761) | 1;
         let mut random = |n: u32| {

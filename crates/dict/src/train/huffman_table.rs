@@ -3,17 +3,17 @@
 
 use crate::train::fse_table::FseTable;
 
-/// Longest code that zstd allows.
+/// Length of the longest code that zstd allows, in bits.
 const MAX_BITS: usize = 11;
-/// Largest FSE table of weights.
+/// Logarithm of the largest FSE table of weights.
 const WEIGHTS_LOG: u32 = 6;
-/// Most weights that a description with 4 bits for each can have.
+/// Largest number of weights that a description with 4 bits for each can have.
 const MAX_DIRECT: usize = 128;
-/// Longest FSE-coded description, in bytes.
+/// Length of the longest FSE-coded description, in bytes.
 const MAX_CODED: usize = 127;
 
-/// Returns the code length of each symbol, in bits: 0 for those without a count. All are 0 if fewer
-/// than two symbols have one.
+/// Returns the code length of each symbol, in bits. It is 0 for symbols without a count. All are 0
+/// if fewer than two symbols have a count.
 fn code_lengths(counts: &[u64; 256]) -> [u8; 256] {
     let mut leaves: Vec<(u64, Vec<u8>)> = (0..=255u8)
         .zip(counts)
@@ -35,8 +35,8 @@ fn code_lengths(counts: &[u64; 256]) -> [u8; 256] {
     lengths
 }
 
-/// Describes the optimal table for these counts. `None` for fewer than two symbols, or if no
-/// description is short enough.
+/// Describes the optimal table for these counts. Returns `None` for fewer than two symbols, or if
+/// no description is short enough.
 pub(crate) fn describe(counts: &[u64; 256]) -> Option<Vec<u8>> {
     let lengths = code_lengths(counts);
     let longest = lengths.iter().copied().max().filter(|&longest| longest > 0)?;
@@ -59,8 +59,8 @@ fn pack_weights(weights: &[u8]) -> Vec<u8> {
     std::iter::once(127 + weights.len() as u8).chain(pairs).collect()
 }
 
-/// Describes weights by two interleaved FSE states. `None` if all are equal or they are fewer than
-/// two.
+/// Describes weights by two interleaved FSE states. Returns `None` if all are equal, or there are
+/// fewer than two.
 fn code_weights(weights: &[u8]) -> Option<Vec<u8>> {
     let mut counts = [0u64; MAX_BITS + 2];
     weights.iter().for_each(|&weight| counts[usize::from(weight)] += 1);
@@ -70,8 +70,8 @@ fn code_weights(weights: &[u8]) -> Option<Vec<u8>> {
     let table = FseTable::from_counts(&counts, WEIGHTS_LOG);
     let cells = table.cells();
     // The encoder goes from the last weight to the first. The decoder notices the end where a state
-    // needs more bits than there are, so the states of the last two weights are ones that read
-    // bits.
+    // needs more bits than there are. The states of the last two weights are therefore ones that
+    // read bits.
     let mut states: [Option<usize>; 2] = [None; 2];
     let mut bits: Vec<bool> = Vec::new();
     for (i, &weight) in weights.iter().enumerate().rev() {

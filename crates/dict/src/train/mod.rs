@@ -1,9 +1,9 @@
-//! Training of dictionaries, and choosing their size and number.
+//! Trains dictionaries, and chooses their size and number.
 //!
 //! | module | content |
 //! |---|---|
 //! | `training` | training: the best of some contents and tables |
-//! | `cover`, `statistics`, `tables` | content; counts of what blocks have with it; tables made of them |
+//! | `cover`, `statistics`, `tables` | content; counts of the symbols of blocks with it; tables made of them |
 //! | `huffman_table`, `fse_table`, `shrink` | descriptions of tables; coarser FSE tables |
 //! | `samples`, `savings` | split into training and holdout samples; bytes that a dictionary saves |
 //! | `search` | search over dictionary sizes |

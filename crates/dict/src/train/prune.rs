@@ -1,8 +1,9 @@
-//! Greedy pruning of dictionaries that do not save their own size.
+//! Prunes dictionaries that do not save their own size, greedily.
 
-/// Prunes dictionaries greedily: repeatedly drops the one whose removal shrinks the total (dictionaries plus
-/// compressed sets) most, until at most `max_count` remain and no removal helps. `costs_with[d][s]` is the
-/// compressed size of set `s` with dictionary `d`, `costs_without[s]` without any. Returns which are kept.
+/// Prunes dictionaries greedily: repeatedly drops the dictionary whose removal shrinks the total
+/// (dictionaries plus compressed sets) most, until at most `max_count` remain and no removal helps.
+/// `costs_with[d][s]` is the compressed size of set `s` with dictionary `d`, and `costs_without[s]`
+/// without any. Returns which are kept.
 pub(crate) fn prune_dictionaries(
     costs_with: &[&[u64]],
     costs_without: &[u64],
@@ -10,7 +11,8 @@ pub(crate) fn prune_dictionaries(
     max_count: usize,
 ) -> Vec<bool> {
     let mut kept = vec![true; costs_with.len()];
-    // For each set its best dictionary and the second best, which takes over if the best is dropped.
+    // Each set has its best dictionary and the second best, which takes over if the best is
+    // dropped.
     let mut best: Vec<BestTwo> =
         (0..costs_without.len()).map(|set| BestTwo::of(costs_with, costs_without, &kept, set)).collect();
     for left in (1..=costs_with.len()).rev() {
@@ -21,7 +23,7 @@ pub(crate) fn prune_dictionaries(
             }
         }
         let dropped = (0..costs_with.len()).filter(|&i| kept[i]);
-        // Bytes saved by dropping: signed, and wide enough for any sizes.
+        // Number of bytes saved by dropping. It is signed, and wide enough for any sizes.
         let saved = |i: usize| i128::from(dictionary_sizes[i]) - i128::from(loss[i]);
         let Some(dropped) = dropped.max_by_key(|&i| (saved(i), i)) else { break };
         if left <= max_count && saved(dropped) < 0 {
@@ -37,7 +39,7 @@ pub(crate) fn prune_dictionaries(
     kept
 }
 
-/// The two best choices of a set; no dictionary is a choice, too.
+/// The two best choices of a set. No dictionary is a choice, too.
 struct BestTwo {
     first: Option<usize>,
     first_cost: u64,

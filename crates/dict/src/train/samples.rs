@@ -1,14 +1,15 @@
-//! Sampling: even subsets, and the split into training and holdout samples.
+//! Selects even subsets of samples, and splits them into training and holdout samples.
 
 /// Every fourth sample is held out.
 const HOLDOUT_EVERY: usize = 4;
 
-/// Selects samples of at most `limit` bytes in total, evenly spread; at least one if there is any.
+/// Selects samples of at most `limit` bytes in total, evenly spread. Selects at least one if there
+/// is any.
 pub(crate) fn subsample<'a>(samples: &[&'a [u8]], limit: usize) -> Vec<&'a [u8]> {
     let total: usize = samples.iter().map(|sample| sample.len()).sum();
     let (mut passed, mut kept) = (0, 0);
     let mut is_due = |sample: &&&[u8]| {
-        // The kept share of the bytes so far is at most the share of `limit` in all.
+        // The kept share of the bytes so far is at most the share of `limit` in all bytes.
         let due = kept as u128 * total as u128 <= passed as u128 * limit as u128;
         let fits = total <= limit || kept == 0 || kept + sample.len() <= limit;
         passed += sample.len();
@@ -25,7 +26,7 @@ pub(crate) struct Split<'a> {
 }
 
 impl<'a> Split<'a> {
-    /// Holds out a quarter, at least the last sample.
+    /// Holds out a quarter of the samples, and at least the last one.
     pub(crate) fn new(samples: &[&'a [u8]]) -> Split<'a> {
         let is_holdout = |i: usize| {
             if samples.len() < HOLDOUT_EVERY {
@@ -40,7 +41,7 @@ impl<'a> Split<'a> {
         Split { training: part(false), holdout: part(true) }
     }
 
-    /// Bytes of the holdout samples.
+    /// Returns the number of bytes of the holdout samples.
     pub(crate) fn holdout_bytes(&self) -> usize {
         self.holdout.iter().map(|block| block.len()).sum()
     }

@@ -8,24 +8,25 @@ use zstd_safe::{CCtx, CDict};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Savings {
-    /// Uncompressed bytes of the blocks.
+    /// Number of uncompressed bytes of the blocks.
     pub content: usize,
-    /// Compressed bytes without a dictionary.
+    /// Number of compressed bytes without a dictionary.
     pub without: usize,
-    /// Compressed bytes with the dictionary.
+    /// Number of compressed bytes with the dictionary.
     pub with: usize,
-    /// Bytes of the dictionary.
+    /// Length of the dictionary in bytes.
     pub dictionary: usize,
-    /// Bytes of its tables in a store.
+    /// Size of its tables in a store, in bytes.
     pub tables: usize,
 }
 
 impl Savings {
-    /// Compresses `blocks` at `level` with and without the dictionary. Blocks that it was trained with
-    /// overstate the savings.
+    /// Compresses `blocks` at `level` with and without the dictionary. Blocks that the dictionary
+    /// was trained with overstate the savings.
     ///
     /// # Errors
-    /// As [`shrink_tables`](crate::shrink_tables); [`Kind::Limit`] if libzstd is out of memory.
+    /// Returns the errors of [`shrink_tables`](crate::shrink_tables), and [`Kind::Limit`] if
+    /// libzstd is out of memory.
     pub fn measure(dictionary: &[u8], blocks: &[&[u8]], level: i32) -> Result<Savings> {
         let tables = Dictionary::measure(dictionary)?.compact_len();
         let prepared = prepare(dictionary, level)?;
@@ -39,17 +40,18 @@ impl Savings {
         })
     }
 
-    /// Compression ratio, with the dictionary's bytes counted.
+    /// Returns the compression ratio, with the dictionary's bytes counted.
     pub fn ratio(&self) -> f64 {
         self.content as f64 / (self.with + self.dictionary).max(1) as f64
     }
 
-    /// Compression ratio without the dictionary's bytes: the limit for very many blocks like these.
+    /// Returns the compression ratio without the dictionary's bytes, which is the limit for very
+    /// many blocks like these.
     pub fn ratio_of_blocks(&self) -> f64 {
         self.content as f64 / self.with.max(1) as f64
     }
 
-    /// Compression ratio without a dictionary.
+    /// Returns the compression ratio without a dictionary.
     pub fn ratio_without(&self) -> f64 {
         self.content as f64 / self.without.max(1) as f64
     }
@@ -74,7 +76,7 @@ impl SizeMeter {
         Ok(SizeMeter { context: CCtx::try_create().ok_or(FAILED)?, level, out: Vec::new() })
     }
 
-    /// Compressed bytes of all blocks, each compressed on its own.
+    /// Returns the number of compressed bytes of all blocks, each compressed alone.
     pub(crate) fn compressed_len(
         &mut self,
         blocks: &[&[u8]],

@@ -1,4 +1,4 @@
-//! Search for the dictionary size with the smallest total.
+//! [`Search`]: finds the dictionary size with the smallest total.
 
 use linerate_core::{Error, Kind, Result, parallel_map};
 
@@ -9,15 +9,15 @@ use crate::train::training::Training;
 /// Default candidate sizes, in bytes.
 pub const SIZES: &[usize] = &[1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 110 << 10];
 
-/// Holdout bytes; more do not change the result.
+/// Number of holdout bytes. More do not change the result.
 const MAX_HOLDOUT_BYTES: usize = 8 << 20;
-/// Training bytes of one dictionary, unless 128 times its size is more.
+/// Number of training bytes of one dictionary, unless 128 times its size is more.
 const MAX_TRAINING_BYTES: usize = 16 << 20;
 
 /// Options of a search for the best dictionary size.
 ///
-/// A larger dictionary makes blocks smaller, but has to be stored itself. The search minimizes the sum, which
-/// depends on how much data the dictionary will serve.
+/// A larger dictionary makes blocks smaller, but has to be stored itself. The search minimizes the
+/// sum of both, which depends on the amount of data that the dictionary will serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     sizes: Vec<usize>,
@@ -35,7 +35,7 @@ pub struct Candidate {
     pub size: usize,
     /// Sizes measured on holdout samples.
     pub savings: Savings,
-    /// Bytes of all expected data compressed with the dictionary, plus the dictionary.
+    /// Number of bytes of all expected data compressed with the dictionary, plus the dictionary.
     pub total: u64,
 }
 
@@ -43,20 +43,20 @@ pub struct Candidate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchResult {
-    /// The best dictionary, trained with all samples; `None` if no size saves bytes.
+    /// The best dictionary, trained with all samples. `None` if no size saves bytes.
     pub dictionary: Option<Vec<u8>>,
-    /// Its index in `candidates`.
+    /// Index of the best size in `candidates`.
     pub best: Option<usize>,
     /// The sizes in ascending order, without those that could not be trained.
     pub candidates: Vec<Candidate>,
-    /// Bytes of expected data.
+    /// Number of bytes of expected data.
     pub expected: u64,
-    /// Bytes of expected data compressed without a dictionary.
+    /// Number of bytes of expected data compressed without a dictionary.
     pub without: u64,
 }
 
 impl Search {
-    /// A search among `sizes`, in bytes, such as [`SIZES`].
+    /// Makes a search among `sizes`, in bytes, such as [`SIZES`].
     pub fn new(sizes: &[usize]) -> Self {
         let mut sizes = sizes.to_vec();
         sizes.sort_unstable();
@@ -64,7 +64,7 @@ impl Search {
         Search { sizes, small_tables: false, level: 3, expected: None, threads: 1 }
     }
 
-    /// Sets whether to train with small tables, as [`Training::small_tables`].
+    /// Sets whether to train with small tables, like [`Training::small_tables`].
     #[must_use]
     pub fn small_tables(self, small: bool) -> Self {
         Search { small_tables: small, ..self }
@@ -76,7 +76,8 @@ impl Search {
         Search { level, ..self }
     }
 
-    /// Sets the bytes of data that the dictionary will serve. Default: the bytes of the samples.
+    /// Sets the number of bytes of data that the dictionary will serve. Default: the bytes of the
+    /// samples.
     #[must_use]
     pub fn expected_bytes(self, expected: u64) -> Self {
         Search { expected: Some(expected), ..self }
@@ -88,21 +89,21 @@ impl Search {
         Search { threads, ..self }
     }
 
-    /// Trains a dictionary of each size with three quarters of the samples and measures it on the rest. The
-    /// best one is trained again with all samples.
+    /// Trains a dictionary of each size with three quarters of the samples, and measures it on the
+    /// rest. The best size is trained again with all samples.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if the samples are too few or too short to train any size; [`Kind::Limit`] if
-    /// libzstd is out of memory.
+    /// Returns [`Kind::BadArgument`] if the samples are too few or too short to train any size, and
+    /// [`Kind::Limit`] if libzstd is out of memory.
     pub fn run(&self, samples: &[&[u8]]) -> Result<SearchResult> {
         self.run_with_progress(samples, &|_| {})
     }
 
-    /// As [`run`](Self::run); `progress` receives, from any thread, the sample bytes trained with or
-    /// compressed since its last call.
+    /// Runs the search like [`run`](Self::run). `progress` receives, from any thread, the number of
+    /// sample bytes trained with or compressed since its last call.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// Returns the errors of [`run`](Self::run).
     pub fn run_with_progress(
         &self,
         samples: &[&[u8]],
@@ -133,7 +134,7 @@ impl Search {
             "the samples are too few or too short to train a dictionary of any of these sizes",
         ))?;
         let without = extrapolate(first.savings.without, content, expected);
-        // Of equal ones the smallest, which is read fastest.
+        // The smallest of equal ones wins, because it is read fastest.
         let best = (0..candidates.len())
             .min_by_key(|&i| (candidates[i].total, i))
             .filter(|&i| candidates[i].total < without);

@@ -1,12 +1,12 @@
-//! Smaller FSE tables for an existing dictionary.
+//! Makes smaller FSE tables for an existing dictionary.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Dictionary;
 
 use crate::train::fse_table::FseTable;
 
-/// Bytes of a trained dictionary before its Huffman table: magic number and Dictionary_ID (RFC
-/// 8878, section 5).
+/// Number of bytes of a trained dictionary before its Huffman table: magic number and Dictionary_ID
+/// (RFC 8878, section 5).
 const HEAD: usize = 8;
 const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "the dictionary is truncated");
 
@@ -14,19 +14,20 @@ const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "the dictionary is truncat
 /// offsets and 256 for match lengths. Raw content is returned unchanged.
 ///
 /// # Errors
-/// [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary.
+/// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary.
 pub fn shrink_tables(dictionary: &[u8]) -> Result<Vec<u8>> {
     if !Dictionary::measure(dictionary)?.is_trained() {
         return Ok(dictionary.to_vec());
     }
-    // The Huffman table: four bits for each weight, or a number of bytes of FSE-coded weights.
+    // The Huffman table begins with the number of bytes of FSE-coded weights, or has four bits for
+    // each weight.
     let tree = match usize::from(*dictionary.get(HEAD).ok_or(CUT_OFF)?) {
         few @ 0..128 => 1 + few,
         weights => 1 + (weights - 127).div_ceil(2),
     };
     let (head, mut rest) = dictionary.split_at_checked(HEAD + tree).ok_or(CUT_OFF)?;
     let mut out = head.to_vec();
-    // Offsets, match lengths, literal lengths.
+    // The FSE tables are those of offsets, match lengths and literal lengths.
     for log in [7, 8, 8] {
         let (table, len) = FseTable::read(rest)?;
         out.extend(table.rescaled(log).write());

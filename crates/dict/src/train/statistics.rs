@@ -4,21 +4,21 @@ use linerate_core::Result;
 
 use crate::sys::SequenceFinder;
 
-/// Codes of literal lengths, match lengths, and offsets (RFC 8878, section 3.1.1.3.2.1.1).
+/// Numbers of codes of literal lengths and match lengths (RFC 8878, section 3.1.1.3.2.1.1).
 pub(crate) const LITERAL_LENGTHS: usize = 36;
 pub(crate) const MATCH_LENGTHS: usize = 53;
 pub(crate) const OFFSETS: usize = 32;
 /// Length of the shortest match.
 const MIN_MATCH: u32 = 3;
 
-/// First values of the codes of literal lengths from 16 on; smaller lengths are codes.
+/// First values of the codes of literal lengths from 16. Smaller lengths are their own codes.
 const LITERAL_BASES: [u32; 20] =
     [16, 18, 20, 22, 24, 28, 32, 40, 48, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
-/// First values of the codes of match lengths from 32 on, minus the shortest match.
+/// First values of the codes of match lengths from 32, minus the shortest match.
 const MATCH_BASES: [u32; 21] =
     [32, 34, 36, 38, 40, 44, 48, 56, 64, 80, 96, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
 
-/// How often each symbol occurs in blocks compressed with a dictionary.
+/// Number of times that each symbol occurs in blocks compressed with a dictionary.
 pub(crate) struct Statistics {
     pub(crate) literals: [u64; 256],
     pub(crate) literal_lengths: [u64; LITERAL_LENGTHS],
@@ -27,7 +27,7 @@ pub(crate) struct Statistics {
 }
 
 impl Statistics {
-    /// Counts what libzstd codes `blocks` as, at `level` with this content.
+    /// Counts the symbols into which libzstd codes `blocks`, at `level` with this content.
     pub(crate) fn count(content: &[u8], blocks: &[&[u8]], level: i32) -> Result<Statistics> {
         let mut counts = Statistics {
             literals: [0; 256],
@@ -49,7 +49,7 @@ impl Statistics {
                 if sequence.matchLength >= MIN_MATCH {
                     counts.literal_lengths[code(sequence.litLength, 16, &LITERAL_BASES)] += 1;
                     counts.match_lengths[code(sequence.matchLength - MIN_MATCH, 32, &MATCH_BASES)] += 1;
-                    // Values 1 to 3 are repeated offsets.
+                    // Values 1 to 3 are repeat offsets.
                     let value = if sequence.rep > 0 { sequence.rep } else { sequence.offset + 3 };
                     counts.offsets[value.ilog2() as usize] += 1;
                 }
@@ -59,8 +59,8 @@ impl Statistics {
     }
 }
 
-/// Returns the code of a length: the length itself below `direct`, then that of the last base that
-/// is not larger.
+/// Returns the code of a length. Below `direct` it is the length itself, then that of the last base
+/// that is not larger.
 fn code(length: u32, direct: u32, bases: &[u32]) -> usize {
     match length {
         _ if length < direct => length as usize,

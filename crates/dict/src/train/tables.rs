@@ -1,4 +1,4 @@
-//! The entropy tables of a dictionary, made of counts (RFC 8878, section 5).
+//! Makes the entropy tables of a dictionary from counts (RFC 8878, section 5).
 
 use twox_hash::XxHash64;
 
@@ -8,28 +8,29 @@ use crate::train::statistics::{LITERAL_LENGTHS, MATCH_LENGTHS, Statistics};
 
 /// Magic number of a dictionary with tables.
 const MAGIC: [u8; 4] = 0xec30_a437_u32.to_le_bytes();
-/// Range of the Dictionary_IDs that the format leaves to everyone.
+/// Range of the Dictionary_IDs that the format does not reserve.
 const IDS: (u64, u64) = (1 << 15, (1 << 31) - (1 << 15));
-/// Repeated offsets before the first block.
+/// Repeat offsets before the first block.
 const OFFSETS: [u32; 3] = [1, 4, 8];
-/// Weight of a symbol that occurs once in the samples. One that does not occur has weight 1.
+/// Weight of a symbol that occurs once in the samples. A symbol that does not occur has weight 1.
 const SEEN: u64 = 16;
-/// Largest zstd block, in bytes: offsets reach this far back before they reach the content.
+/// Size of the largest zstd block, in bytes. Offsets reach this far back before they reach the
+/// content.
 const MAX_BLOCK: usize = 128 << 10;
 
 /// Which symbols have codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coverage {
-    /// All symbols that a block can have. Up to level 4, libzstd uses such a table without
-    /// comparing it with others for blocks of up to 1,000 sequences, or 1 KiB of literals.
+    /// All symbols that a block can have. Up to level 4, libzstd uses such a table for blocks of up
+    /// to 1,000 sequences, or 1 KiB of literals, without comparing it with others.
     All,
     /// The symbols of the samples, which then take fewer bits. libzstd uses such a table only for
     /// blocks that become smallest with it.
     Seen,
 }
 
-/// Coverage of the literal table and of the three sequence tables, and whether the latter are
-/// small.
+/// Coverage of the literal table and of the three sequence tables, and whether the sequence tables
+/// are small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TableForm {
     pub(crate) literals: Coverage,
@@ -38,14 +39,14 @@ pub(crate) struct TableForm {
 }
 
 /// Serializes everything between the ID and the content, which has at most `content_len` bytes.
-/// `None` if the Huffman table cannot be described.
+/// Returns `None` if the Huffman table cannot be described.
 pub(crate) fn describe(counts: &Statistics, form: TableForm, content_len: usize) -> Option<Vec<u8>> {
     let mut literals = counts.literals;
     weigh(&mut literals, 256, form.literals);
     // libzstd 1.5.4 refuses to compress with a Huffman table that lacks a code for the last symbol.
     literals[255] = literals[255].max(1);
     let mut out = huffman_table::describe(&literals)?;
-    // From level 16 on, libzstd takes the costs of codes from a dictionary whose literals are
+    // At level 16 and above, libzstd takes the costs of codes from a dictionary whose literals are
     // complete. Builds with assertions, such as Debian's of 1.5.4, then abort at a length without a
     // code in a table of 512 cells.
     let is_complete = literals.iter().all(|&count| count > 0);
@@ -64,8 +65,8 @@ pub(crate) fn describe(counts: &Statistics, form: TableForm, content_len: usize)
     Some(out)
 }
 
-/// Multiplies counts by their weight, and gives those of the first `all` symbols that did not occur
-/// a weight of 1, or with [`Coverage::Seen`] only as many as a table needs.
+/// Multiplies counts by their weight, and gives a weight of 1 to those of the first `all` symbols
+/// that did not occur. With [`Coverage::Seen`] it does so only for as many as a table needs.
 fn weigh(counts: &mut [u64], all: usize, coverage: Coverage) {
     counts.iter_mut().for_each(|count| *count *= SEEN);
     let few = counts.iter().filter(|&&count| count > 0).count() < 2;
@@ -78,7 +79,7 @@ fn weigh(counts: &mut [u64], all: usize, coverage: Coverage) {
     counts[..missing].iter_mut().for_each(|count| *count = (*count).max(1));
 }
 
-/// Joins tables and the end of the content to a dictionary of at most `size` bytes.
+/// Joins tables and the end of the content into a dictionary of at most `size` bytes.
 pub(crate) fn assemble(tables: &[u8], content: &[u8], size: usize) -> Vec<u8> {
     let room = size.saturating_sub(MAGIC.len() + 4 + tables.len());
     let content = &content[content.len().saturating_sub(room)..];
@@ -91,7 +92,8 @@ mod tests {
     use super::*;
     use crate::train::statistics::OFFSETS as OFFSET_CODES;
 
-    /// Logarithms of the sizes of the tables of offsets, match lengths and literal lengths.
+    /// Returns the logarithms of the sizes of the tables of offsets, match lengths and literal
+    /// lengths.
     fn logs(literals: [u64; 256], sequences: Coverage) -> [u32; 3] {
         let mut counts = Statistics {
             literals,

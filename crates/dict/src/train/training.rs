@@ -1,4 +1,4 @@
-//! Training of dictionaries.
+//! [`Training`]: trains dictionaries.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Dictionary;
@@ -9,20 +9,20 @@ use crate::train::savings::{SizeMeter, prepare};
 use crate::train::statistics::Statistics;
 use crate::train::tables::{Coverage, TableForm, assemble, describe};
 
-/// Smallest dictionary, in bytes, which has room for tables and some content.
+/// Size of the smallest dictionary, in bytes. It has room for tables and some content.
 const MIN_SIZE: usize = 256;
-/// Fewest samples: from fewer it is not known what others will have in common with them.
+/// Smallest number of samples. Fewer do not show what other samples will have in common with them.
 const MIN_SAMPLES: usize = 5;
-/// Shortest content, which the repeated offsets must not exceed.
+/// Length of the shortest content, in bytes. The repeat offsets must not exceed it.
 const MIN_CONTENT: usize = 16;
-/// Longest prefix of a sample that is used: zstd's largest block.
+/// Length of the longest prefix of a sample that is used, in bytes: zstd's largest block.
 const MAX_SAMPLE: usize = 128 << 10;
-/// Training bytes, unless 128 times the size are more.
+/// Number of training bytes, unless 128 times the size is more.
 const MAX_TRAINING_BYTES: usize = 1 << 20;
 /// If the training samples have this many times the bytes of the dictionary, the content is not
 /// chosen again with the holdout samples, which would hardly improve it.
 const PLENTY: usize = 32;
-/// Most holdout bytes for comparing segment lengths and tables.
+/// Largest number of holdout bytes for comparing segment lengths and tables.
 const MAX_HOLDOUT_BYTES: usize = 256 << 10;
 /// Lengths of segments to try, in bytes.
 const SEGMENTS: [usize; 6] = [32, 80, 200, 500, 1250, 3000];
@@ -42,29 +42,29 @@ pub struct Training {
 }
 
 impl Training {
-    /// Dictionaries of at most `size` bytes, header and tables included.
+    /// Makes dictionaries of at most `size` bytes, header and tables included.
     pub const fn new(size: usize) -> Self {
         Training { size, small_tables: false, level: 3 }
     }
 
-    /// Sets whether FSE tables have half the size: 256 cells for literal and match lengths and 128
+    /// Sets whether FSE tables have half the size: 256 cells for literal and match lengths, and 128
     /// for offsets. Blocks get slightly larger; every zstd decoder reads them. Default: false.
     #[must_use]
     pub const fn small_tables(self, small: bool) -> Self {
         Training { small_tables: small, ..self }
     }
 
-    /// Sets the libzstd compression level that blocks will have. Default: 3.
+    /// Sets the libzstd compression level of the blocks. Default: 3.
     #[must_use]
     pub const fn level(self, level: i32) -> Self {
         Training { level, ..self }
     }
 
-    /// Trains a dictionary with samples that should be blocks as they will be compressed.
+    /// Trains a dictionary. The samples should be blocks as they will be compressed.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if there are fewer than 5 samples, or they are too short, or `size` is less than
-    /// 256; [`Kind::Limit`] if libzstd is out of memory.
+    /// Returns [`Kind::BadArgument`] if there are fewer than 5 samples, or they are too short, or
+    /// `size` is less than 256, and [`Kind::Limit`] if libzstd is out of memory.
     pub fn train(&self, samples: &[&[u8]]) -> Result<Vec<u8>> {
         let samples = samples.iter().filter(|sample| !sample.is_empty());
         let samples: Vec<&[u8]> = samples.map(|sample| &sample[..sample.len().min(MAX_SAMPLE)]).collect();
@@ -77,7 +77,7 @@ impl Training {
         let holdout = subsample(&split.holdout, MAX_HOLDOUT_BYTES);
         let (segment, content) = self.best_segment(&split.training, &holdout)?;
         let part = self.best_part(&content, &holdout)?;
-        // The content may be chosen again from all samples, and then be longer.
+        // The content may be chosen again from all samples, and may then be longer.
         let longest = samples.iter().map(|sample| sample.len()).sum::<usize>().min(self.size);
         let tables = self.best_tables(end_of(&content, part), longest, &holdout)?;
         let content = match trained / PLENTY >= self.size {
@@ -92,7 +92,7 @@ impl Training {
     }
 
     /// Returns the segment length whose content makes the holdout smallest, and that content. Hill
-    /// climbing from the middle length.
+    /// climbing, from the middle length.
     fn best_segment(&self, training: &[&[u8]], holdout: &[&[u8]]) -> Result<(usize, Vec<u8>)> {
         let cover = Cover::new(training);
         let mut meter = SizeMeter::new(self.level)?;
@@ -118,8 +118,9 @@ impl Training {
         Ok((SEGMENTS[best.1], best.2))
     }
 
-    /// Returns the *n* for which the last *n*th of the content makes the holdout smallest: 1, 4, 16 and so on. If content
-    /// helps little, libzstd takes matches in it whose offsets cost more than the bytes they replace.
+    /// Returns the *n* for which the last *n*th of the content makes the holdout smallest: 1, 4, 16
+    /// and so on. If content helps little, libzstd takes matches in it whose offsets cost more than
+    /// the bytes they replace.
     fn best_part(&self, content: &[u8], holdout: &[&[u8]]) -> Result<usize> {
         let mut meter = SizeMeter::new(self.level)?;
         let mut measured = |part: usize| {
@@ -151,7 +152,7 @@ impl Training {
     }
 
     /// Returns the tables that make the holdout smallest with this content, or `None` if it is
-    /// smallest without.
+    /// smallest without tables.
     fn best_tables(&self, content: &[u8], longest: usize, holdout: &[&[u8]]) -> Result<Option<Vec<u8>>> {
         let mut meter = SizeMeter::new(self.level)?;
         let mut best = (meter.compressed_len(holdout, Some(&prepare(content, self.level)?))?, None);
@@ -176,8 +177,8 @@ impl Training {
     }
 }
 
-/// Returns the last `part`th of the content. It may be shorter: libzstd would take content for a trained dictionary if it began
-/// with the magic number of one.
+/// Returns the last `part`th of the content. It may be shorter, because libzstd would take content
+/// that begins with the magic number for a trained dictionary.
 fn end_of(content: &[u8], part: usize) -> &[u8] {
     let is_raw = |at: &usize| Dictionary::measure(&content[*at..]).is_ok_and(|digest| !digest.is_trained());
     let begin = (content.len() - content.len() / part..content.len()).find(is_raw);
