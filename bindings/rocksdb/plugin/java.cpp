@@ -1,6 +1,6 @@
-// The native functions of dev.linerate.rocksdb.LinerateCompressionManager. This library is linked with neither RocksDB nor the
-// plugin: the virtual machine loads RocksDB where no other library sees its symbols, so this one makes them visible first, and
-// then loads the plugin.
+// The native functions of dev.linerate.rocksdb.LinerateCompressionManager. This library is linked
+// with neither RocksDB nor the plugin. The virtual machine loads RocksDB where no other library
+// sees its symbols, so this library first makes them visible, and then loads the plugin.
 
 #include <dlfcn.h>
 #include <jni.h>
@@ -15,7 +15,7 @@ linerate::Counters (*counters)() = nullptr;
 
 jstring Message(JNIEnv* java, const char* text) { return java->NewStringUTF(text ? text : "no reason was given"); }
 
-// The path, as the virtual machine gives it to dlopen itself.
+// A path, in the form that the virtual machine itself passes to dlopen.
 struct Path {
   Path(JNIEnv* java, jstring string) : java_(java), string_(string), text(java->GetStringUTFChars(string, nullptr)) {}
   ~Path() {
@@ -30,12 +30,12 @@ struct Path {
 
 extern "C" {
 
-// Null, or why the plugin was not loaded.
+// Returns null, or the reason that the plugin was not loaded.
 JNIEXPORT jstring JNICALL Java_dev_linerate_rocksdb_LinerateCompressionManager_load0(JNIEnv* java, jclass, jstring rocksdb,
                                                                                     jstring plugin) {
   const Path rocksdb_path(java, rocksdb), plugin_path(java, plugin);
   if (!rocksdb_path.text || !plugin_path.text) return nullptr;  // an exception is pending
-  // It is loaded already; from now on libraries that are loaded later see its symbols.
+  // RocksDB is loaded already. After this call, libraries that are loaded later see its symbols.
   if (!dlopen(rocksdb_path.text, RTLD_NOLOAD | RTLD_LAZY | RTLD_GLOBAL)) return Message(java, dlerror());
   void* loaded = dlopen(plugin_path.text, RTLD_NOW | RTLD_LOCAL);
   if (!loaded) return Message(java, dlerror());

@@ -1,4 +1,5 @@
-// The C++ half of the plugin: adapters between RocksDB's interfaces and the functions of ../src/functions.rs.
+// The C++ half of the plugin: adapters between RocksDB's interfaces and the functions of
+// ../src/functions.rs.
 
 #include "linerate/rocksdb.h"
 
@@ -31,7 +32,8 @@ linerate_rocksdb_verdict linerate_rocksdb_zstd(const linerate_rocksdb_dictionary
                                                size_t src_len, char* dst, size_t dst_len);
 linerate_rocksdb_verdict linerate_rocksdb_zlib(const char* dictionary, size_t dictionary_len, const char* src,
                                                size_t src_len, char* dst, size_t dst_len);
-// What linerate.mk names: RocksDB calls it if it was built with the plugin. Returns the number of kinds of objects.
+// Function that linerate.mk names. RocksDB calls it if it was built with the plugin. Returns the
+// number of kinds of objects.
 int linerate_rocksdb_register(rocksdb::ObjectLibrary& library, const std::string& argument);
 }
 
@@ -47,7 +49,7 @@ using rocksdb::Status;
 constexpr const char* kName = "Linerate";
 constexpr const char* kBuiltin = "BuiltinV2";
 
-// Counters on cache lines of their own: every thread that decodes counts each block.
+// Each counter has a cache line of its own, because every thread that decodes counts each block.
 struct alignas(64) Counter {
   std::atomic<uint64_t> value{0};
   void Add() { value.fetch_add(1, std::memory_order_relaxed); }
@@ -63,10 +65,10 @@ class LinerateDecompressor : public rocksdb::DecompressorWrapper {
 
   const char* Name() const override { return "LinerateDecompressor"; }
 
-  // RocksDB keeps `dictionary` for as long as the decompressor, beside it in the block cache.
+  // RocksDB keeps `dictionary` as long as the decompressor, beside it in the block cache.
   Status MaybeCloneForDict(const Slice& dictionary, std::unique_ptr<Decompressor>* out) override;
 
-  // As the built-in decompressor does it, whose memory need not be read for that.
+  // Does the same as the built-in decompressor, whose memory then need not be read.
   Status ExtractUncompressedSize(Args& args) override {
     return Decodes(args.compression_type) ? Decompressor::ExtractUncompressedSize(args)
                                           : wrapped_->ExtractUncompressedSize(args);
@@ -99,7 +101,7 @@ class LinerateDecompressor : public rocksdb::DecompressorWrapper {
       decoded->Add();
       return Status::OK();
     }
-    // The built-in decompressor has the last word: no block that it reads is lost.
+    // The built-in decompressor decides: every block that it reads is read.
     refused.Add();
     if (wrapped_->DecompressBlock(args, out).ok()) return Status::OK();
     return Status::Corruption("Linerate: " + std::string(verdict.message, verdict.len),
@@ -112,7 +114,7 @@ struct FreeDictionary {
 };
 using Digest = std::unique_ptr<linerate_rocksdb_dictionary, FreeDictionary>;
 
-// With a dictionary. `wrapped_` is the built-in decompressor with the same dictionary.
+// Decompresses with a dictionary. `wrapped_` is the built-in decompressor with the same dictionary.
 class DictionaryDecompressor : public LinerateDecompressor {
  public:
   DictionaryDecompressor(std::shared_ptr<Decompressor> wrapped, Digest digest, const Slice& dictionary)
@@ -156,7 +158,8 @@ Status LinerateDecompressor::MaybeCloneForDict(const Slice& dictionary, std::uni
 
 class LinerateCompressionManager : public rocksdb::CompressionManagerWrapper {
  public:
-  // The general decompressor of `base`: that for zstd may digest dictionaries with libzstd, which would be wasted here.
+  // The general decompressor of `base`. The one for zstd may digest dictionaries with libzstd,
+  // which would be wasted here.
   explicit LinerateCompressionManager(std::shared_ptr<CompressionManager> base)
       : CompressionManagerWrapper(std::move(base)),
         decompressor_(std::make_shared<LinerateDecompressor>(wrapped_->GetDecompressor())) {}
@@ -178,14 +181,14 @@ class LinerateCompressionManager : public rocksdb::CompressionManagerWrapper {
   const std::shared_ptr<Decompressor> decompressor_;
 };
 
-// Whether the RocksDB of this process is the one whose headers this file was compiled with: its C++ classes have no stable
-// layout.
+// Returns whether the RocksDB of this process has the version of the headers that this file was
+// compiled with. RocksDB's C++ classes have no stable layout.
 bool IsRocksDbOfHeaders() {
   static const std::string headers = std::to_string(ROCKSDB_MAJOR) + '.' + std::to_string(ROCKSDB_MINOR) + '.';
   return rocksdb::GetRocksVersionAsString(true).compare(0, headers.size(), headers) == 0;
 }
 
-// Runs when the library is loaded, after RocksDB.
+// Registers the manager when the library is loaded, after RocksDB.
 const bool registered =
     IsRocksDbOfHeaders() && linerate_rocksdb_register(*rocksdb::ObjectLibrary::Default(), "") > 0;
 
@@ -204,7 +207,7 @@ Counters GetCounters() {
 
 }  // namespace linerate
 
-// For callers that find functions by their names, such as the Java module.
+// Functions for callers that find them by their names, such as the Java module.
 extern "C" {
 int linerate_rocksdb_register(rocksdb::ObjectLibrary& library, const std::string&) {
   library.AddFactory<rocksdb::CompressionManager>(
@@ -215,7 +218,8 @@ int linerate_rocksdb_register(rocksdb::ObjectLibrary& library, const std::string
   return 1;
 }
 
-// False if RocksDB is of another version than its headers; `options`, whose layout is not known then, are not touched.
+// Returns false if RocksDB is of another version than its headers. It then does not touch
+// `options`, whose layout is unknown.
 bool linerate_rocksdb_use(rocksdb::ColumnFamilyOptions* options) {
   auto manager = linerate::NewCompressionManager();
   if (!manager) return false;

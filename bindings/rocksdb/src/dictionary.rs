@@ -1,4 +1,4 @@
-//! The dictionary of an SST file.
+//! [`SstDictionary`]: the dictionary of an SST file.
 
 #![allow(unsafe_code)]
 
@@ -7,18 +7,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use linerate_core::{CACHE_LINE, Result, prefetch_line};
 use linerate_zstd::{Dictionary, Digest, ExpandedHuffman, PrefetchQueue, RequiredParts};
 
-/// Content of larger dictionaries is not prefetched as a whole, only the lines that the block copies from, once they are
-/// known.
+/// Largest content that is prefetched as a whole, in bytes. Of larger contents, only the lines that
+/// the block copies from are prefetched, once they are known.
 const SMALL_CONTENT: usize = 16 << 10;
 
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([u8; CACHE_LINE]);
 
-/// A dictionary digested into compact tables of at most 5.3 KiB; its content stays where RocksDB keeps it. A digest of libzstd
-/// takes 27 KiB, and most of it comes from memory when a block of a file is read that was not read lately.
+/// A dictionary digested into compact tables of at most 5.3 KiB. Its content stays in RocksDB's
+/// memory. A digest of libzstd takes 27 KiB, and reading a block of a file that was not read lately
+/// loads most of it from memory.
 pub struct SstDictionary<'a> {
-    /// Number of this dictionary in the process. Unlike its address, it is never used again.
+    /// Number of this dictionary in the process. Unlike its address, the number is never used
+    /// again.
     pub(crate) id: u64,
     digest: Digest,
     tables: Box<[Line]>,
@@ -26,10 +28,11 @@ pub struct SstDictionary<'a> {
 }
 
 impl<'a> SstDictionary<'a> {
-    /// Digests a dictionary; without the magic number of trained ones `bytes` is raw content, as in libzstd.
+    /// Digests a dictionary. If `bytes` do not begin with the magic number of trained dictionaries,
+    /// they are raw content, as in libzstd.
     ///
     /// # Errors
-    /// As [`Dictionary::new`].
+    /// Returns the errors of [`Dictionary::new`].
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let digest = Dictionary::measure(bytes)?;
@@ -43,36 +46,38 @@ impl<'a> SstDictionary<'a> {
         })
     }
 
-    /// Bytes of this value and its tables, without the content.
+    /// Returns the size of this value and its tables in bytes, without the content.
     pub fn memory(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.tables)
     }
 
-    /// Whether it has entropy tables.
+    /// Returns whether the dictionary has entropy tables.
     pub(crate) fn is_trained(&self) -> bool {
         self.digest.is_trained()
     }
 
-    /// Fills `codes`, which blocks with treeless literals need.
+    /// Builds the Huffman table in `codes`, which blocks with treeless literals need.
     pub(crate) fn expand_huffman(&self, codes: &mut ExpandedHuffman) -> Result<()> {
         codes.expand(&self.digest, as_bytes(&self.tables))
     }
 
-    /// The dictionary for the decoder of one block; `codes` are those of this dictionary if the block requires them.
+    /// Returns the dictionary for the decoder of one block. If the block requires a Huffman table,
+    /// `codes` must be that of this dictionary.
     pub(crate) fn view<'v>(&'v self, codes: &'v ExpandedHuffman) -> Dictionary<'v> {
-        // SAFETY: `tables` are those that `compact_into` made for this digest, where it made them.
+        // SAFETY: `tables` are those that `compact_into` made for this digest, in the same place.
         unsafe { Dictionary::trusted(self.digest, as_bytes(&self.tables), codes, self.content) }
     }
 
-    /// Prefetches the tables. A CPU drops prefetches when too many are in flight: of 86 lines at once, a third had not come 0.7 µs
-    /// later on a Zen 4. So this is called several times before they are read.
+    /// Prefetches the tables. A CPU drops prefetches when too many are in flight: on a Zen 4, of 86
+    /// lines requested at once, a third had not arrived after 0.7 µs. Callers therefore repeat this
+    /// several times before the tables are read.
     pub(crate) fn prefetch_tables(&self) {
         let start = self.tables.as_ptr() as usize;
         (start..start + size_of_val(&*self.tables)).step_by(CACHE_LINE).for_each(prefetch_line);
     }
 
-    /// Enqueues the content if the block requires it and it is small. Returns whether the whole content is in the queue or not
-    /// required.
+    /// Enqueues the content if the block requires it and it is small. Returns whether the whole
+    /// content is in the queue or not required.
     pub(crate) fn enqueue_content(&self, required: &RequiredParts, queue: &mut PrefetchQueue) -> bool {
         let small = self.content.len() <= SMALL_CONTENT;
         if required.content && small {
@@ -88,6 +93,6 @@ fn as_bytes(lines: &[Line]) -> &[u8] {
 }
 
 fn as_bytes_mut(lines: &mut [Line]) -> &mut [u8] {
-    // SAFETY: as above, and any bytes are a line.
+    // SAFETY: a line is 64 bytes, as above, and any bytes are a line.
     unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), size_of_val(lines)) }
 }

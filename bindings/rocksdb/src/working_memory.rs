@@ -1,4 +1,4 @@
-//! What a thread keeps between blocks.
+//! Memory that a thread keeps between blocks.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_inflate::{self as inflate, BufferDecoder};
@@ -6,15 +6,15 @@ use linerate_zstd::{self as zstd, ExpandedHuffman, Format, FrameDecoder, Prefetc
 
 use crate::dictionary::SstDictionary;
 
-/// Number of dictionaries used last, which are taken to be in the CPU's caches.
+/// Number of recently used dictionaries that are assumed to be in the CPU's caches.
 const RECENT: usize = 4;
 
-/// One of the dictionaries used last.
+/// A recently used dictionary.
 #[derive(Default)]
 struct Recent {
-    /// 0: none.
+    /// Number of the dictionary; 0 if there is none.
     id: u64,
-    /// Its Huffman codes, once a block required them.
+    /// Huffman table of the dictionary, once a block required it.
     huffman: ExpandedHuffman,
     is_expanded: bool,
 }
@@ -25,12 +25,13 @@ pub(crate) struct WorkingMemory {
     zstd: zstd::Scratch,
     inflate: inflate::Scratch,
     recent: [Recent; RECENT],
-    /// Index in `recent` to be replaced next.
+    /// Index in `recent` that is replaced next.
     next_recent: usize,
 }
 
 impl WorkingMemory {
-    /// Decodes a block that is one zstd frame of exactly as much content as `dst` has bytes.
+    /// Decodes a block, which is one zstd frame. Its content must have exactly as many bytes as
+    /// `dst`.
     pub(crate) fn zstd(
         &mut self,
         dictionary: Option<&SstDictionary<'_>>,
@@ -68,11 +69,12 @@ impl WorkingMemory {
         exactly([sizes.read, sizes.written], [block.len(), dst.len()])
     }
 
-    /// Decodes a block that is one raw deflate stream, as RocksDB writes them, of exactly as much content as `dst` has bytes.
+    /// Decodes a block, which is one raw deflate stream, as RocksDB writes them. Its content must
+    /// have exactly as many bytes as `dst`.
     pub(crate) fn zlib(&mut self, dictionary: &[u8], block: &[u8], dst: &mut [u8]) -> Result<()> {
         let decoder = BufferDecoder::new(inflate::Options::new(inflate::Format::Deflate));
         let sizes = decoder.decode(&mut self.inflate, Some(dictionary), block, dst)?;
-        // What follows the stream is ignored, as by the built-in decompressor.
+        // Bytes after the stream are ignored, as by the built-in decompressor.
         exactly([block.len(), sizes.written], [block.len(), dst.len()])
     }
 }

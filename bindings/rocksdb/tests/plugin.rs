@@ -1,5 +1,5 @@
-//! The plugin in RocksDB 11: `cpp/check.cpp`, and the example of the documentation, compiled against the headers and the
-//! library of `scripts/setup.sh rocksdb-11`.
+//! Tests the plugin in RocksDB 11: compiles `cpp/check.cpp`, and the example of the documentation,
+//! against the headers and the library of `scripts/setup.sh rocksdb-11`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,16 +9,16 @@ use linerate_testkit::c_program::Library;
 use linerate_testkit::testdata::repository;
 use linerate_testkit::tools::{has_program, require};
 
-/// What the tests compile against and link with.
+/// Files that the tests compile against and link with.
 struct RocksDb {
     include: PathBuf,
-    /// Of `librocksdb.so`.
+    /// Folder of `librocksdb.so`.
     folder: PathBuf,
-    /// Of the plugin.
+    /// Folder of the plugin.
     plugin: PathBuf,
 }
 
-/// RocksDB and the plugin, or `None` and the test is reported as skipped.
+/// Returns RocksDB and the plugin. Without them, reports the test as skipped and returns `None`.
 fn rocksdb() -> Option<&'static RocksDb> {
     static BUILT: OnceLock<Option<RocksDb>> = OnceLock::new();
     let built = BUILT.get_or_init(build).as_ref();
@@ -47,7 +47,7 @@ fn build() -> Option<RocksDb> {
 }
 
 impl RocksDb {
-    /// A program from a source file of this package.
+    /// Compiles a program from a source file of this package.
     fn compile(&self, source: &str) -> PathBuf {
         let package = Path::new(env!("CARGO_MANIFEST_DIR"));
         let source = package.join(source);
@@ -78,7 +78,7 @@ fn run(program: &Path, arguments: &[&str]) -> String {
     printed.into_owned()
 }
 
-/// `cpp/check.cpp`, compiled.
+/// Returns the compiled `cpp/check.cpp`.
 fn program() -> Option<&'static Path> {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     rocksdb().map(|rocksdb| PROGRAM.get_or_init(|| rocksdb.compile("tests/cpp/check.cpp")).as_path())
@@ -120,7 +120,8 @@ fn headers_that_are_missing_or_too_old_are_one_sentence() {
     assert!(old.contains("RocksDB's headers are of version 10.3"), "{old}");
 }
 
-/// What RocksDB's Makefile and CMakeLists.txt take of a plugin in `plugin/linerate`.
+/// Reads the plugin's build files as RocksDB's Makefile and CMakeLists.txt do, from
+/// `plugin/linerate`.
 #[test]
 #[cfg(unix)]
 fn rocksdbs_own_build_finds_sources_headers_and_the_registering_function() {
@@ -184,7 +185,8 @@ fn values_in_blob_files_are_read_with_the_plugin_and_without() {
     check("blobs");
 }
 
-/// RocksDB 7 of the distribution: its `sst_dump` compresses the files anew in memory, its `ldb` compacts them.
+/// RocksDB 7 of the distribution rewrites the files: `sst_dump` compresses them again in memory,
+/// and `ldb` compacts them.
 #[test]
 fn files_are_recompressed_and_compacted_by_an_older_rocksdb() {
     let Some(program) = program() else { return };
@@ -206,7 +208,7 @@ fn files_are_recompressed_and_compacted_by_an_older_rocksdb() {
         }
     };
     sst_dump("--command=recompress", "Compression: kZSTD");
-    // The OPTIONS file has options that it does not know.
+    // The OPTIONS file has options that RocksDB 7 does not have.
     run(Path::new("ldb"), &[&format!("--db={database}"), "--try_load_options=false", "compact"]);
     sst_dump("--command=verify", "The file is ok");
     run(program, &["read-old", database]);

@@ -1,5 +1,5 @@
-// Tests of the plugin in a RocksDB: check TEST FOLDER, with an empty folder for databases. Ends with status 0 and a line of
-// figures, or 1 and a sentence.
+// Tests the plugin in a RocksDB: check TEST FOLDER, with an empty folder for databases. Exits with
+// status 0 and a line of figures, or with status 1 and a sentence.
 
 #include <linerate/rocksdb.h>
 #include <rocksdb/cache.h>
@@ -36,7 +36,7 @@ std::unique_ptr<DB> Open(Options options, const std::string& folder, bool ours) 
   return database;
 }
 
-// Every row, by Get, MultiGet and an iterator.
+// Reads every row, by Get, MultiGet and an iterator.
 void ReadAll(DB& database, const Shape& shape) {
   std::unique_ptr<rocksdb::Iterator> rows(database.NewIterator({}));
   rows->SeekToFirst();
@@ -57,7 +57,8 @@ void ReadAll(DB& database, const Shape& shape) {
   Want(!rows->Valid() && rows->status().ok(), "the iterator's end");
 }
 
-// Every compression, with and without a dictionary: who decoded what, and whether all rows are right.
+// Tests every compression, with and without a dictionary: which decoder decodes which blocks, and
+// whether all rows are right.
 void Formats(const std::string& folder) {
   struct Case {
     const char* compression;
@@ -92,8 +93,9 @@ void Formats(const std::string& folder) {
   }
 }
 
-// Changed bytes in data blocks, seen by RocksDB's checksums. Without those RocksDB itself reads outside damaged blocks that
-// decode; `Dictionaries` has damaged blocks without checksums, at the interface of decompressors.
+// Changes bytes in data blocks, which RocksDB's checksums detect. Without checksums, RocksDB itself
+// reads outside damaged blocks that decode. `DamageWithoutChecksums` tests damaged blocks without
+// checksums, at the interface of decompressors.
 void Damage(const std::string& folder) {
   unsigned refused = 0, alike = 0;
   for (const char* compression : {"kZSTD", "kZlibCompression"}) {
@@ -112,7 +114,7 @@ void Damage(const std::string& folder) {
     const Options options = OptionsOf(shape, table_options);
     std::mt19937 random(5);
     for (int round = 0; round < 120; round++) {
-      // The blocks of rows stand before the dictionary, the index and the properties.
+      // The blocks of rows precede the dictionary, the index and the properties.
       std::string damaged = intact;
       for (int flips = 0; flips < 20; flips++) damaged[random() % (intact.size() / 2)] ^= 1 << random() % 8;
       std::ofstream(table, std::ios::binary) << damaged;
@@ -132,7 +134,7 @@ void Damage(const std::string& folder) {
   std::printf("%u rows refused by both, %u alike\n", refused, alike);
 }
 
-// Rows of a file as one block, with a dictionary trained on more of them.
+// Compresses rows of a file as one block, with a dictionary trained on more of them.
 void Compress(rocksdb::CompressionManager& manager, rocksdb::CompressionType wanted, unsigned file, std::string& content,
               std::vector<std::string>& dictionaries, std::vector<std::string>& blocks) {
   rocksdb::CompressionOptions options;
@@ -157,14 +159,15 @@ void Compress(rocksdb::CompressionManager& manager, rocksdb::CompressionType wan
   blocks.push_back(block.substr(0, size));
 }
 
-// Damaged blocks, blocks with another file's dictionary or a wrong size, and damaged dictionaries, straight through the
-// interface.
+// Tests damaged blocks, blocks with another file's dictionary or a wrong size, and damaged
+// dictionaries, directly at the interface.
 void DamageWithoutChecksums(rocksdb::CompressionType type) {
   auto manager = linerate::NewCompressionManager();
   std::vector<std::string> serialized, blocks;
   std::string content[2];
   for (unsigned file : {0, 1}) Compress(*manager, type, file, content[file], serialized, blocks);
-  // What both make of a block, a line each; the text of a refusal is of the second.
+  // The results of both decompressors for a block, a line each. The text of a refusal is that of
+  // the second.
   std::string reason;
   auto decode = [&](const std::string& dictionary, const std::string& block, std::string& out) {
     for (const auto& m : {rocksdb::GetBuiltinV2CompressionManager(), manager}) {
@@ -219,7 +222,8 @@ void Dictionaries(const std::string&) {
   for (auto type : {rocksdb::kZSTD, rocksdb::kZlibCompression}) DamageWithoutChecksums(type);
 }
 
-// Only the plugin's part, for helgrind: threads share decompressors, and each makes some of its own.
+// Runs only the plugin's part, for helgrind. Threads share decompressors, and each makes some of
+// its own.
 void Shared(const std::string&) {
   constexpr unsigned kFiles = 3;
   auto manager = linerate::NewCompressionManager();
@@ -252,7 +256,8 @@ void Shared(const std::string&) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// The option string, an OPTIONS file, a manager around another, and one that is not compatible.
+// Tests the option string, an OPTIONS file, a manager around another, and one that is not
+// compatible.
 void Registered(const std::string& folder) {
   Shape shape;
   Make(shape, folder + "/db");
@@ -269,7 +274,7 @@ void Registered(const std::string& folder) {
   }
   Options plain = OptionsOf(shape);
   {
-    // While the database is open, for files that are opened from then on.
+    // Set it while the database is open, for files that are opened afterwards.
     std::unique_ptr<DB> database;
     Check(DB::Open(plain, folder + "/db", &database), "open");
     Check(database->SetOptions({{"compression_manager", "Linerate"}}), "SetOptions");
@@ -294,7 +299,8 @@ void Registered(const std::string& folder) {
   Want(linerate::NewCompressionManager(other) == other, "a manager that is not compatible");
 }
 
-// Gets, MultiGets and iterators of eight threads while files are rewritten, compacted away and evicted from a small cache.
+// Eight threads do Gets, MultiGets and iterate while files are rewritten, compacted away and
+// evicted from a small cache.
 void Threads(const std::string& folder) {
   Shape shape;
   shape.files = 24, shape.rows = 60;
@@ -363,7 +369,8 @@ void Rewrite(const Shape& shape, const Options& options, const std::string& fold
   ReadAll(*database, shape);
 }
 
-// Files written with the plugin and compacted without it, and the other way; both read the result.
+// Files are written with the plugin and compacted without it, and the other way round. Both read
+// the result.
 void Rewritten(const std::string& folder) {
   for (const char* compression : {"kZSTD", "kZlibCompression", "kLZ4Compression"}) {
     for (uint32_t version : {5u, 7u}) {
@@ -385,9 +392,10 @@ void Rewritten(const std::string& folder) {
   Want(linerate::GetCounters().refused == 0, "something was refused");
 }
 
-// Values in blob files, written and collected with the plugin or without, and read by both. With all files open
-// (max_open_files = -1), OpenForReadOnly takes RocksDB's way for databases that are compacted into one level, which
-// finds no row whose value is in a blob file, with the plugin or without.
+// Values in blob files are written and collected with the plugin or without, and read by both. With
+// all files open (max_open_files = -1), OpenForReadOnly takes RocksDB's path for databases that are
+// compacted into one level. That path finds no row whose value is in a blob file, with the plugin
+// or without.
 void Blobs(const std::string& folder) {
   for (auto compression : {rocksdb::kZSTD, rocksdb::kZlibCompression, rocksdb::kLZ4Compression, rocksdb::kNoCompression}) {
     for (bool ours_first : {true, false}) {
@@ -427,7 +435,8 @@ void Blobs(const std::string& folder) {
   Want(linerate::GetCounters().refused == 0, "something was refused");
 }
 
-// A database in files that RocksDB 7 reads, written with the plugin: for other programs to rewrite.
+// Options of a database in files that RocksDB 7 reads, written with the plugin, for other programs
+// to rewrite.
 Options OldOptions() {
   rocksdb::BlockBasedTableOptions table;
   table.format_version = 5;

@@ -1,4 +1,5 @@
-// Databases of many small SST files, each with rows and a dictionary of its own, for tests and measurements.
+// Databases of many small SST files, for tests and measurements. Each file has its own rows and
+// dictionary.
 
 #pragma once
 
@@ -37,7 +38,7 @@ inline std::string Key(unsigned file, unsigned row) {
   return key;
 }
 
-// The same for the same numbers, always.
+// Returns a row. The same numbers always give the same row.
 inline std::string Row(const Shape& shape, unsigned file, unsigned row) {
   static const char* const kWords[] = {"timeout", "accepted", "session", "retry",  "queue",  "disk",  "index",  "flush",
                                        "commit",  "replica",  "leader",  "shard",  "cache",  "worker", "socket", "tenant",

@@ -3,7 +3,7 @@
 //   #include <linerate/rocksdb.h>
 //   options.compression_manager = linerate::NewCompressionManager();
 //
-// or, once the library is loaded, the option string "compression_manager=Linerate".
+// When the library is loaded, the option string "compression_manager=Linerate" does the same.
 
 #pragma once
 
@@ -20,22 +20,23 @@
 
 namespace linerate {
 
-// A manager that compresses as `base` does, by default RocksDB's built-in one. Its decompressors decode zstd and zlib blocks by
-// Linerate, and all others as those of `base` do. Files are those that `base` writes; any RocksDB that reads those reads them.
-// A `base` that is not compatible with the built-in manager ("BuiltinV2") is returned as it is. Any number of threads and
-// databases may share one manager.
+// Makes a manager that compresses like `base`, which is RocksDB's built-in manager by default. Its
+// decompressors decode zstd and zlib blocks by Linerate, and all others like those of `base`. It
+// writes the same files as `base`, so any RocksDB that reads the files of `base` reads them. If
+// `base` is not compatible with the built-in manager ("BuiltinV2"), returns `base` itself. Any
+// number of threads and databases may share one manager.
 //
-// Null, for which RocksDB takes its built-in manager, if the RocksDB of this process is of another version (major and minor)
-// than the headers that the library was compiled with.
+// Returns null, for which RocksDB takes its built-in manager, if the version (major and minor) of
+// the RocksDB in this process is not that of the headers that the library was compiled with.
 std::shared_ptr<rocksdb::CompressionManager> NewCompressionManager(
     std::shared_ptr<rocksdb::CompressionManager> base = nullptr);
 
-// What all managers of the process have done so far.
+// Counts of all managers of the process so far.
 struct Counters {
-  uint64_t dictionaries;  // digested
-  uint64_t zstd_blocks;   // decoded
-  uint64_t zlib_blocks;   // decoded
-  uint64_t refused;       // blocks and dictionaries that the built-in decompressor was asked about
+  uint64_t dictionaries;  // dictionaries digested
+  uint64_t zstd_blocks;   // zstd blocks decoded
+  uint64_t zlib_blocks;   // zlib blocks decoded
+  uint64_t refused;       // blocks and dictionaries passed to the built-in decompressor
 };
 Counters GetCounters();
 
