@@ -1,5 +1,4 @@
-// Reads random rows of a database through the plugin, and compares them with those that RocksDB
-// reads itself.
+// Reads random rows of a database through the plugin, and compares them with those that RocksDB reads itself.
 #include <linerate/rocksdb.h>
 #include <rocksdb/db.h>
 

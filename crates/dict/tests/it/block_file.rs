@@ -12,7 +12,7 @@ use crate::common::{Noise, rows, train};
 
 type Records = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Log rows with keys that share prefixes.
+/// Generates log rows with keys that share prefixes.
 fn records(seed: u64, count: usize) -> Records {
     let mut noise = Noise::new(seed);
     let key = |noise: &mut Noise| format!("tenant-{}/row/{:08}", noise.below(3), noise.below(1 << 20));
@@ -34,7 +34,7 @@ fn open(bytes: &[u8], store: &Store) -> Result<BlockFile, Error> {
     BlockFile::open_input(Input::memory(bytes), store)
 }
 
-/// Reads everything in all ways, and compares.
+/// Reads everything in all ways, and compares the results.
 fn compare(file: &BlockFile, records: &Records) {
     let mut reader = file.reader();
     for (key, value) in records {
@@ -112,7 +112,7 @@ fn records_round_trip_by_get_multi_get_and_scan() {
                 compare(&file, &records);
             }
             if named {
-                // By its hash.
+                // The store has the external dictionary, and the file finds it by its hash.
                 compare(&BlockFile::open(&path, &store).unwrap(), &records);
                 assert_eq!(summary.dictionary.place, DictionaryPlace::External(12));
             }
@@ -270,7 +270,8 @@ fn dictionary_without_savings_is_omitted() {
     assert_eq!(place(5000, &train), DictionaryPlace::Embedded);
 }
 
-/// With a dictionary of 2 KiB that libzstd trained, blocks of 16 KiB take a tenth more bytes than without one.
+/// The dictionary has 2 KiB and is trained by libzstd. With it, blocks of 16 KiB take a tenth more
+/// bytes than without one.
 #[test]
 fn a_trained_dictionary_never_makes_a_file_larger() {
     let mut noise = Noise::new(5);
@@ -291,13 +292,13 @@ fn a_trained_dictionary_never_makes_a_file_larger() {
             forms.push((dictionary.len > 0, dictionary.zstd_id != 0));
         }
     }
-    // With tables, and no dictionary: both occur.
+    // Both trained tables and no dictionary occur.
     for form in [(true, true), (false, false)] {
         assert!(forms.contains(&form), "{form:?} is not in {forms:?}");
     }
 }
 
-/// A row with fields that hardly repeat between fields that do.
+/// Generates a row with fields that hardly repeat, between fields that do.
 fn visit(i: usize, noise: &mut Noise) -> (Vec<u8>, Vec<u8>) {
     let pages = ["shop", "item", "cart", "help", "home"];
     let path: String = (0..=noise.below(3)).map(|_| format!("/{}", pages[noise.below(5)])).collect();
@@ -330,8 +331,8 @@ fn a_sorter_feeds_a_builder() {
     compare(&open(&builder.into_bytes().unwrap(), &Store::new()).unwrap(), &records);
 }
 
-/// Reads bytes as a block file: either an error, or only correct records. Returns whether all records were
-/// read and the file verifies.
+/// Reads bytes as a block file, and checks that the result is either an error or only correct
+/// records. Returns whether all records were read and the file verifies.
 fn harmless(bytes: Vec<u8>, records: &Records, store: &Store, reader: &mut Reader, checksums: bool) -> bool {
     let Ok(file) = BlockFile::open_input(Input::memory(bytes), store) else { return false };
     let mut whole = true;
@@ -387,7 +388,8 @@ fn flipped_bits_and_truncation_of_a_block_file_are_errors() {
             other[bit / 8] ^= 1 << (bit % 8);
             unnoticed += usize::from(harmless(other, &records, &store, &mut reader, checksums));
         }
-        // A few bits of each frame do not change its content; without hashes, many change it undetected.
+        // A few bits of each frame do not change its content. Without hashes, many bits change it
+        // undetected.
         let blocks = open(&bytes, &store).unwrap().stats().counts.blocks as usize;
         assert!(
             if checksums { unnoticed <= 4 * blocks } else { unnoticed > 10 * blocks },

@@ -10,7 +10,7 @@ struct Block {
     content: Vec<u8>,
 }
 
-/// Dictionaries of all kinds and sizes.
+/// Makes dictionaries of all kinds and sizes.
 fn dictionaries() -> Vec<Vec<u8>> {
     let mut all = vec![rows(50, 8), rows(51, 1000), rows(52, 100_000)];
     all.extend([2 << 10, 8 << 10, 110 << 10].map(|size| train(60, size)));
@@ -35,7 +35,7 @@ fn blocks(store: &Store) -> Vec<Block> {
     }
     let content = rows(99, 5000);
     blocks.push(Block { id: Id::NONE, frame: compress(&[], 3, true, &content), content });
-    // Neighbours have different dictionaries, and some the same.
+    // Shuffle, so that neighbours have different dictionaries, and some the same.
     let mut noise = Noise::new(3);
     for i in (1..blocks.len()).rev() {
         blocks.swap(i, noise.below(i + 1));

@@ -8,7 +8,8 @@ use linerate_testkit::data::lines_of_kind;
 
 use crate::common::{Noise, rows};
 
-/// Rows of a kind: rows of one kind share their words, different kinds have none in common.
+/// Generates rows of a kind. Rows of one kind share their words; different kinds have none in
+/// common.
 fn kind(kind: u64, seed: u64, len: usize) -> Vec<u8> {
     let mut rows = lines_of_kind(kind, seed, len);
     rows.truncate(len);
@@ -26,7 +27,7 @@ fn run(clustering: Clustering, sets: &[Vec<u8>]) -> ClusteringResult {
     clustering.run(&sets).expect("libzstd has enough memory")
 }
 
-/// Sets of `kinds` kinds, in alternation.
+/// Generates sets of `kinds` kinds, in alternation.
 fn planted(sets: usize, kinds: usize) -> Vec<Vec<u8>> {
     (0..sets).map(|i| kind((i % kinds) as u64, 1 + i as u64, 40 << 10)).collect()
 }
@@ -76,11 +77,11 @@ fn result_is_independent_of_threads() {
 
 #[test]
 fn dictionaries_without_savings_are_pruned() {
-    // One kind, many dictionaries allowed.
+    // The sets are of one kind, and many dictionaries are allowed.
     let found = run(Clustering::new(6, 4 << 10), &planted(8, 1));
     assert_eq!(found.dictionaries.len(), 1, "{found:?}");
     assert!(found.shared.total() <= found.one.total());
-    // Noise: no dictionary saves bytes.
+    // The sets are noise, so no dictionary saves bytes.
     let sets: Vec<Vec<u8>> = (0..4).map(|i| noise(i, 40 << 10)).collect();
     let found = run(Clustering::new(4, 4 << 10), &sets);
     assert!(found.dictionaries.is_empty());
@@ -113,7 +114,7 @@ fn empty_and_short_sets_report_their_reason() {
     assert_eq!(found.sets[0].choice, Choice::Dictionary(0));
     assert_eq!(found.shared, found.one);
 
-    // Too short to train with, but another set's dictionary helps.
+    // The set is too short to train with, but another set's dictionary helps.
     let mut sets = planted(5, 1);
     sets.push(kind(0, 77, 2048));
     sets.push(kind(9, 78, 2048));
@@ -156,7 +157,7 @@ fn best_size_grows_with_expected_bytes() {
         assert!(dictionary.len() <= best.size);
         assert!(found.candidates.iter().all(|c| c.savings.dictionary <= c.size));
     }
-    // Too few bytes for a dictionary to save any.
+    // There are too few bytes for a dictionary to save any.
     let none = search(1000);
     assert_eq!((none.best, &none.dictionary), (None, &None));
     assert!(none.candidates.iter().all(|c| c.total >= none.without));

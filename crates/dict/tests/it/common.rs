@@ -7,7 +7,7 @@ pub(crate) use linerate_testkit::data::Noise;
 use linerate_zstd::Dictionary;
 use zstd_safe::{CCtx, CDict, CParameter, DCtx};
 
-/// `len` bytes of log rows.
+/// Generates `len` bytes of log rows.
 pub(crate) fn rows(seed: u64, len: usize) -> Vec<u8> {
     const WORDS: [&str; 12] = [
         "timeout", "accepted", "user", "session", "retry", "queue", "disk", "index", "flush", "commit",
@@ -43,8 +43,8 @@ pub(crate) fn train(seed: u64, size: usize) -> Vec<u8> {
     dictionary
 }
 
-/// A unique trained dictionary of about 4 KiB: tables as trained, content replaced by `content` bytes of its
-/// own.
+/// Makes a unique trained dictionary of about 4 KiB. Its tables are trained, and its content is
+/// replaced by `content` bytes of its own.
 pub(crate) fn distinct(number: u64, content: usize) -> Vec<u8> {
     static TRAINED: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     let trained = TRAINED.get_or_init(|| (1..4).map(|seed| train(seed, 4 << 10)).collect());
@@ -69,7 +69,7 @@ pub(crate) fn compress(dictionary: &[u8], level: i32, checksum: bool, block: &[u
     out
 }
 
-/// Decodes a block with libzstd: its content, or `None` if it is invalid.
+/// Decodes a block with libzstd. Returns its content, or `None` if it is invalid.
 pub(crate) fn libzstd(dictionary: &[u8], block: &[u8], most: usize) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(most);
     DCtx::create().decompress_using_dict(&mut out, block, dictionary).ok()?;

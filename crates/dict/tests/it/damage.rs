@@ -1,11 +1,11 @@
-//! Damaged blocks and dictionaries, and their isolation from others.
+//! Damaged blocks and dictionaries do not affect others.
 
 use linerate_dict::{Decoder, Id, Job, Kind, Order, Store, StoreOptions};
 
 use crate::common::{Noise, compress, distinct, libzstd, rows, train};
 
-/// Damages every third block of a batch. Its neighbours must decode, and its own result must be that of a
-/// decoder that decodes it alone.
+/// Damages every third block of a batch. Its neighbours must decode, and its own result must be
+/// that of a decoder that decodes it alone.
 #[test]
 fn damaged_blocks_fail_only_their_jobs() {
     let mut noise = Noise::new(11);
@@ -44,7 +44,7 @@ fn damaged_blocks_fail_only_their_jobs() {
                 }
                 let mut alone = vec![0; 1500];
                 let verdict = Decoder::new(&store).decode(job.id, &frames[i], &mut alone);
-                // Of two errors, either may be reported.
+                // If there are two errors, either may be reported.
                 assert_eq!(job.result.map_err(|e| e.kind), verdict.map_err(|e| e.kind));
                 refused += usize::from(verdict.is_err());
                 if let Ok(n) = verdict {
@@ -85,7 +85,7 @@ fn each_error_has_its_kind() {
     assert!(decoder.counters().errors > 8);
 }
 
-/// Two dictionaries with one Dictionary_ID: only the checksum distinguishes them.
+/// Two dictionaries have one Dictionary_ID, and only the checksum distinguishes them.
 #[test]
 fn checksum_detects_a_wrong_dictionary_with_the_same_id() {
     let store = Store::new();
@@ -115,7 +115,7 @@ fn damaged_dictionaries_are_not_inserted() {
     assert_eq!(store.stats().raw_bytes, 0);
 }
 
-/// RFC 8878, 4.2: codes have at most 11 bits. libzstd loads this dictionary of its test suite.
+/// By RFC 8878, 4.2, codes have at most 11 bits. libzstd loads this dictionary of its test suite.
 #[test]
 fn a_dictionary_with_codes_of_12_bits_is_refused_with_the_reason() {
     let bytes = include_bytes!("../../../../testdata/dict/http-dict-missing-symbols");

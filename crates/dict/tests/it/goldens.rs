@@ -1,4 +1,4 @@
-//! Files of format version 1, in `testdata/dict`, which must stay readable.
+//! Files of format version 1 in `testdata/dict` must stay readable.
 //!
 //! `LINERATE_UPDATE=1 cargo test -p linerate-dict --test it goldens` writes missing ones.
 
@@ -62,15 +62,15 @@ fn block_file_version_1_is_read() {
     }
 }
 
-/// Raw content, by ID in the packs.
+/// Returns the raw content with this ID in the packs.
 fn raw(number: u64) -> Vec<u8> {
     format!("raw content {number} of a pack: shelf, item, colour, stock, red, green, blue. ")
         .repeat(3)
         .into_bytes()
 }
 
-/// Two segments: five dictionaries, the first of them trained; then one more, the second removed, and other
-/// users.
+/// Writes two segments. The first has five dictionaries, of which the first is trained. The second
+/// adds one, removes the second, and changes users.
 fn write_pack(path: &Path, options: PackOptions) {
     let mut editor = Editor::create(path, options).unwrap();
     editor.add(&train(1, 1024), 7).unwrap();
@@ -103,7 +103,7 @@ fn pack_version_1_is_read() {
             for entry in pack.entries().skip(1) {
                 assert!(pack.read(entry.id).unwrap() == raw(entry.id));
                 assert_eq!((entry.zstd_id, entry.table_logs, entry.cluster), (0, [0; 4], 0));
-                // The removed one is the base of the others.
+                // The removed dictionary is the base of the others.
                 let form =
                     if options.uncompressed { Storage::Uncompressed } else { Storage::CompressedWith(2) };
                 assert_eq!(entry.storage, form);

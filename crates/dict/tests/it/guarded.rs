@@ -1,11 +1,12 @@
-//! Chunks filled to the last byte before a guard page: an access beyond them terminates the process.
+//! Chunks are filled to the last byte before a guard page: an access beyond them terminates the
+//! process.
 
 use linerate_dict::{Decoder, Id, Job, Order, Store, StoreOptions};
 use linerate_zstd::Dictionary;
 
 use crate::common::{compress, rows, train};
 
-/// This many dictionaries fill pages to the last byte, with tables of 85 lines each.
+/// Number of dictionaries that fill pages to the last byte, with tables of 85 lines each.
 const COUNT: usize = 64;
 const SIZE: usize = 4096;
 
@@ -15,7 +16,7 @@ struct Block {
     content: Vec<u8>,
 }
 
-/// A store in which the bytes of the last dictionary end a chunk, and the tables built last, too.
+/// Makes a store in which the bytes of the last dictionary, and the tables built last, end a chunk.
 fn filled() -> (Store, Vec<Block>) {
     let base = train(5, SIZE);
     let head = base.len() - Dictionary::measure(&base).unwrap().content_len();
@@ -26,7 +27,7 @@ fn filled() -> (Store, Vec<Block>) {
     let blocks: Vec<Block> = (0..COUNT as u64)
         .map(|i| {
             let dictionary = [&base[..head], &rows(100 + i, SIZE - head)].concat();
-            // Repeats the end of the dictionary, and continues after it.
+            // The content repeats the end of the dictionary, and continues after it.
             let content = [&dictionary[SIZE - 7 - i as usize..], &rows(i, 1500)].concat();
             let id = store.insert(&dictionary).unwrap();
             Block { id, frame: compress(&dictionary, [1, 3, 19][i as usize % 3], true, &content), content }
@@ -65,7 +66,7 @@ fn no_access_past_bytes_and_tables() {
     assert!(blocks.iter().all(|block| pipeline.poll().unwrap().content() == Some(&block.content[..])));
 }
 
-/// Damaged blocks, whose prefetches are enqueued but whose content is not used.
+/// The blocks are damaged. Their prefetches are enqueued, but their content is not used.
 #[test]
 fn unused_prefetches_are_harmless() {
     let (store, blocks) = filled();

@@ -1,4 +1,4 @@
-//! Identity of dictionaries by content hash.
+//! Dictionaries are identified by content hash.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Barrier};
@@ -24,7 +24,7 @@ fn find_returns_present_dictionaries_only() {
     for (bytes, &id) in all.iter().zip(&ids).skip(1).step_by(2) {
         assert_eq!(store.find(content_hash(bytes)), Some(id));
     }
-    // Refilled slots are found by their new hash only.
+    // Refilled slots are found only by their new hash.
     let again = store.insert(&all[0]).unwrap();
     assert_eq!(store.find(content_hash(&all[0])), Some(again));
     assert_eq!(store.find(content_hash(b"none")), None);
@@ -60,7 +60,7 @@ fn equal_dictionaries_share_one_id() {
     assert_eq!((dropped, store.stats().dictionaries, store.stats().raw_bytes), (50, 0, 0));
 }
 
-/// Whether the source lends the bytes or returns copies.
+/// The source lends the bytes in one case, and returns copies in the other.
 #[test]
 fn insert_shares_registered_dictionaries() {
     struct One(bool);
@@ -81,7 +81,7 @@ fn insert_shares_registered_dictionaries() {
     }
 }
 
-/// A source with a wrong dictionary: only its stated hash is that of the first.
+/// The source has a wrong dictionary: only its stated hash is that of the first.
 #[test]
 fn insert_does_not_share_on_a_wrong_hash() {
     struct Liar;
@@ -121,7 +121,7 @@ fn trim_of_an_empty_store_unmaps_everything() {
     }
 }
 
-/// The published value for the empty input.
+/// The hash of the empty input has its published value.
 #[test]
 fn the_hash_is_xxh3() {
     assert_eq!(content_hash(b""), 0x2d06_8005_38d3_94c2);

@@ -28,7 +28,7 @@ fn compare(pack: &Pack, expected: &Expected) {
     assert_eq!(stats.bytes, expected.values().map(|(bytes, _)| bytes.len() as u64).sum::<u64>());
 }
 
-/// Adds a dictionary to both.
+/// Adds a dictionary to the pack and to the expected state.
 fn add(editor: &mut Editor, expected: &mut Expected, bytes: Vec<u8>, cluster: u32) -> u64 {
     let id = editor.add(&bytes, cluster).unwrap();
     expected.entry(id).or_insert((bytes, Vec::new()));
@@ -91,7 +91,7 @@ fn dictionaries_round_trip_in_all_storages_and_inputs() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
-/// A pack of ten dictionaries, then changed. Returns both states.
+/// Makes a pack of ten dictionaries, and changes it. Returns both states.
 fn changed(path: &Path, options: PackOptions) -> (Expected, Expected) {
     let mut expected = Expected::new();
     let mut editor = Editor::create(path, options).unwrap();
@@ -241,7 +241,8 @@ fn flipped_bits_and_truncation_of_a_pack_are_errors() {
             assert!(whole || !verified);
             unnoticed += usize::from(verified);
         }
-        // One of the two trailers, padding, and bits of frames that do not change their content.
+        // These are bits of one of the two trailers, of padding, and of frames whose content does
+        // not change.
         assert!(unnoticed < 8 * (2 * 64 + 6 * 64), "{unnoticed}");
     }
 }
@@ -304,7 +305,7 @@ fn threads_read_one_pack_concurrently() {
     });
 }
 
-/// Damage that is detected on reading a dictionary affects that one only.
+/// Damage that is detected on reading a dictionary affects only that dictionary.
 #[test]
 fn damaged_dictionary_is_an_error_of_its_own() {
     let mut editor = Editor::in_memory(PackOptions::new().uncompressed(true)).unwrap();

@@ -1,4 +1,4 @@
-//! Dictionaries that are read at first use.
+//! Dictionaries are read at first use.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use linerate_dict::{
 
 use crate::common::{Noise, compress, distinct, rows};
 
-/// Stands for a file of dictionaries.
+/// A source of dictionaries that represents a file.
 struct Shelf {
     dictionaries: Vec<Vec<u8>>,
-    /// Whether it lends the bytes.
+    /// Whether the source lends the bytes.
     lends: bool,
     reads: AtomicUsize,
     closed: Arc<AtomicBool>,
@@ -35,7 +35,7 @@ impl Drop for Shelf {
     }
 }
 
-/// Every fifth is raw content.
+/// Makes a source of which every fifth dictionary is raw content.
 fn shelf(count: u64, lends: bool) -> Shelf {
     let one = |i| if i % 5 == 4 { rows(i, 1500) } else { distinct(i, 1500) };
     Shelf {
@@ -99,7 +99,7 @@ fn source_is_dropped_with_its_last_dictionary() {
         }
         let mut out = [0; 500];
         assert_eq!(Decoder::new(&store).decode(ids[0], &frame, &mut out), Ok(500));
-        // A store that copied everything does not need the source any more.
+        // A store that copied everything no longer needs the source.
         assert_eq!(closed.load(Ordering::Relaxed), !lends);
         store.release(ids[0]).unwrap();
         assert!(closed.load(Ordering::Relaxed));
@@ -110,7 +110,7 @@ fn source_is_dropped_with_its_last_dictionary() {
     }
 }
 
-/// The last reader drops it, without a further release.
+/// The last reader drops the source, without a further release.
 #[test]
 fn released_source_is_dropped_by_its_last_reader() {
     let store = Store::new();
@@ -139,7 +139,8 @@ fn released_source_is_dropped_by_its_last_reader() {
 }
 
 impl Shelf {
-    /// Its first dictionary is a different one, the second is damaged, the third is too short.
+    /// Makes a source whose first dictionary is a different one, the second is damaged, and the
+    /// third is too short.
     fn spoiled(lends: bool) -> (Shelf, Vec<u64>) {
         let mut shelf = shelf(6, lends);
         let mut hashes: Vec<u64> = shelf.dictionaries.iter().map(|d| content_hash(d)).collect();
@@ -163,7 +164,7 @@ fn unreadable_dictionary_fails_only_its_own_blocks() {
         let wanted = hashes.iter().zip(0..).map(|(&hash, index)| (index, hash)).chain([(99, 5)]);
         let ids = store.register(shelf, wanted).unwrap();
         let content = rows(1, 500);
-        // The block itself would decode to wrong bytes: it has no checksum.
+        // Without a checksum, the block itself would decode to wrong bytes.
         let frames = [compress(&right, 3, false, &content), compress(&third, 3, false, &content)];
         let asked =
             [(ids[3], 1), (ids[0], 0), (ids[1], 0), (ids[3], 1), (ids[2], 0), (ids[6], 0), (ids[3], 1)];

@@ -1,4 +1,4 @@
-//! Table eviction, and released dictionaries with readers.
+//! Tables are evicted, and dictionaries are released while they have readers.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ struct Entry {
     content: Vec<u8>,
 }
 
-/// `count` distinct dictionaries, with a block each.
+/// Inserts `count` distinct dictionaries, with a block each.
 fn fill(store: &Store, count: u64) -> Vec<Entry> {
     (0..count)
         .map(|i| {
@@ -34,7 +34,7 @@ fn decodes(decoder: &mut Decoder, entry: &Entry) -> bool {
     decoder.decode(entry.id, &entry.frame, &mut out) == Ok(700) && out[..] == entry.content
 }
 
-/// Bytes of the tables of one dictionary, rounded to cache lines.
+/// Returns the size of the tables of one dictionary, rounded up to cache lines.
 fn one_slot() -> usize {
     (0..3)
         .map(|i| Dictionary::measure(&distinct(i, 1500)).unwrap().compact_len().next_multiple_of(64))
@@ -66,7 +66,7 @@ fn one_table_budget_serves_a_thousand_dictionaries_and_four_threads() {
     assert!(stats.table_bytes <= one_slot());
 }
 
-/// The same with concurrent releases: readers do not lose a released dictionary.
+/// Dictionaries are released concurrently. Readers do not lose a released dictionary.
 #[test]
 fn one_table_budget_survives_concurrent_release() {
     let store = Store::with_options(StoreOptions::new().table_budget(one_slot()));
@@ -89,7 +89,7 @@ fn one_table_budget_survives_concurrent_release() {
                     }
                     decoded += 1;
                 }
-                // That of entry 998 is the last to be released.
+                // The dictionary of entry 998 is released last.
                 let error =
                     decoder.decode(entries[seed as usize].id, &entries[0].frame, &mut out).unwrap_err();
                 assert_eq!(error.kind, Kind::BadArgument);
@@ -166,8 +166,8 @@ fn batches_larger_than_the_budget_decode() {
     }
 }
 
-/// Dictionaries are inserted and released while others decode with them: a block either decodes, or its
-/// dictionary is unknown.
+/// Dictionaries are inserted and released while others decode with them. A block either decodes, or
+/// its dictionary is unknown.
 #[test]
 fn released_dictionaries_stay_until_decoding_ends() {
     let store = Store::with_options(StoreOptions::new().table_budget(4 * one_slot()));

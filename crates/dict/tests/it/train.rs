@@ -19,7 +19,7 @@ fn small_tables_halve_memory_at_a_small_cost_in_size() {
     let small = training.small_tables(true).train(&samples(&learned)).unwrap();
     let blocks: Vec<&[u8]> = fresh.chunks(4096).collect();
     let [large, small] = [large, small].map(|d| Savings::measure(&d, &blocks, 3).unwrap());
-    // 5 KiB of sequence tables and 4 KiB of Huffman codes, which are unchanged.
+    // The sequence tables have 5 KiB, and the Huffman codes, which are unchanged, 4 KiB.
     assert!(small.tables <= (5 << 9) + (4 << 10), "{small:?}");
     assert!(small.tables < large.tables, "{small:?} {large:?}");
     assert!((small.with as f64) < 1.01 * large.with as f64, "{small:?} {large:?}");
@@ -64,7 +64,7 @@ fn too_few_samples_and_too_small_sizes_are_refused() {
     };
     let learned = rows(1, 64 << 10);
     let few: [&[&[u8]]; 5] = [&[], &[b"one"], &[&b""[..]; 100], &[&learned[..]; 4], &[&b"a"[..]; 10]];
-    // Samples of one byte, but for the one that is held out.
+    // All samples have one byte, except the one that is held out.
     let uneven: Vec<&[u8]> = (0..5).map(|i| if i == 3 { &learned[..] } else { &learned[..1] }).collect();
     assert!(refused(4 << 10, &uneven));
     for few in few {
@@ -111,7 +111,8 @@ fn dictionaries_of_odd_samples_are_valid() {
     }
 }
 
-/// Calls `check` with the kind, block size, level, a dictionary, and blocks that it was not trained with.
+/// Calls `check` with the kind, block size, level, a dictionary, and blocks that it was not trained
+/// with.
 fn each_case(size: usize, mut check: impl FnMut(&str, usize, i32, &[u8], &[&[u8]])) {
     for (kind, bytes) in records(400 << 10) {
         for block in [1 << 10, 4 << 10, 16 << 10] {
@@ -137,7 +138,7 @@ fn no_trained_dictionary_makes_blocks_larger_than_none() {
     assert!(sum / f64::from(count) < 0.9, "{}", sum / f64::from(count));
 }
 
-/// Whether it is no raw content.
+/// Returns whether the dictionary has tables.
 fn has_table(dictionary: &[u8]) -> bool {
     Dictionary::measure(dictionary).is_ok_and(|digest| digest.is_trained())
 }
@@ -166,7 +167,7 @@ fn dictionaries_of_every_kind_are_decoded_by_libzstd_and_linerate() {
     });
 }
 
-/// Bytes of a dictionary are the same on every machine, whatever its CPU.
+/// The bytes of a dictionary are the same on every machine, whatever its CPU.
 #[test]
 fn training_is_repeatable() {
     let learned = rows(1, 200 << 10);

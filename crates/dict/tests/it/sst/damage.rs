@@ -1,4 +1,4 @@
-//! Stored files, truncated and with every bit flipped: an error, or the data that was written.
+//! Stored files, truncated and with every bit flipped, give an error, or the data that was written.
 
 use linerate_dict::sst::{Reader, SstOptions};
 use linerate_dict::{Error, Kind, Store};
@@ -7,8 +7,8 @@ use super::fixtures::{TABLES, read, records};
 use super::model::Record;
 use crate::common::Noise;
 
-/// Reads a damaged file in all ways. Without checksums it may have any content; with them, everything read is
-/// what was written.
+/// Reads a damaged file in all ways. With checksums, everything that is read must be what was
+/// written. Without them it may have any content.
 fn attempt(reader: &mut Reader, bytes: Vec<u8>, records: &[Record], guarded: bool) -> Result<(), Error> {
     let sst = reader.open_bytes(bytes, SstOptions::new().block_limit(1 << 20))?;
     let report = reader.verify(&sst)?;
@@ -51,7 +51,7 @@ fn every_truncation_is_an_error() {
         for len in 0..bytes.len() {
             let e = attempt(&mut reader, bytes[..len].to_vec(), &records, false).unwrap_err();
             assert_eq!(e.kind, if len < 53 { Kind::Truncated } else { Kind::Corrupt });
-            // A file with its start removed has a footer, but at another offset.
+            // A file whose start is removed has a footer, but at another offset.
             assert!(attempt(&mut reader, bytes[1 + len..].to_vec(), &records, false).is_err());
         }
     }
@@ -66,7 +66,7 @@ fn every_flipped_bit_is_detected() {
     for (name, _) in TABLES {
         let bytes = read(name);
         let guarded = !name.contains("none");
-        // All bits of some files, one of each byte of others.
+        // Flip all bits of some files, and one bit of each byte of others.
         let all = ["3-xxhash-lz4-samples", "5-crc32c-zstd-trained", "7-xxh3-zstd-trained"].contains(name);
         let (mut found, mut tried) = (0, 0);
         for at in 0..bytes.len() {
@@ -77,14 +77,14 @@ fn every_flipped_bit_is_detected() {
                 tried += 1;
             }
         }
-        // Below version 6, the padding of the footer is not read, and the checksum kind "none" detects
-        // nothing.
+        // In files below version 6, the padding of the footer is not read, and the checksum kind
+        // "none" detects nothing.
         assert!(!guarded || found + 8 * 40 >= tried, "{name}: {found} of {tried}");
     }
     assert_eq!(store.stats().dictionaries, 0);
 }
 
-/// Many changed bytes, without checksums.
+/// Many bytes are changed, without checksums.
 #[test]
 fn random_bytes_do_not_panic() {
     let store = Store::new();

@@ -1,7 +1,7 @@
 //! Small files written by RocksDB, stored in `testdata/sst`, for machines without RocksDB.
 //!
-//! `LINERATE_UPDATE=1` rewrites them, those of versions 6 and 7 only with a library in `LINERATE_ROCKSDB`,
-//! those with separate values or uniform keys with RocksDB 11.
+//! `LINERATE_UPDATE=1` rewrites them. Those of versions 6 and 7 need a library in
+//! `LINERATE_ROCKSDB`, and those with separate values or uniform keys need RocksDB 11.
 
 use std::env;
 use std::fs;
@@ -16,7 +16,8 @@ use super::writer::{latest_version, write, writer, writer_11};
 /// Options of `writer.c`.
 type Choices = &'static [(&'static str, usize)];
 
-/// Files of `records`, by name. Compressions and checksums are given by their numbers in the format.
+/// Files of `records`, by name. Compressions and checksums are given by their numbers in the
+/// format.
 pub(crate) const TABLES: &[(&str, Choices)] = &[
     ("2-crc32c-snappy", &[("version", 2), ("checksum", 1), ("compression", 1)]),
     ("3-xxhash-lz4-samples", &[("version", 3), ("checksum", 2), ("compression", 4), ("dict", 512)]),
@@ -92,12 +93,12 @@ pub(crate) const TABLES: &[(&str, Choices)] = &[
     ),
 ];
 
-/// Whether only RocksDB 11 writes this file.
+/// Returns whether only RocksDB 11 writes this file.
 fn is_of_11(choices: Choices) -> bool {
     choices.iter().any(|(name, _)| ["separate", "uniform"].contains(name))
 }
 
-/// Options that all have.
+/// Options of all files.
 const ALL: Choices = &[("block", 256)];
 
 pub(crate) fn path(name: &str) -> PathBuf {
@@ -108,7 +109,7 @@ pub(crate) fn read(name: &str) -> Vec<u8> {
     fs::read(path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// The records of the files.
+/// Returns the records of the files.
 pub(crate) fn records() -> Vec<Record> {
     const NAMES: [&str; 8] = ["ann", "berta", "carl", "dora", "emil", "frieda", "gustav", "hanna"];
     const TOWNS: [&str; 5] = ["Aalen", "Bremen", "Celle", "Dessau", "Essen"];
@@ -128,7 +129,7 @@ pub(crate) fn records() -> Vec<Record> {
         .collect()
 }
 
-/// The records of the database file: three rounds of keys, deletions, a range deletion.
+/// Returns the records of the database file: three rounds of keys, deletions, and a range deletion.
 fn history() -> Vec<Record> {
     let mut all = Vec::new();
     for round in 0..3 {
@@ -229,7 +230,8 @@ fn bzip2_blocks_are_unsupported() {
     assert!(stats.blocks.keys().eq([&Compression::Bzip2]));
 }
 
-/// RocksDB 11 held its only block back to train a dictionary, had too few samples, and then did not count it.
+/// RocksDB 11 held its only block back to train a dictionary, had too few samples, and did not
+/// count the block.
 #[test]
 fn a_file_for_which_no_dictionary_came_is_sound() {
     let mut reader = Reader::new(&Store::new());

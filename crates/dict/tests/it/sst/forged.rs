@@ -1,4 +1,4 @@
-//! Hand-made files with invalid parts.
+//! Hand-made files with invalid parts are errors.
 
 use linerate_dict::sst::{Compression, EntryKind, Handle, IndexKind, KeyOrder, Reader, Sst, SstOptions};
 use linerate_dict::{Error, Kind, Store};
@@ -22,18 +22,18 @@ pub(crate) fn varint(mut value: u64) -> Vec<u8> {
     bytes
 }
 
-/// An entry that shares `shared` bytes.
+/// Makes an entry that shares `shared` bytes.
 fn entry(shared: u64, key: &[u8], value: &[u8]) -> Vec<u8> {
     [varint(shared), varint(key.len() as u64), varint(value.len() as u64), key.to_vec(), value.to_vec()]
         .concat()
 }
 
-/// An internal key: user key, sequence number and type.
+/// Makes an internal key: user key, sequence number and type.
 fn internal(key: &[u8], sequence: u64, kind: u8) -> Vec<u8> {
     [key, &(sequence << 8 | u64::from(kind)).to_le_bytes()].concat()
 }
 
-/// A block with one restart point.
+/// Makes a block with one restart point.
 fn block(entries: &[Vec<u8>]) -> Vec<u8> {
     [&entries.concat()[..], &[0, 0, 0, 0, 1, 0, 0, 0]].concat()
 }
@@ -57,7 +57,7 @@ impl Forge {
         Forge { bytes: Vec::new(), properties: vec![comparator], others: Vec::new(), version: 5 }
     }
 
-    /// Adds a block; returns its handle.
+    /// Adds a block, and returns its handle.
     fn add(&mut self, content: &[u8], compression: u8) -> Vec<u8> {
         let at = self.bytes.len() as u64;
         self.bytes.extend_from_slice(content);
@@ -87,7 +87,7 @@ impl Forge {
         self.bytes
     }
 
-    /// A file of these data blocks, each with its separator in the index.
+    /// Makes a file of these data blocks, each with its separator in the index.
     fn of(blocks: &[(&[u8], Vec<u8>, u8)]) -> Vec<u8> {
         let mut forge = Forge::new();
         let index: Vec<Vec<u8>> = blocks
@@ -105,7 +105,7 @@ fn open(bytes: Vec<u8>) -> Result<Sst, Error> {
     Sst::from_bytes(bytes, &Store::new())
 }
 
-/// Result of scanning a whole file.
+/// Scans a whole file.
 fn scanned(bytes: Vec<u8>) -> Result<usize, Error> {
     let store = Store::new();
     let mut reader = Reader::new(&store);
@@ -151,7 +151,7 @@ fn hand_made_file_is_read() {
     let old = reader.get_at(&sst, b"ab", 4).unwrap().unwrap();
     assert_eq!((old.sequence, old.kind, old.value), (3, EntryKind::Value, &b"old"[..]));
     assert_eq!(reader.get_at(&sst, b"ab", 2).unwrap(), None);
-    // Its separator is b, so the first block is searched, without a result.
+    // The separator of the first block is b, so that block is searched, without a result.
     assert_eq!(reader.get(&sst, b"b").unwrap(), None);
     assert_eq!(reader.get(&sst, b"c").unwrap().unwrap().value, b"last");
     let wanted = [&b"c"[..], b"b", b"ab", b"d"].map(|key| (&sst, key));
@@ -167,7 +167,7 @@ fn hand_made_file_is_read() {
     assert_eq!(entries.next_entry(), Ok(None));
 }
 
-/// A key may be after all of its block and before the separator: the next block has it.
+/// A key may be after all keys of its block and before the separator. The next block has it.
 #[test]
 fn keys_after_their_block_are_found_in_the_next() {
     let first = block(&[entry(0, &internal(b"k", 9, 1), b"nine")]);
@@ -185,7 +185,7 @@ fn keys_after_their_block_are_found_in_the_next() {
         }
         assert_eq!(reader.get_at(&sst, b"k", 3).unwrap(), None);
     }
-    // The same in a batch: the first block does not have the key.
+    // A batch gives the same result: the first block does not have the key.
     let first = one(b"a", b"1");
     let second = one(b"k", b"2");
     let bytes = Forge::of(&[(b"k", first, 0), (b"l", second, 0)]);
@@ -231,18 +231,19 @@ fn invalid_blocks_are_errors() {
     let with = |content: &[u8]| Forge::of(&[(b"z", content.to_vec(), 0)]);
     refused(with(&[]), Kind::Corrupt, "within a field");
     refused(with(&[0; 3]), Kind::Corrupt, "within a field");
-    // More restart points than bytes; a restart point after the entries; none.
+    // The blocks have more restart points than bytes, a restart point after the entries, and no
+    // restart point.
     refused(with(&[1, 2, 3, 4, 2, 0, 0, 0]), Kind::Corrupt, "restart array");
     refused(with(&[0xff, 0xff, 0xff, 0x0f]), Kind::Corrupt, "restart array");
     refused(with(&[0, 0, 0, 0, 1, 0, 0, 0x80]), Kind::Corrupt, "restart array");
     let entries = entry(0, &internal(b"a", 0, 1), b"v");
     refused(with(&[&entries[..], &[99, 0, 0, 0, 1, 0, 0, 0]].concat()), Kind::Corrupt, "restart array");
-    // The first key shares bytes; a key that is too short; truncated entries.
+    // The first key shares bytes; a key is too short; entries are truncated.
     refused(with(&block(&[entry(3, &internal(b"a", 0, 1), b"v")])), Kind::Corrupt, "shares more");
     refused(with(&block(&[entry(0, b"short", b"v")])), Kind::Corrupt, "shorter than eight");
     refused(with(&block(&[vec![0, 200, 1, 1]])), Kind::Corrupt, "within a field");
     refused(with(&block(&[vec![0xff; 12]])), Kind::Corrupt, "too large for its field");
-    // Keys out of order, and greater than the separator.
+    // Keys are out of order, and greater than the separator.
     let (a, b) = (entry(0, &internal(b"a", 0, 1), b""), entry(0, &internal(b"b", 0, 1), b""));
     refused(with(&block(&[b.clone(), a.clone()])), Kind::Corrupt, "the keys are not in order");
     refused(with(&block(&[a.clone(), a.clone()])), Kind::Corrupt, "the keys are not in order");
@@ -250,13 +251,13 @@ fn invalid_blocks_are_errors() {
     refused(with(&one(b"zz", b"")), Kind::Corrupt, "greater than the separator");
 }
 
-/// A block with these entries, separate values, and one restart point.
+/// Makes a block with these entries, separate values, and one restart point.
 fn apart(entries: &[u8], values: &[u8], values_at: u32) -> Vec<u8> {
     let word = 1u32 | 1 << 28;
     [entries, values, &[0; 4], &values_at.to_le_bytes(), &word.to_le_bytes()].concat()
 }
 
-/// An entry at a restart point, with the length and offset of its value.
+/// Makes an entry at a restart point, with the length and offset of its value.
 fn placed(key: &[u8], len: u64, at: u64) -> Vec<u8> {
     let key = internal(key, 0, 1);
     [varint(0), varint(key.len() as u64), varint(len), varint(at), key].concat()
@@ -268,8 +269,8 @@ fn separate_values_out_of_bounds_are_errors() {
     let entry = placed(b"a", 5, 0);
     let at = entry.len() as u32;
     assert_eq!(scanned(with(apart(&entry, b"value", at))), Ok(1));
-    // Out of bounds; truncated; a value longer than the section; an offset after all values; gaps before and
-    // after values.
+    // The cases are: out of bounds, truncated, a value longer than the section, an offset after all
+    // values, and gaps before and after values.
     refused(with(apart(&entry, b"value", at + 10)), Kind::Corrupt, "values");
     refused(with(apart(&entry, b"value", u32::MAX)), Kind::Corrupt, "values");
     refused(with(apart(&entry, b"valu", at)), Kind::Corrupt, "values");
@@ -286,11 +287,11 @@ fn separate_values_out_of_bounds_are_errors() {
     for entry in [placed(b"a", 3, 0), placed(b"a", 4, 1)] {
         assert!(gap(entry).contains("values"));
     }
-    // Too short for its flags.
+    // The block is too short for its flags.
     refused(with(vec![1, 0, 0, 0x10]), Kind::Corrupt, "within a field");
 }
 
-/// A flag that no version sets yet: its meaning is not known.
+/// No version sets this flag yet, so its meaning is unknown.
 #[test]
 fn unknown_block_layout_is_unsupported_not_corrupt() {
     let mut content = one(b"a", b"1");
@@ -325,7 +326,7 @@ fn oversized_block_lengths_are_errors() {
     refused(with(&one(b"a", b""), 3), Kind::Unsupported, "bzip2");
     refused(with(&one(b"a", b""), 6), Kind::Unsupported, "not known");
     refused(with(&one(b"a", b""), 0x80), Kind::Unsupported, "custom compression type");
-    // A zstd frame with another length than stated before it.
+    // The zstd frame has another length than the one stated before it.
     let frame = zstd_safe_frame(&one(b"a", b"value"));
     let len = one(b"a", b"value").len() as u64;
     assert_eq!(scanned(with(&[varint(len), frame.clone()].concat(), 7)), Ok(1));
@@ -394,13 +395,13 @@ fn index_entries_out_of_bounds_are_errors() {
     for bad in [handle(u64::MAX, 1), handle(1, u64::MAX), handle(1 << 40, 10), handle(0, 1 << 40)] {
         refused(index_of(&[bad]), Kind::Corrupt, "out of the bounds");
     }
-    // The same block twice: an iteration over it would not terminate.
+    // An iteration over the same block twice would not terminate.
     refused(index_of(&[handle(0, len), handle(0, len)]), Kind::Corrupt, "out of the bounds");
     refused(index_of(&[vec![0x80; 11]]), Kind::Corrupt, "too large for its field");
     refused(index_of(&[vec![]]), Kind::Corrupt, "within a field");
 }
 
-/// Delta-encoded handles, in an index with restart points four entries apart.
+/// The index has delta-encoded handles and restart points four entries apart.
 #[test]
 fn delta_encoded_handles_are_read() {
     let mut forge = Forge::new()
@@ -435,7 +436,7 @@ fn delta_encoded_handles_are_read() {
     }
 }
 
-/// Wrong numbers in the properties.
+/// The properties have wrong numbers.
 #[test]
 fn wrong_properties_fail_verification() {
     for name in [

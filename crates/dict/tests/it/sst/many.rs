@@ -1,4 +1,4 @@
-//! Many files with one store and several threads.
+//! Many files share one store and several threads.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ fn open_all(reader: &mut Reader, options: SstOptions) -> Vec<Sst> {
     TABLES.iter().map(|(name, _)| reader.open(path(name), options).unwrap()).collect()
 }
 
-/// Keys of all files in random order.
+/// Returns the keys of all files in random order.
 fn wanted<'a>(files: &'a [Sst], records: &'a [Record], seed: u64) -> Vec<(&'a Sst, &'a [u8])> {
     let mut all: Vec<_> =
         files.iter().flat_map(|sst| records.iter().map(move |record| (sst, &record.key[..]))).collect();
@@ -30,7 +30,7 @@ fn value<'a>(records: &'a [Record], key: &[u8]) -> &'a [u8] {
 
 #[test]
 fn threads_share_files_and_their_store() {
-    // Memory for the tables of one or two dictionaries.
+    // The second budget holds the tables of one or two dictionaries.
     for settings in [StoreOptions::new(), StoreOptions::new().table_budget(12 << 10)] {
         let store = Store::with_options(settings);
         let files = open_all(&mut Reader::new(&store), SstOptions::new());
@@ -85,7 +85,7 @@ fn damage_affects_only_its_own_requests() {
             }
         }
     }
-    // The same for blocks, single and in batches.
+    // Blocks behave the same, singly and in batches.
     let blocks = reader.blocks(bad).unwrap();
     let alone: Vec<_> = blocks
         .iter()

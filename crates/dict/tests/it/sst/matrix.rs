@@ -1,4 +1,4 @@
-//! Files of all kinds that the available RocksDB writes, read back.
+//! Files of all kinds that the available RocksDB writes are read back.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use super::model::{Record, Row, check, records, scan};
 use super::writer::{has_sst_dump, latest_version, sst_dump_accepts, write, writer, writer_11};
 use crate::common::Noise;
 
-/// Compression numbers.
+/// Numbers of the compressions in the format.
 const COMPRESSIONS: [usize; 6] = [0, 1, 2, 4, 5, 7];
 
-/// Above level 0, RocksDB 11 compresses by LZ4HC instead of LZ4.
+/// Returns compression and level. Above level 0, RocksDB 11 compresses by LZ4HC instead of LZ4.
 fn coding(compression: usize) -> [(&'static str, usize); 2] {
     [("compression", compression), ("level", if compression == 4 { 0 } else { 3 })]
 }
 
-/// Dictionaries: none, samples, trained, samples with tables.
+/// Dictionaries: none, samples, trained, and samples with tables.
 const DICTIONARIES: [&[(&str, usize)]; 4] = [
     &[],
     &[("dict", 2048)],
@@ -35,7 +35,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Layout options, of which each file gets some.
+/// Layout options; each file gets some of them.
 fn layout(noise: &mut Noise) -> Vec<(&'static str, usize)> {
     let mut choices = vec![
         ("block", [512, 1024, 2048][noise.below(3)]),
@@ -80,7 +80,7 @@ fn all_versions_checksums_compressions_and_dictionaries_are_read() {
                     check(&mut reader, &sst, records);
                     let stats = reader.stats(&sst).unwrap();
                     seen.extend(stats.blocks.keys().copied());
-                    // If the compression does not use it, only older versions write it.
+                    // Only older versions write the dictionary if the compression does not use it.
                     if compression > 1 || i == 0 {
                         assert_eq!(stats.dictionary.is_some(), i > 0, "{choices:?}");
                     }
@@ -93,7 +93,7 @@ fn all_versions_checksums_compressions_and_dictionaries_are_read() {
                     }
                     drop(sst);
                     assert_eq!(store.stats().dictionaries, 0);
-                    // Takes as long as everything else.
+                    // Running `sst_dump` takes as long as everything else.
                     if dump && version <= 5 && noise.below(6) == 0 {
                         assert!(sst_dump_accepts(&path), "{choices:?}");
                     }
@@ -107,8 +107,8 @@ fn all_versions_checksums_compressions_and_dictionaries_are_read() {
     assert_eq!(seen, [None, Snappy, Zlib, Lz4, Lz4Hc, Zstd]);
 }
 
-/// Separate values, indexes with the uniform-keys flag, and both, which RocksDB 11 writes into files of all
-/// versions.
+/// RocksDB 11 writes separate values, indexes with the uniform-keys flag, and both, into files of
+/// all versions.
 #[test]
 fn separate_values_and_uniform_keys_of_rocksdb_11_are_read() {
     let Some(program) = writer_11() else { return };
@@ -137,7 +137,8 @@ fn separate_values_and_uniform_keys_of_rocksdb_11_are_read() {
     }
 }
 
-/// Options for a dictionary and too little to train one with: one block, and a few.
+/// The options ask for a dictionary, but there is too little to train one with: one block, and a
+/// few.
 #[test]
 fn files_for_which_no_dictionary_came_are_sound() {
     let folder = folder("sst-no-dictionary");
@@ -159,7 +160,7 @@ fn files_for_which_no_dictionary_came_are_sound() {
     }
 }
 
-/// One bit of one block or trailer, under each checksum. RocksDB's result is the same.
+/// One bit of one block or trailer is flipped, under each checksum. RocksDB's result is the same.
 #[test]
 fn each_checksum_detects_damage() {
     let Some(program) = writer() else { return };
@@ -201,7 +202,7 @@ fn each_checksum_detects_damage() {
     }
 }
 
-/// A key with several entries, deletions of all kinds, and snapshots.
+/// A key has several entries, deletions of all kinds, and snapshots.
 #[test]
 fn database_with_versions_and_deletions_is_read() {
     let Some(program) = writer() else { return };
@@ -277,7 +278,7 @@ fn check_database(program: &Path, db: &Path, choices: &[(&str, usize)]) {
     assert_eq!(kind(b"d"), Some((EntryKind::Value, 125)));
     assert_eq!(kind(b"e"), Some((EntryKind::SingleDeletion, 123)));
     assert_eq!(kind(b"f"), None);
-    // Reads at a snapshot, across blocks.
+    // Read at a snapshot, across blocks.
     for round in 0..30usize {
         for (i, key) in ["a", "b", "c", "d"].into_iter().enumerate() {
             let at = (4 * round + 4) as u64;
@@ -315,7 +316,7 @@ fn reverse_order_is_searched_and_custom_order_scanned() {
     }
     assert!(reader.verify(&sst).unwrap().is_sound());
 
-    // The same file with another comparator name.
+    // This is the same file with another comparator name.
     let mut bytes = fs::read(&path).unwrap();
     let name = b"rocksdb.ReverseBytewiseComparator";
     let at = bytes.windows(name.len()).position(|w| w == name).unwrap();
@@ -353,7 +354,7 @@ fn empty_and_tiny_files_are_read() {
     }
 }
 
-/// Dictionaries that are too short for zstd, and dictionaries that exceed the windows of LZ4 and zlib.
+/// Some dictionaries are too short for zstd, and some exceed the windows of LZ4 and zlib.
 #[test]
 fn short_and_long_dictionaries_are_used() {
     let Some(program) = writer() else { return };

@@ -1,4 +1,4 @@
-//! Records that were written, and the checks of a file against them.
+//! Records that were written, and checks of a file against them.
 
 use linerate_dict::sst::{EntryKind, Reader, Sst};
 
@@ -36,15 +36,15 @@ impl Record {
 /// An owned entry.
 pub(crate) type Row = (Vec<u8>, u64, EntryKind, Vec<u8>);
 
-/// `count` keys in order, most of them with log rows; some have no value, some are deleted, some merge
-/// operands, one is longer than a block.
+/// Generates `count` keys in order, most of them with log rows. Some have no value, some are
+/// deleted, some are merge operands, and one is longer than a block.
 pub(crate) fn records(seed: u64, count: usize) -> Vec<Record> {
     let mut noise = Noise::new(seed);
     let text = rows(seed, 300 * count + 20_000);
     let mut at = 0;
     (0..count)
         .map(|i| {
-            // Keys of different lengths that share prefixes.
+            // Keys have different lengths and share prefixes.
             let key = format!("{:04}/{}", i / 3, "tail".repeat(i % 3));
             let len = if i == count / 2 { 9000 } else { noise.below(300) };
             at += len;
@@ -58,7 +58,7 @@ pub(crate) fn records(seed: u64, count: usize) -> Vec<Record> {
         .collect()
 }
 
-/// All entries of a file, by a scan.
+/// Returns all entries of a file, by a scan.
 pub(crate) fn scan(reader: &mut Reader, sst: &Sst) -> Vec<Row> {
     let mut all = Vec::new();
     let mut scan = reader.scan(sst);
@@ -68,7 +68,7 @@ pub(crate) fn scan(reader: &mut Reader, sst: &Sst) -> Vec<Row> {
     all
 }
 
-/// Checks a file against the records that were written to it in order, by all ways to read.
+/// Checks a file, by all ways to read, against the records that were written to it in order.
 #[track_caller]
 pub(crate) fn check(reader: &mut Reader, sst: &Sst, records: &[Record]) {
     let expected: Vec<Row> = records.iter().map(|r| (r.key.clone(), 0, r.kind(), r.value.clone())).collect();
@@ -84,7 +84,7 @@ pub(crate) fn check(reader: &mut Reader, sst: &Sst, records: &[Record]) {
     for key in &absent {
         assert_eq!(reader.get(sst, key).expect("a sound file"), None);
     }
-    // All keys as one batch, in random order, with missing ones.
+    // Look up all keys as one batch, in random order, with missing ones.
     let mut keys: Vec<&[u8]> =
         records.iter().map(|r| &r.key[..]).chain(absent.iter().map(|k| &k[..])).collect();
     let mut noise = Noise::new(records.len() as u64);
@@ -107,7 +107,7 @@ pub(crate) fn check(reader: &mut Reader, sst: &Sst, records: &[Record]) {
     seeks(reader, sst, records);
 }
 
-/// Scans that start at existing keys, and between them.
+/// Scans from existing keys, and from between them.
 #[track_caller]
 fn seeks(reader: &mut Reader, sst: &Sst, records: &[Record]) {
     for i in (0..records.len()).step_by(7) {

@@ -1,7 +1,7 @@
-//! RocksDB itself: `writer.c`, compiled against its library, and its `sst_dump`.
+//! Runs RocksDB itself: `writer.c`, compiled against its library, and its `sst_dump`.
 //!
-//! The library is that of the system, or the file in `LINERATE_ROCKSDB`, whose newest format is that in
-//! `LINERATE_ROCKSDB_FORMAT`, or 7.
+//! The library is that of the system, or the file in `LINERATE_ROCKSDB`. The newest format of that
+//! file is in `LINERATE_ROCKSDB_FORMAT`, or 7.
 
 use std::env;
 use std::io::Write as _;
@@ -13,8 +13,8 @@ use linerate_testkit::tools::require;
 
 use super::model::Record;
 
-/// The program, if RocksDB is installed. Otherwise the test prints that and is skipped, or fails with
-/// STRICT=1.
+/// Returns the program, if RocksDB is installed. Otherwise the test prints that it is missing and
+/// is skipped, or fails with STRICT=1.
 pub(crate) fn writer() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let built = BUILT.get_or_init(|| build("sst-writer", other_library().map(PathBuf::from)));
@@ -22,7 +22,8 @@ pub(crate) fn writer() -> Option<&'static Path> {
     built.as_deref()
 }
 
-/// The same with RocksDB 11: the library in `LINERATE_ROCKSDB`, or that of `scripts/setup.sh rocksdb-11`.
+/// Returns the program with RocksDB 11: the library in `LINERATE_ROCKSDB`, or that of
+/// `scripts/setup.sh rocksdb-11`.
 pub(crate) fn writer_11() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
@@ -37,7 +38,7 @@ pub(crate) fn writer_11() -> Option<&'static Path> {
     built.as_deref()
 }
 
-/// Compiles the program against a library, or that of the system.
+/// Compiles the program against a library, or against that of the system.
 fn build(name: &str, library: Option<PathBuf>) -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/sst/writer.c");
@@ -59,13 +60,14 @@ fn other_library() -> Option<String> {
     env::var("LINERATE_ROCKSDB").ok()
 }
 
-/// The latest version that can be written: 5 by Debian's library, which is RocksDB 7.
+/// Returns the latest version that can be written. It is 5 with Debian's library, which is RocksDB
+/// 7.
 pub(crate) fn latest_version() -> usize {
     let stated = || env::var("LINERATE_ROCKSDB_FORMAT").ok().map(|format| format.parse().expect("a number"));
     other_library().map_or(5, |_| stated().unwrap_or(7))
 }
 
-/// Whether RocksDB's `sst_dump` is installed.
+/// Returns whether RocksDB's `sst_dump` is installed.
 pub(crate) fn has_sst_dump() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     let found = *FOUND.get_or_init(|| {
@@ -90,13 +92,13 @@ pub(crate) fn write(program: &Path, way: &str, path: &Path, choices: &[(&str, us
     assert!(child.wait().expect("it ends").success(), "{choices:?}");
 }
 
-/// RocksDB's verdict on a file: it reads all entries and verifies checksums.
+/// Returns RocksDB's verdict on a file. RocksDB reads all entries and verifies checksums.
 pub(crate) fn sst_dump_accepts(path: &Path) -> bool {
     let output = Command::new("sst_dump")
         .arg(format!("--file={}", path.display()))
         .args(["--command=scan", "--verify_checksum"])
         .output()
         .expect("it starts");
-    // It always exits with 0, and prints errors on standard error.
+    // `sst_dump` always exits with 0, and prints errors on standard error.
     output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("Corruption")
 }
