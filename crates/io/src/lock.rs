@@ -163,7 +163,7 @@ fn try_lock(path: &Path) -> io::Result<Try> {
 
 #[cfg(not(any(unix, windows)))]
 fn try_lock(path: &Path) -> io::Result<Try> {
-    // Such systems run a single process, so no other can hold the lock.
+    // These systems run a single process, so no other can hold the lock.
     File::open(path).map(Try::Locked)
 }
 

@@ -18,10 +18,10 @@ pub(crate) const HEADER_MAX: usize = 18;
 /// Whether frames begin with the magic number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// With the magic number, as in files.
+    /// Frames begin with the magic number, as in files.
     #[default]
     Standard,
-    /// Without the magic number, and without skippable frames.
+    /// Frames begin without the magic number, and there are no skippable frames.
     Magicless,
 }
 

@@ -9,7 +9,7 @@ use crate::entropy::tables::{self, FseTable, RepeatOffsets, SequenceField};
 use crate::kernel;
 use crate::kernel_set::KernelSet;
 
-/// Where the current table of a sequence field is.
+/// Place of the current table of a sequence field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum TableSource {

@@ -17,7 +17,7 @@ use crate::options::Options;
 use crate::output::{HistorySegment, Output};
 use crate::scratch::{SLACK, Scratch};
 
-/// Why a [`PrefixDecoder`] stopped.
+/// Reason for a [`PrefixDecoder`] to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrefixEnd {
     /// The frame has ended, and its checksum, if any, matches.
@@ -35,7 +35,7 @@ pub struct Prefix {
     pub read: usize,
     /// Number of output bytes, from the first byte of the content.
     pub written: usize,
-    /// Why the call returned.
+    /// Reason for the call to return.
     pub end: PrefixEnd,
 }
 

@@ -25,7 +25,7 @@ pub struct Field {
     path: Vec<String>,
 }
 
-/// Why a line has no key in a field.
+/// Reason that a line has no key in a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldError {
     /// The line is not JSON.

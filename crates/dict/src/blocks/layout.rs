@@ -12,7 +12,7 @@ const CHECKSUMS: u16 = 1;
 /// Maximum content of a block.
 pub(super) const MAX_CONTENT: usize = 64 << 20;
 
-/// Where the dictionary of a block file is stored.
+/// Place of a block file's dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DictionaryPlace {
     /// No dictionary.

@@ -34,7 +34,7 @@ impl<'a> Job<'a> {
 /// The order in which the jobs of a batch are decoded. The jobs and their results stay in place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// As given.
+    /// The given order.
     AsGiven,
     /// Grouped by dictionary.
     ByDictionary,

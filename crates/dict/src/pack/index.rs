@@ -21,10 +21,10 @@ pub(super) const MIN_LEN: u32 = 8;
 pub enum Storage {
     /// Uncompressed.
     Uncompressed,
-    /// As a zstd frame.
+    /// One zstd frame.
     Compressed,
-    /// As a zstd frame with a raw-content dictionary, which is the dictionary of this ID without
-    /// its first eight bytes.
+    /// One zstd frame with a raw-content dictionary, which is the dictionary of this ID without its
+    /// first eight bytes.
     CompressedWith(u64),
 }
 

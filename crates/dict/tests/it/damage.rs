@@ -115,7 +115,8 @@ fn damaged_dictionaries_are_not_inserted() {
     assert_eq!(store.stats().raw_bytes, 0);
 }
 
-/// By RFC 8878, 4.2, codes have at most 11 bits. libzstd loads this dictionary of its test suite.
+/// Codes have at most 11 bits (RFC 8878, section 4.2). libzstd loads this dictionary of its test
+/// suite.
 #[test]
 fn a_dictionary_with_codes_of_12_bits_is_refused_with_the_reason() {
     let bytes = include_bytes!("../../../../testdata/dict/http-dict-missing-symbols");
