@@ -156,7 +156,7 @@ fn rocksdbs_own_build_finds_sources_headers_and_the_registering_function() {
 }
 
 #[test]
-fn blocks_of_all_formats_are_read_by_whom_they_should() {
+fn each_decoder_reads_the_block_formats_it_should() {
     check("formats");
 }
 
@@ -171,7 +171,7 @@ fn damaged_blocks_and_dictionaries_are_refused_or_decode_as_by_rocksdb_itself() 
 }
 
 #[test]
-fn the_manager_has_a_name_in_option_strings_and_files() {
+fn option_strings_and_files_name_the_manager() {
     check("registered");
 }
 
@@ -220,7 +220,7 @@ fn threads_read_while_files_are_compacted_and_deleted() {
 }
 
 #[test]
-fn threads_that_share_decompressors_race_nowhere() {
+fn threads_that_share_decompressors_have_no_data_race() {
     let Some(program) = program().filter(|_| has_program("valgrind")) else { return };
     let output = Command::new("valgrind")
         .args(["--tool=helgrind", "--quiet", "--error-exitcode=9"])

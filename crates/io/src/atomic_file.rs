@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn file_that_appears_meanwhile_is_not_replaced_unasked() {
+    fn file_that_appears_before_the_commit_is_not_replaced() {
         for named in [false, true] {
             let folder = tempfile::tempdir().unwrap();
             let target = folder.path().join("a");
@@ -570,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn path_without_the_name_of_a_file_is_an_error_that_makes_no_file() {
+    fn path_without_a_file_name_is_an_error_and_makes_no_file() {
         let folder = tempfile::tempdir().unwrap();
         for existing in [Existing::Replace, Existing::Refuse] {
             let kind = |path: &Path| AtomicFile::create(path, existing).unwrap_err().kind();
@@ -593,7 +593,7 @@ mod tests {
         }
 
         #[test]
-        fn new_file_has_the_mode_of_any_new_file_and_is_private_before() {
+        fn new_file_is_private_until_the_commit_sets_its_mode() {
             for named in [false, true] {
                 let folder = tempfile::tempdir().unwrap();
                 let any = folder.path().join("any");
@@ -621,7 +621,7 @@ mod tests {
         }
 
         #[test]
-        fn replaced_files_owner_stays_where_the_process_may_give_files_away() {
+        fn replaced_files_owner_stays_if_the_process_may_set_it() {
             let folder = tempfile::tempdir().unwrap();
             let target = folder.path().join("a");
             fs::write(&target, b"old").unwrap();
@@ -695,7 +695,7 @@ mod tests {
         }
 
         #[test]
-        fn leftover_of_a_killed_run_goes_with_the_next_write() {
+        fn next_write_removes_the_leftover_of_a_killed_run() {
             let folder = tempfile::tempdir().unwrap();
             let mut child = std::process::Command::new("true").spawn().unwrap();
             child.wait().unwrap();
@@ -751,7 +751,7 @@ mod tests {
         /// Programs in Rust, Java and Python's `pathlib` open files so that they may be deleted.
         /// The reader keeps the file it has opened.
         #[test]
-        fn file_that_others_read_and_let_go_is_replaced() {
+        fn open_file_that_may_be_deleted_is_replaced() {
             let folder = tempfile::tempdir().unwrap();
             let target = folder.path().join("a");
             fs::write(&target, b"old").unwrap();
@@ -773,7 +773,7 @@ mod tests {
 
         /// Games hold their archives in this way.
         #[test]
-        fn file_that_others_hold_stays_as_it_is() {
+        fn file_that_others_hold_is_not_replaced() {
             const FILE_SHARE_READ: u32 = 1;
             let folder = tempfile::tempdir().unwrap();
             let target = folder.path().join("a");

@@ -314,7 +314,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn start_times_a_little_apart_are_those_of_one_process() {
+    fn slightly_different_start_times_are_one_process() {
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let process = child.id();
         let start = start_of(&process.to_string()).unwrap();
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_other_machines_go_when_they_are_a_day_old() {
+    fn files_of_other_machines_are_removed_after_a_day() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join(name_of(!super::place(), 1, 1));
         let file = fs::File::create(&path).unwrap();

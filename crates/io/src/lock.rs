@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_lock_is_on_the_replacement() {
+    fn lock_that_waited_is_on_the_replacement() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         std::fs::write(&path, b"old").unwrap();

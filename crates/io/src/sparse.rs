@@ -121,7 +121,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn holes_take_no_space_where_the_file_system_has_them() {
+    fn holes_take_no_space_if_the_file_system_has_them() {
         use std::os::unix::fs::MetadataExt;
         let allocated = |bytes: &[u8]| {
             let file = tempfile::tempfile().unwrap();

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn full_path_of_nothing_is_an_error() {
+    fn full_path_of_a_missing_file_is_an_error() {
         assert_eq!(full_path(Path::new("not there")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

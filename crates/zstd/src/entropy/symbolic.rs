@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_that_is_too_small_is_invalid_for_any_number_that_is_subtracted() {
+    fn subtracting_more_than_the_repeat_offset_is_invalid() {
         for minus in [7, 8, 50_000] {
             assert_eq!(resolve(BEFORE.0[2] - minus, RepeatOffsets([1, 4, 7])), 0);
         }

@@ -255,7 +255,7 @@ fn pending_readers_of_every_size_give_the_content() {
 }
 
 #[test]
-fn what_follows_the_first_frame_stays_in_the_reader() {
+fn bytes_after_the_first_frame_stay_in_the_reader() {
     let content = mixed(3000);
     let frame = compress(&content, &[], &[level(3)]);
     let file = [&frame[..], &frame, b"x"].concat();
@@ -289,7 +289,7 @@ fn flushed_content_is_read_before_the_reader_is_polled_again() {
 }
 
 #[test]
-fn damage_has_the_content_and_the_error_of_the_reader_that_blocks() {
+fn damaged_input_has_the_content_and_error_of_the_blocking_reader() {
     let mut noise = Noise::new(5);
     let frames: Vec<Vec<u8>> = kinds(900)
         .into_iter()

@@ -88,7 +88,7 @@ fn frames_of_libzstd_decode_with_any_number_of_threads() {
 }
 
 #[test]
-fn matches_repeat_offsets_over_block_boundaries() {
+fn repeat_offsets_cross_block_boundaries() {
     // All rows have one length, so nearly every match repeats an offset, including the first of a
     // block.
     let content: Vec<u8> = (0..4000_u32)
@@ -133,7 +133,7 @@ fn damaged_frames_of_all_kinds_have_the_outcome_of_the_serial_decoder() {
 }
 
 #[test]
-fn any_cut_of_the_input_and_any_room_give_the_content() {
+fn any_input_split_and_output_size_give_the_content() {
     let (frames, content) = many_frames();
     let src = [&frames[..], &many_blocks(&content, 900)].concat();
     let content = content.repeat(2);
@@ -160,7 +160,7 @@ fn any_cut_of_the_input_and_any_room_give_the_content() {
 }
 
 #[test]
-fn after_an_empty_input_everything_taken_is_decoded_and_the_frame_goes_on() {
+fn empty_input_decodes_all_input_taken_and_the_frame_continues() {
     let content = json_rows(7, 60);
     let frame = many_blocks(&content, 700);
     for cut in (0..frame.len()).step_by(11) {
@@ -264,7 +264,7 @@ fn after_an_error_no_input_is_taken() {
 }
 
 #[test]
-fn content_before_a_wrong_size_does_not_depend_on_the_room() {
+fn content_before_a_wrong_size_does_not_depend_on_the_output_size() {
     let content = mixed(300_000);
     let mut frame = compress(&content, &[], &[level(3), CParameter::ChecksumFlag(false)]);
     frame[5] ^= 1; // of the content's size, after magic number and descriptor

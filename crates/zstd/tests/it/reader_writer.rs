@@ -154,7 +154,7 @@ impl Read for Socket<'_> {
 }
 
 #[test]
-fn flushed_content_is_read_before_the_reader_is_asked_for_more() {
+fn flushed_content_is_read_before_the_reader_is_read_again() {
     let parts = [json_rows(1, 10), json_rows(2, 10), json_rows(3, 10)];
     let slices = parts.each_ref().map(|part| &part[..]);
     let frame = compress_flushed(&slices, &[], &[level(3)]);
@@ -377,7 +377,7 @@ fn a_dropped_writer_is_flushed_unless_it_panicked() {
 }
 
 #[test]
-fn a_prefix_is_that_of_the_first_frame_alone() {
+fn only_the_first_frame_uses_a_prefix() {
     let rows = json_rows(1, 60);
     // A prefix that begins with the magic number of a dictionary is still raw content.
     let prefix = [&0xec30_a437_u32.to_le_bytes(), &rows[..]].concat();

@@ -233,7 +233,7 @@ fn bzip2_blocks_are_unsupported() {
 /// RocksDB 11 held its only block back to train a dictionary, had too few samples, and did not
 /// count the block.
 #[test]
-fn a_file_for_which_no_dictionary_came_is_sound() {
+fn file_whose_dictionary_was_not_trained_is_sound() {
     let mut reader = Reader::new(&Store::new());
     let sst = reader.open_bytes(read("../dict/7-xxh3-zstd-no-dictionary-came"), SstOptions::new()).unwrap();
     let stats = reader.stats(&sst).unwrap();

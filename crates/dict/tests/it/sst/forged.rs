@@ -335,7 +335,7 @@ fn oversized_block_lengths_are_errors() {
 }
 
 #[test]
-fn other_format_versions_are_unsupported_and_say_which_way() {
+fn unsupported_format_versions_are_called_older_or_newer() {
     for (version, message) in [(1, "older than 2"), (8, "newer than 7"), (u32::MAX, "newer than 7")] {
         let error = open(Forge { version, ..Forge::new() }.finish(&block(&[]))).unwrap_err();
         assert_eq!(error.kind, Kind::Unsupported);

@@ -140,7 +140,7 @@ fn separate_values_and_uniform_keys_of_rocksdb_11_are_read() {
 /// The options ask for a dictionary, but there is too little to train one with: one block, and a
 /// few.
 #[test]
-fn files_for_which_no_dictionary_came_are_sound() {
+fn files_whose_dictionary_was_not_trained_are_sound() {
     let folder = folder("sst-no-dictionary");
     let store = Store::new();
     let mut reader = Reader::new(&store);
