@@ -15,8 +15,7 @@ use super::layout::{Header, SegmentHeader, SegmentTrailer, corrupt};
 use crate::files::fields::hash;
 use crate::files::input::{Input, frame_error};
 
-pub(super) const UNKNOWN: Error =
-    Error::new(Kind::BadArgument, 0, "the pack has no dictionary with this ID");
+pub(super) const UNKNOWN: Error = Error::new(Kind::BadArgument, 0, "the pack has no dictionary with this ID");
 
 /// A pack in the state in which it was opened. Clones share it.
 #[derive(Clone)]
