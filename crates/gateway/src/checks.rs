@@ -11,10 +11,10 @@ pub enum Encoding {
 
 /// Checks of each payload.
 ///
-/// Neither transport has a checksum. After a lost message or a flipped bit, later messages may decode to
-/// wrong bytes without any error. These checks, which cost one pass over the payload, catch most of that:
-/// payloads that are not exactly one object or term, and gaps in the sequence numbers. Damage that leaves
-/// a valid object with the expected number is not detected.
+/// Neither stream format has a checksum. After a lost message or a flipped bit, later messages may
+/// decode to wrong bytes without any error. These checks cost one pass over the payload and catch
+/// most of that: they reject payloads that are not exactly one object or term, and gaps in the
+/// sequence numbers. They do not detect damage that leaves a valid object with the expected number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checks {

@@ -15,16 +15,17 @@ use linerate_zstd::Dictionary;
 /// # Ok::<(), linerate_gateway::Error>(())
 /// ```
 pub struct Dictionaries {
-    /// In order of their ids.
+    /// Sorted by id.
     by_id: Vec<Dictionary<'static>>,
 }
 
 impl Dictionaries {
-    /// Digests dictionaries in zstd's format, of which each has an id. One without the magic number of that format is raw
-    /// content: its id is 0, and frames that name no dictionary use it.
+    /// Digests dictionaries. One in zstd's format has an id; one without the magic number of that
+    /// format is raw content, has the id 0, and is used by frames that name no dictionary.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] or [`Kind::Truncated`] for a damaged dictionary, [`Kind::BadArgument`] for two with the same id.
+    /// [`Kind::Corrupt`] or [`Kind::Truncated`] for a damaged dictionary, [`Kind::BadArgument`] for
+    /// two with the same id.
     pub fn new<'b>(dictionaries: impl IntoIterator<Item = &'b [u8]>) -> Result<Dictionaries, Error> {
         let digested: Result<Vec<_>, Error> = dictionaries.into_iter().map(Dictionary::new).collect();
         let mut by_id = digested?;
@@ -40,13 +41,13 @@ impl Dictionaries {
         self.by_id.iter().map(Dictionary::id)
     }
 
-    /// Bytes held: contents and tables.
+    /// Bytes held by contents and tables.
     pub fn memory(&self) -> usize {
         let digested: usize = self.by_id.iter().map(|one| one.memory() + one.content().len()).sum();
         digested + self.by_id.capacity() * size_of::<Dictionary<'static>>()
     }
 
-    /// The dictionary of a frame with this Dictionary_ID; 0 if it names none.
+    /// The dictionary for a frame with this `Dictionary_ID`, which is 0 if the frame names none.
     pub(crate) fn find(&self, id: u32) -> Option<&Dictionary<'static>> {
         let at = self.by_id.binary_search_by_key(&id, Dictionary::id).ok()?;
         Some(&self.by_id[at])

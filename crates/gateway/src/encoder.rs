@@ -8,21 +8,22 @@ use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer};
 use crate::error::{Result, SessionError};
 use crate::transport::Transport;
 
-// Parameters that gateways are known to use.
+// The parameters that gateways are known to use.
 const ZSTD_LEVEL: i32 = 7;
 const ZSTD_TABLE_LOG: u32 = 15;
 const ZSTD_WINDOW_LOG: u32 = 16;
 const ZLIB_LEVEL: i32 = 6;
 const ZLIB_WINDOW_LOG: u8 = 15;
-/// Added to the window of zlib-rs for gzip's header and trailer.
+/// Makes zlib-rs write gzip's header and trailer when added to its window bits.
 const GZIP: u8 = 16;
 
-/// What libzstd begins a frame with, given these parameters: magic number, descriptor, window of 64 KiB.
+/// The frame header that libzstd writes with these parameters: magic number, descriptor, 64 KiB
+/// window.
 const ZSTD_HEADER: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0, (ZSTD_WINDOW_LOG as u8 - 10) << 3];
-/// A raw block without content that is not the last of its frame.
+/// An empty raw block that is not the last one of its frame.
 const ZSTD_EMPTY_BLOCK: [u8; 3] = [0; 3];
 
-/// Bytes by which the output grows.
+/// Bytes by which the output buffer grows.
 const STEP: usize = 16 << 10;
 
 /// Compresses messages as a gateway does, for tests, recordings and gateways themselves.
@@ -40,18 +41,19 @@ enum Codec {
     Frames(CCtx<'static>),
 }
 
-/// Who writes the header of a zstd stream. libzstd does so with the first payload that is not empty.
+/// State of the frame header of a zstd stream. libzstd writes it with the first payload that is not
+/// empty.
 #[derive(PartialEq, Eq)]
 enum FrameHeader {
     Missing,
-    /// Written with an empty message; libzstd repeats it.
+    /// We wrote it with an empty message; libzstd will write it a second time.
     Ours,
     Whole,
 }
 
 impl Encoder {
-    /// An encoder with the parameters that gateways use: zlib level 6, or zstd level 7 with a window of
-    /// 64 KiB and tables of 2^15 entries; independent messages at these levels.
+    /// Creates an encoder with the parameters that gateways use: zlib level 6, or zstd level 7 with
+    /// a window of 64 KiB and tables of 2^15 entries. Independent messages use the same levels.
     ///
     /// # Errors
     /// [`Kind::Limit`] if memory runs out.
@@ -77,12 +79,13 @@ impl Encoder {
             Codec::Frames(context) => context.load_dictionary(dictionary).is_ok(),
             _ => false,
         };
-        let what = "this is no dictionary, or the transport has none";
+        let what = "the dictionary is damaged, or the transport takes none";
         let error = Error::new(Kind::BadArgument, 0, what);
         if set { Ok(self) } else { Err(SessionError { error, message_index: 0 }) }
     }
 
-    /// Compresses a message, flushes or finishes, and appends the compressed bytes to `wire`.
+    /// Compresses a message, flushes or finishes the stream as its transport does, and appends the
+    /// compressed bytes to `wire`.
     ///
     /// # Errors
     /// [`Kind::Limit`] if memory runs out.
@@ -133,7 +136,7 @@ fn compress_frame(
     payload: &[u8],
     wire: &mut Vec<u8>,
 ) -> std::result::Result<(), Error> {
-    // So that the frame states its content's size.
+    // Makes the frame header state the size of the content.
     context.set_pledged_src_size(Some(payload.len() as u64)).map_err(zstd_error)?;
     compress_zstd(context, payload, wire, ZSTD_EndDirective::ZSTD_e_end)
 }
@@ -160,7 +163,8 @@ fn compress_deflate(
     }
 }
 
-/// Compresses and flushes. A flush of libzstd without content gives no byte, which is no message.
+/// Compresses and flushes. For an empty payload it writes an empty block itself, since a flush of
+/// libzstd without content produces no bytes, and a message must have some.
 fn compress_zstd_message(
     context: &mut CCtx<'_>,
     header: &mut FrameHeader,

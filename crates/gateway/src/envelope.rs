@@ -3,7 +3,8 @@
 /// Number of members of an envelope.
 pub(crate) const MEMBERS: usize = 3;
 
-/// Opcode, sequence number and event of a payload. The rest of it is scanned only for brackets and strings.
+/// Opcode, sequence number and event of a payload. The rest of the payload is scanned only for
+/// brackets and strings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Envelope<'p> {
     /// `op`: the opcode; 0 for events.

@@ -138,8 +138,8 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Skips a term and all that it contains. A count of the terms still to come replaces recursion; each
-    /// takes at least one byte, so the count cannot exceed the bytes left.
+    /// Skips a term and everything in it. Instead of recursing it counts the terms still to come;
+    /// each takes at least one byte, so a count above the bytes left is an error.
     fn term(&mut self) -> Result<()> {
         let mut left = 1u64;
         while left > 0 {
@@ -176,7 +176,7 @@ impl<'p> Walk<'p> {
 mod tests {
     use super::*;
 
-    /// `#{d => [1, <<"x">>, #{}], op => 0, s => 300, t => 'READY'}`, keys as binaries.
+    /// The term `#{d => [1, <<"x">>, #{}], op => 0, s => 300, t => 'READY'}` with binaries as keys.
     fn sample() -> Vec<u8> {
         let mut term = vec![VERSION, MAP, 0, 0, 0, 4];
         let key = |term: &mut Vec<u8>, name: &str| {

@@ -1,12 +1,12 @@
-//! Kinds of files of messages, by their first bytes.
+//! Recognises what a file of messages holds by its first bytes.
 
 use crate::transport::Transport;
 
-/// Begins every recording.
+/// Magic number of a recording.
 const RECORDING: &[u8] = b"LGWR";
-/// Begins a zstd frame (RFC 8878, section 3.1.1).
+/// Magic number of a zstd frame (RFC 8878, section 3.1.1).
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-/// Begins a term of Erlang's external format.
+/// First byte of a term in Erlang's external term format.
 const ETF: u8 = 131;
 
 /// What a file of messages holds.
@@ -16,19 +16,20 @@ pub enum FileKind {
     Recording,
     /// [`Messages`](crate::Messages), not compressed: JSON or ETF.
     Payloads,
-    /// [`Messages`](crate::Messages), compressed for this transport. zlib messages that are independent begin like the
-    /// messages of a stream, and deflate data like anything: neither is found.
+    /// [`Messages`](crate::Messages), compressed for this transport. Independent zlib messages are
+    /// reported as a zlib stream, which begins alike; raw deflate data is not recognised.
     Compressed(Transport),
-    /// One zstd frame. Where its messages begin is not in it.
+    /// One zstd frame, which does not tell where its messages begin.
     ZstdFrame,
 }
 
 impl FileKind {
-    /// Bytes of the beginning of a file that are enough to tell its kind.
+    /// Number of bytes at the beginning of a file that are enough to tell its kind.
     pub const HEAD: usize = 64;
 
-    /// The kind of a file that begins with `head`, of which all bytes are there, or [`HEAD`](Self::HEAD). Other files
-    /// may begin alike: this is for what is said to be messages.
+    /// Returns the kind of a file that begins with `head`: its first [`HEAD`](Self::HEAD) bytes, or
+    /// the whole file if it is shorter. Files of other kinds may begin in the same way, so use this
+    /// only for files that are expected to hold messages.
     pub fn of(head: &[u8]) -> Option<FileKind> {
         if head.starts_with(RECORDING) {
             return Some(FileKind::Recording);
@@ -36,7 +37,7 @@ impl FileKind {
         if head.starts_with(ZSTD) {
             return Some(FileKind::ZstdFrame);
         }
-        // The first messages may be shorter than what tells a transport.
+        // A message may be shorter than a magic number, so the first ones are joined.
         let (mut first, mut rest) = (Vec::new(), head);
         while first.len() <= ZSTD.len()
             && let Some((len, after)) = rest.split_first_chunk::<4>()
@@ -47,11 +48,12 @@ impl FileKind {
         }
         match first.as_slice() {
             [b'{' | b'[' | b' ' | b'\n' | ETF, ..] => Some(FileKind::Payloads),
-            // The descriptor: of streams neither content size, dictionary nor checksum (RFC 8878, section 3.1.1.1.1).
+            // A frame header descriptor of 0: streams have no content size, dictionary or checksum
+            // (RFC 8878, section 3.1.1.1.1).
             [0x28, 0xb5, 0x2f, 0xfd, 0, ..] => Some(FileKind::Compressed(Transport::Zstd)),
             bytes if bytes.starts_with(ZSTD) => Some(FileKind::Compressed(Transport::ZstdFrame)),
             [0x1f, 0x8b, 8, ..] => Some(FileKind::Compressed(Transport::Gzip)),
-            // The check of zlib's header (RFC 1950, section 2.2).
+            // The check bits of zlib's header (RFC 1950, section 2.2).
             [method, flags, ..]
                 if method & 15 == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31) =>
             {

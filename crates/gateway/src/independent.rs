@@ -1,4 +1,5 @@
-//! Messages that are compressed each on its own: zstd frames, with dictionaries by id, and zlib, gzip or deflate data.
+//! Decodes messages that are compressed separately: zstd frames, with dictionaries by id, and zlib,
+//! gzip or raw deflate data.
 
 use std::sync::Arc;
 
@@ -11,24 +12,24 @@ use crate::limits::Limits;
 use crate::payload::Payload;
 use crate::scratch::Scratch;
 
-/// Output space of the first attempt, in bytes. Most messages have less content.
+/// Output space of the first attempt, in bytes. Most messages are smaller.
 const OUTPUT_SPACE: usize = 32 << 10;
 
 pub(crate) enum Independent {
-    /// Any number of frames.
+    /// A message is any number of frames.
     Zstd(Option<Arc<Dictionaries>>),
-    /// One stream; of gzip any number of members.
+    /// A message is one stream or, with gzip, any number of members.
     Deflate(Format),
 }
 
-/// Bytes read and written.
+/// Numbers of bytes read and written.
 type Sizes = (usize, usize);
 
 impl Independent {
     /// Decodes a message and appends it to the payload.
     ///
     /// # Errors
-    /// With offsets from the beginning of the message.
+    /// Offsets count from the beginning of the message.
     pub(crate) fn message(&self, src: &[u8], scratch: &mut Scratch, limits: &Limits) -> Result<(), Error> {
         let mut at = 0;
         loop {
@@ -44,14 +45,15 @@ impl Independent {
         }
     }
 
-    /// Decodes a frame, stream or member to the space after the payload.
+    /// Decodes a frame, stream or member into the space after the payload. Tries again with more
+    /// space until the output fits.
     fn part(&self, src: &[u8], scratch: &mut Scratch, limits: &Limits) -> Result<Sizes, Error> {
         let mut space = OUTPUT_SPACE;
         loop {
             let free = scratch.payload.spare(space, limits.max_message)?.len();
             match self.attempt(src, scratch, free, limits) {
                 Err(error) if error.kind == Kind::OutputTooSmall => {
-                    // The limit has cut the space that was asked for.
+                    // The limit on payloads allowed less space than was asked for.
                     if free < space {
                         return Err(Payload::TOO_LONG);
                     }
@@ -62,7 +64,7 @@ impl Independent {
         }
     }
 
-    /// Decodes to `free` bytes after the payload.
+    /// Decodes into the `free` bytes after the payload.
     fn attempt(
         &self,
         src: &[u8],
@@ -91,20 +93,22 @@ impl Independent {
         }
     }
 
-    /// The space for the next attempt: what the blocks of a zstd frame can hold at most, or twice what was not enough.
+    /// Space for the next attempt: the most that the blocks of a zstd frame can hold, or twice the
+    /// space that was not enough.
     fn bound(&self, src: &[u8], free: usize) -> Result<usize, Error> {
         if matches!(self, Independent::Deflate(_)) {
             return Ok(free.saturating_mul(2));
         }
         let extent = frame_extent(src, Default::default())?;
         if extent.bound > extent.blocks as u64 * BLOCK_MAX as u64 || extent.bound <= free as u64 {
-            return Err(Error::new(Kind::Corrupt, 0, "the content has not the size that its frame says"));
+            return Err(Error::new(Kind::Corrupt, 0, "the content's size differs from its frame header"));
         }
         Ok(usize::try_from(extent.bound).unwrap_or(usize::MAX))
     }
 }
 
-/// A message that needs a dictionary which is not there is unsupported, not a caller's mistake.
+/// Reports a missing dictionary as unsupported: the message asked for it, so it is not the caller's
+/// mistake.
 fn unknown_dictionary(error: Error) -> Error {
     match error.kind {
         Kind::BadArgument => error.with_kind(Kind::Unsupported),

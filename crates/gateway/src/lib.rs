@@ -1,23 +1,27 @@
-//! Message streams of chat gateways: one zlib or zstd stream for as long as the connection lives,
-//! flushed after each message; and of feeds, whose messages are compressed each on its own.
+//! Decompresses the messages of chat gateways and of feeds. A gateway sends one zlib or zstd stream
+//! for as long as the connection lives, flushed after each message; a feed compresses each message
+//! on its own.
 //!
-//! * [`Session`]: one per connection. Takes the content of each websocket message and returns exactly one
-//!   payload, or none if the message is not complete.
-//! * [`Scratch`]: one per thread, shared by all its sessions: buffers that are needed only while a message is
-//!   decoded. A session itself holds little more than the history that its format requires.
-//! * [`ScratchPool`]: for programs with a thread per connection. [`release_memory`]: after many connections were closed.
-//! * [`Dictionaries`]: of zstd frames, digested once for all sessions.
-//! * [`Limits`]: the largest payload, the largest window.
-//! * [`Checks`]: detection of lost messages, which neither format has.
-//! * [`Envelope`]: opcode, sequence number and event of a payload, also without reading the rest of it.
-//! * [`Encoder`]: the gateway's side, for tests, recordings and gateways.
-//! * [`Recorder`], [`Recording`], [`Replay`], [`Statistics`], [`transcode`]: connections kept in files,
-//!   decoded again, counted, and compressed for the other transport. [`Messages`]: files of messages alone.
-//!   [`FileKind`]: which of these a file is.
-//! * [`stats`]: what each message cost, recorded without what it said.
-//! * `client`, behind a feature of that name: the websocket of a connection, and its heartbeats.
+//! * [`Session`] decodes one connection. It takes the content of each websocket message and returns
+//!   exactly one payload, or none if the message is not complete.
+//! * [`Scratch`] holds the buffers that are needed only while a message is decoded. Each thread has
+//!   one, shared by all its sessions, so a session itself holds little more than the history that
+//!   its format requires.
+//! * [`ScratchPool`] is for programs with a thread per connection; [`release_memory`] is worth
+//!   calling after many connections were closed.
+//! * [`Dictionaries`] are the dictionaries of zstd frames, digested once for all sessions.
+//! * [`Limits`] bound the payload and the window.
+//! * [`Checks`] detect lost messages, which neither stream format does.
+//! * [`Envelope`] has the opcode, sequence number and event of a payload, and can be read without
+//!   the rest of it.
+//! * [`Encoder`] is the gateway's side, for tests, recordings and gateways.
+//! * [`Recorder`] and [`Recording`] keep connections in files; [`Replay`] decodes them,
+//!   [`Statistics`] counts them, and [`transcode`] compresses them for the other transport.
+//!   [`Messages`] reads files that have messages only. [`FileKind`] tells which of these a file is.
+//! * [`stats`] records what each message cost, without its content.
+//! * `client`, behind a feature of that name, is the websocket of a connection with its heartbeats.
 //!
-//! The crate `linerate-gateway-sim` is a gateway for tests of clients, and has synthetic traffic.
+//! The crate `linerate-gateway-sim` has a gateway for tests of clients, and generates traffic.
 //!
 //! ```
 //! use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
@@ -38,18 +42,18 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `session` | one connection: counters, limits, the error that persists until a reset |
-//! | `zstd`, `zlib` | where a message ends in each stream |
-//! | `independent`, `dictionaries` | messages compressed each on its own; dictionaries of zstd frames by id |
-//! | `scratch`, `pool`, `payload` | working memory of a thread; a pool of it; the buffer of a message |
+//! | `session` | one connection: its counters, its limits, and the error that persists until a reset |
+//! | `zstd`, `zlib` | decodes each kind of stream and finds where a message ends |
+//! | `independent`, `dictionaries` | messages that are compressed separately; dictionaries of zstd frames by id |
+//! | `scratch`, `pool`, `payload` | a thread's working memory; a pool of them; the output buffer of a message |
 //! | `checks`, `envelope`, `parse`, `json`, `etf` | detection of lost messages; opcode, sequence number and event of a payload |
 //! | `nesting`, `kernel/nesting` | matching brackets of JSON, 64 bytes at a time |
 //! | `recent`, `record`, `messages`, `replay` | compressed messages kept in memory and in files, and decoded again |
-//! | `file_kind` | kinds of such files by their first bytes |
+//! | `file_kind` | the kind of such a file, by its first bytes |
 //! | `encoder` | the gateway's side, through zlib-rs and libzstd |
-//! | `client/` | feature `client`: the websocket and its heartbeats; `address`, what is connected to |
-//! | `stats/` | records of what messages cost: `recorder` and its `connection`s, `sample`s in a `ring` to the collecting thread, `totals`; `log`, `log_files`, `record`, `origin` on disk; `prometheus`, `metrics_facade`; `clock` |
-//! | `sys/malloc` | freed memory, returned to the system |
+//! | `client/` | feature `client`: the websocket and its heartbeats; `address`: the gateway's URL |
+//! | `stats/` | records of what messages cost: `recorder` and its `connection`s; `sample`s in a `ring` on their way to the collecting thread; `totals`; `log`, `log_files`, `record` and `origin` on disk; `prometheus` and `metrics_facade`; `clock` |
+//! | `sys/malloc` | returns freed memory to the system |
 //! | `limits`, `message`, `transport`, `error` | small types of the interface |
 
 mod checks;

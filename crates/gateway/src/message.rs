@@ -2,7 +2,7 @@
 
 use crate::envelope::Envelope;
 
-/// A decoded message. It borrows the scratch it was decoded with until that is used again.
+/// A decoded message. It borrows the scratch that it was decoded with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message<'s> {

@@ -1,4 +1,4 @@
-//! Files of messages: each is its length (u32, little-endian) and its bytes.
+//! Files of messages. Each message is stored as its length (u32, little-endian) and its bytes.
 
 use std::io::{self, Read, Write};
 
@@ -9,8 +9,8 @@ use crate::record::{MAX_MESSAGE, fill, read_up_to};
 /// Bytes of the length field.
 const HEAD: usize = 4;
 
-/// Reads a file of messages, plain or compressed: an iterator over them. Each is preceded by its length (u32,
-/// little-endian).
+/// Iterator over a file of messages, plain or compressed. Each message is preceded by its length
+/// (u32, little-endian).
 ///
 /// ```
 /// use linerate_gateway::{Messages, write_message};
@@ -24,13 +24,13 @@ const HEAD: usize = 4;
 /// ```
 pub struct Messages<R> {
     source: R,
-    /// Bytes read.
+    /// Number of bytes read.
     at: u64,
     done: bool,
 }
 
 impl<R: Read> Messages<R> {
-    /// Reads from the beginning of a file, which should be buffered: reads are small.
+    /// Reads from the beginning of a file, which should be buffered, since reads are small.
     pub const fn new(source: R) -> Self {
         Messages { source, at: 0, done: false }
     }
@@ -57,8 +57,9 @@ impl<R: Read> Messages<R> {
     }
 }
 
-/// Errors are those of the source, and, as [`io::Error`], [`Kind::Truncated`] for a file that ends within a
-/// message and [`Kind::Limit`] for a message of more than 1 GiB. The iterator ends after an error.
+/// Errors are those of the source, [`Kind::Truncated`] for a file that ends within a message, and
+/// [`Kind::Limit`] for a message of more than 1 GiB, all as [`io::Error`]. The iterator ends after
+/// an error.
 impl<R: Read> Iterator for Messages<R> {
     type Item = io::Result<Vec<u8>>;
 

@@ -1,21 +1,21 @@
 //! Finds the bracket that closes a JSON value, 64 bytes at a time.
 //!
-//! Brackets within strings do not count. A bit mask of the quotes, XORed with all its shifts (prefix XOR, as in
-//! simdjson: Langdale and Lemire 2019), masks the bytes within strings. Only the brackets outside are visited
-//! one by one.
+//! Brackets within strings do not count. A prefix XOR over the bit mask of the quotes marks the
+//! bytes within strings, as in simdjson (Langdale and Lemire 2019). Only the brackets outside
+//! strings are visited one by one.
 
 type Result<T> = std::result::Result<T, &'static str>;
 
 pub(crate) const TRUNCATED: &str = "the payload is a truncated JSON object";
 pub(crate) const DAMAGED: &str = "the payload is a damaged JSON object";
 
-/// Maximum nesting, in words of 64 brackets.
+/// Maximum nesting depth, in words of 64 brackets.
 const DEPTH: usize = 16;
-/// Maximum nesting.
+/// Maximum nesting depth, in brackets.
 #[cfg(test)]
 pub(crate) const MAX_DEPTH: usize = 64 * DEPTH;
 
-/// Bytes per block, one bit each in a mask.
+/// Bytes per block; a mask has one bit for each.
 pub(crate) const BLOCK: usize = 64;
 
 /// Character classes of a block, regardless of strings; bit 0 is the first byte.
@@ -27,14 +27,14 @@ pub(crate) struct CharMasks {
     pub(crate) opening: u64,
     /// `}` and `]`.
     pub(crate) closing: u64,
-    /// Of the opening and closing ones, which are braces.
+    /// `{` and `}`.
     pub(crate) braces: u64,
     /// Bytes below 0x20.
     pub(crate) control: u64,
 }
 
 impl CharMasks {
-    /// The specification of the kernels: one byte after the other.
+    /// Classifies one byte after the other. This is the specification of the vector kernels.
     pub(crate) fn scalar(block: &[u8; BLOCK]) -> CharMasks {
         let mut masks = CharMasks::default();
         for (i, &byte) in block.iter().enumerate() {
@@ -54,7 +54,8 @@ impl CharMasks {
     }
 }
 
-/// Returns the end of the value that begins with the bracket at `at`: the offset after its closing bracket.
+/// Returns the end of the value that begins with the bracket at `at`: the offset after its closing
+/// bracket.
 #[inline(always)]
 pub(crate) fn match_brackets(
     bytes: &[u8],
@@ -103,7 +104,7 @@ pub(crate) fn match_brackets(
     }
 }
 
-/// Whether one of the suspect bytes is not white space outside strings.
+/// Whether a suspect byte is anything but white space outside strings.
 #[cold]
 fn is_damaged(block: &[u8], suspect: u64, within: u64) -> bool {
     let is = |mask: u64, i: usize| mask >> i & 1 == 1;
@@ -157,7 +158,7 @@ impl Strings {
 /// Stack of open brackets.
 #[derive(Default)]
 struct BracketStack {
-    /// One bit per bracket: whether it is a brace. The word of the innermost brackets is `top`.
+    /// One bit per bracket: whether it is a brace. The word for the innermost brackets is in `top`.
     words: [u64; DEPTH],
     top: u64,
     depth: usize,
@@ -204,7 +205,7 @@ mod tests {
         }
     }
 
-    /// The reference: one byte after the other.
+    /// Reference implementation that visits one byte after the other.
     fn reference(bytes: &[u8]) -> Result<usize> {
         let (mut open, mut within, mut escaped) = (Vec::new(), false, false);
         for (i, &byte) in bytes.iter().enumerate() {
@@ -248,7 +249,7 @@ mod tests {
             let mut open = vec![text[0]];
             for _ in 0..len {
                 let byte = symbols[noise.below(symbols.len())];
-                // Mostly matching brackets, so that nesting is deep.
+                // Most brackets match, so that nesting gets deep.
                 let byte = match (byte, open.last()) {
                     (b'}' | b']', Some(b'{')) if noise.below(50) > 0 => b'}',
                     (b'}' | b']', Some(b'[')) if noise.below(50) > 0 => b']',

@@ -1,15 +1,16 @@
-//! Envelopes of payloads in either encoding.
+//! Reads the envelopes of payloads in either encoding.
 
 use crate::checks::Encoding;
 use crate::envelope::Envelope;
 use crate::{etf, json};
 
 impl<'p> Envelope<'p> {
-    /// Reads the envelope of a payload, which must be exactly one object, or one term that is a map: brackets
-    /// match, strings end, text is UTF-8, and nothing follows. The rest of JSON's grammar is not checked.
+    /// Reads the envelope of a payload, which must be exactly one JSON object or one ETF map. For
+    /// JSON it checks that brackets match, strings end, the text is UTF-8, and nothing follows, but
+    /// not the rest of the grammar.
     ///
     /// # Errors
-    /// A message that says what is wrong.
+    /// A message that tells what is wrong with the payload.
     pub fn read(payload: &'p [u8], encoding: Encoding) -> Result<Self, &'static str> {
         match encoding {
             Encoding::Json => json::envelope(payload),
@@ -17,10 +18,11 @@ impl<'p> Envelope<'p> {
         }
     }
 
-    /// Reads the envelope without the rest of the payload, to decide whether it is worth parsing. Stops after
-    /// the last of the three members, which gateways that write JSON put before the large one, `d`; bytes
-    /// after that are not checked. A missing member is searched for up to the end. Of duplicate names either
-    /// may be used, and names written with escapes are not recognised.
+    /// Reads the envelope without the rest of the payload, to decide whether the payload is worth
+    /// parsing. It stops after the last of the three members, which gateways that write JSON put
+    /// before the large one, `d`, and checks nothing after that. If a member is missing, the whole
+    /// payload is searched for it. If a name occurs twice, either value may be used. Names written
+    /// with escapes are not recognised.
     ///
     /// ```
     /// use linerate_gateway::{Encoding, Envelope};
@@ -31,8 +33,8 @@ impl<'p> Envelope<'p> {
     /// ```
     ///
     /// # Errors
-    /// A message that says what is wrong, for a payload that is not an object or map, or is damaged before the
-    /// last of the members.
+    /// A message that tells what is wrong, for a payload that is not an object or map, or is
+    /// damaged before the last of the three members.
     pub fn peek(payload: &'p [u8], encoding: Encoding) -> Result<Self, &'static str> {
         match encoding {
             Encoding::Json => json::peek(payload),

@@ -4,9 +4,10 @@ use linerate_core::{Error, Kind};
 
 /// Initial size of the buffer, in bytes.
 const INITIAL: usize = 64 << 10;
-/// Size that is never freed, in bytes.
+/// Largest size of the buffer that is kept for good, in bytes.
 const RETAINED: usize = 1 << 20;
-/// Longest content that is copied to and from a waiting connection, in bytes.
+/// Longest content that is copied to and from a waiting connection, in bytes; longer content is
+/// moved.
 const COPIED: usize = 4 << 10;
 const NO_MEMORY: Error = Error::new(Kind::Limit, 0, "out of memory for a message");
 /// Consecutive messages of at most [`RETAINED`] bytes after which a larger buffer is trimmed.
@@ -15,7 +16,7 @@ const TRIM_AFTER: u32 = 256;
 /// The output buffer of a message, reused from message to message.
 #[derive(Default)]
 pub(crate) struct Payload {
-    /// Initialized as a whole, so that it is cleared only once.
+    /// Zeroed when it grows, and not again for each message.
     bytes: Vec<u8>,
     len: usize,
     /// Consecutive messages of at most [`RETAINED`] bytes.
@@ -54,8 +55,9 @@ impl Payload {
         self.small = 0;
     }
 
-    /// Grows the buffer by at least `min` bytes after the content, up to `limit + 1` in total: the extra byte
-    /// distinguishes a message of `limit` bytes from a longer one. Returns the usable length.
+    /// Makes room for at least `min` bytes after the content, up to `limit + 1` bytes in total. The
+    /// extra byte distinguishes a message of `limit` bytes from a longer one. Returns the usable
+    /// length.
     fn grow(&mut self, min: usize, limit: usize) -> Result<usize, Error> {
         let max = limit.saturating_add(1);
         let wanted = self.len.saturating_add(min).min(max);
@@ -67,14 +69,15 @@ impl Payload {
         Ok(self.bytes.len().min(max).max(self.len))
     }
 
-    /// Free space after the content: at least `min` bytes, fewer only if the message could exceed `limit` by
-    /// more than one byte.
+    /// Returns the free space after the content: at least `min` bytes, or fewer if the message
+    /// would otherwise exceed `limit` by more than one byte.
     pub(crate) fn spare(&mut self, min: usize, limit: usize) -> Result<&mut [u8], Error> {
         let end = self.grow(min, limit)?;
         Ok(&mut self.bytes[self.len..end])
     }
 
-    /// Content followed by free space as from [`spare`](Self::spare), and the length of the content.
+    /// Returns the content followed by the free space of [`spare`](Self::spare), and the length of
+    /// the content.
     pub(crate) fn output(&mut self, min: usize, limit: usize) -> Result<(&mut [u8], usize), Error> {
         let end = self.grow(min, limit)?;
         Ok((&mut self.bytes[..end], self.len))
@@ -86,21 +89,22 @@ impl Payload {
         self.advance(bytes.len(), limit)
     }
 
-    /// Adds `count` bytes written to the free space.
+    /// Counts `count` bytes that were written to the free space as content.
     pub(crate) fn advance(&mut self, count: usize, limit: usize) -> Result<(), Error> {
         self.set_len(self.len + count, limit)
     }
 
-    /// Sets the length after writing.
+    /// Sets the length of the content after writing.
     pub(crate) fn set_len(&mut self, len: usize, limit: usize) -> Result<(), Error> {
         self.len = len;
         if len > limit { Err(Self::TOO_LONG) } else { Ok(()) }
     }
 
-    /// Takes the content out, for a connection that waits for the rest of a message; `None` if there is none.
+    /// Takes the content out, for a connection that waits for the rest of a message; `None` if
+    /// there is none.
     ///
-    /// Short content is copied, so that the buffer stays with its thread and the connection holds only what it needs.
-    /// Longer content is moved, so that many fragments cost no copies.
+    /// Short content is copied, so the buffer stays with its thread and the connection holds only
+    /// what it needs. Longer content is moved, so many fragments cost no copies.
     pub(crate) fn suspend(&mut self) -> Option<Payload> {
         if self.len == 0 {
             return None;
@@ -116,7 +120,7 @@ impl Payload {
         Some(content)
     }
 
-    /// Takes back what [`suspend`](Self::suspend) has returned.
+    /// Puts back content that [`suspend`](Self::suspend) returned.
     pub(crate) fn resume(&mut self, content: Payload) {
         match self.bytes.get_mut(..content.len) {
             Some(space) if content.len <= COPIED => {

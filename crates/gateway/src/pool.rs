@@ -5,15 +5,16 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use crate::scratch::Scratch;
 
-/// A pool of [`Scratch`] for any number of threads; its size depends on how many decode at the same time.
+/// A pool of [`Scratch`] for any number of threads. Its size depends on how many decode at the same
+/// time.
 ///
-/// A client with a thread per connection would hold a [`Scratch`] for each, many times the memory of its
-/// sessions. Here a thread takes one while it decodes a message and copies it out. Nobody waits: if all are
-/// in use, a temporary one is allocated.
+/// A client with a thread per connection would otherwise hold a [`Scratch`] for each, many times
+/// the memory of its sessions. With a pool, a thread takes a scratch while it decodes a message and
+/// copies the payload out. No thread waits: if all are in use, a temporary one is allocated.
 ///
-/// The first free one is taken, so that few are used, and those are in the CPU's caches. An unused one
-/// holds 320 KiB and a payload buffer of at most 1 MiB; only the first, which is used most, keeps larger
-/// buffers, for 256 messages.
+/// A thread takes the first free scratch, so few are used, and those stay in the CPU's caches. Each
+/// unused one holds at most 320 KiB and a payload buffer of 1 MiB. Only the first, which is used
+/// most, keeps a larger buffer until 256 messages in a row were small.
 ///
 /// ```
 /// use linerate_gateway::{Encoder, Limits, ScratchPool, Session, Transport};
@@ -42,8 +43,8 @@ impl ScratchPool {
     /// Upper bound of the pool's size.
     const MAX: usize = 64;
 
-    /// A pool that keeps at most `max` (and at most 64), each allocated on first use. The
-    /// number of processors is enough.
+    /// Creates a pool that keeps at most `max` scratches, and never more than 64. Each is allocated
+    /// on first use. As many as there are processors are enough.
     pub const fn new(max: usize) -> Self {
         let max = if max > Self::MAX { Self::MAX } else { max };
         ScratchPool { slots: [const { Slot(Mutex::new(Scratch::empty())) }; Self::MAX], max }
@@ -64,7 +65,7 @@ impl ScratchPool {
         })
     }
 
-    /// Bytes held, without scratch that is in use.
+    /// Bytes held by scratch that is not in use.
     pub fn memory(&self) -> usize {
         self.slots.iter().filter_map(Slot::try_acquire).map(|scratch| scratch.memory()).sum()
     }
@@ -80,7 +81,8 @@ impl Slot {
     fn try_acquire(&self) -> Option<MutexGuard<'_, Scratch>> {
         match self.0.try_lock() {
             Ok(scratch) => Some(scratch),
-            // No message depends on a scratch's content, so a panic while it was in use does no harm.
+            // No message depends on the content of a scratch, so a panic while it was in use does
+            // no harm.
             Err(TryLockError::Poisoned(scratch)) => Some(scratch.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         }
@@ -93,7 +95,7 @@ pub struct PooledScratch<'p>(Source<'p>);
 enum Source<'p> {
     /// A slot of the pool, whose lock excludes other threads.
     Slot { scratch: MutexGuard<'p, Scratch>, first: bool },
-    /// Temporary, since all slots were in use.
+    /// A temporary scratch, because all slots were in use.
     Temporary(Box<Scratch>),
 }
 

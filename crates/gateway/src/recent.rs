@@ -7,9 +7,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::record::Recorder;
 use crate::transport::Transport;
 
-/// The last compressed messages of a connection, including one that failed, each with its time of receipt.
+/// The last compressed messages of a connection, including one that failed, each with its time of
+/// receipt.
 ///
-/// Each message depends on all before it, so they can be replayed only if none was dropped:
+/// Each message depends on all earlier ones, so they can be replayed only if none was dropped; see
 /// [`is_complete`](Self::is_complete).
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
@@ -29,7 +30,7 @@ struct Frame {
     wire: Box<[u8]>,
 }
 
-/// Nanoseconds since 1970; negative before.
+/// The current time in nanoseconds since 1970, negative before.
 pub(crate) fn now() -> i64 {
     let nanoseconds = match SystemTime::now().duration_since(UNIX_EPOCH) {
         Ok(since) => i128::try_from(since.as_nanos()).unwrap_or(i128::MAX),
@@ -39,7 +40,7 @@ pub(crate) fn now() -> i64 {
 }
 
 impl Recent {
-    /// Keeps at most `messages` messages of at most `bytes` bytes in total.
+    /// Keeps at most `messages` messages and at most `bytes` bytes in total.
     pub(crate) fn new(messages: usize, bytes: usize) -> Self {
         Recent { max_messages: messages, max_bytes: bytes, ..Self::default() }
     }
@@ -65,7 +66,8 @@ impl Recent {
         }
     }
 
-    /// Compressed bytes, oldest first: one item per call of [`Session::message`](crate::Session::message).
+    /// The compressed bytes, oldest first: one item per call of
+    /// [`Session::message`](crate::Session::message).
     pub fn frames(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.frames.iter().map(|frame| &frame.wire[..])
     }
@@ -75,13 +77,14 @@ impl Recent {
         self.dropped == 0
     }
 
-    /// Bytes held.
+    /// Number of bytes held.
     pub(crate) fn memory(&self) -> usize {
         self.bytes + self.frames.capacity() * size_of::<Frame>()
     }
 
-    /// Writes them as a recording for [`Recording`](crate::Recording). `transport` is that of the connection.
-    /// If messages were dropped, the recording begins in the middle of a connection, and replaying it fails.
+    /// Writes the messages as a file for [`Recording`](crate::Recording). `transport` is that of
+    /// the connection. If messages were dropped, the file begins in the middle of a connection, and
+    /// replaying it fails.
     ///
     /// # Errors
     /// Those of `out`.

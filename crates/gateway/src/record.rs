@@ -1,7 +1,7 @@
 //! Files of recorded connections.
 //!
-//! The header is `LGWR`, the version 1, the transport and two zero bytes. Entries follow,
-//! with little-endian numbers:
+//! The header is `LGWR`, the version 1, the transport and two zero bytes. Then come the entries;
+//! numbers are little-endian:
 //!
 //! | bytes | |
 //! |---|---|
@@ -26,9 +26,9 @@ const VERSION: u8 = 1;
 const HEADER: usize = 8;
 const HEAD: usize = 18;
 const UNKNOWN: u32 = u32::MAX;
-/// The largest message accepted from a file, in bytes.
+/// Largest message accepted from a file, in bytes.
 pub(crate) const MAX_MESSAGE: u32 = 1 << 30;
-/// Bytes of a message that are allocated before any is read: all of nearly every message.
+/// Bytes that are allocated for a message before it is read. Nearly every message fits.
 const ALLOCATED: u32 = 64 << 10;
 
 /// An entry of a recording.
@@ -77,10 +77,10 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// Adds the content of a websocket message, like [`Entry::Frame`].
+    /// Adds the content of a websocket message, as [`Entry::Frame`] does.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// Those of [`add`](Self::add).
     pub fn frame(&mut self, time: i64, payload: Option<u32>, wire: &[u8]) -> io::Result<()> {
         self.entry(time, payload.unwrap_or(UNKNOWN), wire, 0)
     }
@@ -105,11 +105,11 @@ impl<W: Write> Recorder<W> {
     }
 }
 
-/// Reads a recording: an iterator over its entries.
+/// Iterator over the entries of a recording.
 pub struct Recording<R> {
     source: R,
     transport: Transport,
-    /// Bytes read.
+    /// Number of bytes read.
     at: u64,
     done: bool,
 }
@@ -118,8 +118,9 @@ impl<R: Read> Recording<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// Those of `source`; [`Kind::Corrupt`] for a file that is not a recording, [`Kind::Truncated`], and
-    /// [`Kind::Unsupported`] for an unknown version, all as [`io::Error`].
+    /// Those of `source`; [`Kind::Corrupt`] for a file that is not a recording, [`Kind::Truncated`]
+    /// for one that ends within the header, and [`Kind::Unsupported`] for an unknown version or
+    /// transport, all as [`io::Error`].
     pub fn open(mut source: R) -> io::Result<Self> {
         let mut header = [0; HEADER];
         if fill(&mut source, &mut header)? < HEADER {
@@ -137,7 +138,7 @@ impl<R: Read> Recording<R> {
         Ok(Recording { source, transport, at: HEADER as u64, done: false })
     }
 
-    /// Transport of the recorded gateway.
+    /// Transport of the recorded connections.
     pub fn transport(&self) -> Transport {
         self.transport
     }
@@ -194,15 +195,15 @@ impl<R: Read> Iterator for Recording<R> {
     }
 }
 
-/// Reads `len` bytes, or fewer at the end. Beyond the first 64 KiB, memory grows by what is read, not by `len`, which a
-/// damaged file may say.
+/// Reads `len` bytes, or fewer at the end of the source. Beyond the first 64 KiB, memory grows with
+/// the bytes read and not with `len`, which may be wrong in a damaged file.
 pub(crate) fn read_up_to(source: &mut impl Read, len: u32) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(len.min(ALLOCATED) as usize);
     source.take(len.into()).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Fills `into` as far as the source goes; returns the number of bytes read.
+/// Fills `into` until the source ends. Returns the number of bytes read.
 pub(crate) fn fill(source: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     let mut at = 0;
     while at < into.len() {

@@ -13,21 +13,21 @@ use crate::session::Session;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Replay {
-    /// Whole messages.
+    /// Number of whole messages.
     pub messages: u64,
-    /// Frames; more than messages if some came in fragments.
+    /// Number of frames, which exceeds that of messages if some came in fragments.
     pub frames: u64,
-    /// Compressed bytes.
+    /// Compressed bytes in total.
     pub compressed: u64,
-    /// Bytes of payloads.
+    /// Payload bytes in total.
     pub payload: u64,
     /// The error that ended the replay.
     pub error: Option<SessionError>,
 }
 
 impl Replay {
-    /// Decodes frames in order with a new or reset session, up to the first error, and calls `each` with every
-    /// payload.
+    /// Decodes frames in order with a new or reset session, up to the first error, and calls `each`
+    /// with every payload.
     pub fn run<'f>(
         session: &mut Session,
         scratch: &mut Scratch,
@@ -55,10 +55,10 @@ impl Replay {
     }
 }
 
-/// Compresses payloads with `encoder`; returns the compressed bytes of each.
+/// Compresses payloads with `encoder` and returns the compressed bytes of each.
 ///
 /// # Errors
-/// As [`Encoder::message`].
+/// Those of [`Encoder::message`].
 pub fn transcode<'p>(
     encoder: &mut Encoder,
     payloads: impl IntoIterator<Item = &'p [u8]>,
@@ -74,11 +74,11 @@ pub fn transcode<'p>(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Compressed bytes.
+    /// Compressed bytes in total.
     pub compressed: u64,
-    /// Bytes of payloads.
+    /// Payload bytes in total.
     pub payload: u64,
 }
 
@@ -101,12 +101,12 @@ impl Counters {
 pub struct Statistics {
     /// All messages.
     pub all: Counters,
-    /// By the number of bits of the payload length: 0 for empty payloads; `n` for `1 << (n - 1)` bytes to
-    /// `(1 << n) - 1`.
+    /// By the number of bits of the payload length: 0 for empty payloads, `n` for lengths from `1
+    /// << (n - 1)` to `(1 << n) - 1`.
     pub by_size: BTreeMap<u32, Counters>,
     /// By opcode; `None` for payloads without one.
     pub by_opcode: BTreeMap<Option<u64>, Counters>,
-    /// By the name of the event: of the first 1,000 names; all others are counted as `other`.
+    /// By the name of the event. After 1,000 different names, new ones are counted as `other`.
     pub by_event: BTreeMap<String, Counters>,
 }
 
@@ -114,7 +114,7 @@ impl Statistics {
     /// Maximum number of distinct event names.
     const MAX_EVENTS: usize = 1000;
 
-    /// Statistics of no messages.
+    /// Creates statistics of no messages.
     pub fn new() -> Self {
         Self::default()
     }

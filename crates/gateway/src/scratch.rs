@@ -1,23 +1,24 @@
-//! Working memory that sessions need only while they decode.
+//! Working memory that a session needs only while it decodes.
 
 use crate::payload::Payload;
 use crate::stats::Lease;
 
 /// Working memory of one thread, used by its sessions in turn. No message depends on its content.
 ///
-/// It holds the buffer of the last payload (up to 1 MiB permanently, more for some time after larger
-/// payloads), and, once used, at most 320 KiB for zstd and 16 KiB for zlib.
+/// It holds the buffer of the last payload: up to 1 MiB for good, and more for some time after a
+/// larger payload. Once a format was used it also holds at most 320 KiB for zstd and 16 KiB for
+/// zlib.
 #[derive(Default)]
 pub struct Scratch {
     pub(crate) payload: Payload,
     zstd: Option<linerate_zstd::Scratch>,
     inflate: Option<Box<linerate_inflate::Scratch>>,
-    /// The place where messages that are recorded go.
+    /// The ring buffer that takes the records of messages, if they are recorded.
     pub(crate) stats: Option<Lease>,
 }
 
 impl Scratch {
-    /// Empty buffers.
+    /// Creates a scratch that has allocated nothing yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -36,7 +37,7 @@ impl Scratch {
         (&mut self.payload, self.inflate.get_or_insert_with(Box::default))
     }
 
-    /// Frees the part of the payload buffer above 1 MiB. The last payload is lost.
+    /// Frees the part of the payload buffer above 1 MiB. The last payload may be lost.
     pub fn trim(&mut self) {
         self.payload.trim();
     }

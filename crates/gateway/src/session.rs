@@ -22,13 +22,13 @@ use crate::zstd::Zstd;
 
 /// The decompressor of one connection.
 ///
-/// It keeps only what the format requires between messages: for zstd the window, which grows with the data up
-/// to its size, and the tables; for zlib the last 32 KiB of output. All other memory is in the [`Scratch`] of
-/// the thread.
+/// Between messages it keeps only what the format requires: for zstd the window, which grows with
+/// the data up to its size, and the tables; for zlib the last 32 KiB of output. All other memory is
+/// in the [`Scratch`] of the thread.
 ///
-/// Each message is decoded completely before it is returned, so a caller that reads only part of it loses
-/// nothing. After an error of a stream every call returns that error until [`reset`](Self::reset). Where messages are
-/// independent, an error is that of its message alone.
+/// Each message is decoded completely before it is returned, so a caller that reads only part of it
+/// loses nothing. After an error in a stream, every call returns that error until
+/// [`reset`](Self::reset). Where messages are independent, an error affects only its own message.
 pub struct Session {
     codec: Codec,
     limits: Limits,
@@ -37,9 +37,9 @@ pub struct Session {
     partial: Option<Payload>,
     /// Compressed bytes of these fragments.
     partial_compressed: usize,
-    /// Whole messages of the connection.
+    /// Number of whole messages on this connection.
     messages: u64,
-    /// Compressed bytes of the connection.
+    /// Number of compressed bytes on this connection.
     consumed: u64,
     /// The last sequence number.
     sequence: Option<u64>,
@@ -51,20 +51,20 @@ pub struct Session {
 enum Codec {
     Zlib(Box<Zlib>),
     Zstd(Box<Zstd>),
-    /// Messages without relation to the ones before.
+    /// Messages that do not refer to earlier ones.
     Independent(Transport, Independent),
 }
 
-/// Where a frame's output is.
+/// Where the output of a websocket message is.
 enum Decoded {
-    /// In the scratch, and more of the message is to come.
+    /// In the scratch; the rest of the message has not arrived.
     Fragment,
     InScratch,
-    /// So many bytes of the caller's buffer.
+    /// In the caller's buffer, with this length.
     InPlace(usize),
 }
 
-/// Copies a payload to the beginning of `out`, if it fits, and returns it where it is then.
+/// Copies a payload to the beginning of `out` if it fits. Returns the copy, or else the original.
 fn place<'s>(payload: &'s [u8], out: &'s mut [u8]) -> &'s [u8] {
     match out.get_mut(..payload.len()) {
         Some(out) => {
@@ -76,7 +76,8 @@ fn place<'s>(payload: &'s [u8], out: &'s mut [u8]) -> &'s [u8] {
 }
 
 impl Session {
-    /// A session for a new connection. It allocates the state of its decoder at once, windows and tables with messages.
+    /// Creates a session for a new connection. The state of the decoder is allocated at once; its
+    /// window and tables are allocated when messages need them.
     pub fn new(transport: Transport, limits: Limits) -> Self {
         let codec = match transport {
             Transport::Zlib => Codec::Zlib(Box::default()),
@@ -107,24 +108,27 @@ impl Session {
         Session { checks, ..self }
     }
 
-    /// Keeps the last `messages` compressed messages, of at most `bytes` bytes in total. Default: none.
+    /// Keeps the last `messages` compressed messages, at most `bytes` bytes in total. Default:
+    /// none.
     #[must_use]
     pub fn keep_recent(self, messages: usize, bytes: usize) -> Self {
         Session { recent: Some(Recent::new(messages, bytes)), ..self }
     }
 
-    /// Records the size and verdict of each message, and the decoding time of one in 16. Default: not recorded.
+    /// Records the size and verdict of each message, and the decoding time of one in 16. Default:
+    /// not recorded.
     #[must_use]
     pub fn record_stats(self, connection: ConnectionRecorder) -> Self {
         Session { stats: Some(connection), ..self }
     }
 
-    /// Number of the connection in its recorder, if its messages are recorded.
+    /// The number of this connection in its recorder, if its messages are recorded.
     pub fn stats_number(&self) -> Option<u32> {
         self.stats.as_ref().map(|stats| stats.number())
     }
 
-    /// Sets the dictionaries of [`Transport::ZstdFrame`]; the other transports have none. Default: none.
+    /// Sets the dictionaries of [`Transport::ZstdFrame`]; the other transports ignore them.
+    /// Default: none.
     #[must_use]
     pub fn dictionaries(mut self, dictionaries: Arc<Dictionaries>) -> Self {
         if let Codec::Independent(_, Independent::Zstd(own)) = &mut self.codec {
@@ -147,12 +151,13 @@ impl Session {
         &self.limits
     }
 
-    /// Whole messages of this connection; of independent ones also those that were damaged.
+    /// Number of whole messages on this connection. Independent messages count even if they were
+    /// damaged.
     pub fn messages(&self) -> u64 {
         self.messages
     }
 
-    /// Compressed bytes of this connection.
+    /// Number of compressed bytes on this connection.
     pub fn consumed(&self) -> u64 {
         self.consumed
     }
@@ -167,15 +172,17 @@ impl Session {
         self.recent.as_ref()
     }
 
-    /// The last compressed messages as a file for [`Recording`](crate::Recording), if they are kept. It begins in the
-    /// middle of a connection, and replaying it fails, unless they are [all of them](Recent::is_complete).
+    /// The last compressed messages as a file for [`Recording`](crate::Recording), if they are
+    /// kept. The file can be replayed only if [no message is missing](Recent::is_complete);
+    /// otherwise it begins in the middle of a connection.
     pub fn recording(&self) -> Option<Vec<u8>> {
         let mut file = Vec::new();
         self.recent.as_ref()?.write(self.transport(), &mut file).ok()?;
         Some(file)
     }
 
-    /// Bytes held: the session, its history and tables, an incomplete message, the recent messages.
+    /// Bytes held by the session, its history and tables, an incomplete message and the recent
+    /// messages.
     pub fn memory(&self) -> usize {
         let codec = match &self.codec {
             Codec::Zlib(zlib) => zlib.memory(),
@@ -188,8 +195,8 @@ impl Session {
         size_of::<Self>() + codec + partial + recent
     }
 
-    /// Starts a new connection, also one that resumes an old session: clears history, fragments, counters,
-    /// recent messages and the error.
+    /// Starts a new connection: clears the history, fragments, counters, recent messages and the
+    /// error. Call it before a connection that resumes an old session, too.
     pub fn reset(&mut self) {
         match &mut self.codec {
             Codec::Zlib(zlib) => zlib.reset(),
@@ -208,29 +215,32 @@ impl Session {
         }
     }
 
-    /// Sets the last sequence number before this connection, when a session is resumed. Call it after
-    /// [`reset`](Self::reset).
+    /// Sets the last sequence number that was received before this connection, when a session is
+    /// resumed. Call it after [`reset`](Self::reset).
     pub fn resume_after(&mut self, sequence: u64) {
         self.sequence = Some(sequence);
     }
 
-    /// Decodes the content of one websocket message. Returns `None` for a fragment of a message, which zlib
-    /// streams may send; the next calls take the rest. Fragments are decoded when they arrive, so a damaged or ended
-    /// stream is an error even if no message is completed.
+    /// Decodes the content of one websocket message. Returns `None` for a fragment of a message,
+    /// which zlib streams may send; the next calls take the rest. Fragments are decoded when they
+    /// arrive, so a stream that is damaged or ends is an error even if no message is completed.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] for a damaged stream or a payload that fails the [`Checks`]; [`Kind::Truncated`] for a
-    /// zstd message that is empty or cut off, and for an independent message that is cut off; [`Kind::Limit`] for a
-    /// payload or window above the limits, or if memory runs out; [`Kind::Unsupported`] for a dictionary that is not
-    /// there.
+    /// [`Kind::Corrupt`] for a damaged stream or a payload that fails the [`Checks`];
+    /// [`Kind::Truncated`] for a zstd message that is empty or cut off, and for an independent
+    /// message that is cut off; [`Kind::Limit`] for a payload or window above the limits, or if
+    /// memory runs out; [`Kind::Unsupported`] for a message that needs a dictionary which this
+    /// session does not have.
     pub fn message<'s>(&mut self, frame: &[u8], scratch: &'s mut Scratch) -> Result<Option<Message<'s>>> {
         self.message_into(frame, scratch, &mut [])
     }
 
-    /// Decodes as [`message`](Self::message). A payload that fits into `out` is at its beginning, a longer one in the scratch.
+    /// Decodes like [`message`](Self::message), but puts the payload at the beginning of `out` if
+    /// it fits there, and otherwise into the scratch.
     ///
-    /// Messages of zstd streams are decoded in `out` itself if it has 64 KiB or more, which saves copying them. So bytes behind
-    /// the payload may change, and all of them where there is an error or the payload does not fit.
+    /// If `out` has at least 64 KiB, messages of zstd streams are decoded in it directly, which
+    /// saves a copy. Bytes after the payload may therefore change; after an error, or if the
+    /// payload does not fit, any byte of `out` may.
     ///
     /// # Errors
     /// As [`message`](Self::message).

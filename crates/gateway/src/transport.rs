@@ -5,17 +5,19 @@ use std::str::FromStr;
 
 use linerate_core::{Error, Kind};
 
-/// Compression of a connection's messages: one stream for all of them, as gateways have, or each on its own, as feeds have.
+/// Compression of a connection's messages: as one stream, which gateways send, or separately, as
+/// feeds do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Transport {
-    /// One zlib stream (RFC 1950), flushed with an empty stored block after each message (`Z_SYNC_FLUSH`). A
-    /// message may be sent in several websocket messages.
+    /// One zlib stream (RFC 1950), flushed with an empty stored block after each message
+    /// (`Z_SYNC_FLUSH`). A message may be split into several websocket messages.
     Zlib = 0,
-    /// One endless zstd frame (RFC 8878), flushed after each message (`ZSTD_e_flush`), which is exactly one
-    /// websocket message.
+    /// One endless zstd frame (RFC 8878), flushed after each message (`ZSTD_e_flush`), which is
+    /// exactly one websocket message.
     Zstd = 1,
-    /// Each message is a zstd frame, which may name a dictionary by its id, as in Bluesky's Jetstream.
+    /// Each message is a zstd frame, which may name a dictionary by its id, as in Bluesky's
+    /// Jetstream.
     ZstdFrame = 2,
     /// Each message is a zlib stream.
     ZlibMessage = 3,
@@ -26,7 +28,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// All transports, by their numbers in [recordings](crate::Recording).
+    /// All transports, in the order of their numbers in [recordings](crate::Recording).
     pub const ALL: [Transport; 6] = [
         Transport::Zlib,
         Transport::Zstd,
@@ -36,10 +38,10 @@ impl Transport {
         Transport::RawDeflate,
     ];
 
-    /// Those of gateways, where messages refer to the ones before.
+    /// The transports of gateways, where messages refer to earlier ones.
     pub const STREAMS: [Transport; 2] = [Transport::Zlib, Transport::Zstd];
 
-    /// Its name: for streams that in the `compress` parameter of a gateway's URL.
+    /// The name of the transport. For streams it is the value of `compress` in a gateway's URL.
     pub const fn name(self) -> &'static str {
         match self {
             Transport::Zlib => "zlib-stream",
@@ -51,7 +53,7 @@ impl Transport {
         }
     }
 
-    /// Whether messages refer to the ones before, so that none can be decoded without them.
+    /// Whether messages refer to earlier ones, without which they cannot be decoded.
     pub const fn is_stream(self) -> bool {
         matches!(self, Transport::Zlib | Transport::Zstd)
     }
@@ -66,7 +68,7 @@ impl fmt::Display for Transport {
 impl FromStr for Transport {
     type Err = Error;
 
-    /// Reads [`name`](Self::name).
+    /// Parses the [`name`](Self::name) of a transport.
     fn from_str(name: &str) -> Result<Self, Error> {
         let what = "a transport is zlib-stream, zstd-stream, zstd-frame, zlib, gzip or raw-deflate";
         let known = Transport::ALL.into_iter().find(|transport| transport.name() == name);

@@ -1,9 +1,10 @@
-//! Messages of a zlib stream: each ends with an empty stored block (a sync flush), whose last four bytes are
-//! `00 00 FF FF`.
+//! Decodes the messages of a zlib stream. Each ends with an empty stored block (a sync flush),
+//! whose last four bytes are `00 00 FF FF`.
 //!
-//! The same bytes can occur elsewhere, so they do not tell where a message ends. Each fragment is decoded when it
-//! arrives, and the message is complete if decoding ends directly after an empty stored block. So damage is found in
-//! the fragment that has it, not when a flush follows, which may be never.
+//! The same bytes can occur elsewhere, so they do not tell where a message ends. Instead, each
+//! fragment is decoded when it arrives, and the message is complete if decoding ends directly after
+//! an empty stored block. Damage is thus found in the fragment that has it, even if no flush ever
+//! follows.
 
 use linerate_core::{Error, Kind};
 use linerate_inflate::{BlockDecoder, Status, Window};
@@ -14,36 +15,36 @@ use crate::scratch::Scratch;
 
 /// Bytes of the stream header (RFC 1950, section 2.2).
 const HEADER: usize = 2;
-/// Output space reserved at once, in bytes.
+/// Output space that is reserved at a time, in bytes.
 const OUTPUT_SPACE: usize = 16 << 10;
 
 #[derive(Default)]
 pub(crate) struct Zlib {
-    /// Output before the current message; the message itself is in the payload.
+    /// Output of earlier messages; that of the current one is in the payload.
     window: Window<'static>,
     blocks: BlockDecoder,
     header: [u8; HEADER],
-    /// Bytes of the header received.
+    /// Number of header bytes received.
     header_len: usize,
-    /// Compressed bytes of the message in earlier fragments.
+    /// Compressed bytes of the current message in earlier fragments.
     consumed: u64,
 }
 
 impl Zlib {
     pub(crate) fn reset(&mut self) {
-        // Frees the history too: a connection may be idle for long before it is used again.
+        // Frees the history, too: it may be long before the session is used again.
         *self = Self::default();
     }
 
-    /// Bytes held on the heap.
+    /// Number of bytes held on the heap.
     pub(crate) fn memory(&self) -> usize {
         size_of::<Self>() + self.window.memory()
     }
 
-    /// Decodes a fragment and appends it to the payload; returns whether the message is complete.
+    /// Decodes a fragment and appends it to the payload. Returns whether the message is complete.
     ///
     /// # Errors
-    /// With offsets from the beginning of the message.
+    /// Offsets count from the beginning of the message.
     pub(crate) fn fragment(
         &mut self,
         src: &[u8],
@@ -77,7 +78,8 @@ impl Zlib {
         }
         if !self.blocks.is_flushed() {
             self.consumed += src.len() as u64;
-            // Blocks that are empty never reach the limit on payloads.
+            // Empty blocks never reach the limit on payloads, so compressed bytes have a limit,
+            // too.
             let is_too_long = self.consumed > limits.max_compressed() as u64;
             return if is_too_long { Err(Payload::TOO_LONG.shifted(self.consumed)) } else { Ok(false) };
         }
@@ -86,7 +88,8 @@ impl Zlib {
         Ok(true)
     }
 
-    /// Takes what is missing of the stream header from the beginning of `src`; returns how many bytes.
+    /// Takes the missing bytes of the stream header from the beginning of `src`. Returns how many
+    /// it took.
     fn header_bytes(&mut self, src: &[u8]) -> Result<usize, Error> {
         let taken = src.len().min(HEADER - self.header_len);
         if taken > 0 {

@@ -1,4 +1,4 @@
-//! Messages of a zstd stream: each consists of whole blocks, ended by a flush.
+//! Decodes the messages of a zstd stream. Each consists of whole blocks, ended by a flush.
 
 use linerate_core::{Error, Kind};
 use linerate_zstd::{Options, Status, StreamDecoder};
@@ -7,7 +7,8 @@ use crate::limits::Limits;
 use crate::payload::Payload;
 use crate::scratch::Scratch;
 
-/// Minimum output space per call: one block at the window size of gateways, which is then decoded in place.
+/// Minimum output space per call, in bytes: one block at the window size of gateways, so that it is
+/// decoded in place.
 const OUTPUT_SPACE: usize = 64 << 10;
 
 pub(crate) struct Zstd {
@@ -21,7 +22,7 @@ impl Zstd {
     }
 
     pub(crate) fn reset(&mut self, limits: &Limits) {
-        // Frees the window too: a connection may be idle for long before it is used again.
+        // Frees the window, too: it may be long before the session is used again.
         *self = Self::new(limits);
     }
 
@@ -29,9 +30,10 @@ impl Zstd {
         self.decoder.memory()
     }
 
-    /// Decodes one message into `out` and returns its length, or, if it does not fit there, appends it to the payload and
-    /// returns `None`. `before` is the number of compressed bytes before it on the connection, since the decoder's
-    /// offsets count from there.
+    /// Decodes one message into `out` and returns its length. If the message does not fit there,
+    /// appends it to the payload and returns `None`. `before` is the number of compressed bytes of
+    /// earlier messages; it is subtracted from the offsets of the decoder, which count from the
+    /// beginning of the connection.
     pub(crate) fn message(
         &mut self,
         src: &[u8],
@@ -45,9 +47,11 @@ impl Zstd {
         }
         let (payload, buffers) = scratch.for_zstd();
         let limit = limits.max_message;
-        // As of the payload, a byte more tells a message of `limit` bytes from a longer one.
+        // As in `Payload`, one more byte distinguishes a message of `limit` bytes from a longer
+        // one.
         let room = out.len().min(limit.saturating_add(1));
-        // Bytes in `out`, while the message is there. In less room blocks would be decoded elsewhere and copied.
+        // Number of bytes in `out`, as long as the message fits there. With less room than a block,
+        // the decoder would decode elsewhere and copy.
         let mut in_place = (room >= OUTPUT_SPACE).then_some(0);
         let mut read = 0;
         loop {
@@ -86,7 +90,8 @@ impl Zstd {
     }
 }
 
-/// Gateways have no dictionaries: a frame that needs one is unsupported, not a caller's mistake.
+/// Reports a frame that needs a dictionary as unsupported: streams have none, so it is not the
+/// caller's mistake.
 fn dictionary_is_unsupported(error: Error) -> Error {
     match error.kind {
         Kind::BadArgument => error.with_kind(Kind::Unsupported),

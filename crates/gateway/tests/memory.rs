@@ -1,6 +1,7 @@
-//! Memory of a session: as it reports it, and as the allocator counts it, which is that of a whole program.
+//! Compares the memory that a session reports with what the allocator counts. A program of its own,
+//! since the allocator counts the whole process.
 
-#[allow(dead_code, reason = "it needs a part")]
+#[allow(dead_code, reason = "this program uses a part of the module")]
 #[path = "it/common.rs"]
 mod common;
 
@@ -11,7 +12,7 @@ use linerate_testkit::sys::counting::{Counting, held};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes per session of 200 after a megabyte of traffic.
+/// Bytes that each of 200 sessions holds after a megabyte of traffic.
 fn per_session(transport: Transport) -> usize {
     const SESSIONS: usize = 200;
     let wire = wire(transport, &traffic(1, 20, 300));

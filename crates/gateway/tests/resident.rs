@@ -1,8 +1,9 @@
-//! Resident memory of many connections. A single test, since it measures the whole process.
+//! Resident memory of many sessions. A program with a single test, since it measures the whole
+//! process.
 
 #![cfg(target_os = "linux")]
 
-#[allow(dead_code, reason = "it needs a part")]
+#[allow(dead_code, reason = "this program uses a part of the module")]
 #[path = "it/common.rs"]
 mod common;
 
@@ -21,7 +22,7 @@ fn resident_memory_of_2500_sessions_is_bounded() {
     const CONNECTIONS: usize = 2500;
     let sent = traffic(1, 4, 30);
     let mut scratch = Scratch::new();
-    // Bytes for all: 2,500 times 33 KB and 72 KB, and the allocator's overhead.
+    // Limits in bytes for all sessions: 2,500 times 33 KB or 72 KB, and the allocator's overhead.
     for (transport, most) in [(Transport::Zlib, 100_000_000), (Transport::Zstd, 190_000_000)] {
         let wire = wire(transport, &sent);
         let mut connect = || {
@@ -44,7 +45,7 @@ fn resident_memory_of_2500_sessions_is_bounded() {
         );
         assert!(told / CONNECTIONS > 32_000, "they are in use");
         assert!(grown <= most, "{transport}: {grown}");
-        // Every other one first: other connections' memory lies between.
+        // Closes every other session, so that memory in use lies between the freed pieces.
         let mut kept = Vec::with_capacity(CONNECTIONS);
         for (i, session) in sessions.into_iter().enumerate() {
             if i % 2 == 0 {

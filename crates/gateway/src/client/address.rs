@@ -8,10 +8,10 @@ use linerate_core::{Error, Kind};
 
 use crate::Transport;
 
-/// Timeout of connecting, and then of each read and write.
+/// Timeout for connecting, and afterwards for each read and write.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The address of a gateway, and the transport compression that it is asked for.
+/// The address of a gateway, and the transport compression to ask it for.
 ///
 /// ```
 /// use linerate_gateway::Transport;
@@ -31,11 +31,14 @@ pub struct Address {
 }
 
 impl Address {
-    /// Reads `ws://HOST:PORT/PATH?compress=NAME`, or `wss://`. Without `compress`, `transport` is asked for
-    /// if it is a stream; feeds ask in ways of their own, which `url` has.
+    /// Reads `ws://HOST:PORT/PATH?compress=NAME`, or the same with `wss://`. If `compress` is
+    /// missing and `transport` is a stream, adds it to the query. The other transports are those of
+    /// feeds, each of which has its own way of choosing the compression; `url` must then contain
+    /// that already.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for another address, or one that names no transport or another one.
+    /// [`Kind::BadArgument`] if the address has another form, if neither it nor `transport` names a
+    /// transport, or if they name different ones.
     pub fn parse(url: &str, transport: Option<Transport>) -> Result<Address, Error> {
         let bad = |message| Error::new(Kind::BadArgument, 0, message);
         let (is_secure, rest) = match url.split_once("://") {
@@ -55,7 +58,7 @@ impl Address {
         let named = query.split('&').find_map(|pair| pair.strip_prefix("compress="));
         let (path, transport) = match (named.map(str::parse::<Transport>).transpose()?, transport) {
             (Some(named), Some(asked)) if named != asked => {
-                return Err(bad("the address names another transport than was asked for"));
+                return Err(bad("compress= in the address names another transport than the one asked for"));
             }
             (Some(named), _) => (path.to_owned(), named),
             (None, Some(asked)) if asked.is_stream() => (with_query(path, asked), asked),
@@ -69,12 +72,12 @@ impl Address {
         Ok(Address { url: format!("{scheme}://{host}{path}"), is_secure, authority, transport })
     }
 
-    /// The whole address, with the transport in its query.
+    /// The whole address. For streams its query names the transport.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The name or number of the host, which TLS checks.
+    /// The name or IP address of the host, which TLS checks.
     pub fn host(&self) -> &str {
         self.authority.rsplit_once(':').map_or(&*self.authority, |(host, _)| host)
     }
@@ -84,15 +87,15 @@ impl Address {
         self.is_secure
     }
 
-    /// The transport compression that the gateway is asked for.
+    /// The transport compression to ask the gateway for.
     pub fn transport(&self) -> Transport {
         self.transport
     }
 
-    /// Connects by TCP, with timeouts of 10 seconds. For a secure address, TLS comes on top.
+    /// Connects by TCP, with timeouts of 10 seconds. For a secure address, the caller adds TLS.
     ///
     /// # Errors
-    /// Those of resolving the name and of connecting to the last of its addresses.
+    /// Those of resolving the name, or of connecting to the last of its addresses.
     pub fn connect(&self) -> io::Result<TcpStream> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
         for address in self.authority.to_socket_addrs()? {

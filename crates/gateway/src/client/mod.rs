@@ -1,7 +1,7 @@
-//! A client of gateways: the websocket (RFC 6455), and the heartbeats that the gateway asks for.
+//! A client of gateways: the websocket (RFC 6455) and the heartbeats that the gateway asks for.
 //!
-//! It leaves decompression to a [`Session`](crate::Session) and encryption to the caller: any stream will do,
-//! such as a `TcpStream` or a TLS connection over one.
+//! It leaves decompression to a [`Session`](crate::Session) and encryption to the caller. It works
+//! over any stream, such as a `TcpStream` or a TLS connection.
 //!
 //! ```no_run
 //! use linerate_gateway::client::{Address, Client, Event};
@@ -39,12 +39,12 @@ use crate::{Encoding, Envelope};
 const HELLO: u64 = 10;
 const HEARTBEAT: u64 = 1;
 
-/// What came from a gateway.
+/// An event on a connection to a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A binary websocket message: compressed bytes, at most one payload.
     Frame(Vec<u8>),
-    /// Nothing within the read timeout of the stream, or nothing but control messages.
+    /// Nothing arrived within the read timeout of the stream, or only control messages did.
     Idle,
     /// The gateway closed the connection, with this code if it gave one.
     Closed(Option<u16>),
@@ -53,17 +53,17 @@ pub enum Event {
 /// A connection to a gateway.
 pub struct Client<S> {
     socket: WebSocket<S>,
-    /// The time between two heartbeats, and when the next one is due.
+    /// Interval between heartbeats, and when the next one is due.
     heartbeat: Option<(Duration, Instant)>,
     /// The sequence number of the last event, which heartbeats repeat.
     sequence: Option<u64>,
 }
 
 impl<S: Read + Write> Client<S> {
-    /// Asks for a websocket over a connected stream.
+    /// Opens a websocket over a connected stream.
     ///
     /// # Errors
-    /// Those of the stream, or what the answer was.
+    /// Those of the stream, and an answer that does not accept the websocket.
     pub fn handshake(address: &Address, stream: S) -> io::Result<Client<S>> {
         match tungstenite::client(address.url(), stream) {
             Ok((socket, _)) => Ok(Client { socket, heartbeat: None, sequence: None }),
@@ -80,13 +80,14 @@ impl<S: Read + Write> Client<S> {
     /// Waits for the next event, after a heartbeat if one is due.
     ///
     /// # Errors
-    /// Those of the stream, and violations of the websocket protocol. The connection is of no more use.
+    /// Those of the stream, and violations of the websocket protocol. The connection cannot be used
+    /// any more.
     pub fn next_event(&mut self) -> io::Result<Event> {
         self.send_due_heartbeat()?;
         match self.socket.read() {
             Ok(Message::Binary(frame)) => Ok(Event::Frame(frame.into())),
             Ok(Message::Close(reason)) => {
-                // Answers, if the gateway still listens.
+                // Sends the answer to the close frame, if the gateway still listens.
                 let _ = self.socket.flush();
                 Ok(Event::Closed(reason.map(|reason| reason.code.into())))
             }
@@ -97,8 +98,8 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    /// Takes from a payload in JSON what heartbeats need: the interval of HELLO, sequence numbers. Returns
-    /// whether it is HELLO.
+    /// Takes from a JSON payload what heartbeats need: the interval in HELLO, and sequence numbers.
+    /// Returns whether the payload is HELLO.
     pub fn observe(&mut self, payload: &[u8]) -> bool {
         let Ok(envelope) = Envelope::read(payload, Encoding::Json) else { return false };
         self.sequence = envelope.sequence.or(self.sequence);
@@ -113,7 +114,7 @@ impl<S: Read + Write> Client<S> {
         true
     }
 
-    /// Sends a payload as text.
+    /// Sends a payload as a text message.
     ///
     /// # Errors
     /// As [`next_event`](Self::next_event).

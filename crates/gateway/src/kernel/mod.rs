@@ -1,4 +1,4 @@
-//! The hot loop of JSON's brackets; all `unsafe` code of this crate.
+//! The hot loop that matches JSON's brackets.
 #![allow(unsafe_code)]
 
 mod nesting;

@@ -1,4 +1,4 @@
-//! Character classes of 64 bytes as bit masks.
+//! Computes the character classes of 64 bytes as bit masks.
 
 #[cfg(target_arch = "x86_64")]
 use linerate_core::Tier;
@@ -41,7 +41,7 @@ fn masks(block: &[u8; BLOCK]) -> CharMasks {
         let to = _mm256_set1_epi8(to.cast_signed());
         mask(halves.map(|half| _mm256_cmpeq_epi8(half, to)))
     };
-    // A brace differs from the bracket by one more bit, 0x20.
+    // `{` and `[`, and `}` and `]`, differ only in bit 0x20, so one comparison finds both.
     let folded = halves.map(|half| _mm256_or_si256(half, _mm256_set1_epi8(0x20)));
     let equal_folded = |to: u8| {
         let to = _mm256_set1_epi8(to.cast_signed());

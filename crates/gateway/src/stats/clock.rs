@@ -1,25 +1,25 @@
-//! Clocks that decoding times are taken from.
+//! The clocks that measure decoding times.
 
 use std::time::Instant;
 
-/// Clock that decoding times are taken from.
+/// The clock that measures decoding times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Clock {
-    /// Elapsed time, also that in which the thread waited for a processor.
+    /// Elapsed time, including the time in which the thread waited for a processor.
     #[default]
     Monotonic,
-    /// CPU time of the thread, on Unix; elsewhere as [`Monotonic`](Self::Monotonic). A reading is a call of the
-    /// operating system, which is much for short messages.
+    /// CPU time of the thread on Unix; elsewhere the same as [`Monotonic`](Self::Monotonic). Each
+    /// reading is a system call, which is expensive beside a short message.
     ThreadCpu,
 }
 
 impl Clock {
-    /// The clock that this platform has for this choice.
+    /// The clock that this platform uses for this choice.
     pub(super) const fn available(self) -> Clock {
         if cfg!(unix) { self } else { Clock::Monotonic }
     }
 
-    /// Nanoseconds since `base`, or of the thread since it began.
+    /// Nanoseconds since `base`, or CPU time of the thread since it began.
     pub(super) fn now(self, base: Instant) -> u64 {
         match self {
             Clock::Monotonic => since(base),

@@ -1,4 +1,4 @@
-//! The recorder of one connection, which its session calls.
+//! Records the messages of one connection; its session calls it.
 
 use std::sync::Arc;
 
@@ -10,25 +10,26 @@ use super::ring::{Lease, Writer};
 use super::sample::{Sample, Time};
 use crate::transport::Transport;
 
-/// One message in this many is timed: reading a clock costs more than all else that is recorded.
+/// One message in this many is timed, since reading a clock costs more than the rest of recording.
 pub(super) const TIMED_EVERY: u8 = 16;
 
-/// The beginning of a part of a message.
+/// The state of [`ConnectionRecorder`] from the beginning to the end of a part of a message.
 #[derive(Clone, Copy)]
 pub(crate) struct Begun {
-    /// Who records it.
+    /// The writer that will record it.
     writer: Writer,
-    /// When, in nanoseconds, if the message is timed.
+    /// When the part began, in nanoseconds, if the message is timed.
     at: Option<u64>,
 }
 
-/// Records the messages of one connection. [`Session::record_stats`](crate::Session::record_stats) takes it.
+/// Records the messages of one connection. [`Session::record_stats`](crate::Session::record_stats)
+/// takes it.
 pub struct ConnectionRecorder {
     shared: Arc<Shared>,
     connection: u32,
-    /// Messages before the next one that is timed.
+    /// Number of messages before the next one that is timed.
     untimed: u8,
-    /// Compressed bytes and nanoseconds of the parts of a message that is not whole.
+    /// Compressed bytes and decoding nanoseconds of the parts so far of an incomplete message.
     compressed: u64,
     spent: u64,
 }
@@ -38,19 +39,20 @@ impl ConnectionRecorder {
         ConnectionRecorder { shared, connection, untimed: 0, compressed: 0, spent: 0 }
     }
 
-    /// Its number, by which [`StatsRecorder::connection_stats`](super::StatsRecorder::connection_stats) knows it.
+    /// The number of the connection, for
+    /// [`StatsRecorder::connection_stats`](super::StatsRecorder::connection_stats).
     pub fn number(&self) -> u32 {
         self.connection
     }
 
-    /// Begins a part of a message in a scratch that has `lease`.
+    /// Begins a part of a message. `lease` is that of the scratch that decodes it.
     pub(crate) fn begin(&self, lease: &mut Option<Lease>) -> Begun {
         let writer = self.shared.writer(lease);
         Begun { writer, at: (self.untimed == 0).then(|| self.shared.now()) }
     }
 
-    /// Ends a part that has begun: `Ok(None)` if the message goes on, else the bytes of its payload or why
-    /// there is none.
+    /// Ends a part of a message. `outcome` is `Ok(None)` if the message continues, else the length
+    /// of its payload or the kind of error.
     pub(crate) fn end(
         &mut self,
         Begun { writer, at: begun }: Begun,
@@ -82,7 +84,7 @@ impl ConnectionRecorder {
         self.shared.push(writer, sample);
     }
 
-    /// Forgets the parts of a message that will not be whole.
+    /// Forgets the parts of a message that will not be completed.
     pub(crate) fn reset(&mut self) {
         (self.compressed, self.spent) = (0, 0);
     }

@@ -1,4 +1,5 @@
-//! Statistics logs: a header and records of 32 bytes each, described in `docs/gateway/stats.md`.
+//! Statistics logs: a header and records of 32 bytes each. `docs/gateway/stats.md` describes the
+//! format.
 
 use std::io::{self, Read, Write};
 
@@ -8,9 +9,9 @@ use super::clock::Clock;
 use super::record::{MessageRecord, RECORD, array, dropped, is_sealed, parse, seal};
 use crate::record::fill;
 
-/// Begins every log.
+/// Magic number of a log.
 pub(crate) const MAGIC: [u8; 4] = *b"LGST";
-/// The version that is written. Version 1 has no messages whose decoding was not timed.
+/// The version that is written. In version 1 every message was timed.
 const VERSION: u8 = 2;
 
 /// An entry of a log.
@@ -18,23 +19,23 @@ const VERSION: u8 = 2;
 pub enum LogEntry {
     /// A message.
     Message(MessageRecord),
-    /// Records that were lost, since the log could not be written as fast as messages came.
+    /// Records were lost, because messages arrived faster than records were collected.
     Dropped {
-        /// When that was noticed: nanoseconds since 1970.
+        /// When the loss was noticed, in nanoseconds since 1970.
         time: i64,
-        /// How many.
+        /// Number of lost records.
         records: u64,
     },
 }
 
-/// Writes a log to anything, which should be buffered.
+/// Writes a log to any writer, which should be buffered.
 pub struct LogWriter<W> {
     out: W,
 }
 
 impl<W: Write> LogWriter<W> {
-    /// Writes the header: the clock of decoding times, when the log was begun (nanoseconds since 1970) and its number
-    /// in a sequence of files.
+    /// Writes the header: the clock of decoding times, the time of creation in nanoseconds since
+    /// 1970, and the number of the file in its sequence.
     ///
     /// # Errors
     /// Those of `out`.
@@ -60,7 +61,7 @@ impl<W: Write> LogWriter<W> {
         self.out.write_all(&bytes)
     }
 
-    /// Writes what is buffered.
+    /// Flushes the writer.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
@@ -75,14 +76,14 @@ impl<W: Write> LogWriter<W> {
     }
 }
 
-/// Reads a log: an iterator over its entries. It ends after an error.
+/// Iterator over the entries of a log. It ends after an error.
 pub struct LogReader<R> {
     source: R,
     version: u8,
     clock: Clock,
     created: i64,
     number: u32,
-    /// Bytes read.
+    /// Number of bytes read.
     at: u64,
     done: bool,
 }
@@ -91,8 +92,9 @@ impl<R: Read> LogReader<R> {
     /// Reads the header. The source should be buffered.
     ///
     /// # Errors
-    /// Those of `source`; as [`io::Error`], [`Kind::Corrupt`] for what is not a log or has a damaged header,
-    /// [`Kind::Truncated`], and [`Kind::Unsupported`] for another version.
+    /// Those of `source`; [`Kind::Corrupt`] for a file that is not a log or has a damaged header,
+    /// [`Kind::Truncated`] for one that ends within the header, and [`Kind::Unsupported`] for
+    /// another version, all as [`io::Error`].
     pub fn open(mut source: R) -> io::Result<Self> {
         let mut header = [0; RECORD];
         let len = fill(&mut source, &mut header)?;
@@ -127,12 +129,12 @@ impl<R: Read> LogReader<R> {
         self.clock
     }
 
-    /// When the log was begun: nanoseconds since 1970.
+    /// When the log was created, in nanoseconds since 1970.
     pub fn created(&self) -> i64 {
         self.created
     }
 
-    /// Number of the file in its sequence.
+    /// The number of the file in its sequence.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -154,8 +156,9 @@ impl<R: Read> LogReader<R> {
     }
 }
 
-/// Errors are those of the source, and, as [`io::Error`], [`Kind::Corrupt`] for a record that fails its checksum,
-/// [`Kind::Unsupported`] for one of an unknown kind, and [`Kind::Truncated`] for a log that ends within one.
+/// Errors are those of the source, [`Kind::Corrupt`] for a record that fails its checksum,
+/// [`Kind::Unsupported`] for one of an unknown kind, and [`Kind::Truncated`] for a log that ends
+/// within one, all as [`io::Error`].
 impl<R: Read> Iterator for LogReader<R> {
     type Item = io::Result<LogEntry>;
 
@@ -207,7 +210,7 @@ mod tests {
         error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).expect("a typed error").kind
     }
 
-    /// The entries before the first error, and its kind.
+    /// The number of entries before the first error, and the kind of that error.
     fn read(file: &[u8]) -> (usize, Option<Kind>) {
         let log = match LogReader::open(file) {
             Err(error) => return (0, Some(kind(&error))),

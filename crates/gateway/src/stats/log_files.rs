@@ -11,22 +11,23 @@ use super::record::RECORD;
 
 /// Extension of log files.
 const EXTENSION: &str = "stats";
-/// Bytes that are collected before they are written.
+/// Size of the write buffer, in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// Where logs are written, and when a new file is begun.
+/// Where log files are written, and when a new one is begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogOptions {
-    /// The folder, which is made if it is not there.
+    /// The folder, which is created if it does not exist.
     pub folder: PathBuf,
-    /// Begins the names of the files: `NAME-000001.stats`. Default: `gateway`.
+    /// First part of the file names: `NAME-000001.stats`. Default: `gateway`.
     pub name: String,
-    /// Largest file in bytes. Default: 256 MiB, which is 8.4 million messages.
+    /// Largest size of a file in bytes. Default: 256 MiB, which is 8.4 million messages.
     pub max_bytes: u64,
-    /// Longest time that one file is written to. Default: a day.
+    /// Longest time for which records go to one file. Default: a day.
     pub max_age: Duration,
-    /// Files to keep, with the one that is written; the oldest are deleted. Default: 8.
+    /// Number of files to keep, including the one being written; older ones are deleted. Default:
+    /// 8.
     pub max_files: usize,
 }
 
@@ -42,19 +43,19 @@ impl LogOptions {
         }
     }
 
-    /// Sets the beginning of the names.
+    /// Sets the first part of the file names.
     #[must_use]
     pub fn name(self, name: impl Into<String>) -> Self {
         LogOptions { name: name.into(), ..self }
     }
 
-    /// Sets the largest file; less than a header and a record counts as that, 64 bytes.
+    /// Sets the largest size of a file, at least 64 bytes: a header and a record.
     #[must_use]
     pub fn max_bytes(self, bytes: u64) -> Self {
         LogOptions { max_bytes: bytes.max(2 * RECORD as u64), ..self }
     }
 
-    /// Sets the longest time that one file is written to.
+    /// Sets the longest time for which records go to one file.
     #[must_use]
     pub fn max_age(self, age: Duration) -> Self {
         LogOptions { max_age: age, ..self }
@@ -70,13 +71,13 @@ impl LogOptions {
         self.folder.join(format!("{}-{number:06}.{EXTENSION}", self.name))
     }
 
-    /// Number of a file of this name.
+    /// The number in the name of a file of this sequence.
     fn number(&self, path: &Path) -> Option<u32> {
         let stem = path.file_name()?.to_str()?.strip_suffix(EXTENSION)?.strip_suffix('.')?;
         stem.strip_prefix(self.name.as_str())?.strip_prefix('-')?.parse().ok()
     }
 
-    /// Numbers of the files that are there, in order.
+    /// Numbers of the existing files, in ascending order.
     fn numbers(&self) -> io::Result<Vec<u32>> {
         let mut numbers = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -87,22 +88,23 @@ impl LogOptions {
     }
 }
 
-/// A sequence of log files. Existing files of the name are never written to; numbers go on from the highest.
+/// A sequence of log files. Existing files are never written to; numbering continues after the
+/// highest.
 pub struct LogFiles {
     options: LogOptions,
     clock: Clock,
     log: LogWriter<BufWriter<File>>,
     number: u32,
-    /// Bytes of the current file.
+    /// Size of the current file in bytes.
     bytes: u64,
     begun: Instant,
 }
 
 impl LogFiles {
-    /// Begins a file. `created` is the time of its header: nanoseconds since 1970.
+    /// Begins a new file. `created` goes into its header: the time in nanoseconds since 1970.
     ///
     /// # Errors
-    /// Those of making the folder and the file.
+    /// Those of creating the folder and the file, and of deleting old files.
     pub fn create(options: LogOptions, clock: Clock, created: i64) -> io::Result<Self> {
         fs::create_dir_all(&options.folder).map_err(|e| named(e, &options.folder))?;
         let last = options.numbers()?.last().copied().unwrap_or(0);
@@ -112,15 +114,17 @@ impl LogFiles {
         Ok(files)
     }
 
-    /// Path of the file that is written to.
+    /// Path of the current file.
     fn path(&self) -> PathBuf {
         self.options.path(self.number)
     }
 
-    /// Adds an entry, to a new file if the current one is full or old. `now` is the time of a new header.
+    /// Adds an entry, to a new file if the current one is full or too old. `now` is the time for a
+    /// new header.
     ///
     /// # Errors
-    /// Those of writing and of making a file. The entry is then lost; later ones may succeed.
+    /// Those of writing, of creating a file, and of deleting old ones. The entry is then lost, but
+    /// later ones may succeed.
     pub fn add(&mut self, entry: &LogEntry, now: i64) -> io::Result<()> {
         let is_full = self.bytes + RECORD as u64 > self.options.max_bytes;
         if is_full || self.begun.elapsed() > self.options.max_age {
@@ -131,7 +135,7 @@ impl LogFiles {
         Ok(())
     }
 
-    /// Writes what is buffered.
+    /// Writes buffered entries to the file.
     ///
     /// # Errors
     /// Those of writing.
@@ -153,7 +157,7 @@ impl LogFiles {
     }
 }
 
-/// Begins the next file whose number is free.
+/// Creates the file with the next free number.
 fn begin(
     options: &LogOptions,
     clock: Clock,
@@ -173,7 +177,7 @@ fn begin(
     Ok((log.map_err(|e| named(e, &path))?, number))
 }
 
-/// The error, with the file or folder that it is about.
+/// Adds the file or folder that an error is about to its message.
 fn named(error: io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
@@ -203,7 +207,7 @@ mod tests {
         (0..9).for_each(|_| files.add(&ENTRY, 0).unwrap());
         files.flush().unwrap();
         assert_eq!(entries(&options), [(3, 2), (4, 2), (5, 1)]);
-        // Another one goes on behind it and writes to no file that is there.
+        // A second sequence continues the numbering and writes to none of the existing files.
         let mut files = LogFiles::create(options.clone(), Clock::Monotonic, 0).unwrap();
         files.add(&ENTRY, 0).unwrap();
         drop(files);

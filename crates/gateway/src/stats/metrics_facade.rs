@@ -1,4 +1,5 @@
-//! Statistics through the `metrics` facade: whatever exporter the program has installed takes them.
+//! Publishes statistics through the `metrics` facade, to the exporter that the program has
+//! installed.
 
 use metrics::{counter, gauge};
 
@@ -6,8 +7,9 @@ use super::record::Verdict;
 use super::recorder::StatsRecorder;
 
 impl StatsRecorder {
-    /// Sets counters and gauges of the `metrics` facade to what was counted until now, under the names of
-    /// [`prometheus`](Self::prometheus); quantiles are gauges in seconds. Call it every few seconds, or when an exporter asks.
+    /// Sets counters and gauges of the `metrics` facade to the current counts, under the names that
+    /// [`prometheus`](Self::prometheus) uses. Quantiles are gauges in seconds. Call it every few
+    /// seconds, or whenever an exporter asks.
     pub fn publish(&self) {
         for (transport, stats) in self.by_name() {
             let name = transport.name();
@@ -42,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    /// An exporter that keeps the values by name and labels.
+    /// An exporter that stores the values by name and labels.
     #[derive(Default)]
     struct Kept(Mutex<BTreeMap<String, Arc<AtomicU64>>>);
 

@@ -1,4 +1,5 @@
-//! Records of 18 bytes, as the first measurements of 2,500 shards were kept: time, compressed bytes, payload bytes.
+//! Records of 18 bytes, the format in which discord-zstd-java kept its first measurements of 2,500
+//! shards.
 //!
 //! | bytes | |
 //! |---|---|
@@ -7,7 +8,7 @@
 //! | 4 | bytes of the payload, signed |
 //! | 2 | separator, the same in all records |
 //!
-//! Numbers have their highest byte first, as Java writes them. There is no header.
+//! Numbers are big-endian, as Java writes them. There is no header.
 
 use std::io::{self, Read, Write};
 
@@ -19,7 +20,7 @@ use crate::transport::Transport;
 
 /// Bytes of a record.
 pub const ORIGIN_RECORD: usize = 18;
-/// The separator that is written: carriage return and line feed.
+/// The separator that [`OriginWriter`] writes: carriage return and line feed.
 const SEPARATOR: [u8; 2] = *b"\r\n";
 
 /// Writes records of 18 bytes.
@@ -33,8 +34,9 @@ impl<W: Write> OriginWriter<W> {
         OriginWriter { out }
     }
 
-    /// Adds a message that was decoded and timed. The form has no place for others, which are left out, nor for time,
-    /// connection and transport. Sizes above 2^31 - 1 become that.
+    /// Adds a message if it was decoded and timed; the format cannot represent other messages, so
+    /// they are left out. It does not store the time of arrival, connection or transport. Sizes
+    /// above 2^31 - 1 become 2^31 - 1.
     ///
     /// # Errors
     /// Those of `out`.
@@ -59,19 +61,21 @@ impl<W: Write> OriginWriter<W> {
     }
 }
 
-/// Reads records of 18 bytes: an iterator over them. Time and connection are 0. It ends after an error.
+/// Iterator over records of 18 bytes. It sets their time and connection to 0, and ends after an
+/// error.
 pub struct OriginReader<R> {
     source: R,
     transport: Transport,
-    /// That of the first record.
+    /// The separator of the first record, once that was read.
     separator: Option<[u8; 2]>,
-    /// Bytes read.
+    /// Number of bytes read.
     at: u64,
     done: bool,
 }
 
 impl<R: Read> OriginReader<R> {
-    /// Reads from the beginning of a file of connections of `transport`. The source should be buffered.
+    /// Reads from the beginning of a file whose messages were received over `transport`. The source
+    /// should be buffered.
     pub const fn new(source: R, transport: Transport) -> Self {
         OriginReader { source, transport, separator: None, at: 0, done: false }
     }
@@ -113,8 +117,9 @@ impl<R: Read> OriginReader<R> {
     }
 }
 
-/// Errors are those of the source, and, as [`io::Error`], [`Kind::Truncated`] for a file that ends within a record and
-/// [`Kind::Corrupt`] for negative numbers and another separator than the first one.
+/// Errors are those of the source, [`Kind::Truncated`] for a file that ends within a record, and
+/// [`Kind::Corrupt`] for a negative number or a separator that differs from the first one, all as
+/// [`io::Error`].
 impl<R: Read> Iterator for OriginReader<R> {
     type Item = io::Result<MessageRecord>;
 

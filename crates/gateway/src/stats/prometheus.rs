@@ -6,10 +6,10 @@ use super::record::Verdict;
 use super::recorder::StatsRecorder;
 use super::totals::Stats;
 
-/// Quantiles of decoding times that are told.
+/// The quantiles of decoding times that are reported.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-/// Reads a number of bytes.
+/// Reads a byte count from statistics.
 type OfBytes = fn(&Stats) -> u64;
 
 impl StatsRecorder {
@@ -22,22 +22,15 @@ impl StatsRecorder {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
             lines(&mut text, name);
         };
-        family(
-            "linerate_gateway_messages_total",
-            "Messages, by what became of them.",
-            "counter",
-            &mut |text, name| {
-                for (transport, stats) in &transports {
-                    for verdict in Verdict::ALL {
-                        let (count, verdict) = (stats.with_verdict(verdict), verdict.name());
-                        let _ = writeln!(
-                            text,
-                            "{name}{{transport=\"{transport}\",verdict=\"{verdict}\"}} {count}"
-                        );
-                    }
+        family("linerate_gateway_messages_total", "Messages, by verdict.", "counter", &mut |text, name| {
+            for (transport, stats) in &transports {
+                for verdict in Verdict::ALL {
+                    let (count, verdict) = (stats.with_verdict(verdict), verdict.name());
+                    let _ =
+                        writeln!(text, "{name}{{transport=\"{transport}\",verdict=\"{verdict}\"}} {count}");
                 }
-            },
-        );
+            }
+        });
         let bytes: [(&str, &str, OfBytes); 2] = [
             (
                 "linerate_gateway_compressed_bytes_total",
@@ -55,7 +48,7 @@ impl StatsRecorder {
         }
         family(
             "linerate_gateway_decode_seconds",
-            "Time of decoding a message, of one in 16.",
+            "Time to decode a message, measured for one message in 16.",
             "summary",
             &mut |text, name| {
                 for (transport, stats) in &transports {
@@ -74,7 +67,7 @@ impl StatsRecorder {
         );
         family(
             "linerate_gateway_connections",
-            "Connections that are recorded.",
+            "Connections with statistics of their own.",
             "gauge",
             &mut |text, name| {
                 let _ = writeln!(text, "{name} {}", self.connections());
@@ -82,7 +75,7 @@ impl StatsRecorder {
         );
         family(
             "linerate_gateway_dropped_records_total",
-            "Messages that are not in these statistics.",
+            "Messages whose records were dropped; they are missing from these statistics.",
             "counter",
             &mut |text, name| {
                 let _ = writeln!(text, "{name} {}", self.dropped());

@@ -1,4 +1,4 @@
-//! The record of one message: 32 bytes, described in `docs/gateway/stats.md`.
+//! The record of one message, in 32 bytes. `docs/gateway/stats.md` describes the format.
 
 use linerate_core::{Error, Kind};
 
@@ -7,28 +7,28 @@ use crate::transport::Transport;
 
 /// Bytes of a record, and of a log's header.
 pub(super) const RECORD: usize = 32;
-/// Bytes before the checksum.
+/// Bytes that the checksum covers: all those before it.
 pub(super) const CHECKED: usize = RECORD - 4;
 
 const MESSAGE: u8 = 0;
 const DROPPED: u8 = 1;
-/// In the fourth byte of a message: its decoding was not timed. From version 2 of the log on.
+/// Fourth byte of a message whose decoding was not timed, in logs of version 2.
 const UNTIMED: u8 = 1;
 
-/// What became of a message.
+/// Outcome of decoding a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Verdict {
-    /// It was decoded.
+    /// The message was decoded.
     #[default]
     Decoded = 0,
-    /// It is damaged, or failed the checks of the session.
+    /// The message is damaged, or failed the checks of the session.
     Corrupt = 1,
-    /// It is cut off.
+    /// The message is cut off.
     Truncated = 2,
-    /// It is above a limit, or memory ran out.
+    /// The message is above a limit, or memory ran out.
     Limit = 3,
-    /// It uses what is not supported, such as a dictionary.
+    /// The message needs something unsupported, such as a dictionary.
     Unsupported = 4,
 }
 
@@ -37,7 +37,7 @@ impl Verdict {
     pub const ALL: [Verdict; 5] =
         [Verdict::Decoded, Verdict::Corrupt, Verdict::Truncated, Verdict::Limit, Verdict::Unsupported];
 
-    /// Its name, in lower case.
+    /// The name of the verdict, in lower case.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Verdict::Decoded => "decoded",
@@ -60,23 +60,23 @@ impl From<Kind> for Verdict {
     }
 }
 
-/// What is recorded of a message. Numbers that do not fit are the largest that do.
+/// The record of a message. A number that does not fit becomes the largest that does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRecord {
-    /// When its last part arrived: nanoseconds since 1970; 0 if unknown. To about 50 milliseconds if its decoding was not
-    /// timed.
+    /// When the last part of the message arrived, in nanoseconds since 1970; 0 if unknown. Accurate
+    /// to about 50 milliseconds if decoding was not timed.
     pub time: i64,
-    /// Number of its connection, unique in one recorder.
+    /// Number of the connection, unique within one recorder.
     pub connection: u32,
     /// Transport of the connection.
     pub transport: Transport,
-    /// What became of it.
+    /// Outcome of decoding the message.
     pub verdict: Verdict,
-    /// Compressed bytes of all its parts.
+    /// Compressed bytes of all parts of the message.
     pub compressed: u32,
     /// Bytes of the payload; 0 unless it was decoded.
     pub payload: u32,
-    /// Nanoseconds of decoding all its parts, if that was timed.
+    /// Nanoseconds spent decoding all parts of the message, if it was timed.
     pub decode_ns: Option<u32>,
 }
 
@@ -94,7 +94,7 @@ impl MessageRecord {
     }
 }
 
-/// The record of `records` lost ones.
+/// The record that tells that `records` records were lost.
 pub(super) fn dropped(time: i64, records: u64) -> [u8; RECORD] {
     let mut bytes = [0; RECORD];
     bytes[0] = DROPPED;
@@ -103,19 +103,20 @@ pub(super) fn dropped(time: i64, records: u64) -> [u8; RECORD] {
     seal(bytes)
 }
 
-/// Puts the checksum at the end.
+/// Writes the checksum to the end of a record or header.
 pub(super) fn seal(mut bytes: [u8; RECORD]) -> [u8; RECORD] {
     let sum = crc32fast::hash(&bytes[..CHECKED]);
     bytes[CHECKED..].copy_from_slice(&sum.to_le_bytes());
     bytes
 }
 
-/// Whether the checksum at the end is right.
+/// Whether a record or header has the right checksum.
 pub(super) fn is_sealed(bytes: &[u8; RECORD]) -> bool {
     seal(*bytes) == *bytes
 }
 
-/// Reads a record that begins at `offset` of its file, which has this version.
+/// Reads a record. `version` is that of its log, and `offset` is where the record begins there, for
+/// errors.
 pub(super) fn parse(bytes: &[u8; RECORD], version: u8, offset: u64) -> Result<LogEntry, Error> {
     if !is_sealed(bytes) {
         return Err(Error::new(Kind::Corrupt, offset, "a record of a statistics log fails its checksum"));
@@ -141,7 +142,7 @@ pub(super) fn parse(bytes: &[u8; RECORD], version: u8, offset: u64) -> Result<Lo
     }
 }
 
-/// `N` bytes from `at`.
+/// Returns the `N` bytes that begin at `at`.
 pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     std::array::from_fn(|i| bytes[at + i])
 }

@@ -1,4 +1,5 @@
-//! The recorder: takes records from all connections, counts them and writes logs, in a thread of its own.
+//! The recorder of statistics. Its collecting thread takes the records of all connections, counts
+//! them and writes logs.
 
 use std::collections::HashMap;
 use std::io;
@@ -22,7 +23,7 @@ use super::totals::Stats;
 use crate::recent::now;
 use crate::transport::Transport;
 
-/// Longest time that records stay in the buffer.
+/// Interval at which the collecting thread empties the buffer.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Options of a recorder.
@@ -33,11 +34,12 @@ pub struct StatsOptions {
     pub log: Option<LogOptions>,
     /// Clock of decoding times. Default: [`Clock::Monotonic`].
     pub clock: Clock,
-    /// Records that may wait until they are counted and written, 32 bytes each; those beyond are dropped and
-    /// counted. Twice this many have room: half of it is divided among threads. Default: 16,384.
+    /// Number of records, of 32 bytes each, for which the common buffer has room while they wait to
+    /// be counted and written. Buffers of single threads have room for as many again in total.
+    /// Records that find no room are dropped; the recorder counts how many. Default: 16,384.
     pub capacity: usize,
-    /// Connections with statistics of their own, some 2 KiB each; later ones are counted among all only.
-    /// Default: 10,000.
+    /// Largest number of connections with statistics of their own, about 2 KiB each. Messages of
+    /// further connections are counted only in the statistics of their transport. Default: 10,000.
     pub max_connections: usize,
 }
 
@@ -47,7 +49,7 @@ impl StatsOptions {
         StatsOptions { log: None, clock: Clock::default(), capacity: 1 << 14, max_connections: 10_000 }
     }
 
-    /// Writes logs.
+    /// Makes the recorder write logs.
     #[must_use]
     pub fn log(self, log: LogOptions) -> Self {
         StatsOptions { log: Some(log), ..self }
@@ -59,7 +61,7 @@ impl StatsOptions {
         StatsOptions { clock, ..self }
     }
 
-    /// Sets how many records may wait.
+    /// Sets how many records have room in the common buffer.
     #[must_use]
     pub fn capacity(self, records: usize) -> Self {
         StatsOptions { capacity: records, ..self }
@@ -78,7 +80,7 @@ impl Default for StatsOptions {
     }
 }
 
-/// What connections and the collecting thread share.
+/// State that connections and the collecting thread share.
 pub(super) struct Shared {
     buffer: Buffer,
     clock: Clock,
@@ -86,26 +88,26 @@ pub(super) struct Shared {
     stopped: AtomicBool,
     connections: AtomicU32,
     max_connections: usize,
-    /// The process that has the collecting thread: a fork of it has none.
+    /// Id of the process that has the collecting thread; a fork of the process has no such thread.
     process: u32,
     collector: Mutex<Option<Thread>>,
     state: Mutex<Collected>,
 }
 
-/// What the collecting thread counted.
+/// Statistics that the collecting thread has counted.
 struct Collected {
-    /// By [`Transport::ALL`].
+    /// In the order of [`Transport::ALL`].
     transports: [Stats; Transport::ALL.len()],
     connections: HashMap<u32, Stats<u32>>,
 }
 
 impl Shared {
-    /// Now, by the clock of decoding times.
+    /// The current time, by the clock of decoding times.
     pub(super) fn now(&self) -> u64 {
         self.clock.now(self.base)
     }
 
-    /// When a message arrived whose decoding began at `begun`: nanoseconds since the base.
+    /// The arrival, in nanoseconds since the base, of a message whose decoding began at `begun`.
     pub(super) fn arrival(&self, begun: u64) -> u64 {
         match self.clock {
             Clock::Monotonic => begun,
@@ -139,7 +141,7 @@ impl Shared {
         }
     }
 
-    /// For the collecting thread and its process.
+    /// The statistics, in the process that has the collecting thread.
     fn counted(&self) -> MutexGuard<'_, Collected> {
         lock(&self.state)
     }
@@ -148,7 +150,8 @@ impl Shared {
         process::id() != self.process
     }
 
-    /// `None` in a forked process if the collecting thread was counting at that time: the lock stays taken there.
+    /// The statistics, in any process. Returns `None` in a forked process if the collecting thread
+    /// held the lock during the fork: it is never released there.
     fn state(&self) -> Option<MutexGuard<'_, Collected>> {
         if !self.is_forked() {
             return Some(self.counted());
@@ -161,21 +164,23 @@ impl Shared {
     }
 }
 
-/// Records statistics of all connections that it is given to. Clones of nothing: share it by reference or [`Arc`].
+/// Records statistics of any number of connections. It cannot be cloned; share it by reference or
+/// [`Arc`].
 ///
-/// A process that was forked has no collecting thread: there the recorder counts nothing more, and stopping or dropping
-/// it does nothing.
+/// A forked process has no collecting thread. In it, the recorder counts nothing more, and stopping
+/// or dropping it does nothing.
 pub struct StatsRecorder {
     shared: Arc<Shared>,
-    /// Held while the thread is joined, so that a second call returns when it has ended, too.
+    /// Locked while the thread is joined, so that a second call of `stop` also returns only when
+    /// the thread has ended.
     collector: Mutex<Option<JoinHandle<io::Result<()>>>>,
 }
 
 impl StatsRecorder {
-    /// Begins a log, if one is asked for, and starts the thread that collects.
+    /// Begins a log, if the options ask for one, and starts the collecting thread.
     ///
     /// # Errors
-    /// Those of making the log, and of starting a thread.
+    /// Those of creating the log, and of starting a thread.
     pub fn start(options: StatsOptions) -> io::Result<Self> {
         let clock = options.clock.available();
         let files = options.log.map(|log| LogFiles::create(log, clock, now())).transpose()?;
@@ -198,7 +203,7 @@ impl StatsRecorder {
         Ok(StatsRecorder { shared, collector: Mutex::new(Some(collector)) })
     }
 
-    /// The recorder of a new connection.
+    /// Creates the recorder of a new connection.
     pub fn connection(&self) -> ConnectionRecorder {
         let number = self.shared.connections.fetch_add(1, Ordering::Relaxed);
         if let Some(mut state) = self.shared.state()
@@ -209,7 +214,7 @@ impl StatsRecorder {
         ConnectionRecorder::new(Arc::clone(&self.shared), number)
     }
 
-    /// Statistics of all messages until at most 50 milliseconds ago.
+    /// Statistics of all messages; those of the last 50 milliseconds may be missing.
     pub fn stats(&self) -> Stats {
         let mut all = Stats::new();
         self.by_transport().iter().for_each(|stats| all.merge(stats));
@@ -217,50 +222,52 @@ impl StatsRecorder {
         all
     }
 
-    /// Statistics of each transport, in the order of [`Transport::ALL`], without lost records, whose transport is
-    /// unknown.
+    /// Statistics of each transport, in the order of [`Transport::ALL`]. They do not count lost
+    /// records, whose transport is unknown.
     pub fn by_transport(&self) -> [Stats; Transport::ALL.len()] {
         let state = self.shared.state();
         state.map_or_else(|| std::array::from_fn(|_| Stats::new()), |state| state.transports.clone())
     }
 
-    /// Statistics of streams, and of other transports that had messages.
+    /// Statistics of the streams, and of those other transports that had messages.
     pub(super) fn by_name(&self) -> Vec<(Transport, Stats)> {
         let all = Transport::ALL.into_iter().zip(self.by_transport());
         all.filter(|(way, stats)| way.is_stream() || stats.messages() + stats.errors() > 0).collect()
     }
 
-    /// Statistics of a connection that was not dropped.
+    /// Statistics of a connection, as long as its recorder was not dropped.
     pub fn connection_stats(&self, number: u32) -> Option<Stats<u32>> {
         self.shared.state()?.connections.get(&number).cloned()
     }
 
-    /// Connections that have statistics of their own.
+    /// Number of connections that have statistics of their own.
     pub fn connections(&self) -> usize {
         self.shared.state().map_or(0, |state| state.connections.len())
     }
 
-    /// Records dropped until now.
+    /// Number of records dropped until now.
     pub fn dropped(&self) -> u64 {
         self.shared.buffer.dropped()
     }
 
-    /// Stops: counts and writes what waits, and returns the statistics of all. Connections may go on to call it; their
-    /// records are dropped when the buffer is full.
+    /// Counts and writes the records that wait, stops the collecting thread, and returns the
+    /// statistics of all messages. Connections may still record; their records stay uncounted, and
+    /// are dropped once the buffer is full.
     ///
     /// # Errors
-    /// The first error of writing the log. Statistics and later records are not lost by it.
+    /// The first error of writing the log. Such an error loses no statistics, nor later records.
     pub fn finish(self) -> io::Result<Stats> {
         self.stop()?;
         Ok(self.stats())
     }
 
-    /// [`finish`](Self::finish), after which the statistics can still be read. A second call does nothing.
+    /// Stops like [`finish`](Self::finish), but the statistics can still be read afterwards. A
+    /// second call does nothing.
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// Those of [`finish`](Self::finish).
     pub fn stop(&self) -> io::Result<()> {
-        // In a fork the lock may stay taken.
+        // In a fork the lock may never be released.
         if self.shared.is_forked() {
             return Ok(());
         }
@@ -275,10 +282,10 @@ impl StatsRecorder {
 impl Drop for StatsRecorder {
     fn drop(&mut self) {
         if self.shared.is_forked() {
-            // There is no thread to join or to detach.
+            // This process has no thread to join or to detach.
             mem::forget(self.collector.get_mut().map_or(None, Option::take));
         }
-        // Nobody is left to take the error.
+        // The error cannot be returned from here.
         let _ = self.stop();
     }
 }
@@ -287,11 +294,12 @@ impl Drop for StatsRecorder {
 struct Collector {
     shared: Arc<Shared>,
     files: Option<LogFiles>,
-    /// Dropped records that the log knows of.
+    /// Number of dropped records that the log has an entry for.
     told: u64,
-    /// The first error of the log.
+    /// The first error of writing the log.
     error: Option<io::Error>,
-    /// About when the message before arrived, which is when one that is not timed did: nanoseconds since the base.
+    /// Arrival of the last timed message, in nanoseconds since the base. Messages that are not
+    /// timed get this time.
     last: u64,
 }
 
@@ -309,7 +317,8 @@ impl Collector {
 
     fn collect(&mut self) {
         let now = now();
-        // The wall clock may be set: its distance from the base is taken each time.
+        // Somebody may set the wall clock, so its distance from the base is computed anew each
+        // time.
         let begun = since(self.shared.base);
         let base = now.saturating_sub(begun as i64);
         let shared = Arc::clone(&self.shared);

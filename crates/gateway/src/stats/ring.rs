@@ -1,36 +1,40 @@
-//! A bounded buffer between decoders and the thread that collects: the thread waits for no decoder, and no decoder waits
-//! for it.
+//! A bounded buffer between the decoders and the collecting thread. Neither side waits for the
+//! other.
 //!
-//! It has ring buffers of one writer and one reader (Lamport 1983), each leased to the working memory of one thread until that
-//! is dropped or used for another buffer. Where that ring is full, or there are more threads than rings, items go to a
-//! common ring behind a lock of the writers, which a writer tries to take [`TRIES`] times; if that fails, it drops the item and
-//! counts it. The reader takes no lock: what it does with items may last, and no writer drops any because of it.
+//! It consists of ring buffers with one writer and one reader each (Lamport 1983). A ring is leased
+//! to the scratch of one thread, until that scratch is dropped or used with another buffer. If the
+//! ring is full, or if there are more threads than rings, an item goes to a common ring. Writers of
+//! the common ring take a lock, which each tries [`TRIES`] times; if that fails, it drops the item
+//! and counts it. The reader takes no lock, so writers drop nothing because the reader is slow with
+//! an item.
 //!
-//! Items of one thread may be taken in another order than they were written in: those in the common ring come last.
+//! The reader may get the items of one thread out of order, since it takes those in the common ring
+//! last.
 //!
-//! Leases are not in thread-local variables: one with a destructor would keep a library from being unloaded while the
-//! thread lives.
+//! Leases are not in thread-local variables, because a thread-local variable with a destructor
+//! would keep a library from being unloaded while the thread lives.
 //!
-//! A writer of its own ring uses no locked instruction: after a message these would wait until all that was written of it
-//! is in the cache.
+//! A writer to its own ring uses no locked instruction. After a message such an instruction would
+//! wait until everything that decoding wrote has reached the cache.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Threads with a ring of their own.
+/// Number of threads that can have a ring of their own.
 const RINGS: usize = 8;
 
-/// How often a writer tries to take the lock of the common ring, about 2 microseconds in all. Another writer holds it for
-/// some 20 nanoseconds, unless the system has stopped that thread meanwhile.
+/// How often a writer tries to take the lock of the common ring, which takes about 2 microseconds
+/// in all. Another writer holds the lock for about 20 nanoseconds, unless the system suspends its
+/// thread meanwhile.
 const TRIES: usize = 64;
 
-/// What is buffered.
+/// An item of the buffer: the words of a [`Sample`](super::sample::Sample).
 pub(super) type Item = [u64; 4];
 
-/// Which rings are leased.
+/// For each ring, whether it is leased.
 type Leased = Arc<[AtomicBool; RINGS]>;
 
-/// The lease of a ring, which ends when this is dropped.
+/// The lease of a ring. It ends on drop.
 pub(crate) struct Lease {
     leased: Leased,
     index: usize,
@@ -38,26 +42,26 @@ pub(crate) struct Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        // The next writer goes on where this one has stopped.
+        // Release: the next holder continues writing where this one stopped.
         self.leased[self.index].store(false, Ordering::Release);
     }
 }
 
-/// Who writes an item: the holder of the lease of a ring, or somebody without a ring.
+/// The writer of an item: the index of the ring that it leases, or `None` if it has no ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Writer(Option<usize>);
 
-/// A ring buffer of one writer and one reader, who have different cache lines.
+/// A ring buffer with one writer and one reader, whose counters are in different cache lines.
 #[repr(align(128))]
 struct Ring {
-    /// Items written since the beginning.
+    /// Number of items written since the beginning.
     written: AtomicUsize,
-    /// As many as a power of two.
+    /// The length is a power of two.
     slots: Box<[[AtomicU64; 4]]>,
     taken: Taken,
 }
 
-/// Items taken since the beginning.
+/// Number of items taken since the beginning.
 #[repr(align(128))]
 struct Taken(AtomicUsize);
 
@@ -67,10 +71,11 @@ impl Ring {
         Ring { written: AtomicUsize::new(0), slots, taken: Taken(AtomicUsize::new(0)) }
     }
 
-    /// Adds an item; returns how many there are then, or `None` if there is no room. One thread at a time calls this.
+    /// Adds an item. Returns the number of items that then wait, or `None` if there is no room.
+    /// Only one thread at a time may call this.
     fn push(&self, item: &Item) -> Option<usize> {
         let written = self.written.load(Ordering::Relaxed);
-        // Pairs with the release in `drain`: what is overwritten was read.
+        // Pairs with the release in `drain`, so that a slot is overwritten only after it was read.
         let waiting = written.wrapping_sub(self.taken.0.load(Ordering::Acquire));
         if waiting == self.slots.len() {
             return None;
@@ -81,7 +86,7 @@ impl Ring {
         Some(waiting + 1)
     }
 
-    /// Takes what is there. One thread at a time calls this.
+    /// Takes all items. Only one thread at a time may call this.
     fn drain(&self, mut each: impl FnMut(Item)) {
         let mut taken = self.taken.0.load(Ordering::Relaxed);
         let written = self.written.load(Ordering::Acquire);
@@ -99,13 +104,14 @@ pub(super) struct Buffer {
     rings: [Ring; RINGS],
     leased: Leased,
     common: Ring,
-    /// Held while an item is written to `common`.
+    /// Locked while an item is written to `common`.
     common_writer: Mutex<()>,
     dropped: AtomicU64,
 }
 
 impl Buffer {
-    /// Allocates room for at least `capacity` items that no thread has for itself, and as many in rings of threads.
+    /// Allocates room for at least `capacity` items in the common ring, and for as many in the
+    /// rings of single threads.
     pub(super) fn new(capacity: usize) -> Self {
         Buffer {
             rings: std::array::from_fn(|_| Ring::new(capacity.div_ceil(RINGS))),
@@ -116,7 +122,8 @@ impl Buffer {
         }
     }
 
-    /// The writer that holds `lease`, which becomes one of this buffer's if a ring is free.
+    /// Returns the writer for `lease`. A `lease` that is empty or of another buffer is replaced by
+    /// one of this buffer, if a ring is free.
     pub(super) fn writer(&self, lease: &mut Option<Lease>) -> Writer {
         match lease {
             Some(lease) if Arc::ptr_eq(&lease.leased, &self.leased) => Writer(Some(lease.index)),
@@ -124,7 +131,7 @@ impl Buffer {
         }
     }
 
-    /// Leases a ring, if one is free; ends the lease of another buffer's.
+    /// Leases a ring, if one is free, and ends the previous lease.
     #[cold]
     fn lease(&self, lease: &mut Option<Lease>) -> Writer {
         let free = |leased: &AtomicBool| {
@@ -136,8 +143,9 @@ impl Buffer {
         Writer(index)
     }
 
-    /// Adds an item, or drops and counts it if there is no room. Returns whether the reader should come soon. The lease of
-    /// `writer` must be held, and by one thread at a time.
+    /// Adds an item, or drops and counts it if there is no room. Returns whether the reader should
+    /// be woken, since the ring is half full. The lease of `writer` must be held, by one thread at
+    /// a time.
     pub(super) fn push(&self, Writer(writer): Writer, item: &Item) -> bool {
         let Some(ring) = writer.map(|index| &self.rings[index]) else { return self.push_common(item) };
         match ring.push(item) {
@@ -164,12 +172,13 @@ impl Buffer {
         false
     }
 
-    /// Takes what is there, in order within each ring, and hands it to `each`. One thread at a time calls this.
+    /// Takes all items, in order within each ring, and passes them to `each`. Only one thread at a
+    /// time may call this.
     pub(super) fn drain(&self, mut each: impl FnMut(Item)) {
         self.rings.iter().chain([&self.common]).for_each(|ring| ring.drain(&mut each));
     }
 
-    /// Items dropped.
+    /// Number of items dropped.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -236,12 +245,12 @@ mod tests {
     #[test]
     fn writers_without_a_ring_drop_nothing_while_the_reader_is_at_an_item() {
         let (buffer, mut lease) = (Buffer::new(4), None);
-        // More than the leased ring has room for.
+        // These are more than the leased ring has room for.
         (0..3).for_each(|i| _ = buffer.push(buffer.writer(&mut lease), &[i; 4]));
         let mut seen = Vec::new();
         buffer.drain(|item| {
             if item[0] == 1 {
-                // This one is in the common ring, as those that are written now.
+                // Item 1 is in the common ring, to which these are added while the reader has it.
                 (3..5).for_each(|i| _ = buffer.push_common(&[i; 4]));
             }
             seen.push(item[0]);
@@ -262,7 +271,7 @@ mod tests {
         let mut leases = [const { None }; RINGS + 1];
         let writers = leases.each_mut().map(|lease| buffer.writer(lease));
         assert!(writers.iter().enumerate().all(|(i, writer)| *writer == Writer((i < RINGS).then_some(i))));
-        // One lease is of one buffer.
+        // A lease holds a ring of one buffer only, even if it is used with two in turn.
         let (other, [lease, ..]) = (Buffer::new(RINGS), &mut leases);
         for _ in 0..3 {
             for (one, another) in [(&other, &buffer), (&buffer, &other)] {

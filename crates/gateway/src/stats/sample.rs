@@ -1,4 +1,4 @@
-//! A record on its way from a decoder to the collecting thread, in words that a ring can hold.
+//! Packs a record into the words of a ring, on its way from a decoder to the collecting thread.
 
 use super::record::Verdict;
 use super::ring::Item;
@@ -7,7 +7,7 @@ use crate::transport::Transport;
 /// A record on its way to the collecting thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Of a message that is timed.
+    /// Present if the message is timed.
     pub(super) time: Option<Time>,
     pub(super) connection: u32,
     pub(super) transport: Transport,
@@ -24,11 +24,11 @@ pub(super) struct Time {
     pub(super) decode_ns: u32,
 }
 
-/// In the last byte of an item: the message is timed.
+/// Value of the third byte of the last word if the message is timed.
 const TIMED: u8 = 1;
 
 impl Sample {
-    /// The sample as words.
+    /// Packs the sample.
     pub(super) fn to_item(self) -> Item {
         let (time, timed) = match self.time {
             Some(time) => (time, TIMED),
@@ -44,7 +44,7 @@ impl Sample {
         ]
     }
 
-    /// The sample of words. `None` for words of none, which a ring never has.
+    /// Unpacks a sample. Returns `None` for words that `to_item` never makes.
     pub(super) fn of_item([arrived, sizes, connection, kinds]: Item) -> Option<Self> {
         let (low, high) = (|word: u64| word as u32, |word: u64| (word >> 32) as u32);
         let [transport, verdict, timed, ..] = kinds.to_le_bytes();

@@ -1,19 +1,20 @@
-//! Counters and decoding times of messages.
+//! Counts messages and bytes, and collects decoding times.
 
 use hdrhistogram::{Counter, Histogram};
 
 use super::record::{MessageRecord, Verdict};
 
-/// Largest decoding time of a record, in nanoseconds.
+/// Largest decoding time that a record can hold, in nanoseconds.
 const MAX_NS: u64 = u32::MAX as u64;
 
-/// Messages, bytes and decoding times: of a connection, of a transport or of all.
+/// Counts of messages and bytes, and decoding times, of a connection, of a transport or of all
+/// messages.
 #[derive(Clone, Debug)]
 pub struct Stats<C: Counter = u64> {
     verdicts: [u64; Verdict::ALL.len()],
     compressed: u64,
     payload: u64,
-    /// Bytes of payloads of timed messages.
+    /// Payload bytes of timed messages.
     timed_payload: u64,
     decode_ns: u64,
     dropped: u64,
@@ -22,9 +23,9 @@ pub struct Stats<C: Counter = u64> {
 }
 
 impl<C: Counter> Stats<C> {
-    /// Of no messages, with times to `digits` significant decimal digits.
+    /// Creates statistics of no messages, with times to `digits` significant decimal digits.
     fn with_digits(digits: u8) -> Self {
-        // Fails only for bounds and digits that make no histogram.
+        // Fails only for invalid bounds or digits.
         let times = Histogram::new_with_bounds(1, MAX_NS, digits).expect("bounds of a histogram");
         Stats {
             verdicts: [0; 5],
@@ -37,7 +38,7 @@ impl<C: Counter> Stats<C> {
         }
     }
 
-    /// Counts a message. Decoding times are those of decoded ones that were timed.
+    /// Counts a message. Its decoding time counts only if the message was decoded and timed.
     pub fn add(&mut self, record: &MessageRecord) {
         self.verdicts[record.verdict as usize] += 1;
         self.compressed += u64::from(record.compressed);
@@ -49,32 +50,32 @@ impl<C: Counter> Stats<C> {
         }
     }
 
-    /// Counts records that were lost.
+    /// Counts lost records.
     pub fn add_dropped(&mut self, records: u64) {
         self.dropped = self.dropped.saturating_add(records);
     }
 
-    /// Messages that were decoded.
+    /// Number of messages that were decoded.
     pub fn messages(&self) -> u64 {
         self.verdicts[Verdict::Decoded as usize]
     }
 
-    /// Messages that were not.
+    /// Number of messages that could not be decoded.
     pub fn errors(&self) -> u64 {
         self.verdicts.iter().sum::<u64>() - self.messages()
     }
 
-    /// Messages with this verdict.
+    /// Number of messages with this verdict.
     pub fn with_verdict(&self, verdict: Verdict) -> u64 {
         self.verdicts[verdict as usize]
     }
 
-    /// Compressed bytes.
+    /// Compressed bytes of all messages.
     pub fn compressed_bytes(&self) -> u64 {
         self.compressed
     }
 
-    /// Bytes of payloads.
+    /// Payload bytes of all messages.
     pub fn payload_bytes(&self) -> u64 {
         self.payload
     }
@@ -84,40 +85,42 @@ impl<C: Counter> Stats<C> {
         if self.compressed == 0 { 0.0 } else { self.payload as f64 / self.compressed as f64 }
     }
 
-    /// Messages that were decoded and timed: a recorder times the first of each connection, and then one in 16.
+    /// Number of messages that were decoded and timed. A recorder times the first message of each
+    /// connection, and then one in 16.
     pub fn timed(&self) -> u64 {
         self.times.len()
     }
 
-    /// Nanoseconds of decoding [timed](Self::timed) messages, in total.
+    /// Nanoseconds spent decoding the [timed](Self::timed) messages, in total.
     pub fn decode_ns(&self) -> u64 {
         self.decode_ns
     }
 
-    /// Payload bytes per second of decoding, of timed messages; 0 without any.
+    /// Payload bytes per second of decoding, over the timed messages; 0 if there are none.
     pub fn bytes_per_second(&self) -> f64 {
         if self.decode_ns == 0 { 0.0 } else { self.timed_payload as f64 * 1e9 / self.decode_ns as f64 }
     }
 
-    /// Nanoseconds of decoding that this part of timed messages did not exceed, `quantile` from 0 to 1: to 0.1 % for all
-    /// messages, to 6 % for one connection. 0 without any.
+    /// Decoding time, in nanoseconds, that the fraction `quantile` (from 0 to 1) of the timed
+    /// messages did not exceed. It is accurate to 0.1 % for all messages and transports, and to 6 %
+    /// for a connection. 0 if no message was timed.
     pub fn quantile_ns(&self, quantile: f64) -> u64 {
         self.times.value_at_quantile(quantile)
     }
 
-    /// Records that were lost.
+    /// Number of records that were lost.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 }
 
 impl Stats<u64> {
-    /// Of no messages, with times to 0.1 %: 180 KiB.
+    /// Creates statistics of no messages, with times accurate to 0.1 %. They take 180 KiB.
     pub fn new() -> Self {
         Stats::with_digits(3)
     }
 
-    /// Counts the messages of another one, too.
+    /// Adds the counts of `other`.
     pub(super) fn merge(&mut self, other: &Self) {
         self.verdicts.iter_mut().zip(&other.verdicts).for_each(|(own, more)| *own += more);
         self.compressed += other.compressed;
@@ -131,7 +134,7 @@ impl Stats<u64> {
 }
 
 impl Stats<u32> {
-    /// Of no messages of one connection, with times to 6 %: 2 KiB.
+    /// Creates statistics for one connection, with times accurate to 6 %. They take 2 KiB.
     pub(super) fn of_connection() -> Self {
         Stats::with_digits(1)
     }

@@ -1,17 +1,20 @@
-//! Memory that the allocator keeps after it was freed.
+//! Returns memory that was freed, but that the allocator keeps, to the system.
 
-/// Returns memory that was freed to the system, where the allocator can: glibc's, which otherwise keeps most of what closed
-/// connections leave, since other memory lies between. Returns whether it did.
+/// Returns freed memory to the system and tells whether any was returned. Only glibc's allocator
+/// can do this: it otherwise keeps most of the memory of closed connections, because memory still
+/// in use lies between the freed pieces.
 ///
-/// It looks at all free memory of the process, some milliseconds for hundreds of megabytes, and other threads that allocate
-/// wait meanwhile. Call it after many connections were closed, not after each.
+/// It walks all free memory of the process, which takes a few milliseconds for hundreds of
+/// megabytes, and other threads that allocate wait meanwhile. Call it after many connections were
+/// closed, not after each one.
 pub fn release_memory() -> bool {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         unsafe extern "C" {
             fn malloc_trim(pad: usize) -> std::ffi::c_int;
         }
-        // SAFETY: the function is glibc's, has this signature, and may be called at any time from any thread.
+        // SAFETY: the function is glibc's, has this signature, and may be called at any time from
+        // any thread.
         return unsafe { malloc_trim(0) } != 0;
     }
     #[allow(unreachable_code, reason = "other systems")]

@@ -22,7 +22,7 @@ impl Noise {
     }
 }
 
-/// A connection's messages: HELLO, READY, some large GUILD_CREATE, then many small events.
+/// Messages of a connection: HELLO, READY, `groups` large GUILD_CREATE, then `events` small events.
 pub(crate) fn traffic(seed: u64, groups: usize, events: usize) -> Vec<Vec<u8>> {
     let mut noise = Noise::new(seed);
     let mut sequence = 0;
@@ -59,7 +59,7 @@ pub(crate) fn traffic(seed: u64, groups: usize, events: usize) -> Vec<Vec<u8>> {
     messages
 }
 
-/// Compressed bytes of each message.
+/// Compresses each message and returns the compressed bytes.
 pub(crate) fn wire(transport: Transport, messages: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut encoder = Encoder::new(transport).expect("an encoder");
     let one = |message: &Vec<u8>| {

@@ -1,4 +1,5 @@
-//! Recorded connections: the sample in testdata, and those of the folder that `LINERATE_CORPORA` names.
+//! Recorded connections: the sample in testdata, and those of the folder that `LINERATE_CORPORA`
+//! names.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -46,7 +47,7 @@ fn check(path: &Path) {
     }
 }
 
-/// Splits every message at random into up to four fragments.
+/// Splits every message at random positions into four fragments, and asserts that it decodes.
 fn fragments(wire: &[Vec<u8>], sent: &[Vec<u8>]) {
     let mut noise = Noise::new(11);
     let (mut scratch, mut session) = (Scratch::new(), Session::new(Transport::Zlib, Limits::new()));
@@ -105,7 +106,7 @@ fn interleaved_connections_decode() {
     }
 }
 
-/// `gateway/shard-*` below the folder that `LINERATE_CORPORA` names.
+/// Decodes `gateway/*.msgs` in the folder that `LINERATE_CORPORA` names, if it is set.
 #[test]
 fn corpora_decode_to_their_payloads() {
     let Some(folder) = corpora() else { return };

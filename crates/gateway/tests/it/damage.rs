@@ -1,4 +1,4 @@
-//! Damaged, hostile and incomplete streams: each gives what was sent, or an error that persists.
+//! Damaged, hostile and incomplete streams.
 
 use linerate_gateway::{Checks, Encoding, Entry, Kind, Limits, Recording, Scratch, Session, Transport};
 
@@ -26,7 +26,7 @@ fn truncated_zstd_message_is_an_error() {
     }
 }
 
-/// A whole number of blocks, zero, is not a message.
+/// A message must have at least one block; zero whole blocks are too few.
 #[test]
 fn zstd_message_without_a_block_is_an_error() {
     let header = hex("28b52ffd0030");
@@ -60,14 +60,15 @@ fn truncated_zlib_message_is_detected_at_a_later_message() {
             session.message(wire, &mut scratch).unwrap().unwrap();
         }
         assert_eq!(session.message(&wire[2][..len], &mut scratch).unwrap(), None);
-        // The rest is lost: what follows is garbage to the decoder, or a payload that is not one object.
+        // The rest of the message is lost. What follows is garbage to the decoder, or completes a
+        // payload that is not one object.
         let next = wire[3..].iter().map(|wire| session.message(wire, &mut scratch).map(|m| m.is_some()));
         assert!(next.into_iter().any(|result| result.is_err()), "{len}");
     }
 }
 
-/// Flips each bit of a message in the middle of a connection; counts immediate errors, later errors, correct
-/// payloads, and undetected damage.
+/// Flips each bit of a message in the middle of a connection; counts immediate errors, later
+/// errors, correct payloads, and undetected damage.
 fn flips(transport: Transport, checks: Checks) -> [usize; 4] {
     let sent = traffic(4, 1, 9);
     let wire = wire(transport, &sent);
@@ -124,7 +125,8 @@ fn checks_detect_a_lost_message() {
     for transport in Transport::ALL {
         let wire = wire(transport, &sent);
         let mut scratch = Scratch::new();
-        // Heartbeat acknowledgements have no sequence number, and later messages may not depend on them.
+        // Heartbeat acknowledgements have no sequence number, and later messages may not depend on
+        // them.
         let numbered = |message: &Vec<u8>| !message.starts_with(b"{\"t\":null");
         let most = wire.len() - 40;
         for (lost, _) in sent[..most].iter().enumerate().filter(|(_, message)| numbered(message)) {
@@ -138,7 +140,7 @@ fn checks_detect_a_lost_message() {
     }
 }
 
-/// `#{d => Data, op => 0, s => Sequence, t => 'TEST'}` with keys as binaries.
+/// The term `#{d => Data, op => 0, s => Sequence, t => 'TEST'}` with binaries as keys.
 fn term(sequence: u8, data: &[u8]) -> Vec<u8> {
     let key = |name: &[u8]| [&[109, 0, 0, 0, name.len() as u8][..], name].concat();
     let data = [&[109, 0, 0, 0, data.len() as u8][..], data].concat();
@@ -263,7 +265,7 @@ fn recent_messages_can_be_replayed() {
     session.message(b"garbage", &mut scratch).unwrap_err();
     let recent = session.recent().unwrap();
     assert!(recent.is_complete());
-    // The recording has times and payload lengths.
+    // The recording has the times and payload lengths.
     let recording = Recording::open(&session.recording().unwrap()[..]).map(|file| {
         assert_eq!(file.transport(), Transport::Zstd);
         file.collect::<Result<Vec<_>, _>>().unwrap()

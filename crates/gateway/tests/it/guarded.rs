@@ -1,17 +1,18 @@
-//! Frames and payloads between guard pages: an out-of-bounds access ends the program.
+//! Decodes frames and payloads between guard pages, so that an out-of-bounds access ends the
+//! program.
 use linerate_gateway::{Encoding, Envelope, Limits, Scratch, Session, Transport};
 use linerate_testkit::sys::guarded::Guarded;
 
 use crate::common::{Noise, traffic, wire};
 
-/// Copies the bytes to one end of the memory.
+/// Copies the bytes to the end of the memory if `last`, else to its beginning.
 fn place<'a>(memory: &'a mut Guarded, bytes: &[u8], last: bool) -> &'a [u8] {
     let to = if last { memory.last(bytes.len()) } else { memory.first(bytes.len()) };
     to.copy_from_slice(bytes);
     to
 }
 
-/// Decodes a connection up to the first error; returns the payloads.
+/// Decodes a connection up to the first error and returns the payloads.
 fn decode(
     session: &mut Session,
     memory: &mut Guarded,
@@ -68,7 +69,8 @@ fn truncated_and_damaged_frames_are_not_read_out_of_bounds() {
                 }
             }
             if transport == Transport::Zlib {
-                // Without the flush marker nothing is decoded.
+                // The flush marker ends the message, if what comes before leaves the decoder ready
+                // for it.
                 frame.extend([0, 0, 0xff, 0xff]);
             }
             let [one, other] =

@@ -1,4 +1,5 @@
-//! Hazards of gateway streams that no other file tests: known defects of other decoders, and properties of the formats.
+//! Hazards of gateway streams that no other file tests: known defects of other decoders, and
+//! properties of the formats.
 
 use linerate_gateway::{Checks, Encoding, Kind, Limits, Scratch, ScratchPool, Session, Transport};
 
@@ -16,7 +17,7 @@ fn ignoring_a_payload_does_not_affect_the_next_message() {
             if i % 7 == 6 {
                 assert!(message.payload == sent);
             }
-            // The next message does not depend on the scratch either.
+            // The next message does not depend on the scratch, either.
             if i % 3 == 0 {
                 scratch = Scratch::new();
             } else {
@@ -31,7 +32,7 @@ fn empty_zstd_message_is_an_error_and_empty_zlib_message_a_fragment() {
     let mut scratch = Scratch::new();
     let mut zstd = Session::new(Transport::Zstd, Limits::new());
     assert_eq!(zstd.message(b"", &mut scratch).unwrap_err().kind(), Kind::Truncated);
-    // What encoders of this crate make of empty payloads is a message.
+    // The encoder of this crate makes messages of empty payloads, too.
     let payloads = [vec![], vec![], b"text".to_vec(), vec![]];
     zstd.reset();
     for (wire, sent) in wire(Transport::Zstd, &payloads).iter().zip(&payloads) {
@@ -61,7 +62,7 @@ fn payload_limit_is_exact_in_the_middle_of_a_connection() {
                 let mut scratch = Scratch::new();
                 let mut session = Session::new(transport, Limits::new().max_message(limit.max(6)));
                 let fits = fits || len <= 6;
-                // zlib: in two fragments, which count together.
+                // zlib messages come in two fragments, which count together.
                 let mut each = |wire: &Vec<u8>| {
                     let half = if transport == Transport::Zlib { wire.len() / 2 } else { 0 };
                     if half > 0 {
@@ -94,7 +95,7 @@ fn resumed_connection_has_a_new_stream_and_continues_sequence_numbers() {
     let cut = sent.len() / 2;
     let last = sent[..cut].iter().rev().find_map(number).unwrap();
     for transport in Transport::ALL {
-        // The gateway starts a new stream with the missed events.
+        // The gateway begins a new stream and sends the missed events.
         let (first, second) = (wire(transport, &sent[..cut]), wire(transport, &sent[cut..]));
         let checks = Checks::complete(Encoding::Json).sequence(true);
         let mut scratch = Scratch::new();

@@ -9,7 +9,7 @@ use crate::common::{traffic, wire};
 const INDEPENDENT: [Transport; 4] =
     [Transport::ZstdFrame, Transport::ZlibMessage, Transport::Gzip, Transport::RawDeflate];
 
-/// Trains a dictionary of 64 KiB from messages, in the form of Jetstream's: its id is in the header of each frame.
+/// Trains a dictionary of 64 KiB on messages. As in Jetstream, each frame has its id in the header.
 fn trained(seed: u64) -> Vec<u8> {
     let samples = traffic(seed, 4, 2000);
     let sizes: Vec<usize> = samples.iter().map(Vec::len).collect();
@@ -59,7 +59,7 @@ fn damaged_message_does_not_affect_the_next_one() {
     }
 }
 
-/// Flipped bits: an error, or, where there is no checksum, any payload within the limit.
+/// Without a checksum, a flipped bit may give any payload.
 #[test]
 fn flipped_bits_are_errors_where_there_is_a_checksum() {
     let sent = traffic(33, 1, 3);
@@ -109,7 +109,7 @@ fn dictionaries_are_found_by_their_ids() {
             with += wire.len();
         }
     }
-    // Frames without a dictionary decode beside them.
+    // The same session decodes frames without a dictionary.
     for (wire, sent) in wire(Transport::ZstdFrame, &sent).iter().zip(&sent) {
         assert_eq!(session.message(wire, &mut scratch).unwrap().unwrap().payload, sent);
         without += wire.len();
@@ -133,7 +133,7 @@ fn frame_whose_dictionary_is_missing_is_unsupported() {
 }
 
 #[test]
-fn damaged_dictionaries_equal_ids_and_other_transports_are_refused() {
+fn damaged_dictionaries_equal_ids_and_dictionaries_of_other_transports_are_refused() {
     let one = trained(39);
     let kind = |dictionaries: &[&[u8]]| {
         Dictionaries::new(dictionaries.iter().copied()).err().map(|error| error.kind)
@@ -148,7 +148,7 @@ fn damaged_dictionaries_equal_ids_and_other_transports_are_refused() {
 /// A frame that states more content than its blocks can hold allocates nothing for it.
 #[test]
 fn stated_size_alone_takes_no_memory() {
-    // Single segment, eight bytes of content size: 32 MiB; one raw block of two bytes.
+    // A single-segment frame that states 32 MiB in eight bytes, with one raw block of two bytes.
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0xe0];
     frame.extend_from_slice(&(32u64 << 20).to_le_bytes());
     frame.extend_from_slice(&[0x11, 0, 0, b'a', b'b']);

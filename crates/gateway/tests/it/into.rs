@@ -5,12 +5,13 @@ use linerate_testkit::sys::guarded::Guarded;
 
 use crate::common::{Noise, traffic, wire};
 
-/// Bytes from which zstd streams are decoded in the buffer itself: a block of their usual window.
+/// Smallest buffer in which messages of zstd streams are decoded directly: a block of the usual
+/// window.
 const BLOCK: usize = 64 << 10;
 
 const MOST: usize = 1 << 20;
 
-/// Traffic between messages around the sizes of blocks.
+/// Traffic, and messages whose sizes are around multiples of a block.
 fn sent() -> Vec<Vec<u8>> {
     let mut sent = traffic(31, 12, 30);
     let text = sent.concat();

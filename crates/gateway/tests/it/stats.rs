@@ -1,4 +1,4 @@
-//! Recorders of statistics on sessions: what is counted, logged and told.
+//! Recorders of statistics: what they count, log and report.
 
 use std::fs::File;
 
@@ -9,7 +9,8 @@ use linerate_gateway::{Limits, Scratch, Session, Transport};
 
 use crate::common::{traffic, wire};
 
-/// All records of the logs in a folder, in the order of their numbers, and how many were lost.
+/// All records of the log files in a folder, in the order of the files, and the number of lost
+/// records.
 fn logged(folder: &std::path::Path) -> (Vec<MessageRecord>, u64) {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -30,7 +31,7 @@ fn logged_records_are_those_of_the_messages() {
     let folder = tempfile::tempdir().unwrap();
     for clock in [Clock::Monotonic, Clock::ThreadCpu] {
         let folder = folder.path().join(format!("{clock:?}"));
-        // Files of 100 records.
+        // Each file has 100 records.
         let log = LogOptions::new(&folder).max_bytes(101 * 32).max_files(100);
         let recorder = StatsRecorder::start(StatsOptions::new().log(log).clock(clock)).unwrap();
         let (mut scratch, mut expected) = (Scratch::new(), Vec::new());
@@ -81,7 +82,7 @@ fn failed_message_is_recorded_once_with_its_verdict() {
     let frames = wire(Transport::Zstd, &traffic(1, 1, 5));
     let mut session = Session::new(Transport::Zstd, Limits::new()).record_stats(recorder.connection());
     assert!(session.message(&frames[0][..frames[0].len() - 1], &mut scratch).is_err());
-    // The error persists; that is no message.
+    // The persistent error of the next call does not count as a message.
     assert!(session.message(&frames[1], &mut scratch).is_err());
     session.reset();
     session.message(&frames[0], &mut scratch).unwrap().unwrap();

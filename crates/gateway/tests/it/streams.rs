@@ -1,10 +1,10 @@
-//! Whole connections, split into fragments in every way that their transport allows.
+//! Whole connections, and messages split into fragments in every way that their transport allows.
 
 use linerate_gateway::{Checks, Encoding, Kind, Limits, Scratch, Session, Transport};
 
 use crate::common::{Noise, hex, traffic, wire};
 
-/// Decodes a whole message, which must equal `sent`.
+/// Decodes a whole message and asserts that its payload equals `sent`.
 fn receive(session: &mut Session, scratch: &mut Scratch, wire: &[u8], sent: &[u8]) {
     let message = session.message(wire, scratch).expect("a sound message").expect("a whole one");
     assert_eq!(message.payload, sent);
@@ -114,7 +114,7 @@ fn zlib_message_in_any_number_of_fragments_decodes() {
     }
 }
 
-/// A stored block of one zlib stream.
+/// A stored block of deflate with this content.
 fn stored(content: &[u8]) -> Vec<u8> {
     let len = content.len() as u16;
     let mut block = vec![0];
@@ -126,8 +126,8 @@ fn stored(content: &[u8]) -> Vec<u8> {
 
 #[test]
 fn flush_marker_within_a_message_does_not_end_it() {
-    // A fragment ends after content that looks like the end of a message, followed by further content, by the
-    // real end, or by the same content.
+    // A fragment ends after content that looks like the end of a message. It is followed by other
+    // content, by the real end, or by the same content again.
     let head = [0x78, 0x9c];
     let block = stored(b"ab\x00\x00\xff\xff");
     for after in [stored(b"c"), stored(b""), block.clone()] {
@@ -139,7 +139,7 @@ fn flush_marker_within_a_message_does_not_end_it() {
         let message = session.message(&[&after[..], &stored(b"")].concat(), &mut scratch);
         let expected = [b"ab\x00\x00\xff\xff", &after[5..]].concat();
         assert_eq!(message.unwrap().unwrap().payload, expected);
-        // A zero length that is split within its complement.
+        // An empty stored block that is split within the complement of its length.
         assert_eq!(session.message(&stored(b"")[..3], &mut scratch).unwrap(), None);
         assert_eq!(session.message(&stored(b"")[3..], &mut scratch).unwrap().unwrap().payload, b"");
     }

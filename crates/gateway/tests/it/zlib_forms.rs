@@ -1,5 +1,5 @@
-//! What zlib and deflate (RFC 1950, RFC 1951) allow and forbid, through a session: hand-made blocks, since
-//! gateways' encoders use only a part of the formats.
+//! Tests a session with everything that zlib and deflate (RFC 1950, RFC 1951) allow and forbid. The
+//! blocks are made by hand, since the encoders of gateways use only a part of the formats.
 
 use linerate_gateway::{Kind, Limits, Message, Scratch, Session, Transport};
 
@@ -61,7 +61,7 @@ fn fixed(symbols: impl FnOnce(&mut Bits)) -> Vec<u8> {
     bits.fixed(256).flush()
 }
 
-/// Appends matches of the smallest and the largest length from the largest distances.
+/// Appends a match of three bytes with a distance of the last distance code.
 fn farthest(bits: &mut Bits, distance: u32) {
     assert!((24_577..=32_768).contains(&distance));
     bits.fixed(257).code(29, 5).push(distance - 24_577, 13);
@@ -89,7 +89,8 @@ fn after(messages: &[Vec<u8>]) -> Session {
     session
 }
 
-/// The first error of a new connection that begins with these bytes and a flush.
+/// The error of a new connection that begins with these bytes and a flush. Asserts that it
+/// persists, and that the session decodes after a reset.
 #[track_caller]
 fn refused(bytes: &[u8]) -> (Kind, &'static str) {
     let mut scratch = Scratch::new();
@@ -216,7 +217,8 @@ fn invalid_block_type_and_stored_length_are_errors() {
 /// A final block ends the stream, which a connection's never does.
 #[test]
 fn final_block_is_an_error_with_its_offset() {
-    // A complete stream as an encoder ends it: an empty block with fixed codes, and the Adler-32 of "a".
+    // A stream that ends as encoders end it: an empty final block with fixed codes, and the
+    // Adler-32 of "a".
     let ended = [&HEADER[..], &stored(b"a"), &hex("0300 0062 0062")].concat();
     assert_eq!(refused(&ended), (Kind::Corrupt, "the zlib stream ends"));
     for last in [&[1, 0, 0, 0xff, 0xff][..], &[3, 0], &[5, 0]] {
@@ -227,11 +229,12 @@ fn final_block_is_an_error_with_its_offset() {
     let consumed = session.consumed();
     let error = session.message(&[&stored(b"two")[..], &[1], &MARKER].concat(), &mut scratch).unwrap_err();
     assert_eq!(error.message_index, 1);
-    // Where the final block ends.
+    // The offset is where the final block ends.
     assert_eq!(error.offset(), consumed + 13, "{error}");
 }
 
-/// A stream that ends as encoders end it, with Adler-32 behind the final block, has no flush behind it.
+/// A stream that ends as encoders end it, with an Adler-32 after the final block, has no flush
+/// after that, so the error must not wait for one.
 #[test]
 fn ended_or_broken_stream_is_an_error_without_a_flush() {
     let mut scratch = Scratch::new();
@@ -244,17 +247,17 @@ fn ended_or_broken_stream_is_an_error_without_a_flush() {
     };
     let ends = (Kind::Corrupt, "the zlib stream ends");
     let whole = [&HEADER[..], &stored(b"a"), &stored(b"")].concat();
-    // Of one message, of a message after others, of a fragment.
+    // The stream ends in the first message, in a later one, or in a fragment.
     let adler = hex("00620062");
     assert_eq!(refused(b"", &[&HEADER[..], &hex("4b0400"), &adler].concat()), ends);
     for last in [hex("0300"), hex("010000ffff"), hex("4b0400")] {
         assert_eq!(refused(&whole, &[&last[..], &adler].concat()), ends);
         assert_eq!(refused(&whole, &[&stored(b"b")[..], &stored(b""), &last, &adler].concat()), ends);
         assert_eq!(refused(&whole[..8], &[&last[..], &adler].concat()), ends);
-        // Its first byte is enough.
+        // The first byte of the final block is enough.
         assert_eq!(refused(&whole, &last[..1]), ends);
     }
-    // Noise and text, in large and in small pieces.
+    // Random bytes and random text, in large and in small pieces.
     let mut noise = Noise::new(5);
     for round in 0..200 {
         let garbage: Vec<u8> = (0..4096)
@@ -269,14 +272,14 @@ fn ended_or_broken_stream_is_an_error_without_a_flush() {
     }
 }
 
-/// Blocks without content never reach the limit on payloads.
+/// Empty blocks never reach the limit on payloads.
 #[test]
 fn endless_empty_blocks_are_an_error_at_the_limit_on_compressed_bytes() {
     let limits = Limits::new().max_message(1000);
     let mut session = Session::new(Transport::Zlib, limits);
     let mut scratch = Scratch::new();
     assert_eq!(session.message(&HEADER, &mut scratch).unwrap(), None);
-    // Ends within the header of the next block.
+    // Each fragment ends within the header of the next block.
     let blocks = [&stored(b"").repeat(200)[..], &[0]].concat();
     let rest = [&blocks[1..], &[]].concat();
     let wanted = limits.max_compressed() / 1000;
@@ -294,7 +297,7 @@ fn dynamic(symbols: &[u32], distances: &[u32]) -> Bits {
     const ORDER: [u32; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
     let mut bits = Bits::default();
     bits.push(0b100, 3).push(symbols.len() as u32 - 257, 5).push(distances.len() as u32 - 1, 5).push(15, 4);
-    // Sixteen lengths from 0 to 15, with consecutive four-bit codes; none for repeats.
+    // The code lengths 0 to 15 get consecutive four-bit codes; the repeat codes 16 to 18 get none.
     ORDER.iter().for_each(|&len| {
         bits.push(if len < 16 { 4 } else { 0 }, 3);
     });
@@ -317,7 +320,7 @@ fn invalid_huffman_codes_are_errors() {
         let bytes = [&HEADER[..], &dynamic(symbols, distances).code(0, 1).code(1, 1).flush()].concat();
         session().message(&bytes, &mut scratch).map(|message| message.map(|m| m.payload.to_vec()))
     };
-    // One literal and the end, one bit each; one distance, or none, or two.
+    // One literal and the end of the block, one bit each, with no distance code, one or two.
     let two = lens(&[(usize::from(b'a'), 1), (end, 1)]);
     for distances in [&[0][..], &[1], &[1, 1]] {
         assert_eq!(of(&two, distances), Ok(Some(b"a".to_vec())));
@@ -325,12 +328,12 @@ fn invalid_huffman_codes_are_errors() {
     for (symbols, distances) in [
         (lens(&[(97, 1), (98, 1), (end, 1)]), &[0][..]), // too many codes
         (lens(&[(97, 2), (end, 2)]), &[0]),              // too few
-        (lens(&[(97, 1), (98, 1)]), &[0]),               // no end
-        (two.clone(), &[2]),                             // a distance alone, of two bits
+        (lens(&[(97, 1), (98, 1)]), &[0]),               // no end-of-block code
+        (two.clone(), &[2]),                             // a single distance code of two bits
         (two.clone(), &[1, 2]),
         (two.clone(), &[1, 1, 1]),
-        (vec![8; 287], &[1, 1]), // more symbols than there are
-        (two.clone(), &[5; 31]), // more distances
+        (vec![8; 287], &[1, 1]), // more symbols than the format has
+        (two.clone(), &[5; 31]), // more distance codes than the format has
     ] {
         let error = of(&symbols, distances).unwrap_err();
         assert_eq!(error.kind(), Kind::Corrupt, "{} {distances:?}", symbols.len());
@@ -339,7 +342,7 @@ fn invalid_huffman_codes_are_errors() {
 
 #[test]
 fn codes_of_every_length_decode() {
-    // Lengths 1 to 14, and 15 twice, for letters and the end.
+    // Letters get codes of 1 to 15 bits, and the end of the block another one of 15 bits.
     let mut symbols = vec![0; 257];
     (1..=15).for_each(|len| symbols[96 + len as usize] = len);
     symbols[256] = 15;
@@ -364,9 +367,10 @@ fn two_messages_in_one_frame_are_one_payload() {
     assert_eq!((payload, compressed), (&b"one two"[..], both.len()));
 }
 
-/// The four bytes of the flush marker in the middle of every type of block, with a fragment ending after them.
+/// The content of a stored block has the four bytes of the flush marker, and a fragment ends after
+/// them.
 #[test]
-fn flush_marker_in_the_middle_of_any_block_is_no_end() {
+fn flush_marker_in_the_middle_of_a_stored_block_is_no_end() {
     let mut noise = Noise::new(3);
     for round in 0..200 {
         let (before, after) = (noise.below(40), noise.below(40));
@@ -377,7 +381,7 @@ fn flush_marker_in_the_middle_of_any_block_is_no_end() {
         let mut scratch = Scratch::new();
         let mut session = session();
         assert_eq!(session.message(&[&HEADER[..], head].concat(), &mut scratch).unwrap(), None);
-        // Once more within the same message.
+        // The same block follows once more in the same message.
         let tail = [tail, &block, &stored(b"")].concat();
         let message = session.message(&tail, &mut scratch).unwrap().unwrap();
         assert_eq!(message.payload, [&content[..], &content].concat());
@@ -397,8 +401,9 @@ impl Endless {
     const STEP: usize = 3 + 3 + 8 + 5 * 3;
 
     fn new() -> Endless {
-        // Four symbols of two bits: `a` 00, `b` 01, the end 10, a match of three bytes 11; a distance is one
-        // bit. So zeros are literals, ones are matches, and the marker is nothing but that.
+        // Four symbols have codes of two bits: `a` 00, `b` 01, the end 10, a match of three bytes
+        // 11. A distance takes one bit. So zeros are literals, ones are matches, and the bytes of
+        //     the flush marker are both.
         let mut symbols = vec![0; 258];
         [97, 98, 256, 257].iter().for_each(|&symbol| symbols[symbol] = 2);
         let mut bits = dynamic(&symbols, &[1, 1]);
@@ -415,7 +420,7 @@ impl Endless {
     }
 }
 
-/// Each fragment is decoded once, so that the work is linear.
+/// Each fragment is decoded only once, so the work is linear.
 #[test]
 fn fragments_that_look_like_message_ends_are_an_error_at_the_limit_on_payloads() {
     let limit = 10_000;

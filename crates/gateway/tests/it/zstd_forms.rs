@@ -1,5 +1,6 @@
-//! What the zstd format (RFC 8878) allows, through a session: hand-made frames, split into messages at block
-//! boundaries, since gateways' encoders use only a part of the format.
+//! Tests a session with everything that the zstd format (RFC 8878) allows. The frames are made by
+//! hand and split into messages at block boundaries, since the encoders of gateways use only a part
+//! of the format.
 
 use linerate_gateway::{Kind, Limits, Scratch, Session, SessionError, Transport};
 use linerate_testkit::zstd::frame::{
@@ -18,7 +19,8 @@ fn session(window_log: u8) -> Session {
     Session::new(Transport::Zstd, Limits::new().window_log(window_log))
 }
 
-/// An unfinished frame as one message per block; the first one includes the header.
+/// Makes one message of each block of a frame, none of them marked as the last block. The first
+/// message includes the header.
 fn messages(frame: &Frame) -> Vec<Vec<u8>> {
     let bytes = frame.bytes();
     assert_eq!(bytes[..6], GREETING);
@@ -34,7 +36,7 @@ fn messages(frame: &Frame) -> Vec<Vec<u8>> {
     cuts.windows(2).map(|cut| open[cut[0]..cut[1]].to_vec()).collect()
 }
 
-/// Decodes messages in one connection; returns their concatenated payloads.
+/// Decodes messages in one connection and returns their concatenated payloads.
 fn decode(session: &mut Session, messages: &[Vec<u8>]) -> Result<Vec<u8>, SessionError> {
     let mut scratch = Scratch::new();
     // Another connection with other tables uses the same scratch in between.
@@ -99,7 +101,7 @@ fn every_invalid_frame_is_an_error_or_ends_between_blocks() {
                 assert_eq!(session.message(b"", &mut scratch), Err(error), "it stays");
                 refused += 1;
             }
-            // Otherwise only the end of the frame is missing, which a connection's frame never has.
+            // Only the end of the frame is missing, which the frame of a connection never has.
             Ok(_) => {
                 let verdict = oracle.stream(&vector.bytes, &[], 27, 1 << 20);
                 assert!(verdict.is_ok() || verdict == Err("Src size is incorrect"), "{}", vector.name);
@@ -158,7 +160,7 @@ fn trees_tables_and_repeat_offsets_persist_across_messages() {
                     [Mode::Fse(6), Mode::Fse(5), Mode::Fse(6)],
                 )
                 .compressed(Literals::Treeless(0, text(77)), &sequences, ALL)
-                // A message that uses none of it is in between.
+                // This message uses neither tree nor tables.
                 .raw(&letters(10))
                 .compressed(Literals::Treeless(1, text(900)), &repeats, PREDEFINED)
                 .compressed(Literals::Treeless(2, text(9000)), &sequences, ALL),
@@ -178,7 +180,8 @@ fn repeat_mode_without_previous_tables_is_an_error() {
         .compressed(plain(&letters(20)), &sequences, [Mode::Repeat, Mode::Predefined, Mode::Predefined]);
     let cut = messages(&frame);
     assert!(decode(&mut session(16), &cut).is_ok());
-    // Without the message that defined them; after the end of the frame; after a reset.
+    // The tables are missing without the message that defined them, after the end of their frame,
+    // and after a reset.
     let lost = |message: &[u8]| [&GREETING[..], message].concat();
     for message in &cut[1..] {
         let error = decode(&mut session(16), &[lost(message)]).unwrap_err();
@@ -193,7 +196,7 @@ fn repeat_mode_without_previous_tables_is_an_error() {
     }
 }
 
-/// As in libzstd, the window is counted back from the beginning of the block.
+/// As in libzstd, the window ends at the beginning of the block.
 #[test]
 fn match_distance_is_at_most_the_window() {
     let fill = |len: usize| {
@@ -204,7 +207,7 @@ fn match_distance_is_at_most_the_window() {
         frame
     };
     for before in [65_532, 65_533, 70_000, 200_001] {
-        // With literals before it the match reaches back into a message before.
+        // The match reaches into an earlier message, with and without literals before it.
         for literals in [0, 1, 4] {
             let at =
                 |offset| fill(before).plain(plain(&letters(literals)), &[copy(literals as u32, offset, 9)]);
@@ -214,7 +217,7 @@ fn match_distance_is_at_most_the_window() {
             assert_eq!(error.kind(), Kind::Corrupt, "{before} {literals}");
         }
     }
-    // Also within one message, and from the middle of a match longer than the data after it.
+    // The bound is the same within one message, and for a long match.
     check(&fill(65_536).plain(plain(b""), &[copy(0, 65_536, 65_000)]));
     let far = fill(65_536).plain(plain(b""), &[copy(0, 65_537, 3)]);
     assert_eq!(decode(&mut session(16), &[messages(&far).concat()]).unwrap_err().kind(), Kind::Corrupt);
