@@ -1,13 +1,14 @@
-//! Prints the events of a gateway. [`linerate_gateway_sim::Client`] is the client: it identifies itself, sends
-//! heartbeats, decompresses, and after an error or a lost connection resumes its session.
+//! Prints the events of a gateway. The client is [`linerate_gateway_sim::Client`]: it identifies
+//! itself, sends heartbeats, decompresses, and resumes its session after an error or a lost
+//! connection.
 //!
 //! ```text
 //! linerate gateway serve --close-after 20 &
 //! cargo run --package linerate-gateway-sim --example client -- ws://127.0.0.1:PORT 41
 //! ```
 //!
-//! The second argument is the number of events to wait for after READY, the third `zlib-stream` or
-//! `zstd-stream` (the default).
+//! The second argument is the number of events to wait for after READY (default: 41). The third is
+//! `zlib-stream` or `zstd-stream` (the default).
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -23,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let transport = match arguments.next().as_deref() {
         None | Some("zstd-stream") => Transport::Zstd,
         Some("zlib-stream") => Transport::Zlib,
-        Some(other) => return Err(format!("{other} is no transport").into()),
+        Some(other) => return Err(format!("{other} is not zlib-stream or zstd-stream").into()),
     };
     let mut client = Client::new(&url, transport);
     let mut left = wanted;

@@ -10,35 +10,35 @@ use serde_json::{Value, json};
 use tungstenite::protocol::CloseFrame;
 use tungstenite::{Message, WebSocket};
 
-/// Consecutive connections without new events before the client gives up.
+/// Number of consecutive connections without new events after which the client gives up.
 const ATTEMPTS: u32 = 5;
 /// Timeout for connecting and for sending a message.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Close code of a client that will resume its session.
+/// Close code with which the client keeps its session, to resume it.
 const WILL_RESUME: u16 = 4000;
 
-/// Counts of a client.
+/// Counts of what a client did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientCounts {
-    /// Connections, resumed ones included.
+    /// Connections opened, including those that resumed a session.
     pub connections: u32,
-    /// Sessions begun.
+    /// IDENTIFY messages sent.
     pub identifies: u32,
-    /// Sessions resumed.
+    /// RESUME messages sent.
     pub resumes: u32,
-    /// Events, READY and RESUMED included.
+    /// Events received, including READY and RESUMED.
     pub events: u64,
     /// Heartbeats sent.
     pub heartbeats: u64,
-    /// Heartbeats acknowledged.
+    /// Acknowledgements of heartbeats received.
     pub acknowledgements: u64,
     /// Errors of the decompressor, in order.
     pub errors: Vec<SessionError>,
 }
 
-/// A client of one shard: it identifies itself, sends heartbeats, decompresses with a [`Session`], and after an
-/// error or a lost connection resumes its session.
+/// A client of one shard. It identifies itself, sends heartbeats, decompresses with a [`Session`],
+/// and resumes its session after an error or a lost connection.
 pub struct Client {
     url: String,
     transport: Transport,
@@ -59,7 +59,7 @@ struct Resume {
 enum End {
     /// The event handler is done.
     Done,
-    /// Connection lost; another one can resume.
+    /// The connection is lost; another one can resume the session.
     Lost,
     /// The gateway rejects this client.
     Rejected(String),
@@ -71,10 +71,10 @@ impl From<tungstenite::Error> for End {
     }
 }
 
-/// A connection: the socket, and its heartbeats.
+/// The socket of a connection and the state of its heartbeats.
 struct Connection {
     socket: WebSocket<TcpStream>,
-    /// Time of the next heartbeat, and the interval.
+    /// When the next heartbeat is due, and the interval.
     due: Instant,
     interval: Duration,
     /// Whether the last heartbeat was acknowledged.
@@ -82,7 +82,7 @@ struct Connection {
 }
 
 impl Client {
-    /// A client of the gateway at a `ws://` address. Payloads are JSON.
+    /// Creates a client of the gateway at a `ws://` address. Payloads are JSON.
     pub fn new(url: &str, transport: Transport) -> Self {
         let checks = Checks::complete(Encoding::Json).sequence(true);
         Client {
@@ -95,15 +95,15 @@ impl Client {
         }
     }
 
-    /// Counts since the client was made.
+    /// Counts since the client was created.
     pub fn counts(&self) -> &ClientCounts {
         &self.counts
     }
 
-    /// Calls `each` for every event until it breaks; reconnects as often as necessary.
+    /// Calls `each` for every event until it breaks. Reconnects as often as necessary.
     ///
     /// # Errors
-    /// If the gateway rejects the client, or five connections in a row bring no event.
+    /// The gateway rejects the client, or five connections in a row bring no event.
     pub fn run(&mut self, mut each: impl FnMut(&Envelope<'_>, &[u8]) -> ControlFlow<()>) -> io::Result<()> {
         let mut fruitless = 0;
         while fruitless < ATTEMPTS {
@@ -125,7 +125,7 @@ impl Client {
         let base = self.resume.as_ref().map_or(&self.url, |resume| &resume.url);
         let mut connection = Connection::open(base, self.transport)?;
         self.counts.connections += 1;
-        // Every connection has a new stream, also one that resumes a session.
+        // Every connection has a new stream, even one that resumes a session.
         self.session.reset();
         if let Some(resume) = &self.resume {
             self.session.resume_after(resume.sequence);
@@ -166,7 +166,8 @@ impl Client {
                 Some(1) => connection.due = Instant::now(),
                 Some(7) => return Err(End::Lost),
                 Some(9) => {
-                    // Only with `true` can the session be resumed; this client always starts a new one.
+                    // With `true` the session could be resumed; this client always begins a new
+                    // one.
                     self.resume = None;
                     return Err(End::Lost);
                 }
@@ -218,7 +219,7 @@ fn note(resume: &mut Option<Resume>, envelope: &Envelope<'_>, payload: &[u8]) {
 impl Connection {
     fn open(base: &str, transport: Transport) -> Result<Connection, End> {
         let address =
-            base.strip_prefix("ws://").ok_or(End::Rejected(format!("{base} is no ws:// address")))?;
+            base.strip_prefix("ws://").ok_or(End::Rejected(format!("{base} is not a ws:// address")))?;
         let address = address.trim_end_matches('/');
         let stream = TcpStream::connect(address).map_err(|_| End::Lost)?;
         stream.set_nodelay(true).map_err(|_| End::Lost)?;
@@ -240,11 +241,12 @@ impl Connection {
         let hello: Value = serde_json::from_slice(hello).unwrap_or_default();
         let interval = hello["d"]["heartbeat_interval"].as_u64().filter(|&ms| ms > 0);
         self.interval = interval.map_or(TIMEOUT, Duration::from_millis);
-        // The first one is sent earlier, so that not all clients send at the same time.
+        // The first heartbeat is sent earlier, so that not all clients send at the same time.
         self.due = Instant::now() + self.interval / 2;
     }
 
-    /// Sends a heartbeat if one is due. Without acknowledgement of the last one the connection counts as lost.
+    /// Sends a heartbeat if one is due. If the last one was not acknowledged, the connection counts
+    /// as lost.
     fn beat(&mut self, sequence: Option<u64>, counts: &mut ClientCounts) -> Result<(), End> {
         if Instant::now() < self.due {
             return Ok(());
@@ -262,14 +264,15 @@ impl Connection {
         Ok(self.socket.send(Message::text(payload.to_string()))?)
     }
 
-    /// Returns the content of the next websocket message; `None` if the next heartbeat is due first.
+    /// Returns the content of the next binary websocket message, or `None` if the next heartbeat is
+    /// due first or another kind of message arrives.
     fn receive(&mut self) -> Result<Option<Vec<u8>>, End> {
         let wait = self.due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         self.socket.get_ref().set_read_timeout(Some(wait)).map_err(|_| End::Lost)?;
         match self.socket.read() {
             Ok(Message::Binary(frame)) => Ok(Some(frame.to_vec())),
             Ok(Message::Close(Some(CloseFrame { code, reason }))) => match u16::from(code) {
-                // Invalid token, shard, version or intents: retrying does not help.
+                // The token, shard, version or intents are invalid, so a retry does not help.
                 4004 | 4010..=4014 => Err(End::Rejected(format!("{reason} ({code})"))),
                 _ => Err(End::Lost),
             },

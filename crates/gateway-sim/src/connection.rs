@@ -1,4 +1,4 @@
-//! The gateway protocol on one client's websocket, from HELLO on.
+//! The gateway protocol on one client's websocket, beginning with HELLO.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,7 +31,8 @@ pub(crate) struct Connection {
     session: Option<SessionId>,
     /// When the next event is to be sent.
     next_event_at: Instant,
-    /// Time by which the client must have sent IDENTIFY, a heartbeat, or a close frame.
+    /// Time by which the client must send IDENTIFY, a heartbeat or a close frame, whichever is
+    /// next.
     client_deadline: Instant,
     /// Whether the client was asked to reconnect (opcode 7).
     reconnect_requested: bool,
@@ -104,7 +105,7 @@ impl Connection {
         }
     }
 
-    /// Longest wait for the client's next message.
+    /// How long to wait for the client's next message.
     fn wait(&self) -> Duration {
         let deadline = match self.session {
             Some(_) if !self.reconnect_requested => self.next_event_at.min(self.client_deadline),
@@ -113,12 +114,13 @@ impl Connection {
         deadline.saturating_duration_since(Instant::now()).min(self.state.tick())
     }
 
-    /// Expects a message of the client within `timeout`.
+    /// Requires a message of the client within `timeout`.
     fn set_client_deadline(&mut self, timeout: Duration) {
         self.client_deadline = deadline_in(timeout);
     }
 
-    /// Expects any message within three heartbeat intervals: heartbeats may be late on slow machines.
+    /// Requires any message within three heartbeat intervals, since heartbeats may be late on slow
+    /// machines.
     fn expect_heartbeat(&mut self) {
         let Script { heartbeat_interval, limits, .. } = &self.state.script;
         self.set_client_deadline(heartbeat_interval.saturating_mul(3).max(limits.timeout));
@@ -155,7 +157,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Counts a message of the client; fails if it sent too many within a minute.
+    /// Counts a message of the client. Fails if the client sent too many within a minute.
     fn check_rate_limit(&mut self) -> Result<(), CloseReason> {
         if self.rate_window.elapsed() >= Duration::from_secs(60) {
             (self.rate_window, self.messages) = (Instant::now(), 0);
@@ -215,7 +217,7 @@ impl Connection {
         self.expect_heartbeat();
     }
 
-    /// Ends the session. The client may start another one on this connection.
+    /// Ends the session. The client may begin another one on this connection.
     fn invalidate(&mut self) -> Result<(), CloseReason> {
         if let Some(id) = self.session.take() {
             self.state.sessions.detach(id, self.number, DetachReason::EndedByServer);

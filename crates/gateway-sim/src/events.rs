@@ -1,4 +1,4 @@
-//! Events that are served after READY.
+//! The events that a server sends after READY.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{payloads, sample};
 
-/// Events in order, and the content of READY.
+/// The events to send, in order, and the content of READY.
 #[derive(Clone, Debug)]
 pub struct Events {
     list: Vec<Event>,
@@ -22,11 +22,11 @@ pub struct Events {
 #[derive(Clone, Debug)]
 struct Event {
     payload: Vec<u8>,
-    /// Position of its sequence number in `payload`.
+    /// Position of the sequence number in `payload`.
     number: Range<usize>,
 }
 
-/// Members of a gateway payload.
+/// The members of a gateway payload, a JSON object.
 struct Members<'p> {
     op: Option<u64>,
     event: Option<String>,
@@ -36,9 +36,10 @@ struct Members<'p> {
 }
 
 impl Events {
-    /// Reads payloads as a gateway sends them, in JSON. Events keep their bytes except for the sequence
-    /// numbers, which the server sets. A READY replaces the content of the server's READY. Payloads that
-    /// belong to a connection, such as HELLO, are skipped: the server has its own.
+    /// Reads payloads as a gateway sends them, in JSON. Events keep their bytes except for the
+    /// sequence numbers, which the server sets. A READY replaces the content of the server's READY.
+    /// Payloads that belong to a connection, such as HELLO, are skipped, since the server sends its
+    /// own.
     ///
     /// # Errors
     /// [`Kind::Corrupt`] for a message that is not a JSON object with an opcode.
@@ -100,7 +101,7 @@ impl Events {
         Ok(())
     }
 
-    /// The payload of an event with a sequence number.
+    /// Returns the payload of an event, with this sequence number.
     pub(crate) fn payload(&self, index: usize, sequence: u64) -> Option<Vec<u8>> {
         let Event { payload, number } = self.list.get(index)?;
         let sequence = sequence.to_string();
@@ -118,7 +119,7 @@ impl Events {
         Some(payload["d"].take())
     }
 
-    /// The members of READY that all sessions share.
+    /// The members of READY that are the same for all sessions.
     pub(crate) fn ready(&self) -> &Map<String, Value> {
         &self.ready
     }
@@ -141,7 +142,7 @@ impl Event {
 
 impl<'p> Members<'p> {
     fn read(payload: &'p [u8]) -> Result<Self, &'static str> {
-        let no_object = "a message is no JSON object";
+        let no_object = "a message is not a JSON object";
         let text = std::str::from_utf8(payload).map_err(|_| "a message is not UTF-8")?;
         let members: BTreeMap<String, &RawValue> = serde_json::from_str(text).map_err(|_| no_object)?;
         let number = members.get("s").map(|value| {

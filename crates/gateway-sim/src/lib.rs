@@ -1,12 +1,12 @@
 //! A chat gateway on the loopback interface, for tests of clients without a live service.
 //!
-//! * [`Server`]: serves websockets and the few REST endpoints that clients request before them. Sessions,
-//!   sequence numbers, heartbeats and close codes follow version 10 of Discord's gateway protocol, in JSON
-//!   or ETF.
-//! * [`Script`]: the [`Events`] to send, the faults to inject ([`InjectedFault`]), and limits.
-//! * [`Report`]: what clients did, in counts.
-//! * [`Client`]: a client with heartbeats and RESUME, to start from.
-//! * [`traffic`]: synthetic messages of a connection, the same on every machine.
+//! * [`Server`] serves websockets, and the few REST endpoints that clients request first. Sessions,
+//!   sequence numbers, heartbeats and close codes follow version 10 of Discord's gateway protocol,
+//!   in JSON or ETF.
+//! * [`Script`] has the [`Events`] to send, the faults to inject ([`InjectedFault`]), and limits.
+//! * [`Report`] counts what clients did.
+//! * [`Client`] is a client with heartbeats and RESUME, to start from.
+//! * [`traffic`] generates the messages of a connection, the same on every machine.
 //!
 //! ```
 //! use linerate_gateway_sim::{InjectedFault, Script, Server};
@@ -26,15 +26,15 @@
 //! | module | content |
 //! |---|---|
 //! | `server`, `state` | the listener and its threads; the state that they share |
-//! | `request`, `rest` | the HTTP request of each connection; REST endpoints |
+//! | `request`, `rest` | the HTTP request that begins each connection; REST endpoints |
 //! | `connection`, `payloads` | the gateway protocol with one client; HELLO, READY and control messages |
 //! | `socket` | TCP streams with deadlines, and websockets |
-//! | `sessions` | sessions that outlive connections: what was sent, which faults were injected |
-//! | `members` | guild members requests |
+//! | `sessions` | sessions, which outlive connections: what was sent, and which faults were injected |
+//! | `members` | guild members requests and their answers |
 //! | `wire_format`, `term` | encoding, compression, damage and fragments of payloads; JSON to ETF and back |
 //! | `script`, `events`, `sample`, `report` | what to send and which faults to inject; counts |
-//! | `client` | the client |
-//! | `traffic/` | HELLO, READY, guilds and live events; `feeds`, short messages of other kinds; `random`, `source`, `text` behind them |
+//! | `client` | a client with heartbeats and RESUME |
+//! | `traffic/` | HELLO, READY, guilds and live events; `feeds`: short messages of other kinds; `random`, `source` and `text` generate what they consist of |
 
 mod client;
 mod connection;

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::events::Events;
 use crate::payloads::member_of;
 
-/// Users of one request, and bytes of the nonce that the answer repeats; both as at Discord's gateway.
+// Largest number of users in one request, and largest nonce in bytes, which the answer repeats.
+// Discord's gateway has the same limits.
 const MAX_USERS: usize = 100;
 const MAX_NONCE: usize = 32;
 
@@ -13,18 +14,18 @@ const MAX_NONCE: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MemberRequest {
     guild: String,
-    /// Members by user id; otherwise those whose names start with `query`.
+    /// Ids of the users to return. `None` asks for members whose names begin with `query`.
     users: Option<Vec<String>>,
     query: String,
-    /// Maximum number of members by `query`; 0 means unlimited.
+    /// Maximum number of members found by `query`; 0 means unlimited.
     limit: usize,
     nonce: Option<String>,
 }
 
 impl MemberRequest {
-    /// Reads the `d` of a request; `None` for an unknown guild or a malformed request.
+    /// Reads the `d` of a request. Returns `None` for an unknown guild or a malformed request.
     pub(crate) fn read(data: &Value, events: &Events) -> Option<MemberRequest> {
-        // Ids come as numbers in ETF.
+        // In ETF, ids are numbers.
         let text = |value: &Value| match value {
             Value::String(text) => Some(text.clone()),
             Value::Number(id) => Some(id.to_string()),
@@ -40,7 +41,7 @@ impl MemberRequest {
         Some(MemberRequest { guild, users, query: text(&data["query"]).unwrap_or_default(), limit, nonce })
     }
 
-    /// Returns GUILD_MEMBERS_CHUNK, always a single chunk.
+    /// Returns the answer: a single GUILD_MEMBERS_CHUNK.
     pub(crate) fn answer(&self, sequence: u64, events: &Events) -> Value {
         let guild = events.guild(&self.guild).unwrap_or_default();
         let members = guild["members"].as_array().map_or(&[][..], Vec::as_slice);

@@ -29,7 +29,7 @@ pub(crate) fn resumed(sequence: u64) -> Value {
     json!({ "t": "RESUMED", "s": sequence, "op": 0, "d": { "_trace": ["linerate"] } })
 }
 
-/// READY of a session: the shared members in `all` plus those of the session.
+/// READY of a session: the members in `all`, which sessions share, and those of the session.
 pub(crate) fn ready(all: &Map<String, Value>, session: &str, url: &str, shard: [u64; 2]) -> Value {
     let mut data = all.clone();
     data.insert("session_id".into(), session.into());
@@ -38,7 +38,7 @@ pub(crate) fn ready(all: &Map<String, Value>, session: &str, url: &str, shard: [
     json!({ "t": "READY", "s": 1, "op": 0, "d": data })
 }
 
-/// The client's user, unless READY of the script has another.
+/// The client's user, unless the READY of the script names another.
 pub(crate) fn user() -> Value {
     json!({
         "id": "1000000000000000001", "username": "linerate", "global_name": "Linerate",
@@ -56,7 +56,7 @@ pub(crate) fn member_of(user: &Value) -> Value {
     })
 }
 
-/// Adds the members that clients require and removes those that belong to a session.
+/// Adds the members that clients require to READY, and removes those that belong to a session.
 pub(crate) fn complete_ready(ready: &mut Map<String, Value>, guilds: impl Iterator<Item = String>) {
     for session in ["session_id", "resume_gateway_url", "shard"] {
         ready.remove(session);

@@ -8,32 +8,32 @@ use std::collections::BTreeMap;
 pub struct Report {
     /// Websockets opened.
     pub connections: u64,
-    /// HTTP requests answered, without websocket handshakes.
+    /// HTTP requests answered, not counting websocket handshakes.
     pub requests: u64,
-    /// Connections not answered, or answered with an HTTP error.
+    /// Connections that were not answered, or only with an HTTP error.
     pub refused: u64,
-    /// Sessions begun.
+    /// Sessions begun by IDENTIFY.
     pub identifies: u64,
     /// Sessions resumed.
     pub resumes: u64,
-    /// RESUME of unknown sessions.
+    /// RESUME messages for unknown sessions.
     pub invalid: u64,
-    /// Heartbeats of clients.
+    /// Heartbeats received.
     pub heartbeats: u64,
-    /// Other messages of clients.
+    /// Commands received: messages other than heartbeats, IDENTIFY and RESUME.
     pub commands: u64,
-    /// Events sent, including repeated and dropped ones.
+    /// Events sent, counting repeated ones again, and including those whose bytes a fault dropped.
     pub events: u64,
-    /// Payloads sent, events included.
+    /// Payloads sent, including events.
     pub messages: u64,
-    /// Bytes of these payloads.
+    /// Bytes of the payloads sent.
     pub bytes: u64,
-    /// Compressed bytes of these payloads, without websocket framing.
+    /// Compressed bytes of the payloads sent, without websocket framing.
     pub compressed: u64,
-    /// Injected faults.
+    /// Faults injected.
     pub faults: u64,
-    /// Close codes sent by clients; 1005 for a close frame without a code.
+    /// How often clients sent each close code; 1005 stands for a close frame without a code.
     pub closed_by_clients: BTreeMap<u16, u64>,
-    /// Close codes sent by the server.
+    /// How often the server sent each close code.
     pub closed_by_server: BTreeMap<u16, u64>,
 }

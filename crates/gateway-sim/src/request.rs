@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::socket::{DeadlineStream, deadline_in, is_timeout};
 
-/// Bytes of the longest request, without the body.
+/// Largest size of a request without its body, in bytes.
 const MAX_REQUEST: usize = 16 << 10;
 /// Maximum number of headers.
 const MAX_HEADERS: usize = 64;
@@ -21,7 +21,7 @@ pub(crate) struct Request {
     pub(crate) rest: Vec<u8>,
 }
 
-/// An HTTP error answer: status code and message.
+/// An answer that reports an error: status code and message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HttpError {
     pub(crate) status: u16,
@@ -34,7 +34,7 @@ impl HttpError {
     }
 }
 
-/// Reads a request; `None` if the client disconnected before it was complete.
+/// Reads a request. Returns `None` if the client disconnected before it was complete.
 pub(crate) fn read(stream: &mut DeadlineStream, timeout: Duration) -> Result<Option<Request>, HttpError> {
     let until = deadline_in(timeout);
     stream.set_deadline(until);
@@ -61,7 +61,7 @@ pub(crate) fn read(stream: &mut DeadlineStream, timeout: Duration) -> Result<Opt
 }
 
 impl Request {
-    /// Parses a request; `None` if it is incomplete.
+    /// Parses a request. Returns `None` if it is incomplete.
     fn parse(bytes: &[u8]) -> Result<Option<Request>, HttpError> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut parsed = httparse::Request::new(&mut headers);
@@ -100,7 +100,7 @@ impl Request {
         self.query.iter().find(|(n, _)| n == name).map(|(_, value)| &**value)
     }
 
-    /// Whether a header with a comma-separated list contains this word.
+    /// Whether a header with a comma-separated list contains this word, in any case.
     fn lists(&self, header: &str, word: &str) -> bool {
         let mut words = self.header(header).unwrap_or_default().split(',');
         words.any(|w| w.trim().eq_ignore_ascii_case(word))
@@ -111,7 +111,7 @@ impl Request {
         self.lists("upgrade", "websocket")
     }
 
-    /// The client's key (RFC 6455, section 4.2.1).
+    /// Checks a websocket handshake and returns the client's key (RFC 6455, section 4.2.1).
     pub(crate) fn websocket_key(&self) -> Result<&str, HttpError> {
         if self.method != "GET" || !self.lists("connection", "upgrade") {
             return Err(HttpError::new(400, "a websocket handshake must be GET with Connection: Upgrade"));

@@ -8,7 +8,7 @@ use crate::request::{HttpError, Request};
 use crate::socket::{DeadlineStream, deadline_in, is_timeout};
 use crate::state::ServerState;
 
-/// Bytes of a request body that are read and ignored.
+/// Largest number of bytes of a request body that are read and ignored.
 const MAX_BODY: usize = 1 << 20;
 
 /// Returns the answer to a request: status code and body.

@@ -20,14 +20,17 @@ use crate::{request, rest};
 
 /// Interval between polls of the listener.
 const ACCEPT_POLL: Duration = Duration::from_millis(5);
-/// The same for [`BUSY_PERIOD`] after a client, since thousands may connect in a row.
+/// Shorter interval for [`BUSY_PERIOD`] after a client has connected, since thousands may connect
+/// in a row.
 const BUSY_ACCEPT_POLL: Duration = Duration::from_micros(100);
 const BUSY_PERIOD: Duration = Duration::from_millis(50);
-/// Stack of a connection's thread, in bytes. The deepest recursion is over a client's message: at most 128
-/// levels in [`term`](crate::term) and serde_json, which take less than half of it.
+/// Stack size of a connection's thread, in bytes. The deepest recursion parses a client's message:
+/// at most 128 levels in [`term`](crate::term) or serde_json, which take less than half of the
+/// stack.
 const STACK_SIZE: usize = 256 << 10;
 
-/// A gateway on 127.0.0.1 only. It runs until it is stopped or dropped, or its script ends it.
+/// A gateway that listens on 127.0.0.1 only. It runs until it is stopped or dropped, or until its
+/// script ends it.
 pub struct Server {
     /// Address of the listener.
     pub addr: SocketAddr,
@@ -98,7 +101,7 @@ impl Drop for Server {
     }
 }
 
-/// Counts a client from accept until its thread ends.
+/// Counts as a client from accept until its thread ends.
 struct Client(Arc<ServerState>);
 
 impl Client {
@@ -139,7 +142,8 @@ fn listen(listener: &TcpListener, state: &Arc<ServerState>) {
     }
 }
 
-/// Starts a client's thread. The client is rejected if there are too many, or no thread can be started.
+/// Starts a client's thread. Rejects the client if there are too many, or if no thread can be
+/// started.
 fn spawn_client(stream: TcpStream, state: &Arc<ServerState>) {
     let client = Client::new(state);
     let reject = || state.count(|report| report.refused += 1);
@@ -154,7 +158,7 @@ fn spawn_client(stream: TcpStream, state: &Arc<ServerState>) {
 
 /// Serves one connection.
 fn serve(stream: TcpStream, state: &Arc<ServerState>) {
-    // On some systems an accepted socket inherits this from its listener.
+    // On some systems an accepted socket inherits the non-blocking mode of its listener.
     if stream.set_nonblocking(false).is_err() {
         return;
     }
@@ -197,15 +201,15 @@ fn accept(
     let encoding = match request.parameter("encoding") {
         None | Some("json") => Encoding::Json,
         Some("etf") => Encoding::Etf,
-        Some(_) => return Err(HttpError::new(400, "encoding is json, etf or absent")),
+        Some(_) => return Err(HttpError::new(400, "encoding must be json, etf or absent")),
     };
     let compress = request.parameter("compress").filter(|name| !name.is_empty());
     let transport = compress.map(str::parse::<Transport>).transpose();
     let transport = transport.map_err(|_| {
-        HttpError::new(400, "compress is absent or the name of a transport, such as zstd-stream")
+        HttpError::new(400, "compress must be absent or name a transport, such as zstd-stream")
     })?;
     let format = WireFormat::new(encoding, transport, state.script.fragment);
-    let format = format.map_err(|_| HttpError::new(503, "there is no memory"))?;
+    let format = format.map_err(|_| HttpError::new(503, "out of memory"))?;
     let accept = tungstenite::handshake::derive_accept_key(key.as_bytes());
     let answer = format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\

@@ -1,4 +1,5 @@
-//! Session table. Sessions outlive their connections and keep what was sent, so that it can be sent again.
+//! The table of sessions. A session outlives its connections and keeps what was sent, so that it
+//! can be sent again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,15 +8,15 @@ use std::time::Instant;
 use crate::members::MemberRequest;
 use crate::script::{ClientLimits, InjectedFault, Script};
 
-/// Maximum number of events of a session besides the script's. A session with more is neither resumed nor
-/// answered.
+/// Maximum number of events of a session besides the script's. Beyond it the session cannot be
+/// resumed, and requests for guild members are not answered.
 const MAX_EXTRA_EVENTS: usize = 1000;
 
-/// A session's number; see [`Sessions::name`] for the text that clients get.
+/// The number of a session. Clients get it as text: [`Sessions::name`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionId(u64);
 
-/// Content of a sequence number.
+/// The event that has a certain sequence number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Ready,
@@ -33,7 +34,7 @@ pub(crate) enum ExtraEvent {
 /// Why a session cannot be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResumeError {
-    /// There is no session with this name, or not any more.
+    /// There is no session with this name any more, or there never was.
     UnknownSession,
     /// The sequence number is above the last one sent.
     SequenceTooHigh,
@@ -49,7 +50,8 @@ struct Session {
     next: u64,
     /// Highest sequence number assigned, on any connection.
     highest: u64,
-    /// Whether the server ended it. It is kept for a while, since its client is expected to reconnect.
+    /// Whether the server ended the session. It is then kept for a while, since its client is
+    /// expected to reconnect.
     ended: bool,
     /// Events that are not in the script, by sequence number.
     extras: BTreeMap<u64, ExtraEvent>,
@@ -70,7 +72,7 @@ struct Table {
 pub(crate) struct Sessions {
     table: Mutex<Table>,
     limits: ClientLimits,
-    /// Distinguishes session names from those of other servers.
+    /// Part of the session names that differs between servers.
     salt: u64,
     /// Number of scripted events.
     events: usize,
@@ -103,7 +105,7 @@ impl Sessions {
         (self.name(id) == name).then_some(id)
     }
 
-    /// Creates a session; `None` if the table is full of connected ones.
+    /// Creates a session. Returns `None` if the table is full of sessions with connections.
     pub(crate) fn begin(&self, shard: [u64; 2], connection: u64) -> Option<SessionId> {
         let mut table = self.table();
         self.expire(&mut table);
@@ -128,8 +130,8 @@ impl Sessions {
         Some(id)
     }
 
-    /// Attaches a session to another connection, which continues after `sequence`. A connection that is still
-    /// attached is detached.
+    /// Attaches a session to another connection, which continues after `sequence`. Detaches a
+    /// connection that still has the session.
     pub(crate) fn resume(
         &self,
         name: &str,
@@ -149,13 +151,13 @@ impl Sessions {
         session.add(ExtraEvent::Resumed);
         session.next = sequence + 1;
         session.connection = Some(connection);
-        // Faults after the next event were sent ahead but not received: they are injected again.
+        // Faults after the next event were sent but not received, so they are injected again.
         let shard = session.shard[0];
         table.injected.retain(|&(of, index)| of != shard || self.faults[index].0 <= sequence + 1);
         Ok(id)
     }
 
-    /// Returns the next sequence number and its content. `Ok(None)` if all was sent; an error if another
+    /// Returns the next sequence number and its event, or `None` if all were sent. Fails if another
     /// connection has taken the session over.
     pub(crate) fn next(&self, id: SessionId, connection: u64) -> Result<Option<(u64, Content)>, TakenOver> {
         let mut table = self.table();
@@ -202,14 +204,15 @@ impl Sessions {
             .retain(|_, s| s.connection.is_some() || s.detached_at.elapsed() < self.limits.resume_timeout);
     }
 
-    /// Whether there were sessions and none is left.
+    /// Whether there have been sessions and none is left.
     pub(crate) fn all_ended(&self) -> bool {
         let mut table = self.table();
         self.expire(&mut table);
         table.created > 0 && table.sessions.is_empty()
     }
 
-    /// Returns the faults at a sequence number that were not injected yet, and marks them as injected.
+    /// Returns the faults at a sequence number that were not yet injected, and marks them as
+    /// injected.
     pub(crate) fn faults(&self, id: SessionId, sequence: u64) -> Vec<InjectedFault> {
         if self.faults.is_empty() {
             return Vec::new();
@@ -222,7 +225,7 @@ impl Sessions {
             .collect()
     }
 
-    /// Whether to leave a heartbeat unacknowledged; `max` of them per shard.
+    /// Whether to leave a heartbeat unacknowledged, which happens to the first `max` of each shard.
     pub(crate) fn ignores_heartbeat(&self, id: SessionId, max: u64) -> bool {
         let mut table = self.table();
         let Some([shard, _]) = table.sessions.get(&id).map(|s| s.shard) else { return false };

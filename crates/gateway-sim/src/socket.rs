@@ -11,29 +11,32 @@ use tungstenite::{Error, Message, WebSocket};
 
 use crate::state::{ServerState, TICK};
 
-/// [`TICK`] of writes, which wait only for clients that do not read.
+/// The same as [`TICK`] for writes, which wait only for clients that do not read.
 const WRITE_TICK: Duration = Duration::from_millis(100);
-/// Time after the deadline in which a call is still tried, without waiting.
+/// How long after the deadline a call still tries to read or write, without waiting.
 const GRACE: Duration = Duration::from_millis(5);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
-/// Time for the end of a connection, and the same while the server stops.
+/// Longest time for closing a connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Longest time for closing a connection while the server stops.
 const CLOSE_TIMEOUT_AT_STOP: Duration = Duration::from_millis(200);
-/// Bytes that are read and ignored at the end of a connection.
+/// Largest number of bytes that are read and ignored at the end of a connection.
 const MAX_DRAINED: usize = 1 << 20;
 
-/// Returns now plus `time`, at most a year: scripts may set `Duration::MAX`.
+/// Returns the time that is `time` from now, or a year if that is less, since scripts may set
+/// `Duration::MAX`.
 pub(crate) fn deadline_in(time: Duration) -> Instant {
     Instant::now() + time.min(YEAR)
 }
 
-/// A stream with a deadline. Its calls return within a tick, with [`ErrorKind::WouldBlock`] if there is nothing
-/// to read or the send buffer is full. Writers check [`must_abort`](Self::must_abort) between calls.
+/// A stream with a deadline. Its calls return within a tick, with [`ErrorKind::WouldBlock`] if
+/// there is nothing to read or the send buffer is full. Writers check
+/// [`must_abort`](Self::must_abort) between calls.
 pub(crate) struct DeadlineStream {
     stream: TcpStream,
     state: Arc<ServerState>,
     deadline: Instant,
-    /// Whether the connection is being closed, which has a deadline of its own.
+    /// Whether the connection is being closed, for which there is a deadline of its own.
     closing: bool,
 }
 
@@ -56,12 +59,13 @@ impl DeadlineStream {
         Instant::now() >= self.deadline
     }
 
-    /// Whether to abort writing: the deadline has passed or the server stops.
+    /// Whether to give up writing, since the deadline has passed or the server stops.
     pub(crate) fn must_abort(&self) -> bool {
         self.is_past_deadline() || self.is_stopping() && !self.closing
     }
 
-    /// Starts closing; returns the deadline, which holds also while the server stops.
+    /// Begins to close the connection and returns the deadline, which applies even while the server
+    /// stops.
     fn begin_close(&mut self) -> Instant {
         self.closing = true;
         let timeout = if self.is_stopping() { CLOSE_TIMEOUT_AT_STOP } else { CLOSE_TIMEOUT };
@@ -70,8 +74,8 @@ impl DeadlineStream {
         deadline
     }
 
-    /// Closes the connection in order (lingering close): shuts down writing, then drains what the client
-    /// still sends, so that no reset discards the bytes that it has not read.
+    /// Closes the connection in order (lingering close): shuts down writing, then drains what the
+    /// client still sends. Otherwise a TCP reset could discard bytes that the client has not read.
     pub(crate) fn linger(&mut self) {
         let _ = self.stream.shutdown(Shutdown::Write);
         self.begin_close();
@@ -86,7 +90,7 @@ impl DeadlineStream {
     }
 }
 
-/// Whether a call had nothing to read, or could not write, within its time.
+/// Whether a call failed only because it had nothing to read, or could not write, in time.
 pub(crate) fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
@@ -132,11 +136,12 @@ impl Write for DeadlineStream {
 /// Why a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CloseReason {
-    /// The client closed with a code, 1005 for a close frame without one; `None` if it disconnected.
+    /// The client sent a close frame with this code, or with none, which counts as 1005. `None`: it
+    /// disconnected.
     ByClient(Option<u16>),
-    /// The server closes with a code and a reason.
+    /// The server closes with this code and reason.
     ByServer(u16, &'static str),
-    /// The server ends the connection without a close frame. What was sent before still arrives.
+    /// The server ends the connection without a close frame. Messages sent before still arrive.
     Abort,
 }
 
@@ -147,11 +152,12 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Takes over after the handshake. `rest` are bytes received after it; `max_payload` is the largest
-    /// payload to be sent, in bytes.
+    /// Takes the connection over after the handshake. `rest` has the bytes received after it;
+    /// `max_payload` is the largest payload to be sent, in bytes.
     pub(crate) fn new(stream: DeadlineStream, rest: Vec<u8>, max_payload: usize) -> Self {
         let limits = stream.state.script.limits;
-        // Unanswered pings must not accumulate. Deflate and zstd add little to incompressible payloads.
+        // The write buffer is bounded so that answers to pings do not accumulate. It has room for
+        // the largest payload: deflate and zstd add little to incompressible data.
         let config = WebSocketConfig::default()
             .read_buffer_size(4 << 10)
             .write_buffer_size(0)
@@ -162,7 +168,7 @@ impl Socket {
         Socket { socket, timeout: limits.timeout }
     }
 
-    /// Returns the next message of the client, if one is received within `wait`.
+    /// Returns the next message of the client, if one arrives within `wait`.
     pub(crate) fn receive(&mut self, wait: Duration) -> Result<Option<Vec<u8>>, CloseReason> {
         self.socket.get_mut().set_deadline(deadline_in(wait));
         match self.socket.read() {
@@ -183,7 +189,7 @@ impl Socket {
         }
     }
 
-    /// Sends a message; waits for a slow client until the timeout.
+    /// Sends a message. Waits for a slow client until the timeout.
     pub(crate) fn send(&mut self, message: Message) -> Result<(), CloseReason> {
         self.socket.get_mut().set_deadline(deadline_in(self.timeout));
         let mut done = self.socket.write(message);
@@ -207,7 +213,7 @@ impl Socket {
         }
     }
 
-    /// Sends a close frame and waits a short time for the client's.
+    /// Sends a close frame and waits a short time for that of the client.
     fn close(&mut self, code: u16, reason: &'static str) {
         let deadline = self.socket.get_mut().begin_close();
         let frame = CloseFrame { code: CloseCode::from(code), reason: reason.into() };

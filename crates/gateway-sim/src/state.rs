@@ -9,27 +9,28 @@ use crate::report::Report;
 use crate::script::Script;
 use crate::sessions::{Content, ExtraEvent, SessionId, Sessions};
 
-/// Longest wait of a call before it checks whether the server stops, with few connections.
+/// Longest wait of a call before it checks whether the server stops, as long as there are few
+/// connections.
 pub(crate) const TICK: Duration = Duration::from_millis(25);
-/// Connections that may wake up once per [`TICK`]. With more of them each wakes up less often, so that
-/// thousands of idle ones cost next to nothing.
+/// Largest number of connections of which each wakes up once per [`TICK`]. If there are more, each
+/// wakes up less often, so that thousands of idle ones cost next to nothing.
 const CONNECTIONS_PER_TICK: usize = 100;
-/// Bytes that READY of a session can have beyond the script's.
+/// Largest number of bytes that a session adds to the script's READY.
 const READY_OVERHEAD: usize = 4 << 10;
 
 /// State shared by the threads of a server.
 pub(crate) struct ServerState {
     pub(crate) script: Script,
-    /// Address for clients.
+    /// Address that clients connect to.
     pub(crate) url: String,
     pub(crate) sessions: Sessions,
     /// Bytes of the largest payload, in JSON.
     pub(crate) max_payload: usize,
     report: Mutex<Report>,
     stopping: AtomicBool,
-    /// Connections so far.
+    /// Number of websockets opened so far.
     pub(crate) connections: AtomicU64,
-    /// Clients at the moment.
+    /// Number of clients that are connected now.
     pub(crate) clients: AtomicUsize,
 }
 
@@ -55,8 +56,8 @@ impl ServerState {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Longest wait of a connection before it checks whether the server stops or another connection has
-    /// resumed its session.
+    /// Longest wait of a connection before it checks whether the server stops or another connection
+    /// has resumed its session.
     pub(crate) fn tick(&self) -> Duration {
         let clients = self.clients.load(Ordering::Relaxed);
         TICK * u32::try_from(clients.div_ceil(CONNECTIONS_PER_TICK)).unwrap_or(u32::MAX).max(1)
@@ -71,7 +72,7 @@ impl ServerState {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The payload of a session's sequence number, in JSON.
+    /// Returns the payload of an event of a session, in JSON.
     pub(crate) fn payload(&self, id: SessionId, sequence: u64, content: Content) -> Vec<u8> {
         match content {
             Content::Event(index) => self.script.events.payload(index, sequence).unwrap_or_default(),

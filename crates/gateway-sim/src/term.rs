@@ -1,6 +1,6 @@
-//! Conversion between JSON and Erlang's external term format (ETF), as gateways and their clients write it:
-//! keys and `null`, `true`, `false` are atoms, strings are binaries, and ids, which are strings in JSON, are
-//! integers.
+//! Converts between JSON and Erlang's external term format (ETF), as gateways and their clients
+//! write it: keys, `null`, `true` and `false` are atoms, strings are binaries, and ids, which are
+//! strings in JSON, are integers.
 
 use serde_json::{Map, Number, Value};
 
@@ -23,10 +23,11 @@ const SMALL_ATOM_UTF8: u8 = 119;
 
 /// Maximum nesting of a client's terms; serde_json has the same limit.
 const MAX_DEPTH: usize = 128;
-/// Digits of an id (snowflake): those of 2015 have 18.
+/// Number of digits of an id (snowflake), which was 18 in 2015.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 15..=20;
-/// Maximum ratio of a term's length to that of its JSON: `""` and the comma after it are a binary of five
-/// bytes, `[]` and a comma after an atom are fewer, numbers take at most twice their digits.
+/// Maximum ratio of the length of a term to that of its JSON. `""` with the comma after it, three
+/// bytes, becomes a binary of five; `[]` and atoms grow less; numbers take at most twice as many
+/// bytes as digits.
 pub(crate) const EXPANSION: usize = 3;
 
 /// Converts a JSON payload to a term. Returns other bytes unchanged.
@@ -48,7 +49,7 @@ fn names_ids(key: &str) -> bool {
     key == "id" || key.ends_with("_id") || key.ends_with("_ids") || key == "roles" || key == "mention_roles"
 }
 
-/// Appends a term. With `ids`, strings of digits are written as integers.
+/// Appends a term. With `ids`, strings that are ids are written as integers.
 fn write(value: &Value, ids: bool, term: &mut Vec<u8>) {
     match value {
         Value::Null => atom("nil", term),
@@ -83,11 +84,12 @@ fn write(value: &Value, ids: bool, term: &mut Vec<u8>) {
 
 fn id(text: &str) -> Option<u64> {
     let digits = ID_DIGITS.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-    // A leading zero would be lost.
+    // An integer would lose a leading zero.
     (digits && !text.starts_with('0')).then(|| text.parse().ok())?
 }
 
-/// Appends a key as an atom; one of more than 255 bytes as a binary, which clients accept too.
+/// Appends a key as an atom, or as a binary, which clients accept too, if it has more than 255
+/// bytes.
 fn atom(name: &str, term: &mut Vec<u8>) {
     match u8::try_from(name.len()) {
         Ok(len) => term.extend([SMALL_ATOM_UTF8, len]),
@@ -127,8 +129,8 @@ fn write_number(number: &Number, term: &mut Vec<u8>) {
     term.extend(&magnitude.to_le_bytes()[..len]);
 }
 
-/// Decodes a client's term. `None` if it is malformed, has trailing bytes, or contains a type that clients do
-/// not send.
+/// Decodes a client's term. Returns `None` if it is malformed, has trailing bytes, or contains a
+/// type that clients do not send.
 pub(crate) fn decode(term: &[u8]) -> Option<Value> {
     let mut reader = Reader { rest: term };
     let value = (reader.byte()? == VERSION).then(|| reader.term(0)).flatten()?;
@@ -188,7 +190,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads an element count. It cannot exceed the bytes left, since each element takes at least one.
+    /// Reads an element count. Returns `None` if it exceeds the number of bytes left, since each
+    /// element takes at least one.
     fn count(&mut self) -> Option<usize> {
         self.u32().filter(|&count| count <= self.rest.len())
     }
@@ -222,7 +225,7 @@ impl<'t> Reader<'t> {
                 let len = self.u32()?;
                 self.text(len)?.into()
             }
-            // STRING_EXT: a list of small integers.
+            // STRING_EXT is a list of small integers.
             STRING => {
                 let len = self.u16()?;
                 self.take(len)?.into()

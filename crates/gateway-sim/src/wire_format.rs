@@ -1,4 +1,4 @@
-//! Wire format of one connection: encoding, compression, fragments.
+//! The wire format of one connection: encoding, compression and fragments.
 
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
@@ -12,7 +12,7 @@ use tungstenite::protocol::frame::coding::{Data, OpCode};
 use crate::script::InjectedFault;
 use crate::term;
 
-/// Wire format of one connection: encoding, compression, fragments.
+/// The wire format of one connection: encoding, compression and fragments.
 pub(crate) struct WireFormat {
     encoding: Encoding,
     /// `None` without compression.
@@ -38,7 +38,7 @@ impl WireFormat {
         }
     }
 
-    /// Decodes a client's message; `None` if it is not in the connection's encoding.
+    /// Decodes a client's message. Returns `None` if it is not in the connection's encoding.
     pub(crate) fn decode(&self, message: &[u8]) -> Option<Value> {
         match self.encoding {
             Encoding::Json => serde_json::from_slice(message).ok(),
@@ -62,7 +62,8 @@ impl WireFormat {
         Ok(wire)
     }
 
-    /// Splits compressed bytes into websocket messages, or frames of one message.
+    /// Splits the compressed bytes of a payload into websocket messages (zlib) or into frames of
+    /// one message.
     pub(crate) fn messages(&self, wire: &[u8]) -> Vec<Message> {
         if wire.is_empty() {
             return Vec::new();
@@ -77,7 +78,7 @@ impl WireFormat {
         let last = pieces.len() - 1;
         let frame = |(i, piece): (usize, &[u8])| {
             let kind = if i == 0 { kind } else { Data::Continue };
-            // A raw frame: damaged text may not be UTF-8.
+            // This is a raw frame, since damaged text may not be UTF-8.
             Message::Frame(Frame::message(piece.to_vec(), OpCode::Data(kind), i == last))
         };
         pieces.enumerate().map(frame).collect()

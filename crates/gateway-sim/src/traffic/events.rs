@@ -1,14 +1,14 @@
-//! What happens once a connection stands.
+//! Generates the events that follow the guilds on a connection.
 
 use super::guild::Guild;
 use super::source::Source;
 use super::text::{EMOJI, message_text, title, words};
 use super::users::{Member, presence};
 
-/// The acknowledgement of a heartbeat, which is no event and has no number.
+/// The acknowledgement of a heartbeat, which is not an event and has no sequence number.
 const ACKNOWLEDGED: &str = r#"{"t":null,"s":null,"op":11,"d":null}"#;
 
-/// One event, or an acknowledgement, in the mix of gateways.
+/// Generates an event or an acknowledgement. The percentages are those of real gateways.
 pub(super) fn live(source: &mut Source, guilds: &[Guild]) -> String {
     let kind = source.below(100);
     if guilds.is_empty() || kind == 99 {

@@ -1,9 +1,10 @@
-//! Short messages of feeds: server-sent events, and JSON rows of one kind.
+//! Generates the short messages of feeds: server-sent events, and JSON rows of one kind.
 
 use super::source::Source;
 use super::text::words;
 
-/// Two feeds of `count` messages, the same on every machine: prices as server-sent events, and orders as JSON rows.
+/// Generates two feeds of `count` messages each, the same on every machine: prices as server-sent
+/// events, and orders as JSON rows.
 pub fn feeds(count: usize) -> [Vec<Vec<u8>>; 2] {
     let mut source = Source::new(1, 0);
     [event, row]
@@ -21,7 +22,7 @@ fn event(source: &mut Source, number: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// An order with its items, as a change of a table.
+/// An order with its items, as a feed of changes to a table reports it.
 fn row(source: &mut Source, number: usize) -> Vec<u8> {
     let items: Vec<String> = (0..1 + source.below(4))
         .map(|_| {

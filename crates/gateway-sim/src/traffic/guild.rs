@@ -20,7 +20,7 @@ const FEATURES: &[&str] = &[
     "WELCOME_SCREEN_ENABLED",
 ];
 
-/// Kinds of channels: `type` in the protocol.
+/// Kinds of channels, which are `type` in the protocol.
 mod kind {
     pub(super) const TEXT: u8 = 0;
     pub(super) const VOICE: u8 = 2;
@@ -28,11 +28,11 @@ mod kind {
     pub(super) const NEWS: u8 = 5;
     pub(super) const STAGE: u8 = 13;
 
-    /// Kinds of the channels after the first two.
+    /// The kinds of which those channels are picked that follow the first two.
     pub(super) const MIX: &[u8] = &[TEXT, TEXT, TEXT, VOICE, CATEGORY, NEWS, STAGE];
 }
 
-/// A channel, as far as events name it.
+/// The part of a channel that events refer to.
 #[derive(Clone, Copy)]
 pub(super) struct Channel {
     pub(super) id: u64,
@@ -51,8 +51,8 @@ pub(super) struct Guild {
 }
 
 impl Guild {
-    /// Generates a guild and its GUILD_CREATE event. `own` is the client's user (id and object), an inactive
-    /// member of every guild.
+    /// Generates a guild and its GUILD_CREATE event. `own` is the client's user (id and object), an
+    /// inactive member of every guild.
     pub(super) fn create(source: &mut Source, id: u64, own: &(u64, String)) -> (Guild, String) {
         let scale = source.log_normal(0.6, 0.95);
         let mut many =
@@ -86,7 +86,7 @@ impl Guild {
     }
 
     fn data(&self, source: &mut Source, own: &Member, roles: &[u64], emojis: usize) -> String {
-        // The role of all members has the number of the guild.
+        // The role of all members (@everyone) has the id of the guild.
         let all = std::iter::once(&self.id).chain(roles).enumerate();
         let described: Vec<String> = all.map(|(i, id)| role(source, i, *id)).collect();
         let categories: Vec<u64> =
@@ -99,7 +99,7 @@ impl Guild {
             .collect();
         let members: Vec<String> = self.members.iter().chain([own]).map(Member::object).collect();
         let emojis: Vec<String> = (0..emojis).map(|_| emoji(source)).collect();
-        // A member is in one channel at most.
+        // A member is in at most one voice channel.
         let speaking = source.below(6.min(self.members.len() + 1));
         let first = source.below(self.members.len());
         let speakers = self.members.iter().cycle().skip(first).take(speaking);

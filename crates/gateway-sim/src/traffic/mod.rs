@@ -1,8 +1,9 @@
-//! Synthetic chat gateway traffic: seeded JSON, the same bytes on every machine.
+//! Generates the traffic of chat gateways: JSON from a seed, the same bytes on every machine.
 //!
-//! A shard is the traffic of one connection: HELLO, READY, a GUILD_CREATE per guild, then live events.
-//! Guild sizes are log-normal. Guilds and members differ in activity, so the same members recur. All names
-//! and texts are generated; the compression ratio is plausible, not measured on real traffic.
+//! A shard is the traffic of one connection: HELLO, READY, a GUILD_CREATE per guild, then live
+//! events. Guild sizes are log-normal. Guilds and members differ in activity, so the same members
+//! recur. All names and texts are generated, so the compression ratio is plausible, but not that of
+//! real traffic.
 //!
 //! ```
 //! use linerate_gateway_sim::traffic::Traffic;
@@ -35,21 +36,22 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Most guilds of a shard: the state of each stays in memory while its events are generated.
+    /// Largest number of guilds of a shard. All of them stay in memory while events are generated.
     pub const MAX_GUILDS: usize = 2500;
 
-    /// 120 guilds and 2,500 events per shard.
+    /// The defaults: 120 guilds and 2,500 events per shard.
     pub fn new(seed: u64) -> Traffic {
         Traffic { seed, guilds: 120, events: 2500 }
     }
 
-    /// Guilds per shard, at most [`MAX_GUILDS`](Self::MAX_GUILDS). Default: 120.
+    /// Sets the number of guilds per shard, at most [`MAX_GUILDS`](Self::MAX_GUILDS). Default: 120.
     #[must_use]
     pub fn guilds(self, guilds: usize) -> Traffic {
         Traffic { guilds: guilds.min(Self::MAX_GUILDS), ..self }
     }
 
-    /// Live events per shard. Default: 2,500. Without guilds they are heartbeat acknowledgements only.
+    /// Sets the number of live events per shard. Default: 2,500. Without guilds all are heartbeat
+    /// acknowledgements.
     #[must_use]
     pub fn events(self, events: usize) -> Traffic {
         Traffic { events, ..self }
@@ -74,9 +76,9 @@ pub struct Shard {
     traffic: Traffic,
     index: u64,
     source: Source,
-    /// The client's user, as READY has it: the id and the object.
+    /// The id and the object of the client's user, which is in READY.
     own: (u64, String),
-    /// The guilds that READY named.
+    /// Ids of the guilds that READY names.
     announced: Vec<u64>,
     guilds: Vec<Guild>,
     sent: usize,
@@ -203,10 +205,10 @@ mod tests {
         assert!((250_000..1_000_000).contains(&guilds[119]), "{guilds:?}");
     }
 
-    /// JDA and discord.py want the bit rate of every voice channel; discord.js warns of typing
+    /// JDA and discord.py require the bit rate of every voice channel; discord.js warns of typing
     /// in a category.
     #[test]
-    fn channels_have_what_their_kinds_have_and_events_name_channels_of_the_right_kind() {
+    fn channels_have_the_fields_of_their_kind_and_events_name_channels_of_the_right_kind() {
         let all = parsed(Traffic::new(5).guilds(20).events(3000));
         let mut channels = BTreeMap::new();
         for guild in all.iter().filter(|m| m["t"] == "GUILD_CREATE").map(|m| &m["d"]) {
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn members_come_again() {
+    fn authors_recur_and_are_members_of_a_guild() {
         let all = parsed(Traffic::new(1).guilds(20).events(1000));
         let authors: Vec<&str> = all.iter().filter_map(|m| m["d"]["author"]["id"].as_str()).collect();
         let mut different = authors.clone();
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_and_shards_differ_and_more_events_only_go_on() {
+    fn seeds_and_shards_differ_and_a_larger_number_of_events_only_appends() {
         let all = |seed, index, events| -> Vec<_> {
             Traffic::new(seed).guilds(2).events(events).shard(index).collect()
         };

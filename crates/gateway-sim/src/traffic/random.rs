@@ -1,13 +1,13 @@
-//! Random numbers that are the same on every machine: integers, and `f64` with the operations that
-//! IEEE 754 rounds exactly (no function of a mathematical library).
+//! Random numbers that are the same on every machine. They use integers, and `f64` only with the
+//! operations that IEEE 754 rounds exactly, so no function of a mathematical library.
 
 use std::f64::consts::LN_2;
 
-/// A splitmix64 sequence.
+/// A splitmix64 generator (Steele, Lea and Flood 2014).
 pub struct Random(u64);
 
 impl Random {
-    /// Stream number `index` of a seed. Streams start at unrelated points.
+    /// Creates stream number `index` of a seed. Streams begin at unrelated points.
     pub fn stream(seed: u64, index: u64) -> Random {
         let mut of_seed = Random(seed);
         let mut of_index = Random(of_seed.next() ^ index);
@@ -21,45 +21,47 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// A number below `n`, which is not 0. Numbers far below 2^64 are as likely as each other.
+    /// A number below `n`, which must not be 0. All numbers are equally likely if `n` is far below
+    /// 2^64.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    /// Evenly distributed from 0 to below 1.
+    /// A number from 0 to below 1, uniformly distributed.
     pub fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Evenly distributed from `low` to below `high`.
+    /// A number from `low` to below `high`, uniformly distributed.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.uniform()
     }
 
-    /// Mean 0 and variance 1, near enough to a normal distribution: the sum of twelve even ones,
-    /// each of variance 1/12. Nothing is farther out than 6.
+    /// A number with mean 0 and variance 1, approximately normally distributed: the sum of twelve
+    /// uniform ones, each of variance 1/12. It lies between -6 and 6.
     pub fn normal(&mut self) -> f64 {
         let lanes = |x: u64| (x & 0xffff) + (x >> 16 & 0xffff) + (x >> 32 & 0xffff) + (x >> 48);
         let sum = lanes(self.next()) + lanes(self.next()) + lanes(self.next());
         (sum as f64 - 6.0 * 65_535.0) / 65_536.0
     }
 
-    /// Exponentially distributed with mean 1.
+    /// A number with mean 1, exponentially distributed.
     pub fn exponential(&mut self) -> f64 {
         -ln(1.0 - self.uniform())
     }
 
-    /// Log-normally distributed: median 1, and a logarithm of that deviation.
+    /// A number with median 1, log-normally distributed; `deviation` is that of its logarithm.
     pub fn log_normal(&mut self, deviation: f64) -> f64 {
         exp(deviation * self.normal())
     }
 }
 
-/// The natural logarithm of a normal positive number.
+/// The natural logarithm of a positive number that is not subnormal.
 fn ln(x: f64) -> f64 {
     let exponent = (x.to_bits() >> 52) as i32 - 1023;
     let mantissa = f64::from_bits(x.to_bits() & ((1 << 52) - 1) | 1023 << 52); // 1 to below 2
-    // 2 artanh(s) as a power series; s is at most 1/3, so each term is a ninth of the last or less.
+    // The power series of 2 artanh(s). Since s is at most 1/3, each term is at most a ninth of the
+    // last.
     let s = (mantissa - 1.0) / (mantissa + 1.0);
     let series = (0..16).rev().fold(0.0, |sum, n| sum * s * s + 1.0 / f64::from(2 * n + 1));
     f64::from(exponent) * LN_2 + 2.0 * s * series
@@ -67,7 +69,8 @@ fn ln(x: f64) -> f64 {
 
 /// e to the power of a number between -100 and 100.
 fn exp(x: f64) -> f64 {
-    // Halved ten times it is small enough for a short series; squared ten times that is the result.
+    // Halving ten times makes x small enough for a short series; squaring its value ten times gives
+    // the result.
     let s = x / 1024.0;
     let series = (1..12).rev().fold(1.0, |sum, n| 1.0 + sum * s / f64::from(n));
     (0..10).fold(series, |y, _| y * y)

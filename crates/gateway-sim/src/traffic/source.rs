@@ -1,12 +1,12 @@
-//! Where everything random of a shard comes from, and the clock and the numbers that only go up.
+//! The random numbers of a shard, its clock, and its sequence numbers.
 
 use super::random::Random;
 
-/// Milliseconds since 1970 at which a shard begins: 2025-06-01.
+/// When a shard begins, in milliseconds since 1970: 2025-06-01.
 const BEGIN: u64 = 1_748_736_000_000;
-/// From which ids count time.
+/// The time from which ids count, in milliseconds since 1970: 2015-01-01.
 const EPOCH: u64 = 1_420_070_400_000;
-/// The longest that something can have been there: five years, in milliseconds.
+/// Largest age of anything that has an id or a date, in milliseconds: five years.
 const PAST: usize = 5 * 365 * 86_400_000;
 
 pub(super) struct Source {
@@ -21,7 +21,7 @@ impl Source {
         Source { random: Random::stream(seed, shard), clock: BEGIN, sequence: 0 }
     }
 
-    /// A number below `end`, which is not 0.
+    /// A number below `end`, which must not be 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         self.random.below(end)
     }
@@ -31,7 +31,7 @@ impl Source {
         low + self.below(high - low)
     }
 
-    /// True in so many of a hundred cases.
+    /// True with a probability of `percent` percent.
     pub(super) fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
@@ -40,51 +40,53 @@ impl Source {
         of[self.below(of.len())]
     }
 
-    /// An index below `end`, small ones more likely: exponentially distributed with mean `end / rate`.
+    /// An index below `end`, exponentially distributed with mean `end / rate`, so small ones are
+    /// more likely.
     pub(super) fn busy(&mut self, end: usize, rate: f64) -> usize {
         ((self.random.exponential() * end as f64 / rate) as usize).min(end - 1)
     }
 
-    /// Around `mean` with that deviation, at least `least`.
+    /// A normally distributed number with this mean and deviation, at least `least`.
     pub(super) fn around(&mut self, mean: f64, deviation: f64, least: usize) -> usize {
         ((mean + deviation * self.random.normal()) as usize).max(least)
     }
 
-    /// Log-normally distributed around `median`, between a fifth of it and ten times it.
+    /// A log-normally distributed number with this median, clamped to between a fifth of it and ten
+    /// times it.
     pub(super) fn log_normal(&mut self, median: f64, deviation: f64) -> f64 {
         (median * self.random.log_normal(deviation)).clamp(median / 5.0, median * 10.0)
     }
 
-    /// Milliseconds since 1970; time goes on a little with each call.
+    /// The time in milliseconds since 1970. Each call advances it by up to 0.4 s.
     pub(super) fn now(&mut self) -> u64 {
         self.clock += self.between(1, 400) as u64;
         self.clock
     }
 
-    /// The id of something that was made some time ago.
+    /// The id of something created at a random time in the past.
     pub(super) fn id(&mut self) -> u64 {
         let made = self.clock - EPOCH - self.below(PAST) as u64;
         made << 22 | self.below(1 << 22) as u64
     }
 
-    /// The id of something that is made now.
+    /// The id of something created now.
     pub(super) fn new_id(&mut self) -> u64 {
         (self.now() - EPOCH) << 22 | self.below(1 << 12) as u64
     }
 
-    /// The hash of a picture, or the name of a session.
+    /// 32 hexadecimal digits: the hash of a picture, or the name of a session.
     pub(super) fn hex(&mut self) -> String {
         let mut word = || self.random.below(usize::MAX) as u64;
         format!("{:016x}{:016x}", word(), word())
     }
 
-    /// When something happened now.
+    /// The current time as text.
     pub(super) fn time(&mut self) -> String {
         let now = self.now();
         date(now)
     }
 
-    /// When something happened some time ago.
+    /// A random time in the past as text.
     pub(super) fn past(&mut self) -> String {
         date(self.clock - self.below(PAST) as u64)
     }
@@ -105,8 +107,8 @@ fn date(milliseconds: u64) -> String {
     format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{thousandth:03}000+00:00")
 }
 
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Years are counted from March, so
-/// that the leap day is their last.
+/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar (Hinnant's
+/// `civil_from_days`). Years are counted from March, so that the leap day is their last.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468; // from 0000-03-01
     let (era, of_era) = (days / 146_097, days % 146_097);

@@ -1,4 +1,4 @@
-//! Chat-like text from a fixed vocabulary.
+//! Generates chat-like text from a fixed vocabulary.
 
 use super::source::Source;
 
@@ -225,22 +225,22 @@ const VOCABULARY: &[&str] = &[
     "your",
 ];
 
-/// Encoded in three and four bytes; one of two code points.
+/// Emoji of three and four bytes in UTF-8. One of them consists of two code points.
 pub(super) const EMOJI: &[&str] = &["😀", "🔥", "❤️", "👍", "🎲", "☕", "✨", "🐢", "🎵", "👀", "🌙", "🚀"];
 
-/// `low` to `high - 1` words.
+/// From `low` to `high - 1` words.
 pub(super) fn words(source: &mut Source, low: usize, high: usize) -> String {
     joined(source, low, high, " ")
 }
 
-/// As [`words`], with another separator.
+/// The same as [`words`], with another separator.
 pub(super) fn joined(source: &mut Source, low: usize, high: usize, between: &str) -> String {
     let count = source.between(low, high);
     let all: Vec<&str> = (0..count).map(|_| source.pick(VOCABULARY)).collect();
     all.join(between)
 }
 
-/// As [`words`], each capitalised.
+/// The same as [`words`], each with a capital letter.
 pub(super) fn title(source: &mut Source, low: usize, high: usize) -> String {
     let count = source.between(low, high);
     let all: Vec<String> = (0..count).map(|_| capital(source.pick(VOCABULARY))).collect();
@@ -252,7 +252,7 @@ fn capital(word: &str) -> String {
     first.to_ascii_uppercase() + rest
 }
 
-/// Text of a message, escaped for JSON; some have a second line, a quotation or an emoji.
+/// The text of a message, escaped for JSON. Some texts have a second line, a quotation or an emoji.
 pub(super) fn message_text(source: &mut Source) -> String {
     let mut text = words(source, 1, 26);
     if source.percent(6) {

@@ -3,12 +3,12 @@
 use super::source::Source;
 use super::text::{EMOJI, joined, title, words};
 
-/// A member of a guild, as it stands in JSON.
+/// A member of a guild, as parts of JSON.
 pub(super) struct Member {
     pub(super) id: u64,
     /// The user object.
     pub(super) user: String,
-    /// The other fields of the member object.
+    /// The fields of the member object except for the user.
     fields: String,
 }
 
@@ -38,17 +38,17 @@ impl Member {
         Member { id, user, fields }
     }
 
-    /// The object of the member, with the user.
+    /// The member object, including the user.
     pub(super) fn object(&self) -> String {
         format!(r#"{{"user":{},{}}}"#, self.user, self.fields)
     }
 
-    /// As [`object`](Self::object), also with the guild.
+    /// The member object, including the user and the guild's id.
     pub(super) fn of_guild(&self, guild: u64) -> String {
         format!(r#"{{"user":{},{},"guild_id":"{guild}"}}"#, self.user, self.fields)
     }
 
-    /// As [`object`](Self::object), without the user.
+    /// The member object without the user.
     pub(super) fn without_user(&self) -> String {
         format!("{{{}}}", self.fields)
     }
@@ -60,7 +60,7 @@ fn quoted(text: String) -> String {
     format!(r#""{text}""#)
 }
 
-/// Generates a user: id and JSON object.
+/// Generates a user: the id and the JSON object.
 pub(super) fn user(source: &mut Source, bot: bool) -> (u64, String) {
     let id = source.id();
     let name = format!("{}{}", joined(source, 2, 3, ""), source.below(10_000));
@@ -80,7 +80,7 @@ pub(super) fn user(source: &mut Source, bot: bool) -> (u64, String) {
     (id, object)
 }
 
-/// Generates a presence, with the guild's id if it is an event of its own.
+/// Generates a presence, including the guild's id if it is for an event of its own.
 pub(super) fn presence(source: &mut Source, user: u64, guild: Option<u64>) -> String {
     let mut activities = Vec::new();
     if source.percent(55) {

@@ -1,4 +1,4 @@
-//! The client of `linerate-gateway`.
+//! Tests the client of `linerate-gateway` against the server.
 
 use std::net::TcpStream;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use linerate_gateway_sim::{Events, InjectedFault, Script, Server};
 
 const IDENTIFY: &str = r#"{"op":2,"d":{"token":"t","intents":0,"properties":{}}}"#;
 
-/// A script that a failed test does not leave running.
+/// A script whose server stops by itself if a test fails.
 fn script(events: usize) -> Script {
     let messages = Traffic::new(7).guilds(3).events(events).shard(0).collect::<Vec<_>>();
     let mut script = Script::new().events(Events::new(&messages).unwrap());
@@ -74,7 +74,7 @@ fn close_of_the_gateway_is_an_event_with_its_code() {
 }
 
 #[test]
-fn stream_that_answers_no_websocket_is_an_error() {
+fn stream_that_does_not_answer_the_handshake_is_an_error() {
     let address = Address::parse("ws://127.0.0.1:1/", Some(Transport::Zlib)).unwrap();
     let silent = std::io::Cursor::new(Vec::new());
     assert!(Client::handshake(&address, silent).is_err());

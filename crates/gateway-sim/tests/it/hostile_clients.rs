@@ -1,4 +1,4 @@
-//! Hostile clients: each is disconnected in time, and others are served meanwhile.
+//! Hostile clients. Each is disconnected in time, while others are served.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -8,7 +8,7 @@ use linerate_gateway_sim::traffic::Random;
 use linerate_gateway_sim::{Events, Script, Server};
 use tungstenite::Message;
 
-/// Timeout of servers that should time out.
+/// Timeout of the servers that a test expects to time out.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Upper bound for any part of a test, however slow the machine is.
 const LONG: Duration = Duration::from_secs(30);
@@ -53,7 +53,7 @@ fn status(answer: &[u8]) -> u16 {
 /// Whether a well-behaved client is still served.
 fn serves(server: &Server) -> bool {
     let mut stream = connect(server);
-    // A server that is full does not read this.
+    // A server that has reached its limit does not read this.
     let _ = stream.write_all(b"GET /api/v10/gateway HTTP/1.1\r\n\r\n");
     rest(&mut stream).starts_with(b"HTTP/1.1 200 ")
 }
@@ -128,7 +128,7 @@ fn session_without_heartbeats_times_out() {
     assert_eq!(server.stop().closed_by_server, [(4009, 1)].into());
 }
 
-/// A masked frame's header and the given part of its payload.
+/// A masked frame whose header states `length`, with the given part of its payload.
 fn frame(opcode: u8, length: u64, payload: &[u8]) -> Vec<u8> {
     let mut frame = vec![0x80 | opcode, 0x80 | 127];
     frame.extend(length.to_be_bytes());
@@ -192,7 +192,7 @@ fn random_bytes_close_only_their_own_connection() {
         for text in json {
             bytes.extend(frame(1, text.len() as u64, text.as_bytes()));
         }
-        // Some are damaged in the request, most after it; some end early.
+        // Every fifth is damaged in the request, the others after it; every third is cut off.
         let from = if round % 5 == 0 { 0 } else { UPGRADE.len() };
         for _ in 0..1 + random.below(4) {
             let at = from + random.below(bytes.len() - from);
@@ -202,7 +202,7 @@ fn random_bytes_close_only_their_own_connection() {
             bytes.truncate(from + random.below(bytes.len() - from));
         }
         let mut stream = connect(&server);
-        // The server may close the connection before all is written.
+        // The server may close the connection before everything is written.
         let _ = stream.write_all(&bytes);
         let _ = stream.shutdown(Shutdown::Write);
         rest(&mut stream);
@@ -212,13 +212,13 @@ fn random_bytes_close_only_their_own_connection() {
     assert!(report.connections > 50 && report.refused > 5, "{report:?}");
 }
 
-/// A script of 40 MB in one session, more than socket buffers hold.
+/// A script that sends 40 MB in one session, which is more than socket buffers hold.
 fn much() -> Script {
     let event = format!(r#"{{"op":0,"t":"LONG","s":1,"d":"{}"}}"#, "abcdefghij".repeat(100_000));
     script().events(Events::new(std::iter::repeat_n(event, 40)).unwrap())
 }
 
-/// Identifies itself over a socket without compression.
+/// Connects without compression and sends IDENTIFY.
 fn identified(server: &Server) -> tungstenite::WebSocket<TcpStream> {
     let (mut socket, _) = tungstenite::client::client(server.url(), connect(server)).unwrap();
     socket.send(Message::text(r#"{"op":2,"d":{"token":"t"}}"#)).unwrap();
@@ -257,7 +257,7 @@ fn unread_pongs_do_not_accumulate() {
     let mut writer = socket.get_ref().try_clone().unwrap();
     let ping = frame(9, 100, &[b'p'; 100]).repeat(100);
     let begun = Instant::now();
-    // The server, which cannot send, times out; then writing fails.
+    // The server cannot send and times out; then writing fails here.
     while writer.write_all(&ping).is_ok() {
         assert!(begun.elapsed() < LONG, "the server reads on");
     }

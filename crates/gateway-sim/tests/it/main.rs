@@ -1,4 +1,4 @@
-//! The gateway for tests, and clients of it.
+//! Tests of the server, by clients of several kinds.
 
 mod gateway_client;
 mod hostile_clients;

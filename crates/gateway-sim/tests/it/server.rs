@@ -1,4 +1,4 @@
-//! What a client receives, with and without injected faults.
+//! Tests what clients receive, with and without injected faults.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -14,8 +14,7 @@ use tungstenite::{Message, WebSocket};
 
 const BOTH: [Transport; 2] = [Transport::Zlib, Transport::Zstd];
 
-/// Messages as in a recording, and a script that serves them. A server left running by a failed test ends by
-/// itself.
+/// Generated messages, and a script that serves them. Its server stops by itself if a test fails.
 fn script(events: usize) -> (Vec<Vec<u8>>, Script) {
     let messages = Traffic::new(7).guilds(3).events(events).shard(0).collect::<Vec<_>>();
     let mut script = Script::new().events(Events::new(&messages).unwrap());
@@ -23,7 +22,7 @@ fn script(events: usize) -> (Vec<Vec<u8>>, Script) {
     (messages, script)
 }
 
-/// The messages that are events, without sequence numbers.
+/// The messages that a client must receive as events, without sequence numbers.
 fn expected(messages: &[Vec<u8>]) -> Vec<String> {
     let texts = messages.iter().map(|m| std::str::from_utf8(m).unwrap());
     texts.filter(|t| t.contains("\"op\":0") && !t.contains("\"READY\"")).map(without_number).collect()
@@ -154,7 +153,7 @@ fn flipped_block_type_is_an_error_at_that_message() {
 }
 
 #[test]
-fn all_faults_in_one_run() {
+fn every_kind_of_fault_in_one_run_is_recovered_from() {
     let made = assert_all_arrive(200, |script| {
         script.fragment = NonZeroUsize::new(100);
         script
@@ -197,7 +196,7 @@ fn client_reconnects_after_an_unacknowledged_heartbeat() {
 fn events_are_sent_with_the_scripted_pause() {
     let begun = Instant::now();
     assert_all_arrive(0, |script| script.pause = Duration::from_millis(20));
-    // READY and three groups: three pauses, however slow the machine is.
+    // READY and three guilds have at least three pauses between them, however slow the machine is.
     assert!(begun.elapsed() >= Duration::from_millis(3 * 20));
 }
 
@@ -219,14 +218,14 @@ fn maximum_durations_are_accepted() {
     server.stop();
 }
 
-/// A client that sends exactly what a test tells it to.
+/// A client that sends exactly what a test asks for.
 struct Talker {
     socket: WebSocket<TcpStream>,
     session: Option<Session>,
     scratch: Scratch,
 }
 
-/// What a talker receives.
+/// Something that a talker receives.
 #[derive(Debug, PartialEq)]
 enum Heard {
     Payload(Value),
@@ -283,7 +282,7 @@ impl Talker {
         }
     }
 
-    /// The close code, after any other messages.
+    /// Skips other messages and returns the close code.
     fn closed(&mut self) -> u16 {
         loop {
             match self.hear() {
@@ -470,13 +469,14 @@ fn requested_members_are_an_event_and_are_sent_again_after_resume() {
     let mut second = Talker::connect(&server, "?compress=zlib-stream");
     second.say(&resume(&id, 2));
     assert_eq!(chunk(&mut second), answer);
-    // All events, READY, the answer, RESUMED: none is missing, each sequence number occurs once.
+    // Of all events, READY, the answer and RESUMED none is missing, and each sequence number occurs
+    // once.
     let last = answer["s"].as_u64().unwrap();
     let rest: Vec<u64> = (last..events + 3).map(|_| second.payload()["s"].as_u64().unwrap()).collect();
     assert_eq!(rest, (last + 1..=events + 3).collect::<Vec<_>>());
 }
 
-/// Sends an HTTP request; returns status and body.
+/// Sends an HTTP request and returns the status and the body.
 fn request(server: &Server, text: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(server.addr).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -527,7 +527,7 @@ fn unsupported_parameters_are_rejected_with_a_message() {
     };
     let version = "Sec-WebSocket-Version: 13\r\n";
     for (query, why) in
-        [("?encoding=xml", "encoding is json, etf or absent"), ("?compress=lz4", "compress is")]
+        [("?encoding=xml", "encoding must be json, etf or absent"), ("?compress=lz4", "compress must be")]
     {
         let (status, body) = upgrade(query, version);
         assert!(status == 400 && body.contains(why), "{body}");
@@ -585,7 +585,7 @@ fn each_shard_gets_each_fault_once() {
     assert!(matches!(run(0), Heard::Payload(_)));
 }
 
-/// A value as a term: strings as binaries, numbers as four-byte integers.
+/// Encodes a value as a term, with strings as binaries and numbers as four-byte integers.
 fn term(value: &Value) -> Vec<u8> {
     let binary = |text: &str| [&[109][..], &(text.len() as u32).to_be_bytes(), text.as_bytes()].concat();
     match value {
@@ -600,7 +600,7 @@ fn term(value: &Value) -> Vec<u8> {
     }
 }
 
-/// Runs a client with ETF; returns opcodes, sequence numbers and names of events.
+/// Runs a client with ETF and returns the opcodes, sequence numbers and event names.
 fn fetch_terms(server: &Server, query: &str, most: usize) -> Vec<(Option<u64>, Option<u64>, Option<String>)> {
     let transport = query.contains("zlib").then_some(Transport::Zlib);
     let transport = transport.or(query.contains("zstd").then_some(Transport::Zstd));
@@ -643,7 +643,7 @@ fn etf_clients_get_the_same_events_as_terms() {
         assert!(heard[1..].iter().map(|(_, _, name)| name.as_ref().unwrap()).eq(&names), "{query}");
     }
     assert_eq!(server.report().identifies, 3);
-    // JSON is not a valid term.
+    // JSON is not a valid term, so the server closes the connection.
     let mut talker = Talker::connect(&server, "?encoding=etf");
     talker.socket.read().unwrap();
     talker.say(&json!({ "op": 2, "d": { "token": "t" } }));
@@ -655,7 +655,8 @@ fn etf_clients_get_the_same_events_as_terms() {
     assert_eq!(u16::from(closed), 4002);
 }
 
-/// As many connections as descriptors allow; each takes two here.
+/// Number of connections for a test: as many as the limit on file descriptors allows, of which each
+/// connection takes two here.
 fn many() -> usize {
     #[cfg(unix)]
     let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;

@@ -194,7 +194,7 @@ fn invalid_files_and_options_of_serve_are_errors() {
         (
             &["--messages", "odd.msgs"][..],
             DAMAGED,
-            "odd.msgs: message 1: a message is no JSON object (at byte 26)",
+            "odd.msgs: message 1: a message is not a JSON object (at byte 26)",
         ),
         (&["--messages", "cut.msgs"], DAMAGED, "cut.msgs: a file of messages is cut off"),
         (&["--messages", &sample("sample.zst")], DAMAGED, "a message is not UTF-8"),
