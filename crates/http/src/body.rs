@@ -1,4 +1,4 @@
-//! Frames of another body, compressed.
+//! A body that compresses the frames of another one.
 
 use std::cell::Cell;
 use std::fmt;
@@ -17,26 +17,28 @@ use crate::encoder::{Encoder, Then};
 use crate::load::Load;
 use crate::negotiation::Coding;
 
-/// Most bytes that one call compresses, which takes some 0.4 ms: others of the thread wait for no longer. Shorter calls
-/// compress worse.
+/// Largest number of bytes that one call compresses. It takes about 0.4 ms, for which other tasks
+/// of the thread wait. Shorter calls would compress worse.
 const MAX_CALL: usize = 128 << 10;
 
 thread_local! {
-    /// Where short frames are gathered; empty.
+    /// Buffer in which short frames are gathered. It is empty between calls.
     static GATHERED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 pin_project! {
-    /// Compresses the data of another body, or passes it on.
+    /// Compresses the data of another body, or passes it on unchanged.
     ///
-    /// Frames that are ready at once are compressed together, up to 128 KiB. When the inner body is pending, everything it has
-    /// sent is flushed, so that the client can decode it: an event arrives when it was sent. Trailers follow the data.
+    /// Frames that are ready at once are compressed together, up to 128 KiB. When the inner body is
+    /// pending, everything that it has sent is flushed, so a client can decode an event as soon as
+    /// it was sent. Trailers follow the data.
     ///
-    /// Between polls it holds the inner body, 16 bytes of encoder state or a session of
-    /// [`with_window`](Self::with_window), and what is left of a frame of more than 128 KiB; the rest is the thread's.
+    /// Between polls it holds the inner body, the encoder (16 bytes, or a session of
+    /// [`with_window`](Self::with_window)), and the rest of a frame of more than 128 KiB. All other
+    /// memory belongs to the thread.
     ///
-    /// An error of the inner body is returned as it is, and ends this one: the compressed stream stays without its end, so a client
-    /// notices.
+    /// An error of the inner body is returned unchanged and ends this body. The compressed stream
+    /// then has no end, so the client notices.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -65,23 +67,25 @@ pin_project! {
 }
 
 impl<B> CompressionBody<B> {
-    /// Compresses `inner`, each call alone.
+    /// Compresses `inner`, without matches into what was flushed before.
     pub fn new(inner: B, coding: Coding, level: Level) -> Self {
         Self::with_encoder(inner, Some(Encoder::new(coding, level)), None)
     }
 
-    /// Compresses `inner` with matches into the last 2^`window_bits` bytes, `window_bits` 8 to 15 (a value outside means the nearest
-    /// one): for server-sent events and other short messages.
+    /// Compresses `inner` with matches into the last 2^`window_bits` bytes, for server-sent events
+    /// and other short messages. `window_bits` is 8 to 15; a value outside is replaced by the
+    /// nearest.
     pub fn with_window(inner: B, coding: Coding, level: Level, window_bits: u8) -> Self {
         Self::with_encoder(inner, Some(Encoder::with_window(coding, level, window_bits.clamp(8, 15))), None)
     }
 
-    /// Passes on `inner`, for services whose responses have one type of body.
+    /// Passes on `inner` unchanged, for services whose responses must all have the same type of
+    /// body.
     pub fn identity(inner: B) -> Self {
         Self::with_encoder(inner, None, None)
     }
 
-    /// The content of a response to HEAD: none, of which the length is not known.
+    /// The body of a response to HEAD: it has no content, and claims no length.
     pub(crate) fn head(inner: B) -> Self {
         CompressionBody { is_ended: true, ..Self::identity(inner) }
     }
@@ -105,7 +109,7 @@ impl<B: fmt::Debug> fmt::Debug for CompressionBody<B> {
     }
 }
 
-/// Input of one call: one frame as it is, or several, copied.
+/// Input of one call: a single frame, or the copied data of several.
 #[derive(Default)]
 struct Input {
     one: Bytes,
@@ -117,14 +121,14 @@ impl Input {
         self.one.len() + self.gathered.len()
     }
 
-    /// Takes what fits from `data`, and returns the rest. A first frame is taken whole.
+    /// Takes as much of `data` as fits, and returns the rest. The first frame is taken whole.
     fn push(&mut self, mut data: Bytes) -> Bytes {
         if self.len() == 0 {
             self.one = data;
             return Bytes::new();
         }
         if self.gathered.is_empty() {
-            // While the thread ends there is none.
+            // While the thread ends, it has no such buffer any more.
             self.gathered = GATHERED.try_with(Cell::take).unwrap_or_default();
             self.gathered.extend_from_slice(&mem::take(&mut self.one));
         }

@@ -1,4 +1,4 @@
-//! One response's encoder: stateless calls, or a session with a window.
+//! The encoder of one response: stateless calls, or a session with a window.
 
 use bytes::Bytes;
 use linerate_deflate::session::{Session, SessionOptions, message_bound};
@@ -9,19 +9,20 @@ use crate::negotiation::Coding;
 /// What follows the input of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// More input, at once.
+    /// More input follows at once.
     More,
-    /// A pause: everything so far must be decodable.
+    /// A pause follows, so everything so far must be decodable.
     Pause,
-    /// The end.
+    /// The stream ends.
     End,
 }
 
 /// Compresses a response, call by call.
 pub(crate) enum Encoder {
-    /// Each call alone: 16 bytes between calls, and whether bits of the last one may be pending.
+    /// Compresses each call without earlier ones. The stream has 16 bytes; `is_pending` tells that
+    /// the last call may have left bits that are not flushed.
     Calls { stream: Stream, is_pending: bool },
-    /// With a window of earlier calls, which all end flushed.
+    /// Compresses with a window of earlier calls, all of which end with a flush.
     Windowed(Box<Session>),
 }
 
@@ -30,13 +31,13 @@ impl Encoder {
         Encoder::Calls { stream: Stream::new(coding.format(), level), is_pending: false }
     }
 
-    /// With a window of 2^`window_bits` bytes, 8 to 15.
+    /// Creates an encoder with a window of 2^`window_bits` bytes; `window_bits` must be 8 to 15.
     pub(crate) fn with_window(coding: Coding, level: Level, window_bits: u8) -> Self {
         let options = SessionOptions::new(coding.format()).level(level).window_bits(window_bits);
         Encoder::Windowed(Box::new(Session::new(options).expect("window bits of 8 to 15, no dictionary")))
     }
 
-    /// Changes the level from the next call on.
+    /// Changes the level, beginning with the next call.
     pub(crate) fn set_level(&mut self, level: Level) {
         match self {
             Encoder::Calls { stream, .. } => stream.set_level(level),
@@ -44,9 +45,10 @@ impl Encoder {
         }
     }
 
-    /// Compresses `input`, which may be empty, and returns what there is to send. Not called after [`Then::End`].
+    /// Compresses `input`, which may be empty, and returns the bytes to send. Must not be called
+    /// after [`Then::End`].
     pub(crate) fn encode(&mut self, input: &[u8], then: Then) -> Bytes {
-        // At least `bound`, and 5 bytes for a flush.
+        // `message_bound` covers the bound of a stream and the 5 bytes of a flush.
         let len = message_bound(input.len()) + finish_bound();
         with_thread_scratch(len, |scratch, out| {
             let written = match self {
@@ -67,7 +69,7 @@ impl Encoder {
     }
 }
 
-/// Flushes or ends the stream, as `then` says.
+/// Flushes or ends the stream, or does nothing, depending on `then`.
 fn end_call(stream: &mut Stream, is_pending: &mut bool, out: &mut [u8], then: Then) -> Result<usize, Error> {
     match then {
         Then::Pause if *is_pending => {

@@ -24,7 +24,7 @@ use crate::negotiation::{Coding, negotiate};
 use crate::options::Options;
 use crate::rules::{Eligibility, content_length, eligibility};
 
-/// Options, and the load of all services of a layer.
+/// The options of a layer, and the load that all its services share.
 #[derive(Clone)]
 struct Shared {
     level: Level,
@@ -33,16 +33,16 @@ struct Shared {
     load: Option<Arc<Load>>,
 }
 
-/// Compresses the responses of a service.
+/// A layer that compresses the responses of a service.
 ///
-/// Clones, and the services made by them, share the limits of [`Options`].
+/// Clones of a layer, and the services that they make, share the limits of [`Options`].
 #[derive(Clone)]
 pub struct CompressionLayer {
     shared: Shared,
 }
 
 impl CompressionLayer {
-    /// A layer with `options`.
+    /// Creates a layer with `options`.
     pub fn new(options: Options) -> Self {
         let load = options.load().map(Arc::new);
         let Options { level, min_size, event_window_bits, .. } = options;
@@ -70,7 +70,7 @@ impl<S> Layer<S> for CompressionLayer {
     }
 }
 
-/// A service whose responses are compressed: see [`CompressionLayer`].
+/// A service that compresses the responses of an inner service; see [`CompressionLayer`].
 #[derive(Clone)]
 pub struct Compression<S> {
     inner: S,
@@ -78,7 +78,7 @@ pub struct Compression<S> {
 }
 
 impl<S> Compression<S> {
-    /// `inner` with `options`.
+    /// Compresses the responses of `inner` with `options`.
     pub fn new(inner: S, options: Options) -> Self {
         CompressionLayer::new(options).layer(inner)
     }
@@ -110,7 +110,7 @@ where
 }
 
 pin_project! {
-    /// The response of [`Compression`].
+    /// The future of a response of [`Compression`].
     pub struct ResponseFuture<F> {
         #[pin]
         inner: F,
@@ -134,7 +134,8 @@ where
     }
 }
 
-/// Compresses a response to `method`, if it may be, to a client that accepts `accepted`.
+/// Compresses a response if the rules allow it and the client accepts a coding. `method` is that of
+/// the request.
 fn compress<B: Body>(
     response: Response<B>,
     method: &Method,
@@ -142,9 +143,9 @@ fn compress<B: Body>(
     shared: &Shared,
 ) -> Response<CompressionBody<B>> {
     let (mut parts, body) = response.into_parts();
-    // A response to HEAD has the headers of one to GET (RFC 9110, section 9.3.2), but its body may be empty already: then
-    // `Content-Length` tells. Without it the resource counts as empty: a HEAD response may omit headers of GET, but not
-    // contradict them.
+    // A response to HEAD has the headers of one to GET (RFC 9110, section 9.3.2), but its body may
+    // be empty already. Then `Content-Length` tells the length; without that field the resource
+    // counts as empty, since a HEAD response may omit headers of GET, but not contradict them.
     let is_head = *method == Method::HEAD;
     let length = match body.size_hint().exact() {
         Some(0) if is_head => content_length(&parts.headers).or(Some(0)),
@@ -167,7 +168,7 @@ fn compress<B: Body>(
     let is_windowed = shared.event_window_bits != 0 && is_event_stream(headers.get(CONTENT_TYPE));
     headers.insert(CONTENT_ENCODING, coding.header_value());
     headers.remove(CONTENT_LENGTH);
-    // Ranges would be of other bytes.
+    // Ranges would refer to bytes of the compressed content.
     headers.remove(ACCEPT_RANGES);
     if is_head {
         return Response::from_parts(parts, CompressionBody::head(body));
@@ -180,7 +181,7 @@ fn compress<B: Body>(
     Response::from_parts(parts, CompressionBody::with_encoder(body, Some(encoder), shared.load.clone()))
 }
 
-/// Says that the response depends on `Accept-Encoding` (RFC 9110, section 12.5.5).
+/// Adds to `Vary` that the response depends on `Accept-Encoding` (RFC 9110, section 12.5.5).
 fn vary_by_encoding(headers: &mut HeaderMap) {
     let values = headers.get_all(VARY).iter().filter_map(|value| value.to_str().ok());
     let mut names = values.flat_map(|value| value.split(',')).map(str::trim);
@@ -189,8 +190,8 @@ fn vary_by_encoding(headers: &mut HeaderMap) {
     }
 }
 
-/// The same content in another coding has another strong validator, but may have the same weak one (RFC 9110, sections 8.8.1
-/// and 8.8.3.3).
+/// Makes the `ETag` weak. The same content in another coding must have another strong validator,
+/// but may have the same weak one (RFC 9110, sections 8.8.1 and 8.8.3.3).
 fn weaken_etag(headers: &mut HeaderMap) {
     if let Some(etag) = headers.get_mut(ETAG)
         && etag.as_bytes().starts_with(b"\"")

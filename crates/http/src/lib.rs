@@ -1,8 +1,9 @@
-//! Compressed responses for tower services: axum, hyper.
+//! Compresses the responses of tower services: axum and hyper.
 //!
-//! [`CompressionLayer`] decides which responses to compress, with gzip or deflate, and [`CompressionBody`] does it. An encoder
-//! forgets what it has sent, so a response that waits holds 16 bytes and no window; server-sent events, which are too short to
-//! compress alone, get a small one. What a body has is sent as soon as it pauses.
+//! [`CompressionLayer`] decides which responses to compress, with gzip or deflate, and
+//! [`CompressionBody`] compresses them. An encoder forgets what it has sent, so a response that
+//! waits holds 16 bytes and no window. Server-sent events are too short to be compressed alone, so
+//! they get a small window. When a body pauses, everything that it has produced is sent.
 //!
 //! ```
 //! use axum::{Router, routing::get};
@@ -15,15 +16,15 @@
 //!
 //! # Modules
 //!
-//! | module | contents |
+//! | module | content |
 //! |---|---|
 //! | `layer` | [`CompressionLayer`], [`Compression`], and the header fields of responses |
 //! | `rules` | which responses may be compressed |
-//! | `media` | which media types are worth it |
-//! | `negotiation` | `Accept-Encoding` |
-//! | `body` | [`CompressionBody`]: frames of another body, compressed |
-//! | `encoder` | one response's encoder: with or without a window |
-//! | `load` | the level under load |
+//! | `media` | which media types are worth compressing |
+//! | `negotiation` | which coding the client prefers: `Accept-Encoding` |
+//! | `body` | [`CompressionBody`], which compresses the frames of another body |
+//! | `encoder` | the encoder of one response, with or without a window |
+//! | `load` | the level, which is lower under load |
 //! | `options` | [`Options`] |
 
 mod body;

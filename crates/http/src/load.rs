@@ -1,10 +1,10 @@
-//! The level under load: a [`Controller`] with clocks.
+//! Lowers the level under load: a [`Controller`] with its clocks.
 
 use std::time::{Duration, Instant};
 
 use linerate_deflate::{Controller, Level};
 
-/// A controller, the time since it was made, and a clock of CPU time.
+/// A controller, the time at which it was created, and a clock of CPU time.
 pub(crate) struct Load {
     controller: Controller,
     start: Instant,
@@ -28,7 +28,7 @@ impl Load {
         self.controller.level()
     }
 
-    /// Counts what was compressed at `level`.
+    /// Counts input that is compressed at `level`.
     pub(crate) fn add_input(&self, level: Level, bytes: usize) {
         if level > Level::Stored {
             self.controller.add_input(bytes);
@@ -43,7 +43,7 @@ pub(crate) fn process_cpu_time() -> Duration {
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
-/// Unknown: no limit of CPU time is ever reached.
+/// The CPU time is unknown here, so no limit on it is ever reached.
 #[cfg(not(unix))]
 pub(crate) fn process_cpu_time() -> Duration {
     Duration::ZERO

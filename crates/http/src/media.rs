@@ -1,8 +1,8 @@
-//! Media types whose content is worth compressing.
+//! Decides whether the content of a media type is worth compressing.
 
 use http::HeaderValue;
 
-/// Types that are compressed already, or about which nothing is known: `*` stands for any ending.
+/// Types that are compressed already, or whose content is unknown. `*` stands for any ending.
 const SKIPPED: &[&str] = &[
     "audio/*",
     "video/*",
@@ -28,7 +28,7 @@ const SKIPPED: &[&str] = &[
     "application/x-zstd",
     "application/zip",
     "application/zstd",
-    // Images one after the other.
+    // A sequence of images.
     "multipart/x-mixed-replace",
 ];
 
@@ -56,8 +56,8 @@ fn is_in(rows: &[&str], essence: &str) -> bool {
     })
 }
 
-/// Whether content of a type is worth compressing. Without one it may be anything, as `application/octet-stream`
-/// (RFC 9110, section 8.3).
+/// Whether content of this type is worth compressing. Without a type it may be anything, like
+/// `application/octet-stream` (RFC 9110, section 8.3), and is not.
 pub(crate) fn is_compressible(content_type: Option<&HeaderValue>) -> bool {
     let essence = content_type.map_or("", essence);
     let ends_in = |suffix: &&str| {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed_and_unknown_content_is_not() {
+    fn compressed_and_unknown_content_is_not_compressible() {
         for value in [
             "image/png",
             "IMAGE/PNG",
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn event_streams_are_known_with_parameters() {
+    fn event_streams_are_recognised_with_parameters() {
         for (value, expected) in
             [("text/event-stream", true), ("Text/Event-Stream;charset=utf-8", true), ("text/events", false)]
         {

@@ -1,4 +1,4 @@
-//! `Accept-Encoding`: which content coding a client prefers (RFC 9110, section 12.5.3).
+//! Reads `Accept-Encoding`: which content coding a client prefers (RFC 9110, section 12.5.3).
 
 use http::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use linerate_deflate::Format;
@@ -29,7 +29,7 @@ impl Coding {
     }
 }
 
-/// Weights in thousandths, of the codings that are named.
+/// Weights in thousandths; `None` for codings that the client does not name.
 #[derive(Default)]
 struct Weights {
     gzip: Option<u16>,
@@ -58,7 +58,7 @@ impl Weights {
     }
 }
 
-/// A member of the list: a coding and its weight. `None` if it is malformed.
+/// Parses a member of the list: a coding and its weight. Returns `None` if it is malformed.
 fn member(text: &str) -> Option<(&str, u16)> {
     let Some((name, parameter)) = text.split_once(';') else { return Some((text.trim(), 1000)) };
     let (key, value) = parameter.split_once('=')?;
@@ -66,7 +66,7 @@ fn member(text: &str) -> Option<(&str, u16)> {
     Some((name.trim(), thousandths(value.trim())?))
 }
 
-/// A weight (RFC 9110, section 12.4.2): 0 to 1 with at most three decimals.
+/// Parses a weight (RFC 9110, section 12.4.2): 0 to 1, with at most three decimals.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     if !matches!(whole, "0" | "1") || decimals.len() > 3 || !decimals.bytes().all(|c| c.is_ascii_digit()) {
@@ -76,8 +76,9 @@ fn thousandths(text: &str) -> Option<u16> {
     (value <= 1000).then_some(value)
 }
 
-/// The coding to use for a request with these `headers`: of gzip and deflate the one of higher weight, gzip if they are
-/// equal. `None` if neither is acceptable, or `identity` is named with a higher weight, or nothing is said.
+/// Returns the coding to use for a request with these `headers`: gzip or deflate, whichever has the
+/// higher weight, or gzip if they are equal. Returns `None` if neither is acceptable, if `identity`
+/// is named with a higher weight, or if there is no `Accept-Encoding`.
 ///
 /// ```
 /// use http::{HeaderMap, header::ACCEPT_ENCODING};
@@ -161,12 +162,12 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_one_list() {
+    fn several_fields_are_one_list() {
         assert_eq!(of(&["br", "gzip;q=0.1", "deflate;q=0.2"]), Some(Coding::Deflate));
     }
 
     #[test]
-    fn malformed_members_are_left_out() {
+    fn malformed_members_are_ignored() {
         for weight in ["2", "1.001", "0.1234", "-1", "", "0,5", "0.x", "00", ".5", "1e0", "+1"] {
             assert_eq!(of(&[&format!("gzip;q={weight}")]), None, "{weight}");
         }

@@ -18,7 +18,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// [`Level::Default`], at least 1 KiB, events with a window of 2 KiB, no limits.
+    /// The defaults: [`Level::Default`], responses of at least 1 KiB, a window of 2 KiB for
+    /// server-sent events, no limits.
     pub fn new() -> Self {
         Options {
             level: Level::Default,
@@ -30,46 +31,50 @@ impl Options {
         }
     }
 
-    /// The level, or the highest one with a limit.
+    /// Sets the level. With a limit it is the highest level that is used.
     #[must_use]
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;
         self
     }
 
-    /// Responses of fewer bytes are sent as they are, if their length is known.
+    /// Sets the smallest response to compress. A response that is known to have fewer bytes is sent
+    /// as it is.
     #[must_use]
     pub fn min_size(mut self, bytes: u64) -> Self {
         self.min_size = bytes;
         self
     }
 
-    /// Server-sent events may refer to the last 2^`bits` bytes of their response, `bits` 8 to 15 (a value outside means the
-    /// nearest one), or to none, with 0. A response holds that many bytes and an index, as
-    /// [`linerate_deflate::session`] describes: 6.1 KiB for 11, the default.
+    /// Sets the window of server-sent events: they may refer to the last 2^`bits` bytes of their
+    /// response. `bits` is 8 to 15 (a value outside is replaced by the nearest), or 0 for no
+    /// window. A response holds the window and an index, as [`linerate_deflate::session`]
+    /// describes: 6.1 KiB for 11, the default.
     #[must_use]
     pub fn event_window_bits(mut self, bits: u8) -> Self {
         self.event_window_bits = if bits == 0 { 0 } else { bits.clamp(8, 15) };
         self
     }
 
-    /// Lowers the level, down to no compression, while the process uses more CPU time than this, in percent of one CPU: see
-    /// [`Controller`]. Where the system is not a Unix, [`cpu_clock`](Self::cpu_clock) must say how much that is.
+    /// Lowers the level, down to no compression, while the process uses more CPU time than this, in
+    /// percent of one CPU; see [`Controller`]. On systems other than Unix,
+    /// [`cpu_clock`](Self::cpu_clock) must be set, too.
     #[must_use]
     pub fn max_cpu(mut self, percent: u32) -> Self {
         self.max_cpu = Some(percent);
         self
     }
 
-    /// Lowers the level, down to no compression, while more bytes per second than this are compressed.
+    /// Lowers the level, down to no compression, while more bytes per second than this are to be
+    /// compressed.
     #[must_use]
     pub fn max_rate(mut self, bytes_per_second: u64) -> Self {
         self.max_rate = Some(bytes_per_second);
         self
     }
 
-    /// The CPU time used so far, for [`max_cpu`](Self::max_cpu), instead of that of the process: for example of some
-    /// threads, or of a control group.
+    /// Sets the clock for [`max_cpu`](Self::max_cpu). It returns the CPU time used so far, for
+    /// example of some threads or of a control group, and replaces that of the process.
     #[must_use]
     pub fn cpu_clock(mut self, clock: fn() -> Duration) -> Self {
         self.cpu_clock = clock;

@@ -1,12 +1,13 @@
-//! Which responses may be compressed (RFC 9110, RFC 9111).
+//! Decides which responses may be compressed (RFC 9110, RFC 9111).
 
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap};
 use http::{Method, StatusCode, response};
 
 use crate::media::is_compressible;
 
-/// Keeps a response from being compressed, as one of its extensions: where it holds a secret together with text that
-/// somebody else chose, its compressed length tells about the secret (the attack called BREACH).
+/// An extension of a response that keeps it from being compressed. Use it where a response holds a
+/// secret together with text that somebody else chose: its compressed length would tell about the
+/// secret (the attack called BREACH).
 ///
 /// ```
 /// use axum::Extension;
@@ -20,21 +21,24 @@ use crate::media::is_compressible;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoCompression;
 
-/// Fields that hold a digest of the content, which would be another one's afterwards (RFC 9530, sections 2 and 3).
+/// Fields that hold a digest of the content, which would be wrong for the compressed content (RFC
+/// 9530, sections 2 and 3).
 const DIGESTS: [&str; 4] = ["content-digest", "repr-digest", "digest", "content-md5"];
 
-/// What a response's headers become, but for the client's wishes.
+/// What may be done with a response, before the client's preference is considered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Eligibility {
-    /// Passed on as it is.
+    /// It is passed on unchanged.
     Never,
-    /// 304: without content, but with the validator of the response that the client has (RFC 9110, section 15.4.5).
+    /// It is a 304: it has no content, but the validator of the response that the client has (RFC
+    /// 9110, section 15.4.5), which is made weak.
     Validator,
-    /// Compressed if the client accepts it.
+    /// It is compressed if the client accepts that.
     Content,
 }
 
-/// Decides about a response to `method`, with `length` bytes of content if that is known: at least `min_size` are worth it.
+/// Decides about a response to a request with `method`. `length` is that of the content, if it is
+/// known; content of fewer than `min_size` bytes is not compressed.
 pub(crate) fn eligibility(
     method: &Method,
     response: &response::Parts,
@@ -55,7 +59,7 @@ pub(crate) fn eligibility(
     }
     let content_type = headers.get(CONTENT_TYPE);
     if status == StatusCode::NOT_MODIFIED {
-        // Its type is left out as a rule.
+        // A 304 usually has no `Content-Type`.
         let may_be = content_type.is_none() || is_compressible(content_type);
         return if may_be { Eligibility::Validator } else { Eligibility::Never };
     }
@@ -63,12 +67,12 @@ pub(crate) fn eligibility(
     if is_long_enough && is_compressible(content_type) { Eligibility::Content } else { Eligibility::Never }
 }
 
-/// The length of the content by the header field.
+/// The length of the content that `Content-Length` states.
 pub(crate) fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// RFC 9111, section 5.2.2.6.
+/// Whether `Cache-Control` has `no-transform` (RFC 9111, section 5.2.2.6).
 fn has_no_transform(headers: &HeaderMap) -> bool {
     let values = headers.get_all(CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|name| name.trim().eq_ignore_ascii_case("no-transform"))
@@ -103,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_too_short_with_a_minimum_of_0_but_empty_content() {
+    fn with_a_minimum_of_0_only_empty_content_is_too_short() {
         let (parts, ()) = Response::builder()
             .header("content-type", "text/html")
             .body(())
@@ -114,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn responses_without_content_are_not() {
+    fn responses_without_content_are_not_eligible() {
         for status in [101, 103, 204, 205] {
             assert_eq!(decide(status, &[HTML], None), Eligibility::Never, "{status}");
         }
@@ -127,13 +131,13 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_content_are_not() {
+    fn parts_of_content_are_not_eligible() {
         assert_eq!(decide(206, &[HTML], None), Eligibility::Never);
         assert_eq!(decide(200, &[HTML, ("content-range", "bytes 0-9/20")], None), Eligibility::Never);
     }
 
     #[test]
-    fn coded_digested_and_fixed_content_is_not() {
+    fn coded_digested_and_no_transform_content_is_not_eligible() {
         for field in [
             ("content-encoding", "br"),
             ("content-encoding", "identity"),

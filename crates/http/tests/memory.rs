@@ -1,4 +1,5 @@
-//! What an idle response holds, counted by the allocator, which is that of a whole program.
+//! Counts the memory of an idle response by an allocator of its own, so this file is a program of
+//! its own.
 
 use std::task::Poll;
 
@@ -7,7 +8,7 @@ use common::{Script, Step, poll};
 use linerate_http::{Coding, CompressionBody, Level};
 use linerate_testkit::sys::counting::{Counting, held};
 
-#[allow(dead_code, reason = "it needs a part")]
+#[allow(dead_code, reason = "this program uses a part of the module")]
 #[path = "it/common.rs"]
 mod common;
 
@@ -18,7 +19,7 @@ const BODIES: usize = 100;
 
 type Make = fn(Script) -> CompressionBody<Script>;
 
-/// Bytes that each of [`BODIES`] holds after ten events, but for what it wraps.
+/// Number of bytes that each of [`BODIES`] holds after ten events, without the body that it wraps.
 fn bytes_each(make: Make) -> usize {
     let event = Bytes::from_static(b"event: price\ndata: {\"symbol\":\"BTC-USD\",\"price\":\"97012.5\"}\n\n");
     let steps = || (0..10).flat_map(|_| [Step::Data(event.clone()), Step::Pending]);
@@ -41,7 +42,7 @@ fn bytes_each(make: Make) -> usize {
 fn idle_body_holds_less_than_100_bytes_or_its_window() {
     let alone: Make = |script| CompressionBody::new(script, Coding::Gzip, Level::Best);
     let windowed: Make = |script| CompressionBody::with_window(script, Coding::Gzip, Level::Default, 11);
-    // The scratch of the thread.
+    // The first run also allocates the scratch of the thread.
     bytes_each(alone);
     let bytes = bytes_each(alone);
     assert!(bytes <= 100, "{bytes}");

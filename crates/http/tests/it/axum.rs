@@ -1,4 +1,4 @@
-//! A server on axum and a client of hyper, on loopback.
+//! Tests a server on axum with a client of hyper, over loopback.
 
 use std::convert::Infallible;
 
@@ -29,7 +29,7 @@ fn page() -> String {
     "<p>a page</p>\n".repeat(1000)
 }
 
-/// An event for each text that is sent to the channel.
+/// Sends an event for each text that arrives in the channel.
 async fn events(State(sender): State<Sender<String>>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let texts =
         stream::unfold(
@@ -39,7 +39,7 @@ async fn events(State(sender): State<Sender<String>>) -> Sse<impl Stream<Item = 
     Sse::new(texts.map(|text| Ok(Event::default().data(text))))
 }
 
-/// A body that fails after its beginning, when it is told to.
+/// Answers with a body that sends its beginning, and fails once a text arrives in the channel.
 async fn broken(State(sender): State<Sender<String>>) -> Response {
     let mut texts = sender.subscribe();
     let beginning = stream::iter([Ok("<p>the beginning</p>\n".repeat(100))]);
@@ -73,7 +73,7 @@ fn router(sender: Sender<String>) -> Router {
         .with_state(sender)
 }
 
-/// Starts a server, and connects to it.
+/// Starts a server and connects to it.
 async fn connect(sender: Sender<String>) -> Client {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -127,7 +127,7 @@ async fn head_has_the_fields_of_get() {
         for (method, path) in [get, head] {
             let mut response = ask(&mut client, method, path, "gzip").await;
             response.headers_mut().remove("date");
-            // Of the message, not of the content.
+            // This field describes the message, not the content.
             response.headers_mut().remove(TRANSFER_ENCODING);
             fields.push(response.headers().clone());
             response.collect().await.expect("a body");
@@ -164,7 +164,7 @@ async fn events_arrive_before_the_next_one_is_sent() {
         assert!(decoder.push(&[]) == expected.as_bytes());
     }
     drop(response);
-    // The server ends the stream once it cannot send to it.
+    // The server drops the body once it cannot send to the client.
     while sender.receiver_count() > 0 {
         let _ = sender.send("to nobody".to_owned());
         tokio::task::yield_now().await;
@@ -172,7 +172,7 @@ async fn events_arrive_before_the_next_one_is_sent() {
 }
 
 #[tokio::test]
-async fn trailers_arrive_behind_the_content() {
+async fn trailers_arrive_after_the_content() {
     let mut client = connect(channel(1).0).await;
     let response = ask(&mut client, Method::GET, "/trailers", "gzip").await;
     let body = response.collect().await.expect("a body");

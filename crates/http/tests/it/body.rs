@@ -1,4 +1,4 @@
-//! The body: frames of any size with pauses anywhere, decoded by zlib.
+//! Tests the body with frames of any size and pauses anywhere. zlib-rs decodes the output.
 
 use std::task::Poll;
 
@@ -13,7 +13,7 @@ const CODINGS: [Coding; 2] = [Coding::Gzip, Coding::Deflate];
 
 type Compressed = CompressionBody<Script>;
 
-/// Both kinds of encoder.
+/// Bodies with both kinds of encoder.
 fn bodies(coding: Coding, level: Level, steps: &[Step]) -> [Compressed; 2] {
     let script = || Script::new(steps.to_vec());
     [CompressionBody::new(script(), coding, level), CompressionBody::with_window(script(), coding, level, 9)]
@@ -23,7 +23,7 @@ fn text(random: &mut Random, len: usize) -> Bytes {
     (0..len).map(|_| b"etaoin shrdlu\n"[random.below(14).min(random.below(14))]).collect()
 }
 
-/// Frames of 0 bytes to `max`, with pauses between some.
+/// Random frames of fewer than `max` bytes, with pauses between some of them.
 fn script(random: &mut Random, max: usize) -> Vec<Step> {
     let mut steps = Vec::new();
     for _ in 0..random.below(40) {
@@ -34,14 +34,15 @@ fn script(random: &mut Random, max: usize) -> Vec<Step> {
     steps
 }
 
-/// Everything that a script sends.
+/// All data that a script sends.
 fn content(steps: &[Step]) -> Vec<u8> {
     let data =
         steps.iter().filter_map(|step| if let Step::Data(data) = step { Some(&data[..]) } else { None });
     data.collect::<Vec<_>>().concat()
 }
 
-/// Decodes a body; whenever the script has paused, everything that it has sent must be there.
+/// Decodes a body. Asserts that whenever the script pauses, everything that it has sent can be
+/// decoded.
 fn decode(mut body: Compressed, coding: Coding) -> Vec<u8> {
     let mut decoder = Decoder::new(coding);
     loop {
@@ -125,7 +126,7 @@ fn long_frame_is_compressed_in_several_polls() {
         let decoded = decoder.push(&frame.into_data().expect("data")).len();
         assert!(decoded <= frames << 17);
     }
-    assert_eq!(frames, 9, "eight calls, and the end that they do not know of");
+    assert_eq!(frames, 9, "eight calls with data, and one that only ends the stream");
     assert!(decoder.finish() == page);
 }
 
@@ -178,7 +179,7 @@ fn trailers_follow_the_end_of_the_data() {
 }
 
 #[test]
-fn body_dropped_midway_leaves_the_thread_as_it_was() {
+fn body_dropped_midway_does_not_affect_the_next_one_of_the_thread() {
     let frame = Step::Data(Bytes::from("some text ".repeat(100)));
     let steps = [frame.clone(), frame.clone(), Step::Pending, frame.clone()];
     for mut body in bodies(Coding::Gzip, Level::Default, &steps) {
@@ -206,7 +207,7 @@ fn body_within_a_body_is_compressed_twice() {
 }
 
 #[test]
-fn identity_passes_frames_on_as_they_are() {
+fn identity_passes_frames_on_without_a_copy() {
     let data = Bytes::from_static(b"as it is");
     let mut body = CompressionBody::identity(http_body_util::Full::new(data.clone()));
     assert_eq!(body.size_hint().exact(), Some(8));
@@ -260,10 +261,10 @@ fn body_that_is_polled_while_its_thread_ends_is_compressed() {
 }
 
 #[test]
-fn frames_of_every_small_size_and_of_about_their_own_are_whole() {
+fn frames_of_every_small_size_and_around_the_size_of_a_call_decode() {
     let mut random = Random(7);
-    let own = [(128 << 10) - 1, 128 << 10, (128 << 10) + 1, (256 << 10) + 1];
-    for size in (0..=64).chain(own) {
+    let around_a_call = [(128 << 10) - 1, 128 << 10, (128 << 10) + 1, (256 << 10) + 1];
+    for size in (0..=64).chain(around_a_call) {
         let pauses = if size <= 64 { &[1, 2, 3, usize::MAX][..] } else { &[2] };
         for pause in pauses {
             let steps: Vec<Step> = (1..8)

@@ -1,4 +1,4 @@
-//! A body that follows a script, and a decoder that says what it has so far.
+//! A body that follows a script, and a decoder that returns what it has decoded so far.
 
 #![allow(unreachable_pub)]
 
@@ -13,7 +13,7 @@ use linerate_deflate::checksum::{CRC32_START, crc32};
 use linerate_http::Coding;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-/// What a body does when it is polled.
+/// Result of polling a scripted body once.
 #[derive(Clone, Debug)]
 pub enum Step {
     Data(Bytes),
@@ -64,20 +64,20 @@ impl Body for Script {
 
 pub type Polled<B> = Poll<Option<Result<Frame<<B as Body>::Data>, <B as Body>::Error>>>;
 
-/// Polls a body, whatever wakes it.
+/// Polls a body with a waker that does nothing.
 pub fn poll<B: Body + Unpin>(body: &mut B) -> Polled<B> {
     Pin::new(body).poll_frame(&mut Context::from_waker(futures_util::task::noop_waker_ref()))
 }
 
-/// The decoder of zlib-rs, with what it has decoded.
+/// The decoder of zlib-rs, with everything that it has decoded.
 pub struct Decoder {
     inflate: Inflate,
     coding: Coding,
-    /// Bytes of gzip's header to come.
+    /// Number of bytes of gzip's header that have not arrived.
     header: usize,
     decoded: Vec<u8>,
     is_ended: bool,
-    /// What follows the deflate data.
+    /// Bytes after the deflate data.
     trailer: Vec<u8>,
 }
 
@@ -94,7 +94,7 @@ impl Decoder {
         }
     }
 
-    /// Everything that can be decoded once `bytes` have arrived.
+    /// Takes `bytes`, and returns everything that could be decoded since the beginning.
     pub fn push(&mut self, bytes: &[u8]) -> &[u8] {
         let header = self.header.min(bytes.len());
         self.header -= header;
@@ -115,12 +115,12 @@ impl Decoder {
         &self.decoded
     }
 
-    /// Whether the final block has been decoded. zlib-rs checks the Adler-32 behind it.
+    /// Whether the final block has been decoded, and with zlib also the Adler-32 after it.
     pub fn is_ended(&self) -> bool {
         self.is_ended
     }
 
-    /// Checks the end, and returns everything.
+    /// Asserts that the stream has a valid end, and returns everything decoded.
     pub fn finish(self) -> Vec<u8> {
         assert!(self.is_ended, "the stream has no end");
         if self.coding == Coding::Gzip {
@@ -131,7 +131,7 @@ impl Decoder {
     }
 }
 
-/// Numbers that look random, the same on every machine.
+/// Pseudorandom numbers, the same on every machine.
 pub struct Random(pub u64);
 
 impl Random {

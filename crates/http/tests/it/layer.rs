@@ -1,4 +1,4 @@
-//! The layer: what becomes of a response, by request and response.
+//! Tests what the layer does with a response, depending on the request and the response.
 
 use std::convert::Infallible;
 
@@ -15,7 +15,7 @@ use tower::{ServiceExt, service_fn};
 
 use crate::common::Decoder;
 
-/// What a service answers.
+/// The response of the inner service.
 fn page() -> Response<Full<Bytes>> {
     Response::builder()
         .header(CONTENT_TYPE, "text/html")
@@ -86,7 +86,7 @@ fn client_without_a_coding_gets_the_page_as_it_is_and_is_told_that_it_varies() {
 }
 
 #[test]
-fn vary_is_extended_only_where_it_must_be() {
+fn vary_is_extended_only_if_it_lacks_accept_encoding() {
     for (before, after) in [
         (&[][..], &["accept-encoding"][..]),
         (&["Origin"], &["Origin", "accept-encoding"]),
@@ -107,7 +107,7 @@ fn vary_is_extended_only_where_it_must_be() {
 }
 
 #[test]
-fn weak_etag_stays_and_missing_ones_are_not_made_up() {
+fn weak_etag_stays_and_a_missing_one_is_not_added() {
     let mut response = page();
     response.headers_mut().insert(ETAG, "W/\"2\"".parse().expect("valid"));
     assert_eq!(field(&get("gzip", response), ETAG), Some("W/\"2\""));
@@ -117,7 +117,7 @@ fn weak_etag_stays_and_missing_ones_are_not_made_up() {
 }
 
 #[test]
-fn ineligible_response_is_passed_on_as_it_is() {
+fn ineligible_response_is_passed_on_unchanged() {
     let short =
         Response::builder().header(CONTENT_TYPE, "text/html").body(Full::new(Bytes::from_static(b"short")));
     let mut png = page();
@@ -142,7 +142,7 @@ fn head_has_the_fields_of_get_and_no_content() {
     let mut head = page().map(|_| Empty::<Bytes>::new());
     let response = answer(request(Method::HEAD, "gzip"), head.clone(), Options::new());
     assert_eq!(response.headers(), get("gzip", page()).headers());
-    // Too short for GET.
+    // A page of this length is too short to be compressed for GET, too.
     head.headers_mut().insert(CONTENT_LENGTH, "1000".parse().expect("valid"));
     let response = answer(request(Method::HEAD, "gzip"), head.clone(), Options::new());
     assert_eq!(response.headers(), head.headers());
@@ -165,7 +165,7 @@ fn head_of_an_empty_resource_has_the_fields_of_get() {
 }
 
 #[test]
-fn validator_of_304_is_that_of_the_compressed_page() {
+fn etag_of_304_is_weak_as_that_of_the_compressed_page() {
     let mut response = Response::new(Empty::<Bytes>::new());
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     response.headers_mut().insert(ETAG, "\"1\"".parse().expect("valid"));
@@ -178,7 +178,7 @@ fn validator_of_304_is_that_of_the_compressed_page() {
 }
 
 #[test]
-fn level_and_minimum_are_those_of_the_options() {
+fn level_and_minimum_size_come_from_the_options() {
     let sizes = Level::ALL.map(|level| {
         let response = answer(request(Method::GET, "gzip"), page(), Options::new().level(level));
         content(response).len()
@@ -190,10 +190,11 @@ fn level_and_minimum_are_those_of_the_options() {
 }
 
 #[test]
-fn over_the_limit_nothing_new_is_compressed_and_streams_continue_stored() {
+fn above_the_limit_new_responses_are_not_compressed_and_running_ones_continue_stored() {
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     use std::time::Duration;
-    // An hour of CPU time passes with each look at this clock, while the other one runs as it does.
+    // Each reading of this clock advances it by an hour of CPU time, while elapsed time runs as
+    // usual.
     static HOURS: AtomicU64 = AtomicU64::new(0);
     let clock = || Duration::from_secs(3600 * HOURS.fetch_add(1, Relaxed));
     let options = Options::new().level(Level::Fast).max_cpu(100).cpu_clock(clock);
@@ -204,7 +205,7 @@ fn over_the_limit_nothing_new_is_compressed_and_streams_continue_stored() {
     };
     let first = ask();
     assert_eq!(field(&first, CONTENT_ENCODING), Some("gzip"));
-    // However long that takes, an hour of CPU time is more.
+    // However long this loop takes, an hour of CPU time is more.
     while field(&ask(), CONTENT_ENCODING).is_some() {
         std::thread::yield_now();
     }
@@ -218,7 +219,7 @@ fn over_the_limit_nothing_new_is_compressed_and_streams_continue_stored() {
 }
 
 #[test]
-fn events_have_the_window_of_the_options() {
+fn window_of_events_comes_from_the_options() {
     let events: String =
         (0..200).map(|i| format!("data: {{\"symbol\":\"BTC-USD\",\"price\":{i}}}\n\n")).collect();
     let first_byte = |content_type: &str, options: Options| {
@@ -228,7 +229,7 @@ fn events_have_the_window_of_the_options() {
             .expect("a response");
         content(answer(request(Method::GET, "deflate"), response, options))[0]
     };
-    // The header of zlib says how large the window is (RFC 1950, section 2.2).
+    // The header of zlib states the size of the window (RFC 1950, section 2.2).
     assert_eq!(first_byte("text/event-stream", Options::new()) >> 4, 11 - 8);
     assert_eq!(first_byte("text/event-stream", Options::new().event_window_bits(3)) >> 4, 0);
     assert_eq!(first_byte("text/event-stream", Options::new().event_window_bits(0)) >> 4, 7);

@@ -1,4 +1,5 @@
-//! Decisions beside those of tower-http's layer, on a matrix of requests and responses.
+//! Compares the layer's decisions with those of tower-http's, on a matrix of requests and
+//! responses.
 
 use std::convert::Infallible;
 
@@ -40,7 +41,7 @@ const ACCEPTS: &[&str] = &[
     " gzip ; q=0.5 ",
 ];
 
-/// Status, header fields, and bytes of content.
+/// Status, header fields, and length of the content in bytes.
 type Row = (u16, &'static [(&'static str, &'static str)], usize);
 
 const RESPONSES: &[Row] = &[
@@ -68,7 +69,7 @@ const RESPONSES: &[Row] = &[
     (304, &[("content-type", "text/html")], 0),
 ];
 
-/// What a layer does: status, content coding and `Vary`.
+/// The decision of a layer: the status, the content coding and `Vary` of its response.
 #[derive(Debug, PartialEq, Eq)]
 struct Decision {
     status: u16,
@@ -100,14 +101,15 @@ where
     }
 }
 
-/// Why both decide differently on purpose.
+/// Why the two layers decide differently, if they do so on purpose.
 fn explanation(accept: &str, fields: &[(&str, &str)], len: usize, status: u16) -> Option<&'static str> {
     let has = |name: &str, value: &str| fields.contains(&(name, value));
     let content_type = fields.iter().find(|field| field.0 == "content-type").map(|field| field.1);
     match () {
-        // RFC 9110, section 12.5.3, leaves it to the origin server: a response that the client may not understand tells more.
+        // RFC 9110, section 12.5.3, leaves the choice to the server. A response in a coding that
+        // the client did not ask for tells it more than 406.
         () if matches!(accept, "*;q=0" | "identity;q=0") => Some("tower-http answers 406 instead"),
-        () if status == 304 => Some("304 has no content, and says what it varies by"),
+        () if status == 304 => Some("304 has no content, but a Vary field"),
         () if len == 1_000 => Some("the minimum is 1,024 bytes and not 32"),
         () if has("cache-control", "no-transform") => Some("RFC 9111, section 5.2.2.6"),
         () if fields.iter().any(|field| field.0 == "content-digest") => {
@@ -116,10 +118,10 @@ fn explanation(accept: &str, fields: &[(&str, &str)], len: usize, status: u16) -
         () if has("vary", "*") => Some("nothing can be added to *"),
         () => match content_type {
             None | Some("video/mp4" | "application/zip" | "application/octet-stream") => {
-                Some("compressed already, or unknown")
+                Some("the content is compressed already, or its type is unknown")
             }
             Some("application/grpc-web+proto") => Some("messages have a compression of their own"),
-            Some("text/event-stream") => Some("events are sent at once, and have a window"),
+            Some("text/event-stream") => Some("events are flushed at once, and have a window"),
             Some(_) => None,
         },
     }
