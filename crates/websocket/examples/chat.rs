@@ -1,5 +1,5 @@
-//! A chat whose messages are compressed with windows of 2 KiB: `cargo run --example chat --features axum`, then open
-//! http://127.0.0.1:8080/ in two windows of a browser.
+//! A chat whose messages are compressed with windows of 2 KiB. Run `cargo run --example chat
+//! --features axum`, then open http://127.0.0.1:8080/ in two windows of a browser.
 
 use std::net::SocketAddr;
 
@@ -18,7 +18,8 @@ async fn chat(State(room): State<Room>, upgrade: WebSocketUpgrade) -> Response {
     upgrade.options(Options::window_bits(11)).on_upgrade(move |socket| serve(socket, room))
 }
 
-/// Sends everybody what one says, until that one leaves.
+/// Serves one user: sends what the user says to everybody, and the user what others say, until the
+/// user leaves.
 async fn serve(mut socket: Socket, room: Room) {
     let mut said = room.subscribe();
     let hello = match socket.get_ref().agreement() {
@@ -32,7 +33,7 @@ async fn serve(mut socket: Socket, room: Room) {
         let sent = tokio::select! {
             message = socket.next() => match message {
                 Some(Ok(Message::Text(text))) => {
-                    // Compressed once, whoever listens.
+                    // The message is compressed once, however many users listen.
                     let _ = room.send(Prepared::text(&text));
                     Ok(())
                 }
@@ -50,7 +51,7 @@ async fn serve(mut socket: Socket, room: Room) {
     }
 }
 
-/// Serves the chat at `address`; tells `ready` where.
+/// Serves the chat at `address`, and calls `ready` with the address that it listens on.
 pub(crate) async fn run(address: &str, ready: impl FnOnce(SocketAddr)) -> std::io::Result<()> {
     let router = axum::Router::new()
         .route("/", get(|| async { Html(include_str!("chat.html")) }))
@@ -58,7 +59,7 @@ pub(crate) async fn run(address: &str, ready: impl FnOnce(SocketAddr)) -> std::i
         .with_state(broadcast::channel(100).0);
     let listener = tokio::net::TcpListener::bind(address).await?;
     ready(listener.local_addr()?);
-    // Small messages leave at once, whatever is on its way.
+    // Small messages are sent at once, without waiting for acknowledgements of earlier ones.
     let listener = listener.tap_io(|socket| _ = socket.set_nodelay(true));
     axum::serve(listener, router).await
 }

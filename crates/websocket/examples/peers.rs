@@ -1,9 +1,10 @@
-//! Talks to a websocket library of others, as its client and as its server, with every window, over
-//! tungstenite on sockets that block, tokio-tungstenite and axum. Each of these is four connections: with
-//! takeover and without, prepared messages remembered and forgotten. Half of what the peer gets is
-//! prepared, in an order that the connection's seed repeats. Prints a CSV row for the four.
-//! `scripts/websocket-peers.sh` installs the peers and runs this as `peers MESSAGES NAME COMMAND...`; the
-//! command is continued by `serve BITS` or by `client URL BITS MESSAGES`.
+//! Exchanges messages with a websocket library of others, as its client and as its server, with
+//! every window, over tungstenite on blocking sockets, tokio-tungstenite and axum. Each combination
+//! makes four connections: with takeover and without, with prepared messages remembered and
+//! forgotten. Half of the messages for the peer are prepared; the seed of the connection decides
+//! which. Each combination prints a CSV row. `scripts/websocket-peers.sh` installs the peers and
+//! runs this program as `peers MESSAGES NAME COMMAND...`, which appends `serve BITS` or `client URL
+//! BITS MESSAGES` to the command.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -26,7 +27,7 @@ use tungstenite::{Message, WebSocket};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// A program that is ended if it still runs.
+/// A program that is killed on drop.
 struct Peer(Child);
 
 impl Drop for Peer {
@@ -50,7 +51,8 @@ impl Peer {
     }
 }
 
-/// Some messages are larger than the buffers of websocket libraries, and do not become smaller.
+/// Returns message number `i`. Some are larger than the buffers of websocket libraries and
+/// incompressible.
 fn message(i: usize) -> Message {
     if i % 500 == 250 {
         let mut state = i as u64;
@@ -66,7 +68,7 @@ fn message(i: usize) -> Message {
     Message::text(format!("{i}: {}", format!("message {} of many, ", i % 13).repeat(i % 90)))
 }
 
-/// One connection: options of our side, and how many messages pass each way.
+/// One connection: the options of our side, and how many messages pass each way.
 #[derive(Clone)]
 struct Case {
     bits: u8,
@@ -76,7 +78,7 @@ struct Case {
 }
 
 impl Case {
-    /// The connections with windows of `bits`.
+    /// The four connections with windows of `bits`.
     fn all(bits: u8, count: usize) -> impl Iterator<Item = Case> {
         let settings = [(true, true), (true, false), (false, true), (false, false)];
         settings.into_iter().zip(0..).map(move |((takeover, remember_prepared), i)| {
@@ -88,7 +90,7 @@ impl Case {
     }
 }
 
-/// What became of a connection: the agreement, and how many messages for the peer were prepared.
+/// The outcome of a connection: the agreement, and how many messages for the peer were prepared.
 type Done = (Option<Agreement>, usize);
 
 /// Draws which messages for the peer are prepared: half of them.
@@ -102,7 +104,7 @@ impl Order {
         Order { noise: Noise::new(case.seed), prepared: 0 }
     }
 
-    /// Prepares the message, or returns it to be sent as others are.
+    /// Prepares the message, or returns it to be sent as an ordinary one.
     fn draw(&mut self, message: Message) -> std::result::Result<Prepared, Message> {
         if self.noise.below(2) == 0 {
             return Err(message);
@@ -134,7 +136,7 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_io().build()?)
 }
 
-/// Our client of tungstenite at the peer's server, which echoes.
+/// Connects our client of tungstenite to the peer's server, which echoes.
 fn ask(command: &[String], case: Case) -> Result<Done> {
     let mut peer = Peer::start(command, &["serve", &case.bits.to_string()])?;
     let port = peer.line()?;
@@ -154,7 +156,8 @@ fn ask(command: &[String], case: Case) -> Result<Done> {
     Ok((socket.get_ref().agreement(), order.prepared))
 }
 
-/// Our client of tokio-tungstenite at the peer's server, which echoes. It does not wait for an echo before it goes on.
+/// Connects our client of tokio-tungstenite to the peer's server, which echoes. The client does not
+/// wait for an echo before it sends the next message.
 fn ask_by_tokio(command: &[String], case: Case) -> Result<Done> {
     let mut peer = Peer::start(command, &["serve", &case.bits.to_string()])?;
     let port = peer.line()?;
@@ -169,7 +172,8 @@ fn ask_by_tokio(command: &[String], case: Case) -> Result<Done> {
         let (mut sent, mut received) = (0, 0);
         let exchange = poll_fn(|cx| {
             while received < case.count {
-                // A prepared message would overtake what the library has not yet written.
+                // Flushes first: a prepared message would overtake messages that the library has
+                // not yet written.
                 let is_ready =
                     socket.poll_flush_unpin(cx)?.is_ready() && socket.poll_ready_unpin(cx)?.is_ready();
                 if is_ready && sent < case.count {
@@ -194,7 +198,7 @@ fn ask_by_tokio(command: &[String], case: Case) -> Result<Done> {
     })
 }
 
-/// The peer's client at a server of ours, which echoes one connection.
+/// Connects the peer's client to a server of ours, which echoes one connection.
 fn answer(serve: fn(TcpListener, Case) -> Result<Done>, command: &[String], case: Case) -> Result<Done> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let url = format!("ws://{}/", listener.local_addr()?);
@@ -279,8 +283,8 @@ fn serve_by_axum(listener: TcpListener, case: Case) -> Result<Done> {
     })
 }
 
-/// The connections of a role with windows of `bits`: what was agreed on with takeover, and how many
-/// messages of all were prepared.
+/// Runs the connections of a role with windows of `bits`. Returns what was agreed on with takeover,
+/// and how many messages were prepared in all.
 fn all_cases(command: &[String], role: &str, bits: u8, count: usize) -> Result<(Agreement, usize)> {
     let own = if role.starts_with("server") { Role::Client } else { Role::Server };
     let (mut agreed, mut all_prepared) = (None, 0);
@@ -298,7 +302,7 @@ fn all_cases(command: &[String], role: &str, bits: u8, count: usize) -> Result<(
             return Err("takeover was agreed on, which our side does not allow".into());
         }
         if takeover && *agreed.get_or_insert(agreement) != agreement {
-            return Err("what is agreed on depends on whether prepared messages are remembered".into());
+            return Err("the agreement depends on whether prepared messages are remembered".into());
         }
         all_prepared += prepared;
     }

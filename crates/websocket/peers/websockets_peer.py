@@ -1,5 +1,6 @@
-"""Python's websockets as a peer: `serve BITS` echoes and prints its port; `client URL BITS COUNT` sends, one half of the
-messages one by one and the other at once, checks the echo and prints what was agreed on. Its windows have 9 bits or more."""
+"""Python's websockets as a peer. `serve BITS` echoes and prints its port. `client URL BITS COUNT` sends half of the messages
+one by one and the others at once, checks the echoes, and prints what was agreed on. The windows of this library have at
+least 9 bits."""
 
 import asyncio
 import os

@@ -1,7 +1,8 @@
 'use strict';
 
-// Node's ws as a peer: `ws.js serve BITS` echoes and prints its port; `ws.js client URL BITS COUNT` sends, one half of
-// the messages one by one and the other at once, checks the echo and prints what was agreed on.
+// Node's ws as a peer. `ws.js serve BITS` echoes and prints its port. `ws.js client URL BITS COUNT`
+// sends half of the messages one by one and the others at once, checks the echoes, and prints what
+// was agreed on.
 
 const { randomBytes } = require('crypto');
 const { WebSocket, WebSocketServer } = require('ws');

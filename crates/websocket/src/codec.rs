@@ -1,4 +1,4 @@
-//! [`Encoder`] and [`Decoder`]: payloads of messages, without frames (RFC 7692, section 7.2).
+//! [`Encoder`] and [`Decoder`] of message payloads, without frames (RFC 7692, section 7.2).
 
 use std::sync::Arc;
 
@@ -10,24 +10,28 @@ use linerate_inflate::{Status, StreamDecoder};
 use crate::options::{Direction, Options};
 use crate::prepared::{Prepared, payload_of};
 
-/// The end of an empty stored block, with which an encoder flushes: not sent at the end of a message.
+/// The end of the empty stored block with which an encoder flushes. It is not sent at the end of a
+/// message.
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 
-/// Most bytes of a message that are encoded at once: more of it goes into the next fragment.
+/// Largest number of bytes of a message that are encoded at once. The rest of a longer message goes
+/// into further fragments.
 pub(crate) const PIECE: usize = 1 << 16;
 
-/// A message may have this many blocks, plus two for each decoded byte, as encoders make that flush after every byte. An empty
-/// block takes 10 bits and 0.5 us.
+/// Number of deflate blocks that any message may have. Two more are allowed for each decoded byte,
+/// since encoders that flush after every byte make as many. The limit is needed because an empty
+/// block takes only 10 bits, but 0.5 us to decode.
 const FREE_BLOCKS: u64 = 4096;
 
-/// Prepared messages in a row that an encoder remembers: the last ones, and nothing before them. With 4 messages that follow 16
-/// of 300 bytes are 3.5 % larger than with all 16, with 1 they are 12 % larger, with none 70 %.
+/// Number of consecutive prepared messages that an encoder remembers; it then forgets everything
+/// before them. After 16 prepared messages of 300 bytes, later messages are 3.5 % larger than if
+/// all 16 were remembered; with 1 they would be 12 % larger, with none 70 %.
 const REMEMBERED: usize = 4;
 
-/// Bytes of output that a message begins with, where it grows.
+/// Initial size of an output buffer that grows, in bytes.
 const FIRST_BUFFER: usize = 4 << 10;
 
-/// Working memory of encoders and decoders: one per thread.
+/// Working memory of encoders and decoders. One per thread is enough.
 pub struct Scratch {
     deflate: Box<linerate_deflate::Scratch>,
     inflate: linerate_inflate::Scratch,
@@ -35,7 +39,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// A scratch for the best tier this CPU supports.
+    /// Creates a scratch for the best tier that this CPU supports.
     pub fn new() -> Self {
         Scratch {
             deflate: linerate_deflate::Scratch::boxed(),
@@ -44,12 +48,12 @@ impl Scratch {
         }
     }
 
-    /// Bytes that it holds.
+    /// Number of bytes held.
     pub fn memory(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.deflate) + self.buffer.capacity()
     }
 
-    /// The buffer with at least `len` bytes, to be put back.
+    /// Takes the buffer out, with at least `len` bytes. The caller puts it back.
     fn take_buffer(&mut self, len: usize) -> Vec<u8> {
         let mut buffer = std::mem::take(&mut self.buffer);
         if buffer.len() < len {
@@ -65,7 +69,7 @@ impl Default for Scratch {
     }
 }
 
-/// Most bytes that [`Encoder::part_into`] writes for a part of `n` bytes.
+/// Largest number of bytes that [`Encoder::part_into`] writes for a part of `n` bytes.
 pub const fn part_bound(n: usize) -> usize {
     message_bound(n).saturating_add(TAIL.len())
 }
@@ -75,15 +79,18 @@ pub struct Encoder {
     session: Session,
     direction: Direction,
     remember_prepared: bool,
-    /// Whether the peer got something after the session's window that `unseen` does not have.
+    /// Whether the peer got data that neither the session's window nor `unseen` has, so that the
+    /// window must be emptied.
     is_outdated: bool,
-    /// Ends of the prepared messages that the peer got since, and the session has not seen. They are entered into its
-    /// window when a message is to be encoded: a connection that only listens never pays for that.
+    /// Ends of the prepared messages that the peer got, but that are not in the session's window.
+    /// They are entered when the next ordinary message is encoded, so a connection that sends only
+    /// prepared messages never pays for that.
     unseen: Vec<Arc<[u8]>>,
 }
 
 impl Encoder {
-    /// An encoder. Its window is on the heap: with takeover 2^`window_bits` bytes, and an index of at most twice that.
+    /// Creates an encoder. With takeover it holds on the heap a window of 2^`window_bits` bytes,
+    /// and an index of at most twice that.
     ///
     /// # Errors
     /// [`Kind::BadArgument`] for window bits other than 8 to 15.
@@ -106,15 +113,16 @@ impl Encoder {
         Encoder { remember_prepared: remember, ..self }
     }
 
-    /// The payload of a prepared message, to be sent in a frame with RSV1. None if it would not be smaller: the message is to
-    /// be sent as it is.
+    /// Returns the compressed payload of a prepared message, to be sent in a frame with RSV1.
+    /// `None` if it would not be smaller; the message must then be sent as it is.
     ///
-    /// What it costs does not depend on the message's size, once it was compressed for this size of window.
+    /// Once the message was compressed for this window size, the cost does not depend on the size
+    /// of the message.
     pub fn prepared<'m>(&mut self, scratch: &mut Scratch, message: &'m Prepared) -> Option<&'m [u8]> {
         self.prepared_frame(scratch, message).map(|frame| payload_of(frame))
     }
 
-    /// As [`prepared`](Self::prepared), the frame of a server.
+    /// The same as [`prepared`](Self::prepared), but returns the frame that a server sends.
     pub(crate) fn prepared_frame<'m>(
         &mut self,
         scratch: &mut Scratch,
@@ -137,13 +145,15 @@ impl Encoder {
         Some(frame)
     }
 
-    /// Lets later messages refer to nothing before: the peer gets a compressed message of unknown content.
+    /// Keeps later messages from referring to anything before, since the peer gets a compressed
+    /// message that this encoder does not know.
     pub(crate) fn forget(&mut self) {
         self.unseen.clear();
         self.is_outdated = true;
     }
 
-    /// Enters into the session's window what the peer got since the last message.
+    /// Enters into the session's window the prepared messages that the peer got since the last
+    /// ordinary one.
     fn catch_up(&mut self) {
         if std::mem::take(&mut self.is_outdated) {
             self.session.forget();
@@ -153,7 +163,8 @@ impl Encoder {
         }
     }
 
-    /// Encodes a whole message. None if it would not become smaller: it is to be sent as it is, and the window is as before.
+    /// Encodes a whole message. Returns `None` if the message would not become smaller; it must
+    /// then be sent as it is, and the window is unchanged.
     ///
     /// # Errors
     /// Those of [`Session::message`]; none is possible today.
@@ -165,11 +176,12 @@ impl Encoder {
         Ok(encoded?.map(|n| &scratch.buffer[..n]))
     }
 
-    /// Encodes a whole message into `out`, and returns the number of bytes. None if it would not become smaller, or does
-    /// not fit: it is to be sent as it is, and the window is as before.
+    /// Encodes a whole message into `out` and returns the number of bytes. Returns `None` if the
+    /// message would not become smaller, or does not fit; it must then be sent as it is, and the
+    /// window is unchanged.
     ///
     /// # Errors
-    /// As [`message`](Self::message).
+    /// Those of [`message`](Self::message).
     pub fn message_into(
         &mut self,
         scratch: &mut Scratch,
@@ -186,10 +198,11 @@ impl Encoder {
         }
     }
 
-    /// Encodes a part of a message, which may be empty; `is_last` says that it ends the message.
+    /// Encodes a part of a message, which may be empty. `is_last` tells that the part ends the
+    /// message.
     ///
     /// # Errors
-    /// As [`message`](Self::message).
+    /// Those of [`message`](Self::message).
     pub fn part<'s>(&mut self, scratch: &'s mut Scratch, part: &[u8], is_last: bool) -> Result<&'s [u8]> {
         let mut buffer = scratch.take_buffer(part_bound(part.len()));
         let encoded = self.part_into(scratch, part, is_last, &mut buffer);
@@ -197,11 +210,11 @@ impl Encoder {
         Ok(&scratch.buffer[..encoded?])
     }
 
-    /// Encodes a part of a message, as [`part`](Self::part), into `out`; returns the number of bytes, at most
-    /// [`part_bound`]`(part.len())`.
+    /// Encodes a part of a message into `out`, as [`part`](Self::part) does. Returns the number of
+    /// bytes, at most [`part_bound`]`(part.len())`.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`]: the encoder is unchanged then.
+    /// [`Kind::OutputTooSmall`], after which the encoder is unchanged.
     pub fn part_into(
         &mut self,
         scratch: &mut Scratch,
@@ -210,7 +223,7 @@ impl Encoder {
         out: &mut [u8],
     ) -> Result<usize> {
         let tail: &[u8] = if is_last { &[] } else { &TAIL };
-        let too_small = Error::new(Kind::OutputTooSmall, 0, "no room for a part of a message");
+        let too_small = Error::new(Kind::OutputTooSmall, 0, "the output has no room for a part of a message");
         let room = out.len().checked_sub(tail.len()).ok_or(too_small)?;
         self.catch_up();
         let n = self.session.message(&mut scratch.deflate, part, &mut out[..room])?;
@@ -218,7 +231,8 @@ impl Encoder {
         Ok(n + tail.len())
     }
 
-    /// Bytes that this encoder holds, without the content of prepared messages, which connections share.
+    /// Number of bytes that this encoder holds, without the content of prepared messages, which
+    /// connections share.
     pub fn memory(&self) -> usize {
         let unseen = self.unseen.capacity() * size_of::<Arc<[u8]>>();
         size_of::<Self>() - size_of::<Session>() + self.session.memory() + unseen
@@ -227,22 +241,22 @@ impl Encoder {
 
 /// Decodes the messages of one direction of a connection.
 pub struct Decoder {
-    /// Without takeover only within a message.
+    /// Without takeover there is a stream only within a message.
     stream: Option<StreamDecoder<'static>>,
     direction: Direction,
     message_limit: u64,
     ratio_limit: u32,
-    /// Bytes of the message so far, compressed and not.
+    /// Compressed and decoded bytes of the message so far.
     sizes: (u64, u64),
-    /// What the stream's number of blocks was when the message began.
+    /// Number of blocks that the stream had decoded when the message began.
     first_block: u32,
-    /// How much of the tail the stream has seen.
+    /// Number of bytes of [`TAIL`] that the stream has read.
     tail: u8,
 }
 
 impl Decoder {
-    /// A decoder with the limits of `options`. Its window is on the heap and grows with the messages up to
-    /// 2^`window_bits` bytes; without takeover it is freed after each message.
+    /// Creates a decoder with the limits of `options`. Its window is on the heap and grows with the
+    /// messages up to 2^`window_bits` bytes; without takeover it is freed after each message.
     ///
     /// # Errors
     /// [`Kind::BadArgument`] for window bits other than 8 to 15.
@@ -252,11 +266,12 @@ impl Decoder {
         Ok(Decoder { stream, direction, message_limit, ratio_limit, sizes: (0, 0), first_block: 0, tail: 0 })
     }
 
-    /// Decodes `src`, a part of a message, into `dst`, until one of them ends; returns the bytes read and written. A part
-    /// is done when all of it was read and `dst` was not filled.
+    /// Decodes `src`, a part of a message, into `dst`, until one of them ends. Returns the numbers
+    /// of bytes read and written. A part is done when all of it was read and `dst` was not filled.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`]; [`Kind::Limit`] for a message beyond a limit of [`Options`]. The connection cannot go on.
+    /// [`Kind::Corrupt`] for damaged data; [`Kind::Limit`] for a message beyond a limit of
+    /// [`Options`]. The connection must then be closed.
     pub fn part(&mut self, scratch: &mut Scratch, src: &[u8], dst: &mut [u8]) -> Result<(usize, usize)> {
         let (mut read, mut written) = (0, 0);
         loop {
@@ -275,7 +290,8 @@ impl Decoder {
                 return Err(Error::new(Kind::Limit, self.sizes.0 + read as u64, most));
             }
             match part.status {
-                // A block that calls itself the last one: the message may go on, after a byte's end.
+                // A block was marked as the last one of its stream. The message may go on at the
+                // next byte.
                 Status::End if read < src.len() => stream.continue_data(),
                 Status::NeedInput if read < src.len() => {}
                 _ => break,
@@ -285,12 +301,13 @@ impl Decoder {
         Ok((read, written))
     }
 
-    /// Ends a message, once all its parts were read; decodes what is left of it into `dst` and returns the number of
-    /// bytes, and whether that was all. A message without a compressed byte is empty: encoders over zlib send it for an
-    /// empty message that follows a flush.
+    /// Ends a message once all its parts were read. Decodes the rest of it into `dst`, and returns
+    /// the number of bytes and whether that was all. A message without a compressed byte is empty:
+    /// encoders built on zlib send one for an empty message that follows a flush.
     ///
     /// # Errors
-    /// As [`part`](Self::part); [`Kind::Corrupt`] if the message does not end where its encoder has flushed.
+    /// Those of [`part`](Self::part), and [`Kind::Corrupt`] if the message does not end with a
+    /// flush of its encoder.
     pub fn finish(&mut self, scratch: &mut Scratch, dst: &mut [u8]) -> Result<(usize, bool)> {
         let mut written = 0;
         if let Some(stream) = self.stream.as_mut().filter(|_| self.sizes.0 > 0) {
@@ -303,7 +320,8 @@ impl Decoder {
                     self.count(0, written)?;
                     return Ok((written, false));
                 }
-                // The message's last block called itself the last, and nothing followed.
+                // The last block of the message was marked as the last one of its stream, and
+                // nothing followed.
                 Status::End => {
                     stream.continue_data();
                     self.tail == 0
@@ -323,11 +341,12 @@ impl Decoder {
         Ok((written, true))
     }
 
-    /// Decodes a part of a message into the beginning of `out`, which grows as it needs to; returns the number of bytes,
-    /// at most `limit`. With `is_last` the message ends.
+    /// Decodes a part of a message into the beginning of `out`, which grows as needed. Returns the
+    /// number of bytes, at most `limit`. `is_last` tells that the part ends the message.
     ///
     /// # Errors
-    /// As [`part`](Self::part) and [`finish`](Self::finish); [`Kind::Limit`] beyond `limit`, too, and if there is no memory.
+    /// Those of [`part`](Self::part) and [`finish`](Self::finish), and [`Kind::Limit`] beyond
+    /// `limit` bytes or if memory runs out.
     pub fn part_to_buffer(
         &mut self,
         scratch: &mut Scratch,
@@ -363,7 +382,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Bytes that this decoder holds.
+    /// Number of bytes that this decoder holds.
     pub fn memory(&self) -> usize {
         let stream = self.stream.as_ref().map_or(0, |stream| stream.memory() - size_of_val(stream));
         size_of::<Self>() + stream
@@ -372,7 +391,8 @@ impl Decoder {
 
 const TOO_LARGE: Error = Error::new(Kind::Limit, 0, "a message is larger than the limit");
 
-/// The bytes of `out` behind `len`, at least one: a message of `limit` bytes is known to end when it leaves one free.
+/// Returns the bytes of `out` after `len`, at least one, so that decoding a message of `limit`
+/// bytes can end before the buffer is full.
 fn free_space(out: &mut Vec<u8>, len: usize, limit: usize) -> Result<&mut [u8]> {
     if len > limit {
         return Err(TOO_LARGE);
@@ -386,7 +406,7 @@ fn free_space(out: &mut Vec<u8>, len: usize, limit: usize) -> Result<&mut [u8]> 
     Ok(&mut out[len..])
 }
 
-/// Without takeover too, a message may use all of the window.
+/// Creates the stream of a decoder. A message may use the whole window even without takeover.
 fn new_stream(direction: Direction) -> Result<StreamDecoder<'static>> {
     let options = linerate_inflate::Options::new(linerate_inflate::Format::Deflate);
     StreamDecoder::new(options.window_bits(direction.window_bits))
@@ -396,7 +416,7 @@ fn new_stream(direction: Direction) -> Result<StreamDecoder<'static>> {
 mod tests {
     use super::*;
 
-    /// All of a message at once, in output buffers of `room` bytes.
+    /// Decodes a whole message into output buffers of `room` bytes.
     fn decode(decoder: &mut Decoder, scratch: &mut Scratch, mut src: &[u8], room: usize) -> Result<Vec<u8>> {
         let (mut message, mut buffer) = (Vec::new(), vec![0; room]);
         loop {
@@ -421,9 +441,9 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_of_the_rfc() {
+    fn the_examples_of_the_rfc_decode() {
         let mut scratch = Scratch::new();
-        // RFC 7692, sections 7.2.3.1 to 7.2.3.6.
+        // From RFC 7692, sections 7.2.3.1 to 7.2.3.6.
         let examples: [(&[&[u8]], &[&str]); 6] = [
             (&[&[0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]], &["Hello"]),
             (
@@ -446,7 +466,7 @@ mod tests {
                 }
             }
         }
-        // A final block with nothing after it, as some encoders send it, before another message.
+        // Some encoders send a final block with nothing after it. Another message follows.
         let mut decoder = new_decoder(Direction::default());
         for message in [&[0xf3, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00][..], &[0xf2, 0x00, 0x11, 0x00, 0x00]] {
             assert_eq!(decode(&mut decoder, &mut scratch, message, 100), Ok(b"Hello".to_vec()));
@@ -454,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn every_window_both_takeovers_whole_and_in_parts() {
+    fn messages_whole_and_in_parts_round_trip_with_every_window_and_both_takeovers() {
         let mut scratch = Scratch::new();
         for (bits, takeover) in (8..=15).flat_map(|bits| [(bits, true), (bits, false)]) {
             let direction = Direction { window_bits: bits, takeover };
@@ -525,7 +545,7 @@ mod tests {
     #[test]
     fn blocks_without_content_are_limited_and_flushes_of_each_byte_are_not() {
         let mut scratch = Scratch::new();
-        // Final and other blocks with fixed codes, stored blocks.
+        // Empty blocks: final and other ones with fixed codes, and stored ones.
         for block in [&[0x03, 0x00][..], &[0x02, 0x08, 0x20, 0x80, 0x00], &[0x00, 0x00, 0x00, 0xff, 0xff]] {
             let mut decoder = new_decoder(Direction::default());
             let count = (1 << 20) / block.len();

@@ -1,4 +1,4 @@
-//! [`Extension`]: for soketto, which has a place for extensions.
+//! [`Extension`]: permessage-deflate through soketto's interface for extensions.
 
 use std::fmt;
 
@@ -12,14 +12,16 @@ use crate::inbound::with_buffer;
 use crate::negotiation::{Agreement, NAME, agree, answer, offer};
 use crate::options::{Options, Role};
 
-/// permessage-deflate for soketto's handshake: `server.add_extension(Box::new(Extension::server(options)))`.
+/// permessage-deflate as an extension of soketto:
+/// `server.add_extension(Box::new(Extension::server(options)))`.
 ///
-/// soketto passes one offer of a client, so one whose windows are limited is not understood by servers that cannot limit
-/// theirs. Its limit on messages is one of compressed bytes; that of decoded ones is [`Options::message_limit`].
+/// soketto sends only one offer of a client. If the client limits the server's window, a server
+/// that cannot do that declines the offer. soketto's own limit on messages counts compressed bytes;
+/// [`Options::message_limit`] counts decoded ones.
 pub struct Extension {
     role: Role,
     options: Options,
-    /// What is sent: a client's offer, a server's answer.
+    /// The parameters to send: a client's offer or a server's answer.
     params: Vec<Param<'static>>,
     codec: Option<(Encoder, Decoder)>,
     /// Whether fragments of a compressed message are being collected.
@@ -27,7 +29,7 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// The client's side.
+    /// Creates the client's side.
     pub fn client(options: Options) -> Self {
         let offers = offer(&options);
         let first = offers.split(',').next().unwrap_or_default();
@@ -40,7 +42,7 @@ impl Extension {
         }
     }
 
-    /// The server's side.
+    /// Creates the server's side.
     pub fn server(options: Options) -> Self {
         Extension { role: Role::Server, options, params: Vec::new(), codec: None, is_compressed: false }
     }
@@ -51,7 +53,7 @@ impl Extension {
         Ok(())
     }
 
-    /// Whether the payload that was collected is that of a compressed message.
+    /// Whether the frame ends a compressed message, whose payload was collected.
     fn ends_compressed(&mut self, header: &Header) -> bool {
         match header.opcode() {
             OpCode::Text | OpCode::Binary if !header.is_fin() => {
@@ -117,7 +119,8 @@ impl soketto::extension::Extension for Extension {
             return Ok(());
         }
         let Some((_, decoder)) = &mut self.codec else {
-            return Err(Error::new(Kind::Corrupt, 0, "a compressed message without an agreement").into());
+            let what = "a message is compressed, but compression was not agreed on";
+            return Err(Error::new(Kind::Corrupt, 0, what).into());
         };
         let mut plain = Vec::new();
         with_buffer(|buffer| {
@@ -156,7 +159,7 @@ impl fmt::Debug for Extension {
     }
 }
 
-/// The parameters of one offer or answer of ours.
+/// Parses the parameters of one of our offers or answers.
 fn read_params(extension: &str) -> Vec<Param<'static>> {
     let params = extension.split(';').skip(1).map(|param| {
         let (name, value) = param.trim().split_once('=').map_or((param.trim(), None), |(n, v)| (n, Some(v)));

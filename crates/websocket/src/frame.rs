@@ -2,33 +2,33 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-/// Most bytes of a header: two, eight of length, four of mask.
+/// Largest size of a header in bytes: two, eight of length, four of mask.
 pub(crate) const MAX_HEADER: usize = 14;
 
 /// A frame's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) fin: bool,
-    /// The three reserved bits, RSV1 the highest.
+    /// The three reserved bits; RSV1 is the highest.
     pub(crate) rsv: u8,
     pub(crate) opcode: u8,
     pub(crate) mask: Option<[u8; 4]>,
     pub(crate) len: u64,
 }
 
-/// RSV1: the message is compressed.
+/// RSV1 in [`Header::rsv`]: the message is compressed.
 pub(crate) const RSV1: u8 = 4;
 
-/// A fragment that continues a message.
+/// Opcode of a fragment that continues a message.
 pub(crate) const CONTINUATION: u8 = 0;
 
 impl Header {
-    /// Whether this is a control frame, which may stand between the fragments of a message.
+    /// Whether this is a control frame, which may come between the fragments of a message.
     pub(crate) fn is_control(&self) -> bool {
         self.opcode & 8 != 0
     }
 
-    /// How many bytes a header has that begins with `first`.
+    /// Size in bytes of a header that begins with `first`.
     pub(crate) fn size(first: [u8; 2]) -> usize {
         let extended = match first[1] & 0x7f {
             126 => 2,
@@ -51,7 +51,7 @@ impl Header {
         Header { fin: bytes[0] & 0x80 != 0, rsv: bytes[0] >> 4 & 7, opcode: bytes[0] & 15, mask, len }
     }
 
-    /// Appends the header, with its length in as few bytes as can be.
+    /// Appends the header. The length takes as few bytes as possible.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let masked = if self.mask.is_some() { 0x80 } else { 0 };
         out.push(u8::from(self.fin) << 7 | self.rsv << 4 | self.opcode);
@@ -69,7 +69,7 @@ impl Header {
         out.extend_from_slice(self.mask.as_ref().map_or(&[], |mask| &mask[..]));
     }
 
-    /// Appends a frame with `payload`: header, and payload masked if the header has a mask.
+    /// Appends a frame: the header, and the payload, which is masked if the header has a mask.
     pub(crate) fn write_frame(self, payload: &[u8], out: &mut Vec<u8>) {
         out.reserve(MAX_HEADER + payload.len());
         Header { len: payload.len() as u64, ..self }.write(out);
@@ -81,12 +81,12 @@ impl Header {
     }
 }
 
-/// A mask that nobody can foretell (RFC 6455, section 5.3).
+/// A mask that cannot be predicted (RFC 6455, section 5.3).
 pub(crate) fn fresh_mask() -> [u8; 4] {
     (RandomState::new().hash_one(()) as u32).to_ne_bytes()
 }
 
-/// Masks or unmasks bytes of a payload, the first of which is byte `position` of it.
+/// Masks or unmasks bytes that begin at `position` of a payload.
 pub(crate) fn apply_mask(bytes: &mut [u8], mask: [u8; 4], position: u64) {
     let mut mask = mask;
     mask.rotate_left((position & 3) as usize);
@@ -103,7 +103,7 @@ pub(crate) fn apply_mask(bytes: &mut [u8], mask: [u8; 4], position: u64) {
     }
 }
 
-/// Headers as they come, in pieces of any size.
+/// Reads headers that arrive in pieces of any size.
 #[derive(Default)]
 pub(crate) struct HeaderReader {
     bytes: [u8; MAX_HEADER],
@@ -111,7 +111,8 @@ pub(crate) struct HeaderReader {
 }
 
 impl HeaderReader {
-    /// Takes bytes of `input` until the header is whole; returns how many, and the header then.
+    /// Takes bytes of `input` until the header is whole. Returns how many it took, and the header
+    /// if it is whole.
     pub(crate) fn read(&mut self, input: &[u8]) -> (usize, Option<Header>) {
         for (i, &byte) in input.iter().enumerate() {
             self.bytes[usize::from(self.len)] = byte;
@@ -141,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_read_as_written_in_pieces() {
+    fn headers_in_pieces_are_read_as_written() {
         for len in [0, 1, 125, 126, 65_535, 65_536, 1 << 40] {
             for mask in [None, Some([1, 2, 3, 4])] {
                 let header = Header { fin: len & 1 == 0, rsv: RSV1, opcode: 2, mask, len };
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_begin_anywhere() {
+    fn masking_in_two_parts_equals_masking_at_once() {
         let plain: Vec<u8> = (0..50).collect();
         let mut whole = plain.clone();
         apply_mask(&mut whole, [9, 8, 7, 6], 0);

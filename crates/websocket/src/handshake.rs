@@ -1,17 +1,20 @@
-//! The HTTP heads of the handshake (RFC 6455, section 4), with the header `Sec-WebSocket-Extensions` added or taken out.
+//! The HTTP heads of the handshake (RFC 6455, section 4), to which the header
+//! `Sec-WebSocket-Extensions` is added, or from which it is removed.
 
 const NAME: &[u8] = b"sec-websocket-extensions";
-/// A head of more bytes goes on as it is, and there is no compression.
+/// Largest head in bytes. A larger one is passed on unchanged, and the connection is not
+/// compressed.
 const MAX_HEAD: usize = 1 << 16;
 
-/// A request or response up to its empty line, as it comes.
+/// A request or response up to its empty line, as far as it has arrived.
 #[derive(Default)]
 pub(crate) struct Head {
     bytes: Vec<u8>,
 }
 
 impl Head {
-    /// Takes bytes of `input` up to the end of the head; returns how many, and whether the head has ended.
+    /// Takes bytes of `input` up to the end of the head. Returns how many it took, and whether the
+    /// head has ended.
     pub(crate) fn read(&mut self, input: &[u8]) -> (usize, bool) {
         for (i, &byte) in input.iter().enumerate() {
             self.bytes.push(byte);
@@ -22,24 +25,25 @@ impl Head {
         (input.len(), false)
     }
 
-    /// Whether this is a response that switches protocols: its status is 101.
+    /// Whether this is a response that switches protocols (status 101).
     pub(crate) fn switches_protocols(&self) -> bool {
         self.bytes.split(|&byte| byte == b' ').nth(1).is_some_and(|status| status.starts_with(b"101"))
     }
 
-    /// The values of the header, as one list; empty if it is not there.
+    /// The values of the header, joined to one list; empty if there is no such header.
     pub(crate) fn extensions(&self) -> String {
         let values =
             self.lines().filter_map(value).map(|value| String::from_utf8_lossy(value).trim().to_owned());
         values.collect::<Vec<_>>().join(", ")
     }
 
-    /// The head, with its header of this name taken out.
+    /// The head without `Sec-WebSocket-Extensions`.
     pub(crate) fn without_extensions(&self) -> Vec<u8> {
         self.lines().filter(|line| value(line).is_none()).collect::<Vec<_>>().concat()
     }
 
-    /// The head, with the header added at its end. A head without an end stays as it is.
+    /// The head with the header added at its end. A head that is too large to have an end is
+    /// unchanged.
     pub(crate) fn with_extensions(mut self, value: &str) -> Vec<u8> {
         if self.bytes.ends_with(b"\r\n\r\n") {
             self.bytes.truncate(self.bytes.len() - 2);
@@ -57,7 +61,7 @@ impl Head {
     }
 }
 
-/// The header's value, if the line is that header.
+/// The value of the header, if the line is that header.
 fn value(line: &[u8]) -> Option<&[u8]> {
     let colon = line.iter().position(|&byte| byte == b':')?;
     line[..colon].eq_ignore_ascii_case(NAME).then_some(&line[colon + 1..])
@@ -74,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_found_in_any_case_joined_added_and_taken_out() {
+    fn headers_are_found_in_any_case_joined_added_and_removed() {
         let response = head(
             "HTTP/1.1 101 Switching\r\nsec-websocket-EXTENSIONS: a; b=1\r\nX: y\r\nSec-WebSocket-Extensions:c\r\n\r\n",
         );
@@ -88,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_without_an_end_is_given_up() {
+    fn a_head_that_is_too_large_is_passed_on_unchanged() {
         let mut long = Head::default();
         assert_eq!(long.read(&vec![b'x'; 2 * MAX_HEAD]), (MAX_HEAD + 1, true));
         assert_eq!(long.with_extensions("a"), vec![b'x'; MAX_HEAD + 1]);

@@ -1,4 +1,4 @@
-//! [`Inbound`]: frames of the peer, decoded for a library that knows no extension.
+//! [`Inbound`]: decodes the peer's frames for a library without extensions.
 
 use std::cell::Cell;
 
@@ -8,31 +8,32 @@ use crate::codec::{Decoder, PIECE, Scratch};
 use crate::frame::{CONTINUATION, Header, HeaderReader, RSV1, apply_mask};
 use crate::options::{Direction, Options};
 
-/// Bytes that are decoded at once.
+/// Largest number of bytes that are decoded at once.
 const DECODED: usize = 1 << 14;
 
 /// Where in the peer's frames the input is.
 enum InboundPart {
     /// In a header, or before it.
     Header,
-    /// In a payload that goes on as it is; so many bytes are left.
+    /// In a payload that is passed on unchanged, with `left` bytes to come.
     Plain { left: u64 },
     /// In a payload of a compressed message, at byte `position`.
     Compressed { header: Header, position: u64 },
-    /// After the last payload of a compressed message, whose end is to be decoded.
+    /// After the last payload of a compressed message, whose end is still to be decoded.
     Ending { header: Header },
 }
 
-/// Takes what the peer sends; gives the same frames with payloads decoded, without RSV1 and with a mask of zeros where there
-/// was one. A message that becomes large is divided into fragments.
+/// Takes the bytes that the peer sends, and returns the same frames with decoded payloads. RSV1 is
+/// cleared, and a mask is replaced by zeros. A message that becomes large is divided into
+/// fragments.
 pub(crate) struct Inbound {
     decoder: Decoder,
     reader: HeaderReader,
     state: InboundPart,
-    /// Inside a compressed message, the opcode of the next frame that the library gets of it: the message's, or
-    /// [`CONTINUATION`].
+    /// Inside a compressed message, the opcode of the next frame for the library: that of the
+    /// message, or [`CONTINUATION`].
     opcode: Option<u8>,
-    /// What was decoded of the message and not given on.
+    /// Decoded bytes of the message that were not yet passed on.
     decoded: Vec<u8>,
 }
 
@@ -47,8 +48,8 @@ impl Inbound {
         })
     }
 
-    /// Reads from `input` until it ends or `out` has at least [`PIECE`] bytes; returns how much was read. `input` is changed
-    /// by unmasking.
+    /// Reads `input` until it ends or `out` has at least [`PIECE`] bytes. Returns how much was
+    /// read. `input` is changed by unmasking.
     pub(crate) fn read(
         &mut self,
         scratch: &mut Buffer,
@@ -109,17 +110,18 @@ impl Inbound {
         Ok(at)
     }
 
-    /// The state after a header; headers of frames that stay as they are go to `out`.
+    /// Returns the state after a header. The header of a frame that is passed on unchanged is
+    /// appended to `out`.
     fn begin(&mut self, header: Header, out: &mut Vec<u8>) -> std::result::Result<InboundPart, Refusal> {
         let is_data = !header.is_control();
         if header.len >> 63 != 0 {
-            return Err(protocol("a frame longer than 2^63 bytes"));
+            return Err(protocol("a frame has 2^63 bytes or more"));
         }
         let starts = is_data && header.opcode != CONTINUATION;
         match self.opcode {
             Some(_) if starts => return Err(protocol("a message begins inside another one")),
             _ if header.rsv & RSV1 != 0 && !starts => {
-                return Err(protocol("RSV1 in a control frame or a continuation"));
+                return Err(protocol("RSV1 is set in a control frame or a continuation"));
             }
             None if starts && header.rsv & RSV1 != 0 => self.opcode = Some(header.opcode),
             Some(_) if is_data => {}
@@ -129,13 +131,13 @@ impl Inbound {
             }
         }
         if header.rsv & !RSV1 != 0 {
-            return Err(protocol("RSV2 or RSV3 in a compressed message"));
+            return Err(protocol("RSV2 or RSV3 is set in a compressed message"));
         }
         Ok(InboundPart::Compressed { header, position: 0 })
     }
 
-    /// Decodes a part of a payload; returns how many bytes of it. They are unmasked in place, and masked again if they are
-    /// not read.
+    /// Decodes a part of a payload and returns how many bytes were read. `input` is unmasked in
+    /// place; the bytes that were not read are masked again.
     fn decode(
         &mut self,
         scratch: &mut Buffer,
@@ -163,7 +165,7 @@ impl Inbound {
         }
     }
 
-    /// Gives what was decoded as a fragment of the message, or as all of it.
+    /// Passes the decoded bytes on, as a fragment of the message or as the whole message.
     fn give(&mut self, header: &Header, fin: bool, out: &mut Vec<u8>) {
         let opcode = self.opcode.replace(CONTINUATION).unwrap_or(CONTINUATION);
         let mask = header.mask.map(|_| [0; 4]);
@@ -171,18 +173,19 @@ impl Inbound {
         self.decoded.clear();
     }
 
-    /// Whether a compressed message has begun, of which output may be left without more input.
+    /// Whether a compressed message has begun, so that there may be more output without more input.
     pub(crate) fn is_inside_a_message(&self) -> bool {
         self.opcode.is_some()
     }
 
-    /// Bytes held between calls.
+    /// Number of bytes held between calls.
     pub(crate) fn memory(&self) -> usize {
         size_of::<Self>() - size_of::<Decoder>() + self.decoder.memory() + self.decoded.capacity()
     }
 }
 
-/// Why the peer's data is refused, and the code of the close frame that says so (RFC 6455, section 7.4.1).
+/// Why the peer's data is refused, and the code of the close frame that tells it (RFC 6455, section
+/// 7.4.1).
 pub(crate) struct Refusal {
     pub(crate) error: Error,
     pub(crate) code: u16,
@@ -199,7 +202,7 @@ fn protocol(message: &'static str) -> Refusal {
     Refusal { error: Error::new(Kind::Corrupt, 0, message), code: 1002 }
 }
 
-/// A scratch, and a buffer to decode to.
+/// A scratch, and a buffer to decode into.
 pub(crate) struct Buffer {
     pub(crate) scratch: Scratch,
     pub(crate) buffer: Box<[u8]>,
@@ -216,9 +219,9 @@ thread_local! {
     static BUFFER: Cell<Option<Box<Buffer>>> = const { Cell::new(None) };
 }
 
-/// Lends the thread's working memory.
+/// Calls `work` with the working memory of the thread.
 pub(crate) fn with_buffer<T>(work: impl FnOnce(&mut Buffer) -> T) -> T {
-    // While the thread ends there is none, and nothing is kept.
+    // While the thread ends, there is no kept buffer, and the new one is not kept.
     let kept = BUFFER.try_with(Cell::take).ok().flatten();
     let mut buffer = kept.unwrap_or_else(|| Box::new(Buffer::new()));
     let result = work(&mut buffer);
@@ -231,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_that_ends_with_its_thread_has_working_memory() {
+    fn working_memory_is_available_while_the_thread_ends() {
         struct Last;
         impl Drop for Last {
             fn drop(&mut self) {

@@ -1,9 +1,11 @@
-//! permessage-deflate (RFC 7692) for websocket libraries that have none, in little memory per connection.
+//! permessage-deflate (RFC 7692) for websocket libraries that lack it, in little memory per
+//! connection.
 //!
-//! [`DeflateStream`] stands between a library and its socket, and compresses what passes: for tungstenite, and with feature
-//! `tokio` for tokio-tungstenite. `WebSocketUpgrade`, feature `axum`, is the extractor for axum. Below them are
-//! [`Encoder`] and [`Decoder`] of payloads, and [`offer`], [`answer`] and [`agree`] for the handshake's header, for libraries that
-//! have a place for extensions.
+//! [`DeflateStream`] wraps the socket that a library uses, and compresses the messages that pass.
+//! It serves tungstenite and, with the feature `tokio`, tokio-tungstenite. `WebSocketUpgrade`, with
+//! the feature `axum`, is the extractor for axum. For libraries with an interface for extensions
+//! there are [`Encoder`] and [`Decoder`], which work on payloads, and [`offer`], [`answer`] and
+//! [`agree`], which negotiate by the handshake's header.
 //!
 //! ```
 //! use linerate_websocket::{DeflateStream, Options};
@@ -25,14 +27,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A message for many connections is a [`Prepared`] one: it is compressed once.
+//! To send one message on many connections, make it [`Prepared`]: it is compressed only once.
 //!
 //! # Memory
 //!
-//! A connection holds two windows, an index of its own, and some 1,000 bytes: with 2^10 bytes for each window 5.1 KiB, with
-//! 2^15 73 KiB. The state of zlib is some 300 KB. Working memory, 0.7 MB, belongs to the threads. Negotiation keeps a
-//! promise about memory whatever the peer can do: who cannot limit its window is asked not to use it from one message to
-//! the next.
+//! A connection holds two windows, the index of its encoder, and about 1,000 bytes: 5.1 KiB if each
+//! window has 2^10 bytes, 73 KiB if it has 2^15. With zlib the state of a connection is about 300
+//! KB. Working memory, 0.7 MB, belongs to the threads. These bounds hold whatever the peer can do:
+//! a peer that cannot limit its window is asked not to keep it from one message to the next, so
+//! that nothing is held for it between messages.
 //!
 //! # Features
 //!
@@ -46,15 +49,15 @@
 //!
 //! Each row imports only from rows below it.
 //!
-//! | module | contents |
+//! | module | content |
 //! |---|---|
 //! | `upgrade` | feature `axum`: the extractor |
-//! | `extension` | feature `soketto`: its interface for extensions |
-//! | `stream/` | [`DeflateStream`]: `Read` and `Write`, tokio's traits |
-//! | `link` | a connection without its socket: handshake, then frames |
-//! | `inbound`, `outbound` | frames of the peer, decoded; frames of the library, compressed |
-//! | `pending` | bytes for the peer |
-//! | `handshake` | HTTP heads, with a header added or taken out |
+//! | `extension` | feature `soketto`: soketto's interface for extensions |
+//! | `stream/` | [`DeflateStream`] with `Read` and `Write`, and with tokio's traits |
+//! | `link` | a connection without its socket: the handshake, then frames |
+//! | `inbound`, `outbound` | decodes the peer's frames; compresses those of the library |
+//! | `pending` | the bytes to send to the peer |
+//! | `handshake` | HTTP heads, with a header added or removed |
 //! | `negotiation` | offers and answers |
 //! | `codec` | [`Encoder`] and [`Decoder`] of payloads |
 //! | `prepared` | [`Prepared`]: a message for many connections |
@@ -86,7 +89,7 @@ pub use negotiation::{Agreement, agree, answer, offer};
 pub use options::{Direction, Options, Role};
 pub use prepared::Prepared;
 pub use stream::DeflateStream;
-/// The tungstenite whose messages a [`Socket`] has.
+/// The version of tungstenite that the messages of a [`Socket`] come from.
 #[cfg(feature = "axum")]
 pub use tokio_tungstenite::tungstenite;
 #[cfg(feature = "axum")]

@@ -1,4 +1,5 @@
-//! [`Link`]: one connection without its socket. Bytes of the peer and of the library go in, and each other's come out.
+//! [`Link`]: one connection without its socket. It takes the bytes of the peer and returns those
+//! for the library, and the other way round.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -18,17 +19,18 @@ const CLOSE: u8 = 8;
 enum Phase {
     /// The client's request passes.
     Request(Head),
-    /// The server's response passes; of a server's link, what the client has offered.
+    /// The server's response passes. On the server's side the string has the client's offers.
     Response(Head, String),
     /// Messages are compressed.
     Frames(Box<(Inbound, Outbound)>),
-    /// Nothing was agreed on: frames pass as they are.
+    /// Compression was not agreed on, so frames pass unchanged.
     Plain(Box<Outbound>),
-    /// What follows is no business of this link: a response that refuses the connection, or an extension of the library.
+    /// Everything passes unchanged, since the response refuses the connection, or the library
+    /// negotiates an extension of its own.
     Foreign,
 }
 
-/// Bytes to give on, of which some are given.
+/// Bytes for the library, some of which it has read.
 #[derive(Default)]
 struct Queue {
     bytes: Vec<u8>,
@@ -40,7 +42,8 @@ impl Queue {
         &self.bytes[self.given..]
     }
 
-    /// An empty queue has no memory: connections are idle most of the time.
+    /// Removes `n` bytes. An empty queue holds no memory, since connections are idle most of the
+    /// time.
     fn give(&mut self, n: usize) {
         self.given += n;
         if self.given == self.bytes.len() {
@@ -55,17 +58,17 @@ pub(crate) struct Link {
     options: Box<Options>,
     state: Phase,
     agreement: Option<Agreement>,
-    /// What the peer sent and nobody has looked at.
+    /// Bytes that the peer sent and that were not yet decoded.
     unread: Vec<u8>,
-    /// For the library.
+    /// Bytes for the library.
     ready: Queue,
-    /// For the peer.
+    /// Bytes for the peer.
     pending: Pending,
     failed: Option<Error>,
 }
 
 impl Link {
-    /// A link whose first bytes are the handshake.
+    /// Creates a link that begins with the handshake.
     pub(crate) fn new(role: Role, options: Options) -> Self {
         Link {
             role,
@@ -79,7 +82,7 @@ impl Link {
         }
     }
 
-    /// A link whose first bytes are frames.
+    /// Creates a link that begins with frames, after the handshake.
     pub(crate) fn agreed(role: Role, options: Options, agreement: Option<Agreement>) -> Result<Self> {
         let mut link = Link::new(role, options);
         link.begin(agreement)?;
@@ -104,8 +107,9 @@ impl Link {
         self.agreement
     }
 
-    /// Takes all of `wire`, which the peer sent, and changes it. After an error no more is taken, and a close frame is pending;
-    /// the error is returned once the library has read what was ready before it.
+    /// Takes all of `wire`, which the peer sent; its bytes may be changed. After an error nothing
+    /// more is taken, and a close frame is pending; the error is returned once the library has read
+    /// what was ready before it.
     pub(crate) fn receive(&mut self, wire: &mut [u8]) -> Result<()> {
         let waits_for_library = wire.is_empty() && !self.ready().is_empty();
         if self.failed.is_none() && !waits_for_library {
@@ -128,7 +132,8 @@ impl Link {
         }
     }
 
-    /// Returns how many bytes were read; the others can be when the library has taken what is ready, or has answered.
+    /// Decodes `wire` and returns how many bytes were read. The rest can be read once the library
+    /// has taken what is ready, or has answered the handshake.
     fn take(&mut self, wire: &mut [u8]) -> std::result::Result<usize, Refusal> {
         let mut at = 0;
         while at < wire.len() || self.has_unfinished() {
@@ -172,12 +177,12 @@ impl Link {
         Ok(at)
     }
 
-    /// Whether input that was read may have output that there was no room for.
+    /// Whether there may be more output of input that was read, for lack of room.
     fn has_unfinished(&self) -> bool {
         matches!(&self.state, Phase::Frames(frames) if frames.0.is_inside_a_message())
     }
 
-    /// Refuses what follows, and tells the peer why.
+    /// Refuses all further data, and tells the peer why by a close frame.
     fn refuse(&mut self, refusal: &Refusal) {
         self.failed = Some(refusal.error);
         let Phase::Frames(frames) = &self.state else { return };
@@ -189,17 +194,17 @@ impl Link {
         header.write_frame(&refusal.code.to_be_bytes(), self.pending.own());
     }
 
-    /// What the library may read.
+    /// The bytes that the library may read.
     pub(crate) fn ready(&self) -> &[u8] {
         self.ready.rest()
     }
 
-    /// The library has read `n` bytes.
+    /// Removes `n` bytes of [`ready`](Self::ready), which the library has read.
     pub(crate) fn consume(&mut self, n: usize) {
         self.ready.give(n);
     }
 
-    /// Takes all of `bytes`, which the library writes.
+    /// Takes all of `bytes`, which the library has written.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<()> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -240,7 +245,7 @@ impl Link {
         Ok(())
     }
 
-    /// Takes a prepared message, which leaves once the library's message is whole.
+    /// Takes a prepared message. It is sent once the message that the library is writing is whole.
     pub(crate) fn queue(&mut self, message: &Prepared) -> Result<()> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -252,7 +257,7 @@ impl Link {
                 return Err(Error::new(
                     Kind::BadArgument,
                     0,
-                    "a prepared message before the handshake is done",
+                    "a prepared message cannot be sent without a finished handshake",
                 ));
             }
         };
@@ -260,7 +265,8 @@ impl Link {
         Ok(())
     }
 
-    /// Offers compression, unless the library offers an extension of its own.
+    /// Passes the request on, and offers compression unless the library offers an extension of its
+    /// own.
     fn send_request(&mut self) {
         let Phase::Request(head) = std::mem::replace(&mut self.state, Phase::Foreign) else { return };
         if head.extensions().is_empty() {
@@ -271,7 +277,8 @@ impl Link {
         }
     }
 
-    /// Accepts an offer of the client, unless the library has refused the connection or accepted an extension itself.
+    /// Passes the response on, and accepts an offer of the client unless the library has refused
+    /// the connection or accepted an extension itself.
     fn send_response(&mut self) -> Result<()> {
         let Phase::Response(head, offers) = std::mem::replace(&mut self.state, Phase::Foreign) else {
             return Ok(());
@@ -289,17 +296,17 @@ impl Link {
         }
     }
 
-    /// What is to be sent to the peer.
+    /// The bytes to send to the peer next.
     pub(crate) fn pending(&self) -> &[u8] {
         self.pending.next()
     }
 
-    /// `n` bytes were sent.
+    /// Removes `n` bytes of [`pending`](Self::pending), which were sent.
     pub(crate) fn sent(&mut self, n: usize) {
         self.pending.sent(n);
     }
 
-    /// Bytes held between calls.
+    /// Number of bytes held between calls.
     pub(crate) fn memory(&self) -> usize {
         let frames = match &self.state {
             Phase::Frames(frames) => frames.0.memory() + frames.1.memory(),

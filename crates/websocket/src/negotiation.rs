@@ -1,4 +1,4 @@
-//! Negotiation of the extension (RFC 7692, section 7.1): what a client offers, and what a server answers.
+//! Negotiates the extension (RFC 7692, section 7.1): a client offers, and a server answers.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// How the side `role` encodes.
+    /// The direction that the side `role` encodes.
     pub fn encoder(&self, role: Role) -> Direction {
         match role {
             Role::Client => self.client,
@@ -27,7 +27,7 @@ impl Agreement {
         }
     }
 
-    /// How the side `role` decodes: as its peer encodes.
+    /// The direction that the side `role` decodes, which its peer encodes.
     pub fn decoder(&self, role: Role) -> Direction {
         match role {
             Role::Client => self.server,
@@ -36,9 +36,10 @@ impl Agreement {
     }
 }
 
-/// The client's offers, for its header `Sec-WebSocket-Extensions`.
+/// Returns the client's offers, for its header `Sec-WebSocket-Extensions`.
 ///
-/// A server that cannot limit its window finds a second offer: not to use it from one message to the next.
+/// If the server's window is to be limited, there is a second offer for servers that cannot do
+/// that: not to keep the window from one message to the next.
 ///
 /// ```
 /// use linerate_websocket::{Direction, Options, offer};
@@ -72,11 +73,13 @@ pub fn offer(options: &Options) -> String {
     }
 }
 
-/// The server's answer to a client's header: the agreement, and the value of its own `Sec-WebSocket-Extensions`. None if
-/// the header has no offer that can be accepted, and the connection goes on without compression.
+/// Returns the server's answer to a client's header: the agreement, and the value for the server's
+/// `Sec-WebSocket-Extensions`. Returns `None` if no offer can be accepted; the connection then goes
+/// on without compression.
 ///
-/// A client that cannot limit its window is asked not to use it from one message to the next: that bounds the memory
-/// of an idle connection as well. A window of 8 bits becomes one of 9, unless the client has asked for 8.
+/// A client that cannot limit its window is asked not to keep it from one message to the next,
+/// which bounds the memory of an idle connection as well. A window of 8 bits becomes one of 9,
+/// unless the client has asked for 8.
 ///
 /// ```
 /// use linerate_websocket::{Direction, Options, answer};
@@ -91,7 +94,8 @@ pub fn answer(options: &Options, header: &str) -> Option<(Agreement, String)> {
 }
 
 fn answer_one(options: &Options, offered: &Parameters) -> Option<(Agreement, String)> {
-    // zlib has no such window without a header of its own, and clients built on it refuse an answer with 8 bits.
+    // zlib does not support raw deflate with a window of 8 bits, and clients built on it refuse an
+    // answer with 8 bits.
     let not_8 = |limit: u8, offered: u8| limit.min(offered).max(offered.min(9));
     let server = Direction {
         window_bits: not_8(options.encoder.window_bits, offered.server_bits.unwrap_or(15)),
@@ -120,11 +124,12 @@ fn answer_one(options: &Options, offered: &Parameters) -> Option<(Agreement, Str
     Some((Agreement { server, client }, header))
 }
 
-/// What the server's answer, the value of its `Sec-WebSocket-Extensions`, means for a client that has sent [`offer`]. None
-/// if the server has not accepted.
+/// Reads the server's answer, the value of its `Sec-WebSocket-Extensions`, for a client that has
+/// sent [`offer`]. Returns `None` if the server has not accepted an offer.
 ///
 /// # Errors
-/// [`Kind::Corrupt`] for an answer that fits no offer: the client must close the connection (RFC 7692, section 5.1).
+/// [`Kind::Corrupt`] for an answer that fits no offer. The client must then close the connection
+/// (RFC 7692, section 5.1).
 pub fn agree(options: &Options, header: &str) -> Result<Option<Agreement>> {
     let mut agreed = None;
     for extension in extensions(header) {
@@ -142,7 +147,7 @@ fn agree_one(options: &Options, answered: &Parameters) -> Result<Agreement> {
     let server =
         Direction { window_bits: answered.server_bits.unwrap_or(15), takeover: !answered.server_forgets };
     if server.takeover && (server.window_bits > limit || !options.decoder.takeover) {
-        return Err(unfit("the server's window is larger than was offered"));
+        return Err(unfit("the server's window is larger than the client offered"));
     }
     let client = Direction {
         window_bits: answered.client_bits.flatten().unwrap_or(15).min(options.encoder.window_bits),
@@ -157,13 +162,13 @@ struct Parameters {
     server_forgets: bool,
     client_forgets: bool,
     server_bits: Option<u8>,
-    /// In an offer, without a value: the client can limit its window.
+    /// `Some(None)` occurs in offers: the client can limit its window, and names no size.
     client_bits: Option<Option<u8>>,
 }
 
 impl Parameters {
-    /// Reads `list`, what follows the extension's name. Unknown parameters, values that are not allowed and parameters
-    /// that are there twice are errors (RFC 7692, section 7.1).
+    /// Reads the parameters that follow the name of the extension. Unknown parameters, invalid
+    /// values and repeated parameters are errors (RFC 7692, section 7.1).
     fn read(list: &str, is_offer: bool) -> Result<Self> {
         let mut read = Parameters::default();
         for parameter in split(list, b';').filter(|parameter| !parameter.is_empty()) {
@@ -182,20 +187,18 @@ impl Parameters {
                 }
                 ("client_max_window_bits", None) if is_offer => read.client_bits.replace(None).is_some(),
                 _ => {
-                    return Err(unfit(
-                        "an unknown parameter of permessage-deflate, or one with a wrong value",
-                    ));
+                    return Err(unfit("permessage-deflate has an unknown parameter or an invalid value"));
                 }
             };
             if repeated {
-                return Err(unfit("a parameter of permessage-deflate is there twice"));
+                return Err(unfit("a parameter of permessage-deflate occurs twice"));
             }
         }
         Ok(read)
     }
 }
 
-/// A number of 8 to 15, without leading zeros.
+/// Parses a number of 8 to 15 without leading zeros.
 fn window_bits(text: &str) -> Result<u8> {
     match text.parse() {
         Ok(bits @ 8..=15) if !text.starts_with(['0', '+']) => Ok(bits),
@@ -207,7 +210,8 @@ fn unfit(message: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, message)
 }
 
-/// The extensions of a header, in order: the parameters of each that is permessage-deflate, None for others.
+/// Iterates over the extensions in a header: the parameters of each permessage-deflate, and `None`
+/// for any other extension.
 fn extensions(header: &str) -> impl Iterator<Item = Option<&str>> {
     split(header, b',').filter(|extension| !extension.is_empty()).map(|extension| {
         let (name, parameters) = extension.split_once(';').unwrap_or((extension, ""));
@@ -215,7 +219,7 @@ fn extensions(header: &str) -> impl Iterator<Item = Option<&str>> {
     })
 }
 
-/// Parts of `text` between separators that are outside quoted strings, without spaces around them.
+/// Splits `text` at separators outside quoted strings, and trims the parts.
 fn split(text: &str, separator: u8) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped) = (false, false);
     text.split(move |c: char| {
@@ -227,8 +231,8 @@ fn split(text: &str, separator: u8) -> impl Iterator<Item = &str> {
     .map(str::trim_ascii)
 }
 
-/// The content of a quoted string, which must be a token without the quotes (RFC 6455, section 9.1), so that nothing in
-/// it needs a backslash.
+/// Removes the quotes of a quoted string. Its content must be a token (RFC 6455, section 9.1), so
+/// there are no escapes to decode.
 fn unquoted(value: &str) -> &str {
     value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value)
 }
@@ -296,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_answers_a_client_agrees_to() {
+    fn a_client_agrees_to_what_a_server_answers() {
         for (bits, takeover) in (8..=15).flat_map(|bits| [(bits, true), (bits, false)]) {
             for server_bits in 8..=15 {
                 let client = with(

@@ -2,21 +2,21 @@
 
 use linerate_deflate::Level;
 
-/// Which side of the connection this is: clients mask what they send.
+/// The side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Began the handshake.
+    /// The side that begins the handshake, and masks the frames that it sends.
     Client,
-    /// Answered it.
+    /// The side that answers the handshake.
     Server,
 }
 
 /// How messages in one direction are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Direction {
-    /// Logarithm of the window's size in bytes, 8 to 15: no match is further away.
+    /// Base-2 logarithm of the window size in bytes, 8 to 15. No match reaches further back.
     pub window_bits: u8,
-    /// Whether messages refer to earlier ones.
+    /// Whether messages may refer to earlier ones.
     pub takeover: bool,
 }
 
@@ -28,7 +28,7 @@ impl Direction {
 }
 
 impl Default for Direction {
-    /// A window of 32 KiB with takeover, which every peer can decode.
+    /// A window of 32 KiB with takeover.
     fn default() -> Self {
         Direction::window_bits(15)
     }
@@ -37,22 +37,24 @@ impl Default for Direction {
 /// Options of one side of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The most that this side's encoder may use; negotiation may make it less.
+    /// The largest window, and whether takeover is allowed, for this side's encoder. Negotiation
+    /// may reduce both.
     pub encoder: Direction,
-    /// The most that the peer's encoder may use, which this side has to keep for decoding.
+    /// The same for the peer's encoder. This side must keep that window to decode.
     pub decoder: Direction,
-    /// Level of compression; sessions of [`linerate_deflate`] explain them.
+    /// Level of compression, as sessions of [`linerate_deflate`] use it.
     pub level: Level,
-    /// Messages of fewer bytes are sent as they are, 32 by default.
+    /// Smallest message to compress, in bytes; shorter ones are sent as they are. Default: 32.
     pub smallest: usize,
-    /// Whether later messages may refer to a [`Prepared`](crate::Prepared) one; true by default. The last few before a message are
-    /// entered into the window with it, which takes a tenth of the time that compressing them would. Otherwise, a
-    /// prepared message empties the window: those that follow are larger until they have filled it again.
+    /// Whether later messages may refer to a [`Prepared`](crate::Prepared) one. Default: true. The
+    /// last prepared messages are then entered into the window when the next ordinary message is
+    /// compressed, which takes a tenth of the time that compressing them would. Otherwise a
+    /// prepared message empties the window, and later messages are larger until it is full again.
     pub remember_prepared: bool,
-    /// Most bytes of a message that is received, 64 MiB by default.
+    /// Largest message that is received, in bytes. Default: 64 MiB.
     pub message_limit: u64,
-    /// Most times that a received message may be larger than what was sent, once it has 64 KiB. 1,032, which is the most that
-    /// deflate can do, by default.
+    /// Largest ratio of a received message to its compressed bytes, checked once the message has 64
+    /// KiB. Default: 1,032, the largest that deflate can reach.
     pub ratio_limit: u32,
 }
 

@@ -1,4 +1,4 @@
-//! [`Outbound`]: frames of a library that knows no extension, compressed for the peer.
+//! [`Outbound`]: compresses the frames of a library without extensions for the peer.
 
 use linerate_core::Result;
 
@@ -11,40 +11,40 @@ use crate::prepared::{Prepared, payload_of};
 /// Where in the library's frames the input is.
 enum OutboundPart {
     Header,
-    /// In a payload that goes on as it is; so many bytes are left.
+    /// In a payload that is passed on unchanged, with `left` bytes to come.
     Plain {
         left: u64,
     },
-    /// In a payload to compress; so many bytes are not yet taken. Those that are wait in `payload`.
+    /// In a payload to compress, with `left` bytes to come. Those taken so far are in `payload`.
     Compressed {
         header: Header,
         left: u64,
     },
 }
 
-/// Takes the frames that a library writes; gives frames of compressed messages where those are smaller. The first that
-/// comes of a frame keeps the mask that the library has drawn.
+/// Takes the frames that a library writes, and returns frames of compressed messages if those are
+/// smaller. If a frame is divided, the first part keeps the mask that the library has drawn.
 pub(crate) struct Outbound {
     role: Role,
-    /// None on a connection without compression.
+    /// `None` on a connection without compression.
     encoder: Option<Encoder>,
     smallest: u64,
     reader: HeaderReader,
     state: OutboundPart,
-    /// Whether a message has begun that is compressed, and whether its first frame was sent.
+    /// Present if a message to compress has begun: whether its first frame was sent.
     message: Option<bool>,
     /// Whether more fragments of a message follow the frame that began last.
     is_fragmented: bool,
-    /// Prepared messages that leave once the library's message is whole.
+    /// Prepared messages to send once the library's message is whole.
     waiting: Vec<Prepared>,
-    /// Bytes of the payload, without mask.
+    /// Unmasked bytes of the payload that were not yet encoded.
     payload: Vec<u8>,
-    /// Bytes of this frame's payload before those.
+    /// Number of bytes of this frame's payload that were taken.
     position: u64,
 }
 
 impl Outbound {
-    /// `direction` says how messages are compressed, if they are.
+    /// Creates the outbound side. `direction` is `None` on a connection without compression.
     pub(crate) fn new(role: Role, direction: Option<Direction>, options: &Options) -> Result<Self> {
         let encoder = |direction| {
             Ok(Encoder::new(direction, options.level)?.remember_prepared(options.remember_prepared))
@@ -63,7 +63,7 @@ impl Outbound {
         })
     }
 
-    /// Appends a prepared message, or keeps it until the library's message is whole.
+    /// Appends a prepared message to `out`, or keeps it until the library's message is whole.
     pub(crate) fn queue(&mut self, scratch: &mut Scratch, message: &Prepared, out: &mut Pending) {
         if self.is_between_frames() && !self.is_fragmented {
             self.put(scratch, message, out);
@@ -84,7 +84,7 @@ impl Outbound {
         }
     }
 
-    /// Takes all of `input`, and appends to `out` what is for the peer.
+    /// Takes all of `input`, and appends the bytes for the peer to `out`.
     pub(crate) fn write(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut Pending) -> Result<()> {
         let mut at = 0;
         loop {
@@ -134,7 +134,8 @@ impl Outbound {
         }
     }
 
-    /// The state after a header; headers of frames that stay as they are go to `out`.
+    /// Returns the state after a header. The header of a frame that is passed on unchanged is
+    /// appended to `out`.
     fn begin(&mut self, header: Header, out: &mut Vec<u8>) -> OutboundPart {
         let starts = !header.is_control() && header.opcode != CONTINUATION;
         let pays = !header.fin || header.len >= self.smallest;
@@ -143,7 +144,7 @@ impl Outbound {
         }
         if let Some(encoder) = self.encoder.as_mut().filter(|_| starts) {
             if header.rsv & RSV1 != 0 {
-                // The library has compressed it.
+                // The library has compressed this message itself.
                 encoder.forget();
             } else if pays && header.rsv == 0 {
                 self.message = Some(false);
@@ -164,13 +165,14 @@ impl Outbound {
         self.position += input.len() as u64;
     }
 
-    /// Writes a frame with what has been taken: the message or a fragment of it.
+    /// Writes a frame with the bytes in `payload`: the message or a fragment of it.
     fn encode(&mut self, scratch: &mut Scratch, header: Header, fin: bool, out: &mut Vec<u8>) -> Result<()> {
         let Some(encoder) = &mut self.encoder else { return Ok(()) };
         let has_begun = self.message == Some(true);
         let opcode = if has_begun { CONTINUATION } else { header.opcode };
         let rsv = if has_begun { 0 } else { RSV1 };
-        // Only the first piece of the library's frame has its mask: each frame has one of its own (RFC 6455, section 5.3).
+        // Each frame needs a mask of its own (RFC 6455, section 5.3), so only the first piece of
+        // the library's frame keeps the library's mask.
         let is_first_piece = self.position == self.payload.len() as u64;
         let mask = if is_first_piece { header.mask } else { header.mask.map(|_| fresh_mask()) };
         let header = Header { fin, rsv, opcode, mask, ..header };
@@ -187,12 +189,12 @@ impl Outbound {
         Ok(())
     }
 
-    /// Whether the input has ended where a frame ends, so that another one may follow.
+    /// Whether the input so far ends where a frame ends, so that another frame may follow.
     pub(crate) fn is_between_frames(&self) -> bool {
         matches!(self.state, OutboundPart::Header | OutboundPart::Plain { left: 0 }) && self.reader.is_empty()
     }
 
-    /// Bytes held between calls.
+    /// Number of bytes held between calls.
     pub(crate) fn memory(&self) -> usize {
         let encoder = self.encoder.as_ref().map_or(0, |encoder| encoder.memory() - size_of::<Encoder>());
         let waiting = self.waiting.capacity() * size_of::<Prepared>();

@@ -1,4 +1,5 @@
-//! [`Pending`]: bytes for the peer, in order: a connection's own, and frames that it shares with others.
+//! [`Pending`]: the bytes to send to the peer, in order. Some belong to the connection, others are
+//! frames that it shares with other connections.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,18 +24,19 @@ impl Default for Run {
     }
 }
 
-/// Bytes to be sent. Without any it holds no memory: connections are idle most of the time.
+/// The bytes to send. If there are none, it holds no memory, since connections are idle most of the
+/// time.
 #[derive(Default)]
 pub(crate) struct Pending {
     first: Run,
-    /// Those after it; only the last may be empty.
+    /// The runs after the first. Only the last may be empty.
     rest: VecDeque<Run>,
-    /// Bytes of the first that were sent.
+    /// Number of bytes of the first run that were sent.
     sent: usize,
 }
 
 impl Pending {
-    /// Bytes to send next; none if nothing is pending.
+    /// The bytes to send next; empty if nothing is pending.
     pub(crate) fn next(&self) -> &[u8] {
         &self.first.bytes()[self.sent..]
     }
@@ -43,18 +45,18 @@ impl Pending {
         self.rest.back_mut().unwrap_or(&mut self.first)
     }
 
-    /// The end, to append to.
+    /// A buffer to append bytes to.
     pub(crate) fn own(&mut self) -> &mut Vec<u8> {
         if matches!(self.last(), Run::Shared(_)) {
             self.rest.push_back(Run::default());
         }
         match self.last() {
             Run::Own(bytes) => bytes,
-            Run::Shared(_) => unreachable!("bytes of its own come last"),
+            Run::Shared(_) => unreachable!("the last run was made one of the connection's own"),
         }
     }
 
-    /// Appends a frame.
+    /// Appends a shared frame.
     pub(crate) fn share(&mut self, frame: &Arc<[u8]>) {
         let run = Run::Shared(Arc::clone(frame));
         let last = self.last();
@@ -65,12 +67,13 @@ impl Pending {
         }
     }
 
-    /// `n` bytes of [`next`](Self::next) were sent.
+    /// Removes the first `n` bytes of [`next`](Self::next), which were sent.
     pub(crate) fn sent(&mut self, n: usize) {
         self.sent += n;
         if !self.next().is_empty() {
             match &mut self.first {
-                // A peer that is always a little behind must not make the connection keep all it has ever sent.
+                // If the peer is always a little behind, the connection must not keep everything
+                // that it has ever sent.
                 Run::Own(bytes) if self.sent > bytes.len() / 2 => {
                     bytes.drain(..self.sent);
                     self.sent = 0;
@@ -85,7 +88,7 @@ impl Pending {
         }
     }
 
-    /// Bytes held, without shared frames.
+    /// Number of bytes held, without shared frames.
     pub(crate) fn memory(&self) -> usize {
         let own = std::iter::once(&self.first).chain(&self.rest).map(|run| match run {
             Run::Own(bytes) => bytes.capacity(),
@@ -100,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_that_were_sent_are_not_kept_though_some_are_always_left() {
+    fn sent_bytes_are_freed_even_if_some_are_always_pending() {
         let mut pending = Pending::default();
         let (mut put, mut sent) = (0_u32..100_000, 0_u32..99_900);
         pending.own().extend(put.by_ref().take(100).flat_map(u32::to_be_bytes));

@@ -1,4 +1,4 @@
-//! [`Prepared`]: a message for many connections, compressed once for all of them.
+//! [`Prepared`]: a message for many connections, compressed only once.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,16 +11,17 @@ use crate::frame::{Header, RSV1};
 const TEXT: u8 = 1;
 const BINARY: u8 = 2;
 
-/// Bytes that the largest window holds.
+/// Size of the largest window, in bytes.
 const MAX_WINDOW: usize = 1 << 15;
 
-/// A message that is compressed once, and sent on any number of connections by [`DeflateStream::queue`], or by
-/// [`Encoder::prepared`]. It refers to no other message, so every peer can decode it, with takeover or without. Clones are
-/// cheap, and share what was compressed.
+/// A message that is compressed once and sent on any number of connections, by
+/// [`DeflateStream::queue`] or [`Encoder::prepared`]. It refers to no other message, so every peer
+/// can decode it, with takeover or without. Clones are cheap, and share the compressed bytes.
 ///
-/// It is compressed when a connection first needs it, for each size of window that makes a difference, by level 6 unless
-/// [`level`](Self::level) says another: more time once, fewer bytes for everybody. One that does not become smaller is sent as
-/// it is.
+/// The message is compressed when a connection first needs it, once for each window size that makes
+/// a difference. The level is 6 unless [`level`](Self::level) sets another: it takes more time
+/// once, and saves bytes on every connection. A message that does not become smaller is sent as it
+/// is.
 ///
 /// ```
 /// use linerate_websocket::{Agreement, DeflateStream, Direction, Options, Prepared, Role};
@@ -44,22 +45,23 @@ const MAX_WINDOW: usize = 1 << 15;
 pub struct Prepared(Arc<Content>);
 
 struct Content {
-    /// The frame as a server sends it uncompressed.
+    /// The frame that a server sends if the message is not compressed.
     plain: Arc<[u8]>,
     level: Level,
-    /// The frame compressed for windows of 2^8 to 2^15 bytes; None if it would not be smaller.
+    /// The compressed frames for windows of 2^8 to 2^15 bytes; `None` if the frame would not be
+    /// smaller.
     compressed: [OnceLock<Option<Arc<[u8]>>>; 8],
-    /// The end of the payload, which a window may hold.
+    /// The end of the payload, at most as long as the largest window.
     recent: Arc<[u8]>,
 }
 
 impl Prepared {
-    /// A message of text.
+    /// Creates a text message.
     pub fn text(text: &str) -> Self {
         Prepared::new(TEXT, text.as_bytes(), Level::Deeper)
     }
 
-    /// A message of bytes.
+    /// Creates a binary message.
     pub fn binary(payload: &[u8]) -> Self {
         Prepared::new(BINARY, payload, Level::Deeper)
     }
@@ -86,29 +88,31 @@ impl Prepared {
         &self.0.plain
     }
 
-    /// The compressed frame of a server, for a window of 2^`window_bits` bytes; None if it would not be smaller.
+    /// The compressed frame of a server, for a window of 2^`window_bits` bytes. `None` if it would
+    /// not be smaller.
     pub(crate) fn compressed(&self, scratch: &mut Scratch, window_bits: u8) -> Option<&Arc<[u8]>> {
         let payload = self.payload();
-        // No match is further away than the message is long.
+        // No match reaches further back than the beginning of the message, so a short message needs
+        // a small window only.
         let bits = (payload.len().next_power_of_two().ilog2() as u8).clamp(8, window_bits);
         let encode = || {
             let options = SessionOptions::new(Format::Deflate).level(self.0.level).window_bits(bits);
             let mut session = Session::new(options.takeover(false).keep_tail(false)).ok()?;
             let mut out = vec![0; payload.len().checked_sub(1)?];
-            // What does not fit does not become smaller.
+            // If the output does not fit, the message does not become smaller.
             let len = session.message(scratch, payload, &mut out).ok()?;
             Some(frame(self.0.plain[0] & 15, RSV1, &out[..len]))
         };
         self.0.compressed[usize::from(bits - 8)].get_or_init(encode).as_ref()
     }
 
-    /// What a window may hold of the payload.
+    /// The end of the payload, which later messages may refer to.
     pub(crate) fn recent(&self) -> &Arc<[u8]> {
         &self.0.recent
     }
 }
 
-/// A whole message in one frame of a server.
+/// Makes the frame in which a server sends a whole message.
 fn frame(opcode: u8, rsv: u8, payload: &[u8]) -> Arc<[u8]> {
     let mut frame = Vec::new();
     Header { fin: true, rsv, opcode, mask: None, len: 0 }.write_frame(payload, &mut frame);

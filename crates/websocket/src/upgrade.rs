@@ -1,4 +1,4 @@
-//! [`WebSocketUpgrade`]: an extractor for axum.
+//! [`WebSocketUpgrade`]: the extractor for axum.
 
 use std::future::Future;
 
@@ -19,11 +19,11 @@ use crate::negotiation::answer;
 use crate::options::{Options, Role};
 use crate::stream::DeflateStream;
 
-/// A connection whose messages are compressed where its client can: a stream and a sink of messages.
+/// A connection: a stream and a sink of messages, which are compressed if the client supports it.
 pub type Socket = WebSocketStream<DeflateStream<TokioIo<Upgraded>>>;
 
-/// Extracts the request of a websocket's handshake over HTTP/1.1, and answers it with compression: in place of axum's
-/// extractor of the same name.
+/// Extracts the request of a websocket handshake over HTTP/1.1 and accepts it with compression. It
+/// takes the place of axum's extractor of the same name.
 ///
 /// ```no_run
 /// use linerate_websocket::{Options, WebSocketUpgrade};
@@ -58,8 +58,8 @@ impl WebSocketUpgrade {
         WebSocketUpgrade { config, ..self }
     }
 
-    /// The response to the handshake. `serve` gets the connection in a task of its own, once the response was sent; it is not
-    /// called if that fails.
+    /// Returns the response to the handshake. Once the response was sent, `serve` gets the
+    /// connection, in a task of its own. It is not called if the upgrade fails.
     pub fn on_upgrade<B, F, T>(self, serve: F) -> Response<B>
     where
         B: Default,
@@ -96,7 +96,7 @@ impl<S: Sync> FromRequestParts<S> for WebSocketUpgrade {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
         let bad = |reason| (StatusCode::BAD_REQUEST, reason);
         if parts.method != Method::GET {
-            return Err((StatusCode::METHOD_NOT_ALLOWED, "a websocket's handshake is a GET request"));
+            return Err((StatusCode::METHOD_NOT_ALLOWED, "a websocket handshake must be a GET request"));
         }
         let headers = &parts.headers;
         if !has_token(headers, &CONNECTION, "upgrade") || !has_token(headers, &UPGRADE, "websocket") {
@@ -113,7 +113,7 @@ impl<S: Sync> FromRequestParts<S> for WebSocketUpgrade {
         Ok(WebSocketUpgrade {
             options: Options::default(),
             config: WebSocketConfig::default(),
-            accept: accept.map_err(|_| bad("Sec-WebSocket-Key is no header value"))?,
+            accept: accept.map_err(|_| bad("Sec-WebSocket-Key is not a valid header value"))?,
             offers,
             on_upgrade: on_upgrade
                 .ok_or((StatusCode::UPGRADE_REQUIRED, "the connection cannot be upgraded"))?,
@@ -121,7 +121,7 @@ impl<S: Sync> FromRequestParts<S> for WebSocketUpgrade {
     }
 }
 
-/// Whether a header's list has `token`, in any case.
+/// Whether the list in a header contains `token`, in any case.
 fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|item| item.trim().eq_ignore_ascii_case(token))

@@ -1,4 +1,5 @@
-//! What an idle connection holds, counted by the allocator, which is that of a whole program.
+//! Counts the memory of an idle connection by an allocator of its own, so this file is a program of
+//! its own.
 
 use std::io::{Cursor, Read, Write};
 
@@ -8,7 +9,7 @@ use linerate_websocket::{Agreement, DeflateStream, Direction, Options, Role};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Gives back what was written to it.
+/// A socket that returns what was written to it.
 #[derive(Default)]
 struct Echo(Cursor<Vec<u8>>);
 
@@ -54,7 +55,7 @@ fn an_idle_connection_holds_two_windows_an_index_and_a_thousand_bytes() {
         DeflateStream::agreed(Echo::default(), Role::Server, Options::default(), Some(agreement))
             .expect("a stream")
     };
-    // The thread's working memory.
+    // The first run also allocates the working memory of the thread.
     talk(&mut connect(8));
     for bits in 8..=15 {
         let before = held();

@@ -1,5 +1,6 @@
-// Go's coder/websocket as a peer: `serve BITS` echoes and prints its port; `client URL BITS COUNT` sends, one half of
-// the messages one by one and the other at once, checks the echo and prints what was agreed on. Its windows are of 32 KiB always.
+// Go's coder/websocket as a peer. `serve BITS` echoes and prints its port. `client URL BITS COUNT` sends half of the
+// messages one by one and the others at once, checks the echoes, and prints what was agreed on. The windows of this
+// library always have 32 KiB.
 package main
 
 import (

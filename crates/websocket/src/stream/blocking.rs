@@ -1,4 +1,4 @@
-//! [`Read`] and [`Write`], on sockets that block or do not.
+//! [`Read`] and [`Write`], over blocking and non-blocking sockets.
 
 use std::io::{ErrorKind, Read, Result, Write};
 
@@ -21,11 +21,11 @@ impl<S: Write> DeflateStream<S> {
 
 impl<S: Read + Write> Read for DeflateStream<S> {
     fn read(&mut self, buf: &mut [u8]) -> Result<usize> {
-        // The caller's buffer takes what the peer sent, and then what that means.
+        // The caller's buffer first takes the bytes that the peer sent, and then the decoded ones.
         let mut n = 0;
         while !buf.is_empty() {
             if let Err(error) = self.link.receive(&mut buf[..n]) {
-                // The peer gets the reason if its socket takes it now.
+                // The peer gets the close frame if the socket takes it now.
                 let _: Result<()> = self.send_pending().and_then(|()| self.stream.flush());
                 return Err(invalid(error));
             }

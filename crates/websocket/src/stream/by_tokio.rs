@@ -28,13 +28,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for DeflateStream<S> {
         if buf.remaining() == 0 {
             return Poll::Ready(Ok(()));
         }
-        // The caller's buffer takes what the peer sent, and then what that means. Only the latter may be returned: bytes that
-        // fill the buffer are not the end of the loop.
+        // The caller's buffer first takes the bytes that the peer sent, and then the decoded ones.
+        // Only the latter may be returned, so the loop must not end when the peer's bytes fill the
+        // buffer.
         loop {
             let received = this.link.receive(&mut buf.filled_mut()[start..]);
             buf.set_filled(start);
             if let Err(error) = received {
-                // The peer gets the reason if its socket takes it now.
+                // The peer gets the close frame if the socket takes it now.
                 if this.poll_pending(cx).is_ready() {
                     let _: Poll<Result<()>> = Pin::new(&mut this.stream).poll_flush(cx);
                 }

@@ -1,4 +1,4 @@
-//! The chat of `examples/chat.rs`, with headless Chromium as one of its users.
+//! Tests the chat of `examples/chat.rs`, with headless Chromium as one of its users.
 
 #[allow(dead_code, reason = "its `main` is the example's")]
 #[path = "../../examples/chat.rs"]
@@ -27,7 +27,7 @@ fn serve() -> SocketAddr {
 
 type User = WebSocket<DeflateStream<TcpStream>>;
 
-/// Joins the chat, and reads the server's greeting.
+/// Joins the chat and reads the server's greeting.
 fn join(address: SocketAddr, options: Options) -> User {
     let socket = TcpStream::connect(address).expect("connected");
     socket.set_nodelay(true).expect("an option");
@@ -39,7 +39,7 @@ fn join(address: SocketAddr, options: Options) -> User {
     user
 }
 
-/// Waits for a message that begins so.
+/// Waits for a message that begins with `start`.
 fn hear(user: &mut User, start: &str) -> String {
     loop {
         let text = user.read().expect("a message").into_text().expect("text").to_string();
@@ -64,7 +64,7 @@ fn users_of_the_chat_hear_each_other() {
     }
 }
 
-/// Ended with the test.
+/// A browser that is killed when the test ends.
 struct Browser(Child);
 
 impl Drop for Browser {

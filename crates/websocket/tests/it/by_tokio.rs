@@ -1,5 +1,5 @@
-//! The adapters of tokio and axum, with caller buffers of every small size and of sizes around the library's own, beside
-//! peers that send late and peers that send everything at once.
+//! Tests the adapters for tokio and axum with buffers of every small size and of sizes around those
+//! of the libraries, and with peers that send late or everything at once.
 
 use std::collections::VecDeque;
 use std::io::{Cursor, ErrorKind, Result, Write};
@@ -21,8 +21,8 @@ use tungstenite::protocol::WebSocketConfig;
 
 use crate::common::{chat, noise};
 
-/// A socket that gives what it has in pieces of at most `most` bytes, and takes as many. One that is late is pending
-/// before each.
+/// A socket that reads and writes pieces of at most `most` bytes. If it is late, it is pending
+/// before each piece.
 struct Wire {
     incoming: VecDeque<u8>,
     outgoing: Vec<u8>,
@@ -89,7 +89,7 @@ fn wait<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<Result<T>>) -> Result<
     }
 }
 
-/// The frame of a message as a library writes it.
+/// The frame of a message, as a library without compression writes it.
 fn plain_frame(role: Role, payload: &[u8]) -> Vec<u8> {
     let mask_bit = if role == Role::Client { 0x80 } else { 0 };
     let mut frame = match payload.len() {
@@ -105,7 +105,8 @@ fn plain_frame(role: Role, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Messages in plain frames of `role`, and the bytes that its stream sends for them.
+/// The uncompressed frames of messages that the side `role` writes, and the bytes that its stream
+/// sends for them.
 fn plain_and_wire(role: Role, payloads: &[Vec<u8>]) -> (Vec<u8>, Vec<u8>) {
     let plain: Vec<u8> = payloads.iter().flat_map(|payload| plain_frame(role, payload)).collect();
     let mut writer = stream(Cursor::new(Vec::new()), role);
@@ -113,7 +114,7 @@ fn plain_and_wire(role: Role, payloads: &[Vec<u8>]) -> (Vec<u8>, Vec<u8>) {
     (plain, writer.get_ref().get_ref().clone())
 }
 
-/// The payloads of messages, whose frames must have no reserved bits.
+/// Parses frames, which must have no reserved bits, and returns the payloads of the messages.
 fn payloads_of(mut frames: &[u8]) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = Vec::new();
     while let [first, second, rest @ ..] = frames {
@@ -134,7 +135,7 @@ fn payloads_of(mut frames: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
-/// Everything that a stream of `role` reads in buffers of `room` bytes, which hold something already.
+/// Reads everything from a stream of `role`, in buffers with room for `room` bytes after others.
 fn read_all(wire: Wire, role: Role, room: usize) -> (Vec<u8>, Result<()>) {
     let (mut stream, mut all) = (stream(wire, role), Vec::new());
     let mut memory = vec![0xa5; 3 + room];
@@ -169,13 +170,13 @@ fn large_payloads() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Sizes beside those of the library's own buffers, and of the buffer of tungstenite.
+/// Sizes around those of the buffers of this library and of tungstenite.
 fn own_sizes() -> impl Iterator<Item = usize> {
     [14, 125, 126, 4 << 10, 1 << 14, 1 << 16, 1 << 17].into_iter().flat_map(|size| [size - 1, size, size + 1])
 }
 
 #[test]
-fn a_buffer_that_the_socket_fills_gets_no_bytes_of_the_wire() {
+fn a_buffer_that_the_socket_fills_gets_only_decoded_bytes() {
     for (sender, reader) in [(Role::Server, Role::Client), (Role::Client, Role::Server)] {
         for (payloads, sizes) in [
             (small_payloads(), (1..=64).chain(own_sizes()).collect::<Vec<_>>()),
@@ -200,7 +201,7 @@ fn a_buffer_that_the_socket_fills_gets_no_bytes_of_the_wire() {
 }
 
 #[test]
-fn an_empty_buffer_takes_nothing_and_loses_nothing() {
+fn a_read_into_an_empty_buffer_loses_nothing() {
     let payloads = small_payloads();
     let (_, wire) = plain_and_wire(Role::Server, &payloads);
     let mut stream = stream(Wire::new(&wire, usize::MAX, false), Role::Client);
@@ -221,7 +222,7 @@ fn an_empty_buffer_takes_nothing_and_loses_nothing() {
 fn messages_before_a_forbidden_frame_in_one_read_are_not_lost() {
     let payloads = small_payloads();
     let (_, mut wire) = plain_and_wire(Role::Server, &payloads);
-    // A block of an unknown kind.
+    // A deflate block of an invalid type.
     wire.extend_from_slice(&[0xc2, 1, 6]);
     for room in [1, 2, 63, 1 << 16] {
         let (got, end) = read_all(Wire::new(&wire, usize::MAX, false), Role::Client, room);
@@ -259,7 +260,8 @@ fn frames_written_in_pieces_reach_a_socket_that_takes_few_bytes() {
     }
 }
 
-/// Echoes every message of every connection, which reads in buffers of the size that its path says.
+/// Starts a server that echoes every message. The path of a connection sets the size of its read
+/// buffer.
 fn serve() -> SocketAddr {
     async fn echo(upgrade: WebSocketUpgrade, size: axum::extract::Path<usize>) -> Response {
         upgrade.config(WebSocketConfig::default().read_buffer_size(size.0)).on_upgrade(async |mut socket| {
@@ -282,7 +284,7 @@ fn serve() -> SocketAddr {
     address.recv_timeout(Duration::from_secs(10)).expect("an address")
 }
 
-/// Sends all messages, whole or in pieces of `piece` bytes, while a thread of its own reads the echoes.
+/// Sends all messages in pieces of `piece` bytes from another thread, and reads the echoes.
 fn ask(address: SocketAddr, size: usize, payloads: &[Vec<u8>], piece: usize) {
     let socket = TcpStream::connect(address).expect("connected");
     socket.set_nodelay(true).expect("an option");
@@ -303,7 +305,7 @@ fn ask(address: SocketAddr, size: usize, payloads: &[Vec<u8>], piece: usize) {
 }
 
 #[test]
-fn a_server_of_axum_echoes_what_comes_late_and_what_comes_at_once() {
+fn a_server_of_axum_echoes_messages_that_come_late_or_all_at_once() {
     let address = serve();
     for size in 1..=64 {
         ask(address, size, &small_payloads(), usize::MAX);

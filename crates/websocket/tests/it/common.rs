@@ -1,4 +1,4 @@
-//! A pair of sockets in memory that take and give few bytes at a time, and payloads.
+//! A pair of sockets in memory that transfer few bytes at a time, and payloads.
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Result, Write};
 use std::rc::Rc;
 
-/// One end of a connection: reads and writes of at most `most` bytes, every second of which would block.
+/// One end of a connection. It reads and writes at most `most` bytes at a time, and every second
+/// call would block.
 pub(crate) struct End {
     pub(crate) incoming: Rc<RefCell<VecDeque<u8>>>,
     pub(crate) outgoing: Rc<RefCell<VecDeque<u8>>>,
@@ -15,7 +16,7 @@ pub(crate) struct End {
     calls: usize,
 }
 
-/// Both ends.
+/// Both ends of a connection.
 pub(crate) fn pair(most: usize) -> (End, End) {
     let (one, other) = (Rc::default(), Rc::default());
     let end = |incoming: &Rc<_>, outgoing: &Rc<_>| End {
@@ -62,7 +63,7 @@ impl Write for End {
     }
 }
 
-/// Bytes that do not become smaller.
+/// Incompressible bytes.
 pub(crate) fn noise(len: usize) -> Vec<u8> {
     let mut state = 1_u64;
     let mut next = || {

@@ -1,4 +1,5 @@
-//! Connections of tungstenite through [`DeflateStream`], in pieces of any size.
+//! Tests connections of tungstenite through [`DeflateStream`], whose bytes arrive in pieces of any
+//! size.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -11,7 +12,7 @@ use crate::common::{End, chat, noise, pair};
 
 type Socket = WebSocket<DeflateStream<End>>;
 
-/// Both ends after the handshake.
+/// Connects two libraries and returns both ends after the handshake.
 fn connect(most: usize, client: &Options, server: &Options) -> (Socket, Socket) {
     let (one, other) = pair(most);
     shake(DeflateStream::client(one, client.clone()), DeflateStream::server(other, server.clone()))
@@ -41,7 +42,7 @@ fn is_wait<T>(result: &Result<T, Error>) -> bool {
     matches!(result, Err(Error::Io(e)) if e.kind() == ErrorKind::WouldBlock)
 }
 
-/// Sends a message; returns what arrives.
+/// Sends a message and returns the one that arrives.
 fn pass(from: &mut Socket, to: &mut Socket, message: Message) -> Message {
     let sent = from.send(message);
     assert!(sent.is_ok() || is_wait(&sent), "{sent:?}");
@@ -103,7 +104,7 @@ fn every_window_and_level_passes() {
 }
 
 #[test]
-fn a_conversation_becomes_a_quarter() {
+fn a_conversation_shrinks_to_less_than_a_quarter() {
     let (mut client, mut server) = connect(1 << 20, &Options::default(), &Options::default());
     let wire = std::rc::Rc::clone(&client.get_ref().get_ref().outgoing);
     let (mut plain, mut sent) = (0, 0);

@@ -1,4 +1,5 @@
-//! Frames of a peer that were written by hand: fragments, damage, and what RFC 7692 forbids.
+//! Tests frames of a peer that are written by hand: fragments, damage, and everything that RFC 7692
+//! forbids.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -7,7 +8,7 @@ use linerate_websocket::{Agreement, DeflateStream, Direction, Encoder, Level, Op
 
 use crate::common::{End, chat, noise, pair};
 
-/// A frame without mask and with a length below 126.
+/// A frame without a mask, with a length below 126.
 fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     [&[first, payload.len() as u8], payload].concat()
 }
@@ -16,7 +17,7 @@ fn agreement(bits: u8) -> Agreement {
     Agreement { server: Direction::window_bits(bits), client: Direction::window_bits(bits) }
 }
 
-/// A client's stream that has received `wire`; and the peer's end.
+/// A client's stream that is about to receive `wire`, and the peer's end.
 fn client(wire: &[u8], options: Options, bits: u8) -> (DeflateStream<End>, End) {
     let (one, mut peer) = pair(usize::MAX);
     peer.outgoing.borrow_mut().extend(wire);
@@ -24,7 +25,8 @@ fn client(wire: &[u8], options: Options, bits: u8) -> (DeflateStream<End>, End) 
     (DeflateStream::agreed(one, Role::Client, options, Some(agreement(bits))).expect("a stream"), peer)
 }
 
-/// Everything that can be read, in pieces of `room` bytes, and the error that ended it if it was not for want of input.
+/// Reads everything in pieces of `room` bytes. Returns it, and the error that ended reading, if it
+/// was not a lack of input.
 fn read_all(stream: &mut DeflateStream<End>, room: usize) -> (Vec<u8>, Option<linerate_websocket::Error>) {
     let (mut all, mut buf, mut waits) = (Vec::new(), vec![0; room], 0);
     loop {
@@ -45,7 +47,7 @@ fn read_all(stream: &mut DeflateStream<End>, room: usize) -> (Vec<u8>, Option<li
 
 #[test]
 fn fragments_with_control_frames_between_become_a_message() {
-    // "Hello" in two fragments (RFC 7692, section 7.2.3.1), a ping between them.
+    // "Hello" in two fragments (RFC 7692, section 7.2.3.1) with a ping between them.
     let wire = [
         frame(0x41, &[0xf2, 0x48, 0xcd]),
         frame(0x89, b"ping"),
@@ -94,7 +96,7 @@ fn every_frame_of_a_divided_message_has_a_mask_of_its_own() {
     let (one, peer) = pair(usize::MAX);
     let mut stream =
         DeflateStream::agreed(one, Role::Client, Options::default(), Some(agreement(15))).expect("a stream");
-    // One frame of the library, whose mask is 1, 2, 3, 4.
+    // The library writes one frame with the mask 1, 2, 3, 4.
     let mut wire = [&[0x82, 0xff][..], &(400_000_u64).to_be_bytes(), &[1, 2, 3, 4]].concat();
     wire.extend(noise(400_000));
     for piece in wire.chunks(1 << 14) {
@@ -152,14 +154,14 @@ fn what_the_rfc_forbids_ends_the_connection_with_a_close_frame() {
         let (_, error) = read_all(&mut stream, 1 << 16);
         assert!(error.is_some(), "{name}");
         assert!(stream.write(&frame(0x81, b"more")).is_err(), "{name}");
-        // Two bytes of header, the mask, the code.
+        // The close frame has two bytes of header, the mask, and the code.
         let close: Vec<u8> = peer.incoming.borrow().iter().copied().collect();
         assert_eq!((close.len(), &close[..2]), (8, &[0x88, 0x82][..]), "{name}");
         assert_eq!(u16::from_be_bytes([close[6] ^ close[2], close[7] ^ close[3]]), code, "{name}");
     }
 }
 
-/// A conversation of a peer whose window is 2^`bits` bytes.
+/// The frames of several messages from a peer with a window of 2^`bits` bytes.
 fn conversation(bits: u8) -> Vec<u8> {
     let mut scratch = Scratch::new();
     let mut encoder = Encoder::new(Direction::window_bits(bits), Level::Default).expect("an encoder");
@@ -175,7 +177,7 @@ fn conversation(bits: u8) -> Vec<u8> {
 }
 
 #[test]
-fn every_truncation_and_bit_flip_is_an_error_or_other_frames() {
+fn truncations_give_a_prefix_and_bit_flips_an_error_or_other_frames() {
     let wire = conversation(9);
     let (mut stream, _peer) = client(&wire, Options::default(), 9);
     let (whole, error) = read_all(&mut stream, 4096);
@@ -200,7 +202,8 @@ fn every_truncation_and_bit_flip_is_an_error_or_other_frames() {
     }
     assert!(flips_refused > wire.len() / 2, "{flips_refused}");
     let (truncations, flips) = (wire.len(), 8 * wire.len());
-    // What is cut short gives the messages that are whole, without an error: the peer may be gone.
+    // Truncated input gives the whole messages before its end and no error, since the peer may just
+    // be gone.
     Outcome { truncations, truncations_refused: 0, flips, flips_refused, ..Outcome::default() }
         .record("reader", "websocket frames");
 }
@@ -213,7 +216,7 @@ fn a_peer_that_uses_a_larger_window_than_agreed_is_refused() {
 }
 
 #[test]
-fn a_message_of_thousand_times_its_size_is_read_in_little_memory() {
+fn a_message_that_expands_a_thousand_times_is_read_in_little_memory() {
     let mut scratch = Scratch::new();
     let mut encoder = Encoder::new(Direction::default(), Level::Best).expect("an encoder");
     let payload = vec![0; 16 << 20];

@@ -1,5 +1,5 @@
-//! The integration tests, linked into one program. Files beside this folder are programs that need a process of their own,
-//! each for the reason at its top.
+//! The integration tests, linked into one program. Each file beside this folder is another program,
+//! since it needs a process of its own for the reason at its top.
 
 #[cfg(feature = "axum")]
 mod browser;

@@ -1,4 +1,4 @@
-//! Prepared messages between ordinary ones, in random orders.
+//! Tests prepared messages between ordinary ones, in random orders.
 
 use std::io::{Cursor, ErrorKind, Write};
 
@@ -20,7 +20,7 @@ const DIRECTIONS: [(u8, bool, bool); 24] = {
     all
 };
 
-/// Small numbers that a seed repeats.
+/// Pseudorandom numbers from a seed.
 struct Order(u64);
 
 impl Order {
@@ -29,7 +29,7 @@ impl Order {
         (self.0 >> 33) as usize % n
     }
 
-    /// A message of any kind, with the number `i`.
+    /// A random kind of message, with the number `i`.
     fn message(&mut self, i: usize) -> Message {
         match self.below(12) {
             0 => Message::text(""),
@@ -54,7 +54,7 @@ fn options(direction: Direction, remember_prepared: bool) -> Options {
     Options { encoder: direction, decoder: direction, remember_prepared, ..Options::default() }
 }
 
-/// A connection of two libraries after the handshake.
+/// Connects two libraries, as if after the handshake.
 fn connect(
     most: usize,
     options: &Options,
@@ -72,7 +72,7 @@ fn is_wait<T>(result: &Result<T, Error>) -> bool {
     matches!(result, Err(Error::Io(e)) if e.kind() == ErrorKind::WouldBlock)
 }
 
-/// Reads what has arrived.
+/// Reads all messages that have arrived.
 fn read(socket: &mut WebSocket<DeflateStream<End>>, got: &mut Vec<Message>) {
     let mut waits = 0;
     while waits < 2 {
@@ -84,7 +84,7 @@ fn read(socket: &mut WebSocket<DeflateStream<End>>, got: &mut Vec<Message>) {
     }
 }
 
-/// Sends everything, which the peer reads.
+/// Sends everything that is pending, while the peer reads.
 fn flush(sockets: &mut [WebSocket<DeflateStream<End>>; 2], from: usize, got: &mut Vec<Message>) {
     let [one, other] = sockets;
     let (from, to) = if from == 0 { (one, other) } else { (other, one) };
@@ -125,7 +125,7 @@ fn prepared_and_ordinary_messages_arrive_in_order_both_ways() {
     }
 }
 
-/// The library is inside a frame, or a message, most of the time.
+/// The library is inside a frame or a message most of the time when a prepared message is queued.
 #[test]
 fn prepared_messages_wait_for_the_end_of_a_message() {
     for (seed, (bits, takeover, remember)) in DIRECTIONS.into_iter().enumerate() {
@@ -144,7 +144,7 @@ fn prepared_messages_wait_for_the_end_of_a_message() {
                 waiting.push(message.into_data().to_vec());
             };
             for i in 0..40_usize {
-                // Two fragments of a message, a pong between them.
+                // Two fragments of a message with a pong between them.
                 let text = chat(i).repeat(1 + i % 5);
                 let (start, end) = text.as_bytes().split_at(text.len() / 3);
                 let frame = |first: u8, payload: &[u8]| {
@@ -185,7 +185,7 @@ fn prepared_messages_wait_for_the_end_of_a_message() {
     }
 }
 
-/// The payloads of frames without mask, with RSV1 or not.
+/// Parses frames without masks, and returns for each whether RSV1 is set, and the payload.
 fn frames(mut wire: &[u8]) -> Vec<(bool, Vec<u8>)> {
     let mut all = Vec::new();
     while let [first, len, rest @ ..] = wire {
@@ -201,7 +201,7 @@ fn frames(mut wire: &[u8]) -> Vec<(bool, Vec<u8>)> {
     all
 }
 
-/// zlib's window is exactly the one agreed on, where the test kit has zlib.
+/// The window of the decoder is exactly the one agreed on if the test kit has zlib.
 #[test]
 fn zlib_decodes_each_message_in_the_agreed_window() {
     for (seed, (bits, takeover, remember)) in DIRECTIONS.into_iter().enumerate() {
@@ -215,7 +215,7 @@ fn zlib_decodes_each_message_in_the_agreed_window() {
             let (mut order, mut sent) = (Order(seed as u64), Vec::new());
             for i in 0..150 {
                 let message = match order.message(i) {
-                    // In one frame.
+                    // The message must fit into one frame.
                     message if message.len() > 60_000 => Message::text(chat(i)),
                     message => message,
                 };
@@ -263,14 +263,14 @@ fn later_messages_refer_to_what_is_remembered() {
         };
         texts.iter().map(size).map(|size| size < 30).collect::<Vec<_>>()
     };
-    // The message before four prepared ones is remembered, the one before five is not.
+    // The message before four prepared ones is remembered; the one before five is not.
     assert_eq!(sizes(true, &texts[..5]), [true; 5]);
     assert_eq!(sizes(true, &texts), [false, false, true, true, true, true]);
     assert_eq!(sizes(false, &texts[..3]), [false; 3]);
 }
 
 #[test]
-fn what_does_not_become_smaller_is_sent_as_it_is_and_leaves_no_trace() {
+fn incompressible_prepared_messages_are_sent_as_they_are_and_do_not_change_the_window() {
     let direction = Direction::window_bits(9);
     let mut scratch = Scratch::new();
     let [mut one, mut other] = [(); 2].map(|()| Encoder::new(direction, Level::Default).expect("an encoder"));
@@ -284,7 +284,7 @@ fn what_does_not_become_smaller_is_sent_as_it_is_and_leaves_no_trace() {
     let agreement = Agreement { server: direction, client: direction };
     let mut server =
         DeflateStream::agreed(wire, Role::Server, Options::default(), Some(agreement)).expect("a stream");
-    // Fewer bytes than `smallest`.
+    // The first message has fewer bytes than `smallest`.
     for text in [&"a".repeat(31), &"a".repeat(32)] {
         server.queue(&Prepared::text(text)).expect("after the handshake");
     }
@@ -307,7 +307,7 @@ fn a_connection_that_does_not_read_holds_no_copy() {
 }
 
 #[test]
-fn before_the_handshake_and_beside_one_that_failed_there_is_nobody_to_send_to() {
+fn queueing_before_the_handshake_or_after_one_that_failed_is_a_bad_argument() {
     let error = |stream: &mut DeflateStream<Cursor<Vec<u8>>>| {
         stream.queue(&Prepared::text("hello")).expect_err("nobody").kind
     };

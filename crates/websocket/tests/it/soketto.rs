@@ -1,4 +1,4 @@
-//! Client and server of soketto with our extension.
+//! Tests the client and the server of soketto with our extension.
 
 use std::io::{Read, Result, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use tungstenite::Message;
 
 use crate::common::{chat, noise};
 
-/// A socket that blocks, as one that is always ready.
+/// A blocking socket behind the asynchronous traits, so it is always ready.
 struct Blocking(TcpStream);
 
 impl AsyncRead for Blocking {
@@ -102,7 +102,7 @@ fn tungstenite_and_a_server_of_soketto_understand_each_other() {
 }
 
 #[test]
-fn a_client_of_soketto_understands_a_server_of_it() {
+fn a_client_and_a_server_of_soketto_understand_each_other() {
     for bits in [8, 11, 15] {
         let address = serve(Options::default());
         run(async {
