@@ -2,7 +2,7 @@
 
 const { inspect, types } = require('node:util');
 
-/** Largest payload, message or output if the caller says nothing: 64 MiB. */
+/** Default limit on a payload, message or output, in bytes. */
 const DEFAULT_LIMIT = 64 * 1024 * 1024;
 
 function refuse(Class, code, message) {
@@ -10,8 +10,8 @@ function refuse(Class, code, message) {
 }
 
 /**
- * The bytes of a buffer, an ArrayBuffer or a view of one. Shared memory is copied, as another thread may write to it while
- * native code reads.
+ * Returns the bytes of a Buffer, an ArrayBuffer or any other view of one. Shared memory is copied,
+ * since another thread may write to it while native code reads.
  */
 function bytes(data, name = 'data') {
   if (ArrayBuffer.isView(data)) {
@@ -35,8 +35,8 @@ function bytes(data, name = 'data') {
 const { keys } = Object.getPrototypeOf(Uint8Array.prototype);
 
 /**
- * Whether a view has its memory: the buffer may have been transferred to another thread, or have shrunk. The length of such a
- * view is 0, or throws, as methods do.
+ * Whether a view still has its memory. It has not if its buffer was transferred to another thread
+ * or has shrunk: then its length is 0 or throws, and its methods throw.
  */
 function isWithin(view) {
   try {
@@ -55,7 +55,7 @@ function copied(shared, offset, length) {
   return new Uint8Array(new Uint8Array(shared, offset, length));
 }
 
-/** The options object. */
+/** Checks the options object. */
 function object(options) {
   if (options === undefined) return {};
   if (options === null || typeof options !== 'object') {
@@ -64,7 +64,7 @@ function object(options) {
   return options;
 }
 
-/** An option that is an integer from `least` to `most`. */
+/** Reads an option that is an integer from `least` to `most`. */
 function integer(options, name, fallback, least, most) {
   const value = options[name] ?? fallback;
   if (typeof value !== 'number') {
@@ -76,14 +76,14 @@ function integer(options, name, fallback, least, most) {
   return value;
 }
 
-/** An option that is a number of bytes. */
+/** Reads an option that is a number of bytes. */
 function limit(options, name, fallback = DEFAULT_LIMIT) {
   const value = options[name] ?? fallback;
   if (value === Infinity) return Number.MAX_SAFE_INTEGER;
   return integer(options, name, fallback, 0, Number.MAX_SAFE_INTEGER);
 }
 
-/** An option that is true or false. */
+/** Reads an option that is true or false. */
 function flag(options, name, fallback = false) {
   const value = options[name] ?? fallback;
   if (typeof value !== 'boolean') {
@@ -92,7 +92,7 @@ function flag(options, name, fallback = false) {
   return value;
 }
 
-/** One of a few words. */
+/** Checks that a value is one of a few words. */
 function choice(value, name, choices) {
   if (choices.includes(value)) return value;
   const list = choices.map((one) => JSON.stringify(one)).join(', ');

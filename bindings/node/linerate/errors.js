@@ -1,6 +1,6 @@
 'use strict';
 
-/** An error of compressed data, or of its limits. */
+/** An error in compressed data, or data above a limit. */
 class LinerateError extends Error {
   constructor(message, { code, kind, offset, cause } = {}) {
     super(message, cause === undefined ? undefined : { cause });
@@ -11,7 +11,7 @@ class LinerateError extends Error {
 }
 Object.defineProperty(LinerateError.prototype, 'name', { value: 'LinerateError', configurable: true, writable: true });
 
-/** An error of a gateway's connection. */
+/** An error on a connection to a gateway. */
 class GatewayError extends LinerateError {
   constructor(message, details = {}) {
     super(message, details);
@@ -20,9 +20,9 @@ class GatewayError extends LinerateError {
 }
 Object.defineProperty(GatewayError.prototype, 'name', { value: 'GatewayError', configurable: true, writable: true });
 
-/** The error that native code threw, as one of the classes above; others as they are. */
+/** Converts an error of native code to one of the classes above. Returns other errors unchanged. */
 function typed(error) {
-  // What a panic becomes.
+  // napi gives errors of panics the code GenericFailure.
   const code = error?.code === 'GenericFailure' ? 'ERR_LINERATE_INTERNAL' : error?.code;
   if (typeof code !== 'string' || !code.startsWith('ERR_LINERATE_')) return error;
   const { kind, offset, messageIndex } = error;
@@ -32,7 +32,7 @@ function typed(error) {
   return made;
 }
 
-/** Calls native code. */
+/** Calls native code and converts its errors. */
 function native(call) {
   try {
     return call();

@@ -5,7 +5,8 @@ const { bytes, choice, flag, integer, limit, object, refuse } = require('./argum
 const { native, typed } = require('./errors.js');
 const { space } = require('./space.js');
 
-// Native functions take data that they can read at once, and return undefined for others, which are checked here first.
+// These native functions return undefined for data that they cannot read directly; it is then
+// checked and passed again.
 const { gatewayBytes, gatewayText } = binding;
 
 const KINDS = binding.gatewayKinds();

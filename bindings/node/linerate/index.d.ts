@@ -5,7 +5,7 @@ import { Transform, TransformOptions } from 'node:stream';
 /** A Buffer, any other view, or an ArrayBuffer. Shared memory is copied before it is read. */
 export type Bytes = NodeJS.ArrayBufferView | ArrayBufferLike;
 
-/** What is wrong: the input, a limit, or the call. */
+/** The cause of an error: the input, a limit, or the call. */
 export type ErrorCode =
   | 'ERR_LINERATE_TRUNCATED'
   | 'ERR_LINERATE_CORRUPT'
@@ -16,18 +16,21 @@ export type ErrorCode =
   | 'ERR_LINERATE_INTERNAL';
 
 /**
- * An error of compressed data, or of its limits. Wrong arguments are a `TypeError` or `RangeError` with Node's own codes,
- * as `ERR_INVALID_ARG_TYPE`.
+ * An error in compressed data, or data above a limit. Wrong arguments are a `TypeError` or
+ * `RangeError` with Node's own codes, such as `ERR_INVALID_ARG_TYPE`.
  */
 export class LinerateError extends Error {
   readonly code: ErrorCode;
-  /** The code in words: "corrupt", "limit exceeded". */
+  /** The code in words, such as "corrupt" or "limit exceeded". */
   readonly kind?: string;
-  /** Offset in bytes, of compressed data from its beginning. */
+  /** Where the error is: an offset in bytes from the beginning of the compressed data. */
   readonly offset?: number;
 }
 
-/** A damaged or truncated stream of a gateway, or one above the limits. `offset` counts from the connection's beginning. */
+/**
+ * The stream of a gateway is damaged, truncated or above a limit. `offset` counts from the
+ * beginning of the connection.
+ */
 export class GatewayError extends LinerateError {
   readonly kind: string;
   readonly offset: number;
@@ -36,8 +39,8 @@ export class GatewayError extends LinerateError {
 }
 
 /**
- * The transport: of a gateway, the `compress` parameter of its URL; the others are of feeds whose messages are compressed
- * each on its own.
+ * The transport. The first two are those of gateways, and have the names that `compress` has in a
+ * gateway's URL. The others are for feeds, which compress each message on its own.
  */
 export type GatewayKind = 'zlib-stream' | 'zstd-stream' | 'zstd-frame' | 'zlib' | 'gzip' | 'raw-deflate';
 
@@ -54,46 +57,50 @@ export interface Envelope {
 export interface GatewayOptions {
   /** Largest payload in bytes; 64 MiB by default. One byte more is an error. */
   maxMessage?: number;
-  /** Base-2 logarithm of the largest window of a zstd frame, 10 to 27; 16 by default, as gateways have it. */
+  /** Base-2 logarithm of the largest window of a zstd frame, 10 to 27; 16 by default, which gateways use. */
   windowLog?: number;
   /**
-   * Whether each payload must be exactly one JSON object or one term of Erlang's format. The streams have no checksums, so
-   * only this detects most lost or damaged messages. It costs one pass over the payload, and sets `envelope`.
+   * Requires each payload to be exactly one JSON object or one term of Erlang's external term
+   * format. The streams have no checksums, so this check is the only way to detect most lost or
+   * damaged messages. It costs one pass over the payload, and sets `envelope`.
    */
   checks?: 'json' | 'etf';
-  /** With `checks`, whether sequence numbers must increase by one, too. */
+  /** Requires sequence numbers to increase by one, too. Needs `checks`. */
   sequence?: boolean;
-  /** Keeps compressed messages for `recording`: at most so many, of so many bytes in all. */
+  /** Keeps the last compressed messages for `recording`: at most `messages`, and at most `bytes` in total. */
   recent?: { messages: number; bytes: number };
 }
 
 /**
- * The decompressor of one connection, for the content of its websocket messages in order. It holds up to 33 KB (zlib) or
- * 72 KB (zstd), which the garbage collector knows of.
+ * The decompressor of one connection. It takes the content of the websocket messages in order. It
+ * holds up to 33 KB (zlib) or 72 KB (zstd), which are reported to the garbage collector.
  *
- * After an error of a stream every call throws it again, until `reset`. Where messages are independent, an error is that of
- * its message alone.
+ * After an error in a stream, every call throws that error again until `reset`. Where messages are
+ * independent, an error affects only its own message.
  */
 export class GatewayDecompressor {
   constructor(kind: GatewayKind, options?: GatewayOptions);
-  /** Decompresses a message; null for a fragment of one, which zlib streams may send. */
+  /** Decompresses a message. Returns null for a fragment of a message, which zlib streams may send. */
   decompress(data: Bytes): Buffer | null;
-  /** The same as a string, without a buffer in between. A payload that is not UTF-8 is an error. */
+  /** Decompresses a message to a string, without a Buffer in between. A payload that is not UTF-8 is an error. */
   decompressText(data: Bytes): string | null;
-  /** Begins a new connection, also one that resumes a session. Frees what the old one held. */
+  /** Begins a new connection, even one that resumes a session. Frees the memory of the old one. */
   reset(): void;
-  /** Sets the last sequence number before this connection. Call it after `reset`; only `sequence` uses it. */
+  /**
+   * Sets the last sequence number that was received before this connection. Call it after `reset`.
+   * Only the check `sequence` uses it.
+   */
   resumeAfter(sequence: number): void;
-  /** The recent compressed messages, as a file for `linerate gateway replay`. */
+  /** Returns the recent compressed messages as a file for `linerate gateway replay`. */
   recording(): Buffer;
   readonly kind: GatewayKind;
-  /** Whole messages of this connection. */
+  /** Number of whole messages on this connection. */
   readonly messages: number;
-  /** Compressed bytes of this connection. */
+  /** Number of compressed bytes on this connection. */
   readonly compressedBytes: number;
-  /** Bytes of its payloads. */
+  /** Number of bytes of the payloads of this connection. */
   readonly payloadBytes: number;
-  /** Bytes held for this connection, without the working memory that all share. */
+  /** Bytes held for this connection, without the working memory that all connections share. */
   readonly memory: number;
   /** Envelope of the last message; null without `checks`. */
   readonly envelope: Envelope | null;
@@ -102,31 +109,37 @@ export class GatewayDecompressor {
 }
 
 /**
- * Reads the envelope of a payload without the rest, to decide whether it is worth parsing. Gateways that write JSON put
- * these members first; bytes after them are not checked.
+ * Reads the envelope of a payload without the rest, to decide whether the payload is worth parsing.
+ * Gateways that write JSON put these members first; bytes after them are not checked.
  */
 export function peek(payload: Bytes | string, encoding?: 'json' | 'etf'): Envelope;
 
 export interface SessionOptions {
-  /** Base-2 logarithm of the window in bytes, 8 to 15: `server_max_window_bits` or `client_max_window_bits`; 15 by default. */
+  /**
+   * Base-2 logarithm of the window in bytes, 8 to 15; 15 by default. It is the value of
+   * `server_max_window_bits` or `client_max_window_bits`.
+   */
   windowBits?: number;
-  /** Whether each message stands alone: `server_no_context_takeover` or `client_no_context_takeover`. */
+  /**
+   * Keeps messages from referring to earlier ones: `server_no_context_takeover` or
+   * `client_no_context_takeover`. False by default.
+   */
   noContextTakeover?: boolean;
 }
 
 /** Compresses the messages of one direction of a websocket connection, for permessage-deflate (RFC 7692). */
 export class DeflateSession {
-  /** `level` is 0 to 9, 2 by default: from 4 on smaller and slower; 8 and 9 are as 7. */
+  /** `level` is 0 to 9, 2 by default. Levels above 3 are smaller and slower; 8 and 9 are the same as 7. */
   constructor(options?: SessionOptions & { level?: number });
-  /** Compresses a message, or a fragment of one if `fin` is false: the content of a frame. */
+  /** Compresses a message, or a fragment of one if `fin` is false. Returns the payload of a frame. */
   compress(data: Bytes, fin?: boolean): Buffer;
   /** Bytes held for this direction. */
   readonly memory: number;
 }
 
 /**
- * Decompresses the messages of one direction of a websocket connection, for permessage-deflate (RFC 7692). After an error
- * every call throws it again: the connection cannot go on.
+ * Decompresses the messages of one direction of a websocket connection, for permessage-deflate (RFC
+ * 7692). After an error every call throws it again, and the connection must be closed.
  */
 export class InflateSession {
   /** `maxMessage` is the largest message in bytes, 64 MiB by default. */
@@ -140,30 +153,33 @@ export class InflateSession {
 export interface ZstdOptions extends TransformOptions {
   /** Base-2 logarithm of the largest window of a frame, 10 to 31; 27 (128 MiB) by default. */
   windowLog?: number;
-  /** Largest output in bytes; unlimited by default, as output is passed on in pieces. */
+  /** Largest output in bytes; unlimited by default, since output is passed on in pieces. */
   maxOutputLength?: number;
-  /** Bytes of a piece of output; 128 KiB by default. */
+  /** Largest piece of output in bytes; 128 KiB by default. */
   chunkSize?: number;
 }
 
 /**
- * Decompresses zstd frames, one after the other, on the thread pool. Checksums are verified, skippable frames skipped;
- * memory is that of the window.
+ * Decompresses any number of zstd frames on the thread pool. Checksums are verified, and skippable
+ * frames are skipped. It holds the window of the frame and little more.
  */
 export class ZstdDecompress extends Transform {
   constructor(options?: ZstdOptions);
 }
 
-/** `new ZstdDecompress(options)`. */
+/** The same as `new ZstdDecompress(options)`. */
 export function createZstdDecompress(options?: ZstdOptions): ZstdDecompress;
 
-/** A container of deflate data: RFC 1950, 1952 or none. */
+/** The container of deflate data: zlib (RFC 1950), gzip (RFC 1952) or none. */
 export type DeflateFormat = 'zlib' | 'gzip' | 'raw';
 
 export interface DeflateOptions {
   /** 'zlib' by default. */
   format?: DeflateFormat;
-  /** 0 to 9, 2 by default: 6 is as small as zlib's level 6; 8 and 9 take another 7 MiB for each thread. */
+  /**
+   * 0 to 9, 2 by default. Output of level 6 is as small as that of zlib's level 6. Levels 8 and 9
+   * take 7 MiB more memory for each thread.
+   */
   level?: number;
 }
 
@@ -173,19 +189,22 @@ export interface OutputOptions {
 }
 
 export interface InflateOptions extends OutputOptions {
-  /** 'zlib' by default. Of 'gzip' all members are decompressed. */
+  /** 'zlib' by default. With 'gzip' all members are decompressed. */
   format?: DeflateFormat;
 }
 
-/** Compresses on the thread pool. The data is copied, and may be changed at once. */
+/** Compresses on the thread pool. The data is copied first, so it may be changed after the call. */
 export function deflate(data: Bytes, options?: DeflateOptions): Promise<Buffer>;
-/** Compresses. */
+/** Compresses in the calling thread. */
 export function deflateSync(data: Bytes, options?: DeflateOptions): Buffer;
-/** Decompresses on the thread pool. The data is copied, and may be changed at once. */
+/** Decompresses on the thread pool. The data is copied first, so it may be changed after the call. */
 export function inflate(data: Bytes, options?: InflateOptions): Promise<Buffer>;
-/** Decompresses. */
+/** Decompresses in the calling thread. */
 export function inflateSync(data: Bytes, options?: InflateOptions): Buffer;
-/** Decompresses all zstd frames of the data on the thread pool. The data is copied, and may be changed at once. */
+/**
+ * Decompresses all zstd frames of the data on the thread pool. The data is copied first, so it may
+ * be changed after the call.
+ */
 export function zstdDecompress(data: Bytes, options?: OutputOptions): Promise<Buffer>;
-/** Decompresses all zstd frames of the data. */
+/** Decompresses all zstd frames of the data in the calling thread. */
 export function zstdDecompressSync(data: Bytes, options?: OutputOptions): Buffer;

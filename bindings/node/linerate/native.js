@@ -1,7 +1,7 @@
 'use strict';
 
-// Loads the native part: the file that LINERATE_NODE names, linerate.node beside this file, or that of the package for this
-// platform. What it exports is no public interface.
+// Loads the native part: the file that LINERATE_NODE names, linerate.node beside this file, or the
+// package for this platform. Its exports are not a public interface.
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -21,7 +21,7 @@ function load() {
       failures.push(error);
     }
   }
-  // What is there and does not load says more than what is not there.
+  // A package that exists but does not load is a better hint than one that is missing.
   const cause = failures.find((error) => error.code !== 'MODULE_NOT_FOUND') ?? failures[0];
   const message =
     `linerate has no native part for ${process.platform} ${process.arch}: cannot load ${names.join(' or ')}. ` +

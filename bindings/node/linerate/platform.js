@@ -1,6 +1,6 @@
 'use strict';
 
-/** Names of the packages that may hold the native part for this platform, the most fitting first. */
+/** Returns the names of the packages that may have the native part for this platform, the best one first. */
 function packages(platform = process.platform, arch = process.arch, isMusl = usesMusl) {
   if (platform === 'linux') {
     const libc = isMusl() ? ['musl', 'gnu'] : ['gnu', 'musl'];
@@ -10,11 +10,11 @@ function packages(platform = process.platform, arch = process.arch, isMusl = use
   return [`@linerate/${platform}-${arch}`];
 }
 
-/** Whether Node.js runs on musl: its report names the version of glibc where there is one. */
+/** Whether Node.js runs on musl: on glibc its report names the version of glibc. */
 function usesMusl() {
   const { report } = process;
   if (typeof report?.getReport !== 'function') return false;
-  // Looking up the names of open connections takes seconds.
+  // The report would look up the host names of open connections, which takes seconds.
   const before = report.excludeNetwork;
   report.excludeNetwork = true;
   try {

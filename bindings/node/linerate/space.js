@@ -2,15 +2,15 @@
 
 const { markAsUntransferable } = require('node:worker_threads');
 
-/** Bytes that short Buffers share. */
+/** Size in bytes of the memory that short Buffers share. */
 const SIZE = 16 * 1024;
 
-/** Longest Buffer that shares them; native code makes longer ones. */
+/** Longest Buffer that shares memory. Native code makes longer ones. */
 const SHORT = 4 * 1024;
 
 /**
- * Memory that native code writes short output to, as Buffer.allocUnsafe has it: a Buffer with memory of its own takes
- * longer to make than a message to decompress.
+ * A pool of memory that native code writes short output to, like that of Buffer.allocUnsafe. To
+ * make a Buffer with memory of its own takes longer than to decompress a short message.
  */
 class Space {
   buffer = Space.#memory();
@@ -19,12 +19,15 @@ class Space {
 
   static #memory() {
     const { buffer } = Buffer.allocUnsafeSlow(SIZE);
-    // All output in it would be gone with it.
+    // A transfer of this memory would take all the output in it away.
     markAsUntransferable(buffer);
     return new Uint8Array(buffer);
   }
 
-  /** The Buffer of output: a length if it is here, else what native code has made. */
+  /**
+   * Returns the output of a native call as a Buffer. `made` is its length if native code wrote it
+   * to this memory, else the Buffer that native code made, or null.
+   */
   take(made) {
     if (typeof made === 'number') {
       const buffer = Buffer.from(this.buffer.buffer, this.at, made);

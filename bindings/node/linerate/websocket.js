@@ -7,7 +7,10 @@ const { space } = require('./space.js');
 
 const { deflateMessage, inflateMessage } = binding;
 
-/** What one of these functions makes of data. It returns undefined for data that has to be checked or copied. */
+/**
+ * Calls one of these native functions. It returns undefined for data that it cannot read directly,
+ * which is then checked or copied and passed again.
+ */
 function convert(call, messages, data, fin) {
   const flags = fin ? 1 : 0;
   try {

@@ -20,7 +20,7 @@ function zstdArguments(data, options) {
   return [bytes(data), limit(object(options), 'maxOutputLength')];
 }
 
-/** Waits for a task on the thread pool. */
+/** Starts a task on the thread pool, waits for it, and converts its errors. */
 async function finished(start) {
   try {
     return await start();

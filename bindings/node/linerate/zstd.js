@@ -10,7 +10,7 @@ const { typed } = require('./errors.js');
 class ZstdDecompress extends Transform {
   #native;
   #chunkSize;
-  /** Called once the reader wants more. */
+  /** The callback to continue with once the reader wants more. */
   #waiting = null;
 
   constructor(options) {
@@ -51,9 +51,9 @@ class ZstdDecompress extends Transform {
     }
   }
 
-  /** Decodes until the input is used up or the reader has enough: a small input may have gigabytes of output. */
+  /** Decodes until the input is used up or the reader has enough, since a small input may have gigabytes of output. */
   #step(callback) {
-    // What listeners throw must not end in the promise.
+    // Runs `next` outside of the promise, so that an exception of a listener is not a rejection.
     const then = (next, value) => process.nextTick(() => this.destroyed || next(value));
     const made = (output) => {
       if (output === null) callback();

@@ -1,6 +1,7 @@
 'use strict';
 
-// A client of our own against `linerate gateway serve`, in both transports: damage, loss and reconnects.
+// Tests a client of our own against `linerate gateway serve`, over both transports: damage, loss
+// and reconnects.
 
 const assert = require('node:assert');
 const { test } = require('node:test');
@@ -17,7 +18,7 @@ const sent = payloads(file)
   .map((text) => ({ text, ...JSON.parse(text) }))
   .filter(({ op, t }) => op === 0 && t !== 'READY');
 
-// Connects, and resumes after errors, until all events of the file have come.
+// Connects, and resumes after errors, until all events of the file have arrived.
 function receive(port, kind) {
   const decompressor = new GatewayDecompressor(kind, { checks: 'json', sequence: true });
   const seen = { texts: new Map(), connections: 0, errors: [], session: null, sequence: null };
@@ -88,7 +89,7 @@ const CASES = [
 
 for (const kind of ['zlib-stream', 'zstd-stream']) {
   for (const { options, connections, code } of CASES) {
-    test(`${kind}: every event comes ${options.join(' ')}`, async () => {
+    test(`${kind}: every event arrives ${options.join(' ')}`, async () => {
       const gateway = await serve('--messages', file, ...options);
       const seen = await receive(gateway.port, kind);
       await gateway.end();

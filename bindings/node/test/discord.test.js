@@ -1,7 +1,8 @@
 'use strict';
 
-// Runs the released discord.js on traffic of `linerate gateway generate`, served by `linerate gateway
-// serve`: as it is, and where the package zlib-sync is ours. scripts/test.sh node installs both and runs this test.
+// Runs the released discord.js on traffic of `linerate gateway generate`, served by `linerate
+// gateway serve`. If our zlib-sync is installed beside it, it is used. scripts/test.sh node
+// installs both and runs this test.
 
 const assert = require('node:assert');
 const path = require('node:path');
@@ -33,7 +34,7 @@ if (Inflate) {
   };
 }
 
-// Resolves once `condition()` is true; rejects on an error of the client or after 45 s.
+// Resolves once `condition()` is true. Rejects on an error of the client or after 45 s.
 function until(client, condition, what) {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`timeout: ${what()}`)), 45_000);

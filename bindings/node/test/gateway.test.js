@@ -11,7 +11,7 @@ const { HELLO, rawFrame, sample, zlibStream } = require('./support.js');
 
 const { GatewayDecompressor, GatewayError, LinerateError, peek } = linerate;
 
-// What a call throws; undefined if it throws nothing.
+// Returns what a call throws, or undefined if it throws nothing.
 function thrown(call) {
   try {
     call();
@@ -49,7 +49,7 @@ test('a message in fragments of every size comes out with the last one', async (
   }
 });
 
-test('zstd streams, and messages compressed each on its own', () => {
+test('zstd streams and independently compressed messages are decompressed', () => {
   const decompressor = new GatewayDecompressor('zstd-stream', { checks: 'json' });
   assert.strictEqual(decompressor.decompressText(HELLO.zstd), HELLO.text);
   assert.deepStrictEqual(decompressor.envelope, { op: 10, s: null, t: null });
@@ -91,7 +91,7 @@ test('an error is typed, says where it is, and persists until a reset', async ()
   frames.forEach((frame, i) => assert.strictEqual(decompressor.decompressText(frame), ['one', 'two', 'three'][i]));
 });
 
-test('text that is not UTF-8 is an error that persists; as a buffer it comes out', async () => {
+test('a payload that is not UTF-8 is an error that persists as text, and is returned as a buffer', async () => {
   const [frame] = await zlibStream([Buffer.from([0x61, 0xff, 0x62])]);
   const decompressor = new GatewayDecompressor('zlib-stream');
   assert.strictEqual(thrown(() => decompressor.decompressText(frame)).code, 'ERR_LINERATE_CORRUPT');
@@ -101,7 +101,7 @@ test('text that is not UTF-8 is an error that persists; as a buffer it comes out
   assert.deepStrictEqual(decompressor.decompress(frame), Buffer.from([0x61, 0xff, 0x62]));
 });
 
-test('the limit on payloads is exact, and a bomb or a large window costs no memory', async () => {
+test('the limit on payloads is exact, and a bomb or a large window takes no memory', async () => {
   const [frame] = await zlibStream([sample(4, 1000)]);
   assert.strictEqual(new GatewayDecompressor('zlib-stream', { maxMessage: 1000 }).decompress(frame).length, 1000);
   const error = thrown(() => new GatewayDecompressor('zlib-stream', { maxMessage: 999 }).decompress(frame));
@@ -167,7 +167,7 @@ test('envelopes are read from strings and bytes', () => {
   assert.strictEqual(thrown(() => peek('{}', 'xml')).code, 'ERR_INVALID_ARG_VALUE');
 });
 
-test('every kind of buffer is taken', async () => {
+test('every kind of buffer is accepted', async () => {
   const text = sample(5, 500);
   const [frame] = await zlibStream([text]);
   const padded = new Uint8Array([1, 2, 3, ...frame, 4]);
@@ -189,7 +189,7 @@ test('every kind of buffer is taken', async () => {
   assert.strictEqual(new GatewayDecompressor('zlib-stream').decompress(new Uint8Array(0)), null);
 });
 
-test('strings of every width come out as they went in, and lone bytes of none', async () => {
+test('strings of every character width round-trip', async () => {
   const texts = ['', 'é', 'naïve café '.repeat(9), 'a'.repeat(40) + '\u4e2d' + 'b'.repeat(40), '\u{1f600}\u4e2dx\u00e9'.repeat(50)];
   for (let ascii = 0; ascii < 34; ascii++) texts.push('x'.repeat(ascii) + '\u20ac' + 'y'.repeat(33 - ascii) + '\u{1f600}');
   const frames = await zlibStream(texts.map((text) => `"${text}"`));
@@ -216,14 +216,14 @@ test('short Buffers share memory, and none is written to again', async () => {
   assert.ok(new Set(made.map(({ buffer }) => buffer)).size < made.length / 2);
 });
 
-test('the memory that short Buffers share cannot be taken away', async () => {
+test('the memory that short Buffers share cannot be transferred', async () => {
   const [frame, next] = await zlibStream(['"one"', '"two"']);
   const decompressor = new GatewayDecompressor('zlib-stream');
   const one = decompressor.decompress(frame);
   try {
     structuredClone(one.buffer, { transfer: [one.buffer] });
   } catch {
-    // Newer versions of Node.js refuse it, others do as if it were not asked for.
+    // Newer versions of Node.js refuse the transfer; others ignore it.
   }
   assert.deepStrictEqual([one, decompressor.decompress(next)].map(String), ['"one"', '"two"']);
 });
@@ -242,7 +242,7 @@ test('detached buffers and views outside of theirs are refused, not empty frames
     gone((buffer) => new Int8Array(buffer, 1, 5)),
     gone((buffer) => new DataView(buffer)),
   ];
-  // Buffers that shrink are there from Node.js 20 on.
+  // Buffers that can shrink exist since Node.js 20.
   const resizable = new ArrayBuffer(frame.length, { maxByteLength: 2 * frame.length });
   if (resizable.resizable) {
     views.push(new Uint8Array(resizable, 2, frame.length - 2), new DataView(resizable, 2, frame.length - 2));
@@ -272,7 +272,7 @@ test('a zlib stream that is broken or ends is an error without a flush; so is a 
   }
 });
 
-test('wrong arguments have codes of Node.js', () => {
+test('wrong arguments throw errors with codes of Node.js', () => {
   const decompressor = new GatewayDecompressor('zlib-stream');
   for (const data of [undefined, null, 'text', 5, {}, [1, 2]]) {
     const error = thrown(() => decompressor.decompress(data));

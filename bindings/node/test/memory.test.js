@@ -1,6 +1,6 @@
 'use strict';
 
-// Run with --expose-gc.
+// Tests memory. Must run with --expose-gc.
 
 const assert = require('node:assert');
 const path = require('node:path');
@@ -15,7 +15,7 @@ const { HELLO, rawFrame, sample, zlibStream } = require('./support.js');
 const MIB = 1 << 20;
 const { DeflateSession, GatewayDecompressor, InflateSession, ZstdDecompress } = linerate;
 
-// Runs finalizers, too.
+// Collects garbage and runs finalizers.
 async function collect() {
   for (let i = 0; i < 4; i++) {
     global.gc();
@@ -23,7 +23,7 @@ async function collect() {
   }
 }
 
-test('the garbage collector knows what sessions hold: dropped ones are freed without a call of it', async () => {
+test('dropped sessions are freed without a call of the garbage collector, which is told their memory', async () => {
   const [frame] = await zlibStream([sample(1, 60_000)]);
   const message = new DeflateSession().compress(Buffer.from(sample(2, 60_000)));
   const makers = {
@@ -58,7 +58,7 @@ test('the garbage collector knows what sessions hold: dropped ones are freed wit
   }
 });
 
-test('sessions that are made and dropped do not add up', async () => {
+test('creating and dropping sessions does not leak memory', async () => {
   const [frame] = await zlibStream([sample(3, 20_000)]);
   const zstd = rawFrame(Buffer.from(sample(4, 100_000)));
   const round = async () => {
@@ -92,7 +92,7 @@ test('a reset frees the history', async () => {
   assert.ok(gateway.memory < 4096);
 });
 
-test('many tasks at once', async () => {
+test('many tasks at once give the right output', async () => {
   const contents = Array.from({ length: 64 }, (_, i) => Buffer.from(sample(i, 50_000 + i)));
   const compressed = await Promise.all(contents.map((content) => linerate.deflate(content)));
   const inflated = await Promise.all(compressed.map((data) => linerate.inflate(data)));

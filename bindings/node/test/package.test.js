@@ -1,6 +1,6 @@
 'use strict';
 
-// What the packages export, how the native part is found, and their types.
+// Tests what the packages export, how they find the native part, and their types.
 
 const assert = require('node:assert');
 const { execFileSync } = require('node:child_process');
@@ -37,7 +37,7 @@ test('a panic becomes an error with a code of linerate', () => {
   assert.strictEqual(typed(other), other);
 });
 
-test('the package for a platform is named as others name theirs', () => {
+test('the package for a platform has the usual name, with its libc', () => {
   const musl = () => true;
   const glibc = () => false;
   assert.strictEqual(packages('linux', 'x64', glibc)[0], '@linerate/linux-x64-gnu');
@@ -64,9 +64,9 @@ test('without a native part the error says what is missing', () => {
   assert.match(said, /^ERR_LINERATE_NOT_INSTALLED linerate has no native part for .*@linerate\//);
 });
 
-test('types are those of the code', () => {
+test('the types match the code', () => {
   const compiler = require.resolve('typescript/lib/tsc.js');
-  // Beside the packages, which it imports.
+  // The program must be beside the packages that it imports.
   const program = path.join(packageFolder, '..', '..', 'types.mts');
   fs.copyFileSync(path.join(__dirname, 'types.mts'), program);
   const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];

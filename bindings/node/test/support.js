@@ -1,6 +1,6 @@
 'use strict';
 
-// Shared by the tests: the program `linerate`, its gateway, streams to decompress.
+// Functions that the tests share: the program `linerate`, its gateway, and streams to decompress.
 
 const assert = require('node:assert');
 const { execFileSync, spawn } = require('node:child_process');
@@ -13,14 +13,14 @@ const zlib = require('node:zlib');
 
 const REPOSITORY = path.join(__dirname, '..', '..', '..');
 
-// A folder that is removed after the tests of a file.
+// Creates a folder that is removed after the tests of a file.
 function temporaryFolder() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'linerate-node-'));
   after(() => fs.rmSync(folder, { recursive: true }));
   return folder;
 }
 
-// Path of the program: LINERATE_BIN, or the newest build in the target folder.
+// Returns the path of the program: LINERATE_BIN, or the newest build in the target folder.
 function program() {
   if (process.env.LINERATE_BIN) return process.env.LINERATE_BIN;
   const target = process.env.CARGO_TARGET_DIR ?? path.join(REPOSITORY, 'target');
@@ -36,7 +36,8 @@ function generate(folder, guilds, events) {
   return path.join(folder, 'shard-0.msgs');
 }
 
-// The payloads of a file as text: each after its 4-byte little-endian length.
+// Returns the payloads of a file as text. In the file each follows its length (4 bytes,
+// little-endian).
 function payloads(file) {
   const bytes = fs.readFileSync(file);
   const all = [];
@@ -46,7 +47,7 @@ function payloads(file) {
   return all;
 }
 
-// Serves on a free port for at most a minute.
+// Starts a gateway on a free port, for at most a minute.
 async function serve(...options) {
   const args = ['gateway', 'serve', '--json', '--for', '60', ...options];
   const child = spawn(program(), args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -60,7 +61,7 @@ async function serve(...options) {
   return { port, end };
 }
 
-// The messages of a zlib-stream connection.
+// Returns the messages of a zlib-stream connection.
 async function zlibStream(texts) {
   const stream = zlib.createDeflate();
   const frames = [];
@@ -76,7 +77,7 @@ async function zlibStream(texts) {
   return frames;
 }
 
-// A zstd frame of raw blocks.
+// Makes a zstd frame of raw blocks.
 function rawFrame(content) {
   const parts = [Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38])]; // a window of 128 KiB
   const BLOCK = 100_000;
@@ -89,7 +90,7 @@ function rawFrame(content) {
   return Buffer.concat(parts);
 }
 
-// A zstd frame of `count` blocks that repeat a byte 128 Ki times: 4 bytes each.
+// Makes a zstd frame of `count` blocks of 4 bytes, each of which repeats a byte 128 Ki times.
 function repeatedFrame(byte, count) {
   const parts = [Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38])];
   for (let i = 1; i <= count; i++) {
@@ -101,7 +102,7 @@ function repeatedFrame(byte, count) {
   return Buffer.concat(parts);
 }
 
-// A frame by the program `zstd`; null if it is not installed.
+// Compresses with the program `zstd`. Returns null if it is not installed.
 function zstdFrame(content, ...options) {
   try {
     return execFileSync('zstd', ['-q', '-c', ...options], { input: content, maxBuffer: 1 << 30 });
@@ -120,7 +121,7 @@ const HELLO = {
   ),
 };
 
-// Text that compresses as JSON does, different for each number.
+// Makes text that compresses like JSON, and differs for each number.
 function sample(number, length) {
   let text = '';
   for (let i = number; text.length < length; i = (i * 1103515245 + 12345) % 2147483648) {

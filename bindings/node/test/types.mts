@@ -1,4 +1,5 @@
-// Compiled by package.test.js: what users write, and, after @ts-expect-error, what they must not.
+// Compiled by package.test.js. It has code that users may write and, after @ts-expect-error, code
+// that must not compile.
 
 import { createReadStream } from 'node:fs';
 
@@ -48,7 +49,7 @@ const result: Buffer | string | null = inflater.result;
 
 // @ts-expect-error: there is no such transport
 new GatewayDecompressor('brotli');
-// @ts-expect-error: text is no data
+// @ts-expect-error: a string is not data
 gateway.decompress('text');
 // @ts-expect-error: there is no such option
 new InflateSession({ level: 5 });

@@ -11,7 +11,7 @@ const { sample, zlibStream } = require('./support.js');
 const MESSAGES = [0, 1, 2, 3, 4].map((n) => sample(n % 3, 10 ** n));
 const TAIL = Buffer.from([0, 0, 0xff, 0xff]);
 
-// One direction as node:zlib decompresses it.
+// Decompresses one direction with node:zlib.
 async function inflated(frames) {
   const stream = zlib.createInflateRaw();
   const texts = [];
@@ -62,7 +62,7 @@ test('a message in fragments is one message', () => {
   assert.strictEqual(new InflateSession().decompress(hello).toString(), 'Hello');
 });
 
-test('the limit on messages is exact, also over fragments; then the connection cannot go on', () => {
+test('the limit on messages is exact, also over fragments, and its error persists', () => {
   const encoder = new DeflateSession({ noContextTakeover: true });
   const frame = encoder.compress(Buffer.alloc(1000, 7));
   const options = { noContextTakeover: true };

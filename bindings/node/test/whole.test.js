@@ -13,7 +13,7 @@ const { HELLO, rawFrame, repeatedFrame, sample, zstdFrame } = require('./support
 const { LinerateError, ZstdDecompress, createZstdDecompress } = linerate;
 const CONTENT = Buffer.from(sample(1, 300_000));
 
-// What is written to a stream, in pieces of `size` bytes.
+// Writes input to a stream in pieces of `size` bytes, and returns the output.
 async function through(stream, input, size = 65_536) {
   const pieces = [];
   for (let at = 0; at < input.length; at += size) pieces.push(input.subarray(at, at + size));
@@ -126,7 +126,7 @@ test('data may be changed once a task has begun', async () => {
   assert.deepStrictEqual(await result, CONTENT);
 });
 
-test('what a listener throws is an uncaught exception, not a rejection', async () => {
+test('an exception of a listener is uncaught, not a rejection', async () => {
   const { execFileSync } = require('node:child_process');
   const program = `
     const { ZstdDecompress } = require('linerate');

@@ -1,6 +1,6 @@
 'use strict';
 
-// A worker of memory.test.js: decompresses the same frames again and again.
+// A worker of memory.test.js, which decompresses the same frames again and again.
 
 const assert = require('node:assert');
 const { parentPort, workerData } = require('node:worker_threads');

@@ -1,6 +1,7 @@
 'use strict';
 
-// The package @linerate/zlib-sync, with the results that zlib-sync 0.1.10 has for the same calls.
+// Tests the package @linerate/zlib-sync. The expected results are those of zlib-sync 0.1.10 for the
+// same calls.
 
 const assert = require('node:assert');
 const { test } = require('node:test');
@@ -14,7 +15,7 @@ const { Inflate, Z_NO_FLUSH, Z_PARTIAL_FLUSH, Z_SYNC_FLUSH } = ZlibSync;
 const { Z_FULL_FLUSH, Z_FINISH, Z_BLOCK, Z_TREES } = ZlibSync;
 const WHOLE = zlib.deflateSync('hello hello');
 
-// err, msg and result after pushes of [data, flush].
+// Returns err, msg and result after pushes of [data, flush].
 function after(pushes, options) {
   const inflate = new Inflate(options);
   for (const push of pushes) inflate.push(...push);
@@ -29,7 +30,7 @@ test('results accumulate until the push after one that flushes', async () => {
   assert.deepStrictEqual(after([[one], [two, Z_SYNC_FLUSH]]), [0, null, 'firstsecond']);
   assert.deepStrictEqual(after([[one, Z_SYNC_FLUSH], [two, Z_SYNC_FLUSH]]), [0, null, 'second']);
   assert.deepStrictEqual(after([[one, Z_SYNC_FLUSH], [two, Z_NO_FLUSH]]), [0, null, 'second']);
-  // Flushes of other kinds, and values that are no numbers, end no result.
+  // Flushes of other kinds, and values that are not numbers, do not end a result.
   for (const flush of [Z_PARTIAL_FLUSH, Z_FULL_FLUSH, Z_BLOCK, Z_TREES, false, '2', 2n, null, {}, [2], Symbol('2')]) {
     assert.deepStrictEqual(after([[one, flush], [two, Z_SYNC_FLUSH]]), [0, null, 'firstsecond']);
   }
@@ -40,7 +41,7 @@ test('results accumulate until the push after one that flushes', async () => {
   }
 });
 
-test('whole and truncated streams', () => {
+test('whole streams end, and truncated ones are a buffer error after Z_FINISH', () => {
   for (const flush of [true, false, undefined, Z_SYNC_FLUSH]) {
     assert.deepStrictEqual(after([[WHOLE, flush]]), [1, 'stream end', 'hello hello']);
   }
@@ -51,7 +52,7 @@ test('whole and truncated streams', () => {
   assert.deepStrictEqual(after([[Buffer.alloc(0), Z_SYNC_FLUSH], [WHOLE, Z_FINISH]]), [1, 'stream end', 'hello hello']);
 });
 
-test('containers, windows and dictionaries', () => {
+test('windowBits selects container and window, and a dictionary is reported', () => {
   const cases = [[-15, zlib.deflateRawSync], [31, zlib.gzipSync], [47, zlib.gzipSync], [47, zlib.deflateSync]];
   for (const [windowBits, compress] of cases) {
     assert.deepStrictEqual(after([[compress('text'), true]], { windowBits }), [1, 'stream end', 'text']);
@@ -78,7 +79,7 @@ test('damaged data is an error that persists', async () => {
   assert.deepStrictEqual([inflate.err, inflate.result], [ZlibSync.Z_MEM_ERROR, null]);
 });
 
-test('strings, and what the constructor was given', () => {
+test('results are strings on request, and options are exposed', () => {
   const inflate = new Inflate({ to: 'string', chunkSize: 65_535, windowBits: 15 });
   assert.strictEqual(inflate.result, '');
   inflate.push(zlib.deflateSync('Grüße 🎉'), true);
@@ -96,7 +97,7 @@ test('strings, and what the constructor was given', () => {
   assert.throws(() => inflate.push(), TypeError);
 });
 
-test('a result stays what it is', async () => {
+test('a later push does not change an earlier result', async () => {
   const [one, two] = await zlibStream([sample(1, 5000), sample(2, 5000)]);
   const inflate = new Inflate();
   inflate.push(one, Z_SYNC_FLUSH);

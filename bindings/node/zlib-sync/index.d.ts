@@ -1,11 +1,11 @@
 /// <reference types="node" />
 
 export interface InflateOptions {
-  /** Has no effect: output is not made in chunks. */
+  /** Has no effect, since output is not made in chunks. */
   chunkSize?: number;
   /** Whether `result` is a string. */
   to?: 'string';
-  /** As zlib has it: 8 to 15, negative without a container, plus 16 for gzip, plus 32 for either. */
+  /** Base-2 logarithm of the window, as for zlib: 8 to 15, negative without a container, plus 16 for gzip, plus 32 for either. */
   windowBits?: number;
   /** Largest result in bytes, 64 MiB by default. zlib-sync has no limit. */
   maxOutputLength?: number;
@@ -14,9 +14,12 @@ export interface InflateOptions {
 /** Decompresses a stream whose state is kept between pushes. */
 export class Inflate {
   readonly windowBits: number;
-  /** Output since the last push that flushed; null after an error. */
+  /**
+   * The output so far. A push with `Z_SYNC_FLUSH` or `Z_FINISH` completes it, and the next push
+   * begins a new result. Null after an error.
+   */
   readonly result: Buffer | string | null;
-  /** `err` in words; null if all is well. */
+  /** `err` in words; null without an error. */
   readonly msg: string | null;
   /** 0, `Z_STREAM_END`, or a negative number. */
   readonly err: number;

@@ -1,13 +1,13 @@
 'use strict';
 
-// The interface of the package zlib-sync over the decoder of linerate.
+// The interface of the package zlib-sync, with the decoder of linerate.
 
 const binding = require('linerate/native');
 const { space } = require('linerate/space');
 
 const { inflatePushBytes, inflatePushText } = binding;
 
-/** Values of flush, of err, and of what zlib-sync has beside them (zlib.h). */
+/** Values of flush and err, and the other constants of zlib.h that zlib-sync exports. */
 const constants = {
   Z_NO_FLUSH: 0,
   Z_PARTIAL_FLUSH: 1,
@@ -44,7 +44,7 @@ const constants = {
 };
 const { Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH, Z_OK, Z_DATA_ERROR, Z_MEM_ERROR, Z_BUF_ERROR } = constants;
 
-/** Texts of err. */
+/** The text for each err. */
 const TEXTS = new Map([
   [1, 'stream end'],
   [2, 'need dictionary'],
@@ -53,11 +53,12 @@ const TEXTS = new Map([
   [Z_BUF_ERROR, 'buffer error'],
 ]);
 
-/** Output in bytes above which a message is an error; zlib-sync has no limit. */
+/** Default limit on output in bytes; zlib-sync has none. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
-/** Flags of a push: it begins another result; the result is wanted at once. */
+/** Flag of a push: its output begins a new result. */
 const FRESH = 1;
+/** Flag of a push: the result is to be returned at once. */
 const DELIVER = 2;
 
 /** Decompresses a stream whose state is kept between pushes. */
@@ -67,11 +68,11 @@ class Inflate {
   #chunkSize;
   #windowBits;
   #err = Z_OK;
-  /** What is damaged, and where; undefined if nothing is. */
+  /** Message of the error that ended the stream; undefined if there was none. */
   #damage = undefined;
-  /** The output; undefined until it is made. */
+  /** The result; undefined until it is made. */
   #result = undefined;
-  /** Whether the next push begins another result. */
+  /** Whether the next push begins a new result. */
   #isFlushed = false;
 
   constructor(options = {}) {
@@ -92,7 +93,7 @@ class Inflate {
       return;
     }
     const mode = flush === true ? Z_FINISH : typeof flush === 'number' ? flush | 0 : Z_NO_FLUSH;
-    const isMessage = mode === Z_SYNC_FLUSH; // and Z_FULL_FLUSH is not, as in zlib-sync
+    const isMessage = mode === Z_SYNC_FLUSH; // but not with Z_FULL_FLUSH, as in zlib-sync
     const flags = (this.#isFlushed ? FRESH : 0) | (isMessage ? DELIVER : 0);
     let isStuck = mode === Z_FINISH;
     let status = this.#decode(buffer, 0, flags);
@@ -106,7 +107,10 @@ class Inflate {
     this.#err = status === Z_OK && isStuck ? Z_BUF_ERROR : status;
   }
 
-  /** Decodes data, and keeps the result if that is made at once. Returns err; undefined for data to check or copy first. */
+  /**
+   * Decodes data, and keeps the result if native code returns it at once. Returns err, or undefined
+   * for data that must be checked or copied first.
+   */
   #decode(data, checked, flags) {
     try {
       const made = this.#isText
@@ -151,13 +155,14 @@ class Inflate {
 
 const { keys } = Object.getPrototypeOf(Uint8Array.prototype);
 
-/** Bytes of a buffer or view; those of shared memory as a copy. */
+/** Returns the bytes of a Buffer or another view. Shared memory is copied. */
 function bytesOf(buffer) {
   if (!ArrayBuffer.isView(buffer)) throw new TypeError('push expects a Buffer');
   let view;
   try {
     view = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
-    // Of a view outside of a buffer that has shrunk, length and offset are 0, and methods throw.
+    // If the buffer has shrunk so that the view is outside, its length and offset are 0, and its
+    // methods throw.
     if (view.length === 0 && !(buffer instanceof DataView)) keys.call(buffer);
   } catch {
     throw Object.assign(new TypeError('push got a detached buffer, or a view outside of its buffer'), { code: 'ERR_INVALID_STATE' });

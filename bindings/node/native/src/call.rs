@@ -1,5 +1,6 @@
-//! Functions called for every message. The conversions of napi take longer than a small message does, so these
-//! read their arguments themselves: `(object, data, checked, flags, space, at)`.
+//! The interface of functions that are called for every message. The conversions of napi take
+//! longer than decoding a small message, so these functions read their arguments themselves:
+//! `(object, data, checked, flags, space, at)`.
 #![allow(unsafe_code)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,18 +11,18 @@ use napi::{Env, JsError, JsValue, Result, check_status, sys};
 
 use crate::error::Failure;
 
-/// A value of JavaScript within a call.
+/// A JavaScript value within a call.
 pub(crate) type Value = sys::napi_value;
 
-/// The result `undefined`, by which JavaScript learns that the data has to be checked or copied.
+/// The result `undefined`, which tells JavaScript to check or copy the data and call again.
 pub(crate) const UNDEFINED: Value = null_mut();
 
-/// Longest output that shares its memory with others, in bytes.
+/// Longest output that is written to shared space instead of a Buffer of its own, in bytes.
 const SHARED: usize = 4 << 10;
 
 /// A function of the module.
 pub(crate) trait Function {
-    /// What the first argument holds, an External.
+    /// The content of the first argument, an External.
     type Object: 'static;
 
     fn call(object: &mut Self::Object, arguments: &Arguments) -> std::result::Result<Value, Failure>;
@@ -32,25 +33,28 @@ pub(crate) fn export<F: Function>(exports: &mut Object<'_>, name: &str) -> Resul
     exports.create_named_method(name, entry::<F>)
 }
 
-/// What Node.js calls. Errors and panics are thrown.
+/// The entry point that Node.js calls. Throws errors and panics as JavaScript exceptions.
 unsafe extern "C" fn entry<F: Function>(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let call = || {
         let (mut values, mut count) = ([null_mut(); 6], 6);
-        // SAFETY: Node.js passes both; there is room for `count` values, and those that were not passed become undefined.
+        // SAFETY: Node.js passes `env` and `info`. There is room for `count` values; those not
+        // passed become undefined.
         let status = unsafe {
             sys::napi_get_cb_info(env, info, &mut count, values.as_mut_ptr(), null_mut(), null_mut())
         };
         check_status!(status)?;
         let [object, data, checked, flags, space, at] = values;
-        // SAFETY: napi checks that it made the External for this type. Nothing else refers to its content: JavaScript does
-        // not run within `call`, so no other call does, and what is an argument is not collected.
+        // SAFETY: napi checks that it made the External for this type. Nothing else refers to its
+        // content: no JavaScript, and so no other call, runs within `call`, and arguments are not
+        // garbage-collected.
         let object = unsafe { External::<F::Object>::from_napi_mut_ref(env, object)? };
         F::call(object, &Arguments { env: Env::from_raw(env), data, checked, flags, space, at })
     };
     let result =
         catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| Err(panic_to_error(panic).into()));
     result.unwrap_or_else(|failure| {
-        // The object is not in use any more: an error may run JavaScript, as setters of its properties.
+        // The object is not in use here any more, so making the error may run JavaScript, such as
+        // setters.
         let error = JsError::from(failure.raise(&Env::from_raw(env)));
         // SAFETY: the environment is that of the call.
         unsafe { error.throw_into(env) };
@@ -69,14 +73,16 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The content of `data`, a Uint8Array. None if it is empty, which one without its memory also seems to be, if other
-    /// threads may write to it, and for other values. JavaScript checks or copies these, and says by `checked`, 1, that
-    /// what is empty is.
+    /// The content of `data`, a Uint8Array. Returns `None` for other values, for memory that other
+    /// threads may write to, and for an empty array, which may be one that has lost its memory.
+    /// JavaScript then checks or copies the data and calls again with `checked` = 1, which confirms
+    /// that an empty array is really empty.
     pub(crate) fn data(&self) -> Option<&[u8]> {
         let Some((data, len)) = self.memory(self.data) else {
             return (self.number(self.checked) == 1).then_some(&[]);
         };
-        // SAFETY: the memory has `len` bytes, and stays while no JavaScript runs, as in all of the call.
+        // SAFETY: the memory has `len` bytes, and stays valid because no JavaScript runs during the
+        // call.
         Some(unsafe { std::slice::from_raw_parts(data, len) })
     }
 
@@ -84,22 +90,23 @@ impl Arguments {
         self.number(self.flags)
     }
 
-    /// Delivers `output`: in `space` from `at` on if it is short and there is room, and then as its length; else as a
-    /// Buffer.
+    /// Delivers `output`. If it is short and `space` has room after `at`, writes it there and
+    /// returns its length; otherwise returns a Buffer.
     pub(crate) fn deliver(&self, output: &[u8]) -> Result<Value> {
         if output.len() <= SHARED
             && let Some((space, len)) = self.memory(self.space)
             && let at = self.number(self.at) as usize
             && len.checked_sub(at).is_some_and(|room| output.len() <= room)
         {
-            // SAFETY: there is room for the output, which is memory of Rust.
+            // SAFETY: `space` has room for the output, and the output is memory of Rust, so they do
+            // not overlap.
             unsafe { space.add(at).copy_from_nonoverlapping(output.as_ptr(), output.len()) };
             return self.result(output.len() as i32);
         }
         Ok(BufferSlice::copy_from(&self.env, output)?.raw())
     }
 
-    /// A number as the result.
+    /// Returns a number to JavaScript.
     pub(crate) fn result(&self, number: i32) -> Result<Value> {
         let mut value = null_mut();
         // SAFETY: the environment is that of the call.
@@ -107,7 +114,7 @@ impl Arguments {
         Ok(value)
     }
 
-    /// The result `null`.
+    /// Returns `null` to JavaScript.
     pub(crate) fn null(&self) -> Result<Value> {
         let mut value = null_mut();
         // SAFETY: the environment is that of the call.
@@ -115,11 +122,11 @@ impl Arguments {
         Ok(value)
     }
 
-    /// Address and length of the memory of a Uint8Array that is not empty nor shared.
+    /// Address and length of the memory of a Uint8Array that is neither empty nor shared.
     fn memory(&self, value: Value) -> Option<(*mut u8, usize)> {
         let (mut kind, mut len, mut data, mut buffer) = (0, 0, null_mut(), null_mut());
         let env = self.env.raw();
-        // SAFETY: the value is one of this call, and Node.js checks what it is.
+        // SAFETY: the value belongs to this call, and Node.js checks its type.
         let status = unsafe {
             sys::napi_get_typedarray_info(env, value, &mut kind, &mut len, &mut data, &mut buffer, null_mut())
         };
@@ -127,16 +134,16 @@ impl Arguments {
         let is_bytes = status == sys::Status::napi_ok
             && kind == sys::TypedarrayType::uint8_array
             && len > 0
-            // SAFETY: as above. A SharedArrayBuffer is none.
+            // SAFETY: as above. For a SharedArrayBuffer the result is false.
             && unsafe { sys::napi_is_arraybuffer(env, buffer, &mut is_owned) } == sys::Status::napi_ok
             && is_owned;
         is_bytes.then_some((data.cast(), len))
     }
 
-    /// A number; 0 for other values.
+    /// The value of a number, or 0 for other values.
     fn number(&self, value: Value) -> u32 {
         let mut number = 0;
-        // SAFETY: the value is one of this call. One that is no number leaves 0.
+        // SAFETY: the value belongs to this call. A value that is not a number leaves 0.
         unsafe { sys::napi_get_value_uint32(self.env.raw(), value, &mut number) };
         number
     }

@@ -1,11 +1,13 @@
-//! Errors of the engines as JavaScript errors: `code`, `kind`, `offset` and, of gateways, `messageIndex`.
+//! Makes JavaScript errors of the engines' errors, with `code`, `kind`, `offset` and, for gateways,
+//! `messageIndex`.
 
 use linerate_core::{Error, Kind};
 use linerate_gateway::SessionError;
 use napi::bindgen_prelude::{JsObjectValue, Object};
 use napi::{Env, JsValue, Result};
 
-/// Why a call fails: the error that it throws is made after it, as this may run JavaScript.
+/// Why a call fails. The JavaScript error is made after the call, since making it may run
+/// JavaScript.
 pub(crate) enum Failure {
     Engine(Error),
     Session(SessionError),
@@ -43,19 +45,19 @@ impl From<napi::Error> for Failure {
     }
 }
 
-/// An engine's error.
+/// Makes the JavaScript error of an engine's error.
 pub(crate) fn raise(env: &Env, error: Error) -> napi::Error {
     raised(object(env, &error.to_string(), error.kind, error.offset))
 }
 
-/// A connection's error, not thrown.
+/// Makes the error object of a connection's error, without throwing it.
 pub(crate) fn session_error_object<'e>(env: &'e Env, error: SessionError) -> Result<Object<'e>> {
     let mut object = object(env, &error.to_string(), error.kind(), error.offset())?;
     object.set_named_property("messageIndex", error.message_index as f64)?;
     Ok(object)
 }
 
-/// The error of an object that a panic has left in an unknown state.
+/// The error for calls of an object that a panic has left in an unknown state.
 pub(crate) fn broken(env: &Env) -> napi::Error {
     let made = env.create_error(napi::Error::from_reason("an internal error occurred in an earlier call"));
     raised(made.and_then(|mut object| {

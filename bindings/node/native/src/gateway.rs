@@ -1,4 +1,4 @@
-//! What is behind `GatewayDecompressor`; envelopes of payloads.
+//! The functions behind `GatewayDecompressor`; envelopes of payloads.
 
 use linerate_core::{Error, Kind};
 use linerate_gateway::{Checks, Encoding, Limits, ScratchPool, Session, SessionError, Transport};
@@ -11,7 +11,7 @@ use crate::error::{Failure, raise, session_error_object};
 use crate::memory::{ReportedMemory, buffer_of};
 use crate::text::string_of;
 
-/// Working memory for all connections of the process. Each worker uses one.
+/// Working memory for all connections of the process. Each worker thread uses one at a time.
 static SCRATCH: ScratchPool = ScratchPool::new(16);
 
 /// Opcode, sequence number and event of a payload.
@@ -31,7 +31,7 @@ impl From<linerate_gateway::Envelope<'_>> for Envelope {
     }
 }
 
-/// Options, checked in JavaScript.
+/// Options, which were checked in JavaScript.
 #[napi(object)]
 pub struct GatewayOptions {
     pub kind: String,
@@ -119,7 +119,7 @@ pub fn gateway_error<'env>(
     error.map(|error| session_error_object(env, error)).transpose()
 }
 
-/// Decompresses a message. Returns the payload as a string; null for a fragment.
+/// Decompresses a message. Returns the payload as a string, or null for a fragment.
 pub(crate) struct GatewayText;
 
 impl Function for GatewayText {
@@ -135,7 +135,7 @@ impl Function for GatewayText {
     }
 }
 
-/// Decompresses a message, and delivers the payload; null for a fragment.
+/// Decompresses a message. Delivers the payload, or null for a fragment.
 pub(crate) struct GatewayBytes;
 
 impl Function for GatewayBytes {
@@ -148,7 +148,7 @@ impl Function for GatewayBytes {
 }
 
 const NO_MEMORY: Error =
-    Error::new(Kind::Limit, 0, "there is no memory for the payload, or it is too long for a string");
+    Error::new(Kind::Limit, 0, "out of memory for the payload, or it is too long for a string");
 
 impl GatewaySession {
     fn receive(
@@ -181,7 +181,8 @@ impl GatewaySession {
         drop(scratch);
         self.in_call = false;
         self.reported.update(self.memory_held())?;
-        // Of a stream it persists, as the session's own do: what follows may depend on the lost message.
+        // In a stream the error persists like those of the session, since later messages may depend
+        // on the lost one.
         if let Err(error) = delivered
             && matches!(self.session.transport(), Transport::Zlib | Transport::Zstd)
             && self.session.error().is_none()
@@ -200,7 +201,7 @@ impl GatewaySession {
 }
 
 fn session_of(options: &GatewayOptions) -> std::result::Result<Session, &'static str> {
-    let transport: Transport = options.kind.parse().map_err(|_| "there is no such kind of transport")?;
+    let transport: Transport = options.kind.parse().map_err(|_| "the kind of transport is unknown")?;
     let limits = Limits::new().max_message(options.max_message as usize).window_log(options.window_log);
     let checks = match &options.checks {
         Some(name) => Checks::complete(encoding_of(name)?).sequence(options.sequence),
@@ -221,7 +222,7 @@ fn encoding_of(name: &str) -> std::result::Result<Encoding, &'static str> {
     }
 }
 
-/// The kinds of transports.
+/// The names of all transports.
 #[napi(catch_unwind)]
 pub fn gateway_kinds() -> Vec<String> {
     Transport::ALL.iter().map(|transport| transport.name().to_owned()).collect()

@@ -1,4 +1,5 @@
-//! What is behind `Inflate` of `@linerate/zlib-sync`: a zlib, gzip or deflate stream in pieces.
+//! The functions behind `Inflate` of `@linerate/zlib-sync`: a zlib, gzip or deflate stream that
+//! arrives in pieces.
 
 use linerate_core::{Error, Kind};
 use linerate_inflate::{Format, Options, Scratch, Status, StreamDecoder};
@@ -13,38 +14,40 @@ use crate::text::string_of;
 
 static SCRATCH: Pool<Scratch> = Pool::new();
 
-/// Least output space of a piece of input, in bytes.
+/// Smallest output space for a piece of input, in bytes.
 const FIRST_SPACE: usize = 4 << 10;
 
-/// Output space that is kept after larger output, in bytes.
+/// Largest output space that is kept after larger output, in bytes.
 const KEPT_SPACE: usize = 64 << 10;
 
 const NO_STRING: Error =
-    Error::new(Kind::Limit, 0, "there is no memory for the output, or it is too long for a string");
+    Error::new(Kind::Limit, 0, "out of memory for the output, or it is too long for a string");
 
-/// What a push has come to: zlib's return values.
+// Results of a push, which are zlib's return values.
 const OK: i32 = 0;
 const STREAM_END: i32 = 1;
 const NEED_DICTIONARY: i32 = 2;
 
-/// Flags of a push: its output is the first of a result; the result is wanted at once.
+/// Flag of a push: its output begins a new result.
 const FRESH: u32 = 1;
+/// Flag of a push: the result is to be returned at once.
 const DELIVER: u32 = 2;
 
-/// A stream in pieces, and the output of its last pieces.
+/// A stream that arrives in pieces, and the output of its last pieces.
 pub struct InflateStream {
     decoder: StreamDecoder<'static>,
-    /// Initialized as a whole; the output is the first `len` bytes.
+    /// Initialized memory, whose first `len` bytes are the output.
     out: Vec<u8>,
     len: usize,
-    /// Most bytes of this output.
+    /// Largest output in bytes.
     limit: usize,
     /// Whether a call is under way, or has panicked.
     in_call: bool,
     reported: ReportedMemory,
 }
 
-/// `window_bits` as zlib has it: negative without a container, plus 16 for gzip, plus 32 for either.
+/// `window_bits` has zlib's meaning: negative without a container, plus 16 for gzip, plus 32 for
+/// zlib or gzip.
 #[napi(catch_unwind)]
 pub fn inflate_stream(env: Env, window_bits: i32, limit: f64) -> Result<External<InflateStream>> {
     let (format, bits) = match window_bits {
@@ -53,7 +56,7 @@ pub fn inflate_stream(env: Env, window_bits: i32, limit: f64) -> Result<External
         16..=31 => (Format::Gzip, window_bits - 16),
         _ => (Format::ZlibOrGzip, window_bits - 32),
     };
-    // 0 means what the header says.
+    // 0 means the window that the header states, which is at most the largest.
     let bits = if bits == 0 { 15 } else { u8::try_from(bits).unwrap_or(u8::MAX) };
     let decoder =
         StreamDecoder::new(Options::new(format).window_bits(bits)).map_err(|error| raise(&env, error))?;
@@ -61,20 +64,20 @@ pub fn inflate_stream(env: Env, window_bits: i32, limit: f64) -> Result<External
     Ok(External::new(InflateStream { decoder, out, len: 0, limit, in_call: false, reported }))
 }
 
-/// The output.
+/// Returns the output.
 #[napi(catch_unwind)]
 pub fn inflate_output<'env>(env: &'env Env, stream: &External<InflateStream>) -> Result<BufferSlice<'env>> {
     BufferSlice::copy_from(env, stream.output())
 }
 
-/// The output as a string; what is not UTF-8 is replaced.
+/// Returns the output as a string, in which invalid UTF-8 is replaced.
 #[napi(catch_unwind)]
 pub fn inflate_output_text<'env>(env: &'env Env, stream: &External<InflateStream>) -> Result<JsString<'env>> {
     stream.text(env).map_err(|error| raise(env, error))
 }
 
-/// Decodes a piece of the stream. Returns the output as a string if that is wanted and the stream goes on, else
-/// -1 - status.
+/// Decodes a piece of the stream. Returns the output as a string if [`DELIVER`] is set and the
+/// stream goes on, else `-1 - status`.
 pub(crate) struct PushText;
 
 impl Function for PushText {
@@ -90,7 +93,8 @@ impl Function for PushText {
     }
 }
 
-/// Decodes a piece of the stream. Delivers the output if that is wanted and the stream goes on, else returns -1 - status.
+/// Decodes a piece of the stream. Delivers the output if [`DELIVER`] is set and the stream goes on,
+/// else returns `-1 - status`.
 pub(crate) struct PushBytes;
 
 impl Function for PushBytes {
@@ -107,8 +111,8 @@ impl Function for PushBytes {
 }
 
 impl InflateStream {
-    /// Decodes a piece of the stream, after the output so far or, with [`FRESH`], instead of it. Returns [`OK`],
-    /// [`STREAM_END`] or [`NEED_DICTIONARY`].
+    /// Decodes a piece of the stream. Appends to the output or, with [`FRESH`], replaces it.
+    /// Returns [`OK`], [`STREAM_END`] or [`NEED_DICTIONARY`].
     fn push(&mut self, data: &[u8], flags: u32) -> std::result::Result<i32, Failure> {
         if std::mem::replace(&mut self.in_call, true) {
             return Err(Failure::Broken);
@@ -126,7 +130,7 @@ impl InflateStream {
         &self.out[..self.len]
     }
 
-    /// The output as a string; what is not UTF-8 is replaced.
+    /// The output as a string, in which invalid UTF-8 is replaced.
     fn text<'env>(&self, env: &'env Env) -> linerate_core::Result<JsString<'env>> {
         let made = match string_of(env, self.output()) {
             Ok(None) => env.create_string(String::from_utf8_lossy(self.output())).map(Some),
@@ -140,7 +144,8 @@ impl InflateStream {
         loop {
             self.reserve(data.len())?;
             let progress = self.decoder.decode(scratch, &data[read..], &mut self.out[self.len..]);
-            // The decoder's own limit is its window; to zlib that is a fault of the data.
+            // The only limit of the decoder is its window; zlib reports a larger window as damaged
+            // data.
             let progress = progress.map_err(|error| error.with_kind(Kind::Corrupt))?;
             (read, self.len) = (read + progress.read, self.len + progress.written);
             let result = match progress.status {
@@ -157,7 +162,7 @@ impl InflateStream {
         }
     }
 
-    /// Makes space behind the output, if there is none, for input of `input` bytes.
+    /// Makes space after the output for `input` bytes of input, unless there is some.
     fn reserve(&mut self, input: usize) -> linerate_core::Result<()> {
         let len = self.len;
         if self.out.len() > len {
@@ -167,9 +172,9 @@ impl InflateStream {
         if len > self.limit {
             return Err(error("the output is above the limit"));
         }
-        // One byte more than allowed tells whether there is more.
+        // One byte more than the limit tells whether there is more output.
         let space = len.max(4 * input).max(FIRST_SPACE).min(self.limit.saturating_add(1) - len);
-        self.out.try_reserve_exact(space).map_err(|_| error("there is no memory for the output"))?;
+        self.out.try_reserve_exact(space).map_err(|_| error("out of memory for the output"))?;
         self.out.resize(len + space, 0);
         Ok(())
     }

@@ -1,22 +1,23 @@
 //! The native part of the npm package `linerate`, a Node-API module.
 //!
-//! `bindings/node/linerate` checks arguments, has the documented classes and makes typed errors of those thrown here. Input
-//! is never memory that another thread may write: that of shared buffers is copied in JavaScript, that of tasks here.
-//! Panics become errors; the object they left in an unknown state refuses further calls.
+//! `bindings/node/linerate` has the documented classes, checks arguments, and turns the errors
+//! thrown here into typed ones. No other thread can write to the input: that of shared buffers is
+//! copied in JavaScript, that of tasks here. Panics become errors, and an object that a panic has
+//! left in an unknown state refuses further calls.
 //!
 //! | module | |
 //! |---|---|
-//! | `call` | functions called for every message |
-//! | `text` | strings of UTF-8 |
-//! | `gateway` | what is behind `GatewayDecompressor`; envelopes |
-//! | `websocket` | what is behind `DeflateSession` and `InflateSession` |
+//! | `call` | the interface of functions that are called for every message |
+//! | `text` | makes strings of UTF-8 |
+//! | `gateway` | the functions behind `GatewayDecompressor`; envelopes |
+//! | `websocket` | the functions behind `DeflateSession` and `InflateSession` |
 //! | `zstd_stream` | the class behind `ZstdDecompress` |
-//! | `inflate_stream` | what is behind `Inflate` of `@linerate/zlib-sync` |
+//! | `inflate_stream` | the functions behind `Inflate` of `@linerate/zlib-sync` |
 //! | `whole` | functions for a whole buffer, in the calling thread and on the thread pool |
-//! | `memory` | memory behind objects, as the garbage collector counts it; a pool of working memory |
+//! | `memory` | reports memory to the garbage collector; output Buffers; a pool of working memory |
 //! | `error` | errors of the engines as JavaScript errors |
 
-#![allow(unreachable_pub, reason = "the macros of napi take public items alone")]
+#![allow(unreachable_pub, reason = "the macros of napi take public items only")]
 #![cfg_attr(test, allow(dead_code, reason = "the macros of napi register nothing in a test"))]
 
 mod call;
@@ -33,7 +34,7 @@ use napi::Result;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 
-/// Adds the functions that napi does not know.
+/// Exports the functions of [`call`], which do not use napi's macros.
 #[napi(module_exports)]
 pub fn functions(mut exports: Object<'_>) -> Result<()> {
     call::export::<gateway::GatewayText>(&mut exports, "gatewayText")?;

@@ -1,4 +1,5 @@
-//! Memory behind objects, as the garbage collector counts it; output as buffers; a pool of working memory.
+//! Reports the memory behind objects to the garbage collector, makes Buffers of output, and keeps a
+//! pool of working memory.
 
 use std::sync::Mutex;
 
@@ -6,25 +7,28 @@ use linerate_core::lock;
 use napi::bindgen_prelude::{Buffer, JsObjectValue, Object};
 use napi::{Env, Result};
 
-/// Output as a buffer that owns it.
+/// Makes a Buffer that owns the output.
 ///
 /// # Errors
-/// If the environment ends, as that of a worker that is terminated. It makes no buffers any more, and napi would then leak the
-/// output; nor does it set properties, which tells so before.
+/// The environment ends, such as that of a worker that is terminated. It then makes no Buffers, and
+/// napi would leak the output. It does not set properties, either, so setting one first detects
+/// this case.
 pub(crate) fn buffer_of(env: &Env, mut bytes: Vec<u8>) -> Result<Buffer> {
     Object::new(env)?.set_named_property("alive", true)?;
-    // Buffers keep what they are made of, so what is mostly empty is copied.
+    // A Buffer keeps the whole allocation, so output that leaves much of it unused is copied to a
+    // smaller one.
     if bytes.capacity() > bytes.len() + bytes.len() / 4 {
         bytes.shrink_to_fit();
     }
     Ok(Buffer::from(bytes))
 }
 
-/// Smaller changes are not reported, which costs more than they matter.
+/// Smallest change that is reported, in bytes. Smaller ones are not worth the cost of a report.
 const STEP: i64 = 16 << 10;
 
-/// What the garbage collector was told about an object, in bytes. Without it, thousands of dropped connections would
-/// wait for a collection that their small objects do not cause.
+/// The memory of an object that was reported to the garbage collector, in bytes. Without reports,
+/// thousands of dropped connections would wait for a collection, which their small JavaScript
+/// objects do not trigger.
 pub(crate) struct ReportedMemory {
     env: Env,
     bytes: i64,
@@ -50,17 +54,17 @@ impl ReportedMemory {
 impl Drop for ReportedMemory {
     fn drop(&mut self) {
         if self.bytes != 0 {
-            // An environment that ends does not count any more.
+            // An environment that is ending does not count memory any more.
             let _ = self.env.adjust_external_memory(-self.bytes);
         }
     }
 }
 
-/// Working memory of the process: as many as were in use at the same time, at most [`KEPT`].
-/// Boxed: decode tables are long to move.
+/// A pool of working memory. It keeps as many as were in use at the same time, at most [`KEPT`].
+/// They are boxed because decode tables are expensive to move.
 pub(crate) struct Pool<T>(Mutex<Vec<Box<T>>>);
 
-/// Node.js has a thread per worker and four for tasks.
+/// Largest number of kept ones. Node.js has one thread per worker, and four for tasks.
 const KEPT: usize = 8;
 
 impl<T: Default> Pool<T> {
@@ -68,7 +72,7 @@ impl<T: Default> Pool<T> {
         Pool(Mutex::new(Vec::new()))
     }
 
-    /// Calls `job` with working memory. That of a job that panics is dropped.
+    /// Calls `job` with working memory, which is dropped if the job panics.
     pub(crate) fn with<R>(&self, job: impl FnOnce(&mut T) -> R) -> R {
         let taken = lock(&self.0).pop();
         let mut work = taken.unwrap_or_default();

@@ -1,29 +1,31 @@
-//! Strings of UTF-8. V8 copies those of one or two bytes a character, and is slow to decode others.
+//! Makes JavaScript strings of UTF-8. V8 only copies Latin-1 and UTF-16, but is slow to decode
+//! UTF-8, so most text is converted here.
 
 use napi::{Env, Error, JsString, Result};
 
 use crate::memory::Pool;
 
-/// Memory for strings that is kept for the next, in code units at most.
+/// Largest buffer for UTF-16 that is kept for the next string, in code units.
 const KEPT: usize = 1 << 20;
 
 static UNITS: Pool<Vec<u16>> = Pool::new();
 
-/// Leading bytes from this one on are of characters above U+00FF, which one byte does not hold.
+/// Smallest leading byte of characters above U+00FF, which Latin-1 does not have.
 const ABOVE_LATIN1: u8 = 0xc4;
 
-/// Makes a string of JavaScript. None if the bytes are not UTF-8.
+/// Makes a JavaScript string. Returns `None` if the bytes are not UTF-8.
 pub(crate) fn string_of<'env>(env: &'env Env, bytes: &[u8]) -> Result<Option<JsString<'env>>> {
     if bytes.is_ascii() {
         return env.create_string_latin1(bytes).map(Some);
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
-    // A string of one byte a character takes half the memory.
+    // All characters are in Latin-1, so V8 makes a string with one byte per character, half the
+    // size.
     if bytes.iter().all(|&byte| byte < ABOVE_LATIN1) {
         return env.create_string(text).map(Some);
     }
     UNITS.with(|units| {
-        let no_memory = |_| Error::from_reason("there is no memory for the string");
+        let no_memory = |_| Error::from_reason("out of memory for the string");
         units.try_reserve(text.len()).map_err(no_memory)?;
         append_utf16(text, units);
         let made = env.create_string_utf16(&units[..]);
@@ -33,7 +35,8 @@ pub(crate) fn string_of<'env>(env: &'env Env, bytes: &[u8]) -> Result<Option<JsS
     })
 }
 
-/// Appends `text` as UTF-16, for which there is space. [`str::encode_utf16`] is slower, since most of it is ASCII.
+/// Appends `text` as UTF-16 to `units`, which has space for it. Since most text is ASCII, this is
+/// faster than [`str::encode_utf16`].
 fn append_utf16(mut text: &str, units: &mut Vec<u16>) {
     while !text.is_empty() {
         let (ascii, rest) = text.split_at(ascii_prefix(text.as_bytes()));
@@ -49,7 +52,7 @@ fn append_utf16(mut text: &str, units: &mut Vec<u16>) {
     }
 }
 
-/// Length of the ASCII at the beginning.
+/// Length of the ASCII prefix.
 fn ascii_prefix(bytes: &[u8]) -> usize {
     let (runs, _) = bytes.as_chunks::<16>();
     let whole = 16 * runs.iter().take_while(|run| run.is_ascii()).count();

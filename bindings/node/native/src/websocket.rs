@@ -1,4 +1,4 @@
-//! What is behind `DeflateSession` and `InflateSession`: permessage-deflate (RFC 7692).
+//! The functions behind `DeflateSession` and `InflateSession`: permessage-deflate (RFC 7692).
 
 use linerate_core::{Error, Kind};
 use linerate_websocket::{Decoder, Direction, Encoder, Level, Options, Scratch};
@@ -10,10 +10,10 @@ use crate::call::{Arguments, Function, UNDEFINED, Value};
 use crate::error::{Failure, raise};
 use crate::memory::{Pool, ReportedMemory};
 
-/// Output buffers that are kept for the next message, in bytes at most.
+/// Largest output buffer that is kept for the next message, in bytes.
 const KEPT_BUFFER: usize = 1 << 20;
 
-/// Working memory of one thread, while it encodes or decodes.
+/// Working memory of a thread while it encodes or decodes.
 #[derive(Default)]
 struct Work {
     scratch: Scratch,
@@ -45,7 +45,7 @@ pub fn deflate_messages(
     Ok(External::new(DeflateMessages { encoder, in_call: false, reported }))
 }
 
-/// Bytes held for a direction that is compressed.
+/// Number of bytes held for a direction that is compressed.
 #[napi(catch_unwind)]
 pub fn deflate_messages_memory(messages: &External<DeflateMessages>) -> f64 {
     (size_of::<DeflateMessages>() - size_of::<Encoder>() + messages.encoder.memory()) as f64
@@ -54,9 +54,9 @@ pub fn deflate_messages_memory(messages: &External<DeflateMessages>) -> f64 {
 /// Decompresses the messages of one direction of a connection.
 pub struct InflateMessages {
     decoder: Decoder,
-    /// Most bytes of a message.
+    /// Largest message in bytes.
     limit: usize,
-    /// Bytes of the message so far.
+    /// Number of bytes of the message so far.
     len: usize,
     /// The error that ended the connection.
     error: Option<Error>,
@@ -81,13 +81,13 @@ pub fn inflate_messages(
     Ok(External::new(InflateMessages { decoder, limit, len, error: None, in_call: false, reported }))
 }
 
-/// Bytes held for a direction that is decompressed.
+/// Number of bytes held for a direction that is decompressed.
 #[napi(catch_unwind)]
 pub fn inflate_messages_memory(messages: &External<InflateMessages>) -> f64 {
     (size_of::<InflateMessages>() - size_of::<Decoder>() + messages.decoder.memory()) as f64
 }
 
-/// Flag of a fragment that ends its message.
+/// Flag of a call: the fragment ends its message.
 const FIN: u32 = 1;
 
 /// Compresses a fragment of a message, or a whole one.
@@ -142,7 +142,7 @@ impl InflateMessages {
         let made = WORK.with(|Work { scratch, out }| {
             let left = self.limit - self.len;
             let decoded = self.decoder.part_to_buffer(scratch, data, fin, out, left);
-            let no_memory = Error::new(Kind::Limit, 0, "there is no memory for the message");
+            let no_memory = Error::new(Kind::Limit, 0, "out of memory for the message");
             let made = decoded.and_then(|n| Ok((n, arguments.deliver(&out[..n]).map_err(|_| no_memory)?)));
             if out.capacity() > KEPT_BUFFER {
                 *out = Vec::new();

@@ -11,7 +11,7 @@ use crate::memory::{Pool, buffer_of};
 
 static ZSTD_SCRATCH: Pool<linerate_zstd::Scratch> = Pool::new();
 
-/// What is done to a buffer.
+/// The operation on a buffer.
 #[derive(Clone, Copy)]
 enum Job {
     Deflate(linerate_deflate::Format, Level),
@@ -35,7 +35,7 @@ impl Job {
         buffer_of(env, output)
     }
 
-    /// Copies the input: the caller may change it meanwhile.
+    /// Copies the input, since the caller may change it before the task runs.
     fn later(self, input: &[u8]) -> AsyncTask<Later> {
         AsyncTask::new(Later { job: self, input: input.to_vec() })
     }

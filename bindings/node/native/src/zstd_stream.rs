@@ -1,4 +1,5 @@
-//! The class behind `ZstdDecompress`: zstd frames in pieces, decoded on the thread pool.
+//! The class behind `ZstdDecompress`: zstd frames that arrive in pieces and are decoded on the
+//! thread pool.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -18,11 +19,11 @@ struct State {
     decoder: StreamDecoder,
     input: Vec<u8>,
     read: usize,
-    /// Bytes of output that may follow.
+    /// Number of bytes of output that are still allowed.
     left: u64,
 }
 
-/// Frames in pieces.
+/// A decoder of frames that arrive in pieces.
 #[napi]
 pub struct ZstdStream {
     state: Arc<Mutex<State>>,
@@ -38,13 +39,13 @@ impl ZstdStream {
         ZstdStream { state: Arc::new(Mutex::new(state)), reported: ReportedMemory::new(env) }
     }
 
-    /// Takes a copy of the next input: [`step`](Self::step) decodes it.
+    /// Copies the next input, which [`step`](Self::step) decodes.
     #[napi(catch_unwind)]
     pub fn write(&mut self, env: Env, data: &[u8]) -> Result<()> {
         let mut state = self.lock(&env)?;
         state.input.clear();
         state.read = 0;
-        let no_memory = Error::new(Kind::Limit, 0, "there is no memory for the input");
+        let no_memory = Error::new(Kind::Limit, 0, "out of memory for the input");
         state.input.try_reserve_exact(data.len()).map_err(|_| raise(&env, no_memory))?;
         state.input.extend_from_slice(data);
         let memory = state.decoder.memory() + state.input.capacity();
@@ -52,13 +53,14 @@ impl ZstdStream {
         self.reported.update(memory)
     }
 
-    /// Decodes at most `size` bytes on the thread pool. Nothing once all input is decoded.
+    /// Decodes at most `size` bytes of output on the thread pool. Its result is null once all input
+    /// is decoded.
     #[napi(catch_unwind)]
     pub fn step(&self, size: u32) -> AsyncTask<Step> {
         AsyncTask::new(Step { state: Arc::clone(&self.state), size: size as usize })
     }
 
-    /// Checks that the input may end here.
+    /// Checks that the input ends between frames.
     #[napi(catch_unwind)]
     pub fn finish(&self, env: Env) -> Result<()> {
         let state = self.lock(&env)?;
@@ -76,7 +78,7 @@ impl ZstdStream {
     }
 }
 
-/// Decodes the next bytes.
+/// The task that decodes the next bytes.
 pub struct Step {
     state: Arc<Mutex<State>>,
     size: usize,
@@ -101,12 +103,13 @@ impl Task for Step {
 }
 
 impl State {
-    /// At most `size` bytes of output, at least one, unless all input is decoded.
+    /// Decodes at least one and at most `size` bytes of output. Returns `None` if all input is
+    /// decoded.
     fn decode(&mut self, scratch: &mut Scratch, size: usize) -> linerate_core::Result<Option<Vec<u8>>> {
-        // One byte more than allowed tells whether there is more.
+        // One byte more than allowed tells whether there is more output.
         let size = size.min(usize::try_from(self.left).unwrap_or(usize::MAX).saturating_add(1));
         let mut out = Vec::new();
-        let no_memory = Error::new(Kind::Limit, self.decoder.position(), "there is no memory for the output");
+        let no_memory = Error::new(Kind::Limit, self.decoder.position(), "out of memory for the output");
         out.try_reserve_exact(size).map_err(|_| no_memory)?;
         out.resize(size, 0);
         let mut len = 0;
@@ -115,7 +118,7 @@ impl State {
             let progress = match self.decoder.decode(scratch, None, input, &mut out[len..]) {
                 Ok(progress) => progress,
                 Err(error) if len == 0 => return Err(error),
-                Err(_) => break, // for the next call, which gets it again
+                Err(_) => break, // the next call gets the same error again
             };
             (self.read, len) = (self.read + progress.read, len + progress.written);
             if progress.status == Status::NeedInput
