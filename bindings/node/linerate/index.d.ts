@@ -57,7 +57,10 @@ export interface Envelope {
 export interface GatewayOptions {
   /** Largest payload in bytes; 64 MiB by default. One byte more is an error. */
   maxMessage?: number;
-  /** Base-2 logarithm of the largest window of a zstd frame, 10 to 27; 16 by default, which gateways use. */
+  /**
+   * Base-2 logarithm of the largest window of a zstd frame, 10 to 27; 16 by default, which gateways
+   * use.
+   */
   windowLog?: number;
   /**
    * Requires each payload to be exactly one JSON object or one term of Erlang's external term
@@ -67,7 +70,10 @@ export interface GatewayOptions {
   checks?: 'json' | 'etf';
   /** Requires sequence numbers to increase by one, too. Needs `checks`. */
   sequence?: boolean;
-  /** Keeps the last compressed messages for `recording`: at most `messages`, and at most `bytes` in total. */
+  /**
+   * Keeps the last compressed messages for `recording`: at most `messages`, and at most `bytes` in
+   * total.
+   */
   recent?: { messages: number; bytes: number };
 }
 
@@ -80,9 +86,14 @@ export interface GatewayOptions {
  */
 export class GatewayDecompressor {
   constructor(kind: GatewayKind, options?: GatewayOptions);
-  /** Decompresses a message. Returns null for a fragment of a message, which zlib streams may send. */
+  /**
+   * Decompresses a message. Returns null for a fragment of a message, which zlib streams may send.
+   */
   decompress(data: Bytes): Buffer | null;
-  /** Decompresses a message to a string, without a Buffer in between. A payload that is not UTF-8 is an error. */
+  /**
+   * Decompresses a message to a string, without a Buffer in between. A payload that is not UTF-8 is
+   * an error.
+   */
   decompressText(data: Bytes): string | null;
   /** Begins a new connection, even one that resumes a session. Frees the memory of the old one. */
   reset(): void;
@@ -127,11 +138,19 @@ export interface SessionOptions {
   noContextTakeover?: boolean;
 }
 
-/** Compresses the messages of one direction of a websocket connection, for permessage-deflate (RFC 7692). */
+/**
+ * Compresses the messages of one direction of a websocket connection, for permessage-deflate (RFC
+ * 7692).
+ */
 export class DeflateSession {
-  /** `level` is 0 to 9, 2 by default. Levels above 3 are smaller and slower; 8 and 9 are the same as 7. */
+  /**
+   * `level` is 0 to 9, 2 by default. Levels above 3 are smaller and slower; 8 and 9 are the same as
+   * 7.
+   */
   constructor(options?: SessionOptions & { level?: number });
-  /** Compresses a message, or a fragment of one if `fin` is false. Returns the payload of a frame. */
+  /**
+   * Compresses a message, or a fragment of one if `fin` is false. Returns the payload of a frame.
+   */
   compress(data: Bytes, fin?: boolean): Buffer;
   /** Bytes held for this direction. */
   readonly memory: number;
@@ -197,7 +216,9 @@ export interface InflateOptions extends OutputOptions {
 export function deflate(data: Bytes, options?: DeflateOptions): Promise<Buffer>;
 /** Compresses in the calling thread. */
 export function deflateSync(data: Bytes, options?: DeflateOptions): Buffer;
-/** Decompresses on the thread pool. The data is copied first, so it may be changed after the call. */
+/**
+ * Decompresses on the thread pool. The data is copied first, so it may be changed after the call.
+ */
 export function inflate(data: Bytes, options?: InflateOptions): Promise<Buffer>;
 /** Decompresses in the calling thread. */
 export function inflateSync(data: Bytes, options?: InflateOptions): Buffer;

@@ -1,6 +1,9 @@
 'use strict';
 
-/** Returns the names of the packages that may have the native part for this platform, the best one first. */
+/**
+ * Returns the names of the packages that may have the native part for this platform, the best one
+ * first.
+ */
 function packages(platform = process.platform, arch = process.arch, isMusl = usesMusl) {
   if (platform === 'linux') {
     const libc = isMusl() ? ['musl', 'gnu'] : ['gnu', 'musl'];

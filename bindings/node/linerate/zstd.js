@@ -51,7 +51,10 @@ class ZstdDecompress extends Transform {
     }
   }
 
-  /** Decodes until the input is used up or the reader has enough, since a small input may have gigabytes of output. */
+  /**
+   * Decodes until the input is used up or the reader has enough, since a small input may have
+   * gigabytes of output.
+   */
   #step(callback) {
     // Runs `next` outside of the promise, so that an exception of a listener is not a rejection.
     const then = (next, value) => process.nextTick(() => this.destroyed || next(value));

@@ -5,7 +5,10 @@ export interface InflateOptions {
   chunkSize?: number;
   /** Whether `result` is a string. */
   to?: 'string';
-  /** Base-2 logarithm of the window, as for zlib: 8 to 15, negative without a container, plus 16 for gzip, plus 32 for either. */
+  /**
+   * Base-2 logarithm of the window, as for zlib: 8 to 15, negative without a container, plus 16 for
+   * gzip, plus 32 for either.
+   */
   windowBits?: number;
   /** Largest result in bytes, 64 MiB by default. zlib-sync has no limit. */
   maxOutputLength?: number;
