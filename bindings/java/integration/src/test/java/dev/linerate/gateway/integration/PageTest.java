@@ -21,6 +21,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** Compiles and runs examples of the documentation unchanged. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PageTest {
+    private static final String PAGE = "docs/gateway/java.md";
+    private static final String REFERENCE = "docs/gateway/java-reference.md";
+
     /** The default hosts of JDA. */
     private static final String[] NAMES = {"dns:discord.com", "dns:gateway.discord.gg"};
 
@@ -30,7 +33,7 @@ class PageTest {
     /** All hosts of Discord are redirected to a local gateway. */
     @Test
     void botOfThePageRuns() throws Exception {
-        Path classes = compiled(example("docs/gateway/java.md", "public class Bot"));
+        Path classes = compiled(example(PAGE, "public class Bot"));
         Traffic traffic = new Traffic(10);
         String messages = traffic.write(folder.resolve("traffic.msgs")).toString();
         Certificates certificates = new Certificates(folder, NAMES);
@@ -47,7 +50,7 @@ class PageTest {
     void exampleOfBotTestsRuns() throws Exception {
         try (LocalGateway gateway = LocalGateway.start()) {
             String example =
-                    example("docs/gateway/java.md", "any.token").replace(":40000", ":" + gateway.port());
+                    example(PAGE, "any.token").replace(":40000", ":" + gateway.port());
             Path classes = compiled(String.join(
                     "\n",
                     "import com.neovisionaries.ws.client.WebSocketFactory;",
@@ -78,12 +81,12 @@ class PageTest {
                     "\n",
                     "import com.fasterxml.jackson.databind.*;",
                     "import java.io.IOException;",
-                    example("docs/gateway/java.md", word).replaceFirst("\n\n", "\nclass Bot {\n"),
+                    example(PAGE, word).replaceFirst("\n\n", "\nclass Bot {\n"),
                     "ObjectMapper parser = new ObjectMapper();",
                     "void handle(JsonNode message) {}",
                     "}"));
         }
-        compiled(gateway + "class Bot {\n" + example("docs/gateway/java.md", ".keepRecent(") + "}");
+        compiled(gateway + "class Bot {\n" + example(REFERENCE, ".keepRecent(") + "}");
         compiled(String.join(
                 "\n",
                 gateway,
@@ -91,7 +94,7 @@ class PageTest {
                 "import java.nio.file.*;",
                 "class Bot {",
                 "Bot() throws IOException {}",
-                example("docs/gateway/java.md", "new Dictionaries("),
+                example(REFERENCE, "new Dictionaries("),
                 "}"));
         compiled(String.join(
                 "\n",
@@ -102,7 +105,7 @@ class PageTest {
                 "import java.nio.file.Paths;",
                 "class Bot {",
                 "Bot() throws IOException {}",
-                example("docs/gateway/java.md", ".recordStats("),
+                example(REFERENCE, ".recordStats("),
                 "}"));
         compiled(String.join(
                 "\n",
@@ -113,7 +116,7 @@ class PageTest {
                 "import reactor.netty.NettyPipeline;",
                 "import reactor.netty.http.client.HttpClient;",
                 "class Bot {",
-                example("docs/gateway/java.md", "GatewayReactorResources resources"),
+                example(PAGE, "GatewayReactorResources resources"),
                 "}"));
         compiled(String.join(
                 "\n",
@@ -124,32 +127,35 @@ class PageTest {
                 "import net.dv8tion.jda.api.utils.*;",
                 "class Bot {",
                 "void connect(String token, org.slf4j.Logger log) {",
-                example("docs/gateway/java.md", "GatewaySockets sockets"),
+                example(PAGE, "GatewaySockets sockets"),
                 "}}"));
     }
 
     @Test
     void everyExampleIsTested() throws Exception {
-        List<String> tested = List.of(
+        assertExamples(
+                PAGE,
                 "public class Example",
-                "// Jackson",
-                ".dropEvents(",
-                "public class GatewayListener",
-                "new Dictionaries(",
-                ".recordStats(",
-                ".keepRecent(",
-                "GatewayReactorResources resources",
                 "public class Bot",
                 "GatewaySockets sockets",
+                "GatewayReactorResources resources",
+                "// Jackson",
+                "public class GatewayListener",
+                ".dropEvents(",
                 "any.token");
-        for (String word : tested) {
-            example("docs/gateway/java.md", word);
-        }
-        String page = Files.readString(Path.of(System.getProperty("linerate.workspace"), "docs/gateway/java.md"));
-        assertEquals(tested.size(), page.split("```java\n", -1).length - 1);
+        assertExamples(REFERENCE, "new Dictionaries(", ".recordStats(", ".keepRecent(");
     }
 
-    /** The code block of a file of the repository that contains a word. */
+    /** Asserts that a page has one example with each of these words, and no others. */
+    private static void assertExamples(String file, String... words) throws IOException {
+        for (String word : words) {
+            example(file, word);
+        }
+        String page = Files.readString(Path.of(System.getProperty("linerate.workspace"), file));
+        assertEquals(words.length, page.split("```java\n", -1).length - 1, file);
+    }
+
+    /** Returns the code block of a page that contains a word. */
     private static String example(String file, String word) throws IOException {
         String text = Files.readString(Path.of(System.getProperty("linerate.workspace"), file));
         Matcher block = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(text);
