@@ -69,8 +69,7 @@ fn truncated_and_damaged_frames_are_not_read_out_of_bounds() {
                 }
             }
             if transport == Transport::Zlib {
-                // The flush marker ends the message, if what comes before leaves the decoder ready
-                // for it.
+                // Makes the damaged frame end like a message.
                 frame.extend([0, 0, 0xff, 0xff]);
             }
             let [one, other] =
