@@ -43,7 +43,7 @@
 //! | module | content |
 //! |---|---|
 //! | `session` | one connection: its counters, its limits, and the error that persists until a reset |
-//! | `zstd`, `zlib` | decodes each kind of stream and finds where a message ends |
+//! | `zstd`, `zlib` | the decoders of the two streams, which find where a message ends |
 //! | `independent`, `dictionaries` | messages that are compressed separately; dictionaries of zstd frames by id |
 //! | `scratch`, `pool`, `payload` | a thread's working memory; a pool of them; the output buffer of a message |
 //! | `checks`, `envelope`, `parse`, `json`, `etf` | detection of lost messages; opcode, sequence number and event of a payload |
@@ -53,7 +53,7 @@
 //! | `encoder` | the gateway's side, through zlib-rs and libzstd |
 //! | `client/` | feature `client`: the websocket and its heartbeats; `address`: the gateway's URL |
 //! | `stats/` | records of what messages cost: `recorder` and its `connection`s; `sample`s in a `ring` on their way to the collecting thread; `totals`; `log`, `log_files`, `record` and `origin` on disk; `prometheus` and `metrics_facade`; `clock` |
-//! | `sys/malloc` | returns freed memory to the system |
+//! | `sys/malloc` | the return of freed memory to the system |
 //! | `limits`, `message`, `transport`, `error` | small types of the interface |
 
 mod checks;
