@@ -1,7 +1,7 @@
 'use strict';
 
-// Runs the released discord.js on traffic of `linerate gateway generate`, served by `linerate
-// gateway serve`. If our zlib-sync is installed beside it, it is used. scripts/test.sh node
+// Runs the released discord.js on traffic of `linerate gateway generate`, served by
+// `linerate gateway serve`. If our zlib-sync is installed beside it, it is used. scripts/test.sh node
 // installs both and runs this test.
 
 const assert = require('node:assert');

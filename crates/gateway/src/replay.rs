@@ -101,8 +101,8 @@ impl Counters {
 pub struct Statistics {
     /// All messages.
     pub all: Counters,
-    /// By the number of bits of the payload length: 0 for empty payloads, `n` for lengths from `1
-    /// << (n - 1)` to `(1 << n) - 1`.
+    /// By the number of bits of the payload length: 0 for empty payloads, `n` for lengths from
+    /// `1 << (n - 1)` to `(1 << n) - 1`.
     pub by_size: BTreeMap<u32, Counters>,
     /// By opcode; `None` for payloads without one.
     pub by_opcode: BTreeMap<Option<u64>, Counters>,

@@ -1,5 +1,6 @@
-//! A chat whose messages are compressed with windows of 2 KiB. Run `cargo run --example chat
-//! --features axum`, then open http://127.0.0.1:8080/ in two windows of a browser.
+//! A chat whose messages are compressed with windows of 2 KiB. Run
+//! `cargo run --example chat --features axum`, then open http://127.0.0.1:8080/ in two windows of a
+//! browser.
 
 use std::net::SocketAddr;
 

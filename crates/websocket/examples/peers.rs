@@ -3,8 +3,8 @@
 //! makes four connections: with takeover and without, with prepared messages remembered and
 //! forgotten. Half of the messages for the peer are prepared; the seed of the connection decides
 //! which. Each combination prints a CSV row. `scripts/websocket-peers.sh` installs the peers and
-//! runs this program as `peers MESSAGES NAME COMMAND...`, which appends `serve BITS` or `client URL
-//! BITS MESSAGES` to the command.
+//! runs this program as `peers MESSAGES NAME COMMAND...`, which appends `serve BITS` or
+//! `client URL BITS MESSAGES` to the command.
 
 use std::error::Error;
 use std::future::poll_fn;
