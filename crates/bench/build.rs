@@ -1,4 +1,5 @@
-//! Versions for the record: the compiler's and those of libraries that cannot tell their own.
+//! Passes versions on to the record: the compiler's, and those of libraries that have no function
+//! to return their own.
 
 use std::process::Command;
 
@@ -20,7 +21,7 @@ fn output(program: &str, args: &[&str]) -> String {
     if text.is_empty() { "unknown".into() } else { text }
 }
 
-/// The version of that package in the lock file, where the two lines follow each other.
+/// The version of a package in the lock file, where it is on the line after the name.
 fn locked(lock: &str, package: &str) -> String {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines().skip_while(|line| *line != name);

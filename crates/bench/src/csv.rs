@@ -1,9 +1,9 @@
-//! Comma-separated values as RFC 4180 has them, for fields without line breaks.
+//! Comma-separated values (RFC 4180), for fields without line breaks.
 
 /// Splits one line into its fields.
 ///
 /// # Errors
-/// A sentence, if a quote is not closed or stands in the middle of a field.
+/// A sentence, if a quote is not closed or is in the middle of a field.
 pub(crate) fn fields(line: &str) -> Result<Vec<String>, String> {
     let (mut found, mut rest) = (Vec::new(), Some(line));
     while let Some(text) = rest {
@@ -14,7 +14,7 @@ pub(crate) fn fields(line: &str) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// The first field, and what follows its comma if there is one.
+/// The first field, and the text after its comma if there is one.
 fn first(line: &str) -> Option<(String, Option<&str>)> {
     let Some(mut rest) = line.strip_prefix('"') else {
         let (field, after) = line.split_once(',').map_or((line, None), |(field, after)| (field, Some(after)));

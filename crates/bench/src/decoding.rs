@@ -1,4 +1,4 @@
-//! Decoders beside each other: what the shapes "frames" and "inflate" share.
+//! Measuring decoders, which the shapes "frames" and "inflate" share.
 
 use crate::harness::{Clock, Contender, PART, Rounds, measure as harness, parts, progress, repeats, same};
 use crate::records::Measurement;
@@ -10,17 +10,17 @@ pub(crate) type Run = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, String>>;
 pub(crate) struct Decoder {
     pub(crate) name: &'static str,
     pub(crate) run: Run,
-    /// What an idle stream keeps between calls.
+    /// Bytes that an idle stream keeps between calls.
     pub(crate) state: Option<usize>,
-    /// What all streams of a thread can share.
+    /// Bytes that all streams of a thread can share.
     pub(crate) scratch: Option<usize>,
 }
 
-/// Frames or streams, each with its content.
+/// Frames or streams with their contents.
 pub(crate) struct Jobs<'a> {
     pub(crate) frames: Vec<Vec<u8>>,
     pub(crate) contents: Vec<&'a [u8]>,
-    /// Bytes of output that a timed call has room for; `None` is the longest content.
+    /// Bytes of room that a timed call gets; `None` means the longest content.
     pub(crate) room: Option<usize>,
 }
 
@@ -30,8 +30,8 @@ impl Jobs<'_> {
     }
 }
 
-/// Has every decoder decode everything once, which is compared with the content, then times them beside the one named
-/// `base`. `blank` has what all measurements share.
+/// Lets every decoder decode everything once, compares the content, then times the decoders. `base`
+/// names the one that others are compared with, and `blank` has what all measurements share.
 pub(crate) fn measure(
     blank: &Measurement,
     base: &str,

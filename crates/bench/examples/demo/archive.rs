@@ -1,5 +1,5 @@
-//! Packs the project's sources, documents and test data, and reads single files, beside one zstd frame over all of it,
-//! as `tar --zstd` makes it.
+//! Packs the project's sources, documents and test data, and reads single files, beside one zstd
+//! frame over all of it, which is what `tar --zstd` makes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use linerate_nx::{Archive, Verifier};
 const FOLDERS: [&str; 3] = ["crates", "docs", "testdata"];
 /// The default level of `nx pack` for small files.
 const ZSTD_LEVEL: i32 = 12;
-/// Files that are read alone, spread over the archive.
+/// Number of files that are read alone, spread over the archive.
 const READS: usize = 50;
 
 pub(super) fn run() -> Result<String, String> {
@@ -40,7 +40,7 @@ pub(super) fn run() -> Result<String, String> {
     ))
 }
 
-/// The archive, and the bytes of its content.
+/// Returns the archive, and the number of bytes of its content.
 fn pack(files: &[PathBuf]) -> Result<(Vec<u8>, u64), String> {
     let mut builder = Builder::new(PackOptions::new()).map_err(|e| e.to_string())?;
     for (i, path) in files.iter().enumerate() {
@@ -50,7 +50,7 @@ fn pack(files: &[PathBuf]) -> Result<(Vec<u8>, u64), String> {
     Ok((bytes, summary.bytes))
 }
 
-/// Median seconds of reading a file alone.
+/// Median time to read a single file, in seconds.
 fn read_single_files(archive: &Archive<&[u8]>) -> Result<f64, String> {
     let mut times = Vec::new();
     for i in 0..READS.min(archive.len()) {
@@ -62,7 +62,8 @@ fn read_single_files(archive: &Archive<&[u8]>) -> Result<f64, String> {
     Ok(stats::middle(times))
 }
 
-/// Seconds of decoding all that lies before the middle of the frame: it has no other way in.
+/// Seconds to decode everything before the middle of the frame, since a file there cannot be
+/// reached otherwise.
 fn half_of(frame: &[u8], all: &[u8]) -> Result<f64, String> {
     let mut out = vec![0; all.len()];
     let begun = Instant::now();

@@ -4,7 +4,7 @@ use linerate_bench::bytes::Field;
 use linerate_bench::harness::corpus::Corpus;
 use linerate_bench::harness::filter::Chunk;
 
-/// Ours, and the peer's fastest level.
+/// Our contender, then the fastest level of the peer.
 const OURS: &str = "linerate 1 deflate";
 const PEER: &str = "zlib-rs 1 deflate";
 

@@ -1,5 +1,6 @@
-//! `make demo`: every engine does its main job once beside one peer, each with one sentence of result. Every output is
-//! decoded and compared first. It ends with a plan for the data and machine at hand, and `target/demo-report.html`.
+//! `make demo`: every engine does its main job once beside one peer and prints one sentence of
+//! result. Every output is decoded and compared first. The demo ends with a plan for the data and
+//! machine at hand, and writes `target/demo-report.html`.
 
 mod archive;
 mod cold;
@@ -15,7 +16,7 @@ use linerate_bench::records::Measurement;
 /// The project, which all paths of the demo are relative to.
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Runs a part of the demo; returns a sentence.
+/// A part of the demo, which returns its sentence.
 type Part = fn() -> Result<String, String>;
 
 /// The parts in order, each with its heading.

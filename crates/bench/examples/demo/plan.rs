@@ -1,4 +1,5 @@
-//! A plan for the files that the project carries: measured here, for a drive of this machine's kind.
+//! Plans for the files that the project carries: measured here, for a drive that this machine may
+//! have.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use linerate_plan::report::{self, Context};
 use linerate_plan::{Budget, Pipe, plan};
 
 const DATA: &str = "crates/bench/corpus";
-/// Carries less than two cores decode, so that both the pipe and the cores matter.
+/// A drive that delivers less than two cores decode, so that both the pipe and the cores matter.
 const PIPE: &str = "sata";
 const SECONDS: f64 = 4.0;
 const REPORT: &str = "target/demo-report.html";

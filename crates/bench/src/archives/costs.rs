@@ -1,4 +1,5 @@
-//! What an archive costs and what saves bytes in it, beside archives of other programs.
+//! The bytes of an archive: what it costs and what each saving saves, beside archives of other
+//! programs.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,26 +14,27 @@ use crate::harness::progress;
 use crate::kernel::os::children_time;
 use crate::records::Measurement;
 
-/// Threads that pack.
+/// Number of threads that pack.
 const PACKING: usize = 2;
 const PIECE: usize = 1 << 20;
-/// The name of the options that are used unless asked for others.
+/// Name of the default options.
 const DEFAULT: &str = "default";
 
-/// Levels that small files are packed with beside that of the default.
+/// Levels at which small files are packed, beside the default one.
 const SMALL_FILES: [i32; 2] = [9, 12];
 
-/// Options under a name.
+/// Named options.
 struct Setting {
     name: String,
     options: PackOptions,
     format: Format,
-    /// The contender that it is compared with: another setting, or tar.
+    /// The contender to compare with: another setting, or tar.
     base: String,
 }
 
-/// Bytes of the archives of all settings and the CPU time of packing them, files in the cache, each by the bytes of its base; for archives that other programs read, also those of
-/// the header, of padding and of stored blocks.
+/// Measures the bytes of the archive of each setting, divided by those of its base, and the CPU
+/// time of packing it with the files in the cache. For Nx archives it also measures the header,
+/// padding and stored blocks.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let folder = bench.folder()?;
     let (mut found, mut of_parts, mut saved) = (others(bench, folder.path()), Vec::new(), Vec::new());
@@ -60,7 +62,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     Ok(vec![found, of_parts, saved])
 }
 
-/// The default and every preset, plain and with its filters, and the default without one of its savings at a time.
+/// The default and every preset, plain and with its filters, and the default without one of its
+/// savings at a time.
 fn settings() -> Vec<Setting> {
     let setting = |name: String, options: PackOptions, format, base| Setting { name, options, format, base };
     let tar = |level: i32| format!("{} {level}", TAR_ZSTD.archive);
@@ -93,7 +96,7 @@ fn settings() -> Vec<Setting> {
     all
 }
 
-/// The level of zstd for large files.
+/// The zstd level for large files.
 fn level(options: &PackOptions) -> i32 {
     match options.chunked {
         linerate_nx::pack::Coding::Zstd(zstd) => zstd.level,
@@ -101,7 +104,7 @@ fn level(options: &PackOptions) -> i32 {
     }
 }
 
-/// Archives of other programs; those of zstd at each level that is compared with.
+/// Archives of other programs. tar --zstd has one for each level that a setting is compared at.
 fn others(bench: &Bench<'_>, folder: &Path) -> Vec<Measurement> {
     static TAR: Program = TAR_ZSTD;
     let mut levels: Vec<i32> =
@@ -135,7 +138,7 @@ fn other(bench: &Bench<'_>, folder: &Path, program: &'static Program, level: i32
     }
 }
 
-/// What independent blocks cost: the tar cut into pieces of 1 MiB, each a zstd frame.
+/// Shows what independent blocks cost: the tar file in pieces of 1 MiB, each a zstd frame.
 fn tar_in_pieces(bench: &Bench<'_>, level: i32) -> Option<Measurement> {
     let tar =
         Command::new("tar").args(["--sort=name", "-cf", "-", "."]).current_dir(&bench.input.root).output();
@@ -153,7 +156,8 @@ fn sized(bench: &Bench<'_>, contender: String, bytes: u64) -> Measurement {
     bench.sized(bench.row("costs", contender, 2, ""), bytes)
 }
 
-/// What a setting saves: the default beside itself without a saving, or a setting with one beside its base.
+/// Compares a setting with the one that lacks a saving: either the default with itself without one,
+/// or a setting that adds one with its base.
 fn savings(bench: &Bench<'_>, name: &str, base: &str, by: Option<f64>) -> Measurement {
     let (name, base, by) = match name.contains(" without ") {
         true => (base, name, by.map(|by| 1.0 / by)),
@@ -164,7 +168,7 @@ fn savings(bench: &Bench<'_>, name: &str, base: &str, by: Option<f64>) -> Measur
     row
 }
 
-/// Bytes of an archive that are not compressed content.
+/// The bytes of an archive that are not compressed content.
 fn parts(bench: &Bench<'_>, name: &str, path: &Path) -> Result<Vec<Measurement>, String> {
     let source = FileSource::open(path).map_err(message)?;
     let bytes = path.metadata().map_err(message)?.len();

@@ -1,4 +1,5 @@
-//! Archives decoded in memory, into buffers that are used again: ours, and libzstd alone; blocks of LZ4 by two libraries.
+//! Archives decoded in memory into reused buffers: ours beside libzstd alone, and blocks of LZ4 by
+//! two libraries.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
             };
             Contender::new(row, turn).bytes(content).seconds(if clock == "cpu" { "cpu" } else { "elapsed" })
         };
-        // By CPU time: what other work there is on the machine shows less in it.
+        // CPU time, which shows less of other work on the machine.
         let mut raw = Raw::new(&archive);
         let libzstd = Contender::timed(row("libzstd", 1, "cpu"), Clock::Cpu, |_| raw.each(|_| ()));
         let by_cpu = vec![
@@ -54,8 +55,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     Ok(found)
 }
 
-/// Decodes all blocks as `linerate nx verify` does. The clock stops at the last block: what else verifying looks at is not
-/// decoding.
+/// Decodes all blocks as `linerate nx verify` does. The clock stops at the last block, because the
+/// other checks of verifying are not decoding.
 pub(super) fn ours(
     archive: &InMemory<'_>,
     threads: usize,
@@ -76,7 +77,8 @@ pub(super) fn ours(
     }
 }
 
-/// libzstd alone: one context, one buffer, every block of the archive. Stored blocks are copied.
+/// libzstd alone, with one context and one buffer for every block of the archive. Stored blocks are
+/// copied.
 pub(super) struct Raw<'a> {
     context: DCtx<'static>,
     blocks: Vec<(Codec, &'a [u8], usize)>,
@@ -84,7 +86,7 @@ pub(super) struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// The blocks must not be filtered, as in every archive that the bench packs.
+    /// No block may be filtered, which holds for every archive that the bench packs.
     pub(super) fn new(archive: &'a InMemory<'a>) -> Raw<'a> {
         debug_assert!(!archive.header().filtered);
         let blocks = blocks(archive);
@@ -92,7 +94,7 @@ impl<'a> Raw<'a> {
         Raw { context: DCtx::create(), blocks, out: vec![0; longest] }
     }
 
-    /// Decodes each block and hands its content on.
+    /// Decodes each block and passes its content to `take`.
     pub(super) fn each(&mut self, mut take: impl FnMut(&[u8])) -> Result<(), String> {
         for &(codec, block, len) in &self.blocks {
             let out = &mut self.out[..len];
@@ -112,7 +114,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// Codec, bytes and length of the content of each block.
+/// Codec, compressed bytes and content length of each block.
 fn blocks<'a>(archive: &'a InMemory<'a>) -> Vec<(Codec, &'a [u8], usize)> {
     let (layout, bytes): (_, &'a [u8]) = (archive.layout(), archive.source());
     let of = |(i, block): (usize, &linerate_nx::Block)| {
@@ -122,7 +124,7 @@ fn blocks<'a>(archive: &'a InMemory<'a>) -> Vec<(Codec, &'a [u8], usize)> {
     archive.toc().blocks.iter().enumerate().map(of).collect()
 }
 
-/// Decodes the LZ4 blocks of an archive by `lz4_flex` and, with the feature `lz4`, by liblz4.
+/// Decodes the LZ4 blocks of an archive with `lz4_flex` and with liblz4.
 #[cfg(feature = "lz4")]
 pub(super) fn lz4(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let mut found = Vec::new();

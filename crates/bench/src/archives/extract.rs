@@ -1,4 +1,5 @@
-//! Archives extracted to a folder: the product, its variants, and other programs, all as processes.
+//! Archives extracted to a folder: the released command, variants of it, and other programs, each
+//! as a process.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +15,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     bench.levels.iter().map(|&level| at(bench, level)).collect()
 }
 
-/// Ours come last: they are compared with those before.
+/// Our contenders come last, because they are compared with those before.
 fn at(bench: &Bench<'_>, level: i32) -> Result<Vec<Measurement>, String> {
     let (input, folder) = (bench.input, bench.folder()?);
     let (archive, out) = (folder.path().join("packed.nx"), folder.path().join("out"));
@@ -71,7 +72,7 @@ fn at(bench: &Bench<'_>, level: i32) -> Result<Vec<Measurement>, String> {
     harness(all.collect(), Rounds::warm(bench.rounds))
 }
 
-/// One extraction into an empty folder, whose files are counted afterwards.
+/// Extracts once into an empty folder and counts the files there.
 fn turn(input: &Input, out: &Path, mut command: Command) -> Result<Spent, String> {
     let at = |e: std::io::Error| format!("{}: {e}", out.display());
     fs::create_dir(out).map_err(at)?;
@@ -92,7 +93,7 @@ fn turn(input: &Input, out: &Path, mut command: Command) -> Result<Spent, String
     Ok(Spent { time, more: cpu.into_iter().chain([allocated]).collect() })
 }
 
-/// Bytes that the system has allocated for the files below a folder.
+/// Bytes that the file system has allocated for the files below a folder.
 fn allocated(folder: &Path) -> Result<u64, String> {
     #[cfg(unix)]
     let blocks = |meta: &fs::Metadata| std::os::unix::fs::MetadataExt::blocks(meta) * 512;

@@ -1,4 +1,4 @@
-//! What archives should reach, said below the tables.
+//! Aims for archives, which are printed below the tables as met or missed.
 
 use std::cmp::Ordering::{self, Greater, Less};
 use std::fmt::Write;
@@ -10,11 +10,11 @@ type Params = &'static [(&'static str, &'static str)];
 
 /// A bound of a metric.
 struct Goal {
-    /// The contender, or nothing for all.
+    /// The contender, or an empty name for all of them.
     contender: &'static str,
     params: Params,
     metric: &'static str,
-    /// The metric must not be on this side of the bound.
+    /// The side of the bound on which the goal is missed.
     missed: Ordering,
     bound: f64,
 }
@@ -29,7 +29,7 @@ const fn most(contender: &'static str, params: Params, metric: &'static str, bou
 
 const GOALS: [Goal; 17] = [
     least("linerate", &[("measure", "decode"), ("verify", "no"), ("base", "libzstd")], "speed_by_base", 0.95),
-    // Hashing takes at most 8 %.
+    // Hashing costs at most 8 %.
     least(
         "linerate",
         &[("measure", "decode"), ("base", "linerate --no-verify")],
@@ -60,12 +60,12 @@ const GOALS: [Goal; 17] = [
     most("", &[("measure", "memory"), ("base", "allowed")], "counted_by_base", 1.0),
     most("", &[("measure", "open"), ("base", "header and one block")], "counted_by_base", 1.0),
     most("open, find, read 4 KiB", &[("measure", "open")], "elapsed", 0.010),
-    // By tar with the same level.
+    // The base is a tar file at the same level.
     most("linerate default", &[("measure", "costs")], "output_by_base", 1.01),
 ];
 
 impl Goal {
-    /// The metric of a measurement that the goal is about.
+    /// The value of the metric, if the goal applies to this measurement.
     fn of(&self, m: &Measurement) -> Option<f64> {
         let text =
             |name: &str| m.params.get(name).map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned));

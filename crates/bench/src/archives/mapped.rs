@@ -1,5 +1,6 @@
-//! Extraction as both original programs do it: each file is made in its full length and mapped, and
-//! blocks are decoded into the map. Measured against the product, which writes from a hot buffer.
+//! Extraction as both original programs do it: each file is created at its full length and mapped,
+//! and blocks are decoded into the map. Measured beside the released command, which writes from a
+//! hot buffer.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
@@ -12,10 +13,8 @@ use linerate_nx::{Archive, FileSource, ReadAt, Reader};
 use super::message;
 use crate::kernel::map::map_for_writing;
 
-/// Extracts all files and checks their hashes. Paths are taken as they are: for archives of one's own.
-///
-/// # Errors
-/// A sentence for the user.
+/// Extracts all files and checks their hashes. Paths are not checked, so the archive must be
+/// trusted.
 pub fn extract(archive: &Path, out: &Path, threads: usize) -> Result<(), String> {
     let archive = Archive::open(FileSource::open(archive).map_err(message)?).map_err(message)?;
     let folders: HashSet<&Path> =
@@ -37,7 +36,7 @@ pub fn extract(archive: &Path, out: &Path, threads: usize) -> Result<(), String>
     on_threads(threads, &work)
 }
 
-/// Files that share a block, and large files, most bytes first.
+/// Groups of files that share a block, and large files alone, those with most bytes first.
 fn units<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     let mut files: Vec<_> = archive.files().collect();
     files.sort_by_key(|file| (file.entry().first_block, file.entry().block_offset));
@@ -51,7 +50,7 @@ fn units<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     units.into_iter().map(|(_, unit)| unit).collect()
 }
 
-/// As the product does, under a temporary name first.
+/// Extracts under a temporary name first, as the released command does.
 fn one<S: ReadAt>(
     archive: &Archive<S>,
     reader: &mut Reader<'_, S>,

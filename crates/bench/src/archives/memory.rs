@@ -1,4 +1,5 @@
-//! The most memory that packing and extracting take, against what they are to take; and the archive beside a tar.zst.
+//! The peak memory of packing and extracting, beside the memory that they should need; and the size
+//! of the archive beside a tar.zst.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,9 +13,10 @@ use crate::harness::process::peak;
 use crate::harness::progress;
 use crate::records::Measurement;
 
-/// `counted_by_base` is the peak by what is allowed: what the program has when it lists the archive, header and all, and
-/// threads times (chunk and largest compressed block) for extracting, or threads times (three chunks, two blocks that wait,
-/// and what libzstd takes) for packing.
+/// Measures peaks. `counted_by_base` divides by the memory allowed: that of the program when it
+/// lists the archive, plus for each thread a chunk and the largest compressed block (extracting),
+/// or five chunks and libzstd's context (packing: three for the thread, two blocks that wait to be
+/// written).
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     static TAR: Program = TAR_ZSTD;
     let mut found = Vec::new();

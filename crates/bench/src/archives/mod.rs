@@ -93,7 +93,7 @@ pub enum Part {
     Distances,
 }
 
-/// What all parts need.
+/// Input and settings that all parts share.
 pub struct Bench<'s> {
     /// The folder to pack.
     pub input: &'s Input,
@@ -111,7 +111,7 @@ pub struct Bench<'s> {
     pub drive: PathBuf,
 }
 
-/// Bytes of a block in all parts but presets and settings.
+/// Bytes of a block in all parts but `presets` and `settings`.
 const CHUNK: u64 = 1 << 20;
 
 /// Measures part by part.
@@ -122,7 +122,7 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
     let mut output = args.common.open(&programs::versions())?;
     let in_memory = || Some(PathBuf::from("/dev/shm")).filter(|path| path.is_dir());
     let scratch = args.scratch.clone().or_else(in_memory).unwrap_or_else(std::env::temp_dir);
-    // Programs run in other folders.
+    // Programs run in other folders, so the path must be absolute.
     let scratch = scratch.canonicalize().map_err(|e| format!("{}: {e}", scratch.display()))?;
     let generated = folder(&scratch)?;
     let input = match (&args.corpus, args.cut) {
@@ -144,7 +144,7 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
     let bench = Bench { input: &input, levels, rounds, quick, linerate, scratch, drive };
     for part in parts {
         let found = match part.measure(&bench) {
-            // Not every system and drive lets a file be cold.
+            // Not every system and drive can drop a file from the cache.
             Err(why) if *part == Part::Cold && args.only.is_empty() => {
                 eprintln!("cold: {why}");
                 continue;
@@ -162,7 +162,8 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// Who packs and extracts: ours with each preset, libzstd, and other programs, with what is missing here.
+/// Contenders: ours with each preset, libzstd, and other programs, with the package of each that is
+/// missing.
 pub fn names() -> Vec<String> {
     let presets = PRESETS.iter().map(|preset| format!("linerate {}", preset.name));
     let names = presets.chain(["libzstd".into()]).chain(PROGRAMS.iter().map(Program::availability));
@@ -208,12 +209,12 @@ impl Bench<'_> {
         if clock.is_empty() { row } else { row.param("clock", clock) }
     }
 
-    /// A folder of its own for a part, removed when it goes.
+    /// A temporary folder for a part, which is removed on drop.
     fn folder(&self) -> Result<TempDir, String> {
         folder(&self.scratch)
     }
 
-    /// Adds bytes of an archive, and by those of the content.
+    /// Adds the size of an archive in bytes, and relative to the content.
     fn sized(&self, row: Measurement, bytes: u64) -> Measurement {
         row.exact("output", bytes as f64).exact("size", bytes as f64 / self.input.bytes as f64)
     }
@@ -224,9 +225,9 @@ fn folder(scratch: &Path) -> Result<TempDir, String> {
     made.map_err(|e| format!("{}: {e}", scratch.display()))
 }
 
-/// A folder, its number of files and their bytes.
+/// A folder with its number of files and their bytes.
 pub struct Input {
-    /// What the record calls it. Never a path of the machine.
+    /// Its name in the record, never a path of the machine.
     pub name: String,
     root: PathBuf,
     files: usize,
@@ -234,10 +235,10 @@ pub struct Input {
 }
 
 impl Input {
-    /// The folder of that path.
+    /// Counts the files and bytes of a folder.
     ///
     /// # Errors
-    /// A sentence that names the path; also if there is no byte in it.
+    /// A sentence that names the path, also if all files are empty.
     pub fn of(root: &Path, name: Option<&str>) -> Result<Input, String> {
         let last = root.components().next_back();
         let own = last.map_or_else(|| "corpus".into(), |c| c.as_os_str().to_string_lossy().into_owned());
@@ -254,7 +255,7 @@ impl Input {
         }
     }
 
-    /// Small files of rows, noise and textures, the same on every machine.
+    /// Small generated files of rows, noise and textures, the same on every machine.
     fn generated(root: &Path) -> Result<Input, String> {
         let rows = Corpus::rows(4 << 20).files.concat();
         for (i, piece) in rows.chunks(40_000).enumerate() {
@@ -271,8 +272,8 @@ impl Input {
         Input::of(root, Some("generated"))
     }
 
-    /// The files of another input cut into small ones, of up to twice `mean` bytes, whose order by name is random: every
-    /// file becomes a folder. The same on every machine.
+    /// Cuts the files of another input into small ones of up to twice `mean` bytes, in random order
+    /// by name. Each file becomes a folder. The result is the same on every machine.
     fn cut(of: &Input, mean: usize, into: &Path) -> Result<Input, String> {
         let mut random = Random::stream(2, 0);
         for path in files_below(&of.root)? {
@@ -293,12 +294,12 @@ impl Input {
         Input::of(into, Some(&format!("{}, cut into files of {mean} bytes", of.name)))
     }
 
-    /// The folder as an archive in memory.
+    /// Packs the folder into memory.
     fn pack(&self, options: PackOptions) -> Result<(Vec<u8>, Summary), String> {
         self.builder(options)?.to_bytes().map_err(message)
     }
 
-    /// The folder, ready to be packed.
+    /// A builder with the files of the folder.
     fn builder(&self, options: PackOptions) -> Result<Builder, String> {
         let mut builder = Builder::new(options).map_err(message)?;
         builder.add_folder(&self.root, |_| Some(Default::default())).map_err(message)?;
@@ -306,14 +307,14 @@ impl Input {
     }
 }
 
-/// Options of one level for all blocks, of that many bytes.
+/// Options with one level for all blocks of `chunk` bytes.
 fn pack_options(level: i32, chunk: u64, threads: usize) -> PackOptions {
     let coding = Coding::zstd(level);
     let solid_limit = chunk.min(64 << 20) - 1;
     PackOptions { chunk, solid_limit, solid: coding, chunked: coding, threads, ..PackOptions::default() }
 }
 
-/// The archive of these bytes.
+/// Opens an archive in memory.
 fn open_bytes(bytes: &[u8]) -> Result<Archive<&[u8]>, String> {
     Archive::open(bytes).map_err(message)
 }

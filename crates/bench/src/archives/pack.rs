@@ -1,4 +1,5 @@
-//! Packing a folder, beside libzstd that compresses the same blocks with one thread; and a folder that holds every file twice.
+//! Packing a folder, beside libzstd compressing the same blocks with one thread; and a folder that
+//! holds every file twice.
 
 use std::fs;
 use std::path::Path;
@@ -30,8 +31,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     Ok(found)
 }
 
-/// One setting with one thread and with two, beside libzstd at `level` on the blocks that it makes. All turns write the same
-/// archive.
+/// Measures one setting with one thread and with two, beside libzstd at `level` on the same blocks.
+/// All turns must write the same archive.
 fn setting(
     bench: &Bench<'_>,
     name: &str,
@@ -90,7 +91,7 @@ fn setting(
     harness(all.collect(), Rounds::warm(bench.rounds))
 }
 
-/// A folder with every file in it twice: the second copy costs hashing, not compressing.
+/// Packs a folder with every file in it twice. The second copy costs hashing but no compression.
 pub(super) fn dedup(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let folder = bench.folder()?;
     for copy in ["once/a", "twice/a", "twice/b"] {

@@ -6,19 +6,19 @@ use std::process::{Command, Stdio};
 /// A program that packs a folder and extracts what it packed, with two threads where it can.
 pub(super) struct Program {
     pub(super) name: &'static str,
-    /// The name of its archives.
+    /// Its archive format, as records name it.
     pub(super) archive: &'static str,
-    /// Whether its level is that of zstd; otherwise it has its own default.
+    /// Whether it takes a zstd level; otherwise it uses its own default.
     pub(super) has_levels: bool,
-    /// The Debian package that has it.
+    /// The Debian package of the program.
     package: &'static str,
-    /// The file name of its archive.
+    /// The file name of the archive.
     file: &'static str,
-    /// Packs the folder that it runs in. A program with two names has a stroke between them.
+    /// The command that packs its working folder. `a|b` are two names of one program.
     pack: &'static str,
-    /// Extracts into the folder that it runs in.
+    /// The command that extracts into its working folder.
     extract: &'static str,
-    /// Asks for the version.
+    /// The argument that prints the version.
     version: &'static str,
 }
 
@@ -29,7 +29,7 @@ const SQUASHFS: Program = Program {
     package: "squashfs-tools",
     file: "128k.sqfs",
     pack: "mksquashfs . ARCHIVE -comp zstd -Xcompression-level LEVEL -b 128K -processors 2 -no-progress -quiet",
-    // The folder is there and empty, which it accepts only with -f.
+    // The folder exists and is empty, which unsquashfs accepts only with -f.
     extract: "unsquashfs -p 2 -n -q -f -d . ARCHIVE",
     version: "-version",
 };
@@ -66,7 +66,7 @@ pub(super) const PROGRAMS: [Program; 5] = [
     },
 ];
 
-/// `tar --zstd`, which codes in a process of its own.
+/// `tar --zstd`, which compresses in another process.
 pub(super) const TAR_ZSTD: Program = Program {
     name: "tar --zstd",
     archive: "tar --zstd",
@@ -78,7 +78,7 @@ pub(super) const TAR_ZSTD: Program = Program {
     version: "--version",
 };
 
-/// The command of these words, in that folder.
+/// The command that these words describe, to run in `folder`.
 fn command(words: &'static str, archive: &Path, level: i32, folder: &Path) -> Command {
     let (names, words) = words.split_once(' ').unwrap_or((words, ""));
     let mut command = Command::new(found(names).unwrap_or(names));
@@ -93,13 +93,13 @@ fn command(words: &'static str, archive: &Path, level: i32, folder: &Path) -> Co
     command
 }
 
-/// The first of these names that is an executable of this machine.
+/// The first of these names that is an executable on this machine.
 pub(super) fn found(names: &'static str) -> Option<&'static str> {
     let path = std::env::var_os("PATH")?;
     names.split('|').find(|name| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
 }
 
-/// A program with its archive of the corpus.
+/// A program with its archive of the input.
 pub(super) struct Packed {
     pub(super) program: &'static Program,
     pub(super) archive: PathBuf,
@@ -110,7 +110,7 @@ impl Program {
     /// Packs `root` into `folder`.
     ///
     /// # Errors
-    /// That it is missing, with its package, or what went wrong.
+    /// The package to install if the program is missing, or what failed.
     pub(super) fn packed(&'static self, root: &Path, folder: &Path, level: i32) -> Result<Packed, String> {
         self.executable().ok_or_else(|| self.missing())?;
         let archive = folder.join(self.file);
@@ -126,7 +126,7 @@ impl Program {
         }
     }
 
-    /// The name, and whether it is here.
+    /// The name, and the package to install if it is missing.
     pub(super) fn availability(&self) -> String {
         match self.executable() {
             Some(_) => self.name.to_owned(),
@@ -138,26 +138,26 @@ impl Program {
         format!("missing: Debian package {}", self.package)
     }
 
-    /// The executable that extracts, if it is there.
+    /// The executable that extracts, if the machine has it.
     fn executable(&self) -> Option<&'static str> {
         found(self.extract.split(' ').next()?)
     }
 }
 
 impl Packed {
-    /// The command that extracts into that folder.
+    /// The command that extracts into `out`.
     pub(super) fn extract(&self, out: &Path) -> Command {
         command(self.program.extract, &self.archive, 0, out)
     }
 }
 
-/// Versions of the programs that are there.
+/// Versions of the programs on this machine.
 pub(super) fn versions() -> Vec<(String, String)> {
     let known = PROGRAMS.iter().filter_map(|program| Some((program.executable()?, program.version)));
     known.map(|(name, arg)| (name.to_owned(), version(name, arg))).collect()
 }
 
-/// The first line that a program prints about itself, up to a comma.
+/// The first line that a program prints about its version, up to a comma.
 fn version(executable: &str, arg: &str) -> String {
     let Ok(output) = Command::new(executable).arg(arg).stdin(Stdio::null()).output() else {
         return String::new();

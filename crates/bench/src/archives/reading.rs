@@ -1,4 +1,5 @@
-//! Reading archives: one that no cache holds, and the load of a game's level beside other containers.
+//! Reading archives: one that no cache holds, and the files of a game level beside other
+//! containers.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -22,7 +23,7 @@ use crate::records::Measurement;
 
 const STEP: usize = 4 << 20;
 
-/// A file whose system is told nothing.
+/// A file that gives the system no hints about reads.
 struct Unhinted(FileSource);
 
 impl ReadAt for Unhinted {
@@ -35,8 +36,9 @@ impl ReadAt for Unhinted {
     }
 }
 
-/// Wall time of an archive that no cache holds, beside that of reading alone and of decoding alone, by threads: with
-/// `ReadAt::will_read` passed to the system and without. The file leaves the system's cache before each turn.
+/// Measures the wall time of verifying an archive that no cache holds, with one thread and with
+/// two, beside reading alone and decoding alone. One form passes `ReadAt::will_read` to the system,
+/// the other does not. The file leaves the page cache before each turn.
 pub(super) fn cold(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     fs::create_dir_all(&bench.drive).map_err(|e| format!("{}: {e}", bench.drive.display()))?;
     let folder = super::folder(&bench.drive)?;
@@ -81,10 +83,10 @@ pub(super) fn cold(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     Ok(found)
 }
 
-/// Drops the file's pages from the system's cache.
+/// Drops the file's pages from the page cache.
 ///
 /// # Errors
-/// That more than a tenth of the file stays in memory, as on tmpfs.
+/// Names the bytes that stay in memory if they are more than a tenth of the file, as on tmpfs.
 fn forget(path: &Path) -> Result<(), String> {
     let at = |e: io::Error| format!("{}: {e}", path.display());
     let file = File::open(path).map_err(at)?;
@@ -105,16 +107,17 @@ fn verify<S: ReadAt>(archive: &Archive<S>, threads: usize) -> Result<(), String>
     verified.failures.first().map_or(Ok(()), |failure| Err(message(failure)))
 }
 
-/// Files that are read of a tar file, each from the start of its frame.
+/// Number of files read from a tar file, each by decoding from the start of its frame.
 const SAMPLED: usize = 30;
 const FILES: usize = 3000;
 const PASSES: usize = 3;
 /// Bytes of the cache of an archive.
 const CACHE: u64 = 64 << 20;
 
-/// Files of the folder in an order that is not the archive's, in three passes, whole files one by one: from an archive with a
-/// shared cache, a zip file (inflated by zlib-rs), a squashfs file that is mounted, a folder, and a tar file in one zstd frame, of
-/// which each file takes decoding up to its end. Each contender runs in a process of its own, whose most memory is measured.
+/// Reads whole files in an order that is not the archive's, one by one, in three passes: from an
+/// archive with a shared cache, a zip file (inflated by zlib-rs), a mounted squashfs file, a
+/// folder, and a tar file in one zstd frame, which is decoded from its start up to the end of each
+/// file. Each contender has its own process, whose peak memory is measured.
 pub(super) fn level_load(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let (folder, level) = (bench.folder()?, bench.levels[0]);
     let nx = folder.path().join("l.nx");
@@ -128,7 +131,7 @@ pub(super) fn level_load(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, Str
             _ => continue,
         };
         let packed = program.packed(&bench.input.root, folder.path(), level).map(|packed| packed.archive);
-        // Not every machine lets it be mounted.
+        // Not every machine can mount it.
         let usable = |path: &PathBuf| if kind == "squashfs" { Mounted::new(path).map(drop) } else { Ok(()) };
         match packed.and_then(|path| usable(&path).map(|()| path)) {
             Ok(path) => all.push((kind, path)),
@@ -164,7 +167,7 @@ pub(super) fn level_load(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, Str
 /// Reads one file, whole.
 type ReadFile = Box<dyn FnMut(&str) -> Result<Vec<u8>, String>>;
 
-/// The child process of one contender: prints metrics, a line each.
+/// The child process of one contender, which prints a metric on each line.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -221,7 +224,7 @@ pub fn child(words: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Files below a folder, shuffled, always alike.
+/// The files below a folder, shuffled, in the same order in every run.
 fn order(folder: &Path) -> Result<Vec<String>, String> {
     let name = |path: &PathBuf| {
         let name = path.strip_prefix(folder).ok().and_then(Path::to_str);
@@ -255,7 +258,7 @@ fn open(kind: &str, path: &str, cache: &SharedCache) -> Result<ReadFile, String>
     })
 }
 
-/// A squashfs file as a folder, until it is dropped.
+/// A squashfs file, mounted until it is dropped.
 struct Mounted(TempDir);
 
 impl Mounted {
@@ -278,7 +281,7 @@ fn number(bytes: &[u8], at: usize, len: usize) -> usize {
     (0..len).rev().fold(0, |value, i| value << 8 | usize::from(bytes[at + i]))
 }
 
-/// The files of a zip file without extensions, by its central directory.
+/// Reads files of a zip file without extensions through its central directory.
 fn zip(path: &str) -> Result<ReadFile, String> {
     let source = FileSource::open(path).map_err(message)?;
     let len = source.len() as usize;
@@ -315,7 +318,7 @@ fn zip(path: &str) -> Result<ReadFile, String> {
     }))
 }
 
-/// A file of a tar file, decoded from its start to the end of the file.
+/// Decodes a tar file from its start to the end of the wanted file.
 fn from_tar(path: &str, wanted: &str) -> io::Result<Vec<u8>> {
     let mut reader = linerate_zstd::Decoder::new(File::open(path)?)?;
     let mut header = [0; 512];

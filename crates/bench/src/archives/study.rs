@@ -1,5 +1,5 @@
-//! The decoding study: bytes of archives and decoding speed by preset, and by block size, level, parsing, codec, dictionary
-//! and threads, one by one.
+//! Archive size and decoding speed by preset, and by block size, level, parsing, codec, dictionary
+//! and threads, one at a time.
 
 use std::time::Instant;
 
@@ -15,29 +15,29 @@ use crate::harness::corpus::Corpus;
 use crate::harness::{Clock, Contender, Rounds, measure as harness, progress, row};
 use crate::records::Measurement;
 
-/// Threads that pack.
+/// Number of threads that pack.
 const PACKING: usize = 2;
 const MIB: u64 = 1 << 20;
-/// Blocks of the grid; those of whole files hold one file each.
+/// Block sizes of the grid. Each block of "whole files" holds one file.
 const BLOCKS: [(&str, u64); 3] =
     [("whole files", MAX_CHUNK), ("blocks of 128 KiB", 128 << 10), ("blocks of 1 MiB", MIB)];
-/// Levels without Huffman-coded literals, and of what else is varied beside the grid.
+/// Levels that are tried without Huffman-coded literals.
 const RAW_LEVELS: [i32; 3] = [3, 12, 16];
 const LEVEL: i32 = 16;
-/// Minimum lengths of matches beside the level's own.
+/// Minimum match lengths to try beside the level's own.
 const MIN_MATCHES: [u32; 3] = [4, 5, 6];
 /// Drives to keep up with, and the setting whose archives are read from them.
 const DRIVES: [&str; 4] = ["sata", "nvme-3.0", "nvme-4.0", "nvme-5.0"];
 const FROM_DRIVES: &str = "zstd 16, 1 MiB";
-/// Blocks with a dictionary.
+/// Block and dictionary size of the setting with a dictionary.
 const WITH_DICTIONARY: &str = "128K+110K";
 
-/// What is packed, and how it is decoded.
+/// Options to pack with, and how to decode the result.
 struct Setting {
     name: String,
     options: PackOptions,
     hashes: bool,
-    /// By the wall clock, by one thread and by two; else by CPU time, by one.
+    /// Times one thread and two by the wall clock; otherwise one thread by CPU time.
     two_threads: bool,
 }
 
@@ -74,7 +74,7 @@ impl Setting {
     }
 }
 
-/// Every preset, without hashing: codec and options only.
+/// Measures every preset without hashing: codec and options only.
 pub(super) fn presets(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let one = |preset: &Preset| {
         let packing = PackOptions { threads: PACKING, ..preset.options() };
@@ -83,7 +83,7 @@ pub(super) fn presets(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     Ok(vec![PRESETS.iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()])
 }
 
-/// Block sizes by level, then all else one by one.
+/// Measures block sizes by level, then the other options one at a time.
 pub(super) fn settings(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let mut all = grid(bench.levels);
     if !bench.quick {
@@ -111,7 +111,7 @@ fn grid(levels: &[i32]) -> Vec<Setting> {
     BLOCKS.into_iter().flat_map(of).collect()
 }
 
-/// What a setting beside block size and level changes.
+/// Settings that change something other than block size and level.
 fn varied() -> Vec<Setting> {
     let zstd = |level| Zstd { level, min_match: 0, literals: true, long: false };
     let named = |name: String, coding, chunk| Setting::new(format!("zstd {name}"), plain(coding, chunk));
@@ -143,8 +143,8 @@ fn varied() -> Vec<Setting> {
     all
 }
 
-/// Blocks of 128 KiB with one dictionary for all, which R3A archives can have; trained on blocks among those measured, as an
-/// archive's are. The dictionary counts.
+/// Blocks of 128 KiB that share one dictionary, as R3A archives allow. The dictionary is trained on
+/// some of the measured blocks, as in an archive, and its bytes count.
 fn with_dictionary(bench: &Bench<'_>) -> Result<Vec<Measurement>, String> {
     let corpus = Corpus::read(&bench.input.root, None)?;
     let case = WITH_DICTIONARY.parse()?;
@@ -161,7 +161,7 @@ fn with_dictionary(bench: &Bench<'_>) -> Result<Vec<Measurement>, String> {
         };
         let name = format!("zstd {level}, blocks of 128 KiB, dictionary of 110 KiB");
         let output = bytes.len() + jobs.frames.iter().map(Vec::len).sum::<usize>();
-        // Ends of files are not among these blocks.
+        // Ends of files that are shorter than a block are left out.
         let row = bench.row("settings", "linerate", 1, "cpu").param("setting", name);
         let row = row.size("output", output).exact("size", output as f64 / jobs.bytes() as f64);
         let contender = Contender::timed(row, Clock::Thread, turn).bytes(jobs.bytes()).seconds("cpu");
@@ -170,7 +170,8 @@ fn with_dictionary(bench: &Bench<'_>) -> Result<Vec<Measurement>, String> {
     Ok([12, LEVEL].into_iter().map(one).collect::<Result<Vec<_>, String>>()?.concat())
 }
 
-/// What decoding must reach to keep up with each drive: its speed by the size of the archive.
+/// The decode speed that each drive requires: its speed divided by the relative size of the
+/// archive.
 fn required(bench: &Bench<'_>, size: f64) -> Vec<Measurement> {
     let one = |drive: &str| {
         let pipe = linerate_plan::Pipe::parse(drive).expect("a drive with a name");
@@ -180,7 +181,7 @@ fn required(bench: &Bench<'_>, size: f64) -> Vec<Measurement> {
     DRIVES.into_iter().map(one).collect()
 }
 
-/// The same coding for all blocks, of that many bytes, without a search fitted to the content.
+/// Uses one coding for all blocks of `chunk` bytes, without a search fitted to the content.
 fn plain(coding: Coding, chunk: u64) -> PackOptions {
     let options = pack_options(0, chunk, PACKING).solid(coding).chunked(coding).fit_search(false);
     if chunk == MAX_CHUNK { options.solid_limit(0) } else { options }

@@ -14,14 +14,14 @@ use crate::kernel::sequences::Finder;
 use crate::records::Measurement;
 
 const BLOCK: usize = 1 << 20;
-/// Bytes of which the inverse of a filter alone is timed.
+/// Number of bytes on which the inverse of a filter alone is timed.
 const IN_CACHE: usize = 128 << 10;
-/// Level of zstd where filters are alone, and where matches are found.
+/// zstd level where filters are measured alone and where matches are found.
 const LEVEL: i32 = 12;
 /// Shorter streams have no frame of their own in archives.
 const MIN_STREAM: usize = 16 << 10;
 
-/// A texture of BC1 with a header: noise over a gradient, so that filters have something to do.
+/// A BC1 texture with a header: noise over a gradient, so that filters have something to do.
 pub(super) fn generated(side: usize) -> Vec<u8> {
     let mut head = b"DDS \x7c\0\0\0\x07\x10\x0a\0".to_vec();
     for value in [side as u32, side as u32, (side * side / 2) as u32, 0, 1] {
@@ -44,8 +44,8 @@ pub(super) fn generated(side: usize) -> Vec<u8> {
     head
 }
 
-/// Archives of the folder by preset, and at level 12 and at 22 in long mode in blocks of 1 and 16 MiB; with one thread and
-/// with two, without hashes.
+/// Measures archives of the folder by preset, at level 12, and at level 22 in long mode with blocks
+/// of 1 and 16 MiB; with one thread and with two, without hashes.
 pub(super) fn filters(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let slowest = Coding::Zstd(Zstd { level: 22, min_match: 0, literals: true, long: true });
     let at = |chunk: u64, coding| {
@@ -110,7 +110,7 @@ fn filtered(
     Ok(found)
 }
 
-/// The texels of the files with this format that `wanted` takes, by path.
+/// The texel data of the files that have this format and that `wanted` accepts, ordered by path.
 fn load(
     bench: &Bench<'_>,
     format: TextureFormat,
@@ -126,15 +126,16 @@ fn load(
     Ok(found)
 }
 
-/// A block as stored: compressed, and the filter to undo.
+/// A compressed block, and the filter to undo.
 #[derive(Clone)]
 struct Stored {
     compressed: Vec<u8>,
     filter: Option<Filter>,
 }
 
-/// Filters before zstd, beside zstd alone, in blocks of 1 MiB. `best` is what a trial by size picks, block by block. Filters were
-/// tuned on the files of set `tuning` alone: those for which the bytes of the last folder's and the file's name add up to 0 or 1
+/// Measures each filter before zstd beside zstd alone, in blocks of 1 MiB. `best` takes for each
+/// block the filter that makes it smallest. Filters were tuned only on the files of the set
+/// `tuning`: those for which the bytes of the folder's name and the file's name add up to 0 or 1
 /// modulo 4. The others are `unseen`.
 pub(super) fn inverses(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let mut found = Vec::new();
@@ -195,7 +196,7 @@ fn inverses_of(
                 if let Some(filter) = filter {
                     filter.invert(&filtered[..len], &mut content[..len]);
                 }
-                // In the turn that does not count.
+                // Checked in the turn that does not count.
                 if !checked {
                     same(&content[..len], block)?;
                 }
@@ -241,7 +242,8 @@ fn inverse(filter: Filter, blocks: &[&[u8]]) -> f64 {
     linerate_candidates::stats::middle(speeds.collect())
 }
 
-/// What matches are looked for in: blocks of textures, of filtered ones, or their streams, each alone.
+/// Where matches are looked for: in blocks of textures, of filtered textures, or in their streams
+/// alone.
 #[derive(Clone, Copy)]
 enum Form {
     Plain,
@@ -249,7 +251,8 @@ enum Form {
     Streams(Filter),
 }
 
-/// How far back and how long the matches of textures are, with and without a filter, in blocks of 1 and 16 MiB.
+/// Measures the distance and length of matches in textures, with and without a filter, in blocks of
+/// 1 and 16 MiB.
 pub(super) fn distances(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let mut found = Vec::new();
     for &format in TextureFormat::ALL {
@@ -298,8 +301,8 @@ fn matches(row: Measurement, textures: &[Vec<u8>], block: usize, form: Form) -> 
     Ok(CLASSES.iter().zip(counts).fold(row, |row, ((name, _), n)| row.exact(name, n as f64 / all)))
 }
 
-/// The textures as an archive has them: pieces that do not cross the end of a block, each filtered by itself, and streams of
-/// pieces if these are apart.
+/// The textures as an archive has them: in pieces that do not cross the end of a block, each
+/// filtered by itself. `Form::Streams` also separates the streams of a piece.
 fn blocks(textures: &[Vec<u8>], block: usize, form: Form) -> Vec<Vec<u8>> {
     let mut blocks: Vec<Vec<u8>> = Vec::new();
     for piece in textures.iter().flat_map(|texels| texels.chunks(block)) {
@@ -308,7 +311,7 @@ fn blocks(textures: &[Vec<u8>], block: usize, form: Form) -> Vec<Vec<u8>> {
             filter.apply(piece, &mut filtered);
         }
         if let Form::Streams(filter) = form {
-            // Cut where a stream ends, unless a side of the cut would be short.
+            // Cuts where a stream ends, unless that leaves one side too short.
             let mut start = 0;
             for end in filter.stream_ends(&filtered) {
                 if end - start >= MIN_STREAM && filtered.len() - end >= MIN_STREAM {

@@ -1,8 +1,8 @@
-//! What an encoder of the shape "bytes" is.
+//! The trait of an encoder in the shape "bytes".
 
 use linerate_deflate::Format;
 
-/// Form of a contender's output, which decides how it is verified.
+/// Form of a contender's output, which determines how it is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     /// The outputs of one file, joined, are one stream of that format.
@@ -17,10 +17,11 @@ pub enum Coding {
     Copy,
 }
 
-/// An encoder at one level. Errors are sentences for the report.
+/// One encoder at one level. Errors are sentences for the report.
 ///
-/// Calls for one file: [`begin`](Self::begin), then [`chunk`](Self::chunk) for each chunk (one at least).
-/// Output goes to the start of `out`, which has [`output_capacity`]`(chunk size)` bytes.
+/// For each file, call [`begin`](Self::begin), then [`chunk`](Self::chunk) for each chunk, at least
+/// once. Output is written to the start of `out`, which has [`output_capacity`]`(chunk size)`
+/// bytes.
 pub trait Encoder {
     /// Form of the output.
     fn coding(&self) -> Coding;
@@ -44,19 +45,19 @@ pub trait Encoder {
         Some(0)
     }
 
-    /// The library's version; empty for what has none of its own.
+    /// The library's version; empty if it has none of its own.
     fn version(&self) -> String {
         String::new()
     }
 }
 
-/// Output capacity for one chunk of `n` bytes, for any contender: generous, because not every library's
-/// own bound holds.
+/// Capacity for the output of a chunk of `n` bytes. It is generous for every contender, because not
+/// every library's own bound holds.
 pub fn output_capacity(n: usize) -> usize {
     2 * n + 4096
 }
 
-/// Divides a file into pieces of `chunk` bytes, each with a flag for the last.
+/// Divides a file into pieces of `chunk` bytes, each with a flag that marks the last.
 pub fn pieces(file: &[u8], chunk: usize) -> impl Iterator<Item = (&[u8], bool)> {
     let count = file.len().div_ceil(chunk);
     file.chunks(chunk).enumerate().map(move |(i, piece)| (piece, i + 1 == count))

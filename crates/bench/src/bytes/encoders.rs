@@ -1,4 +1,4 @@
-//! The encoders that are Rust crates: our levels, libdeflate, zlib-rs; and a copy.
+//! The encoders that are Rust crates: our levels, libdeflate and zlib-rs; and a copy.
 
 #[cfg(feature = "libdeflate")]
 use libdeflater::{CompressionLvl, Compressor};
@@ -54,7 +54,7 @@ impl Encoder for Ours {
         Ok(())
     }
 
-    /// As a proxy does it: that a chunk was the last is known only after it.
+    /// Called as a proxy calls it, which learns only afterwards that a chunk was the last.
     fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String> {
         let scratch: ScratchMut<'_> = match &mut self.memory {
             Memory::Fast(m) => m.into(),
@@ -121,7 +121,7 @@ impl Encoder for ZlibRs {
     }
 }
 
-/// libdeflate: each chunk a stream of its own, one compressor for all.
+/// libdeflate: each chunk is a stream of its own; one compressor serves all.
 #[cfg(feature = "libdeflate")]
 pub(crate) struct Libdeflate {
     compressor: Compressor,

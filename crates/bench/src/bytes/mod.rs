@@ -24,7 +24,7 @@ use crate::harness::filter::{Chunk, Filter};
 use crate::harness::{Clock, Common, Contender, PART, Rounds, measure, parts, progress, repeats, row};
 use crate::records::Measurement;
 
-/// Bases of comparison, the first that is available.
+/// Bases of comparison; the first available one is used.
 const BASES: [&str; 3] = ["libslz deflate", "ISA-L 1 deflate", "zlib-rs 1 deflate"];
 
 /// Options of the shape.
@@ -65,13 +65,13 @@ pub fn run(args: &BytesArgs) -> Result<(), String> {
 pub struct Field {
     loaded: Vec<(Entry, Loaded)>,
     base: usize,
-    /// One line for each contender that was asked for but is not available here.
+    /// A line for each wanted contender that is not available here.
     pub absent: String,
 }
 
 impl Field {
-    /// Makes the contenders that the filter admits, and the base of comparison: the one that `base` names, or the first
-    /// available of the usual ones.
+    /// Makes the contenders that the filter admits, and the base of comparison: the one that `base`
+    /// names, or the first available one of the usual bases.
     ///
     /// # Errors
     /// A sentence, if there is no such base.
@@ -99,7 +99,7 @@ impl Field {
     /// Checks every contender's output at this chunk size, then times all of them.
     ///
     /// # Errors
-    /// What a contender says, or that its output does not decode to its input.
+    /// The message of a contender, or that its output does not decode to its input.
     pub fn measure(
         &mut self,
         corpus: &Corpus,
@@ -117,7 +117,7 @@ impl Field {
         let ranges = parts(files.iter().map(Vec::len), PART);
         let longest = files.iter().map(Vec::len).max().unwrap_or(0);
         let repeats = repeats(bytes);
-        // Written once, so that no turn has its page faults.
+        // Written once before, so that no turn has the page faults.
         let out = std::cell::RefCell::new(vec![1; output_capacity(chunk.size().min(longest))]);
         let contenders = self.loaded.iter_mut().zip(&sizes).map(|((entry, encoder), &size)| {
             let measurement = row("bytes", &corpus.name, entry.name.as_str())
@@ -140,7 +140,7 @@ impl Field {
     }
 }
 
-/// Compresses files once. Each chunk's output overwrites the last one's.
+/// Compresses the files once. Each chunk's output overwrites that of the last one.
 fn pass(encoder: &mut dyn Encoder, files: &[Vec<u8>], chunk: usize, out: &mut [u8]) -> Result<(), String> {
     for file in files {
         encoder.begin()?;
@@ -152,8 +152,8 @@ fn pass(encoder: &mut dyn Encoder, files: &[Vec<u8>], chunk: usize, out: &mut [u
     Ok(())
 }
 
-/// The label of the contender that `wanted` names, by its label or by its name alone; without a wish, the first of
-/// [`BASES`] that is available.
+/// The label of the contender that `wanted` names, by label or by name alone. Without `wanted`, the
+/// label of the first of [`BASES`] that is available.
 fn choose_base(wanted: Option<&str>) -> Result<String, String> {
     let entries = table();
     let found = match wanted {
@@ -180,7 +180,7 @@ pub(crate) fn versions() -> BTreeMap<String, String> {
     made.filter(|(_, version)| !version.is_empty()).collect()
 }
 
-/// Contenders, and whether each is available here, or why not.
+/// The contenders, with a reason for each one that is not available here.
 pub fn names() -> Vec<String> {
     let name = |entry: Entry| match (entry.make)() {
         Ok(encoder) if encoder.version().is_empty() => entry.label(),

@@ -1,4 +1,4 @@
-//! The contenders of the shape "bytes": rows, not branches.
+//! The table of contenders of the shape "bytes".
 
 use linerate_deflate::{Format, Level};
 
@@ -12,17 +12,17 @@ use crate::kernel::lzo::Lzo;
 /// A contender ready to run.
 pub type Loaded = Box<dyn Encoder>;
 
-/// Creates a contender, or says why it is not available.
+/// Creates a contender, or returns the reason why it is not available.
 type Make = Box<dyn Fn() -> Result<Loaded, String>>;
 
-/// What the encoders of zlib look for, by the codes of its interface.
+/// The strategies of zlib's encoder, with their codes in its interface.
 #[derive(Clone, Copy)]
 pub(crate) enum Strategy {
-    /// Matches, coded with the better of fixed and dynamic trees.
+    /// Matches, coded with fixed or dynamic trees, whichever are smaller.
     Default = 0,
     /// No matches.
     HuffmanOnly = 2,
-    /// Runs of one byte alone.
+    /// Only runs of one byte.
     Runs = 3,
     /// Matches, coded with fixed trees.
     Fixed = 4,
@@ -42,7 +42,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Name and format, the text that filters look into.
+    /// Name and format. Filters search this text.
     pub fn label(&self) -> String {
         format!("{} {}", self.name, self.format)
     }
@@ -68,7 +68,7 @@ fn zlib_rs(level: i32) -> Result<Loaded, String> {
     Ok(Box::new(ZlibRs::new(level)))
 }
 
-/// A constructor of an optional peer; without its feature it is an error.
+/// A constructor of an optional peer, which is an error in builds without its feature.
 macro_rules! optional {
     ($feature:literal, $name:ident($($arg:ident: $type:ty),*), $make:expr) => {
         #[cfg(feature = $feature)]
@@ -89,7 +89,7 @@ optional!("lz4", lz4(), crate::kernel::lz4::Lz4::new());
 optional!("zlib", zlib(level: i32, strategy: Strategy), crate::kernel::zlib::Zlib::new(level, strategy)?);
 optional!("zlib-ng", zlib_ng(level: i32), crate::kernel::zlib::ZlibNg::new(level, Strategy::Default)?);
 
-/// The libraries of libslz that the user names, or the machine's: a row for each and format.
+/// A row for each format and each libslz that the user names, or else the machine's.
 fn libslz() -> Vec<Entry> {
     #[cfg(feature = "libslz")]
     let names = crate::kernel::slz::names();

@@ -10,7 +10,7 @@ use crate::kernel::lzo;
 /// Compresses every file in chunks of `chunk` bytes, decodes the result, and returns its size.
 ///
 /// # Errors
-/// The contender's message, or that its output decodes to other bytes.
+/// The contender's message, or that its output does not decode to the input.
 pub fn encode_and_check(
     contender: &mut dyn Encoder,
     files: &[Vec<u8>],
@@ -40,11 +40,11 @@ pub fn encode_and_check(
     Ok(total)
 }
 
-/// Verifies that a stream decodes to `content`: with libdeflate, the strictest decoder, where it is built in, else with
-/// zlib-rs.
+/// Verifies that a stream decodes to `content`: with libdeflate, the strictest decoder, in builds
+/// that have it, otherwise with zlib-rs.
 ///
 /// # Errors
-/// The decoder's message, or that other bytes came out.
+/// The decoder's message, or that it returns other bytes.
 pub(crate) fn check_stream(
     format: Format,
     content: &[u8],
@@ -66,7 +66,7 @@ pub(crate) fn check_stream(
     }
 }
 
-/// Verifies with zlib-rs that all of `bytes` is one stream, which decodes to `content`.
+/// Verifies with zlib-rs that `bytes` is exactly one stream and decodes to `content`.
 pub(crate) fn inflate(
     format: Format,
     content: &[u8],
@@ -78,7 +78,8 @@ pub(crate) fn inflate(
         Format::Zlib => Inflate::new(true, 15),
         Format::Gzip => Inflate::new(true, 16 + 15),
     };
-    // One byte more, so that the end of a stream of no content is found, and longer content noticed.
+    // One extra byte reveals content that is too long, and lets the decoder reach the end of an
+    // empty stream.
     buffer.resize(content.len() + 1, 0);
     match decoder.decompress(bytes, buffer, InflateFlush::Finish) {
         Ok(Status::StreamEnd) if decoder.total_in() == bytes.len() as u64 => {

@@ -1,4 +1,4 @@
-//! A case: size of blocks, number and size of dictionaries.
+//! A case of the shape "cold": the size of blocks, and the number and size of dictionaries.
 
 use crate::harness::filter::Chunk;
 
@@ -14,18 +14,19 @@ pub struct Case {
 }
 
 impl Case {
-    /// Number of blocks: one per dictionary, or more until their content is `least` bytes.
+    /// Number of blocks: one per dictionary, or as many as it takes to reach `least` bytes of
+    /// content.
     pub(crate) fn blocks(&self, least: usize) -> usize {
         self.count.max(least / self.block).max(1)
     }
 }
 
-/// A size as the records have it: `4K`.
+/// A size as records write it: `4K`.
 pub(crate) fn size(bytes: usize) -> String {
     Chunk::Bytes(bytes).to_string()
 }
 
-/// A size as sentences have it: `4 KiB`.
+/// A size as sentences write it: `4 KiB`.
 pub(crate) fn kib(bytes: usize) -> String {
     match bytes % 1024 {
         0 => format!("{} KiB", bytes / 1024),
@@ -33,13 +34,13 @@ pub(crate) fn kib(bytes: usize) -> String {
     }
 }
 
-/// Number and size of dictionaries: `2,500 dictionaries of 8 KiB`.
+/// Number and size of dictionaries as sentences write them: `2,500 dictionaries of 8 KiB`.
 pub(crate) fn dictionaries(count: usize, bytes: usize) -> String {
     let noun = if count == 1 { "dictionary" } else { "dictionaries" };
     format!("{} {noun} of {}", grouped(count), kib(bytes))
 }
 
-/// A count as sentences have it: `30,000`.
+/// A count as sentences write it: `30,000`.
 pub(crate) fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let first = digits.len() % 3;

@@ -1,4 +1,4 @@
-//! Contenders of the shape "cold": a library, a choice of dictionaries, and how it is called.
+//! Contenders of the shape "cold": a library, a choice of dictionaries, and a way to call it.
 
 use linerate_dict::{Decoder, Id, Job, Order, Store};
 
@@ -6,9 +6,9 @@ use super::work::{Choice, Work};
 use crate::harness::message;
 use crate::kernel::zstd::{Context, Digested, HotCopies, With, prefetch_all};
 
-/// Jobs of a batch that is to be sorted by dictionary.
+/// Number of jobs in a batch that is sorted by dictionary.
 pub(crate) const SORTED: usize = 4096;
-/// Distance of the prefetch of libzstd's dictionaries and compressed blocks, in blocks.
+/// Number of blocks by which libzstd's dictionaries and compressed blocks are prefetched ahead.
 const AHEAD: usize = 2;
 
 /// A decoder library.
@@ -21,7 +21,7 @@ pub(crate) enum Library {
 }
 
 impl Library {
-    /// Name in reports.
+    /// Its name in reports.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Library::Linerate => "linerate",
@@ -35,26 +35,26 @@ impl Library {
 pub(crate) enum Calls {
     /// One by one.
     Single,
-    /// In batches, in the order in which they come.
+    /// In batches, in the given order.
     Batch,
-    /// In batches of 4096, in the order of their dictionaries.
+    /// In batches of 4096, ordered by dictionary.
     Sorted,
-    /// One by one; dictionary and block are prefetched two blocks ahead.
+    /// One by one, with the dictionary and the block prefetched two blocks ahead.
     Burst,
-    /// One by one; tables and content are copied to the same place before each.
+    /// One by one; before each block, tables and content are copied to one place.
     Copy,
-    /// The same with prefetch of what is copied.
+    /// The same, with the source of the copy prefetched.
     CopyBurst,
-    /// One by one, with the bytes of the dictionary instead of its tables.
+    /// One by one, given the bytes of the dictionary instead of its tables.
     Raw,
-    /// The same with the bytes copied to the same place before each.
+    /// The same, with the bytes copied to one place before each block.
     RawCopy,
-    /// The same with prefetch of what is copied.
+    /// The same, with the source of the copy prefetched.
     RawCopyBurst,
 }
 
 impl Calls {
-    /// Name in the record.
+    /// Its name in the record.
     pub(crate) fn name(self, batch: usize) -> String {
         match self {
             Calls::Single => "single".into(),
@@ -75,14 +75,14 @@ impl Calls {
 pub(crate) struct Contender {
     /// The decoder.
     pub(crate) library: Library,
-    /// Which dictionaries: `hot`, `two`, `none`, `cold`, or `random` for sorted batches.
+    /// Name of the choice: `hot`, `two`, `none`, `cold`, or `random` for sorted batches.
     pub(crate) mode: &'static str,
-    /// How the blocks come.
+    /// How the decoder is called.
     pub(crate) calls: Calls,
     pub(crate) choice: Choice,
-    /// Place of its own hot row.
+    /// Index of the hot row that it is compared with.
     pub(crate) hot: usize,
-    /// Place of its own row without dictionaries.
+    /// Index of the row without dictionaries that it is compared with.
     pub(crate) none: usize,
 }
 
@@ -96,7 +96,7 @@ const fn row(
     Contender { library, mode, calls, choice, hot, none }
 }
 
-/// All contenders; what is hot comes first.
+/// All contenders, the hot ones of each library first.
 pub(crate) const CONTENDERS: [Contender; 19] = [
     row(Library::Linerate, "hot", Choice::Hot, Calls::Single, (0, 3)),
     row(Library::Linerate, "hot", Choice::Hot, Calls::Batch, (1, 4)),
@@ -119,14 +119,14 @@ pub(crate) const CONTENDERS: [Contender; 19] = [
     row(Library::Libzstd, "cold", Choice::Cold, Calls::RawCopyBurst, (8, 10)),
 ];
 
-/// Each choice once.
+/// Every choice of dictionaries once.
 pub(crate) const CHOICES: [Choice; 5] =
     [Choice::Hot, Choice::Two, Choice::Nothing, Choice::Cold, Choice::Random];
 
 /// Called with the index of a request and its decoded content.
 pub(crate) type OnContent<'a> = &'a mut dyn FnMut(usize, &[u8]) -> Result<(), String>;
 
-/// Shared by all contenders: contexts and output buffers.
+/// Contexts and output buffers that all contenders share.
 pub(crate) struct Tools<'a> {
     decoder: Decoder,
     context: Context,
@@ -150,7 +150,7 @@ impl<'a> Tools<'a> {
     }
 }
 
-/// The requests of one choice, with their dictionaries as each library names them.
+/// The requests of one choice, with the dictionaries in each library's form.
 pub(crate) struct Requests<'a> {
     pub(crate) work: Work<'a>,
     ids: Vec<Id>,
@@ -168,7 +168,7 @@ impl<'a> Requests<'a> {
         Requests { work, ids, digested, raw, numbers }
     }
 
-    /// Decodes the requests from `first` on.
+    /// Decodes the requests from index `first` to the last.
     pub(crate) fn pass(
         &self,
         contender: &Contender,

@@ -1,18 +1,18 @@
-//! The bytes that blocks and dictionaries are pieces of.
+//! The bytes from which blocks and dictionaries are cut.
 
 use std::path::{Path, PathBuf};
 
 use super::generated;
 use crate::harness::corpus::{Corpus, corpora};
 
-/// Bytes of generated rows.
+/// Number of bytes of generated rows.
 const ROWS: usize = 10_500_000;
-/// Bytes of other generated records.
+/// Number of bytes of each other kind of generated records.
 const RECORDS: usize = 4 << 20;
-/// Pieces of this many bytes go to blocks and to dictionaries by turns, so that no block stands in a
-/// dictionary.
+/// Size of the segments that go to dictionaries and to blocks alternately, so that no block is part
+/// of a dictionary.
 const SEGMENT: usize = 16 << 10;
-/// Where text is looked for below `$LINERATE_CORPORA`.
+/// The path of the text below `$LINERATE_CORPORA`.
 const CORPUS_TEXT: &str = "silesia/dickens";
 /// Text that the program carries.
 const CARRIED: [&[u8]; 3] = [
@@ -21,7 +21,7 @@ const CARRIED: [&[u8]; 3] = [
     include_bytes!("../../corpus/zic.c"),
 ];
 
-/// What the published figures have under which name.
+/// Kinds of data, as the published figures name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Generated log rows in JSON.
@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// A word for it.
+    /// Its name in the record.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Json => "JSON",
@@ -52,18 +52,19 @@ impl Kind {
     }
 }
 
-/// Bytes in two halves: what dictionaries are made of, and what blocks are made of.
+/// Bytes in two halves: one to make dictionaries of, the other to cut blocks from.
 pub struct Data {
     /// Its kind.
     pub kind: Kind,
-    /// What the record calls it. Never a path of the machine.
+    /// Its name in the record, never a path of the machine.
     pub name: String,
     pub(crate) dictionaries: Vec<u8>,
     pub(crate) blocks: Vec<u8>,
 }
 
 impl Data {
-    /// `json`, `text`, `log`, `sqlite`, `protobuf`, or a file; also one below `$LINERATE_CORPORA`.
+    /// Finds data by name: `json`, `text`, `log`, `sqlite`, `protobuf`, or a file, which may be
+    /// below `$LINERATE_CORPORA`.
     ///
     /// # Errors
     /// A sentence that names the file.
@@ -78,15 +79,16 @@ impl Data {
         }
     }
 
-    /// Log rows of some 370 bytes in JSON, the same on every machine.
+    /// Log rows in JSON of about 370 bytes each, the same on every machine.
     pub fn json() -> Data {
         Data::new(Kind::Json, "generated rows".into(), &Corpus::rows(ROWS).files.concat())
     }
 
-    /// `silesia/dickens` below `$LINERATE_CORPORA`, or else the text that the program carries.
+    /// Reads `silesia/dickens` below `$LINERATE_CORPORA`, or takes the text that the program
+    /// carries.
     ///
     /// # Errors
-    /// A sentence, if the former cannot be read.
+    /// A sentence, if the file exists but cannot be read.
     pub fn text() -> Result<Data, String> {
         if let Some(path) = corpora().map(|root| root.join(CORPUS_TEXT)).filter(|path| path.is_file()) {
             return Data::file(&path);
@@ -113,7 +115,7 @@ impl Data {
 
     pub(crate) fn new(kind: Kind, name: String, bytes: &[u8]) -> Data {
         let (mut dictionaries, mut blocks) = (Vec::new(), Vec::new());
-        // What is shorter than two segments is halved.
+        // Data shorter than two segments is divided in half.
         let segment = SEGMENT.min(bytes.len() / 2).max(1);
         for (i, part) in bytes.chunks(segment).enumerate() {
             if i % 2 == 0 { &mut dictionaries } else { &mut blocks }.extend_from_slice(part);
@@ -122,7 +124,7 @@ impl Data {
     }
 }
 
-/// Pieces of a length, which begin at other places each, until there are no more such places.
+/// Pieces of one length, each from a different place of the source until all places are used.
 pub(crate) struct Pieces<'a> {
     source: &'a [u8],
     len: usize,
@@ -132,11 +134,11 @@ pub(crate) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// None if the source is shorter than a piece.
+    /// Returns `None` if the source is shorter than a piece.
     pub(crate) fn new(source: &'a [u8], len: usize, start: usize) -> Option<Self> {
         let places = source.len().checked_sub(len)? + 1;
-        // Steps of the golden section lie evenly; one that has no divisor in common with the number of
-        // places comes to each of them.
+        // Steps of the golden section spread evenly over the source. A step that is coprime to the
+        // number of places visits each of them.
         let mut step = (places as f64 * 0.618_034) as usize | 1;
         while divisor(step, places) != 1 {
             step += 1;
@@ -144,7 +146,7 @@ impl<'a> Pieces<'a> {
         Some(Pieces { source, len, places, start: start % places, step })
     }
 
-    /// How many there are that begin at different places.
+    /// Number of different places at which a piece can begin.
     pub(crate) fn places(&self) -> usize {
         self.places
     }

@@ -1,4 +1,5 @@
-//! Dictionaries that are all different: the tables of a few trained ones, before content of their own.
+//! Dictionaries that are all different: each has the tables of one of a few trained dictionaries,
+//! and its own content.
 
 use linerate_dict::Training;
 use linerate_zstd::Dictionary;
@@ -8,15 +9,15 @@ use super::{Case, ColdOptions, SEED};
 use crate::harness::message;
 use linerate_gateway_sim::traffic::Random;
 
-/// The first number of dictionaries that the format leaves to everyone.
+/// The first dictionary ID that the zstd format leaves to everyone.
 const FIRST_NUMBER: u32 = 32_768;
-/// Bytes of samples for each training.
+/// Least and most bytes of samples for each training.
 const SAMPLES: (usize, usize) = (1 << 20, 4 << 20);
-/// Bytes of the head of a trained dictionary: magic number and its own.
+/// Length of the magic number that begins a trained dictionary.
 const MAGIC: usize = 4;
 
-/// `case.count` dictionaries of `case.dictionary` bytes. Each has another number and another piece of
-/// the data.
+/// Makes `case.count` dictionaries of `case.dictionary` bytes, each with its own ID and its own
+/// piece of the data as content.
 pub(crate) fn make(data: &Data, case: &Case, options: &ColdOptions) -> Result<Vec<Vec<u8>>, String> {
     if data.dictionaries.len() < case.dictionary {
         return Err(too_short(data, case));
@@ -56,7 +57,7 @@ fn too_short(data: &Data, case: &Case) -> String {
     )
 }
 
-/// Trained dictionaries without their content.
+/// Trained dictionaries cut off before their content.
 fn heads(data: &Data, case: &Case, options: &ColdOptions) -> Result<Vec<Vec<u8>>, String> {
     let mut random = Random::stream(SEED, 1);
     let pieces = Pieces::new(&data.dictionaries, case.block, random.below(1 << 30))

@@ -1,6 +1,6 @@
 //! Generated records of the kinds that storage engines hold, the same on every machine.
 
-/// Words of texts, the first ones more often than the last ones.
+/// Words of texts. `skewed` picks the first ones more often than the last ones.
 const WORDS: [&str; 48] = [
     "the",
     "order",
@@ -106,7 +106,7 @@ impl Random {
         words[self.below(words.len() as u64) as usize]
     }
 
-    /// The earlier ones of the words are more frequent.
+    /// Picks a word; earlier ones are more likely.
     fn skewed<'a>(&mut self, words: &[&'a str]) -> &'a str {
         let n = words.len() as u64;
         words[(self.below(n) * self.below(n) / n) as usize]
@@ -117,7 +117,7 @@ impl Random {
     }
 }
 
-/// Calls `record` until there are `n` bytes.
+/// Appends records until there are `n` bytes.
 fn filled(n: usize, mut record: impl FnMut(&mut Random, u64, &mut Vec<u8>)) -> Vec<u8> {
     let (mut random, mut out) = (Random(0x9e37_79b9_7f4a_7c15), Vec::with_capacity(n + 1024));
     for number in 0.. {
@@ -130,7 +130,7 @@ fn filled(n: usize, mut record: impl FnMut(&mut Random, u64, &mut Vec<u8>)) -> V
     out
 }
 
-/// Lines of a web server and of a system's journal.
+/// Lines of a web server's log and of a system journal.
 pub(super) fn log_lines(n: usize) -> Vec<u8> {
     filled(n, |random, number, out| {
         let (minute, second, milli) = (number / 600 % 60, number / 10 % 60, random.below(1000));
@@ -166,7 +166,8 @@ pub(super) fn log_lines(n: usize) -> Vec<u8> {
     })
 }
 
-/// Cells of a table of SQLite: length, row number, header with a type for each column, and the columns.
+/// Cells of an SQLite table: length, row number, a header with the type of each column, and the
+/// columns.
 pub(super) fn sqlite_rows(n: usize) -> Vec<u8> {
     filled(n, |random, number, out| {
         let texts = [
@@ -194,7 +195,7 @@ pub(super) fn sqlite_rows(n: usize) -> Vec<u8> {
     })
 }
 
-/// SQLite's integers: the most significant 7 bits first.
+/// Variable-length integers of SQLite, the most significant 7 bits first.
 fn varint_big(value: u64, out: &mut Vec<u8>) {
     for shift in (1..9).rev().filter(|shift| value >> (7 * shift) > 0) {
         out.push((value >> (7 * shift)) as u8 | 0x80);
@@ -202,7 +203,7 @@ fn varint_big(value: u64, out: &mut Vec<u8>) {
     out.push(value as u8 & 0x7f);
 }
 
-/// Messages as Protocol Buffers code them, each after its length.
+/// Protocol Buffers messages, each with its length in front.
 pub(super) fn protobuf_messages(n: usize) -> Vec<u8> {
     filled(n, |random, number, out| {
         let mut message = Vec::new();

@@ -1,5 +1,5 @@
-//! The shape "cold": small blocks decoded through thousands of dictionaries, each evicted from the CPU caches before its
-//! next use. Ours and libzstd, hot and cold, in CPU time of one thread.
+//! The shape "cold": small blocks decoded through thousands of dictionaries, each of which leaves
+//! the CPU caches before its next use. Ours and libzstd, hot and cold, in CPU time of one thread.
 
 mod case;
 mod contenders;
@@ -29,10 +29,11 @@ use crate::harness::{Clock, Common, Contender, Rounds, measure as harness, messa
 use crate::kernel::zstd::Digested;
 use crate::records::Measurement;
 
-/// Numbers of dictionaries for a line from hot to cold.
+/// Numbers of dictionaries of `--sweep`, from hot to cold.
 const SWEEP: [u32; 10] = [1, 2, 8, 30, 100, 300, 1000, 2500, 10_000, 30_000];
-/// Cases of the default run, which others published figures of (`records/published.jsonl`): KiB of a block and of a dictionary,
-/// and their number. Those after the first 9 are of text alone, with the numbers that zstd's largeNbDicts takes.
+/// Cases of the default run, for which others published figures (`records/published.jsonl`): KiB of
+/// a block, KiB of a dictionary, number of dictionaries. Those after the first [`OF_ALL`] are for
+/// text alone, with the numbers that zstd's largeNbDicts uses.
 const CASES: [(usize, usize, usize); 22] = [
     (1, 8, 2500),
     (1, 8, 30_000),
@@ -57,11 +58,11 @@ const CASES: [(usize, usize, usize); 22] = [
     (8, 12, 1245),
     (8, 110, 1245),
 ];
-/// Cases that every kind of data has.
+/// Number of cases that every kind of data has.
 const OF_ALL: usize = 10;
-/// Seed of the choice of data and of the order of blocks.
+/// Seed of the choice of data and the order of blocks.
 const SEED: u64 = 1;
-/// Blocks decoded before each timed pass: the last ones of the previous pass.
+/// Number of blocks decoded before each timed pass. They are the last ones of the previous pass.
 const WARMUP_BLOCKS: usize = 4096;
 
 /// Options of the shape.
@@ -108,10 +109,10 @@ pub struct ColdOptions {
     /// Least content per round; reached with several blocks per dictionary if necessary
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = |text: &str| within(text, 0, 1 << 30))]
     pub least: usize,
-    /// Trained dictionaries; the others share the tables of one of these.
+    /// Number of trained dictionaries; each other one has the tables of one of them.
     #[arg(skip = 8usize)]
     pub trained: usize,
-    /// Whether opening a store is measured, too.
+    /// Whether opening a store is also measured.
     #[arg(skip = true)]
     pub opening: bool,
 }
@@ -205,17 +206,18 @@ impl ColdArgs {
     }
 }
 
-/// Contenders: decoder, dictionaries, calls.
+/// Contenders, each as decoder, dictionaries and calls.
 pub fn names() -> Vec<String> {
     let batch = ColdOptions::default().batch;
     let name = |row: &Row| format!("{}, {}, {}", row.library.name(), row.mode, row.calls.name(batch));
     CONTENDERS.iter().map(name).collect()
 }
 
-/// Measures one case after verifying every block with every contender, and opening a store in each way.
+/// Verifies every block with every contender, then measures one case, and opening a store in each
+/// way.
 ///
 /// # Errors
-/// A sentence: there is not enough memory or data, or a decoder failed.
+/// A sentence, if memory or data are not sufficient or a decoder failed.
 pub fn measure(
     data: &Data,
     case: &Case,
@@ -283,7 +285,7 @@ pub fn measure(
     Ok(found)
 }
 
-/// Decodes every block once, and compares.
+/// Decodes every block once and compares the content.
 fn check(row: &Row, requests: &Requests<'_>, tools: &mut Tools<'_>) -> Result<(), String> {
     let mut seen = 0;
     let mut on_content = |i: usize, content: &[u8]| {
@@ -299,7 +301,7 @@ fn check(row: &Row, requests: &Requests<'_>, tools: &mut Tools<'_>) -> Result<()
     }
 }
 
-/// Bytes held for each dictionary beside its own.
+/// Bytes of memory for each dictionary beside the dictionary itself.
 fn beside(library: Library, store: &Store, theirs: &[Digested<'_>], dictionaries: &[Vec<u8>]) -> usize {
     let count = dictionaries.len().max(1);
     match library {

@@ -1,25 +1,28 @@
-//! Whether there is memory for a case.
+//! Checks that the machine has enough memory for a case.
 
 use super::case::{Case, dictionaries};
 use crate::kernel::os::told;
 
-/// Bytes beside the content of a dictionary: libzstd's object and the one that is copied, our tables and
-/// slot, and what allocators round up to.
+/// Bytes of each dictionary beside its content: libzstd's object and the one that is copied, our
+/// tables and slot, and rounding by allocators.
 const BESIDE: usize = (27 << 10) + (27 << 10) + (9 << 10) + (2 << 10);
-/// Sets of compressed blocks, none larger than its content by much.
+/// Number of sets of compressed blocks. A set is never much larger than its content.
 const SETS: usize = 6;
-/// Decoders, data, the program.
+/// Bytes of decoders, data and the program.
 const FIXED: usize = 128 << 20;
 
-/// Bytes that measuring a case takes: each dictionary as bytes and in our store, and tables for both.
+/// Bytes that measuring a case takes: each dictionary as bytes and in our store, and tables for
+/// both libraries.
 pub(crate) fn bytes(case: &Case, least: usize) -> usize {
     let dictionary = case.dictionary.saturating_mul(2).saturating_add(BESIDE);
     let blocks = case.blocks(least).saturating_mul(case.block).saturating_mul(SETS);
     case.count.saturating_mul(dictionary).saturating_add(blocks).saturating_add(FIXED)
 }
 
+/// Fails if the system has less memory than a case takes.
+///
 /// # Errors
-/// A sentence, if the system has less memory than a case takes.
+/// A sentence with both amounts.
 pub(crate) fn check(case: &Case, least: usize) -> Result<(), String> {
     match told("/proc/meminfo", "MemAvailable:") {
         Some(free) => compare(case, bytes(case, least), free),
@@ -28,7 +31,7 @@ pub(crate) fn check(case: &Case, least: usize) -> Result<(), String> {
 }
 
 fn compare(case: &Case, need: usize, free: usize) -> Result<(), String> {
-    // Some is left to the rest of the system.
+    // A tenth is left to the rest of the system.
     if need > free / 10 * 9 {
         let gib = |bytes: usize| bytes as f64 / f64::from(1 << 30);
         return Err(format!(

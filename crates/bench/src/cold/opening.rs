@@ -1,4 +1,4 @@
-//! Time from an empty store to the first decoded block.
+//! Time from an empty store until the first block is decoded.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -18,10 +18,10 @@ use crate::records::Measurement;
 
 /// The frame of an empty block: a header with a content size of 0, and a last raw block without bytes.
 const EMPTY: [u8; 9] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];
-/// Bytes of dictionaries above which opening is measured once, and without a file.
+/// If the dictionaries have more bytes than this, opening is measured once, and not from a file.
 const LARGE: usize = 1 << 30;
 
-/// Dictionaries in memory, as in a mapped file.
+/// Dictionaries in memory, which stand for a mapped file.
 pub(crate) struct DictionaryList(pub(crate) Vec<Vec<u8>>);
 
 impl Source for DictionaryList {
@@ -30,7 +30,7 @@ impl Source for DictionaryList {
     }
 }
 
-/// Ways to fill a store: from a pack's file, by hashes, as copies, as digested copies.
+/// Ways to fill a store: mapping a pack, registering hashes, copying, and copying with digesting.
 const WAYS: [&str; 4] = ["pack", "register", "insert", "digest"];
 
 /// Opens all dictionaries in each way in our store, and as libzstd's objects.
@@ -51,7 +51,7 @@ pub(crate) fn measure(
     let n = encoder.encode(id, content, &mut frame).map_err(message)?;
     frame.truncate(n);
 
-    // As a file of dictionaries has them.
+    // A file of dictionaries stores these hashes.
     let hashes: Vec<(u32, u64)> = (0..).zip(dictionaries.iter().map(|bytes| content_hash(bytes))).collect();
 
     let folder = tempfile::tempdir().map_err(message)?;
@@ -61,7 +61,7 @@ pub(crate) fn measure(
 
     let ours = |way: &str, out: &mut [u8]| {
         let store = Store::new();
-        // Kept alive: dropping it releases the dictionaries.
+        // Dropping it would release the dictionaries.
         let mut loaded = None;
         let ids = match way {
             "pack" => {
@@ -122,8 +122,8 @@ pub(crate) fn measure(
     harness(contenders.collect(), Rounds::parts(rounds, 1))
 }
 
-/// Writes a pack whose dictionaries are used from where they are mapped. Returns the number of the
-/// first.
+/// Writes a pack whose dictionaries are uncompressed, so that they are used where they are mapped.
+/// Returns the ID of the first.
 fn pack(file: &Path, dictionaries: &[Vec<u8>]) -> linerate_dict::Result<u64> {
     let mut editor = Editor::create(file, PackOptions::new().uncompressed(true))?;
     let ids = dictionaries.iter().map(|bytes| editor.add(bytes, 0)).collect::<Result<Vec<u64>, _>>()?;

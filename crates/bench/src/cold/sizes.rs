@@ -1,5 +1,5 @@
-//! Sizes of blocks with dictionaries of both trainers and without, and the time of training. Blocks are not those that the
-//! dictionaries were trained with.
+//! Sizes of blocks with dictionaries of both trainers and without, and the time of training. No
+//! measured block was among the samples of its dictionary.
 
 use linerate_dict::{Savings, Training};
 use linerate_zstd::Dictionary;
@@ -17,17 +17,18 @@ pub(super) const BLOCKS: [usize; 3] = [1 << 10, 4 << 10, 16 << 10];
 pub(super) const DATA: [&str; 5] = ["json", "log", "text", "sqlite", "protobuf"];
 /// Levels of libzstd.
 const LEVELS: [i32; 4] = [1, 3, 6, 9];
-/// Level whose training is timed: libzstd's trainer knows no other.
+/// Level at which training is timed, the only one of libzstd's trainer.
 const TIMED_LEVEL: i32 = 3;
-/// Bytes of samples, and of blocks that are compressed.
+/// Bytes of training samples, and of the blocks that are compressed.
 const SAMPLES: usize = 1 << 20;
 const MEASURED: usize = 512 << 10;
 
-/// Trainers and entropy tables that are compared.
+/// The trainers and kinds of entropy tables that are compared.
 const FORMS: [(&str, &str); 4] =
     [("libzstd", "full"), ("linerate", "full"), ("linerate", "small"), ("linerate", "none")];
 
-/// A compressed size with a dictionary of one of [`FORMS`], beside those that it is compared with.
+/// The size of all blocks with a dictionary of one of [`FORMS`], without a dictionary, and with
+/// libzstd's.
 struct Compared {
     form: (&'static str, &'static str),
     with: f64,
@@ -35,10 +36,11 @@ struct Compared {
     libzstd: f64,
 }
 
-/// Sizes with each dictionary and level for one kind of data and one dictionary size; last, the mean and the worst quotient.
+/// Measures sizes at each block size and level for one kind of data and one dictionary size. The
+/// mean and the worst quotient follow.
 ///
 /// # Errors
-/// A sentence: the data is too short.
+/// A sentence, if the data is too short.
 pub(super) fn measure(data: &Data, dictionary: usize, blocks: &[usize]) -> Result<Vec<Measurement>, String> {
     let row = |contender: &str| {
         row("dictionary-sizes", data.kind.name(), contender).param("dictionary", size(dictionary))
@@ -78,7 +80,7 @@ struct Cell<'d> {
     samples: Vec<&'d [u8]>,
     measured: Vec<&'d [u8]>,
     libzstd: Vec<u8>,
-    /// Seconds that libzstd trained.
+    /// CPU time of libzstd's training, in seconds.
     libzstd_time: f64,
 }
 
@@ -93,7 +95,8 @@ impl<'d> Cell<'d> {
         Ok(Cell { dictionary, samples, measured, libzstd, libzstd_time: time.as_secs_f64() })
     }
 
-    /// Sizes at a level, in the order of [`FORMS`], and the seconds that the full dictionary was trained.
+    /// Sizes at a level, in the order of [`FORMS`], and the seconds it took to train the full
+    /// dictionary.
     fn at(&self, level: i32) -> Result<([Compared; 4], f64), String> {
         let training = Training::new(self.dictionary).level(level);
         let train = |training: Training| training.train(&self.samples).map_err(message);
@@ -111,7 +114,8 @@ impl<'d> Cell<'d> {
     }
 }
 
-/// Mean and worst quotient of a form's sizes, by none and by libzstd's: base, case, quotient.
+/// Mean and worst of a form's sizes, divided by those without a dictionary and by those with
+/// libzstd's: base, case, quotient.
 fn quotients(form: (&str, &str), compared: &[Compared]) -> [(&'static str, &'static str, f64); 4] {
     let of_form = || compared.iter().filter(|compared| compared.form == form);
     let mean_and_worst = |quotient: fn(&Compared) -> f64| {

@@ -1,4 +1,4 @@
-//! Requests: the block, its dictionary, and the order.
+//! Requests to decode: the block, its dictionary, and their order.
 
 use linerate_dict::{Encoder, Id, Store};
 
@@ -6,15 +6,16 @@ use super::data::{Data, Pieces};
 use super::{Case, ColdOptions, SEED};
 use linerate_gateway_sim::traffic::Random;
 
-/// Dictionaries of a hot pass, each for a run of blocks: a single one could be better or worse than others.
+/// Number of dictionaries in a hot pass, each for a run of blocks. A single one might be better or
+/// worse than average.
 pub(crate) const RUNS: usize = 8;
 
-/// Assignment of dictionaries to blocks.
+/// Which dictionaries the blocks use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// The same for a run of blocks.
+    /// One dictionary for each run of blocks.
     Hot,
-    /// Two alternating for a run of blocks.
+    /// Two, alternating, for each run of blocks.
     Two,
     /// None.
     Nothing,
@@ -32,17 +33,18 @@ struct Request {
     len: usize,
 }
 
-/// Blocks in the order of their requests, which is independent of their order in memory.
+/// Blocks in the order of their requests, which is unrelated to their order in memory.
 pub(crate) struct Work<'d> {
     requests: Vec<Request>,
     frames: Vec<u8>,
     contents: Vec<&'d [u8]>,
-    /// Bytes of all blocks, decoded.
+    /// Decoded size of all blocks, in bytes.
     pub(crate) bytes: usize,
 }
 
 impl<'d> Work<'d> {
-    /// Compresses blocks of `data`, each once, with the dictionaries that `ids` are of.
+    /// Compresses each block of `data` once, with the dictionary that `choice` gives it. `ids` are
+    /// the dictionaries.
     pub(crate) fn new(
         data: &'d Data,
         case: &Case,
@@ -57,7 +59,8 @@ impl<'d> Work<'d> {
         let order = shuffled(contents.len(), &mut Random::stream(SEED, 2));
         let chosen = choice.dictionaries(contents.len(), ids.len(), &mut Random::stream(SEED, 3));
         let mut encoder = Encoder::new(store).level(options.level).map_err(|e| e.message)?;
-        // An encoder keeps few dictionaries prepared: those of one come together.
+        // An encoder keeps only a few dictionaries prepared, so blocks are compressed dictionary by
+        // dictionary.
         let mut by_dictionary: Vec<usize> = (0..order.len()).collect();
         by_dictionary.sort_by_key(|&i| chosen[i]);
         let mut buffer = vec![0; Encoder::bound(case.block)];
@@ -94,13 +97,13 @@ impl<'d> Work<'d> {
         self.bytes as f64 / self.frames.len().max(1) as f64
     }
 
-    /// The block of a request.
+    /// The compressed block of a request.
     pub(crate) fn frame(&self, i: usize) -> &[u8] {
         let Request { start, len, .. } = self.requests[i];
         &self.frames[start..start + len]
     }
 
-    /// What the block of a request decodes to.
+    /// The content of the block of a request.
     pub(crate) fn content(&self, i: usize) -> &[u8] {
         self.contents[self.requests[i].content as usize]
     }
@@ -112,7 +115,7 @@ impl<'d> Work<'d> {
 }
 
 impl Choice {
-    /// Which of `count` dictionaries each of `blocks` has.
+    /// Chooses one of `count` dictionaries for each of `blocks`.
     fn dictionaries(self, blocks: usize, count: usize, random: &mut Random) -> Vec<Option<u32>> {
         let runs = RUNS.min(count);
         let run = |i: usize| i * runs / blocks;

@@ -1,4 +1,5 @@
-//! What is decoded: blocks of a size, with or without a dictionary, compressed by libzstd.
+//! The input of the shape "frames": blocks of a size, with or without a dictionary, compressed by
+//! libzstd.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +10,7 @@ use crate::decoding::Jobs;
 use crate::harness::corpus::Corpus;
 use crate::harness::filter::Chunk;
 
-/// A size of blocks, and of the dictionary that they share: `4K`, `4K+8K`, `whole`.
+/// A size of blocks, and of the dictionary that they share, written as `4K`, `4K+8K` or `whole`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
     /// Bytes of a block.
@@ -50,11 +51,11 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Cuts the corpus into blocks, of which it takes some evenly if they are more than wanted, or cuts
-    /// whole files at their ends; and compresses.
+    /// Cuts the corpus into blocks and compresses them. Above `most` bytes it takes blocks evenly
+    /// from the corpus, or cuts off the ends of whole files.
     pub(crate) fn new(corpus: &'a Corpus, case: &Case, level: i32, most: usize) -> Result<Self, String> {
         let size = case.chunk.size();
-        // What is left at the end of a file is no block of that size.
+        // The rest at the end of a file is not a block of that size.
         let blocks: Vec<&'a [u8]> = match case.chunk {
             Chunk::Whole => corpus.files.iter().map(|file| &file[..file.len().min(most)]).collect(),
             Chunk::Bytes(_) => corpus.files.iter().flat_map(|file| file.chunks_exact(size)).collect(),
@@ -71,15 +72,15 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Trains on at most 1000 blocks, taken evenly: a dictionary of one table of the store, not of the
-/// blocks that are measured.
+/// Trains on at most 1000 blocks, taken evenly: a dictionary for a table of the store, not for the
+/// measured blocks alone.
 fn train(blocks: &[&[u8]], size: usize) -> Result<Vec<u8>, String> {
     let step = blocks.len().div_ceil(1000).max(1);
     let samples: Vec<&[u8]> = blocks.iter().copied().skip(step / 2).step_by(step).collect();
     train_by_libzstd(&samples, size)
 }
 
-/// A dictionary of at most `size` bytes by libzstd's own trainer.
+/// Trains a dictionary of at most `size` bytes with libzstd.
 pub(crate) fn train_by_libzstd(samples: &[&[u8]], size: usize) -> Result<Vec<u8>, String> {
     let sizes: Vec<usize> = samples.iter().map(|sample| sample.len()).collect();
     let mut dictionary = Vec::with_capacity(size);

@@ -1,4 +1,4 @@
-//! Decoders of frames: ours, libzstd, and with feature `ruzstd` that crate.
+//! Decoders of frames: ours, libzstd, and ruzstd with the feature of that name.
 
 use linerate_zstd::{Dictionary, FrameDecoder, Options, Scratch, StreamDecoder};
 use zstd_safe::zstd_sys::ZSTD_EndDirective::ZSTD_e_flush;
@@ -8,7 +8,7 @@ use crate::decoding::Decoder;
 use crate::harness::corpus::Corpus;
 use crate::harness::message;
 
-/// All that this build has, with the dictionary digested.
+/// The decoders of this build, with the dictionary digested.
 pub(super) fn contenders(dictionary: Option<&[u8]>) -> Result<Vec<Decoder>, String> {
     Ok(vec![
         ours(dictionary)?,
@@ -30,7 +30,7 @@ fn ours(dictionary: Option<&[u8]>) -> Result<Decoder, String> {
     Ok(Decoder { name: "linerate", run: Box::new(run), state: Some(state), scratch: Some(memory) })
 }
 
-/// What a stream with a window of 64 KiB keeps.
+/// Bytes that our stream with a window of 64 KiB keeps.
 fn ours_state() -> Result<usize, String> {
     let (stream, _) = messages()?;
     let mut decoder = StreamDecoder::new(Options::new());
@@ -49,11 +49,11 @@ fn libzstd(dictionary: Option<&[u8]>) -> Decoder {
         }
         .map_err(|e| get_error_name(e).into())
     };
-    // Contexts share nothing.
+    // Contexts share no memory.
     Decoder { name: "libzstd", run: Box::new(run), state: libzstd_state().ok(), scratch: Some(0) }
 }
 
-/// What a stream with a window of 64 KiB keeps.
+/// Bytes that libzstd's stream with a window of 64 KiB keeps.
 fn libzstd_state() -> Result<usize, String> {
     let (stream, content) = messages()?;
     let mut context = DCtx::create();
@@ -66,7 +66,8 @@ fn libzstd_state() -> Result<usize, String> {
     Ok(context.sizeof())
 }
 
-/// A stream of flushed messages with a window of 64 KiB that has not ended, and the length of its content.
+/// A stream of flushed messages with a window of 64 KiB, without its end, and the length of its
+/// content.
 fn messages() -> Result<(Vec<u8>, usize), String> {
     let rows = Corpus::rows(300_000).files.concat();
     Ok((streams::flushed(rows.chunks(1000), 3)?.concat(), rows.len()))
@@ -87,7 +88,7 @@ fn ruzstd(dictionary: Option<&[u8]>) -> Result<Decoder, String> {
 pub(super) mod streams {
     use super::*;
 
-    /// A stream, as length-prefixed pieces, and its content.
+    /// Compresses a stream into length-prefixed pieces; returns it with its content.
     pub(in super::super) fn compress(
         corpus: &Corpus,
         piece: usize,
@@ -104,7 +105,7 @@ pub(super) mod streams {
         Ok((stream, content))
     }
 
-    /// Each piece compressed and flushed, with a window of 64 KiB.
+    /// Compresses and flushes each piece, with a window of 64 KiB.
     pub(super) fn flushed<'p>(
         pieces: impl Iterator<Item = &'p [u8]>,
         level: i32,
@@ -124,8 +125,8 @@ pub(super) mod streams {
         pieces.map(one).collect()
     }
 
-    /// Takes pieces off a stream of [`compress`], and has `decode` write the content of each, behind that of the last one
-    /// or, if there is room for one piece only, over it.
+    /// Passes the pieces of a stream of [`compress`] to `decode` one by one. Each content is
+    /// written behind the last one or, if there is room for one piece only, over it.
     fn pieces(
         mut stream: &[u8],
         out: &mut [u8],

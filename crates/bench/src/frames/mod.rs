@@ -17,7 +17,7 @@ use crate::harness::filter::{Chunk, parse_bytes};
 use crate::harness::{Clock, Common, Contender, Rounds, measure as harness, message, progress, row};
 use crate::records::Measurement;
 
-/// Digests of a turn.
+/// Number of digests in a turn.
 const DIGESTS: u32 = 2000;
 
 /// Options of the shape.
@@ -66,7 +66,7 @@ pub fn run(args: &FramesArgs) -> Result<(), String> {
     }
     for &piece in &args.flush {
         let (frame, content) = streams::compress(&corpus, piece as usize, args.level, most)?;
-        // Each piece overwrites the last one, as in a connection's buffer.
+        // Each piece overwrites the last one, as in the buffer of a connection.
         let room = Some(piece as usize);
         let jobs = decoding::Jobs { frames: vec![frame], contents: vec![&content], room };
         let blank = row("frames", &corpus.name, "")
@@ -85,18 +85,18 @@ pub fn run(args: &FramesArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// Contenders in this build.
+/// The contenders in this build.
 ///
 /// # Errors
-/// What one of them says.
+/// The message of a contender that cannot be made.
 pub fn names() -> Result<Vec<String>, String> {
     Ok(contenders(None)?.iter().map(|decoder| decoder.name.to_owned()).collect())
 }
 
-/// Decodes the blocks of a case; and digests its dictionary, if it has one.
+/// Decodes the blocks of a case, and digests its dictionary if it has one.
 ///
 /// # Errors
-/// A sentence: what a contender says, or other content than was compressed.
+/// A sentence, if a contender fails or decodes to other content.
 pub fn measure(
     corpus: &Corpus,
     case: &Case,
@@ -122,7 +122,8 @@ pub fn measure(
     Ok(found)
 }
 
-/// Digests a dictionary, whose content neither copies; speeds are in bytes of it.
+/// Times digesting a dictionary. Neither library copies its content. Speeds count the bytes of the
+/// dictionary.
 fn digest(data: &str, case: &Case, dictionary: &[u8], rounds: usize) -> Result<Vec<Measurement>, String> {
     let digest = Dictionary::measure(dictionary).map_err(message)?;
     let theirs = DDict::create_by_reference(dictionary).sizeof();

@@ -1,4 +1,4 @@
-//! What changed since an earlier record.
+//! Comparison with an earlier record.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -6,12 +6,13 @@ use std::sync::Arc;
 use super::output::aligned;
 use crate::records::{Better, Figure, Measurement, Run, metric};
 
-/// A sentence about the runs, then a line for each metric of each measurement that both have, and what is missing or new.
+/// Returns a sentence about the runs, a line for each metric of each measurement that both have,
+/// and the names of new and missing ones.
 pub(super) fn text(earlier: &[(Arc<Run>, Measurement)], run: &Run, now: &[Measurement]) -> String {
     let is_same = |a: &Measurement, b: &Measurement| {
         a.shape == b.shape && a.data == b.data && a.contender == b.contender && a.params == b.params
     };
-    // The newest, one of the same CPU if there is one.
+    // The newest measurement, of the same CPU if there is one.
     let before = |m: &Measurement| {
         let mut found = earlier.iter().filter(|(_, old)| is_same(old, m));
         let newest = found.clone().next_back();
@@ -60,9 +61,9 @@ pub(super) fn text(earlier: &[(Arc<Run>, Measurement)], run: &Run, now: &[Measur
     text
 }
 
-/// Better or worse, unless the ranges of the rounds overlap.
+/// Says whether a figure is better or worse, unless the ranges of the rounds overlap.
 fn verdict(then: &Figure, now: &Figure, better: Better) -> &'static str {
-    // A converted record has one end: the other is as far away.
+    // A converted record has one end of the range; the other is assumed to be as far away.
     let range = |f: &Figure| match (f.low, f.high) {
         (Some(low), Some(high)) => (low, high),
         (None, Some(high)) => (2.0 * f.median - high, high),

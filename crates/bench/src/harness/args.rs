@@ -8,7 +8,7 @@ use super::corpus::Corpus;
 use super::filter::parse_bytes;
 use super::output::Output;
 
-/// Where results go, and how long a run takes.
+/// Options for the results and the length of a run.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Common {
     /// Append the results to this file, as JSON Lines
@@ -32,10 +32,11 @@ pub struct Common {
 }
 
 impl Common {
-    /// Opens the record and the earlier one, before a long run that is not kept to one core. `versions` are those of programs.
+    /// Opens the record and the earlier one, for a shape that is not pinned to one core. Called
+    /// before a long run, so that it fails early. `versions` are those of other programs.
     ///
     /// # Errors
-    /// A sentence that names the file, or that a core was chosen.
+    /// A sentence that names the file, or that says that the shape takes no core.
     pub fn open(&self, versions: &[(String, String)]) -> Result<Output, String> {
         match self.core {
             Some(_) => Err("--core: this shape is not kept to one core".into()),
@@ -43,10 +44,10 @@ impl Common {
         }
     }
 
-    /// Stays on one core, and opens the record and the earlier one.
+    /// Pins the thread to a core, and opens the record and the earlier one.
     ///
     /// # Errors
-    /// A sentence: there is no such core, or the file.
+    /// A sentence, if there is no such core or a file cannot be opened.
     pub fn open_pinned(&self) -> Result<Output, String> {
         match (self.core, crate::pin(self.core)) {
             (Some(wanted), None) => Err(format!("cannot run on core {wanted}")),
@@ -54,13 +55,13 @@ impl Common {
         }
     }
 
-    /// The rounds that were asked for, or `usual`.
+    /// The number of rounds that the user chose, or `usual`.
     pub fn rounds(&self, usual: usize) -> usize {
         self.rounds.map_or(if self.quick { usual.min(3) } else { usual }, usize::from)
     }
 }
 
-/// What is compressed.
+/// Options for the input.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CorpusArgs {
     /// A directory or a file; also a name below $LINERATE_CORPORA [default: the small files of the repository, which the

@@ -7,16 +7,17 @@ use linerate_plan::report::chart::{Chart, Series};
 
 use crate::records::{self, Measurement, metric};
 
-/// What is drawn across and up: metrics, or a param that is a number.
+/// The axes: metrics, or on the horizontal one also a param that is a number.
 pub struct Axes<'a> {
-    /// Across.
+    /// Horizontal axis.
     pub x: &'a str,
-    /// Up.
+    /// Vertical axis.
     pub y: &'a str,
 }
 
-/// Draws the newest measurements of a record that have both: a chart for each combination of data and params, where a
-/// contender is a point, or a line if the param across has several values. Returns the names of the files.
+/// Draws the newest measurements of a record that have both axes, in a chart for each combination
+/// of data and params. A contender is a point, or a line if `x` is a param with several values.
+/// Returns the names of the files.
 ///
 /// # Errors
 /// A sentence that names the file.
@@ -49,7 +50,7 @@ pub fn draw(record: &Path, axes: &Axes<'_>, folder: &Path) -> Result<Vec<String>
         let svg = Chart { title: title.clone(), x, y, series: all.collect() }.svg();
         let name: String = title.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let name = name.replace("--", "-");
-        // Titles may differ in signs alone.
+        // Titles may differ only in characters that a file name lacks.
         let names = (1..).map(|n| if n == 1 { format!("{name}.svg") } else { format!("{name}-{n}.svg") });
         let name = names.into_iter().find(|name| !made.contains(name)).unwrap_or_default();
         let path = folder.join(&name);

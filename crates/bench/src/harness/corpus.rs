@@ -1,16 +1,16 @@
-//! The input: a directory's files, one file, or generated data, in memory.
+//! The input in memory: the files of a directory, one file, or generated data.
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Words of the generated rows, the frequent ones more than once.
+/// Words of the generated rows. Frequent ones are listed more than once.
 const SERVICES: [&str; 6] = ["checkout", "inventory", "search", "payments", "accounts", "recommendations"];
 const OUTCOMES: [(&str, u16); 6] =
     [("INFO", 200), ("INFO", 200), ("INFO", 200), ("INFO", 204), ("WARN", 404), ("ERROR", 503)];
 const METHODS: [&str; 5] = ["GET", "GET", "GET", "POST", "PUT"];
 
-/// The files of `corpus/`: a program runs where its sources are not.
+/// The files of `corpus/`, carried because the program also runs without its sources.
 const CARRIED: [&[u8]; 6] = [
     include_bytes!("../../corpus/earthquakes.json"),
     include_bytes!("../../corpus/northamerica.tz"),
@@ -22,7 +22,7 @@ const CARRIED: [&[u8]; 6] = [
 
 /// Files in memory, each compressed separately.
 pub struct Corpus {
-    /// What the record calls it. Never a path of the machine.
+    /// Its name in the record, never a path of the machine.
     pub name: String,
     /// The contents, in the order of their paths. None is empty.
     pub files: Vec<Vec<u8>>,
@@ -37,7 +37,8 @@ impl Corpus {
     /// Reads one file, or all files below a directory in the order of their paths, each cut to
     /// `max` bytes.
     ///
-    /// A path that does not exist is looked for below `$LINERATE_CORPORA`, and named from there.
+    /// A path that does not exist is looked up below `$LINERATE_CORPORA`, and its name is relative
+    /// to that.
     ///
     /// # Errors
     /// A sentence that names the path; also if there is no byte to compress.
@@ -57,7 +58,7 @@ impl Corpus {
         Ok(Corpus { name: name(&path), files })
     }
 
-    /// `n` bytes that no encoder can shorten, the same on every machine.
+    /// `n` incompressible bytes, the same on every machine.
     pub fn random(n: usize) -> Self {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut next = || {
@@ -70,8 +71,8 @@ impl Corpus {
         Corpus { name: "random".into(), files: vec![(0..n).map(|_| next()).collect()] }
     }
 
-    /// Rows of a service's log in JSON, some 370 bytes each, `n` bytes in all, the same on every
-    /// machine.
+    /// Rows of a service's log in JSON, about 370 bytes each and `n` bytes in all, the same on
+    /// every machine.
     pub fn rows(n: usize) -> Self {
         let mut state = 0x2545_f491_4f6c_dd1d_u64;
         let mut below = |n: u64| {
@@ -123,7 +124,7 @@ pub(crate) fn corpora() -> Option<PathBuf> {
     std::env::var_os("LINERATE_CORPORA").map(PathBuf::from)
 }
 
-/// The path, or the one of that name below `$LINERATE_CORPORA` if there is no such path.
+/// Returns the path, or the one below `$LINERATE_CORPORA` if it does not exist.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
     match corpora() {
         Some(root) if !path.exists() => root.join(path),
@@ -131,7 +132,7 @@ pub(crate) fn resolve(path: &Path) -> PathBuf {
     }
 }
 
-/// The first part of the path below `$LINERATE_CORPORA`, otherwise the last part of the path.
+/// The first part of the path below `$LINERATE_CORPORA`, or else the last part of the path.
 fn name(path: &Path) -> String {
     let below = corpora().and_then(|root| path.strip_prefix(root).ok().map(Path::to_owned));
     let part = match &below {

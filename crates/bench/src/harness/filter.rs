@@ -1,22 +1,23 @@
-//! Choosing contenders by name, and chunk sizes by number.
+//! Parsing of contender filters and chunk sizes.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Chooses contenders: a comma-separated list of parts of names, case ignored. An empty list
-/// chooses all.
+/// Chooses contenders by a comma-separated list of parts of their names, without regard to case. An
+/// empty list chooses all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter(Vec<String>);
 
 impl Filter {
-    /// Whether a contender of that label is chosen.
+    /// Whether a contender with this label is chosen.
     pub fn admits(&self, label: &str) -> bool {
         let label = label.to_lowercase();
         self.0.is_empty() || self.0.iter().any(|part| holds(&label, part))
     }
 }
 
-/// Whether the part is in the label, without cutting a number: `zlib 1` is not in `zlib 12`.
+/// Whether the label contains the part without cutting a number: `zlib 12` does not contain `zlib
+/// 1`.
 fn holds(label: &str, part: &str) -> bool {
     let ends_in_digit = part.ends_with(|c: char| c.is_ascii_digit());
     label
@@ -32,17 +33,17 @@ impl FromStr for Filter {
     }
 }
 
-/// How much of a file one call gets.
+/// The part of a file that one call gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunk {
-    /// That many bytes, at least one.
+    /// This many bytes, at least one.
     Bytes(usize),
     /// The whole file.
     Whole,
 }
 
 impl Chunk {
-    /// The size to cut files at.
+    /// The size of the pieces that files are cut into.
     pub fn size(self) -> usize {
         match self {
             Chunk::Bytes(n) => n,

@@ -1,4 +1,5 @@
-//! The one harness: contenders take turns in interleaved rounds, and what they took becomes measurements.
+//! The harness of all shapes: contenders take turns in interleaved rounds, and their times become
+//! measurements.
 //!
 //! | file | content |
 //! |---|---|
@@ -30,15 +31,16 @@ pub use self::args::Common;
 pub use self::output::{Output, progress};
 use crate::records::{Figure, Measurement};
 
-/// Content of a part, after which the next contender has its turn. Small enough that a disturbance of the machine hits
-/// all contenders alike, large enough that reading the clock costs nothing.
+/// Bytes of content in a part; after each part the next contender has its turn. It is small enough
+/// that a disturbance of the machine hits all contenders alike, and large enough that reading the
+/// clock costs nothing.
 pub const PART: usize = 4 << 20;
 
-/// What a turn took, and what else it found, in the units of these metrics.
+/// What a turn took, and other figures that it found.
 pub struct Spent {
     /// Time of the work.
     pub time: Duration,
-    /// Other figures of this turn.
+    /// Other figures of this turn, by metric and in its unit.
     pub more: Vec<(&'static str, f64)>,
 }
 
@@ -50,21 +52,21 @@ impl From<Duration> for Spent {
 
 type Turn<'c> = Box<dyn FnMut(usize) -> Result<Spent, String> + 'c>;
 
-/// One that takes turns.
+/// One participant of a comparison, with the work that it does in a turn.
 pub struct Contender<'c> {
     measurement: Measurement,
     bytes: usize,
     units: usize,
-    /// The metric in seconds that has the time itself.
+    /// The metric that the time itself becomes, in seconds.
     seconds: Option<&'static str>,
     bases: Vec<(usize, String)>,
-    /// Whether bases are compared by `cpu_by_base`, in which less is better, and not by speed.
+    /// Whether bases are compared by `cpu_by_base`, where less is better, instead of by speed.
     by_cost: bool,
     others: Vec<(&'static str, usize)>,
     turn: Turn<'c>,
 }
 
-/// A measurement without metrics.
+/// A measurement that has no metrics yet.
 pub fn row(shape: &str, data: &str, contender: impl Into<String>) -> Measurement {
     let (shape, data) = (shape.into(), data.into());
     Measurement { shape, data, contender: contender.into(), ..Measurement::default() }
@@ -85,14 +87,14 @@ impl Measurement {
         self
     }
 
-    /// Adds a number of bytes or of other units, if it is known.
+    /// Adds an exact number of bytes or other units, if it is known.
     #[must_use]
     pub fn size(self, metric: &str, count: impl Into<Option<usize>>) -> Self {
         self.exact(metric, count.into().map(|count| count as f64))
     }
 }
 
-/// Six significant digits.
+/// Rounds to six significant digits.
 pub(crate) fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() || value.fract() == 0.0 {
         return value;
@@ -102,7 +104,7 @@ pub(crate) fn rounded(value: f64) -> f64 {
 }
 
 impl<'c> Contender<'c> {
-    /// One whose turn measures itself. A turn handles one of the parts.
+    /// A contender that measures its own turns. Each turn works on one part.
     pub fn new<S: Into<Spent>>(
         measurement: Measurement,
         mut turn: impl FnMut(usize) -> Result<S, String> + 'c,
@@ -119,7 +121,7 @@ impl<'c> Contender<'c> {
         }
     }
 
-    /// One whose work on a part is timed by a clock.
+    /// A contender whose work on a part is timed by `clock`.
     pub fn timed(
         measurement: Measurement,
         clock: Clock,
@@ -128,39 +130,40 @@ impl<'c> Contender<'c> {
         Self::new(measurement, move |part| clock.time(|| work(part)).map(|((), time)| time))
     }
 
-    /// Bytes of content of a round: the metric `speed`.
+    /// Sets the bytes of content in a round, which gives the metric `speed`.
     #[must_use]
     pub fn bytes(self, bytes: usize) -> Self {
         Contender { bytes, ..self }
     }
 
-    /// Blocks, messages or calls of a round: the metric `time`, of one of them.
+    /// Sets the number of blocks, messages or calls in a round; the metric `time` is the time of
+    /// one of them.
     #[must_use]
     pub fn units(self, units: usize) -> Self {
         Contender { units, ..self }
     }
 
-    /// The metric in seconds that has the time of a round.
+    /// Reports the time of a round as this metric, in seconds.
     #[must_use]
     pub fn seconds(self, metric: &'static str) -> Self {
         Contender { seconds: Some(metric), ..self }
     }
 
-    /// Compares the speed with that of the contender at this place, which is the param `base`: `speed_by_base`. Of several
-    /// bases each makes a measurement.
+    /// Compares the speed with that of the contender at index `place`: the metric `speed_by_base`,
+    /// with `name` as the param `base`. With several bases there is a measurement for each.
     #[must_use]
     pub fn base(mut self, place: usize, name: impl Into<String>) -> Self {
         self.bases.push((place, name.into()));
         self
     }
 
-    /// Compares with the base by `cpu_by_base`, in which less is better, instead of by speed.
+    /// Compares with the base by `cpu_by_base`, where less is better, instead of by speed.
     #[must_use]
     pub fn by_cost(self) -> Self {
         Contender { by_cost: true, ..self }
     }
 
-    /// A metric with the speed by that of the contender at this place.
+    /// Adds a metric: the speed divided by that of the contender at index `place`.
     #[must_use]
     pub fn by(mut self, metric: &'static str, place: usize) -> Self {
         self.others.push((metric, place));
@@ -173,35 +176,35 @@ impl<'c> Contender<'c> {
     }
 }
 
-/// Rounds of all contenders.
+/// Numbers of rounds and parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
-    /// Rounds that count.
+    /// Number of rounds that count.
     pub count: usize,
-    /// Parts of a round; contenders take turns with each.
+    /// Number of parts in a round; contenders take turns with each part.
     pub parts: usize,
-    /// Whether each contender has one turn before that does not count.
+    /// Whether each contender first has one turn that does not count.
     pub warm: bool,
 }
 
 impl Rounds {
-    /// Rounds of one part, after a turn that does not count.
+    /// Rounds of one part each, after a turn that does not count.
     pub fn warm(count: usize) -> Self {
         Rounds { count, parts: 1, warm: true }
     }
 
-    /// Rounds of several parts.
+    /// Rounds of several parts, all of which count.
     pub fn parts(count: usize, parts: usize) -> Self {
         Rounds { count, parts, warm: false }
     }
 }
 
-/// Lets contenders take turns, starting with another one each time, and returns their measurements: a median with the
-/// lowest and the highest of the rounds for everything that a clock told, quotients among them, which are those of turns of
-/// the same round.
+/// Lets contenders take turns, starting with a different one each time, and returns their
+/// measurements. Every timed figure is the median of the rounds with the lowest and the highest.
+/// Quotients compare turns of the same round.
 ///
 /// # Errors
-/// What a contender says, after its name.
+/// The message of a contender, with its name in front.
 pub fn measure(mut contenders: Vec<Contender<'_>>, rounds: Rounds) -> Result<Vec<Measurement>, String> {
     let count = contenders.len();
     let mut times = vec![Vec::with_capacity(rounds.count); count];
@@ -235,7 +238,7 @@ pub fn measure(mut contenders: Vec<Contender<'_>>, rounds: Rounds) -> Result<Vec
     Ok((0..count).flat_map(|i| report(&contenders[i], i, &times, &more[i])).collect())
 }
 
-/// The measurements of a contender: one, or one for each base.
+/// The measurements of a contender: one, or one for each of its bases.
 fn report(
     contender: &Contender<'_>,
     i: usize,
@@ -283,14 +286,14 @@ fn report(
     compared.collect()
 }
 
-/// Median, lowest and highest; exact if all are equal.
+/// The median with the lowest and highest value, or an exact figure if all are equal.
 fn figure(values: &[f64]) -> Option<Figure> {
     let values: Vec<f64> = values.iter().map(|&value| rounded(value)).collect();
     let figure = Figure::of(&values)?;
     Some(if figure.low == figure.high { figure.median.into() } else { figure })
 }
 
-/// Runs of pieces, in order, of about `part` bytes each; a piece is never split.
+/// Divides pieces, in order, into runs of about `part` bytes each. No piece is split.
 pub fn parts(lengths: impl IntoIterator<Item = usize>, part: usize) -> Vec<Range<usize>> {
     let (mut ranges, mut start, mut bytes, mut end) = (Vec::new(), 0, 0, 0);
     for length in lengths {
@@ -306,22 +309,22 @@ pub fn parts(lengths: impl IntoIterator<Item = usize>, part: usize) -> Vec<Range
     ranges
 }
 
-/// How often a turn repeats content that is shorter than [`PART`].
+/// Number of times a turn repeats content that is shorter than [`PART`].
 pub fn repeats(bytes: usize) -> u32 {
     (PART / bytes.max(1)).clamp(1, 1000) as u32
 }
 
-/// Begins the error of a run for which this machine lacks a program or a library.
+/// Prefix of the error message of a run for which the machine lacks a program or a library.
 pub const MISSING: &str = "missing: ";
-/// The exit status of such a run.
+/// Exit status of such a run.
 pub const MISSING_STATUS: u8 = 3;
 
-/// An error as a sentence.
+/// The message of an error.
 pub(crate) fn message(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Compares what came out with what should have.
+/// Compares decoded bytes with the expected ones.
 ///
 /// # Errors
 /// A sentence, if they differ.

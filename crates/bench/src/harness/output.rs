@@ -18,8 +18,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// Proves, before a long run, that the record can be written and the earlier one compared with. `versions` are those of
-    /// programs, beside the libraries of this one.
+    /// Checks before a long run that the record can be written and the earlier one can be read.
+    /// `versions` are those of other programs, beside the libraries of this one.
     ///
     /// # Errors
     /// A sentence that names the file.
@@ -38,10 +38,10 @@ impl Output {
         Ok(Output { json: args.json, writers, earlier, run, done: Vec::new() })
     }
 
-    /// Keeps measurements, in the record at once, and prints their table.
+    /// Writes measurements to the record at once, and prints their table.
     ///
     /// # Errors
-    /// That they cannot be written.
+    /// A sentence, if they cannot be written.
     pub fn add(&mut self, title: &str, measurements: Vec<Measurement>) -> Result<(), String> {
         for writer in &mut self.writers {
             for measurement in &measurements {
@@ -55,26 +55,26 @@ impl Output {
         Ok(())
     }
 
-    /// Prints a sentence, unless JSON was asked for.
+    /// Prints a sentence, except with `--json`.
     ///
     /// # Errors
-    /// That standard output is full.
+    /// A sentence, if standard output cannot be written.
     pub fn say(&self, text: &str) -> Result<(), String> {
         if self.json { Ok(()) } else { print(&format!("{text}\n")) }
     }
 
-    /// Prints which of these peers, each a feature, this build lacks, unless JSON was asked for.
+    /// Prints which of these peers this build lacks, except with `--json`. Each peer is a feature.
     ///
     /// # Errors
-    /// That standard output is full.
+    /// A sentence, if standard output cannot be written.
     pub fn say_absent(&self, peers: &[&str]) -> Result<(), String> {
         provenance::absent(peers).map_or(Ok(()), |text| self.say(&text))
     }
 
-    /// Prints the comparison.
+    /// Prints the comparison with the earlier record.
     ///
     /// # Errors
-    /// That it cannot be written.
+    /// A sentence, if it cannot be written.
     pub fn finish(&self) -> Result<(), String> {
         match &self.earlier {
             Some(earlier) if !self.json => print(&against::text(earlier, &self.run, &self.done)),
@@ -83,10 +83,10 @@ impl Output {
     }
 }
 
-/// Writes to standard output; a reader that has gone away is no error.
+/// Writes to standard output. A closed pipe is not an error.
 ///
 /// # Errors
-/// That it is full.
+/// A sentence, if standard output cannot be written.
 pub fn print(text: &str) -> Result<(), String> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {e}")),
@@ -98,13 +98,13 @@ pub fn print(text: &str) -> Result<(), String> {
 pub fn progress(what: &str) {
     let mut terminal = std::io::stderr();
     if terminal.is_terminal() {
-        // A progress line that cannot be shown is no reason to stop.
+        // Failing to show progress is no reason to stop.
         let _ = write!(terminal, "\r\x1b[K{what}");
         let _ = terminal.flush();
     }
 }
 
-/// Measurements as a table: what is the same for all above it, then a line for each.
+/// A table of measurements: a heading with what they share, then a line for each.
 pub fn table(measurements: &[Measurement]) -> String {
     let shown = |m: &Measurement, name: &str| match m.params.get(name) {
         Some(serde_json::Value::String(text)) => text.clone(),
@@ -153,7 +153,7 @@ pub fn table(measurements: &[Measurement]) -> String {
     format!("{}\n\n{}", head.join(", "), aligned(&rows))
 }
 
-/// Cells in columns: the first to the left, the others to the right.
+/// Aligns cells in columns, the first one left, the others right.
 pub fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |i: usize| rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max();

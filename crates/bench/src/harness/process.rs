@@ -1,4 +1,4 @@
-//! Other programs, and this one again where a measurement needs a process of its own.
+//! Running other programs, and this one again for a measurement that needs its own process.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use super::{MISSING, message, progress};
 use crate::records::Measurement;
 
-/// The program `linerate`, beside this one.
+/// The path of `linerate`, which must be beside this program.
 ///
 /// # Errors
-/// A sentence: it is not there, or of another version.
+/// A sentence, if it is not there or has another version.
 pub fn linerate() -> Result<PathBuf, String> {
     let name = if cfg!(windows) { "linerate.exe" } else { "linerate" };
     let path = std::env::current_exe().map_err(message)?.with_file_name(name);
@@ -28,20 +28,20 @@ pub fn linerate() -> Result<PathBuf, String> {
     }
 }
 
-/// This program with a hidden subcommand.
+/// A command that runs this program with a hidden subcommand.
 ///
 /// # Errors
-/// That the system does not tell its path.
+/// A sentence, if the system cannot return the path of this program.
 pub fn this(args: &[&str]) -> Result<Command, String> {
     let mut command = Command::new(std::env::current_exe().map_err(message)?);
     command.args(args);
     Ok(command)
 }
 
-/// Runs a command to its end; returns the time that passed.
+/// Runs a command to its end and returns the elapsed time.
 ///
 /// # Errors
-/// That it cannot be started, or its status.
+/// A sentence, if it cannot be started or fails.
 pub fn run(command: &mut Command) -> Result<Duration, String> {
     let name =
         Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -54,7 +54,7 @@ pub fn run(command: &mut Command) -> Result<Duration, String> {
 /// Runs a command and returns the number that it prints.
 ///
 /// # Errors
-/// What it says, or that it prints no number.
+/// Its message, or a sentence if it prints no number.
 pub fn number(command: &mut Command) -> Result<usize, String> {
     let output = command.stdin(Stdio::null()).output().map_err(message)?;
     match String::from_utf8_lossy(&output.stdout).trim().parse() {
@@ -66,11 +66,12 @@ pub fn number(command: &mut Command) -> Result<usize, String> {
     }
 }
 
-/// Resident memory of idle connections by contender, each in a process of its own, so that none finds memory that another
-/// has freed: that of the child `words`, and what is added to the first one's, which does not compress.
+/// Measures the resident memory of idle connections for each contender. Each child process, whose
+/// arguments are in `rows`, holds those of one contender, so that none reuses memory that another
+/// has freed. `added` is relative to the first row, which does not compress.
 ///
 /// # Errors
-/// What a child says.
+/// The message of a child process.
 pub fn idle(count: usize, rows: Vec<(Measurement, Vec<String>)>) -> Result<Vec<Measurement>, String> {
     let mut found: Vec<Measurement> = Vec::new();
     for (row, words) in rows {
@@ -85,19 +86,19 @@ pub fn idle(count: usize, rows: Vec<(Measurement, Vec<String>)>) -> Result<Vec<M
     Ok(found)
 }
 
-/// Runs a command and returns the most bytes that were resident in it. The hidden subcommand `peak` starts it: the system
-/// counts what a large process has for those that it starts, too.
+/// Runs a command and returns its peak of resident memory. The hidden subcommand `peak` starts it,
+/// because the system also charges a child for the memory of a large parent.
 ///
 /// # Errors
-/// What the command says.
+/// The message of the command.
 pub fn peak(program: &Path, args: &[OsString]) -> Result<usize, String> {
     number(this(&["peak"])?.arg(program).args(args))
 }
 
-/// The hidden subcommand `peak`: runs a command and returns the most bytes that were resident in it.
+/// The hidden subcommand `peak`: runs a command and returns its peak of resident memory, in bytes.
 ///
 /// # Errors
-/// That it cannot be started, or fails, or that the system does not tell.
+/// A sentence, if the command cannot be started or fails, or the system does not report the peak.
 pub fn peak_of(command: &[OsString]) -> Result<u64, String> {
     let (program, args) = command.split_first().ok_or("no command is given")?;
     run(Command::new(program).args(args))?;

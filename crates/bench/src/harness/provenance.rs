@@ -1,4 +1,4 @@
-//! With what a run measures.
+//! The machine, versions and command of a run.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use linerate_candidates::environment::{command, cpu, date};
 use crate::bytes;
 use crate::records::Run;
 
-/// What this run's measurements share.
+/// The `Run` that all measurements of this process share.
 pub fn run() -> Run {
     let mut versions = bytes::versions();
     versions.extend(
@@ -23,7 +23,7 @@ pub fn run() -> Run {
     Run { date: date(), cpu: cpu(), linerate: linerate(), command: command(), versions, ..Run::default() }
 }
 
-/// Libraries to compare with, each a feature of this crate, and whether it is in this build.
+/// Peers that are features of this crate, each with whether this build has it.
 const PEERS: [(&str, bool); 7] = [
     ("isal", cfg!(feature = "isal")),
     ("libdeflate", cfg!(feature = "libdeflate")),
@@ -34,14 +34,14 @@ const PEERS: [(&str, bool); 7] = [
     ("zlib-ng", cfg!(feature = "zlib-ng")),
 ];
 
-/// Names those of these peers, or of all if none is named, that this build lacks, in a sentence.
+/// A sentence with those of `peers` that this build lacks; with no name given, of all peers.
 pub fn absent(peers: &[&str]) -> Option<String> {
     let is_absent = |(name, is_in): &&(&str, bool)| !is_in && (peers.is_empty() || peers.contains(name));
     let missing: Vec<&str> = PEERS.iter().filter(is_absent).map(|(name, _)| *name).collect();
     (!missing.is_empty()).then(|| format!("Not in this build: {}", missing.join(", ")))
 }
 
-/// Linerate's version, and the commit where the sources this was built from are a git checkout.
+/// Linerate's version, and its commit if it was built from a git checkout.
 fn linerate() -> String {
     let version = env!("CARGO_PKG_VERSION");
     let git = Command::new("git")
