@@ -1,7 +1,8 @@
-//! Linerate's engines measured beside their peers, within one shape of work: the same bytes, the same chunks, one machine.
+//! Measures Linerate's engines beside their peers, within one shape of work: the same bytes, in the
+//! same chunks, on one machine.
 //!
-//! Each contender's output is verified, then contenders take turns in interleaved rounds; what they took becomes
-//! [`records`](mod@records), which pages query.
+//! The output of each contender is verified, then contenders take turns in interleaved rounds.
+//! Their figures become [`records`](mod@records), which pages query.
 //!
 //! | module | content |
 //! |---|---|
@@ -18,8 +19,9 @@
 //! | [`remake`] | all shapes in turn |
 //! | `kernel/` | the operating system and C peers: all `unsafe` code |
 //!
-//! Peers that engines do not depend on are features, off by default: `peers` (a C compiler is enough) and `system-peers`.
-//! The shapes "http" and "websocket" are the feature `servers`, on by default.
+//! Peers that no engine depends on are features, off by default: `peers` needs only a C compiler,
+//! `system-peers` more. The feature `servers`, on by default, has the shapes "http" and
+//! "websocket".
 
 pub mod archives;
 pub mod bytes;

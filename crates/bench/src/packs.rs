@@ -1,8 +1,8 @@
-//! The shape "packs": files of dictionaries written, read, and opened until the first block is decoded, by the wall clock with
-//! the files in the page cache.
+//! The shape "packs": files of dictionaries written, read, and opened until the first block is
+//! decoded, by the wall clock with the files in the page cache.
 //!
-//! Dictionaries are trained with pieces of files or of generated rows; further ones have the same tables and different content, so
-//! that all are distinct.
+//! Dictionaries are trained with pieces of files or of generated rows. Further dictionaries have
+//! the same tables and other content, so that all are different.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -20,7 +20,7 @@ use crate::records::Measurement;
 
 /// Bytes of a dictionary.
 const SIZE: usize = 8192;
-/// Training bytes of a dictionary, as a multiple of its own.
+/// Bytes of samples for each dictionary, as a multiple of its size.
 const SAMPLES: usize = 100;
 /// Number of trained dictionaries.
 const TRAINED: usize = 64;
@@ -35,7 +35,8 @@ pub struct PacksArgs {
     files: Vec<PathBuf>,
 }
 
-/// Measures how dictionaries compress, their tables, and packs of them.
+/// Measures how well dictionaries compress, how fast their tables are built, and packs of
+/// dictionaries.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -82,7 +83,7 @@ fn blank(data: &str, count: usize, case: &str, step: &str) -> Measurement {
         .param("step", step)
 }
 
-/// Compression of dictionaries, alone and with the first.
+/// Compresses dictionaries, each alone and with the first one as reference.
 fn forms(data: &str, trained: &[Vec<u8>], rounds: usize) -> Result<Vec<Measurement>, String> {
     let (bytes, count) = (trained.iter().map(Vec::len).sum::<usize>(), trained.len());
     let mut found = Vec::new();
@@ -112,7 +113,7 @@ fn forms(data: &str, trained: &[Vec<u8>], rounds: usize) -> Result<Vec<Measureme
     Ok(found)
 }
 
-/// Time to build tables, and to validate stored ones.
+/// Times building tables, and validating stored ones.
 fn tables(dictionaries: &[Vec<u8>], rounds: usize) -> Result<Vec<Measurement>, String> {
     let mut regions = Vec::new();
     for bytes in dictionaries {
@@ -153,7 +154,7 @@ fn tables(dictionaries: &[Vec<u8>], rounds: usize) -> Result<Vec<Measurement>, S
     harness(contenders, Rounds::warm(rounds))
 }
 
-/// From opening a pack to the first decoded block.
+/// Times opening a pack until the first block is decoded.
 fn pack(
     dictionaries: &[Vec<u8>],
     path: &Path,

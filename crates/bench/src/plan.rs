@@ -1,10 +1,12 @@
-//! The shape "plan": how well plans predict. Plans folders and files, then applies the winner's command and two others to all of
-//! the data and compares.
+//! The shape "plan": how well plans predict. It plans folders and files, runs the winner's command
+//! and two others on all of the data, and compares.
 //!
-//! For a quiet machine, and for data of 1 GB: real speeds are those of the printed command, and of the command that decodes and
-//! checks what it wrote, with the start of the program and files in them: the best of some rounds, of a command that takes longer
-//! than 5 s just one. On one thread it is CPU time that counts, as in the plan, on several the elapsed time. Beside the winner, the
-//! smallest candidate and the fastest to decode are run, of those whose command is predicted to take no longer than `--max-encode`.
+//! Use a quiet machine, and data of 1 GB. A real speed is that of the printed command, or of the
+//! command that decodes and checks its output, including the start of the program and file access.
+//! It is the best of some rounds; a command that takes longer than 5 s has one round. One thread
+//! counts in CPU time, as in the plan, several in elapsed time. Beside the winner, the smallest
+//! candidate and the fastest one to decode run, among those whose command is predicted to take no
+//! longer than `--max-encode`.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
@@ -21,7 +23,7 @@ use crate::harness::{self, Common, message, process, progress, rounded};
 use crate::kernel::os::children_time;
 use crate::records::{Figure, Measurement};
 
-/// A command that takes longer has one round: noise is a small part of it.
+/// A command that takes longer has one round, because noise is a small part of its time.
 const LONG: Duration = Duration::from_secs(5);
 
 /// Options of the shape.
@@ -58,7 +60,7 @@ pub fn run(args: &PlanArgs) -> Result<(), String> {
     let generated = tempfile::tempdir().map_err(message)?;
     let mut corpora = args.corpora.clone();
     if corpora.is_empty() {
-        // Of JSON lines the plan's commands make dictionaries, which are not compared.
+        // Not .json: for JSON lines the plan's commands make dictionaries, which are not compared.
         let rows = generated.path().join("rows.log");
         let data =
             harness::corpus::Corpus::rows(if args.common.quick { 8 << 20 } else { 256 << 20 }).files.concat();
@@ -79,7 +81,7 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
     let folder = tempfile::tempdir().map_err(message)?;
     let (shape, data) = match found.is_dir() {
         true => (Shape::Files, found.clone()),
-        // Commands write beside their input.
+        // Commands write their output beside the input.
         false => {
             let copy = folder.path().join(found.file_name().unwrap_or_default());
             fs::copy(&found, &copy).map_err(|e| format!("{}: {e}", found.display()))?;
@@ -96,7 +98,7 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
     let plan = plan(&measured.measurements, &pipe, &budget);
     let run = Run { program, folder: folder.path(), threads: options.threads, rounds: args.common.rounds(3) };
     let name = found.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    // The record names no path of the machine.
+    // The record must not contain paths of this machine.
     let named = |words: &[String]| {
         let words = words.join(" ").replace(&data.display().to_string(), &name);
         words.replace(&format!("{}/", folder.path().display()), "")
@@ -127,7 +129,7 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
     Ok(rows)
 }
 
-/// The shape of a file: by its content, and JSON lines by their name.
+/// The shape of a file, found by its content, for JSON lines by its extension.
 fn shape_of(path: &Path) -> Result<Shape, String> {
     let at = |e: std::io::Error| format!("{}: {e}", path.display());
     let mut head = Vec::new();
@@ -146,14 +148,14 @@ fn shape_of(path: &Path) -> Result<Shape, String> {
     })
 }
 
-/// How long the command is predicted to take.
+/// Seconds that the command is predicted to take.
 fn encode_seconds(row: &Row) -> f64 {
     let last = row.measurement.encode_scaling.last().map(|point| point.speed.median);
     last.map_or(0.0, |speed| row.measurement.content as f64 / speed)
 }
 
-/// The winner, or what delivers most if the data is best stored plainly; the smallest; and the one that decodes fastest
-/// of those that compress.
+/// Picks the winner, or the candidate that delivers most if the plan stores the data uncompressed;
+/// the smallest one; and among those that compress, the fastest to decode.
 fn chosen(rows: &[Row], winner: Option<usize>, is_quick: impl Fn(&Row) -> bool) -> Vec<(&Row, &'static str)> {
     let usable = || rows.iter().filter(|row| row.measurement.command.is_some() && is_quick(row));
     let decode = |row: &Row| row.measurement.decode.map_or(0.0, |speed| speed.median);
@@ -174,7 +176,7 @@ fn chosen(rows: &[Row], winner: Option<usize>, is_quick: impl Fn(&Row) -> bool) 
     chosen
 }
 
-/// Real runs in a folder.
+/// Runs commands in a folder.
 struct Run<'r> {
     program: &'r Path,
     folder: &'r Path,
@@ -182,18 +184,18 @@ struct Run<'r> {
     rounds: usize,
 }
 
-/// What was measured, its threads, its prediction, and what it really was.
+/// The figure's name, its number of threads, its prediction, and its measured value.
 type Compared = (&'static str, usize, Figure, f64);
 
-/// How the commands of an engine work.
+/// Properties of an engine's command.
 struct Runs {
-    /// Whether the command makes what the plan says of all of the data.
+    /// Whether the command does to all of the data what the plan predicts.
     is_for_all: bool,
-    /// Threads that it uses.
+    /// Number of threads that it uses.
     encode_threads: usize,
-    /// Subcommand that decodes what was written, and checks it.
+    /// The subcommand that decodes the output and checks it. Empty if there is none.
     check: &'static [&'static str],
-    /// Threads to run that with; with `-p` if there are several numbers.
+    /// Numbers of threads to run that subcommand with, passed as `-p` if there are several.
     decode_threads: Vec<usize>,
 }
 
@@ -204,7 +206,7 @@ impl Runs {
         let one = |check| Runs { encode_threads: 1, ..all(check, vec![1]) };
         match command {
             ["nx", ..] => all(&["nx", "verify", "-q"], vec![1, threads]),
-            // A chunk of version 1 does not have its parameters in it.
+            // A chunk of version 1 does not contain its parameters, so no command can decode it.
             ["rice", "encode", "--v1", ..] => all(&[], Vec::new()),
             ["rice", ..] => all(&["rice", "verify", "-q"], vec![1, threads]),
             ["gateway", ..] => one(&["gateway", "replay", "-q"]),
@@ -243,7 +245,7 @@ impl Run<'_> {
             .map(|curve| move |threads: usize| curve.as_ref().map(|curve| predicted(curve.on(threads))));
         let output = match made.as_slice() {
             [output] => output.clone(),
-            // A command that checks what is there writes nothing.
+            // A command that only checks its input writes nothing.
             [] => PathBuf::from(&command[command.len() - 1]),
             _ => return Err(format!("{command:?} made {made:?}")),
         };
@@ -268,7 +270,7 @@ impl Run<'_> {
         Ok(figures)
     }
 
-    /// The best time of all rounds; `again` prepares every round but the first.
+    /// The best time of all rounds. `again` prepares every round after the first.
     fn best(
         &self,
         args: &[&str],
@@ -291,14 +293,14 @@ impl Run<'_> {
         entries.map(|entry| entry.map(|entry| entry.path()).map_err(message)).collect()
     }
 
-    /// CPU time of the command if it has one thread, elapsed time otherwise.
+    /// CPU time of the command if it uses one thread, otherwise the elapsed time.
     fn time(&self, args: &[&str], threads: usize) -> Result<Duration, String> {
         let mut command = Command::new(self.program);
         command.args(args).current_dir(self.folder).stdout(Stdio::null()).stderr(Stdio::null());
         let (begun, used) = (Instant::now(), children_time());
         let status = command.status().map_err(|e| format!("{}: {e}", self.program.display()))?;
         match status.code() {
-            // 5: names that no archive can hold were left out, in the plan too.
+            // Status 5: files whose names no archive can hold were left out, as in the plan.
             Some(0 | 5) => Ok(match (children_time(), used) {
                 (Some(now), Some(before)) if threads == 1 => now - before,
                 _ => begun.elapsed(),

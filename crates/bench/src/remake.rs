@@ -1,4 +1,4 @@
-//! All shapes in turn, each in a process of its own: `linerate-bench remake`.
+//! Runs all shapes in turn, each in its own process: `linerate-bench remake`.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::Args;
 use crate::harness::corpus::corpora;
 use crate::harness::{MISSING_STATUS, message, process, provenance};
 
-/// Options of the run.
+/// Options of `remake`.
 #[derive(Args, Clone, Debug)]
 pub struct RemakeArgs {
     /// Little data and few rounds, to see that everything runs
@@ -21,8 +21,8 @@ pub struct RemakeArgs {
     only: Vec<String>,
 }
 
-/// The file of a record, the arguments, and the corpora below `$LINERATE_CORPORA` that these are given one by one: as an
-/// option, or as operands.
+/// A run: the file of its record, the arguments, and the corpora below `$LINERATE_CORPORA` to add
+/// one at a time, each as an option or as an operand.
 struct Run {
     file: &'static str,
     args: &'static [&'static str],
@@ -56,7 +56,7 @@ static RUNS: [Run; 20] = [
     run_of("plan-accuracy", &["plan"], &["textures", "silesia/nci"]),
 ];
 
-/// Harnesses in other languages: targets of the Makefile.
+/// Targets of the Makefile for harnesses in other languages.
 const OTHERS: &str =
     "bench-waveforms, bench-gateway-java, bench-gateway-node, bench-rocksdb, bench-servers, bench-gpu";
 
@@ -65,10 +65,11 @@ pub fn is_shape(name: &str) -> bool {
     RUNS.iter().any(|run| run.args[0] == name)
 }
 
-/// Runs everything, and says at the end what could not be measured. What the machine lacks is no error.
+/// Runs everything, and prints at the end what could not be measured. It is not an error if the
+/// machine lacks something.
 ///
 /// # Errors
-/// That a run failed, or that no shape has such a name.
+/// A sentence, if a run failed or no shape has a wanted name.
 pub fn run(args: &RemakeArgs) -> Result<(), String> {
     std::fs::create_dir_all(&args.out).map_err(|e| format!("{}: {e}", args.out.display()))?;
     let mut left_out: Vec<String> = Vec::new();
@@ -80,7 +81,7 @@ pub fn run(args: &RemakeArgs) -> Result<(), String> {
         let mut command = process::this(&[])?;
         command.args(words).arg("--record").arg(args.out.join(format!("{}.jsonl", run.file)));
         command.args(args.quick.then_some("--quick"));
-        // Its tables are for those who run a shape by itself.
+        // The tables are left out; they are for users who run one shape.
         let output = command.output().map_err(message)?;
         let (what, count) = match output.status.code() {
             Some(0) => (run.args[0].to_owned(), None),
@@ -94,7 +95,7 @@ pub fn run(args: &RemakeArgs) -> Result<(), String> {
             .filter(|line| !line.is_empty());
         for line in said.chain((output.stderr.is_empty() && count.is_some()).then_some("it says nothing")) {
             let line = format!("{what}: {}", line.trim_start_matches("linerate-bench: "));
-            // Several runs of a shape lack the same.
+            // Several runs of a shape may lack the same thing.
             if !left_out.contains(&line) {
                 left_out.push(line);
             }
@@ -113,7 +114,8 @@ pub fn run(args: &RemakeArgs) -> Result<(), String> {
     if failed > 0 { Err(format!("{failed} of {} runs failed", all.len())) } else { Ok(()) }
 }
 
-/// The runs whose shape is wanted, each with its words; those that this build or machine lacks the means for are left out.
+/// The runs of the wanted shapes, each with its arguments. Runs that this build or machine cannot
+/// do are added to `left_out`.
 fn wanted(args: &RemakeArgs, left_out: &mut Vec<String>) -> Result<Vec<(&'static Run, Vec<String>)>, String> {
     let is_wanted =
         |run: &&Run| args.only.is_empty() || args.only.iter().any(|only| run.args[0].contains(&**only));

@@ -1,10 +1,12 @@
 //! The shape "sst": random rows from thousands of SST files, each with a dictionary of its own, beside RocksDB.
 //!
-//! The files are written by RocksDB into a folder, if it does not have them yet, and are in the page cache. Each round looks up the
-//! same rows, in random order, in every way by turns; RocksDB runs in processes of its own, which wait meanwhile. All ways must
-//! find the same. Figures are of CPU time of the thread for each row.
+//! RocksDB writes the files into a folder, unless they are already there; they are in the page
+//! cache. In each round every way looks up the same rows, in random order. RocksDB runs in separate
+//! processes, which wait meanwhile. All ways must find the same values. Figures are CPU time of the
+//! thread for each row.
 //!
-//! RocksDB is the system's, or the library that `LINERATE_ROCKSDB` names, whose version `--rocksdb` tells.
+//! RocksDB is the system's, or the library that `LINERATE_ROCKSDB` names, whose version `--rocksdb`
+//! gives.
 
 use std::cell::Cell;
 use std::fs;
@@ -40,26 +42,26 @@ pub struct SstArgs {
     folder: PathBuf,
 }
 
-/// Rows of a file.
+/// Number of rows in a file.
 const ROWS: usize = 700;
-/// Bytes of the dictionary of a file.
+/// Bytes of each file's dictionary.
 const DICTIONARY: usize = 8192;
 /// The level of zstd.
 const LEVEL: usize = 3;
-/// Rows of a batch.
+/// Number of rows in a batch.
 const BATCH: usize = 64;
 
-/// Who looks up rows.
+/// Names of the contenders.
 pub const NAMES: [&str; 3] = ["RocksDB", "linerate", "libzstd"];
 
-/// What is counted of a value on both sides.
+/// A checksum of a value, computed in the same way on both sides.
 fn seen(value: &[u8]) -> u64 {
     value.len() as u64
         + 1_000_003 * u64::from(value[value.len() / 3])
         + 7919 * u64::from(value[value.len() - 30])
 }
 
-/// RocksDB's side, compiled.
+/// Compiles the program that calls RocksDB.
 fn rocksdb(folder: &Path) -> Result<PathBuf, String> {
     let program = folder.join("rocksdb-sst-cold");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/rocksdb/sst_cold.c");
@@ -77,14 +79,14 @@ fn rocksdb(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// RocksDB's version: its tools come with its library.
+/// RocksDB's version, from its tools, which come with the library.
 fn version() -> String {
     let output = Command::new("sst_dump").arg("--version").output();
     let said = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     said.split_whitespace().last().unwrap_or_default().to_owned()
 }
 
-/// Files that RocksDB writes, unless they are there.
+/// Lets RocksDB write the files, unless they exist, and returns their paths.
 fn tables(folder: &Path, files: usize, program: &Path) -> Vec<PathBuf> {
     let made = folder.join("made");
     if made.exists() {
@@ -107,7 +109,7 @@ fn tables(folder: &Path, files: usize, program: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// RocksDB in a process of its own, which waits for turns.
+/// RocksDB in another process, which waits for its turns.
 struct Other {
     child: Child,
     ask: ChildStdin,
@@ -148,13 +150,13 @@ impl Other {
 
 impl Drop for Other {
     fn drop(&mut self) {
-        // It ends with its input, which is closed when this is gone; asking for it is quicker.
+        // The process ends when its input is closed; killing it is faster.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What one pass took and found.
+/// Times and checksum of one pass.
 struct Turn {
     cpu: Duration,
     wall: Duration,
@@ -186,7 +188,7 @@ impl<'p> Ours<'p> {
         Ours { reader, files, first, paths }
     }
 
-    /// The file of a key, which is searched for as a database does.
+    /// Finds the file of a key, by binary search as a database does.
     fn file(first: &[Vec<u8>], key: &[u8]) -> usize {
         first.partition_point(|first| &first[..] <= key).saturating_sub(1)
     }
@@ -236,7 +238,7 @@ impl<'p> Ours<'p> {
         sum
     }
 
-    /// The block of each row.
+    /// The block that contains each row.
     fn blocks(&mut self, rows: &[(usize, usize)]) -> Vec<(usize, Handle)> {
         let mut of: Vec<Vec<(usize, Handle)>> = Vec::new();
         for sst in &self.files {
@@ -259,7 +261,7 @@ impl<'p> Ours<'p> {
     }
 }
 
-/// libzstd alone: frames in memory, and dictionaries prepared.
+/// libzstd alone, with the frames in memory and the dictionaries digested.
 struct Libzstd {
     context: DCtx<'static>,
     dictionaries: Vec<DDict<'static>>,
@@ -277,7 +279,7 @@ impl Libzstd {
         let contents: Vec<Vec<u8>> = ours.paths.iter().map(|path| fs::read(path).expect("a file")).collect();
         let frame = |&(file, handle): &(usize, Handle)| {
             let block = &contents[file][handle.offset as usize..(handle.offset + handle.size) as usize];
-            // The size of the content stands before the frame.
+            // The size of the content precedes the frame.
             let size = block.iter().position(|byte| *byte < 128).expect("a number") + 1;
             (file, block[size..].to_vec())
         };
@@ -305,7 +307,7 @@ fn timed(work: impl FnOnce() -> u64) -> Turn {
     Turn { cpu: thread_time() - cpu, wall: wall.elapsed(), sum }
 }
 
-/// A way, which finds what ways before it have found.
+/// A contender that must find the same values as those before it.
 fn contender<'a>(
     row: Measurement,
     sum: &'a Cell<Option<u64>>,
@@ -326,13 +328,13 @@ fn contender<'a>(
 /// Measures every way.
 ///
 /// # Errors
-/// A sentence: RocksDB or a C compiler is missing.
+/// A sentence, if RocksDB or a C compiler is missing.
 ///
 /// # Panics
-/// If a file is damaged, or a way finds something else than another.
+/// Panics if a file is damaged, or if two ways find different values.
 pub fn run(args: &SstArgs) -> Result<(), String> {
     let (files, queries) = if args.common.quick { (args.files.min(64), 4_000) } else { (args.files, 40_000) };
-    // Another number leaves the files of this one.
+    // Each number of files has its own folder.
     let folder = &args.folder.join(format!("{files}-{ROWS}-{DICTIONARY}-{LEVEL}"));
     fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let program = rocksdb(folder)?;
@@ -351,7 +353,7 @@ pub fn run(args: &SstArgs) -> Result<(), String> {
     let blocks = first.blocks(&rows);
     let mut libzstd = Libzstd::new(&first, &blocks);
     let (keys, blocks) = (&keys[..], &blocks[..]);
-    // What rows and what blocks add up to, found by the first way.
+    // Checksums of all rows and of all blocks, as found by the first contender.
     let sums = [Cell::new(None), Cell::new(None)];
     let case = |name: &str, [operation, reads, checksums]: [&str; 3], batch: usize, cache: usize| {
         let row = row("sst", "rows", name)

@@ -53,11 +53,11 @@ pub fn run(args: &ThreadsArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// Compresses the corpus, its files joined, from memory to memory; returns also the cores that the process had in the turns
-/// with the fewest threads.
+/// Compresses the corpus, its files joined, from memory to memory. Also returns the number of cores
+/// that the process had in the turns with the fewest threads.
 ///
 /// # Errors
-/// A sentence: output that does not decode to the input or that depends on the number of threads.
+/// A sentence, if the output does not decode to the input or depends on the number of threads.
 pub fn measure(
     corpus: &Corpus,
     block: Chunk,

@@ -1,4 +1,5 @@
-//! What connections hold, by the heap and by their own account. Alone in its program: the heap is everyone's.
+//! Compares the memory that connections report with the growth of the heap. It needs its own
+//! process, because the heap is shared by all threads.
 
 use linerate_bench::messages::{Input, measure};
 use linerate_gateway::Transport;
@@ -11,7 +12,7 @@ fn reported_memory_is_close_to_heap_growth() {
         let mut seen = 0;
         for m in measure(&input, transport, 1, 50).unwrap().iter().filter(|m| m.params["mode"] == "many") {
             let metric = |name: &str| m.metrics.get(name).map(|figure| figure.median);
-            // A recorder keeps what it counts elsewhere.
+            // Memory in which a recorder counts is not part of a connection.
             let (Some(heap), Some(told), "linerate" | "libzstd") =
                 (metric("heap"), metric("told"), &*m.contender)
             else {

@@ -1,4 +1,5 @@
-//! Memory as the heap tells it. One test, alone in its process: other threads would show in it.
+//! Memory as the heap reports it. One test in its own process, because other threads would change
+//! the heap.
 
 use linerate_bench::bytes::table;
 use linerate_candidates::heap_in_use;

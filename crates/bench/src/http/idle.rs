@@ -1,6 +1,7 @@
-//! Resident memory of idle responses with server-sent events, on loopback. Each has sent 20 events of some 100 bytes, and waits
-//! for the next. The server is axum on one thread; another process is the clients. Without a layer it takes what hyper, tokio
-//! and axum hold.
+//! Resident memory of idle responses with server-sent events, on the loopback interface. Each
+//! response has sent 20 events of about 100 bytes and waits for the next. The server is axum on one
+//! thread; another process holds the clients. Without a layer the memory is that of hyper, tokio
+//! and axum.
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
@@ -24,7 +25,7 @@ use crate::kernel::os::{resident, unlimited_files};
 use crate::records::Measurement;
 
 const EVENTS: usize = 20;
-/// A name, and bits of the window of ours.
+/// Names of the layers, with the log2 of our window.
 const LAYERS: [(&str, u8); 9] = [
     ("none", 0),
     ("linerate, no window", 0),
@@ -37,10 +38,10 @@ const LAYERS: [(&str, u8); 9] = [
     ("tower-http, best, zlib", 0),
 ];
 
-/// Responses that have sent all their events.
+/// Number of responses that have sent all their events.
 static IDLE: AtomicUsize = AtomicUsize::new(0);
 
-/// Each layer.
+/// Measures each layer.
 pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
     let one = |(name, _)| {
         let words = ["http", name, &count.to_string()].map(str::to_owned);
@@ -49,7 +50,7 @@ pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
     process::idle(count, LAYERS.map(one).into())
 }
 
-/// The child processes: the server, which returns what its memory grows by; and the clients.
+/// The child processes: a server, which returns the growth of its memory, and the clients.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -88,7 +89,8 @@ fn router(layer: &str) -> Option<Router> {
     })
 }
 
-/// Asks, and waits for the end of standard input. What it does not read is the system's.
+/// Sends the requests and waits for the end of standard input. Responses that it does not read stay
+/// in the system's buffers.
 fn clients(address: &str, count: &str) -> std::io::Result<()> {
     let mut streams = Vec::new();
     for _ in 0..count.parse::<usize>().map_err(std::io::Error::other)? {
@@ -116,7 +118,7 @@ async fn serve(layer: &str, count: usize) -> std::io::Result<usize> {
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    // The last events are on their way.
+    // The last events are still on their way.
     tokio::time::sleep(Duration::from_millis(500)).await;
     let grown = memory()?.saturating_sub(before);
     drop(child.stdin.take());

@@ -1,5 +1,6 @@
-//! The shape "http": responses through tower layers. `http-speed` is CPU time and bytes of pages, which are sent whole, and of
-//! feeds, events one by one with a pause after each; `http-idle` is memory of responses that wait for their next event.
+//! The shape "http": responses through tower layers. `http-speed` measures CPU time and bytes of
+//! pages, which are sent whole, and of feeds, whose events come one by one with a pause after each.
+//! `http-idle` measures the memory of responses that wait for their next event.
 
 mod idle;
 mod traffic;
@@ -67,7 +68,7 @@ pub fn run(args: &HttpArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// A body that has parts, each followed by a pause if there are several.
+/// A body of one or more parts. If there are several, each is followed by a pause.
 struct Script {
     parts: std::vec::IntoIter<Bytes>,
     pauses: bool,
@@ -108,10 +109,10 @@ impl Service<Request<()>> for Answer {
     }
 }
 
-/// The bytes of a compressed response, and the time that they took.
+/// Returns a compressed response, and the time it took.
 type Respond = Box<dyn Fn(&Traffic) -> Result<(Vec<u8>, Duration), String>>;
 
-/// A layer around a service that gives each response away.
+/// Puts a layer around a service that gives its response away.
 fn by<L, B>(layer: L) -> Respond
 where
     L: Layer<Answer> + 'static,
@@ -125,7 +126,7 @@ where
         let response = Response::builder().header(CONTENT_TYPE, traffic.content_type).body(body);
         let mut service = layer.layer(Answer(Some(response.map_err(message)?)));
         let request = Request::builder().header(ACCEPT_ENCODING, "gzip").body(()).map_err(message)?;
-        // Joined after the clock.
+        // The pieces are joined after the clock has stopped.
         let mut sent: Vec<Bytes> = Vec::with_capacity(2 * traffic.parts.len() + 16);
         let begun = thread_time();
         let response = match service.call(request).now_or_never() {
@@ -160,12 +161,13 @@ fn peer(level: CompressionLevel) -> Respond {
     by(Peer::new().quality(level).compress_when(SizeAbove::new(0)))
 }
 
-/// Layers for pages, then those for events.
+/// Names of the layers for pages, then those for events.
 pub fn names() -> Vec<String> {
     [1, 2].iter().flat_map(|&parts| contenders(parts)).map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Those for a page, or for a feed of several parts: tower-http first, whose fastest level is the base.
+/// Layers for a page, or for a feed of several parts. The fastest level of tower-http comes first
+/// and is the base.
 fn contenders(parts: usize) -> Vec<(&'static str, Respond)> {
     let mut all = vec![
         ("tower-http, fastest, zlib", peer(CompressionLevel::Fastest)),
@@ -195,7 +197,7 @@ fn contenders(parts: usize) -> Vec<(&'static str, Respond)> {
 
 fn speed(traffic: &Traffic, rounds: usize) -> Result<Vec<Measurement>, String> {
     let (plain, parts) = (traffic.parts.concat(), traffic.parts.len());
-    // A page alone is too short for the clock.
+    // A single page takes too little time for the clock.
     let repeats = if parts == 1 { 50 } else { 1 };
     let mut timed = Vec::new();
     for (name, respond) in contenders(parts) {

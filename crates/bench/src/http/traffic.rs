@@ -5,7 +5,7 @@ use std::path::Path;
 use bytes::Bytes;
 use linerate_gateway_sim::traffic::Random;
 
-/// What is sent: a page, or events.
+/// A response to send: a page, or events.
 pub(super) struct Traffic {
     pub(super) name: String,
     pub(super) content_type: &'static str,
@@ -26,7 +26,7 @@ impl Traffic {
     }
 }
 
-/// Prices, the words of a language model, and posts.
+/// Generated feeds: prices, the words of a language model, and posts.
 pub(super) fn feeds() -> Vec<Traffic> {
     let feed = |name: &str, event: fn(&mut Random, usize) -> String| {
         let mut random = Random::stream(1, 0);
@@ -39,7 +39,7 @@ pub(super) fn feeds() -> Vec<Traffic> {
 const WORDS: &str = "the of and to a in is it you that he was for on are with as his they be at one have this from or had by not \
     but some what there we can out other were all your when up use how said an each she which do their time if will way about";
 
-/// Words of which the first are frequent.
+/// Random words, of which the first in the list are the most frequent.
 pub(crate) fn words(random: &mut Random, count: usize) -> String {
     let all: Vec<&str> = WORDS.split_whitespace().collect();
     let one = |_| all[random.below(all.len()).min(random.below(all.len()))];

@@ -1,4 +1,4 @@
-//! Decoders of the shape "inflate": ours, zlib-rs, and those that are features.
+//! Decoders of the shape "inflate": ours, zlib-rs, and the peers that are features.
 
 use linerate_inflate::{BufferDecoder, Format, Options, Scratch, Status, StreamDecoder};
 use zlib_rs::{Inflate, InflateFlush};
@@ -12,7 +12,7 @@ use crate::kernel::inflate;
 use crate::kernel::inflate::{Given, Resumable, Step};
 use linerate_candidates::footprint;
 
-/// All that this build has for calls of that size.
+/// The decoders of this build for calls of that size.
 pub(super) fn contenders(chunk: Chunk) -> Result<Vec<Decoder>, String> {
     let all = vec![
         ours(chunk)?,
@@ -80,8 +80,8 @@ impl Resumable for Inflate {
     }
 }
 
-/// A decoder that `open` makes. What the heap has grown by after a first stream is between calls the stream's, and anyone's
-/// if there is but one call for each stream.
+/// A decoder that `open` makes. The memory it holds after a first stream belongs to the stream if
+/// there are further calls for it; with one call for each stream, any stream can use it.
 fn peer<D: Resumable + 'static>(
     name: &'static str,
     chunk: Chunk,
@@ -133,7 +133,8 @@ fn isal(chunk: Chunk) -> Option<Decoder> {
     })
 }
 
-/// Decodes a stream with at most `size` bytes of input and of output for each call; output is one piece behind the other.
+/// Decodes a stream with at most `size` bytes of input and output in each call. Each output follows
+/// the last one.
 fn in_calls(
     stream: &[u8],
     out: &mut [u8],
@@ -156,10 +157,10 @@ fn in_calls(
     }
 }
 
-/// Bytes of content that fill any window.
+/// Enough content to fill any window, in bytes.
 const SAMPLE: usize = 64 << 10;
 
-/// A stream of so much content.
+/// A stream of [`SAMPLE`] bytes of content.
 fn sample() -> Result<Vec<u8>, String> {
     compress(&[0; SAMPLE], 6)
 }
@@ -181,7 +182,8 @@ mod tests {
         }
     }
 
-    /// zlib, zlib-ng and zlib-rs say the same as ours of every stream, and decode the same; libdeflate and ISA-L take some that they refuse.
+    /// zlib, zlib-ng and zlib-rs accept the same streams as ours, with the same content. libdeflate
+    /// and ISA-L accept some that these reject.
     #[test]
     fn damaged_streams_have_the_same_verdict_and_content_in_every_contender() {
         let mut seed = 1u64;

@@ -43,18 +43,18 @@ pub fn run(args: &InflateArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// Contenders in this build.
+/// The contenders in this build.
 ///
 /// # Errors
-/// What one of them says.
+/// The message of a contender that cannot be made.
 pub fn names() -> Result<Vec<String>, String> {
     Ok(contenders(Chunk::Whole)?.iter().map(|decoder| decoder.name.to_owned()).collect())
 }
 
-/// Decodes the files of the corpus, each a stream without a container, with every contender and size of calls.
+/// Decodes the files of the corpus, each a stream without a container, with every contender.
 ///
 /// # Errors
-/// A sentence: what a contender says, or other content than was compressed.
+/// A sentence, if a contender fails or decodes to other content.
 pub fn measure(
     corpus: &Corpus,
     chunks: &[Chunk],

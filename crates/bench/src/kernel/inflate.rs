@@ -1,4 +1,5 @@
-//! zlib's and zlib-ng's inflate, on one stream for as long as a connection lives, or on streams one after another.
+//! inflate of zlib and zlib-ng, on one stream for the life of a connection, or on streams one after
+//! another.
 
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use std::ffi::{c_int, c_uint};
@@ -6,17 +7,17 @@ use std::ffi::{c_int, c_uint};
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use super::zlib::empty_stream;
 
-/// What a call of a decoder has done.
+/// What a call of a decoder has read and written.
 pub(crate) struct Step {
-    /// Bytes of input.
+    /// Bytes of input that were read.
     pub(crate) read: usize,
-    /// Bytes of output.
+    /// Bytes of output that were written.
     pub(crate) written: usize,
     /// Whether the stream has ended.
     pub(crate) ends: bool,
 }
 
-/// What a call is given.
+/// What a call gets.
 #[derive(Clone, Copy)]
 pub(crate) enum Given {
     /// All input, and room for all output.

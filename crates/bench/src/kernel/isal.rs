@@ -6,7 +6,7 @@ use linerate_deflate::Format;
 
 use crate::bytes::{Coding, Encoder};
 
-/// The public head of `struct isal_zstream`; the internal state follows, inside the allocation.
+/// The public head of `struct isal_zstream`. The internal state follows inside the allocation.
 #[repr(C, align(64))]
 struct Head {
     next_in: *const u8,
@@ -28,7 +28,7 @@ struct Head {
 /// Bytes of `struct isal_zstream` in ISA-L 2.30.
 const STREAM_BYTES: usize = 82_384;
 
-/// Head and internal state, with reserve for other versions of the library.
+/// Head and internal state, with room for other versions of the library.
 #[repr(C)]
 struct ZStream {
     head: Head,
@@ -47,7 +47,7 @@ unsafe extern "C" {
     fn isal_inflate_stateless(state: *mut InflateState) -> c_int;
 }
 
-/// An all-zero value of a type on the heap, never on the stack.
+/// An all-zero value of a type, made on the heap and never on the stack.
 ///
 /// # Safety
 /// Zero bytes must be a valid `T`.
@@ -60,7 +60,7 @@ unsafe fn zeroed<T>() -> Box<T> {
     }
 }
 
-/// ISA-L at one level: stateless calls with a full flush.
+/// ISA-L at one level, by stateless calls with a full flush.
 pub(crate) struct Isal {
     stream: Box<ZStream>,
     level_buf: Vec<u8>,
@@ -69,7 +69,7 @@ pub(crate) struct Isal {
 impl Isal {
     /// Levels 0 to 3; `fixed` takes the trees of RFC 1951 at level 0 instead of the built-in ones.
     pub(crate) fn new(level: u32, fixed: bool) -> Result<Self, String> {
-        // The library's recommended (default) sizes in 2.30.
+        // Default sizes of the level buffer in version 2.30.
         let size = *[0, 282_624, 331_776, 348_160].get(level as usize).ok_or("ISA-L: no such level")?;
         // SAFETY: ZStream is numbers and raw pointers, for which zero is valid.
         let mut stream = unsafe { zeroed::<ZStream>() };
@@ -121,7 +121,7 @@ impl Encoder for Isal {
     }
 }
 
-/// The public head of `struct inflate_state`; tables and buffers follow, inside the allocation.
+/// The public head of `struct inflate_state`. Tables and buffers follow inside the allocation.
 #[repr(C, align(64))]
 struct InflateHead {
     next_out: *mut u8,
@@ -136,7 +136,7 @@ struct InflateHead {
 /// Bytes of `struct inflate_state` in ISA-L 2.30.
 const INFLATE_BYTES: usize = 87_368;
 
-/// Head and internal state, with reserve for other versions of the library.
+/// Head and internal state, with room for other versions of the library.
 #[repr(C)]
 struct InflateState {
     head: InflateHead,
@@ -154,7 +154,7 @@ impl IsalInflate {
         IsalInflate(unsafe { zeroed() })
     }
 
-    /// Decodes a stream, and returns the bytes written.
+    /// Decodes a stream and returns the number of bytes written.
     pub(crate) fn decode(&mut self, stream: &[u8], out: &mut [u8]) -> Result<usize, String> {
         let state = &mut *self.0;
         // SAFETY: the allocation is larger than the library's structure and aligned for it.

@@ -1,4 +1,4 @@
-//! LZ4's C library, for the speed of a byte-oriented format.
+//! LZ4's C library, which shows the speed of a byte-oriented format.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -65,7 +65,8 @@ impl Encoder for Lz4 {
     }
 }
 
-/// Decodes a whole block into `out` and returns its length. `None` if it is damaged or longer than `out`.
+/// Decodes a whole block into `out` and returns its length. Returns `None` if the block is damaged
+/// or longer than `out`.
 pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
     let (from, to) = (i32::try_from(block.len()).ok()?, i32::try_from(out.len()).ok()?);
     // SAFETY: both pointers are of slices of the lengths given, which do not overlap.

@@ -1,4 +1,4 @@
-//! LZO, loaded at run time where the machine has it; never built or linked.
+//! LZO, loaded at run time if the machine has it; never built or linked.
 
 use std::ffi::{CStr, OsString, c_char, c_int, c_uint, c_void};
 use std::path::Path;
@@ -8,23 +8,24 @@ use libloading::Library;
 
 use crate::bytes::{Coding, Encoder};
 
-/// Names a library to measure instead of the machine's.
+/// Environment variable that names a library to measure instead of the machine's.
 const VARIABLE: &str = "LINERATE_LIBLZO";
-/// What the machine's is called.
+/// File names of the machine's library.
 const USUAL: [&str; 2] = ["liblzo2.so.2", "liblzo2.so"];
 
 /// Words of working memory that LZO1X-1 asks for: 16,384 pointers.
 const WORKING_WORDS: usize = 16_384;
-/// Functions return zero if all went well.
+/// Functions return zero on success.
 const OK: c_int = 0;
 
-/// A size in the library's interface.
+/// The type of sizes in the library's interface.
 type Size = usize;
-/// Version, then the sizes of `short`, `int`, `long`, a 32-bit word, [`Size`], an entry of the dictionary, `char *`,
-/// `void *`, and of the struct of callbacks: three functions, a pointer and two sizes.
+/// Parameters: the version, then the sizes of `short`, `int`, `long`, a 32-bit word, [`Size`], an
+/// entry of the dictionary, `char *`, `void *`, and of the struct of callbacks, which has three
+/// functions, a pointer and two sizes.
 type Init =
     unsafe extern "C" fn(c_uint, c_int, c_int, c_int, c_int, c_int, c_int, c_int, c_int, c_int) -> c_int;
-/// Input and its length, output, its capacity that becomes its length, working memory.
+/// Parameters: input and its length, output, its capacity (replaced by its length), working memory.
 type Code = unsafe extern "C" fn(*const u8, Size, *mut u8, *mut Size, *mut c_void) -> c_int;
 type Version = unsafe extern "C" fn() -> c_uint;
 type VersionText = unsafe extern "C" fn() -> *const c_char;
@@ -54,7 +55,7 @@ impl Lzo {
     }
 }
 
-/// Decodes a block of `n` bytes with the library itself: there is no other decoder.
+/// Decodes a block of `n` bytes with the library itself, because there is no other decoder.
 pub(crate) fn decode(block: &[u8], n: usize) -> Result<Vec<u8>, String> {
     let library = open()?;
     // SAFETY: the type is that of the library's public header for this name.
@@ -67,7 +68,7 @@ pub(crate) fn decode(block: &[u8], n: usize) -> Result<Vec<u8>, String> {
     if code == OK { Ok(out) } else { Err(format!("the output does not decode: lzo: code {code}")) }
 }
 
-/// The library, ready for use.
+/// Loads the library and initialises it.
 fn open() -> Result<Library, String> {
     let library = match std::env::var_os(VARIABLE) {
         Some(path) => {
@@ -108,7 +109,8 @@ impl Encoder for Lzo {
     }
 
     fn chunk(&mut self, input: &[u8], _last: bool, out: &mut [u8]) -> Result<usize, String> {
-        // The library is not told the capacity. Incompressible data grows by a sixteenth and 67 bytes.
+        // The function does not take the capacity. Incompressible data grows by a sixteenth and 67
+        // bytes.
         if out.len() < input.len() + input.len() / 16 + 67 {
             return Err("lzo: the output buffer is smaller than its worst case".into());
         }

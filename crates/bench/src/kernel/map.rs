@@ -1,4 +1,4 @@
-//! Files as memory that is written to.
+//! Files that are written through a memory map.
 
 use std::fs::File;
 use std::io;

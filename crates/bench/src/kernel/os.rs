@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Pins this thread to the core of that number, or to the last core it may use, and returns the
-/// core's number; `None` where that is not possible.
+/// Pins this thread to the core with this number, or to the last core that it may use, and returns
+/// the number. Returns `None` where that is not possible.
 #[cfg(target_os = "linux")]
 pub fn pin(core: Option<usize>) -> Option<usize> {
     let size = size_of::<libc::cpu_set_t>();
@@ -29,16 +29,16 @@ pub fn pin(_core: Option<usize>) -> Option<usize> {
     None
 }
 
-/// The most bytes that were resident in any process that this one started and that has ended; `None`
-/// where the system does not tell.
+/// The largest peak of resident memory, in bytes, among the processes that this one started and
+/// that have ended; `None` if the system does not report it.
 #[cfg(unix)]
 pub(crate) fn children_peak() -> Option<u64> {
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     u64::try_from(children()?.ru_maxrss).ok().map(|peak| peak * unit)
 }
 
-/// CPU time of the processes that this one started and that have ended, user and system; `None` where the system does
-/// not tell.
+/// CPU time, user and system, of the processes that this one started and that have ended; `None` if
+/// the system does not report it.
 #[cfg(unix)]
 pub(crate) fn children_time() -> Option<Duration> {
     let duration = |t: libc::timeval| Duration::new(t.tv_sec as u64, t.tv_usec as u32 * 1000);
@@ -54,13 +54,13 @@ fn children() -> Option<libc::rusage> {
     }
 }
 
-/// The system does not tell.
+/// This system does not report it.
 #[cfg(not(unix))]
 pub(crate) fn children_peak() -> Option<u64> {
     None
 }
 
-/// The system does not tell.
+/// This system does not report it.
 #[cfg(not(unix))]
 pub(crate) fn children_time() -> Option<Duration> {
     None
@@ -75,19 +75,19 @@ pub(crate) fn trim_heap() {
     }
 }
 
-/// Bytes of this process that are resident; `None` where the system does not tell.
+/// Resident memory of this process in bytes; `None` if the system does not report it.
 pub(crate) fn resident() -> Option<usize> {
     told("/proc/self/status", "VmRSS:")
 }
 
-/// Bytes that Linux tells in a line of a file below `/proc`; `None` where it does not.
+/// A number of bytes that Linux reports in a line of a file below `/proc`; `None` elsewhere.
 pub(crate) fn told(file: &str, name: &str) -> Option<usize> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix(" kB")?.trim().parse::<usize>().ok().map(|kib| kib << 10)
 }
 
-/// Lets this process open as many files as the system allows.
+/// Raises the limit of open files of this process to the highest that the system allows.
 #[cfg(feature = "servers")]
 pub(crate) fn unlimited_files() {
     #[cfg(unix)]
@@ -103,10 +103,11 @@ pub(crate) fn unlimited_files() {
     }
 }
 
-/// Drops a file's pages from the system's cache. A filesystem in memory keeps them: [`cached`] tells.
+/// Drops a file's pages from the page cache. A file system in memory keeps them, which [`cached`]
+/// shows.
 ///
 /// # Errors
-/// What the system says; outside Linux, that it cannot.
+/// The error of the system. Outside Linux this is always an error.
 #[cfg(target_os = "linux")]
 pub(crate) fn forget(file: &std::fs::File) -> std::io::Result<()> {
     use std::os::fd::AsRawFd;
@@ -115,22 +116,22 @@ pub(crate) fn forget(file: &std::fs::File) -> std::io::Result<()> {
     if code == 0 { Ok(()) } else { Err(std::io::Error::from_raw_os_error(code)) }
 }
 
-/// The system drops no pages.
+/// This system cannot drop pages.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn forget(_: &std::fs::File) -> std::io::Result<()> {
     Err(std::io::ErrorKind::Unsupported.into())
 }
 
-/// Bytes of a file that are in the system's cache.
+/// The bytes of a file that are in the page cache.
 ///
 /// # Errors
-/// What the system says; outside Linux, that it does not tell.
+/// The error of the system. Outside Linux this is always an error.
 #[cfg(target_os = "linux")]
 pub(crate) fn cached(file: &std::fs::File) -> std::io::Result<u64> {
     const PAGE: usize = 4096;
     // SAFETY: the file is not changed while it is mapped, and nothing reads the map.
     let map = unsafe { memmap2::Mmap::map(file)? };
-    // As many as there are of the smallest pages.
+    // One entry for each page, if pages have the smallest possible size.
     let mut pages = vec![0u8; map.len().div_ceil(PAGE)];
     // SAFETY: the map is that long, begins at a page, and has no more pages than `pages` has bytes.
     if unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), pages.as_mut_ptr()) } != 0 {
@@ -141,7 +142,7 @@ pub(crate) fn cached(file: &std::fs::File) -> std::io::Result<u64> {
     Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64 * page)
 }
 
-/// The system does not tell.
+/// This system does not report it.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn cached(_: &std::fs::File) -> std::io::Result<u64> {
     Err(std::io::ErrorKind::Unsupported.into())

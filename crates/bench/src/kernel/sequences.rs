@@ -5,11 +5,11 @@ use zstd_safe::zstd_sys::{
     ZSTD_generateSequences, ZSTD_isError, ZSTD_sequenceBound,
 };
 
-/// A context for blocks of one size, with a window of all of it.
+/// A context for blocks of one size, whose window covers a whole block.
 pub(crate) struct Finder(*mut ZSTD_CCtx);
 
 impl Finder {
-    /// For this level in long mode. `None` if memory runs out.
+    /// Makes a context at `level` in long mode. Returns `None` if memory runs out.
     pub(crate) fn new(level: i32, window_log: u32) -> Option<Finder> {
         // SAFETY: a call without preconditions.
         let finder = Finder(unsafe { ZSTD_createCCtx() });
@@ -28,7 +28,7 @@ impl Finder {
         Some(finder)
     }
 
-    /// Distance and length of each match. `None` if libzstd refuses.
+    /// Distance and length of each match. Returns `None` if libzstd refuses.
     pub(crate) fn matches(&mut self, block: &[u8]) -> Option<Vec<(u32, u32)>> {
         // SAFETY: a pure function of its argument.
         let bound = unsafe { ZSTD_sequenceBound(block.len()) };
@@ -43,7 +43,7 @@ impl Finder {
         }
         // SAFETY: libzstd has written this many.
         unsafe { found.set_len(n) };
-        // Those without a match end a block of zstd.
+        // A sequence without a match ends a block of zstd.
         Some(found.iter().filter(|s| s.matchLength > 0).map(|s| (s.offset, s.matchLength)).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! libslz, loaded at run time where the machine has it; never built or linked.
+//! libslz, loaded at run time if the machine has it; never built or linked.
 
 use std::ffi::{OsStr, OsString, c_int, c_long, c_void};
 use std::path::{Path, PathBuf};
@@ -8,18 +8,19 @@ use linerate_deflate::Format;
 
 use crate::bytes::{Coding, Encoder};
 
-/// Names libraries to measure instead of the machine's: a list of paths, as PATH is one.
+/// Environment variable that names libraries to measure instead of the machine's: a list of paths,
+/// as PATH is.
 const VARIABLE: &str = "LINERATE_LIBSLZ";
-/// What the machine's is called.
+/// File names of the machine's library.
 const USUAL: [&str; 2] = ["libslz.so.1", "libslz.so"];
 
-/// The descriptor is 40 bytes on 64-bit systems; later versions may use more.
+/// The descriptor has 40 bytes on 64-bit systems. Later versions may use more.
 type Descriptor = [u64; 8];
 type Init = unsafe extern "C" fn(*mut Descriptor, c_int) -> c_int;
 type Encode = unsafe extern "C" fn(*mut Descriptor, *mut c_void, *const c_void, c_long, c_int) -> c_long;
 type Finish = unsafe extern "C" fn(*mut Descriptor, *mut c_void) -> c_int;
 
-/// libslz at level 1: one stream per file, bits continuing from chunk to chunk.
+/// libslz at level 1, with one stream per file, whose bits continue from chunk to chunk.
 pub(crate) struct Slz {
     init: Init,
     encode: Encode,
@@ -32,7 +33,7 @@ pub(crate) struct Slz {
 }
 
 impl Slz {
-    /// Loads the library of that place in [`names`].
+    /// Loads the library at this index of [`names`].
     pub(crate) fn load(format: Format, library: usize) -> Result<Self, String> {
         let (library, version) = match given(std::env::var_os(VARIABLE).as_deref()).get(library) {
             Some(path) => (open(path)?, version(path).unwrap_or_else(|| "not stated".into())),
@@ -56,13 +57,14 @@ impl Slz {
     }
 }
 
-/// The libraries that the user names.
+/// The paths of the libraries that the user names.
 fn given(variable: Option<&OsStr>) -> Vec<PathBuf> {
     let all = variable.map(|list| std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()));
     all.into_iter().flatten().collect()
 }
 
-/// A contender's name for each library: `libslz`, the second one with its version or file name.
+/// A contender name for each library: `libslz` for the first, with version or file name for the
+/// others.
 pub(crate) fn names() -> Vec<String> {
     names_of(&given(std::env::var_os(VARIABLE).as_deref()))
 }
@@ -79,7 +81,7 @@ fn names_of(libraries: &[PathBuf]) -> Vec<String> {
     names
 }
 
-/// The version in a library's path, once links are followed; libslz has no function that tells it.
+/// The version in a library's path, after following links. libslz has no function that returns it.
 fn version(path: &Path) -> Option<String> {
     let path = path.canonicalize().unwrap_or_else(|_| path.into());
     let is_version = |text: &&str| text.split('.').filter(|part| !part.is_empty()).count() >= 3;
@@ -113,10 +115,10 @@ impl Encoder for Slz {
         Ok(())
     }
 
-    /// As a proxy does it: that a chunk was the last is known only after it.
+    /// Called as a proxy calls it, which learns only afterwards that a chunk was the last.
     fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String> {
-        // libslz takes no output size. Its fixed codes cost at most 9 bits for each byte, and a
-        // trailer is less than 64 bytes.
+        // libslz does not take the size of the output. Its fixed codes take at most 9 bits for each
+        // byte, and a trailer less than 64 bytes.
         if out.len() < 2 * input.len() + 1024 {
             return Err("libslz: the output buffer is smaller than its worst case".into());
         }
@@ -145,7 +147,7 @@ impl Encoder for Slz {
         Some(40)
     }
 
-    /// The hash table that each call keeps on the stack, as documented.
+    /// The hash table that each call keeps on the stack, according to its documentation.
     fn scratch_bytes(&self) -> Option<usize> {
         Some(65_536)
     }

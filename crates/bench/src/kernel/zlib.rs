@@ -1,4 +1,4 @@
-//! zlib and zlib-ng, which share an interface but not symbols.
+//! zlib and zlib-ng, which share an interface but no symbols.
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
@@ -41,7 +41,7 @@ macro_rules! empty_stream {
 }
 pub(super) use empty_stream;
 
-/// One contender type per library: one stream per file, a full flush per chunk.
+/// A contender type for each library, with one stream per file and a full flush per chunk.
 macro_rules! zlib_family {
     ($name:ident, $label:literal, $sys:ident) => {
         pub(crate) struct $name {
@@ -143,13 +143,14 @@ macro_rules! zlib_family {
 zlib_family!(Zlib, "zlib", libz_sys);
 #[cfg(feature = "zlib")]
 impl Zlib {
-    /// A stream with a window of 2^`window_bits` bytes.
+    /// Makes a stream with a window of 2^`window_bits` bytes.
     pub(crate) fn in_window(level: i32, window_bits: u8) -> Result<Self, String> {
         let stream = Self::open(level, Strategy::Default, window_bits.into())?;
         Ok(Zlib { stream, state: None })
     }
 
-    /// A message that the decoder can decode at once, with matches into earlier ones.
+    /// Encodes a message that the decoder can decode at once. It may have matches into earlier
+    /// messages.
     pub(crate) fn flushed(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
         self.deflate(input, libz_sys::Z_SYNC_FLUSH, libz_sys::Z_OK, out)
     }

@@ -1,5 +1,5 @@
-//! libzstd's digested dictionaries, whose memory can be prefetched or copied to one place, and its two
-//! ways to decode with a dictionary.
+//! libzstd's digested dictionaries, whose memory can be prefetched or copied to one place, and its
+//! two ways to decode with a dictionary.
 
 use core::ffi::{CStr, c_void};
 use core::marker::PhantomData;
@@ -12,21 +12,21 @@ use zstd_safe::zstd_sys::{
     ZSTD_sizeof_DDict,
 };
 
-/// Bytes of the object in the versions 1.5.x, whose parts are known: three pointers and numbers, tables of
-/// sequences (10,264 bytes), of literals (16,388, of which those in use are the first half), repeat offsets,
-/// scratch, and two numbers.
+/// Bytes of a `ZSTD_DDict` in versions 1.5.x, whose layout is known: three pointers and numbers,
+/// tables for sequences (10,264 bytes) and literals (16,388 bytes, of which the first half is
+/// used), repeat offsets, scratch, and two numbers.
 const OBJECT: usize = 27_352;
-/// Its parts that decoding reads.
+/// Byte ranges of the object that decoding reads.
 const IN_USE: [(usize, usize); 3] = [(0, 18_496), (26_676, 26_688), (27_316, OBJECT)];
-/// Of the content, the last bytes are prefetched, where most matches are.
+/// Bytes at the end of the content that are prefetched, where most matches are.
 const CONTENT: usize = 8 << 10;
-/// Of a dictionary's bytes, the first are prefetched, where its tables are.
+/// Bytes at the beginning of a dictionary that are prefetched, where its tables are.
 const HEAD: usize = 256;
 /// `ZSTD_dlm_byRef` and `ZSTD_dct_auto` of zstd.h.
 const BY_REFERENCE: i32 = 1;
 const ANY_CONTENT: i32 = 0;
 
-// In zstd.h below ZSTD_STATIC_LINKING_ONLY, so not among the bindings.
+// Declared in zstd.h below ZSTD_STATIC_LINKING_ONLY, so not among the bindings.
 unsafe extern "C" {
     fn ZSTD_initStaticDDict(
         workspace: *mut c_void,
@@ -39,7 +39,7 @@ unsafe extern "C" {
     fn ZSTD_estimateDDictSize(dictionary_size: usize, load_method: i32) -> usize;
 }
 
-/// A dictionary with tables; the content is that of the caller, as in RocksDB.
+/// A digested dictionary that refers to the caller's content, as in RocksDB.
 pub(crate) struct Digested<'a> {
     object: NonNull<ZSTD_DDict>,
     content: &'a [u8],
@@ -47,7 +47,7 @@ pub(crate) struct Digested<'a> {
 }
 
 impl<'a> Digested<'a> {
-    /// None if it is no dictionary, or there is no memory.
+    /// Returns `None` if `bytes` is not a dictionary or memory runs out.
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         // SAFETY: the object refers to the slice, which outlives it.
         let object =
@@ -57,12 +57,13 @@ impl<'a> Digested<'a> {
         Some(Digested { object, content: bytes, memory })
     }
 
-    /// Bytes beside the content.
+    /// Bytes of memory beside the content.
     pub(crate) fn memory(&self) -> usize {
         self.memory
     }
 
-    /// Prefetches all lines at once that decoding with it may read, and the last 8 KiB of content.
+    /// Prefetches, all at once, every line that decoding may read from it, and the last 8 KiB of
+    /// content.
     pub(crate) fn prefetch(&self) {
         let start = self.object.as_ptr() as usize;
         let whole = [(0, self.memory)];
@@ -95,28 +96,29 @@ impl Drop for Digested<'_> {
     }
 }
 
-/// Dictionaries that are copied to one place before each use, so that what decoding reads at random is in
-/// the cache. libzstd then also takes the content's end, always at the same address, for the last
-/// dictionary's, and leaves its slower path for cold ones.
+/// Dictionaries that are copied to one place before each use, so that the bytes that decoding reads
+/// at random are in the cache. The content's end then always has the same address, so libzstd takes
+/// the dictionary for the last one and leaves its slower path for cold dictionaries.
 ///
-/// An object of libzstd is opaque, but made in the caller's memory and without an address in it except that
-/// of its content. So each is made while its content lies in the common place, and can be copied as bytes.
+/// An object of libzstd is opaque, but it lies in the caller's memory and its only address is that
+/// of the content. Each object is therefore made while its content is in the common place, and can
+/// then be copied as bytes.
 pub(crate) struct HotCopies<'a> {
     dictionaries: &'a [Vec<u8>],
-    /// Every object, in the memory that it was made in.
+    /// Every object, in the memory where it was made.
     objects: Vec<u64>,
-    /// 64-bit words of an object.
+    /// Size of an object in 64-bit words.
     words: usize,
     object: NonNull<u64>,
-    /// Place of the content; `capacity` bytes, which contents end with.
+    /// The common place of the content. Contents are at the end of its `capacity` bytes.
     content: NonNull<u8>,
     capacity: usize,
-    /// Bytes of the content that is there.
+    /// Bytes of the content that is there now.
     len: usize,
 }
 
 impl<'a> HotCopies<'a> {
-    /// Digests all dictionaries; `None` if one is none.
+    /// Digests all dictionaries. Returns `None` if one of them is not a dictionary.
     pub(crate) fn new(dictionaries: &'a [Vec<u8>]) -> Option<Self> {
         let capacity = dictionaries.iter().map(Vec::len).max().unwrap_or(0);
         // SAFETY: takes and returns numbers.
@@ -128,7 +130,7 @@ impl<'a> HotCopies<'a> {
         (0..dictionaries.len()).all(|i| copies.digest(i)).then_some(copies)
     }
 
-    /// Makes the object of a dictionary, whose content lies in the common place meanwhile.
+    /// Makes the object of a dictionary while its content is in the common place.
     fn digest(&mut self, index: usize) -> bool {
         self.copy_content(index);
         let object = &mut self.objects[self.words * index..][..self.words];
@@ -158,7 +160,7 @@ impl<'a> HotCopies<'a> {
         self.len = bytes.len();
     }
 
-    /// Copies object and content; returns what frames are decoded with until the next copy.
+    /// Copies object and content. Frames are decoded with the returned value until the next copy.
     pub(crate) fn copy_digested(&mut self, index: usize) -> With<'_> {
         self.copy_content(index);
         let object = &self.objects[self.words * index..][..self.words];
@@ -167,7 +169,7 @@ impl<'a> HotCopies<'a> {
         With::Copied(self)
     }
 
-    /// Copies the dictionary's bytes, to be digested for one frame.
+    /// Copies the bytes of the dictionary, which are digested for one frame.
     pub(crate) fn copy_raw(&mut self, index: usize) -> With<'_> {
         self.copy_content(index);
         // SAFETY: the last `len` bytes of the place were just written, and stay while this is borrowed.
@@ -176,7 +178,8 @@ impl<'a> HotCopies<'a> {
         })
     }
 
-    /// Prefetches what [`copy_digested`](Self::copy_digested) reads, of the content the last 8 KiB.
+    /// Prefetches what [`copy_digested`](Self::copy_digested) reads: the object, and the last 8 KiB
+    /// of the content.
     pub(crate) fn prefetch_digested(&self, index: usize) {
         let start = self.objects[self.words * index..].as_ptr() as usize;
         fetch(start, start + 8 * self.words);
@@ -203,7 +206,7 @@ impl Drop for HotCopies<'_> {
     }
 }
 
-/// What frames are decoded with.
+/// The form of the dictionary that a frame is decoded with.
 #[derive(Clone, Copy)]
 pub(crate) enum With<'a> {
     Nothing,
@@ -218,13 +221,13 @@ pub(crate) enum With<'a> {
 pub(crate) struct Context(NonNull<ZSTD_DCtx>, PhantomData<*const ()>);
 
 impl Context {
-    /// None if there is no memory.
+    /// Returns `None` if memory runs out.
     pub(crate) fn new() -> Option<Self> {
         // SAFETY: it takes nothing.
         NonNull::new(unsafe { ZSTD_createDCtx() }).map(|context| Context(context, PhantomData))
     }
 
-    /// Decodes a frame; returns the bytes written.
+    /// Decodes a frame and returns the number of bytes written.
     pub(crate) fn decode(&mut self, with: With<'_>, src: &[u8], dst: &mut [u8]) -> Result<usize, String> {
         let (context, from, to) = (self.0.as_ptr(), src.as_ptr().cast(), dst.as_mut_ptr().cast());
         let digested = match with {

@@ -1,5 +1,5 @@
-//! A day of thousands of generated connections, decoded three ways and compressed in time: statistics logs, from
-//! which `linerate gateway stats --set` makes tables and a page.
+//! A day of thousands of generated connections, decoded three ways. It writes statistics logs with
+//! the times of a day, from which `linerate gateway stats --set` makes tables and a page.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -25,14 +25,15 @@ Sets:
     Every set decodes the same messages at the same times of the day. Nothing waits between
     messages, so a day takes as long as decoding does.";
 
-/// Distinct connections that are generated; shards beyond play one of these, each at its own times.
+/// Number of different connections that are generated. Further shards play one of these, each at
+/// its own times.
 const STREAMS: usize = 50;
-/// Longest stream in messages: a shard that reaches the end connects again.
+/// Longest stream, in messages. A shard that reaches the end of its stream connects again.
 const MAX_STREAM: u64 = 20_000;
 /// Seed of the random generator.
 const SEED: u64 = 1;
 const HOUR_NS: i64 = 3_600_000_000_000;
-/// Messages between two looks at the clock of progress.
+/// Messages between two updates of the progress line.
 const STEP: u64 = 10_000;
 
 /// Arguments of the shape "day".
@@ -66,10 +67,10 @@ impl DayArgs {
 /// A way of decoding.
 struct Way {
     name: &'static str,
-    /// Begins the names of its logs.
+    /// Prefix of the names of its logs.
     log: &'static str,
     transport: Transport,
-    /// Bytes of the buffer that payloads are taken with.
+    /// Bytes of the buffer that payloads are copied through.
     buffer: usize,
 }
 
@@ -79,7 +80,7 @@ const WAYS: [Way; 3] = [
     Way { name: "C: zstd, 128 KiB", log: "C", transport: Transport::Zstd, buffer: 128 << 10 },
 ];
 
-/// Ways of decoding.
+/// Names of the ways of decoding.
 pub fn names() -> Vec<String> {
     WAYS.iter().map(|way| way.name.to_owned()).collect()
 }
@@ -125,7 +126,7 @@ fn measurement(args: &DayArgs, way: &Way, hour: Option<usize>, stats: &Stats) ->
     }
 }
 
-/// Compressed messages of each distinct connection.
+/// The compressed messages of each different connection.
 fn streams(args: &DayArgs, transport: Transport) -> Result<Vec<Vec<Box<[u8]>>>, String> {
     let each = (args.messages() / u64::from(args.shards)).clamp(1, MAX_STREAM);
     let events = each.saturating_sub(2 + args.guilds) as usize;
@@ -143,13 +144,13 @@ fn streams(args: &DayArgs, transport: Transport) -> Result<Vec<Vec<Box<[u8]>>>, 
     (0..STREAMS.min(args.shards as usize) as u64).map(stream).collect()
 }
 
-/// A connection, and how many messages of its stream came.
+/// A connection, and how many messages of its stream it has received.
 struct Shard {
     session: Session,
     at: usize,
 }
 
-/// The counts of the whole day, then of each hour.
+/// Decodes the day in one way. Returns the counts of the whole day, then those of each hour.
 fn decode(
     args: &DayArgs,
     way: &Way,
@@ -160,7 +161,7 @@ fn decode(
     all.extend((0..args.hours as usize).map(|hour| (Some(hour), Stats::new())));
     let written = |folder: &PathBuf, e: std::io::Error| format!("{}: cannot write: {e}", folder.display());
     let log = |folder: &PathBuf| {
-        // All of the day stays.
+        // No log file of the day is deleted.
         let options = LogOptions::new(folder).name(way.log).max_files(usize::MAX);
         LogFiles::create(options, Clock::Monotonic, midnight).map_err(|e| written(folder, e))
     };
@@ -214,7 +215,7 @@ fn decode(
     Ok(all)
 }
 
-/// Copies a payload in pieces, as a client takes it that has a buffer.
+/// Copies a payload in pieces, as a client with a buffer does.
 fn take(payload: &[u8], buffer: &mut [u8]) {
     for piece in payload.chunks(buffer.len()) {
         buffer[..piece.len()].copy_from_slice(piece);
@@ -222,7 +223,7 @@ fn take(payload: &[u8], buffer: &mut [u8]) {
     }
 }
 
-/// Messages of each hour: most at 20:00, a quarter of that at 8:00.
+/// Number of messages in each hour: most at 20:00, a quarter of that at 8:00.
 fn messages_by_hour(args: &DayArgs) -> Vec<u64> {
     let weight = |hour: u32| 1.0 + 0.6 * ((f64::from(hour) - 20.0) / 24.0 * std::f64::consts::TAU).cos();
     let total: f64 = (0..args.hours).map(weight).sum();
@@ -234,14 +235,14 @@ fn messages_by_hour(args: &DayArgs) -> Vec<u64> {
             messages
         })
         .collect();
-    // What rounding left.
+    // The last hour gets the messages lost in rounding.
     if let Some(last) = messages.last_mut() {
         *last += left;
     }
     messages
 }
 
-/// The beginning of the day, UTC: nanoseconds since 1970.
+/// The beginning of the current day, UTC, in nanoseconds since 1970.
 fn midnight() -> i64 {
     let day = 24 * HOUR_NS;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);

@@ -1,4 +1,4 @@
-//! Decoders of gateway messages, ours and peers: one state per connection.
+//! Decoders of gateway messages, ours and peers, each with the state of one connection.
 
 use linerate_gateway::stats::{StatsOptions, StatsRecorder};
 use linerate_gateway::{Limits, Scratch, Session, Transport};
@@ -10,7 +10,7 @@ use crate::harness::message;
 use crate::kernel::inflate;
 use crate::kernel::inflate::{Given, Resumable};
 
-/// Output bytes per call of `libzstd 8K`.
+/// Bytes of output in each call of `libzstd 8K`.
 const STEP: usize = 8 << 10;
 
 /// Buffers shared by all connections of a thread.
@@ -19,15 +19,15 @@ pub(crate) struct Shared {
     /// Output buffer, larger than any payload.
     out: Vec<u8>,
     step: Vec<u8>,
-    /// The payload, collected from steps.
+    /// The payload, collected from several steps.
     gathered: Vec<u8>,
-    /// Counts for connections that record, from the first of them on.
+    /// Counts the messages of connections that record; started by the first of them.
     recorder: Option<StatsRecorder>,
 }
 
 impl Shared {
     pub(crate) fn new(longest: usize) -> Shared {
-        // One byte more, so that a full buffer means an error.
+        // One extra byte: a buffer that is full means an error.
         let capacity = longest + 1;
         Shared {
             scratch: Scratch::new(),
@@ -38,13 +38,13 @@ impl Shared {
         }
     }
 
-    /// Records that were dropped until now.
+    /// Number of records dropped so far.
     pub(crate) fn dropped(&self) -> u64 {
         self.recorder.as_ref().map_or(0, StatsRecorder::dropped)
     }
 
-    /// Ends the recorder and its thread, if there are, after which connections begin another one; returns the records that it
-    /// dropped.
+    /// Stops the recorder and its thread, if they are running, and returns the number of records
+    /// that it dropped. The next connection that records starts another one.
     pub(crate) fn stop_recording(&mut self) -> Result<u64, String> {
         let Some(recorder) = self.recorder.take() else { return Ok(0) };
         recorder.stop().map_err(message)?;
@@ -63,7 +63,7 @@ pub(crate) trait Decoder {
     }
 }
 
-/// A decoder of one transport: a row of the comparison.
+/// A decoder of one transport, as a row of the comparison.
 pub(crate) struct Contender {
     pub(crate) name: &'static str,
     pub(crate) transport: Transport,
@@ -73,7 +73,8 @@ pub(crate) struct Contender {
 /// Makes the decoder of a connection.
 type Open = fn(&mut Shared) -> Result<Box<dyn Decoder>, String>;
 
-/// What a session records of each message costs its thread and another one.
+/// Name of the contender whose session records each message, which costs time of its thread and of
+/// another one.
 const RECORDED: &str = "linerate, recorded";
 
 impl Contender {
@@ -102,7 +103,8 @@ pub(crate) const CONTENDERS: &[Contender] = &[
     row("libzstd 8K", Transport::Zstd, |_| Ok(Box::new(LibzstdSteps(context()?)))),
 ];
 
-/// A session that records what each message costs, as `linerate_gateway::stats` does for live statistics.
+/// A session that records the cost of each message, as `linerate_gateway::stats` does for live
+/// statistics.
 fn recorded(transport: Transport, shared: &mut Shared) -> Result<Session, String> {
     if shared.recorder.is_none() {
         shared.recorder = Some(StatsRecorder::start(StatsOptions::new()).map_err(message)?);
@@ -114,7 +116,7 @@ fn recorded(transport: Transport, shared: &mut Shared) -> Result<Session, String
     })
 }
 
-/// The contender that others of its transport are compared with.
+/// Name of the contender that others of its transport are compared with.
 pub(crate) fn base(transport: Transport) -> &'static str {
     if transport == Transport::Zstd { "libzstd" } else { "zlib-rs" }
 }
@@ -140,7 +142,7 @@ impl<D: Resumable> Decoder for D {
     }
 }
 
-/// The payload, if all input was consumed and the buffer was not filled.
+/// Returns the payload, if all input was consumed and the buffer is not full.
 fn whole(read: bool, written: usize, out: &[u8]) -> Result<&[u8], String> {
     match read && written < out.len() {
         true => Ok(&out[..written]),
@@ -171,7 +173,7 @@ impl Decoder for Libzstd {
     }
 }
 
-/// libzstd as used when the payload's size is unknown: 8 KiB per call, collected.
+/// libzstd for payloads of unknown size: 8 KiB in each call, collected.
 struct LibzstdSteps(DCtx<'static>);
 
 impl Decoder for LibzstdSteps {

@@ -1,4 +1,5 @@
-//! The encoding side: flushed messages of one connection, or of many in turn, each decodable when it arrives, in raw deflate.
+//! The encoding side: messages of one connection, or of many in turn, in raw deflate. Each is
+//! flushed so that it can be decoded when it arrives.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +17,8 @@ use crate::records::Measurement;
 use linerate_candidates::{footprint, thread_time};
 use linerate_gateway_sim::traffic::feeds;
 
-/// Encodes and flushes a message of one connection at the beginning of a buffer; returns the number of bytes.
+/// Encodes and flushes a message of one connection to the start of a buffer. Returns the number of
+/// bytes written.
 type Encode = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, String>>;
 
 /// A row of the comparison.
@@ -25,22 +27,23 @@ struct Entry {
     open: Box<dyn Fn() -> Result<Encode, String>>,
 }
 
-/// Messages of a feed.
+/// Number of messages in a feed.
 const COUNT: usize = 2_000;
-/// Longest gateway event taken: larger ones are few, and would be most of the bytes.
+/// Longest gateway event that is taken. Larger ones are rare, but would be most of the bytes.
 const LONGEST: usize = 4_000;
 
-/// Messages of each of many connections: encoded before the clock starts, and by the clock.
+/// With many connections, the number of messages that each encodes before the clock starts, then
+/// the number that is timed.
 const WARM: usize = 4;
 const TIMED: usize = 2;
 
-/// A connection's messages.
+/// The messages of a connection.
 struct Feed {
     name: &'static str,
     messages: Vec<Vec<u8>>,
 }
 
-/// The three feeds; the gateway's is the beginning of the live part of the first connection.
+/// The three feeds. That of the gateway is the beginning of the live part of the first connection.
 fn all_feeds(input: &Input) -> [Feed; 3] {
     let connection = &input.connections[0];
     let events = connection.payloads[connection.live..].iter().filter(|event| event.len() <= LONGEST);
@@ -52,11 +55,12 @@ fn all_feeds(input: &Input) -> [Feed; 3] {
     ]
 }
 
-/// Ours with windows of 0, 2, 8 and 32 KiB; zlib and zlib-rs with theirs of 32 KiB, zlib 6 also with 2.
+/// Ours with no window and with windows of 2, 8 and 32 KiB; zlib and zlib-rs with 32 KiB, zlib 6
+/// also with 2 KiB.
 fn contenders() -> Vec<Entry> {
     let window = |bits: u8| if bits == 0 { "none".into() } else { format!("{} KiB", (1 << bits) >> 10) };
     let entry = |name: String, open: Box<dyn Fn() -> Result<Encode, String>>| Entry { name, open };
-    // All connections of a thread share it.
+    // All connections of a thread share one scratch.
     let scratch = Rc::new(RefCell::new(Scratch::boxed()));
     let windows =
         [(1, 11), (1, 15), (2, 0), (2, 11), (2, 13), (2, 15), (4, 13), (4, 15), (6, 11), (6, 13), (6, 15)];
@@ -104,10 +108,11 @@ fn zlib(level: i32, window_bits: u8) -> Result<Encode, String> {
     Ok(Box::new(move |input, out| zlib.flushed(input, out)))
 }
 
-/// Encodes each feed with every contender: one connection, then `many` of them in turn, unless that is 0.
+/// Encodes each feed with every contender: by one connection, then by `many` in turn unless that is
+/// 0.
 ///
 /// # Errors
-/// A sentence: a contender's message, or a message that does not decode to what was sent.
+/// A sentence, if a contender fails, or if a message does not decode to what was encoded.
 pub(super) fn measure(input: &Input, rounds: usize, many: usize) -> Result<Vec<Measurement>, String> {
     let all = contenders();
     let base = all.iter().position(|one| one.name == BASE).unwrap_or(0);
@@ -135,13 +140,14 @@ pub(super) fn measure(input: &Input, rounds: usize, many: usize) -> Result<Vec<M
     Ok(found)
 }
 
-/// Connections, and a message that each encodes.
+/// Connections, each with a message that it encodes.
 struct Order<'f> {
     warm: Vec<(usize, &'f [u8])>,
     timed: Vec<(usize, &'f [u8])>,
 }
 
-/// All messages for one connection; for several a few to each in turn, all beginning elsewhere in the feed.
+/// One connection gets all messages. Of several, each gets a few in turn, from a different place of
+/// the feed.
 fn order(feed: &Feed, connections: usize) -> Order<'_> {
     let message = |number: usize| feed.messages[number % feed.messages.len()].as_slice();
     if connections == 1 {
@@ -155,7 +161,8 @@ fn capacity(feed: &Feed) -> usize {
     message_bound(feed.messages.iter().map(Vec::len).max().unwrap_or(0)) + 64
 }
 
-/// Compressed bytes, each message decoded, and what the heap grew by for the encoder.
+/// Encodes a feed and verifies that each message decodes. Returns the compressed size, and the
+/// growth of the heap by the encoder.
 fn check(contender: &Entry, feed: &Feed) -> Result<(usize, Option<usize>), String> {
     let (encoder, heap) = footprint(|| (contender.open)());
     let (mut encoder, mut out, mut size) = (encoder?, vec![0; capacity(feed)], 0);

@@ -9,30 +9,30 @@ use linerate_gateway::{Encoder, Limits, Messages, Scratch, Session, Transport, t
 use crate::harness::message;
 use linerate_gateway_sim::traffic::Traffic;
 
-/// Events at the start of a connection; those after the last of them are live.
+/// Events at the start of a connection. The events after the last of them are live.
 const STARTUP: [&str; 2] = [r#""t":"READY""#, r#""t":"GUILD_CREATE""#];
 /// Largest zstd block with a 64 KiB window.
 const BLOCK: usize = 64 << 10;
-/// The event's name is in the first bytes of a payload.
+/// The name of an event is in this many first bytes of a payload.
 const HEAD: usize = 200;
 
-/// One connection: payloads, and their frames on each transport.
+/// One connection: payloads, and their frames in each transport.
 pub struct Connection {
     pub(crate) payloads: Vec<Vec<u8>>,
     frames: [Vec<Vec<u8>>; 2],
-    /// Live events on a stream of their own, after the large message if there is one.
+    /// Frames of the live events on a separate stream, after the large message if there is one.
     turn_frames: [Vec<Vec<u8>>; 2],
-    /// The first live event.
+    /// Index of the first live event.
     pub(crate) live: usize,
-    /// A message before that which has more than one block of zstd.
+    /// Index of an earlier message that takes more than one block of zstd.
     large: Option<usize>,
 }
 
-/// Connections to measure.
+/// The connections to measure.
 pub struct Input {
-    /// Name in the record; never a path of this machine.
+    /// Name in the record, never a path of this machine.
     pub name: String,
-    /// At least one.
+    /// At least one connection.
     pub connections: Vec<Connection>,
 }
 
@@ -40,15 +40,15 @@ impl Input {
     /// Generates traffic.
     ///
     /// # Errors
-    /// A sentence, if there is no memory.
+    /// A sentence, if memory runs out.
     pub fn generated(traffic: Traffic, shards: u64) -> Result<Input, String> {
         let one = |shard| Connection::new(traffic.shard(shard).collect(), [None, None]);
         let connections = (0..shards).map(one).collect::<Result<_, _>>()?;
         Ok(Input { name: "generated".into(), connections })
     }
 
-    /// Files and folders of files. Those of the same name that end in `.msgs`, `.zlib` and `.zst` are one
-    /// connection, of which any one is enough: the others are made as a gateway would.
+    /// Reads files, and folders of files. Files of the same name that end in `.msgs`, `.zlib` and
+    /// `.zst` are one connection. One of them is enough; the others are made as a gateway would.
     ///
     /// # Errors
     /// A sentence that names the file.
@@ -77,7 +77,7 @@ impl Input {
     }
 }
 
-/// The files of a folder, without their endings.
+/// Paths of the files of a folder, without their endings.
 fn stems_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let message = |e: std::io::Error| format!("{}: {e}", folder.display());
     let mut stems = Vec::new();
@@ -92,7 +92,7 @@ fn stems_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 impl Connection {
-    /// With frames that are given, or made.
+    /// Makes a connection with the given frames, or encodes those that are missing.
     fn new(payloads: Vec<Vec<u8>>, given: [Option<Vec<Vec<u8>>>; 2]) -> Result<Connection, String> {
         let live = payloads.iter().rposition(|payload| is_startup(payload)).map_or(0, |last| last + 1);
         let [zlib, zstd] = given;
@@ -129,18 +129,18 @@ impl Connection {
         &self.frames[side(transport)]
     }
 
-    /// A large message and live events, on a stream of their own.
+    /// Payloads and frames of the separate stream: the large message and the live events.
     pub(crate) fn turns(&self, transport: Transport) -> impl Iterator<Item = (&Vec<u8>, &Vec<u8>)> {
         let payloads = self.large.map(|i| &self.payloads[i]).into_iter().chain(&self.payloads[self.live..]);
         self.turn_frames[side(transport)].iter().zip(payloads)
     }
 
-    /// The large message of that stream.
+    /// The frame of the large message on that stream.
     pub(crate) fn large_frame(&self, transport: Transport) -> Option<&[u8]> {
         self.large.map(|_| &self.turn_frames[side(transport)][0][..])
     }
 
-    /// The live events of that stream.
+    /// The frames of the live events on that stream.
     pub(crate) fn live_frames(&self, transport: Transport) -> &[Vec<u8>] {
         &self.turn_frames[side(transport)][usize::from(self.large.is_some())..]
     }
@@ -154,7 +154,7 @@ fn beside(stem: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Its place among all.
+/// The index of a transport in arrays.
 pub(crate) fn side(transport: Transport) -> usize {
     usize::from(transport == Transport::Zstd)
 }
@@ -182,7 +182,7 @@ fn decoded(transport: Transport, frames: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Str
     frames.iter().map(&mut one).collect()
 }
 
-/// The messages of a file, if it is there.
+/// The messages of a file, if it exists.
 fn messages(path: &Path) -> Result<Option<Vec<Vec<u8>>>, String> {
     let message = |e: std::io::Error| format!("{}: {e}", path.display());
     if !path.is_file() {

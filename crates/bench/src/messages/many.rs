@@ -1,4 +1,4 @@
-//! Many open connections decoded in rotation, so that each one's state is cold, and their memory.
+//! Many open connections decoded in rotation, so that the state of each is cold; and their memory.
 
 use std::cell::RefCell;
 
@@ -11,8 +11,8 @@ use crate::harness::{Clock, Contender, Rounds, measure as harness, progress};
 use crate::kernel::os::{resident, trim_heap};
 use crate::records::Measurement;
 
-/// Messages decoded per connection before the clock starts (up to twice as many): enough to fill every history. One large
-/// message precedes them, as on every real connection.
+/// Messages that each connection decodes before the clock starts (up to twice as many): enough to
+/// fill every window. One large message precedes them, as on every real connection.
 const WARMUP_MESSAGES: usize = 100;
 /// Messages of each connection in a round.
 const MESSAGES_PER_ROUND: usize = 8;
@@ -27,7 +27,7 @@ struct Plan<'i> {
 }
 
 impl<'i> Plan<'i> {
-    /// Plans as many messages as the input has; `None` if fewer than one per round.
+    /// Plans as many messages as the input has. Returns `None` if that is fewer than a round needs.
     fn new(input: &'i Input, connections: usize, rounds: usize) -> Option<Self> {
         let live = |one: &Connection| one.payloads.len() - one.live;
         let live = input.connections.iter().map(live).min()?;
@@ -45,7 +45,7 @@ impl<'i> Plan<'i> {
         self.warm + i * 7 % self.warm
     }
 
-    /// Bytes of payload of a round, in the mean.
+    /// Mean number of payload bytes in a round.
     fn bytes(&self) -> usize {
         let timed = |i: usize| {
             let connection = self.connection(i);
@@ -74,8 +74,8 @@ impl<'i> Plan<'i> {
     }
 }
 
-/// Opens all connections of every contender, measures their memory, then times rounds: the connections in rotation, one
-/// message at a time.
+/// Opens all connections of every contender and measures their memory, then times rounds, one
+/// message at a time for each connection in rotation.
 pub(super) fn measure(
     input: &Input,
     entries: &[&Entry],
@@ -91,7 +91,7 @@ pub(super) fn measure(
     let mut contenders = Vec::new();
     for entry in entries {
         progress(&format!("{}: {connections} connections", entry.name));
-        // Once, so that the thread's scratch is allocated.
+        // Opened once before, so that the thread's scratch is already allocated.
         plan.open(entry, 1, &mut shared.borrow_mut())?;
         trim_heap();
         let before = resident();

@@ -1,12 +1,14 @@
-//! The shape "messages": compressed gateway connections decoded message by message, in CPU time of the thread.
+//! The shape "messages": compressed gateway connections decoded message by message, in CPU time of
+//! one thread.
 //!
-//! | mode | what |
+//! | mode | what is timed |
 //! |---|---|
 //! | `whole` | each connection from its first message to its last, one after the other |
-//! | `live` | the messages of these after the guilds |
-//! | `many` | connections in rotation, so that the state of each is cold; with their memory |
+//! | `live` | only the messages after the guilds |
+//! | `many` | connections in rotation, so that the state of each is cold; also their memory |
 //!
-//! Beside it `messages-encode`, short flushed messages, and `messages-resident`, memory of connections in a process of their own.
+//! `messages-encode` times encoding of short flushed messages, and `messages-resident` measures the
+//! memory of connections in a separate process.
 
 pub mod day;
 mod decoders;
@@ -104,17 +106,17 @@ impl MessagesArgs {
     }
 }
 
-/// Contenders in this build, decoders by transport, then encoders.
+/// The contenders in this build: decoders by transport, then encoders.
 pub fn names() -> Vec<String> {
     let decoders = CONTENDERS.iter().map(|entry| format!("{}: {}", entry.transport, entry.name));
     decoders.chain(encoding::names().map(|name| format!("--encode: {name}"))).collect()
 }
 
-/// Decodes the connections with every contender of a transport, in each mode. `many` is left out where connections have too
-/// few live events.
+/// Decodes the connections with every contender of a transport, in each mode. `many` is left out if
+/// a connection has too few live events.
 ///
 /// # Errors
-/// A sentence: a contender's message, or a decoded payload that differs.
+/// A sentence, if a contender fails or a payload differs.
 pub fn measure(
     input: &Input,
     transport: Transport,
@@ -151,7 +153,7 @@ pub fn measure(
                 let begun = thread_time();
                 all(&mut *decoder, timed, shared)?;
                 let time = thread_time() - begun;
-                // Its thread is not there in the turns of others.
+                // Its thread must not run during the turns of others.
                 let dropped = shared.stop_recording()?;
                 spent(entry, time, other_threads().saturating_sub(others), connection.payloads.len(), dropped)
             };
@@ -208,15 +210,15 @@ fn check<'a>(
     shared.stop_recording().map(drop)
 }
 
-/// CPU time of the process without this thread.
+/// CPU time of the other threads of this process.
 fn other_threads() -> Duration {
     cpu_time().saturating_sub(thread_time())
 }
 
-/// A turn with the time of another thread that counted messages meanwhile.
+/// A turn, with the time of another thread that counted messages meanwhile.
 ///
 /// # Errors
-/// That records were dropped: counting them costs nothing.
+/// A sentence, if records were dropped: dropped records would cost nothing.
 fn spent(
     entry: &Entry,
     time: Duration,
@@ -238,10 +240,11 @@ fn all(decoder: &mut dyn Decoder, frames: &[Vec<u8>], shared: &mut Shared) -> Re
     Ok(())
 }
 
-/// Messages that each connection decodes before its memory is measured: a large one, if there is one, then live ones.
+/// Number of messages that each connection decodes before its memory is measured: a large one, if
+/// there is one, then live ones.
 const RESIDENT_MESSAGES: usize = 30;
 
-/// Memory of connections, each contender in a process of its own.
+/// Measures the memory of connections, with a separate process for each contender.
 fn resident_of_all(
     args: &MessagesArgs,
     input: &Input,
@@ -268,10 +271,10 @@ fn resident_of_all(
     entries.map(one).collect()
 }
 
-/// The child process: what resident memory grows by for connections of one contender.
+/// The child process: returns the growth of resident memory by the connections of one contender.
 ///
 /// # Errors
-/// A sentence: the contender's message, or that the system does not tell.
+/// A sentence, if the contender fails or the system does not report memory.
 pub fn child(words: &[String]) -> Result<usize, String> {
     let [transport, name, count, files @ ..] = words else { return Err("too few words".into()) };
     let is = |entry: &&Entry| entry.transport.name() == transport && entry.name == name;
@@ -288,7 +291,7 @@ pub fn child(words: &[String]) -> Result<usize, String> {
         let mut decoder = (entry.open)(&mut shared)?;
         all(&mut *decoder, &frames, &mut shared).map(|()| decoder)
     };
-    // The first connection allocates what all share.
+    // The first connection allocates what all of them share.
     drop(open()?);
     let mut opened = Vec::with_capacity(count);
     let before = resident().ok_or("the system does not tell")?;

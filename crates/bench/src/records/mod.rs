@@ -1,7 +1,7 @@
-//! Records of measurements as JSON Lines, the files of `records/` and the output of every harness.
+//! Records of measurements as JSON Lines: the files of `records/`, and the output of every harness.
 //!
-//! `records/README.md` defines the format. `params` is a flat map of texts and numbers that tell measurements apart, `metrics`
-//! those of [`METRICS`].
+//! `records/README.md` defines the format. `params` is a flat map of texts and numbers that
+//! distinguishes measurements. `metrics` has results under the names of [`METRICS`].
 
 mod read;
 mod registry;
@@ -18,36 +18,37 @@ pub use write::Writer;
 /// What the measurements of one run share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// Year, month and day, with hyphens.
+    /// Date as YYYY-MM-DD.
     pub date: String,
     /// Name, family and model of the CPU.
     pub cpu: String,
-    /// Version and commit of Linerate. Empty if it was not measured.
+    /// Version and commit of Linerate. Empty if Linerate was not measured.
     pub linerate: String,
-    /// The command that measures it again.
+    /// The command that repeats the measurement.
     pub command: String,
     /// Versions of libraries, compilers and other programs.
     pub versions: BTreeMap<String, String>,
-    /// Converted from a CSV record of before 2026-11-26, which had the best round beside the median and not the worst.
+    /// Whether the run was converted from a CSV record of before 2026-11-26, which has the best
+    /// round beside the median but not the worst.
     pub converted: bool,
-    /// Title of the document that published the figures, if others measured them.
+    /// Title of the document that published the figures, if they are not our own.
     pub source: String,
     /// Address of that document, if it has one.
     pub url: String,
 }
 
-/// What was measured of one contender in one case.
+/// The results of one contender in one case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measurement {
     /// Kind of work. Only measurements of the same shape are compared.
     pub shape: String,
     /// Name of the corpus, file or traffic.
     pub data: String,
-    /// Library or program, with its level or mode where it has several.
+    /// Library or program, with its level or mode if it has several.
     pub contender: String,
-    /// Everything else that tells this measurement from others: texts and numbers.
+    /// Texts and numbers that distinguish this measurement from others.
     pub params: BTreeMap<String, Value>,
-    /// Results by the names of [`METRICS`].
+    /// Results under the names of [`METRICS`].
     pub metrics: BTreeMap<String, Figure>,
 }
 
@@ -56,7 +57,8 @@ pub struct Measurement {
 pub struct Figure {
     /// The exact value, or the median.
     pub median: f64,
-    /// Lowest of the rounds. `None` for an exact value, or if a converted record does not have it.
+    /// Lowest of the rounds. `None` if the figure is exact, or comes from a converted record
+    /// without it.
     pub low: Option<f64>,
     /// Highest of the rounds, likewise.
     pub high: Option<f64>,
@@ -69,7 +71,7 @@ impl From<f64> for Figure {
 }
 
 impl Figure {
-    /// The median, lowest and highest of `rounds`, of which there is at least one. `None` if there is none.
+    /// The median, lowest and highest of `rounds`. `None` if `rounds` is empty.
     pub fn of(rounds: &[f64]) -> Option<Self> {
         let mut sorted = rounds.to_vec();
         sorted.sort_by(f64::total_cmp);

@@ -22,7 +22,7 @@ pub fn read(path: &Path) -> Result<Records, String> {
     parse(&text).map_err(|(line, problem)| format!("{name}:{line}: {problem}"))
 }
 
-/// Parses lines; an error has the number of its line.
+/// Parses lines. An error has the number of its line.
 fn parse(text: &str) -> Result<Records, (usize, String)> {
     let mut current: Option<Arc<Run>> = None;
     let mut found = Vec::new();
@@ -103,7 +103,7 @@ fn text(value: Value, name: &str) -> Result<String, String> {
     if let Value::String(text) = value { Ok(text) } else { Err(format!("{name} is no text")) }
 }
 
-/// The text of a field, which is empty if there is none.
+/// The text of a field, or an empty text if there is no such field.
 fn take(fields: &mut Map<String, Value>, name: &str) -> Result<String, String> {
     fields.remove(name).map_or(Ok(String::new()), |value| text(value, name))
 }

@@ -3,11 +3,11 @@
 /// Whether more is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
-    /// A speed, a ratio.
+    /// More is better, as for a speed or a ratio.
     Higher,
-    /// A time, a size.
+    /// Less is better, as for a time or a size.
     Lower,
-    /// Neither: a property.
+    /// Neither; the metric is a property.
     Neither,
 }
 
@@ -43,7 +43,8 @@ const fn row(
 
 use Better::{Higher, Lower, Neither};
 
-/// Every metric, by kind. Speeds are of content, by CPU time where the shape does not say otherwise.
+/// Every metric, by kind. Speeds are of content, in CPU time unless the shape measures another
+/// time.
 #[rustfmt::skip]
 pub const METRICS: &[Metric] = &[
     // Speeds.
@@ -58,7 +59,7 @@ pub const METRICS: &[Metric] = &[
     row("speed_out", "MB/s", Neither, 0, "compressed bytes sent per second"),
     row("requests_per_second", "", Higher, 0, "requests per second of elapsed time"),
     row("requests_per_cpu", "", Higher, 0, "requests per second of CPU time"),
-    // Quotients, of the medians or of each round.
+    // Quotients, of medians or of each round.
     row("speed_by_base", "", Higher, 2, "speed by that of `base`"),
     row("speed_by_hot", "", Higher, 2, "speed by that of the same contender with hot dictionaries"),
     row("speed_by_none", "", Higher, 2, "speed by that of the same contender without dictionaries"),

@@ -8,13 +8,14 @@ use serde_json::{Map, Value, json};
 
 use super::{Figure, Measurement, Run, metric};
 
-/// Prints the lines of one run to a file or to standard output.
+/// Writes the lines of one run to a file or to standard output.
 pub struct Writer {
     out: Box<dyn Write>,
 }
 
 impl Writer {
-    /// Appends to a file, which is created if there is none, or prints to standard output. Writes the line of `run`.
+    /// Writes the line of `run`. Appends to the file, which is created if it does not exist, or
+    /// prints to standard output.
     ///
     /// # Errors
     /// Those of opening and writing.
@@ -39,14 +40,14 @@ impl Writer {
         self.line(&measurement_line(measurement))
     }
 
-    /// One write for each line, so that lines of programs that share a file stay whole.
+    /// Writes a line in one call, so that lines of programs that share a file stay whole.
     fn line(&mut self, line: &str) -> io::Result<()> {
         self.out.write_all(format!("{line}\n").as_bytes())?;
         self.out.flush()
     }
 }
 
-/// The line of a run. What is empty is left out.
+/// The line of a run, without empty fields.
 pub(super) fn run_line(run: &Run) -> String {
     let texts = [
         ("date", &run.date),
@@ -69,7 +70,7 @@ pub(super) fn run_line(run: &Run) -> String {
     format!("{{\"run\":{{{}}}}}", fields.join(","))
 }
 
-/// The line of a measurement, its parts in the order in which they are read.
+/// The line of a measurement, with its parts in the order of reading.
 pub(super) fn measurement_line(measurement: &Measurement) -> String {
     let Measurement { shape, data, contender, params, metrics } = measurement;
     let metrics: Map<String, Value> = metrics.iter().map(|(name, f)| (name.clone(), figure(*f))).collect();
@@ -94,7 +95,7 @@ fn figure(Figure { median, low, high }: Figure) -> Value {
     }
 }
 
-/// A whole number without `.0`.
+/// Returns whole numbers without `.0`.
 #[allow(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
 fn number(value: f64) -> Value {
     let whole = value.fract() == 0.0 && value.abs() < 9e15;

@@ -1,5 +1,5 @@
-//! The shape "rice": Delta-Rice of both versions, a contender for each CPU tier, beside codecs as one writes them first; in
-//! CPU time of one thread, and by the wall clock with several.
+//! The shape "rice": Delta-Rice of both versions, with a contender for each CPU tier, beside
+//! straightforward codecs; in CPU time of one thread, and by the wall clock with several threads.
 
 pub mod plain;
 
@@ -29,7 +29,7 @@ pub struct RiceArgs {
     files: Vec<PathBuf>,
 }
 
-/// Codecs as one writes them first.
+/// Names of the straightforward codecs.
 const PLAIN: [&str; 2] = ["plain", "clz"];
 
 /// Contenders on this machine.
@@ -39,7 +39,7 @@ pub fn names() -> Vec<String> {
     first.chain(tiers().map(|tier| format!("linerate v2, {tier}"))).collect()
 }
 
-/// Samples of a width, and the length of a row.
+/// Samples of 16 or of 32 bits.
 enum Samples {
     Short(Vec<i16>),
     Long(Vec<i32>),
@@ -102,7 +102,8 @@ fn read_npy(path: &Path) -> Result<(Samples, usize), String> {
     Ok((samples, row.ok_or_else(wrong)?))
 }
 
-/// Version 1 with m = 8 and with the best m. The base is a codec as one writes it first, or one thread.
+/// Measures version 1 with m = 8 and with the best m. The base is a straightforward codec, or one
+/// thread.
 fn first(
     name: &str,
     samples: &[i16],
@@ -188,7 +189,8 @@ fn first(
     Ok(found)
 }
 
-/// Does work on this many bytes as often as a clock needs. Returns what it returned last, and the time of one.
+/// Repeats work on this many bytes as often as the clock needs. Returns the last result, and the
+/// time of one repetition.
 fn repeated<T>(
     clock: Clock,
     bytes: usize,
@@ -204,10 +206,10 @@ fn repeated<T>(
     clock.time(all).map(|(done, time)| (done, time / count))
 }
 
-/// Decodes a chunk; whether all of it came out.
+/// Decodes a chunk; returns whether all of it was decoded.
 type Decode<'a> = Box<dyn Fn(&mut [i16]) -> bool + 'a>;
 
-/// A decoder. What it decodes is compared in each turn, outside the clock.
+/// A contender that decodes. Each turn compares the decoded samples outside the clock.
 fn decoding<'a>(
     row: Measurement,
     clock: Clock,
@@ -222,14 +224,14 @@ fn decoding<'a>(
     })
 }
 
-/// Version 2 by tier.
+/// Measures version 2 by tier.
 fn second<T: Element>(
     name: &str,
     samples: &[T],
     row_length: usize,
     rounds: usize,
 ) -> Result<Vec<Measurement>, String> {
-    // A single row is none.
+    // A single row is the same as no rows.
     let row_length = Some(row_length).filter(|&length| length < samples.len());
     let row_length = row_length.and_then(|length| u32::try_from(length).ok()).and_then(NonZeroU32::new);
     let settings = StreamOptions::new().row(row_length);
@@ -243,7 +245,7 @@ fn second<T: Element>(
     let buffers = &buffers;
     let mut found = Vec::new();
     for operation in ["encode", "decode"] {
-        // LINERATE_CPU lowers the highest of them.
+        // LINERATE_CPU lowers the highest tier.
         let tiers =
             Tier::ALL.into_iter().filter(|&tier| tier.is_supported() && tier <= linerate_core::cpu::tier());
         let contenders = tiers.map(|tier| {

@@ -1,12 +1,12 @@
-//! Codecs as one writes them first, to compare with.
+//! Straightforward codecs to compare with.
 //!
-//! They stand for the original filter, which is not part of this project. Measured elsewhere beside
-//! two codecs like these, the original encoded at 0.63 to 0.83 times the speed of an encoder like
-//! [`encode`], and decoded at 0.18 to 0.34 times the speed of one like [`clz_decode`]. So ratios to
-//! `encode` are less than those to the original, and the ratio of [`decode`] to `clz_decode` tells
-//! how far `decode` is like it.
+//! They stand for the original filter, which is not part of this project. In a separate measurement
+//! beside two such codecs, the original encoded at 0.63 to 0.83 times the speed of an encoder like
+//! [`encode`], and decoded at 0.18 to 0.34 times the speed of a decoder like [`clz_decode`].
+//! Quotients to `encode` are thus smaller than quotients to the original would be, and the quotient
+//! of [`decode`] to `clz_decode` shows how close `decode` is to the original.
 
-/// One sample at a time into a 64-bit accumulator, as one writes it first.
+/// Encodes one sample at a time into a 64-bit accumulator.
 pub fn encode(samples: &[i16], row: usize, m: u32) -> Vec<u8> {
     let k = m.trailing_zeros();
     let mut out = (samples.len() as u32).to_le_bytes().to_vec();
@@ -37,7 +37,7 @@ pub fn encode(samples: &[i16], row: usize, m: u32) -> Vec<u8> {
     out
 }
 
-/// The unary part bit by bit, the rest in one piece.
+/// Reads the unary part bit by bit, the rest in one piece.
 pub fn decode(chunk: &[u8], row: usize, m: u32, out: &mut [i16]) {
     let word = |i: usize| u32::from_le_bytes(chunk[4 * i..4 * i + 4].try_into().expect("4 bytes"));
     let k = m.trailing_zeros();
@@ -70,7 +70,7 @@ pub fn decode(chunk: &[u8], row: usize, m: u32, out: &mut [i16]) {
     }
 }
 
-/// Zeros counted in one instruction, the next bits in a 64-bit register.
+/// Counts zeros with one instruction, with the next bits in a 64-bit register.
 pub fn clz_decode(chunk: &[u8], row: usize, m: u32, out: &mut [i16]) {
     let k = m.trailing_zeros();
     let (words, _) = chunk.as_chunks::<4>();
@@ -79,7 +79,7 @@ pub fn clz_decode(chunk: &[u8], row: usize, m: u32, out: &mut [i16]) {
     for row in out.chunks_mut(row) {
         let length = words.next().expect("a length") as usize;
         let mut payload = words.by_ref().take(length);
-        // The upper `left` bits of `bits` are next, and zeros follow.
+        // The upper `left` bits of `bits` come next; the other bits are zero.
         let (mut bits, mut left, mut last) = (0u64, 0, 0i16);
         for x in row {
             if left < 32 {

@@ -1,4 +1,4 @@
-//! Reads the files that queries name: records, and CSV files with a row for each measurement.
+//! Reads the files that queries name: records, and CSV files with one measurement in each row.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -32,7 +32,7 @@ impl Library {
         Self { folder: folder.to_owned(), files: RefCell::default() }
     }
 
-    /// The entries of a file in its order.
+    /// The entries of a file in order.
     pub(super) fn open(&self, name: &str) -> Result<Rc<Vec<Rc<Entry>>>, String> {
         if let Some(entries) = self.files.borrow().get(name) {
             return Ok(entries.clone());
@@ -46,7 +46,7 @@ impl Library {
     }
 }
 
-/// Rows of a CSV file, whose columns become parameters.
+/// Reads the rows of a CSV file, whose columns become parameters.
 fn read_csv(path: &Path) -> Result<Records, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut lines = text.lines().map(csv::fields);
@@ -64,7 +64,8 @@ fn read_csv(path: &Path) -> Result<Records, String> {
 }
 
 impl Entry {
-    /// The text of a key: a part of the measurement or of its run, or a parameter. Empty if there is none.
+    /// The text of a key: a part of the measurement or of its run, or a parameter. Empty if there
+    /// is no such key.
     pub(super) fn field(&self, key: &str) -> Cow<'_, str> {
         let (run, Measurement { shape, data, contender, params, .. }) = (&self.run, &self.measurement);
         let text = match (key, params.get(key)) {
@@ -85,7 +86,8 @@ impl Entry {
         text.into()
     }
 
-    /// The version of the contender: that of the longest name in `versions` that the contender begins with.
+    /// The version of the contender: that of the longest name in `versions` with which the
+    /// contender's name begins.
     fn version(&self) -> &str {
         let named = self.run.versions.iter();
         let named = named.filter(|(name, _)| self.measurement.contender.starts_with(name.as_str()));
@@ -98,7 +100,7 @@ impl Entry {
         metric.or_else(|| self.field(name).parse::<f64>().ok().map(Figure::from))
     }
 
-    /// The best round if `best`, or the median.
+    /// The best round if `best`, otherwise the median.
     pub(super) fn value(&self, name: &str, best: bool) -> Option<f64> {
         let Figure { median, low, high } = self.figure(name)?;
         let round = match metric(name).map(|metric| metric.better) {
@@ -109,7 +111,7 @@ impl Entry {
         Some(round.unwrap_or(median))
     }
 
-    /// Whether each key has one of its values. Of the CPU and the command a part is enough.
+    /// Whether each key has one of its values. A part of the CPU or of the command is enough.
     pub(super) fn matches(&self, filter: &Filter) -> bool {
         filter.0.iter().all(|(key, values)| {
             let text = self.field(key);

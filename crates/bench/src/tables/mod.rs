@@ -1,5 +1,5 @@
-//! Tables and figures of pages: queries of records, written in the page. `records/README.md` defines the
-//! queries; the test `tables` compares the pages with what their queries give.
+//! Tables and figures of pages, which are queries of records written in the page.
+//! `records/README.md` defines the queries; the test `tables` compares the pages with the results.
 //!
 //! | file | content |
 //! |---|---|
@@ -21,20 +21,21 @@ pub use picture::picture;
 
 const END: &str = "<!-- end -->";
 
-/// Fills the tables and values of pages from the records of one folder.
+/// Fills in the tables and values of pages from the records of one folder.
 pub struct Pages {
     library: Library,
 }
 
 impl Pages {
-    /// Pages whose queries name files of the folder `records`.
+    /// Fills in pages whose queries name files of the folder `records`.
     #[must_use]
     pub fn new(records: &Path) -> Self {
         Self { library: Library::new(records) }
     }
 
-    /// The page with each table and value replaced by what its query gives. Links to records lead from the folder of
-    /// the page, `depth` folders below the root. Marks in fenced blocks are text.
+    /// Returns the page with each table and value replaced by the result of its query. `depth` is
+    /// the number of folders between the root and the page, for links to records. Marks in code
+    /// blocks are left alone.
     ///
     /// # Errors
     /// A sentence with the line of the query.
@@ -65,7 +66,7 @@ const TABLE: &str = "<!-- table\n";
 const VALUE: &str = "<!-- value ";
 const METRICS: &str = "<!-- metrics ";
 
-/// Where the next mark begins that is in no block or span of code, and which it is.
+/// Finds the next mark outside of code blocks and code spans: its offset, and which mark it is.
 fn next_mark(rest: &str, before: &str) -> Option<(usize, &'static str)> {
     let marks = [TABLE, VALUE, METRICS].into_iter();
     let found = marks.flat_map(|mark| rest.match_indices(mark).map(move |(at, _)| (at, mark)));
@@ -107,7 +108,7 @@ mod tests {
         Pages::new(folder.path()).fill(&format!("text {query}old{END} text"), 1)
     }
 
-    /// The rows of the table of these lines.
+    /// The rows of the table that these lines of a query give.
     fn table(lines: &str) -> Result<Vec<String>, String> {
         let page = fill(&format!("<!-- table\nfrom x.jsonl\n{lines}\n-->"))?;
         Ok(page.lines().filter(|line| line.starts_with('|')).skip(2).map(str::to_owned).collect())

@@ -1,4 +1,4 @@
-//! The picture of the front page: each engine beside the best other library on the same work.
+//! The picture on the front page: each engine beside the best other library on the same work.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -7,7 +7,8 @@ use super::library::Library;
 use super::query::{Filter, Query};
 use super::render::value;
 
-/// Two bars, as inline values of pages. Peers are those whose output is at most 2 % larger than ours.
+/// Two bars, as inline values of pages. A peer counts only if its output is at most 2 % larger than
+/// ours.
 struct Comparison {
     work: &'static str,
     ours: &'static str,
@@ -42,7 +43,7 @@ const COMPARISONS: [Comparison; 5] = [
         peer: r#"messages.jsonl shape=messages data="two connections" mode=many transport=zstd-stream contender=libzstd|"libzstd 8K": {contender}, {speed} MB/s"#,
         times: r#"messages.jsonl shape=messages data="two connections" mode=many transport=zstd-stream contender=linerate: {speed by contender=libzstd|"libzstd 8K"}"#,
     },
-    // The quotient is the median of those within each round, which the record has by each peer.
+    // The quotient is the median of those within each round, which the record has for each peer.
     Comparison {
         work: "2,215 files extracted, 2 threads",
         ours: r#"archives.jsonl shape=archives data=mixed measure=extract level=12 contender=linerate base="unsquashfs 1M": linerate nx, {elapsed ms} ms"#,
@@ -51,15 +52,16 @@ const COMPARISONS: [Comparison; 5] = [
     },
 ];
 
-/// Width of the picture, height of a row and of what is above the first one, in pixels.
+/// Width of the picture, height of a row, and height of the part above the first row, in pixels.
 const WIDTH: f64 = 800.0;
 const ROW: f64 = 58.0;
 const TOP: f64 = 34.0;
-/// Where bars begin, and the length of one "times as fast".
+/// Horizontal start of the bars, and their length for each "times as fast", in pixels.
 const LEFT: f64 = 260.0;
 const SCALE: f64 = 100.0;
 
-/// Each alternative of a query is in the record: a peer that is not would be left out silently.
+/// Checks that the record has each alternative of a query. A missing peer would otherwise be left
+/// out silently.
 fn check_alternatives(library: &Library, query: &str) -> Result<(), String> {
     let (file, filter, _) = Query::parse_value(query)?;
     let entries = library.open(&file)?;
@@ -73,7 +75,7 @@ fn check_alternatives(library: &Library, query: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The picture as SVG, readable on a light and on a dark page, from the records of a folder.
+/// Draws the picture as SVG, readable on a light and on a dark page, from the records of a folder.
 ///
 /// # Errors
 /// A sentence that names what the records lack.

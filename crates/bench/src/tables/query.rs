@@ -4,7 +4,8 @@
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Filter(pub(super) Vec<(String, Vec<String>)>);
 
-/// Rows of a table: one for each combination of the values of the keys, given or found, or a single one.
+/// Rows of a table: one for each combination of values of the keys, which are given or found, or a
+/// single row.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Rows {
     pub(super) label: Option<String>,
@@ -34,16 +35,16 @@ pub(super) struct Piece {
     pub(super) statistic: Statistic,
     pub(super) unit: Option<String>,
     pub(super) decimals: Option<usize>,
-    /// As a signed difference from 1, in percent.
+    /// Print the signed difference from 1, in percent.
     pub(super) change: bool,
     /// Zero counts as missing.
     pub(super) nonzero: bool,
     pub(super) filter: Filter,
-    /// What distinguishes the measurement that the value is divided by.
+    /// The filter of the measurement that the value is divided by.
     pub(super) base: Option<Filter>,
 }
 
-/// What a piece takes of a figure, or of several.
+/// The statistic that a piece takes from one or more figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Statistic {
     Median,
@@ -112,13 +113,13 @@ impl Filter {
         Ok(Self(words(text)?.into_iter().map(one).collect::<Result<_, String>>()?))
     }
 
-    /// Both filters; of a key in both, the values of `other`.
+    /// Merges both filters. For a key in both, the values of `other` count.
     pub(super) fn with(&self, other: &Self) -> Self {
         let kept = self.0.iter().filter(|(key, _)| other.0.iter().all(|(name, _)| name != key));
         Self(kept.chain(&other.0).cloned().collect())
     }
 
-    /// Keys that have alternatives.
+    /// Keys that have several alternatives.
     pub(super) fn choices(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|(_, values)| values.len() > 1).map(|(key, _)| &**key)
     }
@@ -189,7 +190,7 @@ impl Statistic {
     }
 }
 
-/// Text, `{values}` and `[optional parts]`.
+/// Parses text, `{values}` and `[optional parts]`.
 fn parse_template(text: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -212,20 +213,20 @@ fn parse_template(text: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// What is before and after the first colon that is in no quotes.
+/// Splits at the first colon outside of quotes.
 fn at_colon(text: &str) -> Result<(&str, &str), String> {
     let before = *split(text, |c| c == ':')?.first().unwrap_or(&"");
     let after = text.get(before.len() + 1..).ok_or_else(|| format!("no colon in `{text}`"))?;
     Ok((before, after))
 }
 
-/// Words between blanks and commas that are in no quotes.
+/// Splits into words at blanks and commas outside of quotes.
 fn words(text: &str) -> Result<Vec<String>, String> {
     let words = split(text, |c| c == ' ' || c == ',')?;
     Ok(words.into_iter().filter(|word| !word.is_empty()).map(str::to_owned).collect())
 }
 
-/// Splits at what is in no quotes. Quotes stay.
+/// Splits at separators outside of quotes, and keeps the quotes.
 fn split(text: &str, separates: impl Fn(char) -> bool) -> Result<Vec<&str>, String> {
     let mut quoted = false;
     let parts = text.split(|c| {

@@ -8,7 +8,7 @@ use super::library::{Entry, Library};
 use super::query::{Filter, Part, Piece, Query, Rows, Statistic};
 use crate::records::{Better, metric};
 
-/// Units by quantity, with the factor to the quantity's smallest unit or, for quotients, to 1.
+/// Units by quantity, with the factor to the smallest unit of the quantity or, for quotients, to 1.
 const UNITS: &[(&str, &str, f64)] = &[
     ("", "quotient", 1.0),
     ("%", "quotient", 0.01),
@@ -32,7 +32,8 @@ struct Selection {
     used: RefCell<Vec<Rc<Entry>>>,
 }
 
-/// The table of a query with a line about its source for each file. `records` is the path to the folder of records.
+/// Returns the table of a query, with a line about the source for each file. `records` is the path
+/// to the folder of records.
 pub(super) fn table(library: &Library, text: &str, records: &str) -> Result<String, String> {
     let query = Query::parse(text)?;
     let selection = Selection::new(library, &query.files)?;
@@ -78,7 +79,7 @@ pub(super) fn line(cells: &[&str]) -> String {
 }
 
 impl super::query::Column {
-    /// Whether it shows metrics, and not only what the row is.
+    /// Whether the column shows metrics, and not only what identifies the row.
     fn measures(&self) -> bool {
         fn any(parts: &[Part]) -> bool {
             parts.iter().any(|part| match part {
@@ -100,7 +101,7 @@ impl Selection {
         Ok(Self { entries, used: RefCell::default() })
     }
 
-    /// Label and filter of each row.
+    /// The label and filter of each row.
     fn rows(&self, filter: &Filter, rows: &[Rows]) -> Result<Vec<(Option<String>, Filter)>, String> {
         let mut found = Vec::new();
         for Rows { label, keys, single } in rows {
@@ -177,10 +178,10 @@ impl Selection {
         Ok(Some(text))
     }
 
-    /// The entries of a filter. Of alternatives it is the one with the best figure.
+    /// The entries that match a filter. Among alternatives, the one with the best figure.
     ///
     /// # Errors
-    /// That an alternative has several entries with different figures.
+    /// A sentence, if one alternative has several entries with different figures.
     fn select(&self, filter: &Filter, name: &str, best: bool) -> Result<Vec<Rc<Entry>>, String> {
         let found: Vec<_> = self.entries.iter().filter(|entry| entry.matches(filter)).cloned().collect();
         let Some(metric) = metric(name).filter(|_| found.len() > 1 && filter.choices().next().is_some())
@@ -204,7 +205,7 @@ impl Selection {
         Ok(found.into_iter().max_by(|a, b| rank(a).total_cmp(&rank(b))).into_iter().collect())
     }
 
-    /// For each file the first run that cells used, and how many more there are.
+    /// A line for each file: the first run that cells used, and how many others.
     fn sources(&self, records: &str) -> String {
         let mut files: Vec<(String, Vec<String>)> = Vec::new();
         for entry in self.used.borrow().iter() {
@@ -240,7 +241,8 @@ impl Selection {
     }
 }
 
-/// The metric by which alternatives are chosen: the cell's first one without a filter of its own, or the piece's.
+/// The metric that chooses among alternatives: the cell's first one without a filter of its own, or
+/// that of the piece.
 fn chooser<'p>(piece: &'p Piece, cell: &'p [Part]) -> (&'p str, bool) {
     let is_metric = |piece: &Piece| metric(&piece.name).is_some();
     let first = cell.iter().find_map(|part| match part {
@@ -251,7 +253,7 @@ fn chooser<'p>(piece: &'p Piece, cell: &'p [Part]) -> (&'p str, bool) {
     (&chosen.name, chosen.statistic == Statistic::Best)
 }
 
-/// The number that a piece takes of its entries, in the unit of the registry.
+/// The number that a piece takes from its entries, in the unit of the registry.
 fn number(found: &[Rc<Entry>], piece: &Piece) -> Result<Option<f64>, String> {
     let figures: Vec<_> = found.iter().filter_map(|entry| entry.figure(&piece.name)).collect();
     let least = |values: Vec<f64>| values.into_iter().min_by(f64::total_cmp);
@@ -278,7 +280,7 @@ fn several(found: &[Rc<Entry>], a: &Entry, b: &Entry) -> String {
     format!("{} measurements match, {:?} and {:?}", found.len(), a.measurement, b.measurement)
 }
 
-/// A number in the unit and with the decimals of a piece.
+/// Formats a number in the unit and with the decimals of a piece.
 fn format(number: f64, piece: &Piece) -> Result<String, String> {
     let known = metric(&piece.name);
     let find = |name: &str| {
@@ -305,7 +307,8 @@ fn format(number: f64, piece: &Piece) -> Result<String, String> {
     Ok(format!("{value:.decimals$}{suffix}"))
 }
 
-/// Every combination of the given values, the first key outermost. Keys without values are left out.
+/// Every combination of the given values, the first key outermost. Keys without values are left
+/// out.
 fn product(keys: &[(String, Vec<String>)]) -> Vec<Filter> {
     let given = keys.iter().filter(|(_, values)| !values.is_empty());
     given.fold(vec![Filter::default()], |rows, (key, values)| {

@@ -1,9 +1,9 @@
 //! Synthetic detector waveforms: seeded, 16-bit, the same samples on every machine.
 //!
-//! Three sets have the shapes and the kinds of signal that the users of Delta-Rice record: silicon
+//! The three sets have the shapes and kinds of signal that users of Delta-Rice record: silicon
 //! detectors for beta decay, square pulses, and neutron time of flight. Their noise is set so that
-//! the sizes with m = 8 are those that are published for such data (about 29, 27 and 25 % of raw).
-//! So they are good for timing, and no evidence of how small real recordings get.
+//! sizes with m = 8 are those published for such data (about 29, 27 and 25 % of raw). They are good
+//! for timing, but are no evidence of how small real recordings get.
 //!
 //! ```
 //! use linerate_bench::waveforms::Set;
@@ -23,7 +23,7 @@ use linerate_gateway_sim::traffic::Random;
 use linerate_rice::file::NpyHeader;
 use linerate_rice::v2::{ElementType, Shape};
 
-/// A set of waveforms: how many, how long, and of which kind.
+/// A set of waveforms: their number, length and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Set {
     /// 2000 rows of 7000 samples, 28.0 MB: 14-bit; one pulse that rises in a few samples and falls
@@ -40,7 +40,7 @@ impl Set {
     /// All sets, in the order of the tables.
     pub const ALL: [Set; 3] = [Set::Nab, Set::Nedm, Set::Noptrex];
 
-    /// In lower case, as on the command line and in records.
+    /// Name in lower case, as on the command line and in records.
     pub fn name(self) -> &'static str {
         match self {
             Set::Nab => "nab",
@@ -54,7 +54,7 @@ impl Set {
         Set::ALL.into_iter().find(|set| set.name() == name)
     }
 
-    /// Rows of the whole set. Any number can be made.
+    /// Number of rows of the whole set. Any number can be made.
     pub fn rows(self) -> usize {
         match self {
             Set::Nab => 2000,
@@ -62,7 +62,7 @@ impl Set {
         }
     }
 
-    /// Samples of a row.
+    /// Number of samples in a row.
     pub fn row_samples(self) -> usize {
         match self {
             Set::Nab => 7000,
@@ -71,7 +71,7 @@ impl Set {
         }
     }
 
-    /// Makes row number `index`. It depends on nothing else; `row` may have any length.
+    /// Makes row number `index`, which depends on nothing else. `row` may have any length.
     pub fn fill(self, index: usize, row: &mut [i16]) {
         let seed = match self {
             Set::Nab => 0x6e61_6200,
@@ -87,9 +87,10 @@ impl Set {
     }
 
     /// Writes the first `rows` rows to a `.npy` file, one row in memory at a time.
+    /// Writes the first `rows` rows to a `.npy` file, with one row in memory at a time.
     ///
     /// # Errors
-    /// Those of the file, and of more samples than an array can have.
+    /// Errors of the file, and more samples than an array can have.
     pub fn write_npy(self, path: &Path, rows: usize) -> io::Result<()> {
         let shape = Shape::new(&[rows as u64, self.row_samples() as u64])?;
         let mut file = BufWriter::new(File::create(path)?);

@@ -1,6 +1,6 @@
-//! What signals are made of, one sample at a time and without exponentials or sines.
+//! Building blocks of signals, computed one sample at a time without exponentials or sines.
 
-/// Something that loses a fixed part of itself with each sample.
+/// A value that loses a fixed part of itself with each sample.
 #[derive(Clone, Copy)]
 struct Decay {
     value: f64,
@@ -23,15 +23,15 @@ impl Decay {
     }
 }
 
-/// Pulses that rise and fall exponentially: what is left of a slow decay and a fast one. Those that
-/// overlap add up.
+/// Pulses that rise and fall exponentially: the difference of a slow decay and a fast one.
+/// Overlapping pulses add up.
 pub(super) struct Pulses {
     fall: Decay,
     rise: Decay,
 }
 
 impl Pulses {
-    /// Time constants in samples.
+    /// Takes the time constants in samples.
     pub(super) fn new(fall: f64, rise: f64) -> Pulses {
         Pulses { fall: Decay::new(fall), rise: Decay::new(rise) }
     }
@@ -48,7 +48,8 @@ impl Pulses {
     }
 }
 
-/// A slow sine-like wave: a mass on a spring. Velocity first, then place, keeps its energy.
+/// A slow sine-like wave: a mass on a spring. Updating the velocity before the position keeps its
+/// energy.
 pub(super) struct Wander {
     place: f64,
     velocity: f64,
@@ -56,8 +57,8 @@ pub(super) struct Wander {
 }
 
 impl Wander {
-    /// About `amplitude` high, with a period of `period` samples, and started at `phase` (-1 to 1)
-    /// of its height on the way up.
+    /// About `amplitude` high, with a period of `period` samples, starting at `phase` (-1 to 1) of
+    /// its height on the way up.
     pub(super) fn new(amplitude: f64, period: f64, phase: f64) -> Wander {
         let per_sample = 2.0 * std::f64::consts::PI / period;
         let rest = (1.0 - phase * phase).sqrt();
@@ -76,7 +77,7 @@ impl Wander {
     }
 }
 
-/// From 0 before `at` to 1 after `at + width`, smoothly.
+/// Rises smoothly from 0 at `at` to 1 at `at + width`.
 pub(super) fn edge(t: f64, at: f64, width: f64) -> f64 {
     let x = ((t - at) / width).clamp(0.0, 1.0);
     x * x * (3.0 - 2.0 * x)

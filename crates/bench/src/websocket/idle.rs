@@ -1,5 +1,6 @@
-//! Resident memory of idle connections, on loopback. Each has had 20 messages of some 700 bytes come and go, which fill a window
-//! of 8 KiB, and waits. The server is tungstenite with small buffers; another process is the clients.
+//! Resident memory of idle connections, on the loopback interface. Each has sent and received 20
+//! messages of about 700 bytes, which fill a window of 8 KiB, and waits. The server is tungstenite
+//! with small buffers; another process holds the clients.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,7 +17,7 @@ use crate::records::Measurement;
 
 const MESSAGES: usize = 20;
 
-/// Each size of window; 0 is no compression.
+/// Measures each window size; 0 means no compression.
 pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
     let one = |bits: i32| {
         let words = ["websocket", &count.to_string(), &bits.to_string()].map(str::to_owned);
@@ -25,7 +26,7 @@ pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
     process::idle(count, [0, 8, 9, 10, 11, 13, 15].map(one).into())
 }
 
-/// The child processes: the server, which returns what its memory grows by; and the clients.
+/// The child processes: a server, which returns the growth of its memory, and the clients.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -65,7 +66,7 @@ fn talk<S: Read + Write>(mut socket: WebSocket<S>) -> Result<WebSocket<S>, Failu
     Ok(socket)
 }
 
-/// Gives back each message.
+/// Sends each message back.
 fn echo<S: Read + Write>(mut socket: WebSocket<S>) -> Result<WebSocket<S>, Failure> {
     for _ in 0..MESSAGES {
         let message = socket.read()?;
@@ -94,7 +95,7 @@ fn clients(address: &str, count: usize, bits: u8) -> Result<(), Failure> {
 /// Waits for the next connection.
 ///
 /// # Errors
-/// Also that the clients have ended.
+/// Also an error if the clients have ended.
 fn accept(listener: &TcpListener, clients: &mut Child) -> Result<TcpStream, Failure> {
     loop {
         match listener.accept() {
@@ -104,7 +105,7 @@ fn accept(listener: &TcpListener, clients: &mut Child) -> Result<TcpStream, Fail
             },
             accepted => {
                 let stream = accepted?.0;
-                // On some systems it has the listener's mode.
+                // On some systems it inherits the listener's mode.
                 stream.set_nonblocking(false)?;
                 return Ok(stream);
             }

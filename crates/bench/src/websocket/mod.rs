@@ -1,5 +1,6 @@
-//! The shape "websocket": permessage-deflate. Messages encoded and decoded beside zlib with takeover and a window of 32 KiB, in
-//! CPU time of the thread; `websocket-broadcast`, a message for many; and `websocket-idle`, memory of connections that wait.
+//! The shape "websocket": permessage-deflate. It encodes and decodes messages beside zlib with
+//! takeover and a window of 32 KiB, in CPU time of one thread. `websocket-broadcast` sends a
+//! message to many connections, and `websocket-idle` measures the memory of connections that wait.
 
 mod idle;
 mod prepared;
@@ -19,10 +20,11 @@ use crate::harness::{Common, Contender, Rounds, Spent, measure as harness, messa
 use crate::http::words;
 use crate::records::Measurement;
 
-/// zlib's state of one connection in both directions, as `zlib.h` and `zconf.h` count it: windows, hash tables and pending
-/// buffers of `deflateInit2` with windowBits 15 and memLevel 8, and of `inflateInit2`.
+/// Bytes of zlib's state for one connection in both directions, as `zlib.h` and `zconf.h` count it:
+/// windows, hash tables and pending buffers of `deflateInit2` with windowBits 15 and memLevel 8,
+/// and of `inflateInit2`.
 const ZLIB_STATE: usize = (1 << 17) + (1 << 17) + 6_000 + (1 << 15) + 7_200;
-/// The contender that others are compared with.
+/// Name of the contender that others are compared with.
 const BASE: &str = "zlib 6, 32 KiB";
 
 /// Options of the shape.
@@ -71,7 +73,7 @@ pub fn run(args: &WebsocketArgs) -> Result<(), String> {
 /// A connection in both directions.
 trait Codec {
     fn encode(&mut self, message: &[u8], out: &mut Vec<u8>) -> Result<(), String>;
-    /// Decodes what `encode` has written.
+    /// Decodes the output of `encode`.
     fn decode(&mut self, wire: &[u8], out: &mut Vec<u8>) -> Result<(), String>;
     /// Bytes that the connection holds.
     fn state(&self) -> usize;
@@ -95,7 +97,7 @@ fn contenders() -> Vec<(String, Make)> {
     all
 }
 
-/// Contenders.
+/// Names of the contenders.
 pub fn names() -> Vec<String> {
     contenders().into_iter().map(|(name, _)| name).chain(prepared::names()).collect()
 }
@@ -123,7 +125,8 @@ fn measure(name: &str, messages: &[Vec<u8>], rounds: usize) -> Result<Vec<Measur
     harness(timed, Rounds::parts(rounds, 1))
 }
 
-/// Encodes and decodes all messages of a connection: bytes, state, and both times.
+/// Encodes and decodes all messages of a connection. Returns the compressed size, the state, and
+/// both times.
 fn round(codec: &mut dyn Codec, messages: &[Vec<u8>]) -> Result<(usize, usize, Duration, Duration), String> {
     let (mut wire, mut ends, mut plain) =
         (Vec::with_capacity(1 << 24), Vec::new(), Vec::with_capacity(1 << 21));

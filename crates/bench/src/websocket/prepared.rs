@@ -1,5 +1,5 @@
-//! `websocket-broadcast`: one message for many connections, compressed once, beside compressing it for each; without
-//! sockets, in CPU time of the thread.
+//! `websocket-broadcast`: one message for many connections, compressed once or for each of them,
+//! without sockets, in CPU time of one thread.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -12,14 +12,15 @@ use crate::harness::{Contender, Rounds, measure as harness, message, row};
 use crate::records::Measurement;
 
 const BITS: u8 = 11;
-/// Messages times listeners of a turn, at least.
+/// Least product of messages and listeners in a turn.
 const SENT: usize = 20_000;
-/// Messages of a turn, at least: more than a window holds, so that none is found in the window of a turn before.
+/// Least number of messages in a turn: more than a window holds, so that no message is found in the
+/// window of an earlier turn.
 const MESSAGES: usize = 16;
-/// The contender that others are compared with.
+/// Name of the contender that others are compared with.
 const BASE: &str = "compressed for each";
 
-/// A socket that takes everything, and counts it.
+/// A socket that counts and discards everything.
 #[derive(Default)]
 struct Sink(usize);
 
@@ -36,14 +37,14 @@ impl Write for Sink {
 
 type Listener = DeflateStream<Sink>;
 
-/// Sends the same to all.
+/// Sends one message to all listeners.
 type Send = fn(&str, &mut [Listener]) -> Result<(), String>;
 
-/// Names, whether later messages may refer to prepared ones, and what sends.
+/// Name, whether later messages may refer to prepared ones, and the function that sends.
 const CONTENDERS: [(&str, bool, Send); 3] =
     [(BASE, true, to_each), ("prepared", true, to_all), ("prepared, forgotten", false, to_all)];
 
-/// Contenders.
+/// Names of the contenders.
 pub(super) fn names() -> impl Iterator<Item = String> {
     CONTENDERS.into_iter().map(|(name, ..)| name.to_owned())
 }
@@ -66,7 +67,7 @@ fn to_all(text: &str, listeners: &mut [Listener]) -> Result<(), String> {
     Ok(())
 }
 
-/// Each number of listeners, with messages of each size.
+/// Measures each number of listeners with messages of each size.
 pub(super) fn measure(rounds: usize, quick: bool) -> Result<Vec<Measurement>, String> {
     let mut all = Vec::new();
     for size in [256, 512, 2048] {

@@ -1,6 +1,7 @@
-//! Keeps the tables and figures of pages, and the picture of the front page, in step with `records/`.
+//! Keeps the tables and figures of pages, and the picture on the front page, in step with
+//! `records/`.
 //!
-//! `LINERATE_UPDATE=1 cargo test -p linerate-bench --test it tables` writes them.
+//! `LINERATE_UPDATE=1 cargo test -p linerate-bench --test it tables` rewrites them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::{env, fs};
 use linerate_bench::records::{self, Measurement};
 use linerate_bench::tables::{Pages, picture};
 
-/// The repository.
+/// The root of the repository.
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
@@ -28,7 +29,7 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Compares a file with what it should hold, or writes it.
+/// Compares a file with its expected content, or writes it.
 fn check(path: &Path, wanted: &str) -> Result<(), String> {
     let found = fs::read_to_string(path).unwrap_or_default();
     if found != wanted && env::var_os("LINERATE_UPDATE").is_some() {

@@ -1,4 +1,4 @@
-//! The shape "archives", as far as it starts other programs.
+//! The parts of the shape "archives" that start other programs.
 
 use serde_json::Value;
 

@@ -66,7 +66,7 @@ fn invalid_arguments_are_one_line_errors() {
     }
 }
 
-/// Only Linux says how much memory there is.
+/// Only Linux reports the size of the memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn case_larger_than_memory_is_an_error() {

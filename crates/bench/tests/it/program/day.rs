@@ -1,4 +1,4 @@
-//! The day of many connections.
+//! The shape "day" from end to end.
 
 use linerate_gateway::stats::{LogEntry, LogReader, Stats};
 use linerate_testkit::program::Folder;

@@ -1,4 +1,4 @@
-//! `linerate-bench` as a user meets it: the real program, small data.
+//! `linerate-bench` as a user runs it: the real program on small data.
 
 mod archives;
 mod cold;

@@ -1,4 +1,4 @@
-//! What all shapes share: the list of them, records, `--against`, charts.
+//! What all shapes share: their list, records, `--against` and charts.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use linerate_testkit::program::{Folder, Run};
 
 use super::{bench, measurements};
 
-/// A run of the shape "bytes" that takes no time.
+/// A run of the shape "bytes" that is done at once.
 const BYTES: [&str; 9] =
     ["bytes", "--corpus", "corpus", "--chunk", "4K", "--rounds", "3", "--only", "linerate 1,memcpy"];
 
@@ -86,7 +86,7 @@ fn record_is_drawn_with_a_chart_for_each_case() {
 fn what_the_machine_lacks_is_no_error_of_a_remake() {
     let folder = Folder::new();
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate-bench"));
-    // There is no C compiler.
+    // With an empty PATH there is no C compiler.
     command.args(["remake", "--only", "sst,threads"]).current_dir(folder.path("")).env("PATH", "");
     let run = Run::of(command.env_remove("LINERATE_CORPORA"), b"");
     assert_eq!(run.status, Some(0), "{}", run.stderr);

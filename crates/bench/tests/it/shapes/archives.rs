@@ -1,4 +1,4 @@
-//! The shape "archives", as far as it needs no program but this one.
+//! The parts of the shape "archives" that need no other program.
 
 use std::fs;
 use std::path::Path;

@@ -1,11 +1,11 @@
-//! Every contender that this build has, on small data: what it writes decodes to its input.
+//! Every contender of this build, on small data: its output decodes to its input.
 
 use linerate_bench::bytes::{Coding, Encoder, Field, encode_and_check, pieces, table};
 use linerate_bench::harness::corpus::Corpus;
 use linerate_bench::harness::filter::{Chunk, Filter};
 use linerate_deflate::Format;
 
-/// Text, zeros, noise and lengths around the chunk sizes below.
+/// Text, zeros and noise, with lengths around the chunk sizes below.
 fn files() -> Vec<Vec<u8>> {
     let text = "the quick brown fox jumps over the lazy dog, and again the quick brown fox. ";
     let noise = Corpus::random(5000).files.remove(0);

@@ -1,4 +1,4 @@
-//! What the user chooses: filters, chunk sizes, corpora.
+//! What users choose: filters, chunk sizes and corpora.
 
 use linerate_bench::harness::corpus::Corpus;
 use linerate_bench::harness::filter::{Chunk, Filter, parse_bytes};

@@ -1,4 +1,4 @@
-//! The synthetic waveforms: the same on every machine, and statistically like real ones.
+//! The synthetic waveforms: the same on every machine, with statistics like those of real ones.
 
 use std::num::NonZeroU32;
 
@@ -12,7 +12,7 @@ fn hash(samples: &[i16]) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// Enough rows for a steady size: some hundred thousand samples.
+/// Enough rows for a stable size: several hundred thousand samples.
 fn some_rows(set: Set) -> usize {
     (700_000 / set.row_samples()).max(2)
 }
