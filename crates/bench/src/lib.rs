@@ -6,16 +6,18 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`harness`] | the rounds, verification, provenance, tables on the terminal, comparisons and charts: once each |
-//! | [`bytes`], [`threads`] | deflate: chunks in, compressed bytes out; one stream from several threads |
-//! | [`inflate`], [`frames`], `decoding` | deflate and zstd decoded; what these share |
-//! | [`cold`], [`packs`], [`sst`] | small zstd blocks through thousands of dictionaries; files of dictionaries; RocksDB's files |
+//! | [`harness`] | rounds, verification, provenance, tables on the terminal, comparisons, charts |
+//! | [`bytes`], [`threads`] | deflate: chunks compressed; one stream from several threads |
+//! | [`inflate`], [`frames`], `decoding` | deflate and zstd decoded; code that both share |
+//! | [`cold`] | small zstd blocks through thousands of dictionaries |
+//! | [`packs`], [`sst`] | files of dictionaries; RocksDB's files |
 //! | [`messages`] | gateway connections |
 //! | [`http`], [`websocket`] | responses through tower layers; permessage-deflate |
 //! | [`rice`], [`waveforms`] | Delta-Rice; synthetic samples |
 //! | [`archives`] | Nx archives, libzstd and other archivers |
-//! | [`plan`] | what a plan predicts beside what its commands do |
-//! | [`records`](mod@records), [`tables`] | measurements as JSON Lines; tables of pages, which are queries of them |
+//! | [`plan`] | predictions of plans beside what their commands do |
+//! | [`records`](mod@records) | measurements as JSON Lines |
+//! | [`tables`] | tables of pages, which are queries of records |
 //! | [`remake`] | all shapes in turn |
 //! | `kernel/` | the operating system and C peers: all `unsafe` code |
 //!

@@ -16,17 +16,18 @@ use linerate_bench::{http, websocket};
 
 const NOTES: &str = "\
 Contenders:
-  Linerate's engines, zlib-rs, libzstd and memcpy are in every build; other libraries are with
-  --features peers,system-peers. What a contender writes or decodes is checked before the clock
-  runs. Within a round contenders take turns, and quotients are those of turns of the same round.
+  Linerate's engines, zlib-rs, libzstd and memcpy are in every build; --features
+  peers,system-peers adds other libraries. Everything that a contender writes or decodes is
+  checked before the clock starts. Contenders take turns within a round, and quotients compare
+  turns of the same round.
 
 Records:
   --record FILE appends JSON Lines: a line with CPU, versions and command, then one for each
-  measurement. --against RECORD says what changed since an earlier one was made.
+  measurement. --against RECORD shows what changed since an earlier record.
 
 Exit status:
-  0; 1 for an error; 2 for a wrong command; 3 where a program or library that the shape needs is
-  missing. That of remake is 0 unless a run failed: what is missing is listed and counted.
+  0 for success; 1 for an error; 2 for a wrong command; 3 if a program or library that the shape
+  needs is missing. remake ends with 0 unless a run failed; it lists and counts what is missing.
 
 Examples:
   linerate-bench bytes --corpus web --chunk 16K
@@ -73,23 +74,23 @@ enum Command {
     Rice(rice::RiceArgs),
     /// Nx: archives packed, decoded and extracted, beside libzstd and other archivers
     Archives(archives::ArchivesArgs),
-    /// Plans: what they predict, beside what their commands do
+    /// Plans: their predictions, beside what their commands do
     Plan(plan::PlanArgs),
-    /// Run all shapes, and say what could not be measured
+    /// Run all shapes, and list what could not be measured
     Remake(RemakeArgs),
     /// List the contenders of each shape, and why some are not available here
     Contenders {
-        /// Only of this shape
+        /// List only this shape
         shape: Option<String>,
     },
     /// Draw a record: an SVG for each case
     Chart {
         /// The record
         record: PathBuf,
-        /// The metric or param across
+        /// The metric or param of the horizontal axis
         #[arg(long, default_value = "ratio")]
         x: String,
-        /// The metric up
+        /// The metric of the vertical axis
         #[arg(long, default_value = "speed")]
         y: String,
         /// The folder for the SVG files
@@ -101,7 +102,7 @@ enum Command {
         /// nab, nedm or noptrex
         #[arg(long, value_name = "NAME", value_parser = parse_set)]
         set: Set,
-        /// Rows, from the first one on [default: 2000 for nab, 32 for the others]
+        /// Number of rows, from the first one on [default: 2000 for nab, 32 for the others]
         #[arg(long, value_name = "N")]
         rows: Option<usize>,
         /// The file to write
@@ -218,12 +219,11 @@ fn child(shape: &str, words: &[String]) -> Result<(), String> {
         "http" => http::child(words),
         #[cfg(feature = "servers")]
         "websocket" => websocket::child(words),
-        _ => Err("no such shape".into()),
+        _ => Err(format!("no shape is named {shape}")),
     };
     bytes.map(|bytes| println!("{bytes}"))
 }
 
-/// Every call of this program that a page shows has a subcommand and options that exist.
 #[cfg(test)]
 mod tests {
     use linerate_testkit::{calls, markdown};

@@ -29,7 +29,7 @@ const LONG: Duration = Duration::from_secs(5);
 /// Options of the shape.
 #[derive(Args, Clone, Debug)]
 pub struct PlanArgs {
-    /// The program that is run [default: `linerate` beside this one]
+    /// The program to run [default: `linerate` beside this one]
     #[arg(long, value_name = "PROGRAM")]
     linerate: Option<PathBuf>,
     /// Seconds of each plan
@@ -38,13 +38,13 @@ pub struct PlanArgs {
     /// The pipe of the plan
     #[arg(long, default_value = "nvme-4.0")]
     pipe: String,
-    /// Seconds that the command of a candidate may take, as predicted
+    /// Most seconds that a command may be predicted to take
     #[arg(long, default_value_t = 60.0)]
     max_encode: f64,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Folders, for archives, and files: arrays, JSON lines, messages, SST files, bytes; also below $LINERATE_CORPORA
-    /// [default: generated rows]
+    /// Folders (for archives) and files (arrays, JSON lines, messages, SST files, bytes), or names
+    /// below $LINERATE_CORPORA [default: generated rows]
     #[arg(value_name = "PATH")]
     corpora: Vec<PathBuf>,
 }
@@ -68,8 +68,7 @@ pub fn run(args: &PlanArgs) -> Result<(), String> {
         corpora.push(rows);
     }
     for corpus in &corpora {
-        output
-            .add("What a plan predicts, and what its commands really do", check(args, &program, corpus)?)?;
+        output.add("Predictions of plans, and what their commands do", check(args, &program, corpus)?)?;
     }
     output.finish()
 }

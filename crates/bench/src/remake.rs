@@ -10,13 +10,13 @@ use crate::harness::{MISSING_STATUS, message, process, provenance};
 /// Options of `remake`.
 #[derive(Args, Clone, Debug)]
 pub struct RemakeArgs {
-    /// Little data and few rounds, to see that everything runs
+    /// Use little data and few rounds, to see that everything runs
     #[arg(long)]
     quick: bool,
-    /// The folder of the records
+    /// The folder to write records to
     #[arg(long, value_name = "DIR", default_value = "target/records")]
     out: PathBuf,
-    /// Only shapes whose name contains one of these
+    /// Run only shapes whose name contains one of these
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     only: Vec<String>,
 }
@@ -93,7 +93,7 @@ pub fn run(args: &RemakeArgs) -> Result<(), String> {
             .lines()
             .map(|line| line.rsplit('\r').next().unwrap_or_default().trim_start_matches("\u{1b}[K"))
             .filter(|line| !line.is_empty());
-        for line in said.chain((output.stderr.is_empty() && count.is_some()).then_some("it says nothing")) {
+        for line in said.chain((output.stderr.is_empty() && count.is_some()).then_some("no reason given")) {
             let line = format!("{what}: {}", line.trim_start_matches("linerate-bench: "));
             // Several runs of a shape may lack the same thing.
             if !left_out.contains(&line) {
@@ -108,7 +108,7 @@ pub fn run(args: &RemakeArgs) -> Result<(), String> {
     if left_out.is_empty() {
         println!("Everything was measured.");
     } else {
-        println!("Not measured, {missing} runs for what is missing and {failed} that failed:");
+        println!("Not measured: {missing} runs that lack something, {failed} that failed:");
         left_out.iter().for_each(|line| println!("  {line}"));
     }
     if failed > 0 { Err(format!("{failed} of {} runs failed", all.len())) } else { Ok(()) }
@@ -133,7 +133,7 @@ fn wanted(args: &RemakeArgs, left_out: &mut Vec<String>) -> Result<Vec<(&'static
                     let more = corpus.split(' ').map(str::to_owned);
                     all.push((run, words.iter().cloned().chain(more).collect()));
                 } else {
-                    left_out.push(format!("{} {corpus}: it is not below $LINERATE_CORPORA", run.args[0]));
+                    left_out.push(format!("{} {corpus}: not found below $LINERATE_CORPORA", run.args[0]));
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! The shape "sst": random rows from thousands of SST files, each with a dictionary of its own, beside RocksDB.
+//! The shape "sst": random rows from thousands of SST files, each with its own dictionary, beside
+//! RocksDB.
 //!
 //! RocksDB writes the files into a folder, unless they are already there; they are in the page
 //! cache. In each round every way looks up the same rows, in random order. RocksDB runs in separate
@@ -29,15 +30,15 @@ use crate::records::Measurement;
 /// Options of the shape.
 #[derive(Args, Clone, Debug)]
 pub struct SstArgs {
-    /// Files
+    /// Number of files
     #[arg(long, value_name = "N", default_value_t = 2048)]
     files: usize,
-    /// RocksDB's version, where its tools do not tell it
+    /// RocksDB's version, if its tools do not print it
     #[arg(long, value_name = "VERSION")]
     rocksdb: Option<String>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Where the files are, in a folder for each number of them
+    /// Parent of the folders with the files, one for each number of files
     #[arg(value_name = "FOLDER", default_value = "target/sst-cold")]
     folder: PathBuf,
 }
@@ -317,7 +318,7 @@ fn contender<'a>(
     let turn = move |_| {
         let turn = turn();
         if sum.replace(Some(turn.sum)).is_some_and(|before| before != turn.sum) {
-            return Err("it finds something else".to_owned());
+            return Err("it finds different values".to_owned());
         }
         let each = turn.wall.as_secs_f64() * 1e6 / queries as f64;
         Ok(Spent { time: turn.cpu, more: vec![("elapsed_time", each)] })

@@ -46,7 +46,7 @@ pub fn run(args: &ThreadsArgs) -> Result<(), String> {
             output.add("One gzip stream from several threads, wall time", found)?;
             let fewest = args.count.iter().copied().min().unwrap_or(1);
             if cores < 0.9 * fewest as f64 {
-                eprintln!("Other work is in the way: {fewest} threads had {cores:.2} cores.");
+                eprintln!("Other work disturbs this run: {fewest} threads had {cores:.2} cores.");
             }
         }
     }
@@ -82,7 +82,7 @@ pub fn measure(
         let mut out = Vec::new();
         encode(threads, &mut out)?;
         if out != first {
-            return Err(format!("{threads} threads write other bytes than {base}"));
+            return Err(format!("{threads} threads write different bytes than {base}"));
         }
     }
     let spent = std::cell::Cell::new((Duration::ZERO, Duration::ZERO));

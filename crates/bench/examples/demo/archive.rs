@@ -30,8 +30,8 @@ pub(super) fn run() -> Result<String, String> {
     zstd_safe::compress(&mut frame, &all, ZSTD_LEVEL).map_err(zstd_error)?;
     let ratio = |size: usize| content as f64 / size as f64;
     Ok(format!(
-        "{} files: an Nx archive is {:.1} times smaller and reads one of them in {:.2} ms; libzstd {ZSTD_LEVEL} over all \
-         is {:.1} times smaller, and takes {:.2} ms to the middle one.",
+        "{} files: an Nx archive is {:.1} times smaller and reads one file in {:.2} ms; one frame of libzstd {ZSTD_LEVEL} \
+         is {:.1} times smaller, and takes {:.2} ms to reach the middle file.",
         files.len(),
         ratio(nx.len()),
         1e3 * read_single_files(&archive)?,
@@ -69,7 +69,7 @@ fn half_of(frame: &[u8], all: &[u8]) -> Result<f64, String> {
     let begun = Instant::now();
     zstd_safe::decompress(&mut out[..], frame).map_err(zstd_error)?;
     let seconds = begun.elapsed().as_secs_f64() / 2.0;
-    if out == all { Ok(seconds) } else { Err("other bytes came back from libzstd".into()) }
+    if out == all { Ok(seconds) } else { Err("libzstd decodes to different bytes".into()) }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {

@@ -33,7 +33,7 @@ pub(super) fn run() -> Result<String, String> {
     let both = vec![ours.bytes(bytes.len()).base(1, "libzstd"), peer.bytes(bytes.len())];
     let found = measure(both, Rounds::warm(ROUNDS))?;
     if samples_back != samples || bytes_back != bytes {
-        return Err("other samples came back".into());
+        return Err("the decoder returns different samples".into());
     }
     let percent = |size: usize| 100.0 * size as f64 / bytes.len() as f64;
     Ok(format!(

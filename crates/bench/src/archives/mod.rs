@@ -1,5 +1,5 @@
-//! The shape "archives": Nx archives packed, decoded and extracted, beside libzstd on the same blocks and beside the usual
-//! archivers.
+//! The shape "archives": Nx archives packed, decoded and extracted, beside libzstd on the same
+//! blocks and beside the usual archivers.
 
 mod costs;
 mod decode;
@@ -33,27 +33,27 @@ pub use self::reading::child as level_load_child;
 /// Options of the shape.
 #[derive(Args, Clone, Debug)]
 pub struct ArchivesArgs {
-    /// The folder that is packed; also a name below $LINERATE_CORPORA [default: a small generated one]
+    /// The folder to pack, or a name below $LINERATE_CORPORA [default: a small generated one]
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
     /// Its name in the record [default: from the path]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Cut the files of the corpus into small ones of so many bytes on average, in folders of the names of the files
+    /// Cut each file of the corpus into a folder of small files with this mean size
     #[arg(long, value_name = "BYTES", requires = "corpus")]
     cut: Option<usize>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// What to measure [default: everything]
+    /// The parts to measure [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
     only: Vec<Part>,
     /// Levels of zstd
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "9,12")]
     level: Vec<i32>,
-    /// The program that is measured [default: `linerate` beside this one]
+    /// The program to measure [default: `linerate` beside this one]
     #[arg(long, value_name = "PROGRAM")]
     linerate: Option<PathBuf>,
-    /// Where folders are made and removed [default: /dev/shm, where it is; target for the part `cold`]
+    /// Parent of temporary folders [default: /dev/shm if it exists; for the part `cold`, target]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 }
@@ -73,9 +73,9 @@ pub enum Part {
     Dedup,
     /// Opening an archive of 100,000 files and reading one
     Open,
-    /// Memory of packing and extracting; the archive by a tar.zst
+    /// Peak memory of packing and extracting; archive size beside a tar.zst
     Memory,
-    /// Bytes of the archive by what costs and saves them, beside other programs
+    /// What an archive costs and what each saving saves, beside other programs
     Costs,
     /// Ratio and decoding speed of each preset
     Presets,
@@ -83,7 +83,7 @@ pub enum Part {
     Settings,
     /// Reading an archive that no cache holds
     Cold,
-    /// A level's load: files in random order, from an archive and from a zip, a tar and a folder
+    /// The files of a game level in random order, from an archive, a zip, a tar and a folder
     LevelLoad,
     /// Archives of textures with and without filters
     Filters,

@@ -38,7 +38,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     };
     let archive = open()?;
     if read(&archive)? != content(FILES / 2) {
-        return Err("the file has other bytes".into());
+        return Err("the file has different bytes".into());
     }
     let file = archive.find(wanted).ok_or("the file is not found")?;
     let block = archive.toc().blocks[file.blocks().start];

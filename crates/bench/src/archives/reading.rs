@@ -95,7 +95,7 @@ fn forget(path: &Path) -> Result<(), String> {
     let (bytes, len) = (crate::kernel::os::cached(&file).map_err(at)?, file.metadata().map_err(at)?.len());
     match bytes > len / 10 {
         true => Err(format!(
-            "{}: {bytes} of {len} bytes stay in memory: give --scratch a folder on a drive",
+            "{}: {bytes} of {len} bytes stay in memory; pass --scratch a folder on a drive",
             path.display()
         )),
         false => Ok(()),
@@ -172,7 +172,7 @@ type ReadFile = Box<dyn FnMut(&str) -> Result<Vec<u8>, String>>;
 /// # Errors
 /// A sentence for the user.
 pub fn child(words: &[String]) -> Result<(), String> {
-    let [kind, path, folder] = words else { return Err("three words".into()) };
+    let [kind, path, folder] = words else { return Err("three arguments are needed".into()) };
     let mut order = order(Path::new(folder))?;
     if kind == "tar.zst" {
         order.truncate(SAMPLED);
@@ -192,7 +192,7 @@ pub fn child(words: &[String]) -> Result<(), String> {
         println!("pass_1 {}\ncpu {}", ms(begun.elapsed()), (cpu_time() - begun_cpu).as_secs_f64());
         let found: Vec<u64> = loaded.contents.iter().flatten().map(|content| hash(content)).collect();
         if found != expected {
-            return Err("a file has other bytes".into());
+            return Err("a file has different bytes".into());
         }
     } else {
         let mut read = open(kind, path, &cache)?;
@@ -208,7 +208,7 @@ pub fn child(words: &[String]) -> Result<(), String> {
                 first.get_or_insert_with(|| begun.elapsed());
                 // Not timed.
                 if hash(&content) != *expected {
-                    return Err(format!("{name}: it has other bytes"));
+                    return Err(format!("{name}: different bytes"));
                 }
             }
             println!("pass_{pass} {}", ms(wall));

@@ -1,4 +1,5 @@
-//! The shape "bytes": a chunk in, compressed bytes out, in CPU time of one core. Each file is a stream of its own.
+//! The shape "bytes": a chunk in, compressed bytes out, in CPU time of one core. Each file is a
+//! separate stream.
 
 mod encoder;
 mod encoders;
@@ -34,7 +35,7 @@ pub struct BytesArgs {
     corpus: CorpusArgs,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Bytes for each call: numbers such as 16K, or `whole` for a file at once
+    /// Bytes in each call: numbers such as 16K, or `whole` for a file at once
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1K,4K,16K,64K,whole")]
     chunk: Vec<Chunk>,
     /// Only contenders whose name and format contain one of these

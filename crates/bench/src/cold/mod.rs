@@ -68,24 +68,24 @@ const WARMUP_BLOCKS: usize = 4096;
 /// Options of the shape.
 #[derive(Args, Clone, Debug)]
 pub struct ColdArgs {
-    /// json, log, sqlite, protobuf (generated), text ($LINERATE_CORPORA/silesia/dickens, or else text that the program
-    /// carries), or files [default: json,text; the first five with --sizes]
+    /// json, log, sqlite, protobuf (generated), text ($LINERATE_CORPORA/silesia/dickens, or else
+    /// text that the program carries), or files [default: json,text; with --sizes the first five]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     data: Vec<String>,
-    /// Instead of speeds, sizes at levels 1, 3, 6 and 9 with dictionaries trained by linerate and by libzstd, and without, and
-    /// the time of training
+    /// Measure sizes instead of speeds, at levels 1, 3, 6 and 9 with dictionaries of linerate and
+    /// libzstd and without; and the time of training
     #[arg(long, conflicts_with_all = ["count", "sweep", "small_tables", "batch", "least", "level"])]
     sizes: bool,
     /// Sizes of blocks [default: those of published figures, or 4K]
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = |text: &str| within(text, 256, 128 << 10))]
     block: Vec<usize>,
-    /// Sizes of dictionaries [default: likewise, or 8K]
+    /// Sizes of dictionaries [default: those of published figures, or 8K]
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = |text: &str| within(text, 1 << 10, 1 << 20))]
     dict: Vec<usize>,
-    /// Numbers of dictionaries, all different [default: likewise, or 2500]
+    /// Numbers of dictionaries, all different [default: those of published figures, or 2500]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: Vec<u32>,
-    /// 1, 2, 8, 30, 100, 300, 1000, 2500, 10000 and 30000 dictionaries
+    /// Measure 1, 2, 8, 30, 100, 300, 1000, 2500, 10000 and 30000 dictionaries
     #[arg(long, conflicts_with = "count")]
     sweep: bool,
     #[command(flatten)]
@@ -100,13 +100,13 @@ pub struct ColdOptions {
     /// The level at which libzstd compresses
     #[arg(long, value_name = "N", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
     pub level: i32,
-    /// Dictionaries with tables of sequences of half the size
+    /// Use dictionaries whose sequence tables have half the size
     #[arg(long)]
     pub small_tables: bool,
-    /// Jobs of a batch
+    /// Number of jobs in a batch
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = RangedU64ValueParser::<usize>::new().range(1..=65_535))]
     pub batch: usize,
-    /// Least content per round; reached with several blocks per dictionary if necessary
+    /// Least content in a round; a dictionary has several blocks if that takes it
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = |text: &str| within(text, 0, 1 << 30))]
     pub least: usize,
     /// Number of trained dictionaries; each other one has the tables of one of them.
@@ -336,8 +336,8 @@ pub fn sentence(found: &[Measurement]) -> Option<String> {
     let share = |m: &Measurement| metric(m, "speed_by_hot").map(|share| 100.0 * share);
     Some(format!(
         "{} blocks of {} whose dictionaries are in no cache: libzstd decodes {:.0} MB/s, {:.0} % of its speed with a hot \
-         one, and at best ({}) {:.0} MB/s; linerate in batches {:.0} MB/s, {:.0} % of its own, {:.2} times that best; one \
-         by one {:.2} times.",
+         dictionary; its best way ({}) reaches {:.0} MB/s. linerate in batches decodes {:.0} MB/s, {:.0} % of its own hot \
+         speed and {:.2} times libzstd's best; one by one {:.2} times.",
         stock.data,
         stock.params["block"].as_str()?,
         speed(stock)?,

@@ -16,7 +16,7 @@ use crate::harness::{Contender, Rounds, measure as harness, message};
 use crate::kernel::zstd::{Context, Digested, With};
 use crate::records::Measurement;
 
-/// The frame of an empty block: a header with a content size of 0, and a last raw block without bytes.
+/// The frame of an empty block: a header with content size 0, and a last raw block without bytes.
 const EMPTY: [u8; 9] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];
 /// If the dictionaries have more bytes than this, opening is measured once, and not from a file.
 const LARGE: usize = 1 << 30;

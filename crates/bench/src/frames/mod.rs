@@ -1,4 +1,5 @@
-//! The shape "frames": zstd frames and flushed streams decoded, dictionaries digested, in CPU time of one core.
+//! The shape "frames": zstd frames and flushed streams decoded, dictionaries digested, in CPU time
+//! of one core.
 
 pub(crate) mod cases;
 mod decoders;
@@ -35,13 +36,13 @@ pub struct FramesArgs {
         default_value = "1K+8K,4K+8K,8K+8K,1K,4K,128K,whole"
     )]
     case: Vec<Case>,
-    /// Bytes of the pieces of streams with a window of 64 KiB, each flushed
+    /// Sizes of the flushed pieces of streams with a window of 64 KiB
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1K,8K", value_parser = at_least_one)]
     flush: Vec<u64>,
     /// The level at which libzstd compresses
     #[arg(long, value_name = "N", default_value_t = 3, allow_negative_numbers = true)]
     level: i32,
-    /// The most bytes for each case, taken evenly from the corpus; of whole files, of each
+    /// Most bytes of each case, taken evenly from the corpus; with `whole`, of each file
     #[arg(long, value_name = "N", default_value = "16M", value_parser = at_least_one)]
     most: u64,
 }

@@ -46,7 +46,7 @@ pub(super) fn text(earlier: &[(Arc<Run>, Measurement)], run: &Run, now: &[Measur
         }
     }
     for cpu in others {
-        let _ = writeln!(text, "Another CPU then, so that speeds mean nothing: {cpu}");
+        let _ = writeln!(text, "The earlier run was on another CPU, so speeds do not compare: {cpu}");
     }
     text += &aligned(&rows);
     let shape = now.first().map_or("", |m| &m.shape);
@@ -102,7 +102,7 @@ mod tests {
         let old = [(run("x"), row("s", "d", "a").exact("ratio", 2.0)), (run("x"), row("s", "d", "gone"))];
         let now = [row("s", "d", "a").exact("ratio", 3.0), row("s", "d", "b")];
         let text = text(&old, &run("y"), &now);
-        assert!(text.contains("Another CPU then") && text.contains("1.500  better"), "{text}");
+        assert!(text.contains("on another CPU") && text.contains("1.500  better"), "{text}");
         assert!(text.contains("new: b\n") && text.contains("not measured now: gone\n"), "{text}");
     }
 }

@@ -20,13 +20,13 @@ pub struct Common {
     /// Print what changed against an earlier record
     #[arg(long, value_name = "RECORD")]
     pub against: Option<PathBuf>,
-    /// Turns of each contender [default: those of the shape, with --quick 3]
+    /// Number of rounds [default: depends on the shape; with --quick at most 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub rounds: Option<u16>,
-    /// Little data and few rounds
+    /// Use little data and few rounds, to see that it runs
     #[arg(long)]
     pub quick: bool,
-    /// The core to run on, if one thread is measured [default: the last one allowed]
+    /// The core to run on, for shapes of one thread [default: the last allowed one]
     #[arg(long, value_name = "N")]
     pub core: Option<usize>,
 }
@@ -39,7 +39,7 @@ impl Common {
     /// A sentence that names the file, or that says that the shape takes no core.
     pub fn open(&self, versions: &[(String, String)]) -> Result<Output, String> {
         match self.core {
-            Some(_) => Err("--core: this shape is not kept to one core".into()),
+            Some(_) => Err("--core: this shape does not run on one core; leave the option out".into()),
             None => Output::open(self, versions),
         }
     }
@@ -64,11 +64,11 @@ impl Common {
 /// Options for the input.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CorpusArgs {
-    /// A directory or a file; also a name below $LINERATE_CORPORA [default: the small files of the repository, which the
-    /// program carries]
+    /// A directory or a file, or a name below $LINERATE_CORPORA [default: small files of the
+    /// repository, which the program carries]
     #[arg(long, value_name = "PATH")]
     pub corpus: Option<PathBuf>,
-    /// Generated data instead of files
+    /// Use generated data instead of files
     #[arg(long, value_name = "KIND", value_parser = ["random", "rows"], conflicts_with = "corpus")]
     pub synthetic: Option<String>,
     /// The corpus's name in the record [default: from the path]

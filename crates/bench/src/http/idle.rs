@@ -58,8 +58,8 @@ pub fn child(words: &[String]) -> Result<usize, String> {
     unlimited_files();
     match words {
         [role, address, count] if role == "clients" => clients(address, count).map_err(message).map(|()| 0),
-        [layer, count] => serve(layer, count.parse().map_err(|_| "a number")?).map_err(message),
-        _ => Err("a layer and a number".into()),
+        [layer, count] => serve(layer, count.parse().map_err(|_| "the number is invalid")?).map_err(message),
+        _ => Err("a layer and a number are needed".into()),
     }
 }
 

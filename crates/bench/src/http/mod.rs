@@ -34,12 +34,12 @@ use crate::records::Measurement;
 /// Options of the shape.
 #[derive(Args, Clone, Debug)]
 pub struct HttpArgs {
-    /// Idle responses; 0 leaves them out [default: 10000, with --quick 200]
+    /// Number of idle responses; 0 leaves them out [default: 10000, with --quick 200]
     #[arg(long, value_name = "N")]
     connections: Option<usize>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Pages, beside three generated feeds
+    /// Pages to measure beside three generated feeds
     #[arg(value_name = "FILE")]
     pages: Vec<PathBuf>,
 }

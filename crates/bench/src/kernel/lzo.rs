@@ -61,8 +61,8 @@ pub(crate) fn decode(block: &[u8], n: usize) -> Result<Vec<u8>, String> {
     // SAFETY: the type is that of the library's public header for this name.
     let decompress = *unsafe { library.get::<Code>("lzo1x_decompress_safe") }.map_err(unusable)?;
     let (mut out, mut len) = (vec![0; n], n);
-    // SAFETY: input and output are valid for their lengths, and this function stays within the output. It needs no
-    // working memory.
+    // SAFETY: input and output are valid for their lengths, and this function stays within the
+    // output. It needs no working memory.
     let code = unsafe { decompress(block.as_ptr(), block.len(), out.as_mut_ptr(), &mut len, null_mut()) };
     out.truncate(len);
     if code == OK { Ok(out) } else { Err(format!("the output does not decode: lzo: code {code}")) }
@@ -95,7 +95,8 @@ fn open() -> Result<Library, String> {
 }
 
 fn load(path: OsString) -> Option<Library> {
-    // SAFETY: the library has no start-up code of its own; a user who names another one answers for what that does.
+    // SAFETY: the library has no start-up code of its own. A user who names another library answers
+    // for what that one does.
     unsafe { Library::new(path) }.ok()
 }
 
@@ -115,8 +116,8 @@ impl Encoder for Lzo {
             return Err("lzo: the output buffer is smaller than its worst case".into());
         }
         let mut len = out.len();
-        // SAFETY: input and output are valid for their lengths, the output holds the worst case, and working memory
-        // has the size that this variant asks for.
+        // SAFETY: input and output are valid for their lengths, the output holds the worst case, and
+        // working memory has the size that this variant asks for.
         let code = unsafe {
             let working = self.working.as_mut_ptr().cast();
             (self.compress)(input.as_ptr(), input.len(), out.as_mut_ptr(), &mut len, working)

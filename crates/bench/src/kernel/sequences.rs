@@ -33,7 +33,8 @@ impl Finder {
         // SAFETY: a pure function of its argument.
         let bound = unsafe { ZSTD_sequenceBound(block.len()) };
         let mut found: Vec<ZSTD_Sequence> = Vec::with_capacity(bound);
-        // SAFETY: the vector has room for `bound` sequences, the block has its length, and the context is not null.
+        // SAFETY: the vector has room for `bound` sequences, the block is valid for its length, and
+        // the context is not null.
         let n = unsafe {
             ZSTD_generateSequences(self.0, found.as_mut_ptr(), bound, block.as_ptr().cast(), block.len())
         };

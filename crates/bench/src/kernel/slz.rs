@@ -98,8 +98,8 @@ fn open_usual() -> Result<Library, String> {
 }
 
 fn open(path: &Path) -> Result<Library, String> {
-    // SAFETY: libslz's start-up code only fills its own tables; a user who names another library answers
-    // for what that one does.
+    // SAFETY: libslz's start-up code only fills its own tables. A user who names another library
+    // answers for what that one does.
     unsafe { Library::new(OsString::from(path)) }.map_err(|_| format!("{} cannot be loaded", path.display()))
 }
 

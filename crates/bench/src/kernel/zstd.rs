@@ -134,8 +134,8 @@ impl<'a> HotCopies<'a> {
     fn digest(&mut self, index: usize) -> bool {
         self.copy_content(index);
         let object = &mut self.objects[self.words * index..][..self.words];
-        // SAFETY: the memory is aligned to 8 and as large as libzstd asked for; the content lives as long as
-        // this value, and is read through its own pointer only.
+        // SAFETY: the memory is aligned to 8 and as large as libzstd asked for; the content lives as
+        // long as this value, and is read through its own pointer only.
         let made = unsafe {
             ZSTD_initStaticDDict(
                 object.as_mut_ptr().cast(),

@@ -125,7 +125,7 @@ impl Decoder for Session {
     fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String> {
         match Session::message(self, frame, &mut shared.scratch) {
             Ok(Some(message)) => Ok(message.payload),
-            Ok(None) => Err("the message is not whole".into()),
+            Ok(None) => Err("the message is incomplete".into()),
             Err(fault) => Err(fault.to_string()),
         }
     }

@@ -61,7 +61,7 @@ impl Input {
         stems.dedup();
         let connections = stems.iter().map(|stem| Connection::read(stem)).collect::<Result<Vec<_>, _>>()?;
         if connections.is_empty() {
-            return Err("there are no .msgs, .zlib or .zst files".into());
+            return Err("no .msgs, .zlib or .zst files were found".into());
         }
         let names: Vec<_> = stems.iter().filter_map(|stem| stem.file_name()?.to_str()).collect();
         Ok(Input { name: names.join(" "), connections })
@@ -114,12 +114,12 @@ impl Connection {
             (None, Some(frames), _) => decoded(Transport::Zlib, frames)?,
             (None, None, Some(frames)) => decoded(Transport::Zstd, frames)?,
             (None, None, None) => {
-                return Err(format!("{}: there is no such .msgs, .zlib or .zst file", stem.display()));
+                return Err(format!("{}: no .msgs, .zlib or .zst file has this name", stem.display()));
             }
         };
         for frames in [&zlib, &zstd].into_iter().flatten() {
             if frames.len() != payloads.len() {
-                return Err(format!("{}: its files have different numbers of messages", stem.display()));
+                return Err(format!("{}: the files have different numbers of messages", stem.display()));
             }
         }
         Connection::new(payloads, [zlib, zstd])
@@ -176,7 +176,7 @@ fn decoded(transport: Transport, frames: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Str
     let (mut session, mut scratch) = (Session::new(transport, Limits::new()), Scratch::new());
     let mut one = |frame: &Vec<u8>| match session.message(frame, &mut scratch) {
         Ok(Some(message)) => Ok(message.payload.to_vec()),
-        Ok(None) => Err("a message is not whole".to_owned()),
+        Ok(None) => Err("a message is incomplete".to_owned()),
         Err(fault) => Err(fault.to_string()),
     };
     frames.iter().map(&mut one).collect()

@@ -40,7 +40,8 @@ impl<'i> Plan<'i> {
         &self.input.connections[i % self.input.connections.len()]
     }
 
-    /// Messages of a connection before the clock starts. The number varies, so that neighbours decode different messages.
+    /// Number of messages that a connection decodes before the clock starts. It varies, so that
+    /// neighbours decode different messages.
     fn warmup(&self, i: usize) -> usize {
         self.warm + i * 7 % self.warm
     }

@@ -40,16 +40,18 @@ pub struct MessagesArgs {
     /// Seed of the generated traffic
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "files")]
     seed: u64,
-    /// Only these transports
+    /// Measure only these transports
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = transport)]
     transport: Vec<Transport>,
     /// Connections in rotation; 0 leaves that mode out [default: 2500, with --quick 250]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     connections: Option<u32>,
-    /// Encode 2,000 live events, server-sent events and JSON rows instead, in raw deflate: one connection, and many in rotation
+    /// Encode instead of decoding: 2,000 each of live events, server-sent events and JSON rows, in
+    /// raw deflate, by one connection and by many in rotation
     #[arg(long, conflicts_with_all = ["transport", "resident"])]
     encode: bool,
-    /// Memory of connections after 30 messages instead, each contender in a process of its own
+    /// Measure memory instead of speed: connections after 30 messages, each contender in its own
+    /// process
     #[arg(long, conflicts_with_all = ["shards", "seed", "rounds"])]
     resident: bool,
     #[command(flatten)]
@@ -61,7 +63,7 @@ pub struct MessagesArgs {
 
 fn transport(name: &str) -> Result<Transport, String> {
     let stream = Transport::STREAMS.into_iter().find(|transport| transport.name() == name);
-    stream.ok_or_else(|| "a stream is zlib-stream or zstd-stream".into())
+    stream.ok_or_else(|| "must be zlib-stream or zstd-stream".into())
 }
 
 /// Measures what the options say.
@@ -276,10 +278,10 @@ fn resident_of_all(
 /// # Errors
 /// A sentence, if the contender fails or the system does not report memory.
 pub fn child(words: &[String]) -> Result<usize, String> {
-    let [transport, name, count, files @ ..] = words else { return Err("too few words".into()) };
+    let [transport, name, count, files @ ..] = words else { return Err("too few arguments".into()) };
     let is = |entry: &&Entry| entry.transport.name() == transport && entry.name == name;
     let entry = CONTENDERS.iter().find(is).ok_or("there is no such contender")?;
-    let count: usize = count.parse().map_err(|_| "a number of connections")?;
+    let count: usize = count.parse().map_err(|_| "the number of connections is invalid")?;
     let input = match files {
         [] => Input::generated(Traffic::new(1).guilds(4).events(RESIDENT_MESSAGES), 1)?,
         files => Input::read(&files.iter().map(PathBuf::from).collect::<Vec<_>>())?,

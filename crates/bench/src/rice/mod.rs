@@ -19,12 +19,13 @@ use crate::waveforms::Set;
 /// Options of the shape.
 #[derive(Args, Clone, Debug)]
 pub struct RiceArgs {
-    /// Threads that the highest tier also uses, beside one
+    /// Number of threads to measure beside one, with the highest tier
     #[arg(long, value_name = "N", default_value_t = 2)]
     threads: usize,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// `.npy` files of 16- or 32-bit little-endian integers, whose last axis is a row [default: generated sets of detectors]
+    /// `.npy` files of 16- or 32-bit little-endian integers, whose last axis is a row [default:
+    /// generated sets of detectors]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -121,7 +122,7 @@ fn first(
         let params = Params::new(m, segment).map_err(message)?;
         let chunk = encode(&params, samples, Options::new()).map_err(message)?;
         if plain::encode(samples, row_length, m) != chunk {
-            return Err("the plain encoder writes another chunk".into());
+            return Err("the plain encoder writes a different chunk".into());
         }
         let bytes = size_of_val(samples);
         let blank = |operation: &str, tier: &str, threads: usize, clock: Clock| {
@@ -141,7 +142,7 @@ fn first(
                 let out = &mut out.borrow_mut().0[..];
                 let encode = || encode_into(params, samples, out, options).map_err(message);
                 let (n, time) = repeated(clock, bytes, encode)?;
-                if out[..n] == chunk[..] { Ok(time) } else { Err("another chunk".to_owned()) }
+                if out[..n] == chunk[..] { Ok(time) } else { Err("it writes a different chunk".to_owned()) }
             };
             Contender::new(blank("encode", tier, threads, clock), turn)
         };
@@ -220,7 +221,7 @@ fn decoding<'a>(
     Contender::new(row, move |_| {
         let decoded = &mut out.borrow_mut().1[..];
         let (done, time) = repeated(clock, size_of_val(samples), || Ok(decode(decoded)))?;
-        if done && decoded == samples { Ok(time) } else { Err("other samples".to_owned()) }
+        if done && decoded == samples { Ok(time) } else { Err("it decodes different samples".to_owned()) }
     })
 }
 
@@ -269,7 +270,7 @@ fn second<T: Element>(
                         (decoded[..] == *samples, time)
                     }
                 };
-                if right { Ok(time) } else { Err("it makes other bytes".to_owned()) }
+                if right { Ok(time) } else { Err("it writes or decodes different bytes".to_owned()) }
             })
             .bytes(bytes)
             .base(0, "scalar")

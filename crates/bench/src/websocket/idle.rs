@@ -38,7 +38,7 @@ pub fn child(words: &[String]) -> Result<usize, String> {
             clients(address, number(count)?, number(bits)? as u8).map_err(|e| e.to_string()).map(|()| 0)
         }
         [count, bits] => serve(number(count)?, number(bits)? as u8).map_err(|e| e.to_string()),
-        _ => Err("a number and bits".into()),
+        _ => Err("a number and window bits are needed".into()),
     }
 }
 
@@ -60,7 +60,7 @@ fn talk<S: Read + Write>(mut socket: WebSocket<S>) -> Result<WebSocket<S>, Failu
     for number in 0..MESSAGES {
         socket.send(Message::text(message(number)))?;
         if socket.read()?.to_text()? != message(number) {
-            return Err("another message came back".into());
+            return Err("a different message came back".into());
         }
     }
     Ok(socket)

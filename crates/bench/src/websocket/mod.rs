@@ -30,12 +30,13 @@ const BASE: &str = "zlib 6, 32 KiB";
 /// Options of the shape.
 #[derive(Args, Clone, Debug)]
 pub struct WebsocketArgs {
-    /// Idle connections; 0 leaves them out [default: 10000, with --quick 200]
+    /// Number of idle connections; 0 leaves them out [default: 10000, with --quick 200]
     #[arg(long, value_name = "N")]
     connections: Option<usize>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Files of length-prefixed messages, as `linerate gateway generate` writes them, beside a chat and JSON-RPC
+    /// Files of length-prefixed messages, as `linerate gateway generate` writes them, to measure
+    /// beside a chat and JSON-RPC
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -218,7 +219,7 @@ impl Codec for Zlib {
         let start = self.encoder.total_in();
         self.encoder.compress_vec(message, out, FlushCompress::Sync).map_err(|e| e.to_string())?;
         if self.encoder.total_in() - start != message.len() as u64 {
-            return Err("a message is left over".into());
+            return Err("the encoder did not take the whole message".into());
         }
         out.truncate(out.len() - 4);
         Ok(())

@@ -43,7 +43,7 @@ fn a_run_against_its_own_record_has_every_measurement_in_both() {
     let text = bench(&folder, &[&BYTES[..], &["--against", "r.jsonl"]].concat()).text();
     assert!(text.contains("now by then") && text.contains("speed"), "{text}");
     assert!(
-        !text.contains("not measured now: ") && !text.contains("new: ") && !text.contains("Another CPU"),
+        !text.contains("not measured now: ") && !text.contains("new: ") && !text.contains("another CPU"),
         "{text}"
     );
     let found = measurements(&bench(&folder, &[&BYTES[..], &["--json"]].concat()));
@@ -51,7 +51,7 @@ fn a_run_against_its_own_record_has_every_measurement_in_both() {
 }
 
 #[test]
-fn a_record_that_is_none_is_an_error_before_the_run() {
+fn a_file_that_is_no_record_is_an_error_before_the_run() {
     let folder = with_corpus();
     folder.write("other.jsonl", b"date,cpu,what\n");
     for name in ["other.jsonl", "absent.jsonl"] {
@@ -83,7 +83,7 @@ fn record_is_drawn_with_a_chart_for_each_case() {
 }
 
 #[test]
-fn what_the_machine_lacks_is_no_error_of_a_remake() {
+fn remake_succeeds_and_lists_what_the_machine_lacks() {
     let folder = Folder::new();
     let mut command = Command::new(env!("CARGO_BIN_EXE_linerate-bench"));
     // With an empty PATH there is no C compiler.
@@ -92,8 +92,8 @@ fn what_the_machine_lacks_is_no_error_of_a_remake() {
     assert_eq!(run.status, Some(0), "{}", run.stderr);
     let text = run.text();
     for line in [
-        "Not measured, 2 runs for what is missing and 0 that failed:",
-        "  threads --corpus silesia: it is not below $LINERATE_CORPORA",
+        "Not measured: 2 runs that lack something, 0 that failed:",
+        "  threads --corpus silesia: not found below $LINERATE_CORPORA",
         "  sst: missing: a C compiler or RocksDB's library",
     ] {
         assert!(text.lines().any(|found| found == line), "{text}");
