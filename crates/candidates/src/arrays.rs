@@ -1,4 +1,5 @@
-//! Arrays of samples in `.npy`, WAV and HDF5 files, and a sample of each: pieces of whole rows or chunks.
+//! Arrays of samples in `.npy`, WAV and HDF5 files. A sample of an array is pieces of whole rows or
+//! chunks.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -9,21 +10,22 @@ use linerate_rice::v2::ElementType;
 
 use crate::sys::hdf5;
 
-/// Samples of a piece of an array that has no chunks: 1 MiB of 16-bit samples.
+/// Number of samples in a piece of an array without chunks: 1 MiB of 16-bit samples.
 const PIECE: u64 = 512 << 10;
-/// Bytes that are coded at a time, in which the command reads an array: they do not fit into a core's cache.
+/// Bytes that the command reads and codes at a time. They do not fit into the cache of a core.
 const CODED: usize = 16 << 20;
-/// Longest row that is not divided, in samples.
+/// Longest row that is kept whole, in samples.
 const LONGEST_ROW: u64 = 8 * PIECE;
-/// Samples that are coded together in an array of one axis (`Params::segment_for`).
+/// Number of samples that are coded together in an array of one axis (`Params::segment_for`).
 const LINE: u64 = 16_384;
-/// First bytes of an HDF5 file, at offset 0 or at a power of two from 512 on (HDF5 File Format, section II.A).
+/// First bytes of an HDF5 file, at offset 0 or at a power of two of at least 512 (HDF5 File Format,
+/// section II.A).
 const HDF5: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 
 /// First bytes of an `.npy` file.
 const NPY: &[u8; 6] = b"\x93NUMPY";
 
-/// A file of samples, by its first bytes.
+/// The format of a file of samples, recognised by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Container {
     /// A NumPy array.
@@ -60,27 +62,27 @@ pub(super) struct Array {
     pub(super) element: ElementType,
     /// Length of each axis.
     pub(super) shape: Vec<u64>,
-    /// What is coded on its own: a chunk of HDF5. Without one, the whole array.
+    /// Shape of an HDF5 chunk, which is coded on its own. Without chunks the whole array is coded.
     pub(super) chunk: Option<Vec<u64>>,
-    /// Offset of the first sample; of no use in HDF5.
+    /// Offset of the first sample. Not used for HDF5.
     start: u64,
     /// The dataset of an HDF5 file.
     pub(super) dataset: Option<hdf5::Dataset>,
 }
 
-/// Arrays, and sentences about what is not among them.
+/// Arrays, and a sentence about each one that was left out.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Arrays with samples, whose type the Rice codec takes.
+    /// Arrays that have samples of a type that the Rice codec takes.
     pub(super) arrays: Vec<Array>,
-    /// Why others were left out.
+    /// The reasons why others were left out.
     pub(super) notes: Vec<String>,
 }
 
 /// Finds the arrays in these files.
 ///
 /// # Errors
-/// A sentence that names a file that cannot be read, or that libhdf5 is missing.
+/// A sentence, if a file cannot be read (with its name) or libhdf5 is missing.
 pub(super) fn find(paths: &[PathBuf]) -> Result<Found, String> {
     let mut found = Found::default();
     for path in paths {
@@ -93,7 +95,7 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Found, String> {
             Some(Container::Npy) => found.add(npy(path, head), path),
             Some(Container::Wav) => found.add(wav(path, length), path),
             Some(Container::Hdf5) => found.hdf5(path).map_err(at)?,
-            None => found.notes.push(at("no .npy, WAV or HDF5 file".into())),
+            None => found.notes.push(at("not an .npy, WAV or HDF5 file".into())),
         }
     }
     found.arrays.retain(|array| array.samples() > 0);
@@ -112,7 +114,7 @@ impl Found {
         let (datasets, others) = hdf5::File::open(path)?.datasets();
         if others > 0 {
             self.notes.push(format!(
-                "{}: {} left out: not little-endian integers of 16 or 32 bits.",
+                "{}: {} left out: samples are not little-endian integers of 16 or 32 bits.",
                 path.display(),
                 counted(others, "dataset")
             ));
@@ -152,7 +154,7 @@ fn element(size: usize, signed: bool) -> Option<ElementType> {
     }
 }
 
-/// The array of an `.npy` file that begins with `head`.
+/// Reads the header of an `.npy` file that begins with `head`.
 fn npy(path: &Path, head: Vec<u8>) -> Result<Array, String> {
     let mut input = Input::from_reader(Cursor::new(head));
     let NpyHeader { element, shape } = NpyHeader::read(&mut input).map_err(|e| e.message.to_string())?;
@@ -167,8 +169,8 @@ fn npy(path: &Path, head: Vec<u8>) -> Result<Array, String> {
     })
 }
 
-/// A WAV file as `linerate rice encode --dtype` takes it: all of it, header included, so that it is restored byte
-/// for byte.
+/// Takes a WAV file as `linerate rice encode --dtype` does: all of it, header included, so that it
+/// is restored byte for byte.
 fn wav(path: &Path, length: u64) -> Result<Array, String> {
     let spec = hound::WavReader::open(path).map_err(|e| e.to_string())?.spec();
     let element = match (spec.sample_format, spec.bits_per_sample) {
@@ -180,7 +182,7 @@ fn wav(path: &Path, length: u64) -> Result<Array, String> {
     };
     let bytes = element.bytes() as u64;
     if !length.is_multiple_of(bytes) {
-        return Err(format!("its length is no multiple of {bytes}, the bytes of a sample"));
+        return Err(format!("its length is not a multiple of {bytes}, the bytes of a sample"));
     }
     Ok(Array {
         path: path.to_owned(),
@@ -193,7 +195,7 @@ fn wav(path: &Path, length: u64) -> Result<Array, String> {
     })
 }
 
-/// A chunk of whole rows, about 1 MiB of 16-bit samples, for a dataset without chunks.
+/// A chunk of whole rows, about 1 MiB of 16-bit samples, for a dataset that has no chunks.
 fn proposed_chunk(shape: &[u64]) -> Vec<u64> {
     let mut chunk = vec![1; shape.len()];
     let mut left = PIECE;
@@ -205,7 +207,7 @@ fn proposed_chunk(shape: &[u64]) -> Vec<u64> {
 }
 
 impl Array {
-    /// Samples in all.
+    /// Number of samples in all.
     pub(super) fn samples(&self) -> u64 {
         self.shape.iter().fold(1, |all, &axis| all.saturating_mul(axis))
     }
@@ -215,22 +217,22 @@ impl Array {
         self.samples().saturating_mul(self.element.bytes() as u64)
     }
 
-    /// Samples of a row, if there are several axes.
+    /// Number of samples in a row, if there are several axes.
     pub(super) fn row(&self) -> Option<u64> {
         let shape = self.chunk.as_ref().unwrap_or(&self.shape);
         shape.last().copied().filter(|&row| shape.len() > 1 && row > 0)
     }
 
-    /// The shape of what is coded on its own.
+    /// The shape of the part that is coded on its own.
     pub(super) fn coded_shape(&self) -> &[u64] {
         self.chunk.as_ref().unwrap_or(&self.shape)
     }
 
-    /// About `bytes` of the array, evenly spread, and in the order of the array: chunks, or runs of whole rows, joined
-    /// to as much as the command codes at a time.
+    /// About `bytes` of the array, evenly spread and in order: chunks, or runs of whole rows,
+    /// joined to pieces as large as the command codes at a time.
     ///
     /// # Errors
-    /// A sentence that names the file, which cannot be read.
+    /// A sentence that names the file, if it cannot be read.
     pub(super) fn sample(&self, bytes: u64) -> Result<Vec<Vec<u8>>, String> {
         let at = |e: String| format!("{}: {e}", self.path.display());
         match (&self.dataset, &self.chunk) {
@@ -274,7 +276,7 @@ impl Array {
     }
 }
 
-/// Runs one after another, in pieces of at most 16 MiB unless one is longer.
+/// Joins runs to pieces of at most 16 MiB. A longer run is a piece by itself.
 fn joined(runs: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let mut pieces: Vec<Vec<u8>> = Vec::new();
     for run in runs {
@@ -286,7 +288,7 @@ fn joined(runs: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     pieces
 }
 
-/// Where chunk number `i` begins, in samples along each axis.
+/// The start of chunk number `i` along each axis, in samples.
 fn coordinates(mut i: u64, counts: &[u64], chunk: &[u64]) -> Vec<u64> {
     let mut start: Vec<u64> = counts
         .iter()
@@ -302,7 +304,7 @@ fn coordinates(mut i: u64, counts: &[u64], chunk: &[u64]) -> Vec<u64> {
     start
 }
 
-/// At least one and at most about `wanted` of the numbers below `count`, evenly spread, in order.
+/// About `wanted` of the numbers below `count`, at least one, evenly spread and in order.
 fn spread(count: u64, wanted: u64) -> impl Iterator<Item = u64> {
     let taken = wanted.clamp(1, count.max(1));
     (0..taken).map(move |i| (u128::from(2 * i + 1) * u128::from(count) / u128::from(2 * taken)) as u64)

@@ -1,4 +1,5 @@
-//! Blocks coded with dictionaries: speeds in batches, and the time of a single read with cold caches.
+//! Blocks coded with dictionaries: speeds in batches, and the time of a single read with cold
+//! caches.
 
 use std::time::{Duration, Instant};
 
@@ -8,35 +9,36 @@ use linerate_plan::{Measurement, Memory, Read};
 use super::pieces::Candidate;
 use crate::stats;
 
-/// Jobs of a batch.
+/// Number of jobs in a batch.
 const BATCH: usize = 64;
-/// Bytes that are written between cold reads: more than the last level cache of most machines.
+/// Bytes that are written between cold reads: more than the last-level cache of most machines has.
 const EVICTED: usize = 64 << 20;
-/// Cold reads of a candidate. Writing so many bytes takes about 15 ms each time.
+/// Least and most cold reads of a candidate. Writing [`EVICTED`] bytes takes about 15 ms each time.
 const READS: (usize, usize) = (3, 31);
-/// A decoder's own memory.
+/// Bytes of a decoder, without dictionaries.
 const DECODER: u64 = 330 << 10;
 
-/// Blocks, and the dictionary of each.
+/// Blocks, each with its dictionary.
 pub(super) struct Blocks<'b> {
     /// Content.
     pub(super) pieces: &'b [Vec<u8>],
     /// The dictionary of each piece.
     pub(super) ids: Vec<Id>,
-    /// Where the dictionaries are.
+    /// The store with the dictionaries.
     pub(super) store: Store,
-    /// Level of zstd.
+    /// zstd level.
     pub(super) level: i32,
 }
 
-/// Trains a dictionary of at most `size` bytes for pieces compressed at `level`; `None` if they are too few.
+/// Trains a dictionary of at most `size` bytes for pieces compressed at `level`. Returns `None` if
+/// there are too few pieces.
 pub(super) fn train(pieces: &[Vec<u8>], size: usize, level: i32) -> Option<Vec<u8>> {
     let samples: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
     (size > 0).then(|| Training::new(size).level(level).train(&samples).ok()).flatten()
 }
 
 impl<'b> Blocks<'b> {
-    /// The candidate that these blocks are. It takes the memory of a dictionary from the store, once it is checked.
+    /// Makes a candidate of these blocks.
     pub(super) fn candidate(&self, measurement: Measurement) -> Candidate<'b, u8> {
         let (store, ids, level) = (self.store.clone(), self.ids.clone(), self.level);
         let longest = self.pieces.iter().map(Vec::len).max().unwrap_or(0);
@@ -72,7 +74,7 @@ impl<'b> Blocks<'b> {
         }
     }
 
-    /// Memory of a dictionary, with its tables; and of a thread's decoder, with a block.
+    /// Bytes of a dictionary with its tables, and of a thread's decoder with a block.
     pub(super) fn memory(&self) -> Memory {
         let (stats, longest) = (self.store.stats(), self.pieces.iter().map(Vec::len).max().unwrap_or(0));
         let count = stats.dictionaries.max(1) as u64;
@@ -82,10 +84,10 @@ impl<'b> Blocks<'b> {
         }
     }
 
-    /// A read of one block with cold caches, the median of as many as `budget` allows.
+    /// Reads blocks with cold caches, as often as `budget` allows, and returns the median.
     ///
     /// # Errors
-    /// What the codec says.
+    /// The message of the codec.
     pub(super) fn cold_read(&self, eviction: &mut Eviction, budget: Duration) -> Result<Read, String> {
         let message = |e: linerate_dict::Error| e.to_string();
         let reads = ((budget.as_secs_f64() / 0.015) as usize).clamp(READS.0, READS.1).min(self.pieces.len());
@@ -101,7 +103,7 @@ impl<'b> Blocks<'b> {
         }
         let fetched =
             frames.iter().map(|(_, frame, _)| frame.len()).sum::<usize>() as f64 / reads.max(1) as f64;
-        // Tables are made at the first use of a dictionary, which is not what is measured.
+        // The first use of a dictionary builds its tables, which must not be timed.
         if let Some((id, frame, content)) = frames.first_mut() {
             decoder.decode(*id, frame, content).map_err(message)?;
         }
@@ -113,7 +115,7 @@ impl<'b> Blocks<'b> {
     }
 }
 
-/// Memory whose use evicts everything else from the caches.
+/// Memory that evicts everything else from the caches when it is written.
 pub(super) struct Eviction(Vec<u8>);
 
 impl Eviction {
@@ -121,10 +123,10 @@ impl Eviction {
         Eviction(vec![0; EVICTED])
     }
 
-    /// Median seconds of `reads` calls, each after an eviction.
+    /// The median time of `reads` calls in seconds, each after an eviction.
     ///
     /// # Errors
-    /// What a call says.
+    /// The message of a call.
     pub(super) fn median(
         &mut self,
         reads: usize,

@@ -1,7 +1,8 @@
 //! Candidates for plain bytes and text: deflate by level and call size, beside libzstd.
 //!
-//! Each call is stateless, as of `linerate gzip`: a connection costs 16 bytes between calls. What goes to one file is
-//! one stream, which one thread decodes, or several at a cost if it is gzip; BGZF has none. For text that is sent in
+//! Each call is stateless, as in `linerate gzip`: a connection costs 16 bytes between calls. For a
+//! file the output is one stream, which one thread decodes, or several at a cost if it is gzip;
+//! BGZF has no such cost. Text that is sent in pieces makes many streams.
 //! pieces, streams are many.
 
 use std::path::PathBuf;
@@ -18,28 +19,31 @@ use super::sample::FileSet;
 use super::timing::{Clock, Turn, on_threads, rounds, scaling, thread_counts};
 use super::{Measured, Options, Progress, Shape};
 
-/// Bytes of a window of the sample: a multiple of every call size.
+/// Bytes of a window of the sample; a multiple of every call size.
 const WINDOW: u64 = 1 << 20;
-/// Bytes of the sample for each second. All candidates take about 200 ns a byte for a round of encoding and one of
-/// decoding.
+/// Bytes of the sample for each second. One round of encoding and one of decoding take about 200 ns
+/// a byte for all candidates together.
 const BYTES_PER_SECOND: f64 = 1e6;
-/// Largest sample: candidates are kept in memory while they take turns.
+/// Largest sample, in bytes. All candidates keep theirs in memory while they take turns.
 const MAX_SAMPLE: u64 = 32 << 20;
 /// Call sizes, in bytes. The last is the default of `linerate gzip`.
 const CALLS: [usize; 4] = [4 << 10, 16 << 10, 64 << 10, 512 << 10];
-/// Most content of a BGZF member (SAM specification, section 4.1).
+/// Most bytes of content in a BGZF member (SAM specification, section 4.1).
 const BGZF_CALL: usize = 65_280;
-/// Bytes that deflate's matches reach back (RFC 1951).
+/// Largest distance of a deflate match, in bytes (RFC 1951).
 const DEFLATE_WINDOW: u64 = 32 << 10;
 /// Levels of zstd to compare with.
 const ZSTD_LEVELS: [i32; 3] = [1, 3, 9];
-/// Output buffer of decoding, as `linerate gzip -d` has it.
+/// Bytes of the output buffer for decoding, as in `linerate gzip -d`.
 const BUFFER: usize = 256 << 10;
-/// Threads for each gzip stream from which `linerate gzip -d` decodes one stream on all of them.
+/// Least number of threads per gzip stream with which `linerate gzip -d` uses all of them for one
+/// stream.
 const SHARED_FROM: usize = 3;
-/// CPU time of a stream that several threads decode, by that of one thread: of text by `gzip -6`, on 16 cores.
+/// CPU time of a stream that several threads decode, relative to one thread: for text by `gzip -6`,
+/// on 16 cores.
 const SHARED_COST: f64 = 2.3;
-/// Most that they gain: one of them joins what the others have decoded.
+/// Largest speed-up of decoding one stream on several threads, since one of them joins the parts
+/// that the others have decoded.
 const SHARED_MOST: f64 = 2.0;
 
 /// A candidate's settings.
@@ -49,7 +53,7 @@ enum Setting {
     Zstd { level: i32 },
 }
 
-/// How calls relate.
+/// How the calls depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Stateless,
@@ -101,7 +105,8 @@ pub(super) fn measure(
     })
 }
 
-/// One thread decodes a stream: more threads than streams have nothing to do, unless enough of them share one of gzip.
+/// Limits the decoding speed on several threads. One thread decodes a stream, so more threads than
+/// streams gain nothing, unless enough of them share a gzip stream.
 fn limit_to_streams(measurement: &mut Measurement, setting: &Setting, streams: usize) {
     if matches!(setting, Setting::Deflate { form: Form::Bgzf, .. }) {
         return;
@@ -118,7 +123,7 @@ fn limit_to_streams(measurement: &mut Measurement, setting: &Setting, streams: u
     }
 }
 
-/// How much faster this many threads decode a stream than one does.
+/// Speed-up of decoding a stream on this many threads, relative to one.
 fn shared_gain(setting: &Setting, threads: usize) -> f64 {
     match setting {
         Setting::Deflate { .. } if threads >= SHARED_FROM => (threads as f64 / SHARED_COST).min(SHARED_MOST),
@@ -145,7 +150,7 @@ impl Setting {
         }
     }
 
-    /// `linerate gzip` with these settings; the files are kept.
+    /// The `linerate gzip` command with these settings, which keeps the files.
     fn command(&self, paths: &[PathBuf]) -> Option<Vec<String>> {
         let Setting::Deflate { level, call, form } = *self else { return None };
         let mut command = vec!["linerate".to_owned(), "gzip".into(), format!("-{level}"), "-k".into()];
@@ -182,7 +187,7 @@ impl Setting {
         }
     }
 
-    /// Decodes into a buffer that is used again.
+    /// Decodes into a reused buffer.
     fn decode(&self, compressed: &[u8], buffer: &mut [u8]) -> Result<u64, String> {
         match self {
             Setting::Zstd { .. } => {
@@ -204,7 +209,7 @@ impl Setting {
             },
             Setting::Zstd { level } => {
                 let context = zstd_safe::CCtx::try_create().map_or(0, |mut context| {
-                    // A context allocates when it first compresses.
+                    // A context allocates its memory when it first compresses.
                     let mut out = vec![0u8; 1 << 10];
                     let made = context.compress(&mut out[..], &[0; 64][..], level);
                     if made.is_ok() { context.sizeof() as u64 } else { 0 }
@@ -215,7 +220,7 @@ impl Setting {
     }
 }
 
-/// Decodes gzip members until the input ends; returns the bytes of content.
+/// Decodes gzip members until the input ends. Returns the number of bytes of content.
 fn inflate_members(mut input: &[u8], buffer: &mut [u8]) -> Result<u64, String> {
     let mut content = 0;
     while !input.is_empty() {
@@ -278,7 +283,7 @@ impl Session<'_> {
         Ok(settings.iter().enumerate().map(measurement).collect())
     }
 
-    /// The compressed sample, which decodes to as many bytes as it has.
+    /// The compressed sample, after checking that it decodes to the right length.
     fn checked(&self, setting: &Setting) -> Result<Vec<u8>, String> {
         let in_words = |e: String| format!("{}: {e}", setting.words());
         let mut out = Vec::new();
@@ -292,7 +297,8 @@ impl Session<'_> {
         }
     }
 
-    /// Speeds of encoding with this many threads: those of a stream for deflate, and a stream each for zstd.
+    /// Speeds of encoding with this many threads. Deflate uses them for one stream; zstd encodes a
+    /// stream on each.
     fn encode(
         &self,
         settings: &[Setting],

@@ -13,7 +13,8 @@ use super::timing::on_threads;
 const LEVEL: i32 = 1;
 const BLOCK: usize = 256 << 10;
 
-/// Compressed size over content size of the control on these windows, which are read one after the other.
+/// The relative compressed size of the control on these windows, which are read one after the
+/// other.
 ///
 /// # Errors
 /// A sentence that names a file that cannot be read.
@@ -52,7 +53,8 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// Bytes of content and compressed bytes. Files are joined, so that small ones share blocks.
+    /// Number of bytes of content, and of compressed bytes. Files are joined, so that small ones
+    /// share blocks.
     fn sizes(&mut self, contents: &[Content]) -> Result<(u64, u64), String> {
         self.joined.clear();
         contents.iter().for_each(|content| self.joined.extend_from_slice(&content.bytes));

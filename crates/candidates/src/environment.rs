@@ -1,4 +1,4 @@
-//! Where and when a measurement was made, and by which command.
+//! The machine, date and command of a measurement.
 
 use std::fs;
 use std::path::Path;
@@ -31,8 +31,8 @@ pub fn civil(mut days: u64) -> (u64, u64, u64) {
     (year, month, days + 1)
 }
 
-/// The processor's name, with family and model where the system tells them, because virtual
-/// machines give processors of several generations one name.
+/// The processor's name, with family and model if the system reports them, because virtual machines
+/// give processors of several generations the same name.
 pub fn cpu() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     match (field(&info, "model name"), field(&info, "cpu family"), field(&info, "model")) {
@@ -47,11 +47,12 @@ fn field<'a>(info: &'a str, key: &str) -> Option<&'a str> {
     pairs.map(|(k, v)| (k.trim(), v.trim())).find(|(k, _)| *k == key).map(|(_, v)| v)
 }
 
-/// Options that change no figure: they are left out of the recorded command, with their values.
+/// Options that do not change any figure. They are left out of the recorded command, with their
+/// values.
 const OMITTED: [&str; 3] = ["--csv", "--record", "--against"];
 
-/// The command that was run, without what belongs to one machine: of absolute paths the last part
-/// is kept, and `--record`, `--csv` and `--against` with their files are left out.
+/// The command line without anything specific to this machine: only the last part of an absolute
+/// path is kept, and `--record`, `--csv` and `--against` are left out with their files.
 pub fn command() -> String {
     let mask = std::env::var("LINERATE_CPU").ok().map(|tier| format!("LINERATE_CPU={tier}"));
     let mut args = std::env::args();

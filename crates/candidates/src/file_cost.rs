@@ -1,8 +1,8 @@
-//! What files cost: the CPU time that the system takes to copy a byte from its cache into a program's memory, and from
-//! there into a new file.
+//! The cost of file access: the CPU time that the system takes to copy a byte from the page cache
+//! into a program's memory, and from there into a new file.
 //!
-//! Candidates work on memory. A command also reads what it codes and writes what it encodes, which shows where a codec
-//! is as fast as LZ4. Decoding reads, and hands its content to a program.
+//! Candidates work in memory. A command also reads its input and writes its output, which matters
+//! for a codec as fast as LZ4. A command that decodes reads, and passes its content to a program.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -14,33 +14,33 @@ use super::sample::FileSet;
 use crate::stats;
 use crate::sys::clock::cpu_time;
 
-/// Bytes of a read or write, and of all of them in a round.
+/// Bytes of a single read or write, then of all of them in a round.
 const WINDOW: u64 = 1 << 20;
 const BYTES: u64 = 32 << 20;
-/// Rounds, of which the first may read from the disk.
+/// Number of rounds. The first may read from the disk.
 const ROUNDS: usize = 4;
 
-/// CPU seconds for each byte.
+/// CPU seconds per byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct FileCost {
-    /// Of reading; 0 if the files cannot be read again.
+    /// Cost of reading; 0 if the files cannot be read again.
     pub(super) read: f64,
-    /// Of writing; 0 if no file can be written.
+    /// Cost of writing; 0 if no file can be written.
     pub(super) write: f64,
 }
 
-/// How a command reads and writes.
+/// How a command spreads file access over its threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overlap {
-    /// Its threads side by side, each what it codes.
+    /// Each thread reads and writes the data that it codes.
     Parallel,
-    /// One thread, while the others wait.
+    /// One thread reads and writes while the others wait.
     Serial,
 }
 
 impl FileCost {
-    /// Reads these files, and writes what was read into unnamed files in `folder`, or else in the system's temporary
-    /// folder.
+    /// Measures reading of these files, and writing into an unnamed file in `folder`, or in the
+    /// system's temporary folder if that fails.
     pub(super) fn measure(set: &FileSet, folder: &Path, seed: u64) -> FileCost {
         let windows = set.spread(WINDOW, BYTES, seed);
         let pieces: Vec<_> = windows.into_iter().flatten().collect();
@@ -66,8 +66,8 @@ impl FileCost {
         FileCost { read: reads.into_iter().reduce(f64::min).unwrap_or(0.0), write: stats::middle(writes) }
     }
 
-    /// Adds what the command spends on files: reading content and writing the compressed bytes for encoding, reading
-    /// the compressed bytes for decoding.
+    /// Adds the time that the command spends on files. Encoding reads the content and writes the
+    /// compressed bytes; decoding reads the compressed bytes.
     pub(super) fn include(self, measurement: &mut Measurement, overlap: Overlap) {
         let ratio = measurement.ratio().max(1e-9);
         let (encoding, decoding) = (self.read + self.write / ratio, self.read / ratio);
@@ -105,7 +105,7 @@ mod tests {
         std::fs::write(folder.path().join("file"), vec![7; 8 << 20]).expect("writable");
         let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
         let FileCost { read, write } = FileCost::measure(&set, folder.path(), 1);
-        // Between 100 TB/s and 10 MB/s.
+        // A byte costs between 1e-14 s (100 TB/s) and 1e-7 s (10 MB/s).
         assert!([read, write].iter().all(|cost| (1e-14..1e-7).contains(cost)), "{read} {write}");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
         std::fs::remove_file(folder.path().join("file")).expect("there");

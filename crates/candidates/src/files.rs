@@ -1,11 +1,12 @@
 //! Candidates for folders: Nx archives by codec, level, block size and preset, packed and read by the engine itself.
 //!
-//! A ratio is estimated in two steps, since slow levels can see only a part of the data. A control runs over as much
-//! of the data as the time allows, most often all of it; what a candidate saves beyond the control on the sample is
-//! taken for what it saves everywhere (a ratio estimator: sizes at two levels vary together, so that their quotient
-//! varies little from one part of the data to another). Most settings see a broad sample of many windows of 1 MiB; slow
-//! levels and large blocks a deep one of few windows of 4 MiB, where they are compared with zstd 9 in the same way, their
-//! speeds too. Equal files are counted on all of the data.
+//! A ratio is estimated in two steps, because slow levels can compress only a part of the data. A
+//! fast control compresses as much of the data as the time allows, mostly all of it. The factor
+//! between a candidate and the control on the sample is taken to hold for all data (a ratio
+//! estimator: sizes at two levels vary together, so their quotient varies little within the data).
+//! Most settings compress a broad sample of many windows of 1 MiB. Slow levels and large blocks
+//! compress a deep sample of few windows of 4 MiB, where sizes and speeds are compared with zstd 9
+//! in the same way. Equal files are counted in all of the data.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -20,26 +21,27 @@ use super::timing::{Clock, Turn, rounds, scaling, speed, thread_counts};
 use super::{Measured, Options, Progress, control};
 use crate::sys::clock::{cpu_time, footprint};
 
-/// Windows of the broad sample: many small ones, which hold blocks of 1 MiB.
+/// Size of the windows of the broad sample, which hold blocks of 1 MiB.
 const BROAD_WINDOW: u64 = 1 << 20;
-/// Windows of the deep sample: few large ones, which hold the largest blocks of all settings but one.
+/// Size of the windows of the deep sample, which hold the largest blocks of all settings but one.
 const DEEP_WINDOW: u64 = 4 << 20;
 const MIN_WINDOW: u64 = 128 << 10;
-/// Windows that a sample has if it is too small for windows of full size.
+/// Least number of windows. A sample too small for so many full windows has smaller ones.
 const MIN_WINDOWS: u64 = 2;
-/// Largest sample, and more for each thread: the archives of all candidates are kept in memory.
+/// Largest sample, and the bytes more for each thread. The archives of all candidates are kept in
+/// memory.
 const MAX_SAMPLE: u64 = 32 << 20;
 const MAX_SAMPLE_PER_THREAD: u64 = 4 << 20;
-/// Shares of the time for packing the broad sample and the deep one, and for decoding.
+/// Shares of the time for packing the broad sample, for packing the deep one, and for decoding.
 const BROAD_SHARE: f64 = 0.2;
 const DEEP_SHARE: f64 = 0.35;
 const DECODE_SHARE: f64 = 0.25;
-/// Bytes of the control for each second and thread, which take some 60 ms.
+/// Bytes that the control compresses for each second and thread, in about 60 ms.
 const CONTROL_PER_SECOND: f64 = 20e6;
-/// Rounds of packing that takes less CPU time than this.
+/// Number of rounds, for packing that takes less CPU time than [`SHORT_ROUND`].
 const PACK_ROUNDS: usize = 3;
 const SHORT_ROUND: Duration = Duration::from_millis(400);
-/// Random reads of each candidate, and bytes of a read.
+/// Number of random reads of each candidate, and bytes of a read.
 const READS: usize = 64;
 const READ_BYTES: u64 = 4096;
 
@@ -65,7 +67,8 @@ pub(super) fn measure(
     let opened =
         packed.iter().chain(&bridge).map(|packed| open(&packed.bytes)).collect::<Result<Vec<_>, _>>()?;
     let speeds = DecodeSpeeds::measure(&settings, &opened, options, progress)?;
-    // The deep sample may be easier or harder to pack than the broad one.
+    // The deep sample may be easier or harder to pack than the broad one, so both are packed with
+    // the reference setting.
     let reference = reference(&settings);
     let to_broad = bridge.as_ref().map_or(1.0, |bridge| packed[reference].typical() / bridge.typical());
     let command = PackCommand::new(paths, left_out > 0);
@@ -104,7 +107,7 @@ pub(super) fn measure(
     })
 }
 
-/// Leaves out files that `linerate nx pack --skip-bad-names` does, and returns their number.
+/// Removes the files that `linerate nx pack --skip-bad-names` leaves out, and returns their number.
 fn leave_out_bad_names(set: &mut FileSet) -> Result<usize, String> {
     let all = set.files.len();
     set.files.retain(|file| check_path(&file.name).is_ok());
@@ -115,17 +118,18 @@ fn leave_out_bad_names(set: &mut FileSet) -> Result<usize, String> {
     }
 }
 
-/// Content that candidates pack.
+/// The content that candidates pack.
 struct Sample {
     windows: Vec<Window>,
     contents: Vec<Content>,
     bytes: u64,
-    /// Whether it is all of the data.
+    /// Whether the sample is all of the data.
     is_whole: bool,
 }
 
 impl Sample {
-    /// About this many bytes in windows of this size, or in smaller ones if they are few.
+    /// Reads about this many bytes in windows of this size, or in smaller ones if they would be too
+    /// few.
     fn read(set: &FileSet, bytes: f64, window: u64, most: u64, seed: u64) -> Result<Sample, String> {
         let bytes = (bytes as u64).clamp(MIN_WINDOW, most);
         let size = (bytes / MIN_WINDOWS).next_power_of_two().clamp(MIN_WINDOW, window);
@@ -138,7 +142,7 @@ impl Sample {
     }
 }
 
-/// The sample of most settings, and that of slow ones and of large blocks.
+/// A broad sample for most settings, and a deep one for slow levels and large blocks.
 struct Samples {
     broad: Sample,
     deep: Sample,
@@ -153,20 +157,21 @@ struct Packed {
 }
 
 impl Packed {
-    /// Median bytes per second of CPU time.
+    /// Median speed in bytes per second of CPU time.
     fn typical(&self) -> f64 {
         self.speed(1, 1).median
     }
 
-    /// Speed of packing data of `blocks` blocks: CPU time over threads, as far as the blocks keep all of them busy.
-    /// The elapsed time of a sample does not tell: of three blocks, the second of two threads has one.
+    /// Speed of packing data of `blocks` blocks: the CPU time divided by the threads that these
+    /// blocks keep busy. The elapsed time for a sample would not do: of three blocks, the second of
+    /// two threads gets one.
     fn speed(&self, threads: usize, blocks: u64) -> Speed {
         let busy = busy_threads(blocks, threads);
         speed(self.content, self.cpu.iter().map(|seconds| seconds / busy).collect())
     }
 }
 
-/// Threads that are busy on average with blocks that take equally long.
+/// Mean number of busy threads, if all blocks take equally long.
 fn busy_threads(blocks: u64, threads: usize) -> f64 {
     let (blocks, threads) = (blocks.max(1), threads.max(1) as u64);
     blocks as f64 / blocks.div_ceil(threads) as f64
@@ -180,7 +185,7 @@ impl Samples {
         progress: Progress<'_>,
     ) -> Result<Samples, String> {
         progress("reading a sample");
-        // Bytes that all settings of a kind encode in a share of the time.
+        // Bytes of the sample that all settings of a kind encode in a share of the time.
         let bytes = |deep: bool, share: f64| {
             let costs =
                 settings.iter().filter(|setting| setting.is_deep() == deep).map(|setting| setting.cost);
@@ -208,7 +213,7 @@ impl Samples {
             pack(self.of(setting), setting, threads)
         };
         let mut packed: Vec<Packed> = settings.iter().map(pack_one).collect::<Result<_, _>>()?;
-        // Slow ones last as long in one round as fast ones in many.
+        // One round of a slow setting takes as long as many rounds of a fast one.
         for _ in 1..PACK_ROUNDS {
             for (packed, setting) in packed.iter_mut().zip(settings) {
                 if packed.cpu[0] < SHORT_ROUND.as_secs_f64() {
@@ -219,7 +224,8 @@ impl Samples {
         Ok(packed)
     }
 
-    /// The deep sample packed with the setting that deep ones are compared with, if it is another than the broad one.
+    /// Packs the deep sample with the reference setting. Returns `None` if both samples are the
+    /// same.
     fn bridge(
         &self,
         settings: &[Setting],
@@ -234,7 +240,7 @@ impl Samples {
         pack(&self.deep, setting, threads).map(Some)
     }
 
-    /// Bytes of each candidate's archive of all of the data.
+    /// Estimates the size of each candidate's archive of all of the data, in bytes.
     fn estimate(
         &self,
         set: &FileSet,
@@ -245,7 +251,7 @@ impl Samples {
         options: &Options,
     ) -> Result<Vec<u64>, String> {
         let density = |packed: &Packed| packed.bytes.len() as f64 / packed.content.max(1) as f64;
-        // What is left to do for what a sample does not show.
+        // Correction for data that the sample does not show.
         let mut of_broad = 1.0;
         if !self.broad.is_whole {
             of_broad = self.control(set, options)?;
@@ -254,7 +260,7 @@ impl Samples {
             bridge.map_or(1.0, |bridge| density(&packed[reference(settings)]) / density(bridge)) * of_broad;
         let total = |(setting, packed): (&Setting, &Packed)| {
             let factor = match setting.options.solid {
-                // What is stored takes its size everywhere.
+                // Stored data has the same size everywhere.
                 Coding::Copy => 1.0,
                 _ if setting.is_deep() => of_deep,
                 _ => of_broad,
@@ -264,7 +270,8 @@ impl Samples {
         Ok(settings.iter().zip(packed).map(total).collect())
     }
 
-    /// What looking for equal files finds in all of the data. Packing a sample that is all of it looks for itself.
+    /// Finds equal files in all of the data. If the sample is all of the data, packing it finds
+    /// them.
     fn equal_files(
         &self,
         set: &FileSet,
@@ -277,7 +284,7 @@ impl Samples {
         }
     }
 
-    /// The control on most of the data by the control on the sample.
+    /// Compressed size of the control on most of the data, relative to that on the sample.
     fn control(&self, set: &FileSet, options: &Options) -> Result<f64, String> {
         let bytes = (options.seconds * options.threads as f64 * CONTROL_PER_SECOND) as u64;
         let windows = set.spread(DEEP_WINDOW, bytes.max(self.broad.bytes), options.seed);
@@ -298,8 +305,8 @@ impl Samples {
     }
 }
 
-/// Packs a sample in memory. Equal files are shared only where the sample is all of the data: otherwise the estimate
-/// accounts for them.
+/// Packs a sample in memory. Equal files are shared only if the sample is all of the data;
+/// otherwise the estimate accounts for them.
 fn pack(sample: &Sample, setting: &Setting, threads: usize) -> Result<Packed, String> {
     let whole = sample.is_whole;
     let options = setting.options.clone().threads(threads);
@@ -307,7 +314,7 @@ fn pack(sample: &Sample, setting: &Setting, threads: usize) -> Result<Packed, St
     let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", setting.words);
     let mut builder = Builder::new(options).map_err(|e| failed(&e))?;
     for (i, content) in sample.contents.iter().enumerate() {
-        // Its own blocks, as in the file that it is part of.
+        // A part of a file gets its own blocks, like the whole file.
         let file_options = FileOptions::new().alone(content.is_part);
         let name = format!("{i}/{}", last_component(&content.name));
         builder.add_bytes_with(name, content.bytes.clone(), file_options).map_err(|e| failed(&e))?;
@@ -318,7 +325,7 @@ fn pack(sample: &Sample, setting: &Setting, threads: usize) -> Result<Packed, St
     Ok(Packed { bytes, content: summary.bytes, cpu })
 }
 
-/// A name that an archive can hold, with the extension.
+/// The last component of a name with its extension, or another name if no archive can hold it.
 fn last_component(name: &str) -> &str {
     let last = name.rsplit('/').next().unwrap_or(name);
     if check_path(last).is_ok() { last } else { "file" }
@@ -326,14 +333,15 @@ fn last_component(name: &str) -> &str {
 
 /// Equal files in all of the data.
 struct EqualFiles {
-    /// Bytes of the data with one of them each.
+    /// Bytes of the data if each of the equal files counts once.
     unique: u64,
-    /// CPU seconds of finding them.
+    /// CPU seconds to find them.
     seconds: f64,
 }
 
 impl EqualFiles {
-    /// Finds them as packing does. Only files of equal lengths are read, and of those the first pages unless they agree.
+    /// Finds them as packing does: reads only files of equal lengths, and only their first pages
+    /// unless these agree.
     fn find(set: &FileSet, threads: usize, progress: Progress<'_>) -> Result<EqualFiles, String> {
         progress("looking for equal files");
         let begun = cpu_time();
@@ -352,7 +360,7 @@ fn open(bytes: &[u8]) -> Result<Archive<&[u8]>, String> {
     Archive::open_with(bytes, Limits::none()).map_err(|e| e.to_string())
 }
 
-/// Speeds of decoding with hashes, as `linerate nx extract` does by default, by candidate.
+/// Decoding speeds with hashes, as `linerate nx extract` does by default, for each candidate.
 struct DecodeSpeeds {
     one_thread: Vec<Speed>,
     threads: Vec<usize>,
@@ -375,7 +383,8 @@ impl DecodeSpeeds {
         let speeds = |threads: usize, clock: Clock| {
             let mut turns: Vec<Turn<'_>> = (0..archives.len()).map(|at| turn(at, threads)).collect();
             let mut speeds = rounds(&mut turns, clock, Duration::from_secs_f64(share), progress)?;
-            // The last is the reference on the deep sample, whose content may be quicker or slower to decode.
+            // The last turn is the reference setting on the deep sample, whose content may decode
+            // faster or slower.
             let bridge =
                 speeds.get(settings.len()).map_or(1.0, |bridge| speeds[reference].median / bridge.median);
             for (speed, _) in speeds.iter_mut().zip(settings).filter(|(_, setting)| setting.is_deep()) {
@@ -389,8 +398,8 @@ impl DecodeSpeeds {
         Ok(DecodeSpeeds { one_thread, threads, by_threads })
     }
 
-    /// Speeds on all of the data, which has `all` blocks, by those on a sample, whose `sampled` ones keep fewer threads
-    /// busy.
+    /// Scales speeds of a sample of `sampled` blocks, which keep fewer threads busy, to all of the
+    /// data with its `all` blocks.
     fn scaling(&self, candidate: usize, all: u64, sampled: u64) -> Vec<linerate_plan::Scaling> {
         let speeds = self.threads.iter().zip(&self.by_threads).map(|(&threads, speeds)| {
             let factor = busy_threads(all, threads) / busy_threads(sampled, threads);
@@ -415,7 +424,7 @@ fn decode_turn<'t>(setting: &Setting, archive: &'t Archive<&[u8]>, threads: usiz
     }
 }
 
-/// Memory of an open archive of this many files, and of a reader.
+/// Memory of an open archive with this many files, and of a reader.
 fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
     let (archive, tables) = footprint(|| open(bytes));
     let archive = archive?;
@@ -430,7 +439,7 @@ fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
         Ok(reader)
     });
     drop(reader?);
-    // Where the heap cannot be asked: what is known to be held.
+    // If the heap cannot be measured, the memory that is known to be held.
     let blocks = archive.layout().largest_content()
         + archive.toc().blocks.iter().map(|block| u64::from(block.compressed)).max().unwrap_or(0);
     let tables = tables.map_or(archive.header().bytes(), |bytes| bytes as u64);
@@ -440,18 +449,18 @@ fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
     })
 }
 
-/// Reads of 4 KiB from files all over the archive, none of them from a block that is decoded already: in a large
-/// archive hardly one is, but a sample may have few blocks.
+/// Times reads of 4 KiB from files all over the archive, none of them from a block that is already
+/// decoded. In a large archive such a hit is rare, but a sample may have few blocks.
 fn random_reads(archive: &Archive<&[u8]>) -> Result<Read, String> {
     let mut reader = archive.reader().map_err(|e| e.to_string())?;
     let (mut seconds, mut fetched, mut out) = (Vec::new(), 0, vec![0; READ_BYTES as usize]);
     for i in 0..READS {
-        // Multiples of the golden ratio: spread, and seldom neighbours.
+        // Multiples of the golden ratio are spread evenly and rarely adjacent.
         let at = |n: u64, k: usize| ((k as f64 * 0.618_033_988_749_895).fract() * n as f64) as u64;
         let Some(file) = archive.get(at(archive.len() as u64, i + 1) as usize) else { continue };
         let len = file.size().min(READ_BYTES);
         let offset = at(file.size() - len + 1, i + 7);
-        // Empties the cache.
+        // Empties the cache of decoded blocks.
         reader.cache(0);
         let begun = Instant::now();
         reader.read_range(file, offset, &mut out[..len as usize]).map_err(|e| e.to_string())?;
@@ -464,7 +473,7 @@ fn random_reads(archive: &Archive<&[u8]>) -> Result<Read, String> {
     Ok(Read { seconds: crate::stats::middle(seconds), fetched: mean })
 }
 
-/// `linerate nx pack`, with what all settings share.
+/// The `linerate nx pack` command, with the arguments that all settings share.
 struct PackCommand {
     sources: Vec<String>,
     output: String,
@@ -490,7 +499,8 @@ impl PackCommand {
     }
 }
 
-/// An archive named after the data, in the current folder, or above it if that is the data.
+/// The name of an archive of this data: in the current folder, or above it if the data is the
+/// current folder.
 fn output(path: &Path) -> String {
     match path.file_name() {
         Some(name) => format!("{}.nx", name.to_string_lossy()),

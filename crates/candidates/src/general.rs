@@ -1,4 +1,4 @@
-//! General codecs beside those made for a shape: for comparison only, so without commands.
+//! General codecs, to compare with those made for a shape. They have no commands.
 
 use linerate_deflate::{Format, Level, Scratch, compress, compress_bound};
 use linerate_plan::Measurement;
@@ -7,7 +7,7 @@ use zstd_safe::{CCtx, DCtx, get_error_name};
 
 use super::pieces::Candidate;
 
-/// libzstd, a frame for each piece.
+/// libzstd, with a frame for each piece.
 pub(super) fn zstd(pieces: &[Vec<u8>], level: i32, settings: String) -> Candidate<'_, u8> {
     Candidate {
         measurement: Measurement { engine: "zstd".into(), settings, ..Measurement::default() },
@@ -35,7 +35,7 @@ pub(super) fn zstd(pieces: &[Vec<u8>], level: i32, settings: String) -> Candidat
     }
 }
 
-/// Deflate at one of our levels, which zlib-rs decodes.
+/// Deflate at one of our levels; zlib-rs decodes.
 pub(super) fn deflate(pieces: &[Vec<u8>], level: Level) -> Candidate<'_, u8> {
     let longest = pieces.iter().map(Vec::len).max().unwrap_or(0);
     let settings = format!("deflate {}", level as u8);
@@ -51,7 +51,7 @@ pub(super) fn deflate(pieces: &[Vec<u8>], level: Level) -> Candidate<'_, u8> {
             Ok(())
         }),
         decode: Box::new(move |compressed, out| {
-            // A byte more, so that the end of the stream is reached.
+            // One extra byte lets the decoder reach the end of the stream.
             let mut content = vec![0; longest + 1];
             for (i, bytes) in compressed.iter().enumerate() {
                 let mut inflate = Inflate::new(true, 15);
@@ -65,8 +65,8 @@ pub(super) fn deflate(pieces: &[Vec<u8>], level: Level) -> Candidate<'_, u8> {
     }
 }
 
-/// The bytes of each place of a sample together, as HDF5's shuffle filter and Blosc put them: `abcabc` in samples of
-/// three bytes becomes `aabbcc`.
+/// Puts bytes at the same position of each sample together, as the shuffle filter of HDF5 and Blosc
+/// does: `abcabc` in samples of three bytes becomes `aabbcc`.
 pub(super) fn shuffle(bytes: &[u8], width: usize) -> Vec<u8> {
     (0..width).flat_map(|at| bytes.iter().skip(at).step_by(width).copied()).collect()
 }

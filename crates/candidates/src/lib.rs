@@ -1,24 +1,27 @@
 //! Candidates of a plan: engines and settings measured on a sample of the user's data.
 //!
-//! [`measure`] takes files of one [`Shape`], measures every candidate that the shape has, and returns what
-//! `linerate_plan` chooses from. Each measurement carries the command that applies its settings to all of the data.
+//! [`measure`] takes files of one [`Shape`], measures every candidate of that shape, and returns
+//! the input from which `linerate_plan` chooses. Each measurement has the command that applies its
+//! settings to all of the data.
 //!
-//! The sample is deterministic: the same data, options and seed give the same bytes, so that a second plan differs
-//! in the noise of the clock alone. Speeds are the rounds of `timing`: candidates take turns, so that a disturbance of
-//! the machine hits all of them alike.
+//! The sample is deterministic: the same data, options and seed give the same bytes, so a second
+//! plan differs only by the noise of the clock. Speeds come from the rounds of [`timing`]:
+//! candidates take turns, so that a disturbance of the machine hits all of them alike.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`timing`] | interleaved rounds in CPU time on one thread, in elapsed time on several |
 //! | `sample` | a bounded, spread-out sample of files |
-//! | `file_cost` | what the system takes to read them, and to write what they become |
-//! | `files`, `nx_settings`, `control` | folders: Nx archives by level, block size and preset; their settings; estimates of ratios |
+//! | `file_cost` | the system's CPU time to read files and write results |
+//! | `files` | folders: Nx archives by level, block size and preset |
+//! | `nx_settings`, `control` | their settings; estimates of ratios |
 //! | `bytes` | plain bytes and text: deflate by level and call size |
 //! | [`arrays`], `waveforms` | samples in `.npy`, WAV and HDF5 files: Delta-Rice |
 //! | `records` | lines: blocks and dictionaries |
 //! | [`messages`] | recordings of gateways: transports and windows |
 //! | [`sst`] | RocksDB's SST files: their blocks with other levels and dictionaries |
-//! | `pieces`, `blocks`, `general` | pieces that candidates code, checked and timed; blocks with dictionaries and cold reads; libzstd and deflate |
+//! | `pieces`, `blocks` | pieces that candidates code, checked and timed; blocks with dictionaries and cold reads |
+//! | `general` | libzstd and deflate, to compare with |
 //! | [`stats`], [`environment`] | medians and speeds; date, CPU and command of a measurement |
 //! | `sys/` | the operating system's clocks, HDF5's library: all `unsafe` code |
 
@@ -50,12 +53,12 @@ use linerate_plan::Measurement;
 use self::file_cost::{FileCost, Overlap};
 pub use self::sys::clock::{cpu_time, footprint, heap_in_use, thread_time};
 
-/// What the data is, which decides the candidates.
+/// The kind of data, which determines the candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// Folders and any number of files, for one archive.
     Files,
-    /// Bytes without a known structure, a stream per file.
+    /// Bytes without a known structure; each file is a stream.
     Bytes,
     /// Text that is sent in pieces, such as the bodies of HTTP responses.
     Text,
@@ -98,12 +101,12 @@ impl Shape {
 /// Options of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Seconds that the measurement should take. The size of the sample follows from them, not from the speed of the
-    /// machine, so that it is the same for a second plan.
+    /// Target duration of the measurement in seconds. It determines the size of the sample, without
+    /// regard to the speed of the machine, so that a second plan has the same sample.
     pub seconds: f64,
-    /// Threads, the most that scaling is measured with.
+    /// Number of threads, the most for which scaling is measured.
     pub threads: usize,
-    /// Selects the sample among those that are equally spread.
+    /// Selects the sample among equally spread ones.
     pub seed: u64,
 }
 
@@ -115,7 +118,7 @@ impl Default for Options {
     }
 }
 
-/// What was measured, and of how much of the data.
+/// The measurements, and how much of the data they cover.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// The candidates, in the order of their table.
@@ -124,19 +127,20 @@ pub struct Measured {
     pub bytes: u64,
     /// Bytes of the sample that every candidate compressed.
     pub sampled: u64,
-    /// CPU seconds that the system takes to write a byte into a new file; 0 if that could not be measured.
+    /// CPU seconds that the system takes to write a byte into a new file; 0 if this could not be
+    /// measured.
     pub writing: f64,
     /// Sentences about what could not be measured.
     pub notes: Vec<String>,
 }
 
-/// Is told what is measured now.
+/// Receives a description of the step that begins.
 pub type Progress<'p> = &'p dyn Fn(&str);
 
 /// Measures the candidates of a shape on these files and folders.
 ///
 /// # Errors
-/// A sentence that names the file: it cannot be read, or there is nothing to compress.
+/// A sentence that names the file, if it cannot be read or there is nothing to compress.
 pub fn measure(
     shape: Shape,
     paths: &[PathBuf],
@@ -161,14 +165,16 @@ pub fn measure(
     Ok(measured)
 }
 
-/// Where the commands of a shape write: an archive into the current folder, others beside their input.
+/// The folder that the commands of a shape write to: the current folder for an archive, that of the
+/// input for others.
 fn output_folder(shape: Shape, paths: &[PathBuf]) -> &Path {
     let parent = paths.first().and_then(|path| path.parent());
     let is_named = |folder: &&Path| !folder.as_os_str().is_empty();
     parent.filter(|_| shape != Shape::Files).filter(is_named).unwrap_or(Path::new("."))
 }
 
-/// `linerate rice` reads a piece, codes it on all threads, and writes it; `linerate dict build` has one thread.
+/// `linerate rice` reads a piece, codes it on all threads, and writes it. `linerate dict build` has
+/// one thread.
 fn overlap(shape: Shape) -> Overlap {
     match shape {
         Shape::Waveforms | Shape::Records => Overlap::Serial,

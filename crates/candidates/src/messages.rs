@@ -1,5 +1,5 @@
-//! Candidates for recorded gateway connections: zlib-stream and zstd-stream as gateways send them, and zstd with other
-//! windows.
+//! Candidates for recorded gateway connections: zlib-stream and zstd-stream as gateways send them,
+//! and zstd with other window sizes.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -21,26 +21,28 @@ use super::{Measured, Options, Progress};
 const BYTES_PER_SECOND: f64 = 1e6;
 /// Least and most bytes of the sample.
 const SAMPLE: (u64, u64) = (512 << 10, 32 << 20);
-/// Payload bytes for each second that are read to take the sample from: at 20 seconds, the first GB, which takes about
-/// a second to decode.
+/// Payload bytes, for each second, from which the sample is taken. With 20 seconds that is the
+/// first GB, which takes about a second to decode.
 const READ_PER_SECOND: f64 = 50e6;
-/// Bytes of messages that stay together: four windows. Most messages at the start of a connection are long, and later
-/// ones short, so that its first messages alone would be no sample.
+/// Bytes of consecutive messages that stay together: four windows. The messages at the start of a
+/// connection are mostly long and later ones short, so the first messages alone would not be
+/// representative.
 const RUN: u64 = 256 << 10;
-/// Logarithms of windows to compare with the usual one, 16: the window is most of a connection's memory.
+/// Log2 of the windows to compare with the usual one, 16. The window is most of a connection's
+/// memory.
 const WINDOWS: [u8; 4] = [13, 15, 18, 20];
-/// The logarithm of the window that gateways use, and the level.
+/// Log2 of the window that gateways use, and their level.
 const USUAL: (u8, i32) = (16, 7);
 /// Bytes of the buffer that the command writes through.
 const BUFFER: usize = 256 << 10;
-/// What ends every message of a zlib stream (`Z_SYNC_FLUSH`).
+/// The end of every message of a zlib stream (`Z_SYNC_FLUSH`).
 const FLUSHED: &[u8] = &[0, 0, 0xff, 0xff];
 
 /// Whether a file that begins with `head` and has `len` bytes holds messages of gateways.
 pub fn recognise(head: &[u8], len: u64) -> bool {
     let first = head.split_first_chunk::<4>().map(|(size, rest)| (u32::from_le_bytes(*size), rest));
     let fits = first.is_some_and(|(size, _)| size > 0 && u64::from(size) + 4 <= len);
-    // If all of the first message is there, the bytes at its end are known.
+    // If `head` has all of the first message, check the bytes at its end.
     let whole = first.and_then(|(size, rest)| rest.get(..size as usize));
     match FileKind::of(&head[..head.len().min(FileKind::HEAD)]) {
         Some(FileKind::Recording) => true,
@@ -54,7 +56,7 @@ pub fn recognise(head: &[u8], len: u64) -> bool {
     }
 }
 
-/// Measures transports on runs of messages from all over every file.
+/// Measures transports on runs of messages from all parts of every file.
 ///
 /// # Errors
 /// A sentence that names the file that cannot be read or decoded, or the candidate that fails.
@@ -80,7 +82,7 @@ pub(super) fn measure(
     let mut notes = Vec::new();
     if paths.len() > 1 {
         notes.push(format!(
-            "The command is for {}: linerate gateway takes one file at a time.",
+            "The command is only for {}: linerate gateway takes one file at a time.",
             first.display()
         ));
     }
@@ -98,16 +100,16 @@ pub(super) fn measure(
     Ok(Measured { measurements, bytes, sampled, notes, ..Measured::default() })
 }
 
-/// Messages of connections.
+/// Sampled messages of connections.
 #[derive(Default)]
 struct Sample {
     payloads: Vec<Vec<u8>>,
-    /// Whether a connection begins with the message.
+    /// Whether each message is the first of a connection.
     begins: Vec<bool>,
 }
 
 impl Sample {
-    /// Adds at most `limits[0]` bytes of payloads, from the first `limits[1]` of a file.
+    /// Adds at most `limits[0]` bytes of payloads from the first `limits[1]` bytes of a file.
     fn add(&mut self, path: &Path, limits: [u64; 2]) -> Result<(), String> {
         let message = |e: std::io::Error| e.to_string();
         let mut source = BufReader::new(File::open(path).map_err(message)?);
@@ -124,9 +126,9 @@ impl Sample {
                 self.take(recording, Some(transport), limits)
             }
             Some(FileKind::ZstdFrame) => {
-                Err("it is one zstd frame: where its messages begin is not in it".into())
+                Err("it is one zstd frame, which does not mark where messages begin".into())
             }
-            None => Err("its messages begin as neither payloads nor one of the transports do".into()),
+            None => Err("its messages look like neither payloads nor one of the transports".into()),
         }
     }
 
@@ -136,7 +138,7 @@ impl Sample {
         transport: Option<Transport>,
         [most, read]: [u64; 2],
     ) -> Result<(), String> {
-        // What was recorded was accepted: any window that can be decoded is.
+        // The recorded client accepted the data, so any window that can be decoded is allowed.
         let limits = Limits::new().window_log(27);
         let mut session = transport.map(|transport| Session::new(transport, limits));
         let (mut scratch, mut runs, mut connection) = (Scratch::new(), Runs::new(most), 0);
@@ -182,7 +184,7 @@ impl Sample {
         self.candidate(measurement, transport, USUAL.0, encoder)
     }
 
-    /// zstd with another window, which no gateway offers: for comparison.
+    /// zstd with another window, which no gateway offers; only to compare with.
     fn window(&self, log: u8) -> Result<Checked<'_>, String> {
         let measurement = Measurement {
             engine: "zstd".into(),
@@ -204,7 +206,7 @@ impl Sample {
         self.candidate(measurement, Transport::Zstd, log, encoder)
     }
 
-    /// Each connection has an encoder, which `encoder` makes, and a session.
+    /// Makes a candidate in which each connection has an encoder, from `encoder`, and a session.
     fn candidate<'c>(
         &'c self,
         mut measurement: Measurement,
@@ -228,7 +230,8 @@ impl Sample {
             }),
         };
         let checked = candidate.check()?;
-        // The command also reads messages from a file, each into memory of its own, and writes them into another.
+        // The command also reads messages from a file, each into its own memory, and writes them to
+        // another file.
         let (mut payloads, mut frames) = (Vec::new(), Vec::new());
         self.payloads.iter().try_for_each(|payload| write(&mut payloads, payload))?;
         self.encode_all(&encoder, in_memory(&self.payloads), &mut |wire| write(&mut frames, wire))?;
@@ -244,7 +247,7 @@ impl Sample {
         ))
     }
 
-    /// Compresses messages, those of each connection with an encoder of its own.
+    /// Compresses messages, with one encoder for each connection.
     fn encode_all<P: AsRef<[u8]>>(
         &self,
         encoder: &impl Fn() -> Result<Encode, String>,
@@ -263,7 +266,7 @@ impl Sample {
         Ok(())
     }
 
-    /// Decodes what they became, and passes on each payload with its index.
+    /// Decodes frames and passes on each payload with its index.
     fn decode_all<W: AsRef<[u8]>>(
         &self,
         mut session: Session,
@@ -276,12 +279,13 @@ impl Sample {
                 session.reset();
             }
             let message = session.message(frame?.as_ref(), &mut scratch).map_err(|e| e.to_string())?;
-            out(i, message.ok_or("a message is not whole")?.payload);
+            out(i, message.ok_or("a message is incomplete")?.payload);
         }
         Ok(())
     }
 
-    /// Memory of a session after the messages of the first connection; a thread's scratch has the longest message.
+    /// Memory of a session after the messages of the first connection. A thread's scratch holds the
+    /// longest message.
     fn memory(
         &self,
         transport: Transport,
@@ -301,17 +305,17 @@ impl Sample {
     }
 }
 
-/// Runs of messages, evenly spread over all that were added: systematic sampling of data whose length is not known.
-/// Whenever too many are kept, every second run of them goes.
+/// Runs of messages, evenly spread over all that were added: systematic sampling of data of unknown
+/// length. Whenever too many are kept, every second run is dropped.
 struct Runs {
-    /// Payload bytes that may be kept.
+    /// Most payload bytes to keep.
     most: u64,
-    /// The run of each message, its connection, and its payload.
+    /// For each kept message: its run, its connection, and its payload.
     kept: Vec<(u64, u64, Vec<u8>)>,
     kept_bytes: u64,
-    /// Of so many runs one is kept.
+    /// One run in this many is kept.
     step: u64,
-    /// Payload bytes of all messages.
+    /// Payload bytes of all messages so far.
     seen: u64,
 }
 
@@ -341,7 +345,7 @@ fn in_memory(messages: &[Vec<u8>]) -> impl Iterator<Item = Result<&[u8], String>
     messages.iter().map(|message| Ok(message.as_slice()))
 }
 
-/// The messages of a file with their lengths.
+/// Reads the messages of a file of length-prefixed messages.
 fn in_file(file: &[u8]) -> impl Iterator<Item = Result<Vec<u8>, String>> {
     Messages::new(file).map(|message| message.map_err(|e| e.to_string()))
 }
@@ -350,7 +354,7 @@ fn write(file: impl Write, message: &[u8]) -> Result<(), String> {
     write_message(file, message).map_err(|e| e.to_string())
 }
 
-/// The messages of a file without times.
+/// Turns the messages of a file without times into entries.
 fn frames(source: impl Read) -> impl Iterator<Item = std::io::Result<Entry>> {
     Messages::new(source).map(|wire| wire.map(|wire| Entry::Frame { time: 0, payload: None, wire }))
 }

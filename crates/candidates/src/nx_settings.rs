@@ -1,25 +1,26 @@
-//! The settings of Nx archives that are tried, a row each: what the engine is told, and what the command line is.
+//! The settings of Nx archives to try, one in each row: options for the engine, and arguments of
+//! the command line.
 
 use linerate_nx::pack::{Coding, Filters, PRESETS, PackOptions, Zstd};
 
 /// Settings of `linerate nx pack`.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
-    /// In words.
+    /// Description for people.
     pub(super) words: String,
     /// Flags of `linerate nx pack`.
     pub(super) flags: Vec<String>,
-    /// The same for the engine.
+    /// The same as options of the engine.
     pub(super) options: PackOptions,
-    /// About how long one core takes to encode a byte, in nanoseconds. It decides the size of the sample, and so must
-    /// not be measured: the sample would differ from plan to plan.
+    /// Estimated nanoseconds that one core takes to encode a byte. The cost determines the size of
+    /// the sample. It is not measured, because the sample would then differ from plan to plan.
     pub(super) cost: f64,
 }
 
-/// From this cost on, a setting gets the smaller sample.
+/// A setting with at least this cost gets the smaller sample.
 const SLOW: f64 = 100.0;
 
-/// Levels of zstd in blocks of 1 MiB, with their cost.
+/// zstd levels for blocks of 1 MiB, with their cost.
 const LEVELS: [(i32, f64); 7] =
     [(1, 4.0), (3, 7.0), (6, 25.0), (REFERENCE_LEVEL, 45.0), (12, 80.0), (16, 250.0), (19, 450.0)];
 /// The level that deep settings are compared with.
@@ -34,7 +35,8 @@ const BLOCKS: [(u64, i32, f64); 5] = [
 ];
 /// Levels of LZ4.
 const LZ4: [(i32, f64); 2] = [(1, 3.0), (12, 60.0)];
-/// The cost of each preset, in the order of the engine's table: one without a cost does not compile.
+/// The cost of each preset, in the order of the engine's table. A preset without a cost does not
+/// compile.
 const PRESET_COSTS: [(&str, f64); PRESETS.len()] =
     [("archive", 300.0), ("fast-load", 60.0), ("vfs", 60.0), ("web", 500.0)];
 const MIB: u64 = 1 << 20;
@@ -57,15 +59,15 @@ pub(super) fn settings() -> Vec<Setting> {
     all
 }
 
-/// The position of the setting that deep ones are compared with.
+/// Index of the setting that deep ones are compared with.
 pub(super) fn reference(settings: &[Setting]) -> usize {
     let wanted = Coding::zstd(REFERENCE_LEVEL);
-    // The first, without filters.
+    // The first match is the one without filters.
     settings.iter().position(|setting| setting.options.solid == wanted).unwrap_or(0)
 }
 
 impl Setting {
-    /// Whether its sample is small and of large windows: it is slow, or its blocks are large.
+    /// Whether it gets the deep sample of large windows, because it is slow or has large blocks.
     pub(super) fn is_deep(&self) -> bool {
         self.cost >= SLOW || self.options.chunk > MIB
     }
@@ -87,7 +89,7 @@ fn raw_literals(level: i32, cost: f64) -> Setting {
     uniform(words, MIB, coding, cost, &["--raw-literals", "--min-match", "4"])
 }
 
-/// With texture filters; the cost includes them.
+/// Adds texture filters. The cost includes them.
 fn filtered(mut setting: Setting) -> Setting {
     setting.words.push_str(", textures filtered");
     setting.flags.extend(["--filters".into(), "auto".into()]);
@@ -95,7 +97,7 @@ fn filtered(mut setting: Setting) -> Setting {
     setting
 }
 
-/// The same coding for files that share blocks and for large ones, in blocks and chunks of one size.
+/// Uses one coding for solid blocks and for chunks of large files, both of size `block`.
 fn uniform(words: String, block: u64, coding: Coding, cost: f64, more: &[&str]) -> Setting {
     let (algorithm, level) = match coding {
         Coding::Copy => ("copy", None),

@@ -1,7 +1,7 @@
 //! Candidates that code pieces of the sample: rows, blocks or messages.
 //!
-//! A [`Candidate`] is checked once, piece by piece, and then takes turns with the others: on one thread, and on
-//! several that each code all pieces.
+//! A [`Candidate`] is checked once, piece by piece, and then takes turns with the others: on one
+//! thread, and on several threads that each code all pieces.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use linerate_plan::{Measurement, Scaling, Speed};
 use super::timing::{Clock, Turn, on_threads, rounds, scaling, thread_counts};
 use super::{Options, Progress};
 
-/// Encodes all pieces and passes on what each becomes.
+/// Encodes all pieces and passes on each result.
 pub(super) type Encode<'c, T> =
     Box<dyn Fn(&[Vec<T>], &mut dyn FnMut(&[u8])) -> Result<(), String> + Sync + 'c>;
-/// Decodes all compressed pieces and passes on the content of each, with its index.
+/// Decodes all compressed pieces and passes on each content with its index.
 pub(super) type Decode<'c, T> =
     Box<dyn Fn(&[Vec<u8>], &mut dyn FnMut(usize, &[T])) -> Result<(), String> + Sync + 'c>;
 
 /// An engine with its settings, and pieces of content for it.
 pub(super) struct Candidate<'c, T> {
-    /// Engine, settings, command and memory. `compressed` is what has to be stored beside the pieces, such as a
-    /// dictionary.
+    /// Engine, settings, command and memory. `compressed` counts bytes stored beside the pieces,
+    /// such as a dictionary.
     pub(super) measurement: Measurement,
     /// The content.
     pub(super) pieces: &'c [Vec<T>],
@@ -31,22 +31,22 @@ pub(super) struct Candidate<'c, T> {
     pub(super) decode: Decode<'c, T>,
 }
 
-/// Codes everything once, on one thread.
+/// Encodes or decodes everything once, on one thread.
 type Pass<'c> = Box<dyn Fn() -> Result<(), String> + Sync + 'c>;
 
 /// A candidate whose output was checked.
 pub(super) struct Checked<'c> {
-    /// With its sizes.
+    /// The measurement, now with sizes.
     pub(super) measurement: Measurement,
     encode: Option<Pass<'c>>,
     decode: Pass<'c>,
 }
 
 impl<'c, T: PartialEq + Sync> Candidate<'c, T> {
-    /// Encodes every piece and compares what it decodes to.
+    /// Encodes every piece, decodes it, and compares.
     ///
     /// # Errors
-    /// A sentence that names the settings: a piece cannot be coded, or decodes to something else.
+    /// A sentence that names the settings, if a piece cannot be coded or decodes to something else.
     pub(super) fn check(self) -> Result<Checked<'c>, String> {
         let Candidate { mut measurement, pieces, encode, decode } = self;
         let name = measurement.settings.clone();
@@ -69,7 +69,7 @@ impl<'c, T: PartialEq + Sync> Candidate<'c, T> {
 }
 
 impl<'c> Checked<'c> {
-    /// The same, coded by this work on all pieces, where a command does more than the codec.
+    /// Replaces the timed work, for commands that do more than the codec.
     pub(super) fn coded_by(
         self,
         encode: impl Fn() -> Result<(), String> + Sync + 'c,
@@ -78,7 +78,7 @@ impl<'c> Checked<'c> {
         Checked { encode: Some(Box::new(encode)), decode: Box::new(decode), ..self }
     }
 
-    /// A candidate that exists already and is only decoded; `measurement` has its sizes.
+    /// An existing file that is only decoded. `measurement` has its sizes.
     pub(super) fn decoder(
         measurement: Measurement,
         decode: impl Fn() -> Result<(), String> + Sync + 'c,
@@ -90,7 +90,7 @@ impl<'c> Checked<'c> {
 /// Times all candidates, within about the seconds of the options.
 ///
 /// # Errors
-/// What a candidate says.
+/// The message of a candidate.
 pub(super) fn time(
     candidates: Vec<Checked<'_>>,
     options: &Options,
@@ -125,7 +125,8 @@ struct Session<'s> {
 }
 
 impl<'s> Session<'s> {
-    /// The speeds of every candidate that has such a pass; half of the seconds of the options are for each direction.
+    /// Speeds of every candidate that has such a pass. Each direction gets half of the seconds of
+    /// the options.
     fn speeds(
         &self,
         what: &str,

@@ -1,8 +1,8 @@
-//! Candidates for records, one per line: blocks of several sizes with dictionaries of several sizes, one for all or
-//! few for many files.
+//! Candidates for records, one on each line: blocks of several sizes with dictionaries of several
+//! sizes, either one for all or a few for many files.
 //!
-//! JSON lines with a field that is a key become a block file, by one command. For others the command trains the
-//! dictionary, and blocks are those of the user's storage engine.
+//! JSON lines with a key field become a block file by one command. For other lines the command
+//! trains the dictionary, and the user's storage engine makes the blocks.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -22,33 +22,37 @@ use super::sample::FileSet;
 use super::{Measured, Options, Progress, general};
 use crate::sys::clock::cpu_time;
 
-/// Bytes of the sample for each second: each of 21 candidates is encoded and decoded several times.
+/// Bytes of the sample for each second. Each of 21 candidates is encoded and decoded several times.
 const BYTES_PER_SECOND: f64 = 250e3;
 /// Least and most bytes of the sample.
 const SAMPLE: (u64, u64) = (512 << 10, 8 << 20);
-/// Bytes to train with for each second: four dictionaries are trained, which takes some 120 ns a byte each.
+/// Bytes of training samples for each second. Four dictionaries are trained, at about 120 ns a byte
+/// each.
 const TRAINING_PER_SECOND: f64 = 400e3;
-/// Least and most bytes to train with. The command takes the first 8 MiB.
+/// Least and most bytes of training samples. The command takes the first 8 MiB.
 const TRAINING: (u64, u64) = (512 << 10, 8 << 20);
-/// What `linerate dict build` sorts in memory.
+/// Bytes that `linerate dict build` sorts in memory.
 const SORTED: usize = 256 << 20;
 /// Bytes of a window of the sample.
 const WINDOW: u64 = 128 << 10;
-/// Longest line that is read to its end beyond a window.
+/// Most bytes read beyond a window to reach the end of a line.
 const MAX_LINE: u64 = 64 << 20;
-/// Bytes of content of a block. The first is closest to a record by itself, the last to a page of a database.
+/// Bytes of content in a block. The first is close to a single record, the last to a page of a
+/// database.
 const BLOCKS: [usize; 4] = [1 << 10, 4 << 10, 8 << 10, 16 << 10];
-/// Bytes of the dictionary; 0 for none. 110 KiB is what `zstd --train` makes.
+/// Bytes of the dictionary; 0 means none. `zstd --train` makes 110 KiB.
 const DICTIONARIES: [usize; 5] = [0, 4 << 10, 8 << 10, 32 << 10, 110 << 10];
-/// The default block of `linerate dict`, with which dictionaries are trained.
+/// The default block size of `linerate dict`. Dictionaries are trained with such blocks.
 const USUAL_BLOCK: usize = 4 << 10;
 /// The default level of `linerate dict`.
 const LEVEL: i32 = 3;
-/// Dictionaries for many files, and the size of each: the defaults of `linerate dict cluster`.
+/// Number of dictionaries for many files, and the size of each: the defaults of `linerate dict
+/// cluster`.
 const CLUSTER: (usize, usize) = (8, 8 << 10);
-/// Largest data that is read whole to find out whether a field is a key. It takes about a second.
+/// Largest data that is read completely to find out whether a field is a key, which takes about a
+/// second.
 const MAX_KEY_SEARCH: u64 = 256 << 20;
-/// Names of fields that are likely keys, likeliest first.
+/// Field names that are likely keys, the likeliest first.
 const KEY_NAMES: [&str; 6] = ["id", "_id", "key", "uuid", "name", "url"];
 
 /// Measures blocks and dictionaries on a sample of the lines.
@@ -76,18 +80,20 @@ pub(super) fn measure(
     })
 }
 
-/// Whole lines, with their ends.
+/// Whole lines with their line feeds.
 struct Lines {
-    /// To train with. The same as those to measure if that is the whole file, as of the command.
+    /// Lines to train with. Empty if `measured` has all of the data; then training uses those, as
+    /// the command does.
     training: Vec<Vec<u8>>,
-    /// To measure.
+    /// Lines to measure.
     measured: Vec<Vec<u8>>,
-    /// The file of each line to measure.
+    /// Index of the file of each line in `measured`.
     files: Vec<usize>,
 }
 
 impl Lines {
-    /// Lines from windows that are evenly spread. Of a part of the data, some windows are for training alone.
+    /// Lines from evenly spread windows. If these are only a part of the data, some windows are for
+    /// training alone.
     fn sample(set: &FileSet, options: &Options) -> Result<Lines, String> {
         let wanted = ((options.seconds * BYTES_PER_SECOND) as u64).clamp(SAMPLE.0, SAMPLE.1);
         let training = ((options.seconds * TRAINING_PER_SECOND) as u64).clamp(TRAINING.0, TRAINING.1);
@@ -101,7 +107,8 @@ impl Lines {
             let mut joined: Vec<(usize, Vec<u8>)> = Vec::new();
             for (piece, content) in window.iter().zip(set.read(window)?) {
                 match joined.last_mut() {
-                    // Windows of a large file follow each other: no line is cut between them.
+                    // Adjacent windows of a large file are joined, so that no line is cut between
+                    // them.
                     Some((file, bytes)) if *file == piece.file => bytes.extend_from_slice(&content.bytes),
                     _ => joined.push((piece.file, content.bytes)),
                 }
@@ -130,7 +137,7 @@ impl Lines {
         if self.training.is_empty() { &self.measured } else { &self.training }
     }
 
-    /// The block file with the lines of the sample, made as `linerate dict build` makes it.
+    /// Builds the block file of the sampled lines as `linerate dict build` does.
     fn block_file(&self, field: &str, block: usize, dictionary: Option<&[u8]>) -> Result<Vec<u8>, String> {
         let choice =
             dictionary.map_or(DictionaryChoice::None, |bytes| DictionaryChoice::Embedded(bytes.to_vec()));
@@ -163,7 +170,7 @@ impl Lines {
     }
 }
 
-/// Appends what a line that begins before this offset has behind it.
+/// Appends the rest of the last line of `bytes`, which continues in the file at `offset`.
 fn rest_of_line(path: &Path, offset: u64, bytes: &mut Vec<u8>) -> Result<(), String> {
     if bytes.last() == Some(&b'\n') {
         return Ok(());
@@ -176,14 +183,16 @@ fn rest_of_line(path: &Path, offset: u64, bytes: &mut Vec<u8>) -> Result<(), Str
     read().map(|_| ()).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// The lines that begin here. Of those that begin or end elsewhere, just one kind may count: otherwise long lines would
-/// be more or less frequent than they are.
+/// The lines that begin in `bytes`. A line that begins before them does not count, although the
+/// last line is completed; counting both or neither would make long lines more or less frequent
+/// than they are.
 fn lines_that_begin(bytes: &[u8], begins: bool) -> Vec<Vec<u8>> {
     let lines = bytes.split_inclusive(|&byte| byte == b'\n').skip(usize::from(!begins));
     lines.filter(|line| !line.trim_ascii().is_empty()).map(<[u8]>::to_vec).collect()
 }
 
-/// Lines gathered to blocks of at least `size` bytes, as a storage engine fills them. No block has lines of two files.
+/// Gathers lines into blocks of at least `size` bytes, as a storage engine fills them. No block has
+/// lines of two files.
 fn gather(lines: &[Vec<u8>], files: Option<&[usize]>, size: usize) -> (Vec<Vec<u8>>, Vec<usize>) {
     let (mut blocks, mut owners, mut open, mut owner) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for (i, line) in lines.iter().enumerate() {
@@ -202,7 +211,7 @@ fn gather(lines: &[Vec<u8>], files: Option<&[usize]>, size: usize) -> (Vec<Vec<u
     (blocks, owners)
 }
 
-/// A field that all lines of all files have, each with another value.
+/// Finds a field that is in all lines of all files, with a different value in each.
 fn key_field(
     set: &FileSet,
     lines: &Lines,
@@ -212,7 +221,7 @@ fn key_field(
     let first = lines.measured.first().map(|line| serde_json::from_slice::<Value>(line));
     let Some(Ok(Value::Object(first))) = first else {
         notes.push(
-            "The lines are no JSON objects: the command trains a dictionary for blocks of your own.".into(),
+            "The lines are not JSON objects, so the command trains a dictionary for your own blocks.".into(),
         );
         return None;
     };
@@ -225,7 +234,7 @@ fn key_field(
     let found = fields.into_iter().find(is_key).cloned();
     let Some(field) = found.filter(|_| set.bytes <= MAX_KEY_SEARCH) else {
         notes.push(
-            "No field is known to be a key: the command trains a dictionary for blocks of your own.".into(),
+            "No field is known to be a key, so the command trains a dictionary for your own blocks.".into(),
         );
         return None;
     };
@@ -234,14 +243,14 @@ fn key_field(
         true => Some(field),
         false => {
             notes.push(format!(
-                "The field {field} is not a key of all lines: the command trains a dictionary."
+                "The field {field} is not unique in all lines, so the command trains a dictionary."
             ));
             None
         }
     }
 }
 
-/// Whether every line of every file has this field with another value.
+/// Whether this field is in every line of every file, with a different value in each.
 fn is_unique(set: &FileSet, field: &str) -> bool {
     let mut keys = Keys::of(field);
     set.files.iter().all(|file| {
@@ -252,7 +261,7 @@ fn is_unique(set: &FileSet, field: &str) -> bool {
     })
 }
 
-/// The keys of lines.
+/// The keys of the lines so far.
 struct Keys {
     field: Field,
     key: Vec<u8>,
@@ -265,7 +274,7 @@ impl Keys {
         Keys { field: Field::new(field), key: Vec::new(), seen: HashSet::new() }
     }
 
-    /// Adds the key of a line; false if it has none, or one that is there already.
+    /// Adds the key of a line. Returns false if the line has none, or one that was added before.
     fn add(&mut self, line: &[u8]) -> bool {
         self.key.clear();
         self.field.key(line, &mut self.key).is_ok()
@@ -277,7 +286,7 @@ impl Keys {
 struct Records<'r> {
     set: &'r FileSet,
     lines: &'r Lines,
-    /// The field that is the key.
+    /// The key field, if there is one.
     key: Option<String>,
     options: &'r Options,
     progress: Progress<'r>,
@@ -294,7 +303,7 @@ impl Records<'_> {
         };
         let dictionaries: Vec<(usize, Option<Vec<u8>>, f64)> = DICTIONARIES.iter().map(dictionary).collect();
         if dictionaries.iter().all(|(_, bytes, _)| bytes.is_none()) {
-            notes.push("The records are too few to train a dictionary with.".into());
+            notes.push("There are too few records to train a dictionary.".into());
         }
         let gathered: Vec<Vec<Vec<u8>>> =
             BLOCKS.map(|size| gather(&self.lines.measured, None, size).0).into();
@@ -303,7 +312,8 @@ impl Records<'_> {
         let (mut candidates, mut trained) = (Vec::new(), Vec::new());
         for (&block, pieces) in BLOCKS.iter().zip(&gathered) {
             for (size, dictionary, seconds) in &dictionaries {
-                // A size that nothing could be trained for would be none again.
+                // A size for which no dictionary could be trained would repeat the candidate
+                // without one.
                 if dictionary.is_some() || *size == 0 {
                     candidates.push(self.one(block, *size, dictionary.as_deref(), pieces, &mut eviction)?);
                     trained
@@ -318,7 +328,7 @@ impl Records<'_> {
             .push(general::zstd(&gathered[1], LEVEL, format!("libzstd {LEVEL}, blocks of 4 KiB")).check()?);
         drop(eviction);
         let mut measurements = time(candidates, self.options, self.progress)?;
-        // The command that writes a file trains its dictionary first, and has one thread.
+        // The command that writes a block file trains its dictionary first, on one thread.
         for (found, seconds) in measurements.iter_mut().zip(trained).filter(|_| self.key.is_some()) {
             let for_each = seconds / self.set.bytes.max(1) as f64;
             found.encode = found.encode.map(|speed| speed.after(for_each));
@@ -329,19 +339,20 @@ impl Records<'_> {
         Ok(measurements)
     }
 
-    /// Time for the cold reads of one candidate, of about an eighth of all.
+    /// Time for the cold reads of one candidate. All candidates together get about an eighth of the
+    /// time.
     fn read_budget(&self) -> Duration {
         let candidates = (BLOCKS.len() * DICTIONARIES.len() + 2) as f64;
         Duration::from_secs_f64(self.options.seconds.max(0.0) / 8.0 / candidates)
     }
 
-    /// The part of bytes that are stored once, such as a dictionary, that falls to the sample.
+    /// The share of the sample in bytes that are stored once, such as a dictionary.
     fn share(&self, bytes: u64) -> u64 {
         (u128::from(bytes) * u128::from(self.lines.measured_bytes()) / u128::from(self.set.bytes.max(1)))
             as u64
     }
 
-    /// One block size with one dictionary, or none.
+    /// A candidate with one block size and one dictionary or none.
     fn one<'c>(
         &'c self,
         block: usize,
@@ -375,7 +386,8 @@ impl Records<'_> {
         Ok(checked)
     }
 
-    /// The same blocks in a file with keys, which the command makes and checks.
+    /// Replaces the candidate's work by that of the command: making the file with keys, and
+    /// checking it.
     fn as_file<'c>(
         &'c self,
         mut checked: Checked<'c>,
@@ -395,7 +407,7 @@ impl Records<'_> {
         ))
     }
 
-    /// Few dictionaries for many files; `None` if none pays.
+    /// A candidate with few dictionaries for many files. Returns `None` if no dictionary pays.
     fn clustered<'c>(
         &self,
         pieces: &'c [Vec<u8>],
@@ -444,7 +456,7 @@ impl Records<'_> {
         Ok(Some(checked))
     }
 
-    /// The command that makes such blocks, or at least the dictionary.
+    /// The command that makes such blocks, or at least trains the dictionary.
     fn command(&self, block: usize, dictionary: Option<usize>) -> Option<Vec<String>> {
         let mut command = vec!["linerate".to_owned(), "dict".into()];
         let block = ["-b".to_owned(), format!("{}K", block >> 10)];
@@ -461,7 +473,7 @@ impl Records<'_> {
                 command.extend(block.into_iter().chain(size));
                 "dict"
             }
-            // Nothing is to be trained.
+            // There is no dictionary to train.
             (None, None) => return None,
         };
         command.extend(self.paths());
@@ -481,7 +493,7 @@ impl Records<'_> {
         self.set.files.iter().map(|file| file.path.display().to_string())
     }
 
-    /// A name beside the first file.
+    /// The name of an output file beside the first input.
     fn output(&self, extension: &str) -> String {
         let first: &Path = &self.set.files[0].path;
         first.with_extension(extension).display().to_string()

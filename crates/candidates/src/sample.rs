@@ -1,10 +1,11 @@
 //! A bounded sample of files: whole windows, evenly spread over all of the bytes.
 //!
-//! Files are put in the order of extension, name and path, in which neighbours are alike, and the row is cut into
-//! windows: runs of whole small files, and pieces of large ones. Stratified sampling takes the window of one byte of
-//! every n, so that each type of file has its share of the sample, and a large file more of it than a small one. The
-//! byte is a random one: were it always the first, folders that repeat would be seen in a few of their phases. Windows
-//! are whole, so that blocks formed within them are those of the whole data.
+//! Files are sorted by extension, name and path, so that neighbours are similar. Their bytes, in
+//! that order, are cut into windows: runs of whole small files, and pieces of large ones.
+//! Stratified sampling takes the window of one byte in every n, so that each type of file has its
+//! share of the sample, and a large file has a larger share than a small one. That byte is chosen
+//! at random: always taking the first would show folders that repeat in only a few of their phases.
+//! Windows are whole, so that blocks formed within them are those of the whole data.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -13,16 +14,16 @@ use std::path::{Path, PathBuf};
 /// A file to compress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The path below the folder that was given, with `/` between components.
+    /// The path below the given folder, with `/` between components.
     pub name: String,
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
 impl Entry {
-    /// The name without the folder.
+    /// The last component of the name.
     fn last(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or_default()
     }
@@ -32,7 +33,7 @@ impl Entry {
     }
 }
 
-/// Files in the order in which neighbours are alike.
+/// Files in an order in which neighbours are similar.
 #[derive(Clone, Debug, Default)]
 pub struct FileSet {
     /// The files that are not empty, by extension, name and path.
@@ -44,11 +45,11 @@ pub struct FileSet {
 /// Part of a file, or all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The file, as an index.
+    /// Index of the file.
     pub file: usize,
-    /// Where it begins, in bytes.
+    /// Offset in the file, in bytes.
     pub offset: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
 }
 
@@ -57,7 +58,7 @@ pub type Window = Vec<Piece>;
 
 /// Content that was read.
 pub struct Content {
-    /// A name that no other content has, with the extension of the file.
+    /// A unique name with the extension of the file.
     pub name: String,
     /// The bytes.
     pub bytes: Vec<u8>,
@@ -66,10 +67,10 @@ pub struct Content {
 }
 
 impl FileSet {
-    /// The files at these paths, and those below them. Links below folders are not followed.
+    /// Finds the files at these paths and below them. Links below folders are not followed.
     ///
     /// # Errors
-    /// A sentence that names the path that cannot be read; also if all files are empty.
+    /// A sentence that names the path that cannot be read, or says that all files are empty.
     pub fn new(paths: &[PathBuf]) -> Result<FileSet, String> {
         let mut set = FileSet::default();
         for path in paths {
@@ -142,8 +143,8 @@ impl FileSet {
         windows
     }
 
-    /// Windows of about `size` bytes with about `bytes` in all, evenly spread. All windows if `bytes` are no fewer
-    /// than there are.
+    /// Evenly spread windows of about `size` bytes, with about `bytes` in all. Returns all windows
+    /// if they have no more than `bytes`.
     pub fn spread(&self, size: u64, bytes: u64, seed: u64) -> Vec<Window> {
         let windows = self.windows(size);
         let count = bytes.div_ceil(size).max(1);
@@ -170,7 +171,7 @@ impl FileSet {
     /// Reads the pieces of a window.
     ///
     /// # Errors
-    /// A sentence that names the file: it cannot be read, or has become shorter.
+    /// A sentence that names the file, if it cannot be read or has become shorter.
     pub fn read(&self, window: &[Piece]) -> Result<Vec<Content>, String> {
         window.iter().map(|piece| self.piece(piece)).collect()
     }
@@ -196,7 +197,7 @@ impl FileSet {
     }
 }
 
-/// Bytes of a window.
+/// Number of bytes in a window.
 pub fn length(window: &[Piece]) -> u64 {
     window.iter().map(|piece| piece.len).sum()
 }

@@ -1,8 +1,9 @@
-//! Candidates for RocksDB's SST files: as they are, and their blocks compressed again with other levels and
-//! dictionaries.
+//! Candidates for RocksDB's SST files: the files as they are, and their blocks compressed again
+//! with other levels and dictionaries.
 //!
-//! No command of ours writes SST files. The settings are RocksDB's options in words; the command trains the dictionary
-//! from the same blocks, for storage engines that are given one. RocksDB trains its own with those options.
+//! No command of Linerate writes SST files. The settings are RocksDB's options in words. The
+//! command trains a dictionary from the same blocks, for storage engines that accept one; RocksDB
+//! trains its own with those options.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,15 +17,15 @@ use super::pieces::{Checked, time};
 use super::sample::FileSet;
 use super::{Measured, Options, Progress};
 
-/// Bytes of content of the sample for each second.
+/// Bytes of content in the sample for each second.
 const BYTES_PER_SECOND: f64 = 500e3;
 /// Least and most bytes of the sample.
 const SAMPLE: (u64, u64) = (512 << 10, 16 << 20);
-/// Files of the sample: each has a dictionary of its own.
+/// Most files in the sample. Each has its own dictionary.
 const MAX_FILES: usize = 16;
-/// Blocks of a batch.
+/// Number of blocks in a batch.
 const BATCH: usize = 64;
-/// Level of zstd, and `max_dict_bytes` of the file. 3 is RocksDB's default level.
+/// zstd level, and `max_dict_bytes` of a file. 3 is RocksDB's default level.
 const SETTINGS: [(i32, usize); 7] =
     [(3, 0), (3, 4 << 10), (3, 16 << 10), (3, 64 << 10), (1, 16 << 10), (6, 16 << 10), (9, 16 << 10)];
 /// RocksDB's advice for `zstd_max_train_bytes`, as a multiple of `max_dict_bytes`.
@@ -69,13 +70,14 @@ pub(super) fn measure(
     })
 }
 
-/// Checks the files that stay as they are, and says what they have.
+/// The command for files that stay as they are: it checks them and prints their contents.
 fn keep_command(set: &FileSet) -> Vec<String> {
     let command = ["linerate", "dict", "sst", "verify"].map(str::to_owned).into_iter();
     command.chain(set.files.iter().map(|file| file.path.display().to_string())).collect()
 }
 
-/// Trains the dictionary of the first file from its blocks. `None` without one: its options alone say what to do.
+/// The command that trains a dictionary from the blocks of the first file. `None` without a
+/// dictionary, because the options then say everything.
 fn train_command(set: &FileSet, level: i32, size: usize) -> Option<Vec<String>> {
     let file = &set.files.first().filter(|_| size > 0)?.path;
     let command = ["linerate", "dict", "train", "--sst", "--level"].map(str::to_owned).into_iter();
@@ -94,19 +96,20 @@ fn words(level: i32, size: usize) -> String {
 /// Blocks of open files.
 struct Sample {
     files: Vec<Part>,
-    /// Decoded blocks of all files, and the file of each.
+    /// The decoded blocks of all files, then the index of the file of each.
     blocks: Vec<Vec<u8>>,
     owners: Vec<usize>,
     notes: Vec<String>,
 }
 
-/// What is read of a file.
+/// The part of a file that is read.
 struct Part {
     sst: Sst,
     handles: Vec<Handle>,
-    /// Bytes of content of all blocks by that of the sampled ones: how many times the dictionary is shared.
+    /// Content of all blocks divided by that of the sampled ones. The dictionary is shared by so
+    /// many times more blocks.
     times: f64,
-    /// Compression and dictionary, in words.
+    /// Compression and dictionary, as a text.
     words: String,
 }
 
@@ -142,11 +145,11 @@ impl Sample {
             sample.files.push(Part { sst, handles, times, words });
         }
         if sample.content() == 0 {
-            return Err(format!("{}: there are no data blocks", set.files[0].path.display()));
+            return Err(format!("{}: the file has no data blocks", set.files[0].path.display()));
         }
         if set.files.len() > 1 {
             let first = set.files[0].path.display();
-            sample.notes.push(format!("Each file has a dictionary of its own: the command is for {first}."));
+            sample.notes.push(format!("Each file has its own dictionary; the command is only for {first}."));
         }
         if chosen.len() < set.files.len() {
             sample.notes.push(format!("{} of {} files were measured.", chosen.len(), set.files.len()));
@@ -158,13 +161,14 @@ impl Sample {
         self.blocks.iter().map(|block| block.len() as u64).sum()
     }
 
-    /// Bytes stored for the sampled blocks: their own, and their part of what is stored once for the file.
+    /// Bytes stored for the sampled blocks: their own, and their share of what each file stores
+    /// once.
     fn with_dictionaries(&self, blocks: u64, of_file: impl Fn(usize) -> u64) -> u64 {
         let shares = self.files.iter().enumerate().map(|(i, file)| of_file(i) as f64 / file.times);
         blocks + shares.sum::<f64>() as u64
     }
 
-    /// The files as they are, read through the store.
+    /// Measures the files as they are, read through the store.
     fn as_is<'c>(
         &'c self,
         store: &'c Store,
@@ -224,7 +228,8 @@ impl Sample {
         Ok(Checked::decoder(measurement, decode))
     }
 
-    /// The blocks compressed again, each file with a dictionary of its own; `None` if none can be trained.
+    /// Compresses the blocks again, with a separate dictionary for each file. Returns `None` if no
+    /// dictionary can be trained.
     fn again(
         &self,
         level: i32,

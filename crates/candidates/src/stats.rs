@@ -1,13 +1,13 @@
-//! What is reported of several rounds.
+//! Statistics over several rounds.
 
 use std::time::Duration;
 
-/// The shortest time; `None` without any.
+/// The shortest time; `None` if there are no times.
 pub fn best(times: &[Duration]) -> Option<Duration> {
     times.iter().min().copied()
 }
 
-/// The middle time, or the mean of the two middle ones; `None` without any.
+/// The middle time, or the mean of the two middle ones; `None` if there are no times.
 pub fn median(times: &[Duration]) -> Option<Duration> {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
@@ -15,7 +15,7 @@ pub fn median(times: &[Duration]) -> Option<Duration> {
     Some((sorted[low] + sorted[high]) / 2)
 }
 
-/// The middle number, or the mean of the two middle ones; 0 without any.
+/// The middle number, or the mean of the two middle ones; 0 if there are no numbers.
 pub fn middle(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     match numbers.len() {
@@ -24,7 +24,7 @@ pub fn middle(mut numbers: Vec<f64>) -> f64 {
     }
 }
 
-/// Megabytes (10^6 bytes) per second; infinite for no time at all.
+/// Megabytes (10^6 bytes) per second; infinite for a time of zero.
 pub fn speed(bytes: usize, time: Duration) -> f64 {
     bytes as f64 / 1e6 / time.as_secs_f64()
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// A splitmix64 sequence: unit tests get the same bytes everywhere.
+/// A splitmix64 sequence, which gives unit tests the same bytes everywhere.
 fn numbers(mut state: u64) -> impl FnMut() -> u64 {
     move || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -12,13 +12,13 @@ fn numbers(mut state: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// `n` bytes that no encoder can shorten.
+/// `n` incompressible bytes.
 pub(crate) fn random(n: usize) -> Vec<u8> {
     let mut next = numbers(1);
     (0..n).map(|_| (next() >> 56) as u8).collect()
 }
 
-/// `n` bytes of a service's log in JSON, a row about 130 bytes long.
+/// `n` bytes of a service's log in JSON, in rows of about 130 bytes.
 pub(crate) fn rows(n: usize) -> Vec<u8> {
     let mut next = numbers(2);
     let mut text = String::new();

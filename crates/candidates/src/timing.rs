@@ -7,30 +7,30 @@ use linerate_plan::{Scaling, Speed};
 use super::Progress;
 use crate::sys::clock::{cpu_time, thread_time};
 
-/// Least time of a turn, unless the budget is too small: a shorter one is repeated, so that the clock's resolution and
-/// starting threads cost less than a percent.
+/// Least duration of a turn, unless the budget is too small. Shorter work is repeated, so that the
+/// resolution of the clock and starting threads cost less than one percent.
 const MIN_TURN: Duration = Duration::from_millis(5);
-/// Rounds of every measurement, however long they take.
+/// Least number of rounds, however long they take.
 const MIN_ROUNDS: usize = 3;
-/// Rounds after which the best and the median no longer change.
+/// Most rounds. After these the best and the median no longer change.
 const MAX_ROUNDS: usize = 15;
 
-/// Which time counts.
+/// The time to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// CPU time of the process: other work on the machine shows less in it. For one thread.
+    /// CPU time of the process, which shows less of other work on the machine. For one thread.
     Cpu,
     /// CPU time of this thread, for work that starts no other.
     Thread,
-    /// Elapsed time. For several threads.
+    /// Elapsed time, for several threads.
     Elapsed,
 }
 
 impl Clock {
-    /// Does the work; returns what it returns, and the time that it took.
+    /// Does the work and returns its result with the time it took.
     ///
     /// # Errors
-    /// Those of the work.
+    /// Errors of the work.
     pub fn time<T>(self, work: impl FnOnce() -> Result<T, String>) -> Result<(T, Duration), String> {
         let begun = Instant::now();
         let now: &dyn Fn() -> Duration = match self {
@@ -46,7 +46,7 @@ impl Clock {
 
 /// A candidate's unit of work.
 pub struct Turn<'t> {
-    /// What the progress calls it.
+    /// Its name in progress messages.
     pub name: String,
     /// Bytes of content that one call handles.
     pub bytes: u64,
@@ -54,11 +54,11 @@ pub struct Turn<'t> {
     pub work: Box<dyn FnMut() -> Result<(), String> + 't>,
 }
 
-/// Times turns in interleaved rounds, in alternating order, after one round that does not count. At least
-/// 3 rounds are timed, and more until `budget` is used.
+/// Times turns in interleaved rounds, in alternating order, after one round that does not count. It
+/// times at least 3 rounds, and more until `budget` is used up.
 ///
 /// # Errors
-/// What a turn says, after its name.
+/// The message of a turn, with its name in front.
 pub fn rounds(
     turns: &mut [Turn<'_>],
     clock: Clock,
@@ -97,7 +97,7 @@ impl Turn<'_> {
     }
 }
 
-/// The speed that these times in seconds mean.
+/// The speed for these times in seconds.
 pub fn speed(bytes: u64, mut times: Vec<f64>) -> Speed {
     times.sort_by(f64::total_cmp);
     let of = |seconds: f64| bytes as f64 / seconds.max(1e-9);
@@ -109,17 +109,17 @@ pub fn speed(bytes: u64, mut times: Vec<f64>) -> Speed {
     }
 }
 
-/// 1, 2, 4 and so on, and the number of threads itself.
+/// 1, 2, 4 and so on, and `most` itself.
 pub fn thread_counts(most: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = (0..).map(|i| 1 << i).take_while(|n| *n < most).collect();
     counts.push(most.max(1));
     counts
 }
 
-/// Runs `work(0)` to `work(threads - 1)`, each on a thread of its own.
+/// Runs `work(0)` to `work(threads - 1)`, each on its own thread.
 ///
 /// # Errors
-/// What one of them says, or that a thread cannot be started.
+/// The message of one of them, or that a thread cannot be started.
 pub fn on_threads(threads: usize, work: &(dyn Fn(usize) -> Result<(), String> + Sync)) -> Result<(), String> {
     std::thread::scope(|scope| {
         let started: Result<Vec<_>, _> =
@@ -133,7 +133,7 @@ pub fn on_threads(threads: usize, work: &(dyn Fn(usize) -> Result<(), String> + 
     })
 }
 
-/// The scaling that speeds of these numbers of threads mean.
+/// Combines numbers of threads with their speeds.
 pub fn scaling(threads: &[usize], speeds: impl IntoIterator<Item = Speed>) -> Vec<Scaling> {
     threads.iter().zip(speeds).map(|(&threads, speed)| Scaling { threads, speed }).collect()
 }

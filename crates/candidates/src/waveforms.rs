@@ -1,4 +1,5 @@
-//! Candidates for waveforms: Delta-Rice 1 with default and tuned parameters, Delta-Rice 2, beside general codecs.
+//! Candidates for waveforms: Delta-Rice 1 with default and tuned parameters, and Delta-Rice 2,
+//! beside general codecs.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -15,21 +16,22 @@ use super::arrays::{Array, Container, Found, counted, find};
 use super::pieces::{Candidate, Checked, time};
 use super::{Measured, Options, Progress, Shape, bytes, general};
 
-/// Bytes of the sample for each second. A round of all candidates takes about 200 ns a byte, most of it in the general
-/// codecs.
+/// Bytes of the sample for each second. A round of all candidates takes about 200 ns a byte, most
+/// of it in the general codecs.
 const BYTES_PER_SECOND: f64 = 1e6;
 /// Least and most bytes of the sample.
 const SAMPLE: (u64, u64) = (256 << 10, 32 << 20);
 /// Levels of libzstd to compare with.
 const ZSTD_LEVELS: [i32; 2] = [3, 9];
-/// HDF5's numbers of the filters.
+/// HDF5's filter numbers of versions 1 and 2.
 const FILTER: (u32, u32) = (32025, 325);
 
-/// Measures Delta-Rice on arrays in `.npy`, WAV and HDF5 files. Files without samples that it takes are measured as
-/// plain bytes.
+/// Measures Delta-Rice on arrays in `.npy`, WAV and HDF5 files. If no file has samples that it
+/// takes, the files are measured as plain bytes.
 ///
 /// # Errors
-/// A sentence that names the file that cannot be read, or the candidate that fails; or that libhdf5 is missing.
+/// A sentence, if a file cannot be read or a candidate fails (with its name), or if libhdf5 is
+/// missing.
 pub(super) fn measure(
     paths: &[PathBuf],
     options: &Options,
@@ -63,7 +65,8 @@ pub(super) fn measure(
     Ok(Measured { measurements, bytes: all, sampled, notes: found.notes, ..Measured::default() })
 }
 
-/// Leaves out arrays of another type, or in another container than the first that remains: one command is for all.
+/// Leaves out arrays of another type, or in another container than the first remaining one, because
+/// one command is for all.
 fn keep_alike(found: &mut Found, element: ElementType) {
     let before = found.arrays.len();
     let container = found.arrays.iter().find(|array| array.element == element).map(|array| array.container);
@@ -71,7 +74,7 @@ fn keep_alike(found: &mut Found, element: ElementType) {
     let (left, name) = (before - found.arrays.len(), element.name());
     if left > 0 {
         found.notes.push(format!(
-            "{} left out: not {name} samples in the same kind of file.",
+            "{} left out: samples are not {name}, or the file is of another kind.",
             counted(left, "array")
         ));
     }
@@ -82,14 +85,14 @@ fn keep_alike(found: &mut Found, element: ElementType) {
     if found.arrays.iter().any(|array| array.path != *first) {
         found
             .notes
-            .push(format!("The command is for {}: h5repack takes one file at a time.", first.display()));
+            .push(format!("The command is only for {}: h5repack takes one file at a time.", first.display()));
     }
     found
         .notes
-        .push("h5repack loads the filters from the folder that HDF5_PLUGIN_PATH names: set it to that of Linerate's plugins.".into());
+        .push("h5repack loads filters from the folder in HDF5_PLUGIN_PATH: set it to the folder with Linerate's plugins.".into());
 }
 
-/// The type that most bytes of the arrays have.
+/// The type of most of the arrays' bytes.
 fn most_common(arrays: &[Array]) -> Option<ElementType> {
     let bytes = |element: &ElementType| -> u64 {
         arrays.iter().filter(|array| array.element == *element).map(Array::bytes).sum()
@@ -116,9 +119,9 @@ words!(i16, u16, i32, u32);
 /// Pieces of arrays of one type.
 struct Sample<'s> {
     arrays: &'s [Array],
-    /// The array of each piece.
+    /// Index of the array of each piece.
     owners: &'s [usize],
-    /// The pieces as they are in the files.
+    /// The bytes of the pieces as in the files.
     raw: &'s [Vec<u8>],
 }
 
@@ -127,12 +130,12 @@ impl Sample<'_> {
         self.raw.iter().map(|piece| T::from_bytes(piece)).collect()
     }
 
-    /// The samples as 16-bit words, which version 1 takes for either sign.
+    /// The samples as 16-bit words, which version 1 takes for both signs.
     fn words(&self) -> Vec<Vec<i16>> {
         self.typed()
     }
 
-    /// Measures all candidates; `words` are the samples for version 1, which has 16 bits.
+    /// Measures all candidates. `words` are the samples for version 1, which only takes 16 bits.
     fn measure<T: Word>(
         &self,
         words: Option<&Vec<Vec<i16>>>,
@@ -147,7 +150,7 @@ impl Sample<'_> {
             for setting in self.settings(words) {
                 progress(&setting.words());
                 let checked = self.version_1(words, &setting).check()?;
-                // The command refuses such chunks, and general codecs do better.
+                // The command refuses chunks that expand, and general codecs do better.
                 if !expands(checked.measurement.content as usize / 2, checked.measurement.compressed) {
                     candidates.push(checked);
                 }
@@ -166,7 +169,7 @@ impl Sample<'_> {
         time(candidates, options, progress)
     }
 
-    /// Parameters of version 1 to try. Each array has its own.
+    /// Parameters of version 1 to try, separately for each array.
     fn settings(&self, words: &[Vec<i16>]) -> Vec<Setting> {
         let usual = |(array, _): (&Array, usize)| Params::new(8, segment(array)).unwrap_or_default();
         let of_array = |at: usize| -> Vec<i16> {
@@ -182,7 +185,7 @@ impl Sample<'_> {
             Setting { choice: Choice::Default, params: arrays().map(usual).collect() },
             Setting { choice: Choice::TunedM, params: arrays().map(tuned).collect() },
         ];
-        // A command has one filter for all files; datasets have their own.
+        // A command has one filter for all files; only datasets have their own.
         if self.arrays.len() == 1 || self.arrays[0].container == Container::Hdf5 {
             let searched = |(array, at): (&Array, usize)| best_filter(&of_array(at), segment(array));
             let params: Vec<Params> = arrays().map(searched).collect();
@@ -197,7 +200,7 @@ impl Sample<'_> {
     fn version_1<'c>(&'c self, words: &'c [Vec<i16>], setting: &Setting) -> Candidate<'c, i16> {
         let params: Vec<Params> = self.owners.iter().map(|&owner| setting.params[owner]).collect();
         let for_encoding = params.clone();
-        // The command looks for what it is not told.
+        // The command searches for parameters that it is not given.
         let tunes = setting.choice == Choice::TunedM && setting.common_m().is_none();
         let longest = words.iter().map(Vec::len).max().unwrap_or(0);
         Candidate {
@@ -269,7 +272,7 @@ impl Sample<'_> {
             engine: "rice".into(),
             settings,
             command: Some(command),
-            // Nothing is kept between calls; a thread has the samples of a piece.
+            // Nothing is kept between calls. A thread holds the samples of a piece.
             memory: Memory { per_stream: 0, per_thread: buffer as u64 },
             ..Measurement::default()
         }
@@ -281,7 +284,7 @@ impl Sample<'_> {
         }
         let mut flags = vec!["--v1".to_owned()];
         match setting.choice {
-            // Without it the command looks for the best m of each array, and reads them twice.
+            // Without --m the command searches for the best m of each array, and reads them twice.
             Choice::Default | Choice::TunedM => {
                 flags.extend(setting.common_m().into_iter().flat_map(|m| ["--m".to_owned(), m.to_string()]));
             }
@@ -300,7 +303,7 @@ impl Sample<'_> {
         }
     }
 
-    /// `linerate rice encode` of all files.
+    /// The `linerate rice encode` command for all files.
     fn encode(&self, flags: Vec<String>) -> Vec<String> {
         let mut command = vec!["linerate".to_owned(), "rice".into(), "encode".into()];
         command.extend(flags);
@@ -311,7 +314,8 @@ impl Sample<'_> {
         command
     }
 
-    /// `h5repack` of the first file, with these filter numbers and values for the dataset of each array.
+    /// The `h5repack` command for the first file, with the filter number and values for the dataset
+    /// of each array.
     fn repack(&self, filter: impl Fn(usize) -> (u32, Vec<u32>)) -> Vec<String> {
         let path = &self.arrays[0].path;
         let mut command = vec!["h5repack".to_owned()];
@@ -334,12 +338,13 @@ impl Sample<'_> {
     }
 }
 
-/// The segment that the command and HDF5's filter choose for an array or chunk of this shape.
+/// The segment length that the command and HDF5's filter choose for an array or chunk of this
+/// shape.
 fn segment(array: &Array) -> Option<NonZeroU32> {
     Params::segment_for(array.coded_shape())
 }
 
-/// `run.h5` becomes `run.rice.h5`.
+/// Renames `run.h5` to `run.rice.h5`.
 fn repacked(path: &Path) -> PathBuf {
     let end = path.extension().map_or_else(|| "h5".into(), |end| end.to_string_lossy().into_owned());
     path.with_extension(format!("rice.{end}"))
@@ -349,10 +354,10 @@ fn list<T: ToString>(values: &[T]) -> String {
     values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// How the parameters of version 1 are chosen.
+/// How parameters of version 1 are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    /// m = 8 and the running difference.
+    /// m = 8 with the running difference.
     Default,
     /// The best m for the running difference.
     TunedM,
@@ -387,13 +392,13 @@ impl Setting {
         }
     }
 
-    /// The m of all arrays.
+    /// The m that all arrays share, if they do.
     fn common_m(&self) -> Option<u32> {
         let first = self.params.first()?.m();
         self.params.iter().all(|params| params.m() == first).then_some(first)
     }
 
-    /// Values for HDF5's filter, which chooses the segment if there is only the first.
+    /// Values for HDF5's filter, which chooses the segment if it only gets the first value.
     fn filter_values(&self, owner: usize) -> Vec<u32> {
         let params = &self.params[owner];
         match self.choice {

@@ -1,4 +1,4 @@
-//! CPU time of the process and the thread, and the size of the C heap.
+//! CPU time of the process and of the thread, and the size of the C heap.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use windows_sys::Win32::System::Threading::{
 /// CPU time of this process so far, user and system.
 ///
 /// # Panics
-/// If the system has no such clock.
+/// Panics if the system has no such clock.
 #[cfg(unix)]
 pub fn cpu_time() -> Duration {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID)
@@ -21,7 +21,7 @@ pub fn cpu_time() -> Duration {
 /// CPU time of this thread so far, user and system.
 ///
 /// # Panics
-/// If the system has no such clock.
+/// Panics if the system has no such clock.
 #[cfg(unix)]
 pub fn thread_time() -> Duration {
     clock(libc::CLOCK_THREAD_CPUTIME_ID)
@@ -36,27 +36,30 @@ fn clock(id: libc::clockid_t) -> Duration {
     Duration::new(t.tv_sec as u64, t.tv_nsec as u32)
 }
 
-/// CPU time of this process so far, user and system, in steps of the scheduler's tick (15.6 ms by default).
+/// CPU time of this process so far, user and system, in steps of the scheduler's tick (15.6 ms by
+/// default).
 ///
 /// # Panics
-/// If the system has no such clock.
+/// Panics if the system has no such clock.
 #[cfg(windows)]
 pub fn cpu_time() -> Duration {
     // SAFETY: the pseudo-handle of this process is always valid.
     times(|[a, b, c, d]| unsafe { GetProcessTimes(GetCurrentProcess(), a, b, c, d) })
 }
 
-/// CPU time of this thread so far, user and system, in steps of the scheduler's tick (15.6 ms by default).
+/// CPU time of this thread so far, user and system, in steps of the scheduler's tick (15.6 ms by
+/// default).
 ///
 /// # Panics
-/// If the system has no such clock.
+/// Panics if the system has no such clock.
 #[cfg(windows)]
 pub fn thread_time() -> Duration {
     // SAFETY: the pseudo-handle of this thread is always valid.
     times(|[a, b, c, d]| unsafe { GetThreadTimes(GetCurrentThread(), a, b, c, d) })
 }
 
-/// The sum of kernel and user time, the last two of the four times that `read` writes, in units of 100 ns.
+/// Adds kernel and user time: the last two of the four times that `read` writes, in units of 100
+/// ns.
 #[cfg(windows)]
 fn times(read: impl FnOnce([*mut FILETIME; 4]) -> i32) -> Duration {
     let mut times = [FILETIME { dwLowDateTime: 0, dwHighDateTime: 0 }; 4];
@@ -65,8 +68,9 @@ fn times(read: impl FnOnce([*mut FILETIME; 4]) -> i32) -> Duration {
     Duration::from_nanos((ticks(times[2]) + ticks(times[3])) * 100)
 }
 
-/// Bytes that the C heap holds for this process, which Rust's system allocator shares; `None`
-/// where the C library cannot tell, as glibc before 2.33: it is looked up, so that programs start there, too.
+/// Bytes that the C heap holds for this process. Rust's system allocator uses it too. Returns
+/// `None` if the C library has no such function, as glibc before 2.33; it is looked up at run time,
+/// so that programs also start there.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn heap_in_use() -> Option<usize> {
     type Mallinfo2 = unsafe extern "C" fn() -> libc::mallinfo2;
@@ -82,14 +86,14 @@ pub fn heap_in_use() -> Option<usize> {
     Some(info.uordblks + info.hblkhd)
 }
 
-/// The C library cannot tell.
+/// This C library has no such function.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn heap_in_use() -> Option<usize> {
     None
 }
 
-/// Runs `make` and tells how many bytes of heap its result holds, with what the allocator rounds
-/// up to (pages, for large pieces).
+/// Runs `make` and returns its result with the heap bytes that the result holds, including rounding
+/// by the allocator (to pages, for large pieces).
 pub fn footprint<T>(make: impl FnOnce() -> T) -> (T, Option<usize>) {
     let before = heap_in_use();
     let made = make();

@@ -1,6 +1,8 @@
-//! libhdf5, loaded at run time where the machine has it: the integer datasets of a file, and their rows.
+//! libhdf5, loaded at run time if the machine has it: the integer datasets of a file, and their
+//! samples.
 //!
-//! HDF5 is not safe to call from several threads. A [`File`] holds the library's lock while it is open.
+//! HDF5 must not be called from several threads at once. A [`File`] holds the library's lock while
+//! it is open.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::Path;
@@ -9,9 +11,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use libloading::Library;
 use linerate_core::lock;
 
-/// Names the library to load, instead of the usual ones.
+/// Environment variable that names the library to load, instead of the usual ones.
 const VARIABLE: &str = "LINERATE_LIBHDF5";
-/// Debian's and Ubuntu's serial builds first, then what others call theirs; 103 is HDF5 1.10, 310 is 1.14.
+/// Debian's and Ubuntu's serial builds first, then the names of others. 103 is HDF5 1.10, 310 is
+/// 1.14.
 const NAMES: [&str; 9] = [
     "libhdf5_serial.so.310",
     "libhdf5_serial.so.103",
@@ -48,7 +51,7 @@ type Visit = unsafe extern "C" fn(Hid, c_int, c_int, OnLink, *mut c_void) -> c_i
 
 macro_rules! functions {
     ($($name:ident($($argument:ty),*) -> $result:ty;)*) => {
-        /// The functions that are used, under their names in the library.
+        /// The functions that are used, with their names in the library.
         #[allow(non_snake_case)]
         struct Functions {
             $($name: unsafe extern "C" fn($($argument),*) -> $result,)*
@@ -60,8 +63,9 @@ macro_rules! functions {
 
         impl Functions {
             fn find(library: Library) -> Result<Functions, libloading::Error> {
-                // SAFETY: the types are those of HDF5's public headers, 1.10 and newer, for these names. The two
-                // forms of `H5Lvisit` differ in the fields of a structure of which only the first is read.
+                // SAFETY: the types are those of HDF5's public headers, 1.10 and newer, for these
+                // names. The two forms of `H5Lvisit` differ in the fields of a structure, of which
+                // only the first is read.
                 unsafe {
                     let visit = ["H5Lvisit2", "H5Lvisit1"]
                         .into_iter()
@@ -108,7 +112,7 @@ functions! {
     H5Pclose(Hid) -> c_int;
 }
 
-/// The library, loaded once for the process.
+/// The library, which is loaded once for the process.
 fn library() -> Result<MutexGuard<'static, Functions>, String> {
     static LOADED: OnceLock<Result<Mutex<Functions>, String>> = OnceLock::new();
     match LOADED.get_or_init(|| load().map(Mutex::new)) {
@@ -119,8 +123,8 @@ fn library() -> Result<MutexGuard<'static, Functions>, String> {
 
 fn load() -> Result<Functions, String> {
     let named = std::env::var_os(VARIABLE);
-    // SAFETY: HDF5's start-up code only fills its own tables; a user who names another library answers for what
-    // that one does.
+    // SAFETY: HDF5's start-up code only fills its own tables. A user who names another library
+    // answers for what that one does.
     let open = |name: &std::ffi::OsStr| unsafe { Library::new(name) };
     let found = match &named {
         Some(name) => open(name).map_err(|e| format!("{VARIABLE}: {e}"))?,
@@ -133,10 +137,10 @@ fn load() -> Result<Functions, String> {
         })?,
     };
     let functions =
-        Functions::find(found).map_err(|e| format!("the libhdf5 of this machine is of no use: {e}"))?;
+        Functions::find(found).map_err(|e| format!("libhdf5 of this machine cannot be used: {e}"))?;
     let (mut major, mut minor, mut release) = (0, 0, 0);
-    // SAFETY: the library is loaded, and the three numbers are valid to write to. The handler that prints errors is
-    // replaced by none.
+    // SAFETY: the library is loaded, and the three numbers are valid to write to. The handler that
+    // prints errors is removed.
     let opened = unsafe {
         (functions.H5get_libversion)(&mut major, &mut minor, &mut release);
         (functions.H5open)() >= 0
@@ -157,7 +161,7 @@ struct Object {
 }
 
 impl Object {
-    /// `None` for the negative number that stands for an error.
+    /// Returns `None` if `id` is negative, which means an error.
     fn new(id: Hid, close: Close) -> Option<Object> {
         (id >= 0).then_some(Object { id, close })
     }
@@ -165,29 +169,29 @@ impl Object {
 
 impl Drop for Object {
     fn drop(&mut self) {
-        // SAFETY: the identifier was opened for this object, whose library is loaded and locked as long as a
-        // `File` is there, and is closed once.
+        // SAFETY: the identifier was opened for this object and is closed once; its library is
+        // loaded, and locked as long as a `File` exists.
         unsafe { (self.close)(self.id) };
     }
 }
 
-/// Integers with 2 or 4 bytes, or what else a dataset holds.
+/// The type of a dataset's samples: the Rice codec takes integers of 2 or 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Type {
-    /// Bytes.
+    /// Size in bytes.
     pub(crate) size: usize,
-    /// Whether it has a sign.
+    /// Whether the integers are signed.
     pub(crate) signed: bool,
 }
 
 /// A dataset of little-endian integers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dataset {
-    /// Path in the file, from `/` on.
+    /// Path in the file, beginning with `/`.
     pub(crate) name: String,
     /// Type of the samples.
     pub(crate) samples: Type,
-    /// Length of each axis, at least one.
+    /// Length of each axis; there is at least one.
     pub(crate) shape: Vec<u64>,
     /// Length of each axis of a chunk; `None` for a dataset without chunks.
     pub(crate) chunk: Option<Vec<u64>>,
@@ -206,15 +210,15 @@ impl File {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// A sentence: the library is missing, or this is no HDF5 file.
+    /// A sentence, if the library is missing or this is not an HDF5 file.
     pub(crate) fn open(path: &Path) -> Result<File, String> {
         let functions = library()?;
         let no_name = || "the name of an HDF5 file cannot contain a NUL byte".to_owned();
         let name = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| no_name())?;
         // SAFETY: the name ends with NUL; the library is locked.
         let id = unsafe { (functions.H5Fopen)(name.as_ptr(), READ_ONLY, DEFAULT) };
-        let file =
-            Object::new(id, functions.H5Fclose).ok_or("libhdf5 cannot open it: no HDF5 file, or damaged")?;
+        let file = Object::new(id, functions.H5Fclose)
+            .ok_or("libhdf5 cannot open it: it is not an HDF5 file, or is damaged")?;
         Ok(File { file, functions })
     }
 
@@ -226,11 +230,12 @@ impl File {
             info: *const c_void,
             names: *mut c_void,
         ) -> c_int {
-            // SAFETY: HDF5 passes a NUL-terminated name, a structure whose first field is the kind of link in every
-            // version, and the pointer to the list, which nothing else uses meanwhile.
+            // SAFETY: HDF5 passes a NUL-terminated name, a structure whose first field is the kind
+            // of link in every version, and the pointer to the list, which nothing else uses
+            // meanwhile.
             let (name, kind, names) =
                 unsafe { (CStr::from_ptr(name), *info.cast::<c_int>(), &mut *names.cast::<Vec<CString>>()) };
-            // Soft and external links lead to what has a name of its own, or to another file.
+            // Soft and external links lead to objects with another name, or to another file.
             if kind == HARD_LINK {
                 names.push(name.to_owned());
             }
@@ -238,11 +243,11 @@ impl File {
         }
         let mut names: Vec<CString> = Vec::new();
         let list: *mut c_void = (&raw mut names).cast();
-        // SAFETY: the file is open; `collect` takes the list that it is given.
+        // SAFETY: the file is open; `collect` uses `list` with the type that it has.
         unsafe { (self.functions.visit)(self.file.id, INDEX_BY_NAME, INCREASING, collect, list) };
         let (mut found, mut others) = (Vec::new(), 0);
         for name in names {
-            // Groups and types have names too.
+            // Groups and types also have names.
             let Some(dataset) = self.dataset(&name) else { continue };
             match self.describe(&dataset, format!("/{}", name.to_string_lossy())) {
                 Some(dataset) => found.push(dataset),
@@ -268,11 +273,11 @@ impl File {
         Object::new(unsafe { (self.functions.H5Dget_type)(dataset.id) }, self.functions.H5Tclose)
     }
 
-    /// `None` unless the dataset has axes and holds integers that the Rice codec takes.
+    /// Returns `None` unless the dataset has axes and holds integers that the Rice codec takes.
     fn describe(&self, dataset: &Object, name: String) -> Option<Dataset> {
         let functions = &*self.functions;
         let (kind, space) = (self.kind(dataset)?, self.space(dataset)?);
-        // SAFETY: questions about a type that is open.
+        // SAFETY: these functions query a type that is open.
         let (class, size, sign, order) = unsafe {
             (
                 (functions.H5Tget_class)(kind.id),
@@ -313,10 +318,11 @@ impl File {
         })
     }
 
-    /// The samples of a box of a dataset, in its order: from `start` on, `count` along each axis.
+    /// Reads the samples of a box in the dataset's order: from `start`, `count` along each axis.
     ///
     /// # Errors
-    /// A sentence: a filter is missing, the file is damaged, or the box is not within the dataset.
+    /// A sentence, if a filter is missing, the file is damaged, or the box is not within the
+    /// dataset.
     pub(crate) fn read(&self, of: &Dataset, start: &[u64], count: &[u64]) -> Result<Vec<u8>, String> {
         let failed = |what: &str| format!("{}: {what}", of.name);
         let rank = of.shape.len();
@@ -334,8 +340,9 @@ impl File {
             let name = CString::new(of.name.as_str()).ok()?;
             let dataset = self.dataset(&name)?;
             let (kind, space) = (self.kind(&dataset)?, self.space(&dataset)?);
-            // SAFETY: the lists have as many numbers as the dataset has axes. What is read has the type of the
-            // dataset, so that `into` has room for the samples of the box; all objects are open.
+            // SAFETY: the lists have as many numbers as the dataset has axes. The samples are read
+            // with the type of the dataset, so `into` has room for those of the box; all objects
+            // are open.
             let done = unsafe {
                 let memory = (functions.H5Screate_simple)(rank as c_int, count.as_ptr(), std::ptr::null());
                 let memory = Object::new(memory, functions.H5Sclose)?;
