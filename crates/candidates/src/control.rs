@@ -1,4 +1,5 @@
-//! The control of ratio estimates: zstd 1 in blocks of 256 KiB, fast enough to see most of the data.
+//! The control of ratio estimates: zstd 1 in blocks of 256 KiB, which is fast enough for most of
+//! the data.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;

@@ -1,4 +1,5 @@
-//! Candidates for folders: Nx archives by codec, level, block size and preset, packed and read by the engine itself.
+//! Candidates for folders: Nx archives by codec, level, block size and preset, packed and read by
+//! the engine itself.
 //!
 //! A ratio is estimated in two steps, because slow levels can compress only a part of the data. A
 //! fast control compresses as much of the data as the time allows, mostly all of it. The factor

@@ -20,7 +20,8 @@
 //! | `records` | lines: blocks and dictionaries |
 //! | [`messages`] | recordings of gateways: transports and windows |
 //! | [`sst`] | RocksDB's SST files: their blocks with other levels and dictionaries |
-//! | `pieces`, `blocks` | pieces that candidates code, checked and timed; blocks with dictionaries and cold reads |
+//! | `pieces` | pieces that candidates code, checked and timed |
+//! | `blocks` | blocks with dictionaries, and cold reads |
 //! | `general` | libzstd and deflate, to compare with |
 //! | [`stats`], [`environment`] | medians and speeds; date, CPU and command of a measurement |
 //! | `sys/` | the operating system's clocks, HDF5's library: all `unsafe` code |

@@ -25,7 +25,8 @@ const LEVELS: [(i32, f64); 7] =
     [(1, 4.0), (3, 7.0), (6, 25.0), (REFERENCE_LEVEL, 45.0), (12, 80.0), (16, 250.0), (19, 450.0)];
 /// The level that deep settings are compared with.
 const REFERENCE_LEVEL: i32 = 9;
-/// Block sizes beside 1 MiB, with a level and its cost: small ones for random access, large ones for size.
+/// Block sizes beside 1 MiB, with a level and its cost: small ones for random access, large ones
+/// for small archives.
 const BLOCKS: [(u64, i32, f64); 5] = [
     (128 << 10, 3, 7.0),
     (128 << 10, 12, 50.0),

@@ -222,7 +222,8 @@ impl File {
         Ok(File { file, functions })
     }
 
-    /// The datasets of little-endian integers with 2 or 4 bytes, by name, and the number of other datasets.
+    /// The datasets of little-endian integers with 2 or 4 bytes, by name, and the number of other
+    /// datasets.
     pub(crate) fn datasets(&self) -> (Vec<Dataset>, usize) {
         unsafe extern "C" fn collect(
             _: Hid,
@@ -301,7 +302,8 @@ impl File {
         let made = unsafe { (functions.H5Dget_create_plist)(dataset.id) };
         let made = Object::new(made, functions.H5Pclose)?;
         let mut chunk = [0; MAX_RANK];
-        // SAFETY: the list of properties is open; there is room for as many axes as the dataset has.
+        // SAFETY: the list of properties is open; there is room for as many axes as the dataset
+        // has.
         let (layout, filters) = unsafe {
             let layout = (functions.H5Pget_layout)(made.id);
             if layout == CHUNKED {
