@@ -17,7 +17,7 @@ final class ArrayStream extends InputStream {
         end = length;
     }
 
-    /** Ends the stream, since another payload is written to the array. */
+    /** Ends the stream, because the array gets another payload. */
     void end() {
         array = null;
     }

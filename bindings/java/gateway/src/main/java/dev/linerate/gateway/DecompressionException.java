@@ -6,8 +6,8 @@ import java.util.Objects;
 /**
  * Signals a damaged stream, or one above the limits.
  *
- * <p>It persists: every further call of the decompressor throws the same until {@link GatewayDecompressor#reset},
- * because each message depends on all before it.
+ * <p>The error persists: every further call of the decompressor throws the same exception until
+ * {@link GatewayDecompressor#reset}, because each message depends on all before it.
  */
 public class DecompressionException extends IOException {
     private static final long serialVersionUID = 1L;

@@ -1,6 +1,9 @@
 package dev.linerate.gateway;
 
-/** What both sides of a websocket have agreed on: windows, and whether they are kept from one message to the next. */
+/**
+ * The result of a websocket's handshake: the windows, and whether they are kept from one message to
+ * the next.
+ */
 public final class DeflateAgreement {
     static final int NUMBERS = 4;
 
@@ -30,9 +33,9 @@ public final class DeflateAgreement {
     }
 
     /**
-     * Returns the window of what this side sends.
+     * Returns the window size of messages that this side sends.
      *
-     * @return the base-2 logarithm of its bytes
+     * @return the base-2 logarithm of the size in bytes
      */
     public int encoderWindowBits() {
         return encoderBits;
@@ -48,9 +51,9 @@ public final class DeflateAgreement {
     }
 
     /**
-     * Returns the window of what the peer sends.
+     * Returns the window size of messages that the peer sends.
      *
-     * @return the base-2 logarithm of its bytes
+     * @return the base-2 logarithm of the size in bytes
      */
     public int decoderWindowBits() {
         return decoderBits;
@@ -68,7 +71,7 @@ public final class DeflateAgreement {
     /**
      * Creates the encoder of a connection.
      *
-     * @return the encoder of what this side sends
+     * @return the encoder for messages of this side
      */
     public DeflateEncoder newEncoder() {
         return new DeflateEncoder(encoderBits, encoderTakeover, options.level, options.rememberPrepared);
@@ -77,7 +80,7 @@ public final class DeflateAgreement {
     /**
      * Creates the decoder of a connection.
      *
-     * @return the decoder of what the peer sends
+     * @return the decoder for messages of the peer
      */
     public DeflateDecoder newDecoder() {
         return new DeflateDecoder(decoderBits, decoderTakeover, options.messageLimit, options.ratioLimit);

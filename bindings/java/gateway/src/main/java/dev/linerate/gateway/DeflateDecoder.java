@@ -6,9 +6,10 @@ import java.nio.ByteBuffer;
 /**
  * Decompresses the messages that the peer of a websocket sends, without frames (RFC 7692, section 7.2.2).
  *
- * <p>After a {@link DecompressionException} every call throws the same: the connection cannot go on. It may be used by
- * different threads, one at a time: the second one gets an {@link IllegalStateException}, as does any use after
- * {@link #close}. A decoder that becomes unreachable without it is freed some time after garbage collection.
+ * <p>After a {@link DecompressionException} every call throws the same exception: the connection
+ * cannot go on. Different threads may use a decoder, one at a time; a second thread gets an
+ * {@link IllegalStateException}, as does any use after {@link #close}. A decoder that becomes
+ * unreachable without {@code close} is freed some time after garbage collection.
  */
 public final class DeflateDecoder implements Closeable {
     private static final long DONE = 1L << 62;
@@ -23,14 +24,17 @@ public final class DeflateDecoder implements Closeable {
     }
 
     /**
-     * Decompresses a part of a message, or a whole one, until it or the room ends.
+     * Decompresses a message, or a part of one, until its end or until {@code into} is full.
      *
-     * @param part the bytes from its position to its limit, in a buffer of any kind; its position moves behind what is read
-     * @param last whether the message ends with it
-     * @param into a direct buffer that shares no memory with the part; its position moves behind what is written
-     * @return whether all of the part is decompressed. Otherwise there is no room left: call again with the rest of it,
-     *     which may be empty, and more room
-     * @throws DecompressionException if the message is damaged or above the limits; {@code into} has part of it then
+     * @param part the bytes from its position to its limit, in a buffer of any kind; its position
+     *     moves past the bytes that were read
+     * @param last whether the message ends with this part
+     * @param into a direct buffer that shares no memory with the part; its position moves past the
+     *     output
+     * @return whether all of the part is decompressed. Otherwise {@code into} is full: call again
+     *     with more room and the rest of the part, which may be empty
+     * @throws DecompressionException if the message is damaged or above the limits; {@code into}
+     *     then has part of it
      * @throws IllegalArgumentException if {@code into} is not direct, or is read-only
      */
     public boolean decode(ByteBuffer part, boolean last, ByteBuffer into) throws DecompressionException {

@@ -6,8 +6,9 @@ import java.nio.ByteBuffer;
 /**
  * Compresses the messages that one side of a websocket sends, without frames (RFC 7692, section 7.2.1).
  *
- * <p>It may be used by different threads, one at a time: the second one gets an {@link IllegalStateException}, as does any
- * use after {@link #close}. An encoder that becomes unreachable without it is freed some time after garbage collection.
+ * <p>Different threads may use an encoder, one at a time; a second thread gets an
+ * {@link IllegalStateException}, as does any use after {@link #close}. An encoder that becomes
+ * unreachable without {@code close} is freed some time after garbage collection.
  */
 public final class DeflateEncoder implements Closeable {
     private final int windowBits;
@@ -20,26 +21,26 @@ public final class DeflateEncoder implements Closeable {
     }
 
     /**
-     * Returns the window of this encoder.
+     * Returns the window size of this encoder.
      *
-     * @return the base-2 logarithm of its bytes
+     * @return the base-2 logarithm of the size in bytes
      */
     public int windowBits() {
         return windowBits;
     }
 
     /**
-     * Returns the most bytes that a part of a message becomes.
+     * Returns the largest compressed size of a part of a message.
      *
-     * @param length bytes of the part
+     * @param length size of the part in bytes
      * @return the room that {@link #encodePart} needs
-     * @throws IllegalArgumentException if it is negative, or no buffer has so much room
+     * @throws IllegalArgumentException if {@code length} is negative, or no buffer has so much room
      */
     public static int bound(int length) {
         NativeLoader.load();
         long bound = length < 0 ? Long.MAX_VALUE : NativeDeflate.bound(length);
         if (bound > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException("a part of " + length + " bytes");
+            throw new IllegalArgumentException("a part cannot have " + length + " bytes");
         }
         return (int) bound;
     }
@@ -47,12 +48,12 @@ public final class DeflateEncoder implements Closeable {
     /**
      * Compresses a whole message.
      *
-     * @param message the bytes from its position to its limit, in a buffer of any kind; its position does not change.
-     *     Nobody may write to a direct buffer meanwhile
-     * @param into a direct buffer that shares no memory with the message; its position moves behind what is written. As
-     *     much room as the message has is enough
-     * @return whether the message became smaller, and fits: its frame has RSV1. Otherwise it is to be sent as it is, and
-     *     nothing has changed but bytes behind the position of {@code into}
+     * @param message the bytes from its position to its limit, in a buffer of any kind; its
+     *     position does not change. Nobody may write to a direct buffer meanwhile
+     * @param into a direct buffer that shares no memory with the message; its position moves past
+     *     the output. As much room as the message has is enough
+     * @return true if the message became smaller and fits: its frame has RSV1. Otherwise send the
+     *     message uncompressed; nothing has changed but bytes after the position of {@code into}
      * @throws IllegalArgumentException if {@code into} is not direct, or is read-only
      */
     public boolean encode(ByteBuffer message, ByteBuffer into) {
@@ -60,12 +61,13 @@ public final class DeflateEncoder implements Closeable {
     }
 
     /**
-     * Compresses a part of a message, which is not sent as it is even if it does not become smaller.
+     * Compresses a part of a message. The message is sent compressed even if that does not make it
+     * smaller.
      *
-     * @param part the bytes from its position to its limit, as of {@link #encode}; it may be empty
-     * @param last whether the message ends with it
-     * @param into a direct buffer that shares no memory with the part, with room for the {@link #bound}; its position moves
-     *     behind what is written
+     * @param part the bytes from its position to its limit, as for {@link #encode}; it may be empty
+     * @param last whether the message ends with this part
+     * @param into a direct buffer that shares no memory with the part, with room for the
+     *     {@link #bound}; its position moves past the output
      * @throws IllegalArgumentException if {@code into} is not direct, is read-only, or has less room
      */
     public void encodePart(ByteBuffer part, boolean last, ByteBuffer into) {
@@ -111,17 +113,18 @@ public final class DeflateEncoder implements Closeable {
     }
 
     /**
-     * Takes note that a prepared message is sent, which is compressed once for all encoders with the same
-     * {@link #windowBits}. It must not come between the parts of another message.
+     * Encodes a prepared message, which is compressed only once for all encoders with the same
+     * {@link #windowBits}. Call it when the message is sent, and not between the parts of another
+     * message.
      *
      * @param message the message
-     * @param into a direct buffer; its position moves behind the compressed bytes if there is room for them, which is so with
-     *     the length of the message. Without room nothing is written: whoever has the bytes of an encoder with the same
-     *     window can send those
-     * @return the number of compressed bytes: the frame has RSV1. -1 if it would not be smaller: it is to be sent as it is,
-     *     and nothing has changed
+     * @param into a direct buffer. If it has room for the compressed bytes, which are never more
+     *     than the message has, they are written and its position moves past them. Without room
+     *     nothing is written; then send the bytes of another encoder with the same window
+     * @return the number of compressed bytes; the frame has RSV1. -1 if they would not be fewer:
+     *     send the message uncompressed; nothing has changed
      * @throws IllegalArgumentException if {@code into} is not direct, or is read-only
-     * @throws IllegalStateException if the message is closed, too
+     * @throws IllegalStateException also if the message is closed
      */
     public int encode(PreparedMessage message, ByteBuffer into) {
         Parts.checkOutput(into);

@@ -3,8 +3,8 @@ package dev.linerate.gateway;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Options of one side of a websocket with permessage-deflate (RFC 7692), and its part of the handshake: the content of
- * {@code Sec-WebSocket-Extensions}. Immutable.
+ * Options of one side of a websocket with permessage-deflate (RFC 7692), and its part of the
+ * handshake, which is the content of {@code Sec-WebSocket-Extensions}. Immutable.
  */
 public final class DeflateOptions {
     /** The extension's name. */
@@ -35,7 +35,7 @@ public final class DeflateOptions {
     /**
      * Returns options with the same window in both directions, which is kept from one message to the next.
      *
-     * @param bits the base-2 logarithm of its bytes, 8 to 15
+     * @param bits the base-2 logarithm of its size in bytes, 8 to 15
      * @return the options
      * @throws IllegalArgumentException if it is not within that range
      */
@@ -67,9 +67,9 @@ public final class DeflateOptions {
         private Builder() {}
 
         /**
-         * Limits the window of what this side sends; negotiation may make it smaller.
+         * Limits the window size of messages that this side sends. Negotiation may make it smaller.
          *
-         * @param bits the base-2 logarithm of its bytes, 8 to 15; default: 15
+         * @param bits the base-2 logarithm of the size in bytes, 8 to 15; default: 15
          * @return this
          * @throws IllegalArgumentException if it is not within that range
          */
@@ -79,9 +79,10 @@ public final class DeflateOptions {
         }
 
         /**
-         * Sets whether messages of this side refer to earlier ones.
+         * Sets whether messages of this side may refer to earlier ones.
          *
-         * @param takeover false: each stands alone, and no window is kept between them; default: true
+         * @param takeover if false, each message stands alone and no window is kept between
+         *     messages; default: true
          * @return this
          */
         public Builder encoderTakeover(boolean takeover) {
@@ -90,10 +91,11 @@ public final class DeflateOptions {
         }
 
         /**
-         * Limits the window of what the peer sends, which this side keeps for decoding. A peer that cannot limit its window
-         * is asked not to use it from one message to the next.
+         * Limits the window size of messages that the peer sends, which this side keeps for
+         * decoding. A peer that cannot limit its window is asked not to use it from one message to
+         * the next.
          *
-         * @param bits the base-2 logarithm of its bytes, 8 to 15; default: 15
+         * @param bits the base-2 logarithm of the size in bytes, 8 to 15; default: 15
          * @return this
          * @throws IllegalArgumentException if it is not within that range
          */
@@ -105,7 +107,8 @@ public final class DeflateOptions {
         /**
          * Sets whether messages of the peer may refer to earlier ones.
          *
-         * @param takeover false: it is asked not to; default: true
+         * @param takeover if false, the peer is asked to make each message stand alone; default:
+         *     true
          * @return this
          */
         public Builder decoderTakeover(boolean takeover) {
@@ -116,7 +119,8 @@ public final class DeflateOptions {
         /**
          * Sets the level of compression.
          *
-         * @param level 0 (none) to 9 (best, as are 7 and 8); default: 2. From 4 on a connection needs more memory
+         * @param level 0 (none) to 9 (best, the same as 7 and 8); default: 2. From 4 on a
+         *     connection needs more memory
          * @return this
          * @throws IllegalArgumentException if it is not within that range
          */
@@ -128,7 +132,7 @@ public final class DeflateOptions {
         /**
          * Sets the size from which messages are compressed.
          *
-         * @param bytes messages of fewer are sent as they are; default: 32
+         * @param bytes the size in bytes; smaller messages are sent uncompressed; default: 32
          * @return this
          * @throws IllegalArgumentException if it is negative
          */
@@ -140,8 +144,8 @@ public final class DeflateOptions {
         /**
          * Sets whether later messages may refer to a {@link PreparedMessage}.
          *
-         * @param remember false: a prepared message empties the window instead, which is less work before the next ordinary
-         *     message, and makes that larger; default: true
+         * @param remember if false, a prepared message empties the window instead. That is less
+         *     work before the next ordinary message, but makes it larger; default: true
          * @return this
          */
         public Builder rememberPrepared(boolean remember) {
@@ -150,10 +154,10 @@ public final class DeflateOptions {
         }
 
         /**
-         * Limits the size of messages of the peer. One byte more is an error of kind
+         * Limits the size of messages of the peer. A larger one is an error of kind
          * {@link DecompressionException.Kind#LIMIT}.
          *
-         * @param bytes the largest message, fragments together; default: 64 MiB
+         * @param bytes the largest message, with all its fragments; default: 64 MiB
          * @return this
          * @throws IllegalArgumentException if it is negative
          */
@@ -163,9 +167,10 @@ public final class DeflateOptions {
         }
 
         /**
-         * Limits how many times larger than what was sent a message of the peer may be, once it has 64 KiB.
+         * Limits the size of a message of the peer relative to its compressed bytes. The limit
+         * applies once the message has 64 KiB.
          *
-         * @param times the largest ratio; default: 1032, which is the most that deflate can do
+         * @param times the largest ratio; default: 1032, the largest that deflate can reach
          * @return this
          * @throws IllegalArgumentException if it is less than 1
          */
@@ -210,8 +215,8 @@ public final class DeflateOptions {
      * Answers a client's offers.
      *
      * @param offer the content of the client's header
-     * @return what was agreed on, and the content of the server's header; null if there is no offer that can be accepted:
-     *     the connection goes on without compression
+     * @return the agreement, with the content of the server's header; null if no offer can be
+     *     accepted, and the connection goes on without compression
      * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
      */
     public DeflateAgreement answer(String offer) {
@@ -227,8 +232,9 @@ public final class DeflateOptions {
      * Reads the server's answer to {@link #offer}.
      *
      * @param answer the content of the server's header
-     * @return what was agreed on; null if the server has declined
-     * @throws IllegalArgumentException if the answer fits no offer: the client must close the connection
+     * @return the agreement; null if the server has declined
+     * @throws IllegalArgumentException if the answer fits no offer; the client must then close the
+     *     connection
      * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
      */
     public DeflateAgreement agree(String answer) {

@@ -5,8 +5,9 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Dictionaries of zstd frames, found by their ids: digested once and shared by any number of decompressors of
- * {@link Transport#ZSTD_FRAME}. Thread-safe. The memory is freed some time after the last of them is unreachable.
+ * Dictionaries of zstd frames, found by their IDs. They are digested once and shared by any number
+ * of decompressors of {@link Transport#ZSTD_FRAME}. Thread-safe. The memory is freed some time
+ * after this object and all these decompressors are unreachable.
  */
 public final class Dictionaries {
     private final Handle handle;
@@ -15,9 +16,9 @@ public final class Dictionaries {
     /**
      * Digests dictionaries.
      *
-     * @param dictionaries each in zstd's format, with an id of its own; at most one may be raw content, which serves
-     *     frames that name no dictionary
-     * @throws IllegalArgumentException if one is damaged, or two have the same id
+     * @param dictionaries each in zstd's format, with its own ID; at most one may be raw content,
+     *     which serves frames that name no dictionary
+     * @throws IllegalArgumentException if one is damaged, or two have the same ID
      * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
      */
     public Dictionaries(byte[]... dictionaries) {
@@ -44,9 +45,9 @@ public final class Dictionaries {
     }
 
     /**
-     * Returns the ids.
+     * Returns the IDs.
      *
-     * @return ids in ascending order, without a sign; 0 is raw content
+     * @return the IDs in ascending order, unsigned; 0 is raw content
      */
     public long[] ids() {
         return Arrays.copyOfRange(numbers(), 1, count + 1);

@@ -12,7 +12,10 @@ public final class DirectBuffer {
     private Memory memory;
     private int length;
 
-    /** A direct buffer and its address, which never change: a thread that uses both uses those of one buffer. */
+    /**
+     * A direct buffer and its address, in one immutable object, so that no thread mixes those of
+     * two buffers.
+     */
     static final class Memory {
         final ByteBuffer buffer;
         final long address;
@@ -61,8 +64,8 @@ public final class DirectBuffer {
     }
 
     /**
-     * Frees memory that only a long payload needed. A buffer above the given capacity is replaced by a smaller one,
-     * and its payload is lost.
+     * Frees memory that only a long payload needed. If the buffer is larger than the given
+     * capacity, a smaller one replaces it, and its payload is lost.
      *
      * @param capacity the capacity to keep, in bytes
      */

@@ -1,10 +1,11 @@
 package dev.linerate.gateway;
 
 /**
- * Opcode, sequence number and event of a payload, read without the rest of it, to decide whether it is worth parsing.
+ * Opcode, sequence number and event of a payload, read without the rest of it, to decide whether it
+ * is worth parsing.
  *
- * <p>Reading stops after the last of the three members, which gateways that write JSON put first; what follows is not
- * checked.
+ * <p>Reading stops after the last of the three members, which gateways write first in JSON; the
+ * bytes after that are not checked.
  */
 public final class Envelope {
     private final long opcode;
@@ -22,7 +23,8 @@ public final class Envelope {
      *
      * @param payload the payload
      * @return its envelope
-     * @throws IllegalArgumentException if it is no object, or is damaged before the last of the members
+     * @throws IllegalArgumentException if the payload is not an object, or is damaged before the
+     *     last of the members
      */
     public static Envelope peek(byte[] payload) {
         return peek(payload, 0, payload.length);
@@ -35,7 +37,8 @@ public final class Envelope {
      * @param offset the offset of the payload
      * @param length the length of the payload in bytes
      * @return its envelope
-     * @throws IllegalArgumentException if it is no object, or is damaged before the last of the members
+     * @throws IllegalArgumentException if the payload is not an object, or is damaged before the
+     *     last of the members
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
     public static Envelope peek(byte[] payload, int offset, int length) {
@@ -49,7 +52,8 @@ public final class Envelope {
      * @param offset the offset of the payload
      * @param length the length of the payload in bytes
      * @return its envelope
-     * @throws IllegalArgumentException if it is no map, or is damaged before the last of the members
+     * @throws IllegalArgumentException if the payload is not a map, or is damaged before the last
+     *     of the members
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
     public static Envelope peekEtf(byte[] payload, int offset, int length) {
@@ -62,7 +66,7 @@ public final class Envelope {
         long[] members = new long[3];
         String event = Native.peek(payload, offset, length, etf, members);
         if (members[2] == 0) {
-            throw new IllegalArgumentException(etf ? "the payload is no map" : "the payload is no JSON object");
+            throw new IllegalArgumentException(etf ? "the payload is not a map" : "the payload is not a JSON object");
         }
         return new Envelope(members[0], members[1], event);
     }

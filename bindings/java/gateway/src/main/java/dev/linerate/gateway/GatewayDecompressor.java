@@ -51,21 +51,23 @@ import java.util.function.LongUnaryOperator;
  * the second thread gets an {@link IllegalStateException}, and the state is unaffected. Only {@link #close} and
  * {@link #isClosed} may be called at any time. Different decompressors are independent.
  *
- * <p><strong>Errors.</strong> After a {@link DecompressionException} every call throws the same until
- * {@link #reset}; of transports that are no {@linkplain Transport#isStream streams}, an error is that of its message
- * alone. Each message is decoded completely before it is returned, so a reader that stops early does not
- * affect the next message. All methods except {@code close} and {@code isClosed} throw
+ * <p><strong>Errors.</strong> After a {@link DecompressionException} every call throws the same
+ * exception until {@link #reset}. For transports that are not
+ * {@linkplain Transport#isStream streams}, an error affects only its message. Each message is
+ * decoded completely before it is returned, so a reader that stops early does not affect the next
+ * message. All methods except {@code close} and {@code isClosed} throw
  * {@link IllegalStateException} once the decompressor is closed.
  *
- * <p><strong>Memory.</strong> The native memory of a connection grows with its data, up to 34 KB for zlib and
- * 72 KB for zstd with the usual window. Memory needed only while a message is decoded is shared by the process,
- * one set per processor at most; see {@link #sharedMemory}. A decompressor that becomes unreachable without
- * {@link #close} is freed some time after garbage collection.
+ * <p><strong>Memory.</strong> The native memory of a connection grows with its data, up to 34 KB
+ * for zlib and 72 KB for zstd with the usual window. All connections of the process share the
+ * memory that is needed only while a message is decoded, at most one set per processor; see
+ * {@link #sharedMemory}. A decompressor that becomes unreachable without {@link #close} is freed
+ * some time after garbage collection.
  */
 public final class GatewayDecompressor implements Closeable {
     private final Transport transport;
     private final Handle handle;
-    /** Records its messages; null if nobody does. */
+    /** Records its messages; null if they are not recorded. */
     private final StatsRecorder recorder;
     /** Its number in the recorder. */
     private final int number;
@@ -134,9 +136,9 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Limits the size of payloads. One byte more is an error of kind
-         * {@link DecompressionException.Kind#LIMIT}. The compressed bytes of an incomplete message are limited to
-         * an eighth plus 64 KiB more.
+         * Limits the size of payloads. A larger one is an error of kind
+         * {@link DecompressionException.Kind#LIMIT}. The compressed bytes of an incomplete message
+         * may exceed this limit by an eighth plus 64 KiB.
          *
          * @param bytes the largest payload in bytes; default: 64 MiB
          * @return this
@@ -144,7 +146,7 @@ public final class GatewayDecompressor implements Closeable {
          */
         public Builder maxMessage(int bytes) {
             if (bytes < 0) {
-                throw new IllegalArgumentException("payloads of at most " + bytes + " bytes");
+                throw new IllegalArgumentException("the largest payload cannot have " + bytes + " bytes");
             }
             maxMessage = bytes;
             return this;
@@ -179,8 +181,8 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Keeps the last compressed messages for {@link #recording}. They contain private messages, and they
-         * count as memory of the connection.
+         * Keeps the last compressed messages for {@link #recording}. They contain private messages,
+         * and count as memory of the connection.
          *
          * @param messages the maximum number of messages; default: 0
          * @param bytes the maximum total of compressed bytes
@@ -197,11 +199,12 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Drops events before they reach Java: their messages are decoded, as they must be, but not delivered. The
-         * result of the call is that of an incomplete message, and {@link GatewayDecompressor#lastEvent} and
-         * {@link GatewayDecompressor#lastSequence} tell of the message, also without {@link Checks}; the number is the
-         * one to resume after. Payloads are taken for JSON unless the checks are for ETF; of JSON only what comes before
-         * the last of {@code t}, {@code s} and {@code op} is read.
+         * Drops events before they reach Java. Their messages are decoded, as they must be, but not
+         * delivered: the call returns the same as for an incomplete message.
+         * {@link GatewayDecompressor#lastEvent} and {@link GatewayDecompressor#lastSequence}
+         * describe the message, even without {@link Checks}; resume after that number. Payloads are
+         * read as JSON unless the checks are for ETF, and JSON only up to the last of {@code t},
+         * {@code s} and {@code op}.
          *
          * @param names names of events, such as {@code TYPING_START}
          * @return this
@@ -211,7 +214,7 @@ public final class GatewayDecompressor implements Closeable {
             StringBuilder lines = new StringBuilder();
             for (String name : names) {
                 if (name.isEmpty() || name.indexOf('\n') >= 0) {
-                    throw new IllegalArgumentException("the event \"" + name + "\"");
+                    throw new IllegalArgumentException("not the name of an event: \"" + name + "\"");
                 }
                 lines.append(name).append('\n');
             }
@@ -223,7 +226,7 @@ public final class GatewayDecompressor implements Closeable {
          * Sets the dictionaries of zstd frames. A frame that names another one is an error of kind
          * {@link DecompressionException.Kind#UNSUPPORTED}.
          *
-         * @param dictionaries the dictionaries, of any number of decompressors
+         * @param dictionaries the dictionaries, which any number of decompressors may share
          * @return this
          * @throws IllegalArgumentException unless the transport is {@link Transport#ZSTD_FRAME}
          */
@@ -236,9 +239,10 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Records what each message costs: sizes and outcome, and the decoding time of one in 16, but no payload.
+         * Records the cost of each message: sizes and outcome, and the decoding time of one in 16,
+         * but no payload.
          *
-         * @param recorder the recorder, of any number of decompressors; null for none
+         * @param recorder the recorder, which any number of decompressors may share; null for none
          * @return this
          */
         public Builder recordStats(StatsRecorder recorder) {

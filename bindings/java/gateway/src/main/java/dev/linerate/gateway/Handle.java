@@ -8,9 +8,9 @@ import java.util.function.LongConsumer;
 /**
  * A native object, such as the connection of a decompressor, and the state word that guards it.
  *
- * <p>One thread at a time is between {@link #enter} and {@link #exit}. A close during that time only sets the state,
- * and the thread inside frees the memory in {@code exit}. So memory is freed exactly once and never during
- * decoding, whether by the program or by the {@link Reaper}.
+ * <p>Only one thread at a time is between {@link #enter} and {@link #exit}. A close during that
+ * time only sets the state, and the thread inside frees the memory in {@code exit}. So memory is
+ * freed exactly once and never during decoding, whether by the program or by the {@link Reaper}.
  */
 final class Handle extends PhantomReference<Object> {
     private static final AtomicIntegerFieldUpdater<Handle> STATE =

@@ -14,13 +14,16 @@ final class Libc {
         return isMusl(Paths.get("/proc/self/maps"));
     }
 
-    /** Whether musl's dynamic linker, {@code /lib/ld-musl-x86_64.so.1}, is among the files a process has mapped. */
+    /**
+     * Whether musl's dynamic linker, {@code /lib/ld-musl-x86_64.so.1}, is among the files that the
+     * process has mapped.
+     */
     static boolean isMusl(Path mappings) {
         try {
             // Names need not be UTF-8.
             return new String(Files.readAllBytes(mappings), StandardCharsets.ISO_8859_1).contains("/ld-musl-");
         } catch (IOException e) {
-            // Without /proc. glibc is what most have.
+            // There is no /proc. Most systems have glibc.
             return false;
         }
     }

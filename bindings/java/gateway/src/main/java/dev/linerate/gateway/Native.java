@@ -39,10 +39,10 @@ final class Native {
     static native int outcome(long connection);
 
     /**
-     * Returns the length of the payload, and writes it to {@code into}: a {@code byte[]}, or a direct buffer. If it
-     * exceeds {@code room}, the payload is kept for {@link #fetchTo}.
+     * Writes the payload to {@code into}, a {@code byte[]} or a direct buffer, and returns its
+     * length. If that exceeds {@code room}, the payload is kept for {@link #fetchTo}.
      *
-     * @param intoAddress of a direct buffer, where it is known; otherwise 0
+     * @param intoAddress address of a direct buffer, if it is known; otherwise 0
      */
     static native long decodeTo(
             long connection,
@@ -63,7 +63,7 @@ final class Native {
     /** Returns the length of the kept payload; -1 if there is none. */
     static native long pending(long connection);
 
-    /** Writes the kept payload, for which there must be room. */
+    /** Writes the kept payload, for which there must be enough room. */
     static native long fetchTo(long connection, Object into, boolean intoDirect, int intoOffset);
 
     /** Returns the error message; writes kind, offset and message index to {@code where}. Null after a defect. */
@@ -94,17 +94,22 @@ final class Native {
 
     static native void trim();
 
-    /** Sets the events that are not delivered: {@code length} bytes of names, each with a line feed behind it. */
+    /**
+     * Sets the events that are not delivered: {@code length} bytes of names, each followed by a
+     * line feed.
+     */
     static native void dropEvents(long connection, byte[] names, int length);
 
     /**
-     * Returns the event of a payload; null if it has none. Writes to {@code members} the opcode and the sequence number,
-     * -1 for what it does not have, and 1; or leaves them unchanged for what is no payload.
+     * Returns the event of a payload; null if it has none. Writes to {@code members} the opcode and
+     * the sequence number (-1 if there is none) and then 1. Leaves them unchanged if the bytes are
+     * not a payload.
      */
     static native String peek(byte[] payload, int offset, int length, boolean etf, long[] members);
 
     /**
-     * Returns null, and the recorder in {@code created}; or why there is none.
+     * Writes the recorder to {@code created} and returns null; or returns the reason why it cannot
+     * be created.
      *
      * @param folder UTF-8; null for no log
      */
@@ -128,15 +133,17 @@ final class Native {
     static native int recordStats(long connection, long recorder);
 
     /**
-     * Writes the {@link Stats#NUMBERS} of a connection, if that is not negative, else of a transport, else of all.
-     * Returns false if there are none.
+     * Writes the {@link Stats#NUMBERS} of a connection if that is not negative, otherwise of a
+     * transport if that is not negative, otherwise of all. Returns false if there are no such
+     * statistics.
      */
     static native boolean stats(long recorder, int connection, int transport, long[] into);
 
     /**
-     * Returns null, and the dictionaries in {@code created}; or why there are none.
+     * Writes the dictionaries to {@code created} and returns null; or returns the reason why they
+     * cannot be created.
      *
-     * @param all each after its length in four bytes, lowest first
+     * @param all the dictionaries, each with its length in front in four bytes, lowest first
      */
     static native String createDictionaries(byte[] all, long[] created);
 
@@ -145,7 +152,7 @@ final class Native {
     /** Sets the dictionaries of a connection that had no message yet. */
     static native void setDictionaries(long connection, long dictionaries);
 
-    /** Writes the bytes held, then the ids in ascending order. */
+    /** Writes the number of bytes held, then the IDs in ascending order. */
     static native void dictionaryNumbers(long dictionaries, long[] into);
 
     static native int recordedConnections(long recorder);

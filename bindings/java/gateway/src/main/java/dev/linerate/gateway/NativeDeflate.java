@@ -3,8 +3,8 @@ package dev.linerate.gateway;
 import java.nio.ByteBuffer;
 
 /**
- * The functions of the native library for permessage-deflate. The contract is that of {@link Native}; output goes to a
- * direct buffer, of which nobody else uses the bytes during the call.
+ * The functions of the native library for permessage-deflate. The contract is that of
+ * {@link Native}. Output goes to a direct buffer whose bytes nobody else uses during the call.
  */
 final class NativeDeflate {
     private NativeDeflate() {}
@@ -12,7 +12,7 @@ final class NativeDeflate {
     static native String offer(
             int encoderBits, boolean encoderTakeover, int decoderBits, boolean decoderTakeover);
 
-    /** Returns the answer, and writes what was agreed on; or null if no offer can be accepted. */
+    /** Returns the answer and writes the agreement; returns null if no offer can be accepted. */
     static native String answer(
             byte[] offer,
             int encoderBits,
@@ -21,7 +21,10 @@ final class NativeDeflate {
             boolean decoderTakeover,
             long[] agreed);
 
-    /** Returns null, and writes what was agreed on, if anything was; or why the answer fits no offer. */
+    /**
+     * Returns null and writes the agreement, if there is one; or returns the reason why the answer
+     * fits no offer.
+     */
     static native String agree(
             byte[] answer,
             int encoderBits,
@@ -35,12 +38,12 @@ final class NativeDeflate {
 
     static native void freeEncoder(long encoder);
 
-    /** Returns the most bytes that a part of a message becomes. */
+    /** Returns the largest compressed size of a part of a message. */
     static native long bound(int length);
 
     /**
-     * Returns the bytes written; {@link Native#INCOMPLETE} for a whole message that is to be sent as it is. For a part of a
-     * message there must be room.
+     * Returns the number of bytes written; {@link Native#INCOMPLETE} for a whole message that
+     * should be sent uncompressed. A part of a message must have enough room.
      */
     static native long encode(
             long encoder,
@@ -56,15 +59,18 @@ final class NativeDeflate {
 
     static native long encoderMemory(long encoder);
 
-    /** Returns a copy of a message, for any encoders of any threads; {@link Native#ERROR} if there is no memory for it. */
+    /**
+     * Returns a copy of a message, for any encoders on any threads; {@link Native#ERROR} if memory
+     * runs out.
+     */
     static native long createPrepared(Object message, boolean direct, int offset, int length);
 
-    /** Forgets it; encoders keep what they need of it. */
+    /** Releases the message. Encoders keep what they need of it. */
     static native void freePrepared(long prepared);
 
     /**
-     * Returns the bytes that a prepared message has, compressed, and writes them if there is room;
-     * {@link Native#INCOMPLETE} if it is to be sent as it is.
+     * Returns the number of compressed bytes of a prepared message, and writes them if there is
+     * room; {@link Native#INCOMPLETE} if the message should be sent uncompressed.
      */
     static native long encodePrepared(
             long encoder, long prepared, ByteBuffer into, int intoOffset, int room);
@@ -73,7 +79,10 @@ final class NativeDeflate {
 
     static native void freeDecoder(long decoder);
 
-    /** Returns bytes written, plus 2^31 times the bytes read, plus 2^62 if all of the part is decoded. */
+    /**
+     * Returns the bytes written, plus 2^31 times the bytes read, plus 2^62 if all of the part is
+     * decoded.
+     */
     static native long decode(
             long decoder,
             Object part,
@@ -85,7 +94,7 @@ final class NativeDeflate {
             int intoOffset,
             int room);
 
-    /** As {@link Native#error}. */
+    /** Works like {@link Native#error}. */
     static native String decoderError(long decoder, long[] where);
 
     static native long decoderMemory(long decoder);

@@ -22,7 +22,7 @@ public final class NativeLoader {
                     + " library with -D" + PATH_PROPERTY + "=FILE";
 
     private static volatile File loaded;
-    /** Why loading failed. It is not tried again. */
+    /** The reason why loading failed. It is not tried again. */
     private static String failure;
 
     private NativeLoader() {}
@@ -54,7 +54,8 @@ public final class NativeLoader {
     }
 
     /**
-     * Returns the file of the library, which is loaded if necessary. That of a second class loader was a copy, which is deleted.
+     * Returns the file of the library, which is loaded if necessary. The library of a second class
+     * loader was loaded from a copy, which no longer exists.
      *
      * @return the absolute path
      * @throws UnsatisfiedLinkError as {@link #load}
@@ -118,7 +119,7 @@ public final class NativeLoader {
             file = new File(file, NAME);
         }
         if (!file.isFile()) {
-            throw failed("there is no file " + file + ", which " + PATH_PROPERTY + " asks for", null);
+            throw failed("there is no file " + file + ", which " + PATH_PROPERTY + " names", null);
         }
         return file;
     }

@@ -23,16 +23,16 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * The library in the jar, and its extraction to a file, since only files can be loaded.
+ * The library in the jar, and its extraction to a file, because only files can be loaded.
  *
- * <p>Processes of a user share one file. Where they cannot, a process has a copy, which is deleted once it is loaded.
- * Windows does not delete what is loaded, and a process may be killed before: then the next process that makes a copy
- * deletes old ones.
+ * <p>The processes of a user share one file. Where they cannot, a process makes a copy, which is
+ * deleted once it is loaded. Windows does not delete loaded files, and a process may be killed
+ * before it deletes its copy; the next process that makes a copy deletes these old ones.
  */
 final class NativeResource {
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
     private static final String COPY = "linerate-gateway-copy-";
-    /** Age of a copy, in milliseconds, after which no process is about to load it. */
+    /** Age in milliseconds after which no process is about to load a copy. */
     private static final long OLD = 3_600_000;
 
     private final String name;
@@ -62,8 +62,8 @@ final class NativeResource {
     }
 
     /**
-     * Extracts to a file that processes of the same user share, or, if another user has made its folder, to a copy in a
-     * new folder.
+     * Extracts to a file that processes of the same user share. If another user has made its
+     * folder, extracts to a copy in a new folder.
      */
     File extract() throws IOException {
         Path folder = folder();
@@ -93,17 +93,17 @@ final class NativeResource {
         return file.toAbsolutePath().toFile();
     }
 
-    /** Deletes a file that was loaded, or cannot be, if it is a copy. */
+    /** Deletes a file that was loaded or cannot be loaded, if it is a copy. */
     static void loaded(File file) {
         File folder = file.getParentFile();
         if (folder.getName().startsWith(COPY) && !(file.delete() && folder.delete())) {
-            // The last one is deleted first.
+            // The file that is registered last is deleted first.
             folder.deleteOnExit();
             file.deleteOnExit();
         }
     }
 
-    /** Deletes old copies that others have left, except those that cannot be deleted. */
+    /** Deletes old copies of other processes, except those that cannot be deleted. */
     private void deleteOldCopies(Path parent) {
         try (DirectoryStream<Path> copies = Files.newDirectoryStream(parent, COPY + "*")) {
             for (Path folder : copies) {
@@ -122,7 +122,8 @@ final class NativeResource {
                 Files.delete(folder);
             }
         } catch (IOException e) {
-            // Still loaded on Windows, deleted by another process, or something else is in it. The others go.
+            // It is still loaded on Windows, another process deletes it, or the folder has other
+            // files. The other copies are still deleted.
         }
     }
 
@@ -133,7 +134,8 @@ final class NativeResource {
         } catch (AtomicMoveNotSupportedException e) {
             Files.move(from, to, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            // Windows does not replace a loaded file. Its content is the same, as the directory has its hash.
+            // Windows does not replace a loaded file. Its content is the same, because the
+            // directory's name has its hash.
             if (!Files.exists(to)) {
                 throw e;
             }
@@ -147,8 +149,8 @@ final class NativeResource {
     }
 
     /**
-     * A directory that only this user can write to; otherwise another user could replace the library. Null if that of this
-     * name is not.
+     * A directory that only this user can write to; otherwise another user could replace the
+     * library. Null if the directory of this name is not like that.
      */
     private Path folder() throws IOException {
         Path parent = parent();

@@ -36,8 +36,9 @@ final class Parts {
     }
 
     /**
-     * Ensures that bytes are within a direct buffer, of which the library knows no more than its address, even if another
-     * thread has changed its position or its limit in between. Of arrays the virtual machine ensures that.
+     * Ensures that a range is within a direct buffer, even if another thread has changed its
+     * position or limit meanwhile: the native library only gets its address. For arrays the virtual
+     * machine ensures this.
      */
     static void checkRange(Object memory, boolean direct, int offset, int length) {
         if (direct) {

@@ -6,26 +6,32 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A message that is compressed once for many websockets, by {@link DeflateEncoder#encode(PreparedMessage, ByteBuffer)}. It
- * refers to no other message, so every peer can decode it.
+ * A message that is compressed once for many websockets, by
+ * {@link DeflateEncoder#encode(PreparedMessage, ByteBuffer)}. It does not refer to other messages,
+ * so every peer can decode it.
  *
- * <p>Thread-safe. It may be closed as soon as the last encoder was given it; encoders keep what they need of it. One that becomes
- * unreachable without {@link #close} is freed some time after garbage collection.
+ * <p>Thread-safe. You may close it as soon as the last encoder has got it, because encoders keep
+ * what they need of it. A message that becomes unreachable without {@link #close} is freed some
+ * time after garbage collection.
  */
 public final class PreparedMessage implements Closeable {
     private final int length;
     private final Handle handle;
     private final long address;
-    /** Calls that use the native object, and one more until {@link #close}. The last one frees it. */
+    /**
+     * Number of calls that use the native object, plus one until {@link #close}. The last one frees
+     * it.
+     */
     private final AtomicInteger users = new AtomicInteger(1);
 
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
     /**
-     * Copies a message. It is compressed, by level 6, when an encoder first needs it, for each size of window.
+     * Copies a message. It is compressed at level 6 when an encoder first needs it, once for each
+     * window size.
      *
      * @param message the bytes from its position to its limit, in a buffer of any kind; its position does not change
-     * @throws OutOfMemoryError if there is no memory for the copy
+     * @throws OutOfMemoryError if there is not enough memory for the copy
      * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
      */
     public PreparedMessage(ByteBuffer message) {
@@ -54,7 +60,7 @@ public final class PreparedMessage implements Closeable {
         return length;
     }
 
-    /** Acquires the native object until {@link #exit}, beside other threads. */
+    /** Acquires the native object until {@link #exit}; other threads may do so at the same time. */
     long enter() {
         int before;
         do {
@@ -72,7 +78,9 @@ public final class PreparedMessage implements Closeable {
         }
     }
 
-    /** Frees the memory, once no thread uses it any more. It may be called from any thread and more than once. */
+    /**
+     * Frees the memory once no thread uses it. It may be called from any thread and more than once.
+     */
     @Override
     public void close() {
         if (isClosed.compareAndSet(false, true)) {

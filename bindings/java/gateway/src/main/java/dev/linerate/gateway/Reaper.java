@@ -8,17 +8,23 @@ import java.util.function.LongConsumer;
 /**
  * Frees native objects, such as the connections of decompressors, whose owners became unreachable without close.
  *
- * <p>Its thread runs only while there are such objects, so it does not keep the class loader of a program alive
- * that has closed them all.
+ * <p>Its thread runs only while there are such objects, so it does not keep the class loader of a
+ * program alive that has closed all of them.
  */
 final class Reaper implements Runnable {
     /** Interval at which the thread checks whether it is still needed. */
     private static final long CHECK_INTERVAL_MILLIS = 2_000;
 
     private static final ReferenceQueue<Object> UNREACHABLE = new ReferenceQueue<>();
-    /** Handles that are not freed: phantom references are enqueued only while they are reachable themselves. */
+    /**
+     * Handles that are not freed. A phantom reference is enqueued only while it is reachable
+     * itself.
+     */
     private static final Set<Handle> LIVE = new HashSet<>();
-    /** Objects freed in all, and how many when memory was last returned to the system. Guarded by {@link #LIVE}. */
+    /**
+     * Number of objects freed so far, and that number when memory was last returned to the system.
+     * Guarded by {@link #LIVE}.
+     */
     private static long freed;
 
     private static long trimmed;
@@ -28,8 +34,8 @@ final class Reaper implements Runnable {
     private Reaper() {}
 
     /**
-     * Creates the handle of an object, which is freed by {@code freeing} when {@code owner} becomes unreachable, and at once
-     * if there is no memory for the handle.
+     * Creates the handle of an object. {@code freeing} frees the object when {@code owner} becomes
+     * unreachable, or at once if there is no memory for the handle.
      */
     static Handle own(Object owner, long address, LongConsumer freeing) {
         if (address == 0) {
@@ -94,7 +100,7 @@ final class Reaper implements Runnable {
         }
     }
 
-    /** Returns memory to the system once objects were freed, but none since {@code before}. */
+    /** Returns memory to the system if objects were freed, but none since {@code before}. */
     private static void trim(long before) {
         synchronized (LIVE) {
             if (freed == trimmed || (freed != before && !LIVE.isEmpty())) {

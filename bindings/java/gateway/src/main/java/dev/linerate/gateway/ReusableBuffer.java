@@ -84,8 +84,8 @@ public final class ReusableBuffer {
     }
 
     /**
-     * Frees memory that only a long payload needed. An array above the given capacity is replaced by a shorter one,
-     * and its payload is lost.
+     * Frees memory that only a long payload needed. If the array is longer than the given capacity,
+     * a shorter one replaces it, and its payload is lost.
      *
      * @param capacity the capacity to keep, in bytes
      */
@@ -114,7 +114,7 @@ public final class ReusableBuffer {
         length = bytes;
     }
 
-    /** Returns the capacity to allocate for so many bytes: the next power of two. */
+    /** Returns the capacity to allocate for this many bytes: the next power of two. */
     static int grown(int bytes) {
         int power = Integer.highestOneBit(Math.max(bytes, 1) - 1 | 1) << 1;
         return power > 0 ? power : MAX_LENGTH;

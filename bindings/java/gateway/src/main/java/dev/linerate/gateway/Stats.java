@@ -1,6 +1,8 @@
 package dev.linerate.gateway;
 
-/** Messages, bytes and decoding times until some moment: of a connection, of a transport or of all. */
+/**
+ * Messages, bytes and decoding times up to some moment, of a connection, of a transport or of all.
+ */
 public final class Stats {
     /** Count of the numbers that the library writes. */
     static final int NUMBERS = 15;
@@ -94,7 +96,7 @@ public final class Stats {
     /**
      * Returns the time that half of the timed messages did not exceed.
      *
-     * @return nanoseconds, to 0.1 % (of one connection to 6 %); 0 without messages
+     * @return nanoseconds, exact to 0.1 % (for a single connection to 6 %); 0 without messages
      */
     public long medianNanos() {
         return numbers[QUANTILES];
@@ -137,9 +139,11 @@ public final class Stats {
     }
 
     /**
-     * Returns the number of messages that are not in these statistics, since the recorder could not keep up.
+     * Returns the number of messages that are missing in these statistics, because the recorder
+     * could not keep up.
      *
-     * @return records; always 0 for a connection and for a transport, of which that is not known
+     * @return the number of records; always 0 for a connection or a transport, for which it is
+     *     unknown
      */
     public long dropped() {
         return numbers[DROPPED];

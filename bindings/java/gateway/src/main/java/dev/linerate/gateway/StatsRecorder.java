@@ -11,14 +11,15 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Records what each message of any number of connections costs: compressed and payload bytes and outcome, and of one
- * message in 16 the decoding time. No payload, token or address is recorded.
+ * Records the cost of each message of any number of connections: compressed bytes, payload bytes
+ * and outcome, and the decoding time of one message in 16. It records no payload, token or address.
  *
- * <p>The decoder puts a record of 32 bytes into a bounded buffer; it never waits, and what the buffer has no room for is
- * dropped and counted. It reads a clock before and after the first message of a connection, and every 16th after it. A thread of the recorder counts the records and, if asked to,
- * writes them to the logs that {@code linerate gateway stats} reads.
+ * <p>The decoder puts a record of 32 bytes into a bounded buffer. It never waits: records for which
+ * there is no room are dropped and counted. It reads a clock before and after the first message of
+ * a connection and every 16th message after it. A thread of the recorder counts the records and, if
+ * you ask for it, writes them to the logs that {@code linerate gateway stats} reads.
  *
- * <p>Thread-safe. {@link #close} writes what waits; the statistics can be read afterwards.
+ * <p>Thread-safe. {@link #close} writes the waiting records; the statistics can be read afterwards.
  */
 public final class StatsRecorder implements Closeable {
     private static final int MAX_CAPACITY = 1 << 24;
@@ -39,14 +40,15 @@ public final class StatsRecorder implements Closeable {
                 options.maxConnections,
                 created));
         if (error != null) {
-            throw new IOException("the statistics log in " + options.folder + ": " + error);
+            throw new IOException("cannot write the statistics log in " + options.folder + ": " + error);
         }
         handle = Reaper.own(this, created[0], Native::freeRecorder);
     }
 
     /**
-     * Calls it on a thread that ends then. Native code that starts a thread leaves values in the locals of the calling one,
-     * which would keep the library loaded for as long as that one lives, though its class loader is gone.
+     * Makes a call on a thread that ends afterwards. Native code that starts a thread leaves values
+     * in the locals of the calling thread, which would keep the library loaded for as long as that
+     * thread lives, even after its class loader is gone.
      */
     private static String onAnotherThread(Callable<String> start) {
         FutureTask<String> task = new FutureTask<>(start);
@@ -98,10 +100,10 @@ public final class StatsRecorder implements Closeable {
         private Builder() {}
 
         /**
-         * Writes logs: {@code gateway-000001.stats} and so on, 32 bytes for each message. Numbers go on from the highest
-         * that is there.
+         * Writes logs named {@code gateway-000001.stats} and so on, with 32 bytes for each message.
+         * Numbers continue from the highest existing one.
          *
-         * @param folder the folder, which is made if it is not there; default: no logs
+         * @param folder the folder, which is created if it does not exist; default: no logs
          * @return this
          */
         public Builder log(Path folder) {
@@ -110,27 +112,27 @@ public final class StatsRecorder implements Closeable {
         }
 
         /**
-         * Sets what the names of logs begin with.
+         * Sets the prefix of the names of logs.
          *
-         * @param name the beginning; default: {@code gateway}
+         * @param name the prefix; default: {@code gateway}
          * @return this
          * @throws IllegalArgumentException if it is empty or has a slash or a backslash
          */
         public Builder logName(String name) {
             if (name.isEmpty() || name.indexOf('/') >= 0 || name.indexOf('\\') >= 0) {
-                throw new IllegalArgumentException("the name of a log: " + name);
+                throw new IllegalArgumentException("not the name of a log: " + name);
             }
             this.name = name;
             return this;
         }
 
         /**
-         * Sets when another log is begun, and how many are kept; the oldest are deleted.
+         * Sets when another log begins, and how many logs are kept. The oldest ones are deleted.
          *
          * @param bytes the largest log; default: 256 MiB
          * @param age the longest time that one log is written to; default: a day
          * @param unit the unit of {@code age}
-         * @param files the logs to keep; default: 8
+         * @param files the number of logs to keep; default: 8
          * @return this
          * @throws IllegalArgumentException if one of the numbers is not above 0
          */
@@ -145,8 +147,8 @@ public final class StatsRecorder implements Closeable {
         }
 
         /**
-         * Takes decoding times as CPU time of the thread, on Unix: a call of the operating system, twice for each
-         * message that is timed. Without this they are elapsed time.
+         * Measures decoding times as CPU time of the thread, on Unix. That takes two calls of the
+         * operating system for each timed message. By default they are elapsed time.
          *
          * @return this
          */
@@ -156,9 +158,9 @@ public final class StatsRecorder implements Closeable {
         }
 
         /**
-         * Sets how many records may wait until they are counted; those beyond are dropped.
+         * Sets how many records may wait to be counted. Further ones are dropped.
          *
-         * @param records the number, 80 bytes each; 1 to 16,777,216; default: 16,384
+         * @param records the number, 1 to 16,777,216; each takes 80 bytes; default: 16,384
          * @return this
          * @throws IllegalArgumentException if it is not within that range
          */
@@ -171,9 +173,10 @@ public final class StatsRecorder implements Closeable {
         }
 
         /**
-         * Limits the connections that have statistics of their own. Those beyond are counted among all only.
+         * Limits the number of connections with separate statistics. Further ones are only counted
+         * in the total.
          *
-         * @param connections the number of open connections, 2 KiB each; default: 10,000
+         * @param connections the number of open connections, at 2 KiB each; default: 10,000
          * @return this
          * @throws IllegalArgumentException if it is negative
          */
@@ -186,10 +189,10 @@ public final class StatsRecorder implements Closeable {
         }
 
         /**
-         * Starts a recorder, with a thread of its own.
+         * Starts a recorder with its thread.
          *
          * @return the recorder
-         * @throws IOException if the log cannot be made
+         * @throws IOException if the log cannot be created
          * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
          */
         public StatsRecorder start() throws IOException {
@@ -200,7 +203,7 @@ public final class StatsRecorder implements Closeable {
     /**
      * Returns the statistics of all messages.
      *
-     * @return what was recorded until at most 50 milliseconds ago
+     * @return statistics that are at most 50 milliseconds old
      */
     public Stats stats() {
         return numbers(-1, -1);
@@ -210,13 +213,13 @@ public final class StatsRecorder implements Closeable {
      * Returns the statistics of a transport.
      *
      * @param transport the transport
-     * @return what was recorded until at most 50 milliseconds ago
+     * @return statistics that are at most 50 milliseconds old
      */
     public Stats stats(Transport transport) {
         return numbers(-1, transport.ordinal());
     }
 
-    /** Statistics of a connection; null if it is closed or has none. */
+    /** Returns the statistics of a connection; null if it is closed or has none. */
     Stats ofConnection(int number) {
         return numbers(number, -1);
     }
@@ -232,7 +235,7 @@ public final class StatsRecorder implements Closeable {
     }
 
     /**
-     * Returns how many open connections have statistics of their own.
+     * Returns the number of open connections with separate statistics.
      *
      * @return their number
      */
@@ -274,10 +277,10 @@ public final class StatsRecorder implements Closeable {
     }
 
     /**
-     * Writes the records that wait, and ends the log and the recorder's thread. Messages that are decoded later are not
-     * recorded.
+     * Writes the waiting records, and ends the log and the recorder's thread. Messages that are
+     * decoded later are not recorded.
      *
-     * @throws IOException the first error of writing the log. The statistics are complete all the same
+     * @throws IOException the first error of writing the log. The statistics are complete even then
      */
     @Override
     public synchronized void close() throws IOException {
@@ -285,7 +288,7 @@ public final class StatsRecorder implements Closeable {
         try {
             String error = Native.stopRecorder(recorder);
             if (error != null) {
-                throw new IOException("the statistics log: " + error);
+                throw new IOException("cannot write the statistics log: " + error);
             }
         } finally {
             handle.exit();

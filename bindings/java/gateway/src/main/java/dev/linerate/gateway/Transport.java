@@ -2,13 +2,19 @@ package dev.linerate.gateway;
 
 import java.util.Objects;
 
-/** Compression of a connection's messages: one stream for all of them, as gateways have, or each on its own, as feeds have. */
+/**
+ * Compression of a connection's messages: one stream for all of them, as in gateways, or each
+ * message separately, as in feeds.
+ */
 public enum Transport {
     /** One zlib stream per connection, flushed after each message; window of 32 KiB. */
     ZLIB("zlib-stream"),
     /** One zstd frame per connection, flushed after each message; window of 64 KiB. */
     ZSTD("zstd-stream"),
-    /** Each message is one or several zstd frames, which may name a dictionary by its id, as in Bluesky's Jetstream. */
+    /**
+     * Each message is one or several zstd frames, which may name a dictionary by its ID, as in
+     * Bluesky's Jetstream.
+     */
     ZSTD_FRAME("zstd-frame"),
     /** Each message is a zlib stream. */
     ZLIB_MESSAGE("zlib"),
@@ -24,7 +30,8 @@ public enum Transport {
     }
 
     /**
-     * Returns the name; of streams it is the value of the {@code compress} parameter of the gateway's URL.
+     * Returns the name. For streams it is the value of the {@code compress} parameter of the
+     * gateway's URL.
      *
      * @return a name such as {@code "zlib-stream"}
      */
@@ -33,7 +40,7 @@ public enum Transport {
     }
 
     /**
-     * Returns whether messages refer to the ones before, so that none can be decoded without them.
+     * Returns whether messages refer to earlier ones, so that none can be decoded without them.
      *
      * @return true for the transports of gateways
      */
@@ -55,6 +62,6 @@ public enum Transport {
                 return transport;
             }
         }
-        throw new IllegalArgumentException("no transport has the name " + name);
+        throw new IllegalArgumentException("no transport is named " + name);
     }
 }

@@ -1,5 +1,5 @@
 /**
- * Message streams of chat gateways: one zlib or zstd stream for as long as the connection lives, flushed
- * after each message. {@link dev.linerate.gateway.GatewayDecompressor} has all of it.
+ * Message streams of chat gateways: one zlib or zstd stream for the life of a connection, flushed
+ * after each message. {@link dev.linerate.gateway.GatewayDecompressor} is the entry point.
  */
 package dev.linerate.gateway;

@@ -277,7 +277,7 @@ class LoaderTest {
     void missingLibraryIsAnError() throws Exception {
         Path absent = folder.resolve("absent");
         String why = refused(child("linerate.native.path=" + absent));
-        assertContains(why, "there is no file " + absent + ", which linerate.native.path asks for");
+        assertContains(why, "there is no file " + absent + ", which linerate.native.path names");
         why = refused(child("linerate.native.path=" + folder));
         assertContains(why, folder.resolve(NAME));
     }

@@ -163,7 +163,7 @@ class StatsRecorderTest {
         assertThrows(NullPointerException.class, () -> builder.log(null));
         Path file = Files.writeString(folder.resolve("file"), "no folder");
         IOException e = assertThrows(IOException.class, () -> builder.log(file).start());
-        assertTrue(e.getMessage().startsWith("the statistics log in " + file), e.getMessage());
+        assertTrue(e.getMessage().startsWith("cannot write the statistics log in " + file), e.getMessage());
     }
 
     @Test

@@ -4,7 +4,10 @@ import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
 
-/** Measures one shape of work and prints it as JSON Lines: a line of the run, then one for each measurement. */
+/**
+ * Measures one shape of work and prints JSON Lines: a line for the run, then one for each
+ * measurement.
+ */
 public final class Bench {
     private static final String USAGE = """
             usage: bench messages|start-up|memory|jda|netty --data DIR [--rounds N] [--shards N] [--connections N]
@@ -14,11 +17,11 @@ public final class Bench {
     Path data;
     int shards = Integer.MAX_VALUE;
     int rounds = 5;
-    /** Connections that are open at once; 0: as many as the shape usually has. */
+    /** Number of open connections; 0 means the usual number of the shape. */
     int connections;
     /** Parts of "messages". */
     List<String> only = List.of("whole", "live", "parsed");
-    /** The program that is JDA's gateway. */
+    /** The program that serves as JDA's gateway. */
     String linerate = "linerate";
 
     private Bench() {}

@@ -12,13 +12,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** One message for many connections of Netty: CPU time and garbage for each of them, sockets not included. */
+/**
+ * One message for many connections of Netty: CPU time and garbage for each of them, without
+ * sockets.
+ */
 final class Broadcast {
-    /** Bytes of a message at most. */
+    /** Most bytes in a message. */
     private static final int SHORT = 1200;
-    /** Messages of a round. */
+    /** Number of messages in a round. */
     private static final int MESSAGES = 20;
-    /** Frames of a round at least. */
+    /** Least number of frames in a round. */
     private static final int SENT = 20_000;
 
     private static final List<Integer> LISTENERS = List.of(1, 100, 10_000);
@@ -77,7 +80,10 @@ final class Broadcast {
         return IntStream.range(0, count).mapToObj(i -> way.codec.connect()).toArray(EmbeddedChannel[]::new);
     }
 
-    /** Sends all messages to all listeners, again and again, then once more to the last one, whose peer must get them. */
+    /**
+     * Sends all messages to all listeners repeatedly, then once more to the last one, whose peer
+     * must receive them.
+     */
     static void round(Way way, byte[][] messages, EmbeddedChannel[] listeners, Samples samples) throws Exception {
         int times = Math.max(1, SENT / messages.length / listeners.length);
         Rounds.Cost cost = Rounds.Cost.of(() -> {
@@ -99,7 +105,7 @@ final class Broadcast {
             peer.writeInbound(send(listener, frame));
             WebSocketFrame received = peer.readInbound();
             if (!received.content().equals(frame.content())) {
-                throw new IllegalStateException(way + ": another message arrived");
+                throw new IllegalStateException(way + ": a different message arrived");
             }
             received.release();
             frame.release();

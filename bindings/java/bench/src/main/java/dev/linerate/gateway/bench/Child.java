@@ -10,9 +10,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A Java virtual machine of one contender's own. */
+/** A Java virtual machine for one contender. */
 final class Child {
-    /** A heap of fixed size, touched first, so that the process grows only by memory outside it. */
+    /**
+     * A heap of fixed size that is touched first, so that the process grows only by memory outside
+     * it.
+     */
     static final List<String> FIXED_HEAP = List.of("-Xms1g", "-Xmx1g", "-XX:+UseSerialGC", "-XX:+AlwaysPreTouch");
 
     /** Smaller differences of the heap are ignored. */
@@ -20,7 +23,9 @@ final class Child {
 
     private Child() {}
 
-    /** Runs a program with the class path of this one; returns the lines of numbers that it prints. */
+    /**
+     * Runs a program with the class path of this one. Returns the lines of numbers that it prints.
+     */
     static List<long[]> run(List<String> options, Class<?> program, Object... args)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
@@ -47,7 +52,7 @@ final class Child {
                 .toList();
     }
 
-    /** What is held now: resident memory of the process, and used heap, in bytes. */
+    /** The memory held now: resident memory of the process, and used heap, in bytes. */
     static long[] held() throws IOException, InterruptedException {
         return new long[] {resident(), heap()};
     }

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 
-/** Compares payloads byte for byte with those sent. */
+/** Compares payloads byte for byte with the original ones. */
 final class Compare implements Taker {
     private final String contender;
     private byte[] expected;

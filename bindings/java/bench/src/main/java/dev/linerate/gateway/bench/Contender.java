@@ -36,7 +36,7 @@ enum Contender {
         this.opening = opening;
     }
 
-    /** Those whose libraries are here. */
+    /** The contenders whose libraries are on the class path. */
     static List<Contender> available() {
         return Arrays.stream(values())
                 .filter(one -> !one.title.startsWith("discord-zstd-java") || DiscordZstdJava.isPresent())

@@ -16,11 +16,15 @@ import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
 
 /**
- * The messages of several connections in a folder: {@code shard-K.msgs}, {@code .zlib} and {@code .zst} with K from 0,
- * each a sequence of a length (four bytes, little-endian) and as many bytes. The k-th of all three is one message.
+ * The messages of several connections in a folder: {@code shard-K.msgs}, {@code .zlib} and
+ * {@code .zst}, with K from 0. Each file is a sequence of messages with their length in front (four
+ * bytes, little-endian). The k-th message is the same in all three.
  */
 final class Corpus {
-    /** Messages of an established connection: decoding all guilds first on thousands of connections takes minutes. */
+    /**
+     * Number of messages of an established connection. Decoding all guilds first on thousands of
+     * connections would take minutes.
+     */
     private static final int LIVE = 2400;
 
     private final Path folder;
@@ -53,7 +57,7 @@ final class Corpus {
         return Arrays.stream(payloads).flatMap(Arrays::stream).mapToLong(payload -> payload.length).sum();
     }
 
-    /** What the connection of a shard brings for its messages. */
+    /** The frames of a shard's messages on one connection. */
     Frame[] frames(int shard, Transport transport) throws IOException {
         return Frame.of(records(folder.resolve("shard-" + shard + (transport == Transport.ZLIB ? ".zlib" : ".zst"))));
     }
@@ -65,8 +69,8 @@ final class Corpus {
     }
 
     /**
-     * Compresses messages as one stream, with the parameters of gateways: zlib level 6; zstd level 7, a window of 64 KiB,
-     * tables of 2^15.
+     * Compresses messages as one stream, with the parameters of gateways: zlib level 6, or zstd
+     * level 7 with a window of 64 KiB and tables of 2^15.
      */
     static Frame[] compressed(byte[][] payloads, Transport transport) throws IOException {
         ByteArrayOutputStream wire = new ByteArrayOutputStream();

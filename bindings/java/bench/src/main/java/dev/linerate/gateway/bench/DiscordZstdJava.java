@@ -7,15 +7,15 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * discord-zstd-java where it is in the class path, called by the names of its interface: measuring must not depend on
- * it. The handles are constants, which the compiler inlines like direct calls.
+ * discord-zstd-java, if it is on the class path. It is called by reflection, because the bench must
+ * not depend on it. The method handles are constants, which the compiler inlines like direct calls.
  */
 final class DiscordZstdJava {
     private static final String API = "dev.freya02.discord.zstd.api.";
 
     private DiscordZstdJava() {}
 
-    /** Whether the library is in the class path. */
+    /** Whether the library is on the class path. */
     static boolean isPresent() {
         try {
             type("DiscordZstdProvider");
@@ -70,7 +70,7 @@ final class DiscordZstdJava {
         }
     }
 
-    /** A new array per payload, collected in pieces of the size of a buffer. */
+    /** A new array for each payload, collected in pieces of the size of a buffer. */
     static final class Bulk extends Open {
         Bulk(int buffer) throws IOException {
             super(decompressor(buffer), Calls.RESET_DECOMPRESSOR, Calls.CLOSE_DECOMPRESSOR);
@@ -97,7 +97,7 @@ final class DiscordZstdJava {
         }
     }
 
-    /** A stream per payload, which fills the reader's array. */
+    /** A stream for each payload, which fills the reader's array. */
     static final class Stream extends Open {
         private final byte[] rest = new byte[512];
 
@@ -135,7 +135,7 @@ final class DiscordZstdJava {
         return new IOException("discord-zstd-java failed", failure);
     }
 
-    /** Loaded with the first connection. */
+    /** Loaded when the first connection is opened. */
     private static final class Calls {
         static final Object LIBRARY;
         static final MethodHandle CONTEXT;
@@ -171,7 +171,9 @@ final class DiscordZstdJava {
             }
         }
 
-        /** A method whose receiver, and result of the library's own types, are plain objects. */
+        /**
+         * Finds a method; its receiver, and a result of the library's own types, are plain objects.
+         */
         private static MethodHandle find(Class<?> type, String name, Class<?> result, Class<?>... arguments)
                 throws ReflectiveOperationException {
             MethodHandle found =

@@ -30,10 +30,10 @@ import net.dv8tion.jda.api.utils.Compression;
 import net.dv8tion.jda.api.utils.SessionControllerAdapter;
 
 /**
- * CPU time and garbage of JDA from end to end: the messages of a shard come from {@code linerate gateway serve} over
- * the loopback, and are decompressed, parsed and cached. Each way to decompress has a Java virtual machine of its own,
- * which connects again and again; the first connections do not count. The process's CPU time includes that of
- * collecting garbage.
+ * CPU time and garbage of JDA from end to end: the messages of a shard come from
+ * {@code linerate gateway serve} over the loopback interface, and are decompressed, parsed and
+ * cached. Each way to decompress has its own Java virtual machine, which connects again and again;
+ * the first connections do not count. The CPU time of the process includes garbage collection.
  */
 final class Jda {
     private static final String LISTENING = "listening on ";
@@ -42,7 +42,7 @@ final class Jda {
     private static final int WARM_UP = 10;
     private static final int PATIENCE = 120;
 
-    /** What decompresses. */
+    /** The ways to decompress. */
     private enum Way {
         NOTHING("not compressed", null),
         INFLATER(Contender.JDA_BULK.title, Transport.ZLIB),
@@ -98,7 +98,10 @@ final class Jda {
         }
     }
 
-    /** Nanoseconds of CPU time, elapsed ones and allocated bytes of each connection that counts. */
+    /**
+     * CPU time and elapsed time in nanoseconds, and allocated bytes, of each connection that
+     * counts.
+     */
     private static List<long[]> inItsOwnMachine(Way way, Bench options, long events)
             throws IOException, InterruptedException {
         Process gateway = new ProcessBuilder(options.linerate, "gateway", "serve", "--for", "600", "--messages",
@@ -118,7 +121,10 @@ final class Jda {
         }
     }
 
-    /** In the virtual machine of a way: connects, and prints a line for each connection that counts. */
+    /**
+     * Runs in the virtual machine of one way: connects, and prints a line for each connection that
+     * counts.
+     */
     public static void main(String[] args) throws InterruptedException {
         Way way = Way.valueOf(args[0]);
         for (int k = -WARM_UP; k < Integer.parseInt(args[3]); k++) {
@@ -136,7 +142,10 @@ final class Jda {
         System.exit(0);
     }
 
-    /** CPU time of the process, and what each of its threads has allocated, which is not known after the thread's end. */
+    /**
+     * CPU time of the process, and the bytes that each thread has allocated. The latter cannot be
+     * read after a thread has ended.
+     */
     private static final class Meter {
         private final long time =
                 ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
@@ -152,7 +161,10 @@ final class Jda {
             }
         }
 
-        /** The numbers of a cost; garbage is that of the threads that are still there: those of earlier clients end in between. */
+        /**
+         * The cost since {@code begin}. Garbage counts only threads that still run, because those
+         * of earlier clients end in between.
+         */
         String since(Meter begin) {
             long garbage = allocated.entrySet().stream()
                     .mapToLong(thread -> thread.getValue() - begin.allocated.getOrDefault(thread.getKey(), 0L))
@@ -161,7 +173,10 @@ final class Jda {
         }
     }
 
-    /** A client that has got all events. The meter is read with the last one, by the thread that decompresses. */
+    /**
+     * A client that has received all events. The thread that decompresses reads the meter with the
+     * last one.
+     */
     private static JDA receive(Way way, String url, long events, AtomicReference<Meter> end) throws InterruptedException {
         CountDownLatch all = new CountDownLatch(1);
         EventListener listener = event -> {

@@ -15,7 +15,7 @@ final class Linerate implements Connection {
     private final GatewayDecompressor decompressor;
     private final Form form;
 
-    /** How the payload of a frame is asked for. */
+    /** Decompresses a frame in one of the forms. */
     interface Form {
         void message(GatewayDecompressor decompressor, Frame frame, Taker taker) throws IOException;
     }
@@ -37,7 +37,7 @@ final class Linerate implements Connection {
 
     static void direct(GatewayDecompressor decompressor, Frame frame, Taker taker) throws IOException {
         if (!decompressor.decompress(frame.direct.rewind(), DIRECT)) {
-            throw new IOException("the message is not whole");
+            throw new IOException("the message is incomplete");
         }
         taker.buffer(DIRECT.buffer());
     }

@@ -42,7 +42,10 @@ final class Lines {
         print(Map.of("run", run));
     }
 
-    /** Prints a measurement. Parameters and metrics are texts, numbers, or what {@link Samples#metrics} returns. */
+    /**
+     * Prints a measurement. Parameters and metrics are texts, numbers, or results of
+     * {@link Samples#metrics}.
+     */
     void measurement(
             String shape, String data, String contender, Map<String, Object> parameters, Map<String, Object> metrics)
             throws IOException {
@@ -55,7 +58,7 @@ final class Lines {
         print(line);
     }
 
-    /** A parameter or result to six digits. */
+    /** Rounds a parameter or result to six digits. */
     static BigDecimal number(double value) {
         return new BigDecimal(value).round(new MathContext(6)).stripTrailingZeros();
     }
@@ -71,7 +74,10 @@ final class Lines {
                 .collect(Collectors.joining(" ", "bench ", ""));
     }
 
-    /** The processor's name with family and model, since virtual machines use one name for several generations. */
+    /**
+     * The processor's name with family and model, because virtual machines use one name for several
+     * generations.
+     */
     private static String cpu() throws IOException {
         Map<String, String> info = new HashMap<>();
         for (String line : Files.readAllLines(Path.of("/proc/cpuinfo"))) {
@@ -85,7 +91,7 @@ final class Lines {
         return known ? name + " (family " + info.get("cpu family") + " model " + info.get("model") + ")" : name;
     }
 
-    /** Linerate's version, and the commit where this runs in a git checkout. */
+    /** Linerate's version, and the commit if this runs in a git checkout. */
     private static String linerate() {
         try {
             Process git = new ProcessBuilder("git", "describe", "--always", "--dirty", "--tags")

@@ -34,7 +34,7 @@ final class Memory {
         }
     }
 
-    /** In the virtual machine of a contender. */
+    /** Runs in the virtual machine of one contender. */
     public static void main(String[] args) throws IOException, InterruptedException {
         Contender contender = Contender.valueOf(args[0]);
         Corpus corpus = new Corpus(Path.of(args[1]), Integer.MAX_VALUE);
@@ -43,16 +43,17 @@ final class Memory {
             streams[s] = Arrays.copyOf(corpus.frames(s, contender.transport), MESSAGES);
             Compare.all(contender, streams[s], Arrays.copyOf(corpus.payloads[s], MESSAGES));
         }
-        // Before the measurement: load classes, compile code, allocate what all connections share.
+        // Before the measurement: load classes, compile code, allocate memory that all connections
+        // share.
         close(open(contender, 20, streams));
         long[] before = Child.held();
         Connection[] connections = open(contender, Integer.parseInt(args[2]), streams);
         Child.printGrowth(before);
-        // All are reachable until here.
+        // Keeps all connections reachable until here.
         close(connections);
     }
 
-    /** Connections that have got the first message, all of them, then the second, and so on. */
+    /** Opens connections and gives all of them the first message, then the second, and so on. */
     private static Connection[] open(Contender contender, int count, Frame[][] streams) throws IOException {
         Taker taker = new Taker.Bytes();
         Connection[] connections = new Connection[count];

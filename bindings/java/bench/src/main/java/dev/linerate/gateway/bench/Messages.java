@@ -7,18 +7,24 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Speed and garbage of decoders: whole connections one after the other, thousands by turns, and with parsing. */
+/**
+ * Speed and garbage of decoders: whole connections one after the other, thousands in turn, and with
+ * parsing.
+ */
 final class Messages {
     static final int CONNECTIONS = 2500;
 
-    /** Messages of a connection before the measurement, more on each one than on the previous, so that all are at different messages. */
+    /**
+     * Number of messages that a connection decodes before the measurement. Each decodes more than
+     * the previous one, so that all are at different messages.
+     */
     private static final int BEFORE = 100;
     private static final int SPREAD = 400;
-    /** Messages of each connection that are measured in a round. */
+    /** Number of messages of each connection that are measured in a round. */
     private static final int TURNS = 20;
 
     private static final String PARSING = "parsing alone";
-    /** Peers that all are compared with, and the metric's name. */
+    /** Peers to compare with, each with the name of the metric. */
     private static final Map<Contender, String> BASES = Map.of(
             Contender.JDA_BULK, "speed_by_jda",
             Contender.JDK_STREAM, "speed_by_jdk_stream",
@@ -48,12 +54,15 @@ final class Messages {
         }
     }
 
-    /** What connections begin with, parsed by JDA's own class. */
+    /** Decompresses the beginning of connections and parses it with JDA's own class. */
     static void startUp(Bench options, Lines lines) throws Exception {
         new Messages(options, lines).whole("java-start-up", "JDA DataObject", Parsed.DataObjects::new);
     }
 
-    /** All messages of all shards, one shard after the other: each connection's state stays in the CPU's cache. */
+    /**
+     * Decodes all messages of all shards, one shard after the other: each connection's state stays
+     * in the CPU's cache.
+     */
     private void whole(String shape, String work, Supplier<Taker> takers) throws Exception {
         Map<String, Rounds.Case> cases = new LinkedHashMap<>();
         if (!work.equals("bytes")) {
@@ -109,7 +118,10 @@ final class Messages {
         return streams.get(transport);
     }
 
-    /** Connections by turns, one live message each: their state has left the CPU's cache before it is used again. */
+    /**
+     * Decodes one live message of each connection in turn: its state has left the CPU's cache
+     * before it is used again.
+     */
     private void live(int connections) throws Exception {
         byte[][][] payloads = new byte[corpus.payloads.length][][];
         for (int s = 0; s < payloads.length; s++) {
@@ -131,11 +143,11 @@ final class Messages {
             }
             cases.put(contender.name(), samples -> Crowd.round(contender, connections, frames, payloads, samples));
         }
-        // What comes before a measurement has warmed up.
+        // The messages before the measurement were the warm-up.
         print("java", connections + " connections", "bytes", (long) connections * TURNS, cases, 0);
     }
 
-    /** Open connections, each at another message of its stream. */
+    /** Open connections, each at a different message of its stream. */
     private static final class Crowd {
         private final Connection[] connections;
         private final int[] next;

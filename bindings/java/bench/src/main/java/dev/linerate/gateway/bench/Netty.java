@@ -21,15 +21,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * permessage-deflate in Netty: CPU time and garbage of messages through the handlers of a connection; and memory of idle
- * connections, in a virtual machine for each codec.
+ * permessage-deflate in Netty: CPU time and garbage of messages through the handlers of a
+ * connection, and memory of idle connections, with a virtual machine for each codec.
  */
 final class Netty {
-    /** Messages of a connection that is then idle. */
+    /** Number of messages of a connection before it is idle. */
     private static final int MESSAGES_EACH = 20;
-    /** Bytes of such a message at most. */
+    /** Most bytes in such a message. */
     private static final int SHORT = 1200;
-    /** Messages before memory is measured. */
+    /** Number of messages before memory is measured. */
     private static final int WARM_UP = 20_000;
 
     static final List<String> CHILD = new ArrayList<>(Child.FIXED_HEAP);
@@ -38,7 +38,10 @@ final class Netty {
         CHILD.addAll(List.of("-XX:TieredStopAtLevel=1", "-Dio.netty.leakDetection.level=disabled"));
     }
 
-    /** The codecs, with the same window in both directions, kept from one message to the next. */
+    /**
+     * The codecs, with the same window in both directions, which is kept from one message to the
+     * next.
+     */
     enum Codec {
         NETTY_15("Netty, JDK", 6, 15),
         NONE("no compression", 0, 0),
@@ -63,7 +66,10 @@ final class Netty {
             return windowBits;
         }
 
-        /** A server's side of a new connection. What it sends and what it receives are compressed alike. */
+        /**
+         * A server's side of a new connection. Messages that it sends and receives are compressed
+         * alike.
+         */
         EmbeddedChannel connect() {
             EmbeddedChannel channel = new EmbeddedChannel();
             channel.config().setAllocator(PooledByteBufAllocator.DEFAULT);
@@ -126,7 +132,7 @@ final class Netty {
         Broadcast.run(corpus, options, lines);
     }
 
-    /** Sends all messages from one connection's encoder to another one's decoder. */
+    /** Sends all messages from the encoder of one connection to the decoder of another. */
     static void exchange(Codec codec, byte[][] messages, long bytes, Samples samples) throws Exception {
         EmbeddedChannel from = codec.connect();
         EmbeddedChannel to = codec.connect();
@@ -149,7 +155,7 @@ final class Netty {
             frames[i].content().readBytes(received);
             frames[i].release();
             if (!Arrays.equals(received, messages[i])) {
-                throw new IllegalStateException(codec + ": message " + i + " is another one");
+                throw new IllegalStateException(codec + ": message " + i + " differs");
             }
         }
         from.finishAndReleaseAll();
@@ -166,14 +172,15 @@ final class Netty {
         return new TextWebSocketFrame(content);
     }
 
-    /** In the virtual machine of a codec: the memory of idle connections. */
+    /** Runs in the virtual machine of one codec and measures the memory of idle connections. */
     public static void main(String[] args) throws IOException, InterruptedException {
         Codec codec = Codec.valueOf(args[0]);
         byte[][] messages = Arrays.stream(new Corpus(Path.of(args[1]), 1).payloads[0])
                 .filter(message -> message.length <= SHORT)
                 .limit(MESSAGES_EACH)
                 .toArray(byte[][]::new);
-        // Before the measurement: load classes, compile code, allocate what all connections share.
+        // Before the measurement: load classes, compile code, allocate memory that all connections
+        // share.
         List<EmbeddedChannel> warm = idle(codec, messages, 20);
         for (int i = 0; i < WARM_UP; i++) {
             echo(warm.get(i % 20), messages[i % messages.length]);
@@ -182,7 +189,7 @@ final class Netty {
         long[] before = Child.held();
         List<EmbeddedChannel> channels = idle(codec, messages, Integer.parseInt(args[2]));
         Child.printGrowth(before);
-        // All are reachable until here.
+        // Keeps all channels reachable until here.
         channels.forEach(EmbeddedChannel::finishAndReleaseAll);
     }
 
@@ -199,7 +206,9 @@ final class Netty {
         return channels;
     }
 
-    /** Decodes what the connection has sent: both windows are those of the messages before. */
+    /**
+     * Lets the connection decode its own message, so that both windows hold the earlier messages.
+     */
     private static void echo(EmbeddedChannel channel, byte[] message) {
         channel.writeOutbound(frame(message));
         WebSocketFrame sent = channel.readOutbound();

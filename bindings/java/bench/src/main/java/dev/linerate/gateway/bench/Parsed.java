@@ -14,7 +14,7 @@ import net.dv8tion.jda.api.utils.data.DataObject;
 abstract class Parsed implements Taker {
     private long sum;
 
-    /** The number of members of the payload. Closes the stream. */
+    /** Returns the number of members of the payload, and closes the stream. */
     abstract int members(InputStream stream) throws IOException;
 
     abstract int members(byte[] array, int length) throws IOException;
@@ -39,7 +39,7 @@ abstract class Parsed implements Taker {
         return sum;
     }
 
-    /** By Jackson, as JDA's own maps are made. */
+    /** Parses with Jackson, as JDA makes its maps. */
     static final class Tree extends Parsed {
         private final ObjectMapper mapper = new ObjectMapper();
         private final JavaType map = mapper.getTypeFactory().constructRawMapType(HashMap.class);
@@ -55,7 +55,10 @@ abstract class Parsed implements Taker {
         }
     }
 
-    /** By JDA's own {@link DataObject}: an array of exactly the payload as such, all else as a stream. */
+    /**
+     * Parses with JDA's own {@link DataObject}: from an array that holds exactly the payload,
+     * otherwise from a stream.
+     */
     static final class DataObjects extends Parsed {
         @Override
         int members(byte[] array, int length) {

@@ -8,15 +8,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Measures cases by turns, so that what disturbs the machine for a while hits all alike. */
+/** Measures cases in turn, so that a disturbance of the machine hits all alike. */
 final class Rounds {
     private static final ThreadMXBean THREADS = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
 
     private Rounds() {}
 
-    /** A contender in a shape of work. */
+    /** The work of one contender. */
     interface Case {
-        /** Works once and adds what it took. */
+        /** Works once and adds the cost. */
         void round(Samples into) throws Exception;
     }
 
@@ -24,7 +24,10 @@ final class Rounds {
         void run() throws Exception;
     }
 
-    /** What some work took on this thread: nanoseconds of CPU time, elapsed ones, and bytes allocated. */
+    /**
+     * The cost of work on this thread: CPU time and elapsed time in nanoseconds, and allocated
+     * bytes.
+     */
     record Cost(long cpu, long elapsed, long allocated) {
         static Cost of(Work work) throws Exception {
             long allocated = THREADS.getCurrentThreadAllocatedBytes();
@@ -38,7 +41,10 @@ final class Rounds {
         }
     }
 
-    /** Runs all cases in each round; the first {@code warmUp} rounds, in which code is compiled, do not count. */
+    /**
+     * Runs all cases in each round. The first {@code warmUp} rounds, in which code is compiled, do
+     * not count.
+     */
     static Map<String, Samples> run(Map<String, Case> cases, int warmUp, int rounds) throws Exception {
         Map<String, Samples> all = new LinkedHashMap<>();
         List<String> order = new ArrayList<>(cases.keySet());
@@ -50,7 +56,7 @@ final class Rounds {
             for (String name : order) {
                 cases.get(name).round(all.get(name));
             }
-            // Nobody always cleans up after the same one.
+            // No case always runs after the same one.
             Collections.rotate(order, 1);
         }
         return all;

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Values of metrics, of each as many as there were rounds. */
+/** Values of metrics, one for each round. */
 final class Samples {
     private final Map<String, List<Double>> values = new LinkedHashMap<>();
 
@@ -21,14 +21,17 @@ final class Samples {
         add("allocated", (double) cost.allocated() / messages);
     }
 
-    /** Adds the quotient of a metric and that of a base in each round. */
+    /** Adds the quotient of a metric and that of a base, round by round. */
     void divide(String name, String metric, Samples base) {
         for (int i = 0; i < values.get(metric).size(); i++) {
             add(name, values.get(metric).get(i) / base.values.get(metric).get(i));
         }
     }
 
-    /** Each metric as a number, if it was the same in all rounds, or as its median with the lowest and the highest. */
+    /**
+     * Each metric as a number, if all rounds agree, or as the median with the lowest and the
+     * highest.
+     */
     Map<String, Object> metrics() {
         Map<String, Object> metrics = new LinkedHashMap<>();
         values.forEach((name, rounds) -> {

@@ -11,8 +11,9 @@ final class ZstdJni {
     private ZstdJni() {}
 
     /**
-     * A context, from a direct buffer into a shared direct buffer: libzstd with the fewest copies possible in Java. Or, if
-     * {@code bulk}, from there into a new array: what a bulk decoder over libzstd gives.
+     * A context that decodes from a direct buffer into a shared direct buffer: libzstd with the
+     * fewest copies possible in Java. If {@code bulk}, a new array follows, as a bulk decoder over
+     * libzstd returns.
      */
     static final class Context implements Connection {
         private static final ByteBuffer OUTPUT = ByteBuffer.allocateDirect(16 << 20);
@@ -28,7 +29,8 @@ final class ZstdJni {
         public void message(Frame frame, Taker taker) throws IOException {
             ByteBuffer input = frame.direct.rewind();
             ByteBuffer output = OUTPUT.clear();
-            // A call that consumes all input can have output left, since the blocks of a message are written one at a time.
+            // A call that consumes all input may leave output, because the blocks of a message are
+            // written one at a time.
             int before;
             do {
                 before = output.position();
@@ -55,11 +57,14 @@ final class ZstdJni {
         }
     }
 
-    /** The input stream in its continuous mode, one for all messages of a connection. */
+    /** The input stream in its continuous mode, one stream for all messages of a connection. */
     static final class Stream implements Connection {
         private final Source source = new Source();
         private ZstdInputStreamNoFinalizer zstd = open();
-        /** The output of the current frame. Without input the decoder reads 0 bytes or fails: the end of the message. */
+        /**
+         * The output of the current frame. At the end of the message the decoder has no input and
+         * reads 0 bytes or fails.
+         */
         private final DrainedStream stream = new DrainedStream() {
             @Override
             public int read(byte[] into, int offset, int length) throws IOException {

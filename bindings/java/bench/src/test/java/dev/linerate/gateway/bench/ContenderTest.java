@@ -76,7 +76,7 @@ class ContenderTest {
         Compare.all(contender, Corpus.compressed(payloads, contender.transport), payloads);
     }
 
-    /** The double of discord-zstd-java is in the class path. */
+    /** The double of discord-zstd-java is on the class path. */
     @Test
     void everyContenderIsAvailable() {
         assertEquals(List.of(Contender.values()), Contender.available());

@@ -103,7 +103,7 @@ class LinesTest {
         assertTrue(samples.metrics().keySet().containsAll(List.of("encode_time", "decode_time", "time", "garbage")));
     }
 
-    /** The program itself, with a connection or few of the sample. */
+    /** Runs the program itself on few connections of the sample. */
     @ParameterizedTest
     @ValueSource(strings = {"messages", "start-up"})
     void everyMeasurementHasShapeDataContenderAndMetrics(String shape) throws Exception {

@@ -1,5 +1,5 @@
 /**
- * A double of discord-zstd-java, with the names and types of its interface and zstd-jni below: the contenders that call
- * it by name are tested without it.
+ * A double of discord-zstd-java, with the names and types of its interface, over zstd-jni. It tests
+ * the contenders that call the library by reflection.
  */
 package dev.freya02.discord.zstd.api;
