@@ -23,11 +23,11 @@ pub(crate) struct Connection {
     /// A payload that did not fit into the caller's buffer, until it is fetched.
     unfetched: Option<Vec<u8>>,
     last: LastMessage,
-    /// Events whose payloads are not delivered.
+    /// Events that are not delivered.
     dropped: Vec<Box<str>>,
     /// An error outside the session.
     error: Option<SessionError>,
-    /// The error of the last call, also one that is of its message alone.
+    /// The error of the last call, even if it affects only its message.
     last_error: Option<SessionError>,
     /// Whether a panic left the session in an unknown state.
     broken: bool,
@@ -64,8 +64,8 @@ impl Connection {
         LIVE.load(Ordering::Relaxed)
     }
 
-    /// Decodes a frame; `None` if the message is incomplete, or its event is dropped. The payload is at the beginning of
-    /// `out` if it fits there, else in the scratch.
+    /// Decodes a frame. Returns `None` if the message is incomplete, or if its event is dropped.
+    /// The payload is at the beginning of `out` if it fits there, otherwise in the scratch.
     pub(crate) fn message<'s>(
         &mut self,
         frame: &[u8],
@@ -81,12 +81,12 @@ impl Connection {
             let decoded = decoded.inspect_err(|error| self.last_error = Some(*error))?;
             return Ok(decoded.map(|message| message.payload));
         }
-        // Not in memory that another thread of Java could write to.
+        // Decoded into the scratch, which no other thread of Java can write to.
         let decoded =
             self.session.message(frame, scratch).inspect_err(|error| self.last_error = Some(*error));
         let Some(message) = decoded? else { return Ok(None) };
         let envelope = message.envelope.unwrap_or_else(|| {
-            // What cannot be read has no event, so it is delivered.
+            // A payload that cannot be read has no event, so it is delivered.
             Envelope::peek(message.payload, self.options.encoding()).unwrap_or_default()
         });
         self.last.set(envelope);
@@ -99,7 +99,7 @@ impl Connection {
         Ok(Some(message.payload))
     }
 
-    /// Whether checks or names of events look into payloads.
+    /// Whether checks or dropped events require reading payloads.
     fn reads_payloads(&self) -> bool {
         self.options.checks != 0 || !self.dropped.is_empty()
     }
@@ -109,13 +109,13 @@ impl Connection {
         self.dropped = names.map(Box::from).collect();
     }
 
-    /// Sets the dictionaries of zstd frames, of which there was none yet.
+    /// Sets the dictionaries of zstd frames, before the first frame.
     pub(crate) fn set_dictionaries(&mut self, dictionaries: Arc<Dictionaries>) {
         self.options.dictionaries = Some(dictionaries);
         self.session = self.options.session();
     }
 
-    /// Records messages, of which there was none yet. Returns the connection's number in the recorder.
+    /// Records messages, before the first one. Returns the connection's number in the recorder.
     pub(crate) fn record_stats(&mut self, recorder: Arc<Recorder>) -> Option<u32> {
         self.options.recorder = Some(recorder);
         self.session = self.options.session();
@@ -158,7 +158,7 @@ impl Connection {
         self.unfetched.take()
     }
 
-    /// The length of the payload kept.
+    /// Length of the kept payload.
     pub(crate) fn pending(&self) -> Option<usize> {
         self.unfetched.as_ref().map(Vec::len)
     }
@@ -174,12 +174,12 @@ impl Connection {
         *self.error.get_or_insert(SessionError { error, message_index: self.session.messages() })
     }
 
-    /// The error that persists.
+    /// The error that persists until a reset.
     pub(crate) fn error(&self) -> Option<SessionError> {
         self.error.or(self.session.error())
     }
 
-    /// Why the last message had no payload.
+    /// The reason why the last message had no payload.
     pub(crate) fn last_error(&self) -> Option<SessionError> {
         self.error().or(self.last_error)
     }
@@ -212,7 +212,7 @@ impl Connection {
         &self.last
     }
 
-    /// Bytes held.
+    /// Bytes that the connection holds.
     pub(crate) fn memory(&self) -> usize {
         let own = size_of::<Self>() - size_of::<Session>();
         let unfetched = self.unfetched.as_ref().map_or(0, Vec::capacity);

@@ -1,4 +1,4 @@
-//! The native library of the Java binding: what the class `dev.linerate.gateway.Native` calls.
+//! The native library of the Java binding, which the class `dev.linerate.gateway.Native` calls.
 //!
 //! * A connection is a boxed `Connection` whose address Java holds. Exclusion of threads, and of use and release, is
 //!   Java's responsibility (the state word of `Handle`).

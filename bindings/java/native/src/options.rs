@@ -24,7 +24,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// A session with these options. Java has checked all values.
+    /// A session with these options, whose values Java has checked.
     pub(crate) fn session(&self) -> Session {
         // Java's enum has the order of ours.
         let transport = Transport::ALL[unsigned(self.transport)];
@@ -44,7 +44,7 @@ impl Options {
         }
     }
 
-    /// The encoding of payloads: JSON unless checks say something else.
+    /// The encoding of payloads: JSON, unless the checks are for another one.
     pub(crate) fn encoding(&self) -> Encoding {
         self.checks().encoding.unwrap_or(Encoding::Json)
     }

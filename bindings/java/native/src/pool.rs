@@ -7,7 +7,7 @@ use linerate_gateway::{PooledScratch, ScratchPool};
 
 use crate::websocket;
 
-/// One per processor: more cannot be used at the same time.
+/// The pool has one scratch per processor, because more cannot be used at the same time.
 static POOL: LazyLock<ScratchPool> =
     LazyLock::new(|| ScratchPool::new(thread::available_parallelism().map_or(1, usize::from)));
 
@@ -21,7 +21,7 @@ pub(crate) fn memory() -> usize {
     POOL.memory() + websocket::shared_memory()
 }
 
-/// Frees what is not in use, and returns freed memory to the system.
+/// Frees memory that is not in use, and returns freed memory to the system.
 pub(crate) fn trim() {
     POOL.clear();
     websocket::trim();

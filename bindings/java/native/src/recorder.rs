@@ -7,14 +7,14 @@ use linerate_gateway::stats::{ConnectionRecorder, StatsOptions, StatsRecorder, V
 /// Quantiles of decoding times that Java reads.
 const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
-/// Numbers of [`Snapshot`].
+/// Number of values in a [`Snapshot`].
 const NUMBERS: usize = Verdict::ALL.len() + 5 + QUANTILES.len();
 
 /// Statistics as the Java class `Stats` reads them: messages by verdict, compressed and payload bytes, nanoseconds of
 /// decoding, lost records, timed messages, quantiles of decoding times in nanoseconds.
 pub(crate) type Snapshot = [i64; NUMBERS];
 
-/// The numbers of statistics, whose histograms have counters of several types.
+/// Makes a snapshot of statistics, whose histograms have counters of several types.
 macro_rules! snapshot {
     ($stats:expr) => {{
         let stats = $stats;
@@ -39,7 +39,7 @@ impl Recorder {
         self.0.connection()
     }
 
-    /// Writes what waits and ends the log.
+    /// Writes the waiting records and ends the log.
     pub(crate) fn stop(&self) -> io::Result<()> {
         self.0.stop()
     }
@@ -59,7 +59,7 @@ impl Recorder {
         self.0.connection_stats(number).map(|stats| snapshot!(stats))
     }
 
-    /// Connections that have statistics of their own.
+    /// Number of connections with separate statistics.
     pub(crate) fn connections(&self) -> usize {
         self.0.connections()
     }

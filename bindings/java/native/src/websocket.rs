@@ -1,4 +1,5 @@
-//! permessage-deflate: an encoder or a decoder of one direction of a connection, or a message for many, held by Java.
+//! permessage-deflate objects that Java holds: an encoder or decoder of one direction of a
+//! connection, or a message for many.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -6,16 +7,18 @@ use std::thread;
 
 use linerate_websocket::{Decoder, Direction, Encoder, Error, Level, Options, Prepared, Result, Scratch};
 
-/// Bytes of a message that are copied from Java and decoded at once.
+/// Bytes of a message that are copied from Java and decoded at a time.
 const PIECE: usize = 16 << 10;
 
 /// Number of encoders, decoders and prepared messages that are not freed.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
-/// Working memory that no call uses, at most [`MOST`]. In boxes: moving it would take longer than a short message.
+/// Working memory that no call uses, at most [`MOST`]. It is boxed, because moving it would take
+/// longer than a short message.
 static POOL: Mutex<Vec<Box<Work>>> = Mutex::new(Vec::new());
 
-/// One per processor: more cannot be used at the same time. Asking takes longer than a message.
+/// One per processor, because more cannot be used at the same time. Cached, because asking the
+/// system takes longer than a message.
 static MOST: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
 
 /// Working memory of one call.
@@ -89,7 +92,7 @@ pub(crate) fn new_encoder(direction: Direction, level: u8, remember_prepared: bo
     Ok(Held::new(encoder.remember_prepared(remember_prepared)))
 }
 
-/// Frames are Java's: the kind of the message does not matter.
+/// The kind of the message does not matter, because Java makes the frames.
 pub(crate) fn new_prepared(message: &[u8]) -> Held<Prepared> {
     Held::new(Prepared::binary(message))
 }
@@ -99,18 +102,18 @@ pub(crate) fn new_decoder(direction: Direction, options: &Options) -> Result<Hel
     Ok(Held::new(MessageDecoder { decoder, read: 0, messages: 0, is_ending: false, error: None }))
 }
 
-/// A decoder, where it is on the connection, and its error, which persists.
+/// A decoder with its position on the connection, and its error, which persists.
 pub(crate) struct MessageDecoder {
     decoder: Decoder,
-    /// Compressed bytes of the connection.
+    /// Compressed bytes of the connection so far.
     read: u64,
     messages: u64,
-    /// Whether all parts of the message were read, and there was no room for its end.
+    /// Whether all parts of the message were read, but its end did not fit.
     is_ending: bool,
     pub(crate) error: Option<Failure>,
 }
 
-/// An error, and where on the connection it is.
+/// An error and its position on the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
@@ -118,17 +121,18 @@ pub(crate) struct Failure {
     pub(crate) message: u64,
 }
 
-/// What a call for a part of a message has done.
+/// The result of a call for a part of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) read: usize,
     pub(crate) written: usize,
-    /// Whether all of the part is decoded; otherwise there was no room.
+    /// Whether all of the part is decoded. Otherwise there was no room.
     pub(crate) is_done: bool,
 }
 
 impl MessageDecoder {
-    /// Decodes `len` bytes of a part, of which `copy` gives pieces by their offset, into `out`. None if `copy` gives none.
+    /// Decodes `len` bytes of a part into `out`. `copy` gives pieces by their offset. Returns
+    /// `None` if `copy` fails.
     pub(crate) fn part(
         &mut self,
         work: &mut Work,
@@ -155,7 +159,7 @@ impl MessageDecoder {
             progress.read += read;
             progress.written += written;
             if progress.written == out.len() {
-                // There may be more output of what was read.
+                // The bytes that were read may give more output.
                 return Some(Ok(progress));
             }
             self.is_ending = is_last && progress.read == len;

@@ -1,5 +1,6 @@
-//! Native methods for payloads in buffers of the caller, from any offset on. The contract is that of `exports`; besides, nobody
-//! else uses the bytes of a direct buffer for a payload during the call.
+//! Native methods for payloads in buffers of the caller, at any offset. The contract is that of
+//! `exports`. In addition, nobody else uses the bytes of a direct buffer for a payload during the
+//! call.
 
 use std::{ptr, slice};
 
@@ -18,7 +19,7 @@ struct Target<'c> {
 }
 
 impl Target<'_> {
-    /// Copies a payload; 0 if there is no room for it.
+    /// Copies a payload; returns 0 if there is no room for it.
     fn write(self, payload: &[u8]) -> jlong {
         if payload.is_empty() {
             return 0; // an empty buffer may have no address
@@ -56,7 +57,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeTo(
     // SAFETY: the environment of this call.
     let env = unsafe { Env::new(env) };
     let target = Target { env, into, direct: into_direct, offset: into_offset };
-    // An array may move while its payload is decoded: only direct buffers are decoded into.
+    // An array may move while its payload is decoded, so only direct buffers are decoded into.
     let out = || match into_address {
         // SAFETY: a direct buffer of this call, as Java declares by `into_direct`, whose bytes nobody else uses.
         0 if into_direct => unsafe { env.output(into, into_offset, room) },

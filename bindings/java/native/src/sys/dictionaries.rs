@@ -1,6 +1,7 @@
 //! Native methods of dictionaries.
 //!
-//! Contract of the caller, beside that of `exports`: dictionaries are a result of `createDictionaries` that is not freed.
+//! Contract of the caller, besides that of `exports`: dictionaries are a result of
+//! `createDictionaries` that is not freed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -16,7 +17,7 @@ fn address(dictionaries: jlong) -> *const Dictionaries {
     ptr::with_exposed_provenance(dictionaries as usize)
 }
 
-/// Dictionaries, each after its length in four bytes, lowest first.
+/// Parses dictionaries, each with its length in front in four bytes, lowest first.
 fn parse(mut all: &[u8]) -> Result<Dictionaries, Error> {
     let mut contents = Vec::new();
     while let Some((len, rest)) = all.split_first_chunk() {

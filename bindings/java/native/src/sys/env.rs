@@ -7,7 +7,7 @@ use std::{ptr, slice};
 
 use jni_sys::{JNIEnv, JNINativeInterface__1_4, jbyteArray, jint, jlongArray, jobject, jstring};
 
-/// Converts a length for Java. None exceeds Java's limits, which have this type.
+/// Converts a length for Java. No length exceeds Java's limits, which have this type.
 pub(crate) fn length(len: usize) -> jint {
     jint::try_from(len).unwrap_or(jint::MAX)
 }
@@ -64,11 +64,13 @@ impl<'c> Env<'c> {
         bytes
     }
 
-    /// Copies bytes from a direct buffer. Returns false if it has none. If Java writes to them at the same time, wrong bytes
-    /// are copied, which is harmless: only the copy is decoded.
+    /// Copies bytes from a direct buffer. Returns false if it has no memory. If Java writes to them
+    /// at the same time, wrong bytes are copied, which is harmless, because only the copy is
+    /// decoded.
     ///
     /// # Safety
-    /// `buffer` is a direct buffer that Java passed to this call, and has so many bytes from `offset` on.
+    /// `buffer` is a direct buffer that Java passed to this call, with this many bytes from
+    /// `offset` on.
     pub(crate) unsafe fn read_direct(
         self,
         buffer: jobject,
@@ -148,7 +150,7 @@ impl<'c> Env<'c> {
         Some(Direct { address: address.as_ptr(), capacity, call: PhantomData })
     }
 
-    /// The bytes of a direct buffer that are for output.
+    /// The part of a direct buffer that output goes to.
     ///
     /// # Safety
     /// `into` is a direct buffer that Java passed to this call, and nobody else uses these bytes meanwhile.
@@ -162,7 +164,7 @@ impl<'c> Env<'c> {
         out.expect("Java passes ranges within its buffers")
     }
 
-    /// Whether an exception is pending. With one, only few JNI functions may be called.
+    /// Whether an exception is pending. While there is one, only few JNI functions may be called.
     fn has_exception(self) -> bool {
         // SAFETY: the environment is that of a running call, and this may be called at any time.
         unsafe { (self.functions().ExceptionCheck)(self.raw) }
@@ -182,7 +184,7 @@ impl<'c> Direct<'c> {
         Some(unsafe { slice::from_raw_parts(self.address.add(offset), len) })
     }
 
-    /// The bytes from `offset` on, to be written; `None` if they are not within the buffer.
+    /// The bytes from `offset` on, for writing; `None` if they are not within the buffer.
     ///
     /// # Safety
     /// Nobody else reads or writes them during the call from Java.

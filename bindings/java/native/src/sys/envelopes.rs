@@ -1,4 +1,4 @@
-//! Native methods for envelopes, and for events that are dropped. The contract is that of `exports`.
+//! Native methods for envelopes, and for dropping events. The contract is that of `exports`.
 
 use std::panic::catch_unwind;
 use std::{ptr, slice};
@@ -28,9 +28,9 @@ extern "system" fn Java_dev_linerate_gateway_Native_dropEvents(
     });
 }
 
-/// `static native String peek(byte[] payload, int offset, int length, boolean etf, long[] members)`: the event of a payload,
-/// null if there is none; writes opcode and sequence number to `members`, -1 for what it does not have, and 1; or 0 for
-/// what is no payload.
+/// `static native String peek(byte[] payload, int offset, int length, boolean etf, long[]
+/// members)`: the event of a payload, null if there is none. Writes opcode and sequence number (-1
+/// if there is none) and 1 to `members`. Leaves them unchanged if the bytes are not a payload.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_peek(
     env: *mut JNIEnv,
@@ -60,8 +60,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_peek(
         .unwrap_or(ptr::null_mut())
 }
 
-/// Calls `job` with a copy of bytes of an array. None with a pending exception if they are not within it, and without if
-/// memory runs out.
+/// Calls `job` with a copy of bytes of an array. Returns `None` with a pending exception if they
+/// are not within it, and without one if memory runs out.
 ///
 /// # Safety
 /// `array` is a `byte[]` that Java passed to the call of `env`.

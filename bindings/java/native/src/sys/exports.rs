@@ -1,8 +1,9 @@
 //! The native methods of the class `dev.linerate.gateway.Native`.
 //!
-//! Contract of the caller, for all of them: Java passes the environment of the call; arrays and buffers of the declared
-//! types, not null; valid ranges; and as connection a result of `create` that is not freed, from one thread at a time.
-//! The class is not public, and its only callers ensure this by the state word of `Handle`.
+//! Contract of the caller for all of them: Java passes the environment of the call, arrays and
+//! buffers of the declared types that are not null, and valid ranges. A connection is a result of
+//! `create` that is not freed, and is used by one thread at a time. The class is not public, and
+//! its callers ensure this by the state word of `Handle`.
 
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +27,7 @@ pub(super) const INCOMPLETE: jlong = -1;
 pub(super) const ERROR: jlong = -2;
 /// A Java exception is pending.
 pub(super) const EXCEPTION: jlong = -3;
-/// The connection had a panic, now or before.
+/// The connection had a panic, in this call or an earlier one.
 pub(super) const DEFECT: jlong = -4;
 
 /// Runs `body` with a connection. After a panic it returns `defect`, and the connection is broken.
@@ -118,7 +119,7 @@ fn decode_frame(
     }
 }
 
-/// Keeps a payload that did not fit, to be fetched; returns its length.
+/// Keeps a payload that did not fit until it is fetched, and returns its length.
 pub(super) fn keep(connection: &mut Connection, payload: &[u8]) -> jlong {
     match connection.keep(payload) {
         Ok(()) => payload.len() as jlong,
@@ -222,8 +223,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_outcome(
     outcome as jint
 }
 
-/// The ordinal of the Java enum `Kind`. `None` for kinds that are not about streams, such as files, and that sessions
-/// never return: reporting them as corrupt would blame the gateway.
+/// The ordinal of the Java enum `Kind`. `None` for kinds that are not about streams, such as files.
+/// Sessions never return these, and reporting them as corrupt would blame the gateway.
 pub(super) fn ordinal(kind: Kind) -> Option<jlong> {
     match kind {
         Kind::Corrupt => Some(0),

@@ -1,6 +1,7 @@
 //! Native methods of recorders.
 //!
-//! Contract of the caller, beside that of `exports`: a recorder is a result of `createRecorder` that is not freed.
+//! Contract of the caller, besides that of `exports`: a recorder is a result of `createRecorder`
+//! that is not freed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ fn address(recorder: jlong) -> *const Recorder {
     ptr::with_exposed_provenance(recorder as usize)
 }
 
-/// Runs `body` with a recorder; `defect` after a panic.
+/// Runs `body` with a recorder; returns `defect` after a panic.
 fn with_recorder<T>(recorder: jlong, defect: T, body: impl FnOnce(&Recorder) -> T) -> T {
     // SAFETY: by the contract it is not freed.
     let recorder = unsafe { &*address(recorder) };
@@ -75,13 +76,13 @@ extern "system" fn Java_dev_linerate_gateway_Native_createRecorder(
 }
 
 /// # Safety
-/// As of [`Env::bytes`].
+/// The same as for [`Env::bytes`].
 unsafe fn text(env: Env<'_>, array: jbyteArray) -> String {
     // SAFETY: the caller's contract.
     String::from_utf8_lossy(&unsafe { env.bytes(array) }).into_owned()
 }
 
-/// `static native void freeRecorder(long recorder)`: forgets it; connections that use it keep it.
+/// `static native void freeRecorder(long recorder)`: releases it; connections that use it keep it.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_freeRecorder(
     _: *mut JNIEnv,
@@ -109,7 +110,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_stopRecorder(
     error.map_or(ptr::null_mut(), |error| env.string(&error))
 }
 
-/// `static native int recordStats(long connection, long recorder)`: records a new connection; its number.
+/// `static native int recordStats(long connection, long recorder)`: records a new connection and
+/// returns its number.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_recordStats(
     _: *mut JNIEnv,
@@ -125,8 +127,9 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_recordStats(
     with(connection, -1, |connection| connection.record_stats(recorder).map_or(-1, |number| number as jint))
 }
 
-/// `static native boolean stats(long recorder, int connection, int transport, long[] into)`: writes the statistics of a
-/// connection, if its number is not negative, else of a transport, else of all. False if there are none.
+/// `static native boolean stats(long recorder, int connection, int transport, long[] into)`: writes
+/// the statistics of a connection if its number is not negative, otherwise of a transport if that
+/// is not negative, otherwise of all. Returns false if there are none.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_stats(
     env: *mut JNIEnv,

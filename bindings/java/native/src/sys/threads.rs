@@ -1,5 +1,6 @@
-//! Threads of Java at the native methods: connections that go from thread to thread, and what they share. ThreadSanitizer
-//! watches this test, too (`scripts/test.sh tsan`), which sees nothing of Java itself.
+//! Threads of Java calling the native methods: connections that move from thread to thread, and
+//! memory that they share. ThreadSanitizer also runs this test (`scripts/test.sh tsan`); it does
+//! not see Java itself.
 
 use std::ptr;
 use std::sync::Arc;
@@ -27,16 +28,17 @@ use super::stats::{
 use crate::pool;
 use crate::recorder::Recorder;
 
-/// Messages of a connection, each on another thread.
+/// Number of messages of a connection, each on another thread.
 const MESSAGES: usize = 50;
 
-/// Connections in the state that `Handle` has in Java: one thread at a time takes one, the next where it left off.
+/// Connections with the state that `Handle` has in Java: one thread at a time takes a connection
+/// and continues where the last one stopped.
 struct Handles(Vec<(AtomicBool, jlong)>);
 
 impl Handles {
     fn enter<T>(&self, number: usize, body: impl FnOnce(jlong) -> T) -> Option<T> {
         let (busy, connection) = &self.0[number];
-        // Weaker than Java's compareAndSet, and all that is needed.
+        // This order is weaker than that of Java's compareAndSet, and is sufficient.
         busy.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok()?;
         let result = body(*connection);
         busy.store(false, Ordering::Release);
@@ -90,7 +92,7 @@ fn connections_go_from_thread_to_thread_while_what_they_share_is_freed() {
                 }
             });
         }
-        // Java has closed them, connections have not.
+        // Java has closed these; connections still use them.
         free_dictionaries(env, class, dictionaries);
         free_recorder(env, class, java_recorder);
         for _ in 0..MESSAGES {
@@ -107,8 +109,8 @@ fn connections_go_from_thread_to_thread_while_what_they_share_is_freed() {
     assert_eq!(counted, decoded.iter().sum::<usize>() as i64);
     assert!(
         dictionaries_left.upgrade().is_some() && Arc::strong_count(&recorder) > 1,
-        "connections hold them"
+        "connections still hold them"
     );
     handles.0.iter().for_each(|(_, connection)| free(env, class, *connection));
-    assert!(dictionaries_left.upgrade().is_none() && Arc::strong_count(&recorder) == 1, "nothing does");
+    assert!(dictionaries_left.upgrade().is_none() && Arc::strong_count(&recorder) == 1, "nothing holds them");
 }

@@ -1,8 +1,9 @@
 //! The native methods of the class `dev.linerate.gateway.NativeDeflate`: permessage-deflate.
 //!
-//! Contract of the caller, beside that of `exports`: an encoder is a result of `createEncoder` that is not freed, a decoder
-//! of `createDecoder`, each used by one thread at a time. A prepared message is one of `createPrepared`, which any threads use. Output goes to a direct buffer that nobody else uses during the
-//! call, and nobody writes to a direct buffer with input.
+//! Contract of the caller, besides that of `exports`: an encoder is a result of `createEncoder`
+//! that is not freed, a decoder one of `createDecoder`, and each is used by one thread at a time. A
+//! prepared message is one of `createPrepared`, which any threads may use. Output goes to a direct
+//! buffer that nobody else uses during the call, and nobody writes to a direct buffer with input.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{ptr, slice};
@@ -16,7 +17,7 @@ use super::env::Env;
 use super::exports::{DEFECT, ERROR, EXCEPTION, INCOMPLETE, ordinal};
 use crate::websocket::{self, Held, HeldEncoder, Work, new_decoder, new_encoder, new_prepared, with_work};
 
-/// Options of a handshake: the most that the encoder may use, and the peer's.
+/// Options of a handshake: the largest window and takeover of the encoder, and of the peer.
 fn options(
     encoder_bits: jint,
     encoder_takeover: jboolean,
@@ -32,7 +33,7 @@ fn direction(window_bits: jint, takeover: jboolean) -> Direction {
     Direction { window_bits: u8::try_from(window_bits).unwrap_or(0), takeover }
 }
 
-/// An agreement as Java reads it: bits and takeover of the encoder, then of the decoder.
+/// An agreement in the form that Java reads: bits and takeover of the encoder, then of the decoder.
 fn numbers(agreement: Agreement, role: Role) -> [i64; 4] {
     let (encoder, decoder) = (agreement.encoder(role), agreement.decoder(role));
     let bits = |direction: Direction| i64::from(direction.window_bits);
@@ -110,16 +111,18 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_agree(
     }
 }
 
-/// The address of what `create` makes; 0 if it fails.
+/// Creates an object and returns its address; 0 if that fails.
 fn created<C>(create: impl FnOnce() -> Result<Held<C>>) -> jlong {
     let made = catch_unwind(AssertUnwindSafe(|| create().ok().map(|held| Box::into_raw(Box::new(held)))));
     made.ok().flatten().map_or(0, |held| held.expose_provenance() as jlong)
 }
 
-/// Runs `body` with an encoder or a decoder. After a panic it returns `defect`, then and from then on.
+/// Runs `body` with an encoder or a decoder. After a panic it returns `defect`, now and in all
+/// later calls.
 ///
 /// # Safety
-/// `address` is of a `Held<C>` that was made by `created`, is not freed, and is not used by another thread.
+/// `address` is that of a `Held<C>` that was made by `created`, is not freed, and is not used by
+/// another thread.
 unsafe fn with<C, T: Copy>(address: jlong, defect: T, body: impl FnOnce(&mut C) -> T) -> T {
     // SAFETY: the caller's contract.
     let held = unsafe { &mut *ptr::with_exposed_provenance_mut::<Held<C>>(address as usize) };
@@ -133,7 +136,7 @@ unsafe fn with<C, T: Copy>(address: jlong, defect: T, body: impl FnOnce(&mut C) 
 }
 
 /// # Safety
-/// `address` is of a `Held<C>` that was made by `created`, and is freed only once.
+/// `address` is that of a `Held<C>` that was made by `created`, and is freed only once.
 unsafe fn free<C>(address: jlong) {
     // SAFETY: the caller's contract.
     let held = unsafe { Box::from_raw(ptr::with_exposed_provenance_mut::<Held<C>>(address as usize)) };

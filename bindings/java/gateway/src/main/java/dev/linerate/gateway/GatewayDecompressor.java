@@ -474,12 +474,13 @@ public final class GatewayDecompressor implements Closeable {
      * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
      *     limit; after an exception other than {@link BufferOverflowException} it is unchanged
      * @param last whether this is the last part of the websocket message
-     * @param into receives the payload; its position is unchanged if there is none. Nobody may use the bytes of a direct
-     *     buffer meanwhile, and those from its position to its limit may change whatever the result is
+     * @param into receives the payload; its position is unchanged if there is none. Nobody may use
+     *     the bytes of a direct buffer meanwhile. Its bytes from position to limit may change
+     *     whatever the result is
      * @return the length of the payload in bytes; -1 if the message is incomplete
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws BufferOverflowException if the payload is longer than what remains in {@code into}. It is kept until the
-     *     next message: {@link #pendingLength} tells its length, {@link #fetch} delivers it
+     *     next message: {@link #pendingLength} returns its length, {@link #fetch} delivers it
      * @throws ReadOnlyBufferException if {@code into} is read-only; then nothing is decoded
      * @throws IllegalArgumentException if both buffers are the same object
      * @throws OutOfMemoryError if a copy of a read-only part does not fit on the heap
@@ -694,8 +695,8 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Starts a new connection, also one that resumes an old session. Clears history, fragments, parts, counters,
-     * recent messages and the error, and frees their memory.
+     * Starts a new connection, which may resume an old session. Clears history, fragments, parts,
+     * counters, recent messages and the error, and frees their memory.
      */
     public void reset() {
         long connection = enter();
@@ -754,8 +755,9 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Returns the native memory that all connections of the process share, needed only while messages are decoded. The buffer of
-     * a large payload stays for the next 256 messages, or until {@link #trim}.
+     * Returns the native memory that all connections of the process share. It is needed only while
+     * messages are decoded. The buffer of a large payload stays for the next 256 messages, or until
+     * {@link #trim}.
      *
      * @return bytes outside the heap, without those that threads are using at the moment
      */
@@ -765,9 +767,10 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Returns memory outside the heap to the system: {@link #sharedMemory} that is not in use, and what closed
-     * connections have left. This happens by itself some seconds after connections were closed, if no others are being
-     * closed meanwhile. It takes milliseconds for hundreds of megabytes.
+     * Returns memory outside the heap to the system: {@link #sharedMemory} that is not in use, and
+     * memory of closed connections. This also happens automatically some seconds after connections
+     * were closed, unless others are being closed then. It takes milliseconds for hundreds of
+     * megabytes.
      */
     public static void trim() {
         NativeLoader.load();
@@ -790,10 +793,10 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Returns the statistics of this connection, also of those before the last {@link #reset}.
+     * Returns the statistics of this connection, including those before the last {@link #reset}.
      *
-     * @return what was recorded until at most 50 milliseconds ago; null if nothing is recorded, after {@link #close},
-     *     and beyond {@link StatsRecorder.Builder#maxConnections}
+     * @return statistics that are at most 50 milliseconds old; null if nothing is recorded, after
+     *     {@link #close}, and beyond {@link StatsRecorder.Builder#maxConnections}
      */
     public Stats stats() {
         return recorder == null ? null : recorder.ofConnection(number);

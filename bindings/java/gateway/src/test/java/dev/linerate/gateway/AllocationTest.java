@@ -29,8 +29,8 @@ class AllocationTest {
     }
 
     /**
-     * Bytes that this thread allocates while it decodes the sample, after warm-up. The virtual machine itself may
-     * allocate a little when it compiles, so the most frequent value counts.
+     * Bytes that this thread allocates while it decodes the sample, after warm-up. The virtual
+     * machine itself may allocate a little when it compiles, so the most frequent value counts.
      */
     private static long allocated(GatewayDecompressor decompressor, int count, Step step) throws Exception {
         long[] bytes = new long[ROUNDS];
@@ -82,7 +82,7 @@ class AllocationTest {
         }
     }
 
-    /** For frames in any kind of memory, and in parts. */
+    /** Frames may be in any kind of memory, and in parts. */
     @ParameterizedTest
     @EnumSource(names = {"ZLIB", "ZSTD"})
     void partsInBuffers(Transport transport) throws Exception {
@@ -133,7 +133,7 @@ class AllocationTest {
                 in.close();
                 return length;
             }));
-            // Also if it is not read to its end.
+            // The same if it is not read to its end.
             assertEquals(
                     streams,
                     allocated(decompressor, frames.length, i -> keep(decompressor.open(frames[i])).read()));

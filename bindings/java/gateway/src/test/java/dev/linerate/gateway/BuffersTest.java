@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class BuffersTest {
     private static final int BEFORE = 7;
 
-    /** A buffer whose content begins behind other bytes, and ends before others. */
+    /** A buffer with other bytes before and after its content. */
     private static ByteBuffer buffer(boolean direct, int room) {
         int size = BEFORE + room + 9;
         ByteBuffer buffer = direct ? ByteBuffer.allocateDirect(size) : ByteBuffer.allocate(size + 3);
@@ -34,7 +34,10 @@ class BuffersTest {
         return buffer;
     }
 
-    /** The payload, after checking that nothing around it was written; behind it only in a direct buffer, in which it is decoded. */
+    /**
+     * The payload, after checking that nothing around it was written. Only a direct buffer, in
+     * which payloads are decoded, may have changed after it.
+     */
     private static byte[] payload(ByteBuffer buffer, int room) {
         assertEquals(BEFORE + room, buffer.limit());
         int end = buffer.position();

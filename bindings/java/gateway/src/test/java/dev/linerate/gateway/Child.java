@@ -47,7 +47,7 @@ final class Child {
                     new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
             if (!process.waitFor(SECONDS, TimeUnit.SECONDS)) {
                 process.destroyForcibly().waitFor();
-                throw new AssertionError("it did not end within " + SECONDS + " s: " + command);
+                throw new AssertionError("the child did not end within " + SECONDS + " s: " + command);
             }
             return new Child(
                     process.exitValue(), new String(Files.readAllBytes(output), StandardCharsets.UTF_8).trim());

@@ -11,7 +11,7 @@ import java.net.URLClassLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The classes loaded more than once in a process, as in application servers. */
+/** The classes loaded more than once in one process, as in application servers. */
 @Timeout(60)
 class ClassLoaderTest {
     private static URLClassLoader another() {

@@ -62,7 +62,7 @@ class DeflateTest {
         }
     }
 
-    /** Both directions of a connection that has had messages, and is idle. */
+    /** The memory of both directions of a connection that has had messages and is idle. */
     @Test
     void nativeMemoryOfAConnection() throws Exception {
         for (int bits : new int[] {8, 10, 11, 15}) {
@@ -111,7 +111,7 @@ class DeflateTest {
         assertThrows(IllegalArgumentException.class, () -> builder.messageLimit(-1));
         assertThrows(IllegalArgumentException.class, () -> builder.ratioLimit(0));
         for (int level = 0; level <= 9; level++) {
-            // Closed: closedCodecs counts.
+            // Closed because closedCodecs counts the open ones.
             try (DeflateEncoder encoder = builder.level(level).build().answer("permessage-deflate").newEncoder()) {
                 assertTrue(encoder.memory() > 0);
             }
@@ -148,7 +148,7 @@ class DeflateTest {
             assertThrows(IllegalArgumentException.class, () -> encoder.encodePart(heap, true, small));
             assertThrows(IllegalArgumentException.class, () -> DeflateEncoder.bound(-1));
             assertThrows(IllegalArgumentException.class, () -> DeflateEncoder.bound(Integer.MAX_VALUE));
-            // Without room a message is sent as it is, and nothing is decoded.
+            // Without room a message should be sent uncompressed, and nothing is decoded.
             assertFalse(encoder.encode(heap, ByteBuffer.allocateDirect(0)));
         }
     }

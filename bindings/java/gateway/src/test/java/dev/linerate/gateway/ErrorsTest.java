@@ -60,7 +60,7 @@ class ErrorsTest {
     void truncatedMessage(Form form) throws Exception {
         byte[] frame = Hello.wire(Transport.ZSTD);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
-            // Without a byte, and with the header of the frame alone, too.
+            // Including no bytes at all, and only the header of the frame.
             for (int length = 0; length < frame.length; length++) {
                 DecompressionException error = assertFails(decompressor, form, Arrays.copyOf(frame, length));
                 assertEquals(Kind.TRUNCATED, error.kind());
@@ -70,7 +70,7 @@ class ErrorsTest {
         }
     }
 
-    /** It has no flush behind it, for which a stream would wait. */
+    /** The end has no flush after it, for which a stream would wait. */
     @ParameterizedTest
     @EnumSource
     void zlibStreamThatEndsIsAnErrorAtOnce(Form form) throws Exception {
@@ -125,7 +125,7 @@ class ErrorsTest {
     void windows(int allowed, int requested) throws Exception {
         try (GatewayDecompressor decompressor =
                 GatewayDecompressor.builder(Transport.ZSTD).windowLog(allowed).build()) {
-            // With an empty block.
+            // The frame has an empty block.
             byte[] empty = Arrays.copyOf(Traffic.zstdHeader(allowed), 9);
             assertEquals(0, decompressor.decompress(empty).length);
             decompressor.reset();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Envelopes, and events that are dropped by them. */
+/** Envelopes, and dropping events by them. */
 class EventsTest {
     private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
@@ -97,7 +97,7 @@ class EventsTest {
         }
     }
 
-    /** What is dropped is still checked. */
+    /** Checks also read dropped events. */
     @Test
     void checksSeeDroppedEvents() throws IOException {
         List<byte[]> frames = Traffic.frames(Transport.ZLIB);

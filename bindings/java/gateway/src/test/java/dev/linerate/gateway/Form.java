@@ -49,7 +49,7 @@ enum Form {
         }
     };
 
-    /** The payload of a part of {@code bytes}; null if the message is incomplete. */
+    /** Decodes a part of {@code bytes}; null if the message is incomplete. */
     abstract byte[] decode(GatewayDecompressor decompressor, byte[] bytes, int offset, int length)
             throws IOException;
 

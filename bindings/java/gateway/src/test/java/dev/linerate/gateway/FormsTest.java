@@ -31,7 +31,7 @@ class FormsTest {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
-            // The second time on a new connection.
+            // The second round is a new connection.
             for (int round = 0; round < 2; round++) {
                 long compressed = 0;
                 for (int i = 0; i < frames.size(); i++) {
@@ -209,7 +209,7 @@ class FormsTest {
         }
     }
 
-    /** Frames are copied before anything is written. */
+    /** The frame is copied before anything is written. */
     @ParameterizedTest
     @EnumSource(names = {"ZLIB", "ZSTD"})
     void frameAndPayloadMayShareMemory(Transport transport) throws Exception {

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which C library a process has, by what it has mapped (proc(5)). */
+/** Finds the C library of a process by its mapped files (proc(5)). */
 class LibcTest {
     @TempDir Path folder;
 

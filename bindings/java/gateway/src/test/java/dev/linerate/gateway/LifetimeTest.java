@@ -63,7 +63,7 @@ class LifetimeTest {
         }
     }
 
-    /** Number of native connections, after those of other tests are freed. */
+    /** Number of native connections, once those of other tests are freed. */
     private static long live() throws InterruptedException {
         NativeLoader.load();
         long live = -1;

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Loading of the native library, each case in a virtual machine of its own. */
+/** Loading of the native library, each case in its own virtual machine. */
 @Tag("children")
 class LoaderTest {
     private static final String NAME = System.mapLibraryName("linerate_java");
@@ -183,7 +183,7 @@ class LoaderTest {
         Files.setPosixFilePermissions(file.getParent(), PosixFilePermissions.fromString("rwxrwxrwx"));
         FileTime hoursAgo = FileTime.fromMillis(System.currentTimeMillis() - 10_000_000);
         List<Path> left = new ArrayList<>(Collections.singletonList(file.getParent()));
-        // Eight of each: a folder is listed in any order.
+        // Eight of each, because a folder may be listed in any order.
         for (int i = 0; i < 8; i++) {
             Path stuck = copy("stuck-" + i);
             Files.createFile(stuck.resolve("something else"));
@@ -196,7 +196,10 @@ class LoaderTest {
         assertEquals(left, content(folder));
     }
 
-    /** Records in a class loader, closes all and drops it, again and again; prints how many libraries stay mapped. */
+    /**
+     * Records in a class loader, closes everything and drops the loader, repeatedly; prints how
+     * many libraries stay mapped.
+     */
     static final class Reloads {
         public static void main(String[] arguments) throws Exception {
             List<URL> urls = new ArrayList<>();
@@ -231,7 +234,7 @@ class LoaderTest {
         }
     }
 
-    /** What is done in each class loader. */
+    /** The work in each class loader. */
     public static final class Recording {
         public static void run() throws Exception {
             StatsRecorder recorder = StatsRecorder.builder().start();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Content of the jar besides the classes, and the class file versions. */
+/** Files in the jar besides the classes, and the class file versions. */
 class PackagingTest {
     private static final String LIBRARY =
             "dev/linerate/gateway/natives/" + NativeLoader.platform() + "/" + System.mapLibraryName("linerate_java");

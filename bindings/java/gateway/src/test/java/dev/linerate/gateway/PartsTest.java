@@ -68,11 +68,11 @@ class PartsTest {
                 throws IOException;
     }
 
-    /** A kind of buffer. All have other bytes before and after the content. */
+    /** A kind of buffer. Each has other bytes before and after the content. */
     enum Memory {
         DIRECT,
         DIRECT_READ_ONLY,
-        /** As {@code java.net.http.WebSocket} delivers. */
+        /** The kind that {@code java.net.http.WebSocket} delivers. */
         HEAP,
         HEAP_SLICE,
         HEAP_READ_ONLY,
@@ -177,7 +177,10 @@ class PartsTest {
         }
     }
 
-    /** Two zlib messages in one websocket message are one payload, also if parts end where they end. */
+    /**
+     * Two zlib messages in one websocket message are one payload, even if a part ends where one of
+     * them ends.
+     */
     @ParameterizedTest
     @EnumSource(names = {"ZLIB", "ZSTD"})
     void partThatEndsWithAMessageWaitsForTheLastPart(Transport transport) throws Exception {

@@ -125,7 +125,7 @@ class PreparedMessageTest {
         assertEquals(live, NativeDeflate.live());
     }
 
-    /** Encoders remember messages that are closed, and a close waits for nobody. */
+    /** Encoders remember messages that are closed, and closing does not wait. */
     @Test
     void threadsEncodeAMessageThatIsClosedMeanwhile() throws Exception {
         long live = NativeDeflate.live();

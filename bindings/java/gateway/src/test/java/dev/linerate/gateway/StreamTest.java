@@ -94,7 +94,7 @@ class StreamTest {
         }
     }
 
-    /** A parser that throws, a caller that stops early. */
+    /** A parser may throw, or a caller may stop early. */
     @ParameterizedTest
     @EnumSource(names = {"ZLIB", "ZSTD"})
     void earlyClose(Transport transport) throws Exception {
@@ -132,7 +132,7 @@ class StreamTest {
             InputStream second = decompressor.open(frames.get(1));
             assertFails(first);
             assertArrayEquals(payloads.get(1), second.readAllBytes());
-            // Also one that was read to its end, or closed.
+            // This also holds for a stream that was read to its end, or closed.
             InputStream third = decompressor.open(frames.get(2));
             assertFails(second);
             third.close();
@@ -178,7 +178,7 @@ class StreamTest {
         }
     }
 
-    /** By then the array of the buffer has the next message. */
+    /** By then the array of the buffer holds the next message. */
     @Test
     void bufferStreamThrowsAfterTheNextPayload() throws Exception {
         ReusableBuffer buffer = new ReusableBuffer();
@@ -226,7 +226,9 @@ class StreamTest {
         }
     }
 
-    /** Open streams have distinct arrays, also more of them than the pool has. */
+    /**
+     * Open streams have distinct arrays, even if there are more streams than the pool has arrays.
+     */
     @Test
     void manyOpenStreams() throws Exception {
         List<GatewayDecompressor> decompressors = new ArrayList<>();

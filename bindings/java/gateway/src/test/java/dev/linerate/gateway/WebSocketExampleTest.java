@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs the example of docs/gateway/java.md against a server that sends fragmented messages, which the platform's websocket
- * delivers in parts.
+ * Runs the example of docs/gateway/java.md against a server that sends fragmented messages, which
+ * the JDK's websocket delivers in parts.
  */
 @Tag("children")
 class WebSocketExampleTest {
@@ -95,13 +95,13 @@ class WebSocketExampleTest {
             out.write(answer.getBytes(StandardCharsets.US_ASCII));
             int message = 0;
             for (byte[] frame : Traffic.frames(Transport.ZSTD)) {
-                // In one, in two, in fragments of few bytes, some of them empty.
+                // As one frame, as two, and as fragments of few bytes, some of them empty.
                 int piece = new int[] {frame.length, frame.length / 2 + 1, 7, frame.length - 1}[message++ % 4];
                 out.write(fragments(frame, Math.max(piece, 1)));
             }
             out.write(fragment(FINAL | CLOSE, new byte[] {3, (byte) 0xe8}, 0, 2));
             out.flush();
-            // Until the client has closed too.
+            // Reads until the client has closed too.
             while (in.read() >= 0) {}
             return request;
         } catch (Exception e) {

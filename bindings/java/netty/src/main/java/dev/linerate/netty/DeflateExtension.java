@@ -9,7 +9,7 @@ import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtensionEncod
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtensionFilter;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketServerExtension;
 
-/** What one connection has agreed on. */
+/** The agreement of one connection. */
 final class DeflateExtension implements WebSocketClientExtension, WebSocketServerExtension {
     private final DeflateAgreement agreement;
     private final DeflateOptions options;

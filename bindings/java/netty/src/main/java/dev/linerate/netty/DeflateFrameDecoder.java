@@ -19,17 +19,18 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Decompresses the frames of compressed messages. Each frame becomes one, which may be empty. After an error the peer gets a
- * close frame, the connection is closed, and further frames are dropped.
+ * Decompresses the frames of compressed messages. Each frame gives one frame, which may be empty.
+ * After an error the peer gets a close frame, the connection is closed, and further frames are
+ * dropped.
  */
 final class DeflateFrameDecoder extends WebSocketExtensionDecoder {
-    /** Room for a frame at first: this many times its bytes, but no more than that. */
+    /** Initial room for a frame as a multiple of its bytes, and its maximum in bytes. */
     private static final int USUAL_RATIO = 8;
 
     private static final int MAX_FIRST_ROOM = 64 << 10;
 
     private final DeflateAgreement agreement;
-    /** Null before the handler is added: a handshake that fails never adds it. */
+    /** Null before the handler is added. A handshake that fails never adds it. */
     private DeflateDecoder decoder;
     /** Whether a compressed message has begun. */
     private boolean isInside;
@@ -92,7 +93,8 @@ final class DeflateFrameDecoder extends WebSocketExtensionDecoder {
                     : WebSocketCloseStatus.INVALID_PAYLOAD_DATA;
             throw failure(ctx, status, e.getMessage(), e);
         } catch (RuntimeException | Error e) {
-            // Such as memory that ran out: what was read of the message cannot be read again.
+            // For example memory ran out. The bytes of the message that were read cannot be read
+            // again.
             throw failure(ctx, WebSocketCloseStatus.INTERNAL_SERVER_ERROR, "a message was not decompressed", e);
         }
         isInside = !frame.isFinalFragment();
@@ -131,7 +133,7 @@ final class DeflateFrameDecoder extends WebSocketExtensionDecoder {
             if (isDone) {
                 return;
             }
-            // The decoder's limits end this.
+            // The decoder's limits end this loop.
             into.ensureWritable(into.capacity());
         }
     }

@@ -19,20 +19,21 @@ import java.nio.channels.ClosedChannelException;
 import java.util.List;
 
 /**
- * Compresses the frames of messages, where those become smaller. Prepared messages, which others write without knowing what
- * this connection sends, wait for the end of a message in fragments: nothing but control frames may come between those.
+ * Compresses the frames of messages that become smaller. Prepared messages may be written while a
+ * message is being sent in fragments, between which only control frames are allowed; they wait for
+ * its end.
  */
 final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
     private final DeflateAgreement agreement;
     private final int smallest;
     private final WebSocketExtensionFilter uncompressed;
-    /** Null before the handler is added: a handshake that fails never adds it. */
+    /** Null before the handler is added. A handshake that fails never adds it. */
     private DeflateEncoder encoder;
     /** Whether a message has begun in compressed fragments. */
     private boolean isInside;
     /** Whether a message has begun in fragments, compressed or not. */
     private boolean isFragmented;
-    /** Prepared messages that wait; null if there never was one. */
+    /** Prepared messages that wait; null if none has ever waited. */
     private PendingWriteQueue waiting;
 
     DeflateFrameEncoder(DeflateAgreement agreement, int smallest, WebSocketExtensionFilter uncompressed) {
@@ -138,7 +139,7 @@ final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
         put(frame, encoded, out);
     }
 
-    /** Adds a frame with the compressed bytes; as it is, if there are none. */
+    /** Adds a frame with the compressed bytes, or the uncompressed frame if there are none. */
     private static void put(WebSocketFrame frame, ByteBuf encoded, List<Object> out) {
         if (encoded == null) {
             out.add(frame.retain());
@@ -148,7 +149,7 @@ final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
         out.add(Frames.like(frame, first ? frame.rsv() | WebSocketExtension.RSV1 : frame.rsv(), encoded));
     }
 
-    /** Returns the compressed bytes; null if they would not be fewer. */
+    /** Returns the compressed bytes; null if they would not be fewer than the content. */
     private ByteBuf encode(ChannelHandlerContext ctx, ByteBuf content, boolean whole, boolean last) {
         int length = content.readableBytes();
         ByteBuffer input = content.internalNioBuffer(content.readerIndex(), length);
@@ -169,7 +170,7 @@ final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
             int written = room.position() - start;
             encoded.writerIndex(written);
             if (written < length / 2) {
-                // What is not used need not wait for the socket.
+                // The unused room need not wait for the socket.
                 encoded.capacity(written);
             }
             return encoded;

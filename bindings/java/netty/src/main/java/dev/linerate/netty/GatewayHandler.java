@@ -21,20 +21,25 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Decompresses what a chat gateway sends, below a client of Netty or Reactor Netty that has no place for another
- * decompressor. It asks for the transport in the request of the websocket, {@code compress=} of its query, and replaces each
- * compressed message by its payload. It stands between the HTTP codec and the client; one for each connection.
+ * Decompresses the messages of a chat gateway, below a client of Netty or Reactor Netty that
+ * accepts no other decompressor. The handler adds {@code compress=} with the transport to the query
+ * of the websocket's request, and replaces each compressed message by its payload. Put one for each
+ * connection between the HTTP codec and the client.
  *
  * <p>A damaged stream closes the connection, so that the client resumes its session, after a
- * {@link DecompressionException} in the pipeline; so does a message that there is no memory for, after its error.
+ * {@link DecompressionException} in the pipeline. A message for which memory runs out also closes
+ * it, after its error.
  */
 public final class GatewayHandler extends ChannelDuplexHandler {
     /** RFC 1950: deflate with a window of 32 KiB. */
     private static final int ZLIB_HEADER = 0x7801;
-    /** The most bytes of a stored block: RFC 1951, section 3.2.4. */
+    /** Most bytes in a stored block (RFC 1951, section 3.2.4). */
     private static final int MAX_STORED = 0xffff;
 
-    /** Room for a payload at first: this many times the message's bytes, but no more than that. */
+    /**
+     * Initial room for a payload as a multiple of the bytes of its message, and its maximum in
+     * bytes.
+     */
     private static final int USUAL_RATIO = 8;
 
     private static final int MAX_FIRST_ROOM = 16 << 20;
@@ -42,23 +47,23 @@ public final class GatewayHandler extends ChannelDuplexHandler {
     private final Transport transport;
     private final boolean toZlib;
     private GatewayDecompressor gateway;
-    /** Whether continuations belong to a compressed message. */
+    /** Whether continuation frames belong to a compressed message. */
     private boolean isInside;
-    /** Whether the stream is damaged: what else comes is dropped. */
+    /** Whether the stream is damaged. Everything after that is dropped. */
     private boolean hasFailed;
-    /** Whether the stream of stored blocks has its header. */
+    /** Whether the header of the zlib stream of stored blocks was sent. */
     private boolean hasBegun;
 
     private GatewayHandler(Transport transport, boolean toZlib) {
         if (transport != Transport.ZLIB && transport != Transport.ZSTD) {
-            throw new IllegalArgumentException(transport.queryName() + " is no transport of a gateway's connection");
+            throw new IllegalArgumentException(transport.queryName() + " is not a transport of gateways");
         }
         this.transport = transport;
         this.toZlib = toZlib;
     }
 
     /**
-     * Creates a handler for a client that takes messages without compression.
+     * Creates a handler for a client that accepts uncompressed messages.
      *
      * @param transport {@link Transport#ZLIB} or {@link Transport#ZSTD}
      * @return the handler of one connection; payloads are text
@@ -69,8 +74,8 @@ public final class GatewayHandler extends ChannelDuplexHandler {
     }
 
     /**
-     * Creates a handler for a client that always inflates, such as Discord4J. It gets payloads as a zlib stream of stored
-     * blocks, so that inflating them is copying.
+     * Creates a handler for a client that always inflates, such as Discord4J. It gets payloads as a
+     * zlib stream of stored blocks, which inflating only copies.
      *
      * @param transport {@link Transport#ZLIB} or {@link Transport#ZSTD}
      * @return the handler of one connection
@@ -130,7 +135,8 @@ public final class GatewayHandler extends ChannelDuplexHandler {
             isInside = !frame.isFinalFragment();
             payload = decompress(ctx, frame);
         } catch (DecompressionException | RuntimeException | Error e) {
-            // Also when memory ran out: the message is lost, and the client can only resume.
+            // This includes running out of memory: the message is lost, and the client can only
+            // resume.
             hasFailed = true;
             ctx.fireExceptionCaught(e);
             ctx.close();
@@ -141,7 +147,7 @@ public final class GatewayHandler extends ChannelDuplexHandler {
         if (payload != null) {
             ctx.fireChannelRead(toZlib ? stored(ctx, payload) : new TextWebSocketFrame(payload));
         } else {
-            // The rest is to come, also from channels that read only when they are told.
+            // Asks for the rest, because some channels read only on request.
             ctx.read();
         }
     }
@@ -172,7 +178,7 @@ public final class GatewayHandler extends ChannelDuplexHandler {
         return payload.internalNioBuffer(0, payload.capacity());
     }
 
-    /** Returns a message of a zlib stream, flushed. */
+    /** Returns a flushed message of a zlib stream. */
     private WebSocketFrame stored(ChannelHandlerContext ctx, ByteBuf payload) {
         int length = payload.readableBytes();
         ByteBuf message = ctx.alloc().directBuffer(length + 5 * (length / MAX_STORED + 2) + 2);
@@ -193,7 +199,10 @@ public final class GatewayHandler extends ChannelDuplexHandler {
         }
     }
 
-    /** Begins a stored block: its header fills a byte, since the one before has ended at a byte. */
+    /**
+     * Begins a stored block. Its header takes a whole byte, because the block before ended at a
+     * byte boundary.
+     */
     private static void begin(ByteBuf message, int length) {
         message.writeByte(0).writeShortLE(length).writeShortLE(~length);
     }

@@ -5,7 +5,7 @@ import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtensionUtil;
 import java.util.List;
 import java.util.Map;
 
-/** Extensions as Netty has them, and as text of {@code Sec-WebSocket-Extensions}. */
+/** Converts extensions between Netty's classes and the text of {@code Sec-WebSocket-Extensions}. */
 final class Headers {
     private Headers() {}
 

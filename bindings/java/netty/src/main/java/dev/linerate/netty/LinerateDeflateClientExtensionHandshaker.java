@@ -36,8 +36,8 @@ public final class LinerateDeflateClientExtensionHandshaker implements WebSocket
      * Creates the handshakers of a client.
      *
      * @param options what this client allows
-     * @return one for each offer, all of which the handler must get: the second is for servers that cannot limit their
-     *     window. They serve any number of connections
+     * @return a handshaker for each offer; pass all of them to the handler, because the second one
+     *     is for servers that cannot limit their window. They serve any number of connections
      * @throws UnsatisfiedLinkError if there is no native library for this platform
      */
     public static WebSocketClientExtensionHandshaker[] of(DeflateOptions options) {
@@ -48,8 +48,9 @@ public final class LinerateDeflateClientExtensionHandshaker implements WebSocket
      * Creates the handshakers of a client.
      *
      * @param options what this client allows
-     * @param uncompressed frames that are sent as they are: the first frame of a message decides for all of it
-     * @return one for each offer, all of which the handler must get
+     * @param uncompressed selects frames that are sent uncompressed; the first frame of a message
+     *     decides for all of it
+     * @return a handshaker for each offer; pass all of them to the handler
      * @throws UnsatisfiedLinkError if there is no native library for this platform
      */
     public static WebSocketClientExtensionHandshaker[] of(
@@ -74,7 +75,7 @@ public final class LinerateDeflateClientExtensionHandshaker implements WebSocket
             DeflateAgreement agreement = options.agree(Headers.toText(answer));
             return agreement == null ? null : new DeflateExtension(agreement, options, uncompressed);
         } catch (IllegalArgumentException e) {
-            // The handler ends the handshake if nobody takes the answer.
+            // The handler ends the handshake if no handshaker accepts the answer.
             return null;
         }
     }

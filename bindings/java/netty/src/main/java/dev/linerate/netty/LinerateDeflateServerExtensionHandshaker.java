@@ -20,7 +20,7 @@ import java.util.Objects;
  * pipeline.addLast(new WebSocketServerProtocolHandler("/", null, true));
  * }</pre>
  *
- * <p>One serves any number of connections.
+ * <p>One handshaker serves any number of connections.
  */
 public final class LinerateDeflateServerExtensionHandshaker implements WebSocketServerExtensionHandshaker {
     private final DeflateOptions options;
@@ -40,8 +40,8 @@ public final class LinerateDeflateServerExtensionHandshaker implements WebSocket
      * Creates a handshaker.
      *
      * @param options what this server allows
-     * @param uncompressed frames that are sent as they are, such as those with secrets beside text of others: the first
-     *     frame of a message decides for all of it
+     * @param uncompressed selects frames that are sent uncompressed, such as those with secrets
+     *     beside text of others; the first frame of a message decides for all of it
      * @throws UnsatisfiedLinkError if there is no native library for this platform
      */
     public LinerateDeflateServerExtensionHandshaker(DeflateOptions options, WebSocketExtensionFilter uncompressed) {

@@ -13,30 +13,35 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The content of a prepared message, and what it was compressed to. Frames on any event loops share it by buffers that are
- * derived from it: the last one that is released frees all of it.
+ * The content of a prepared message with its compressed forms. Frames on all event loops share it
+ * through derived buffers; releasing the last one frees everything.
  */
 final class PreparedContent extends UnpooledDirectByteBuf {
     private static final ResourceLeakDetector<PreparedContent> LEAKS =
             ResourceLeakDetectorFactory.instance().newResourceLeakDetector(PreparedContent.class);
-    /** In place of compressed content that would not be smaller. */
+    /** Stands for compressed content that would not be smaller. */
     private static final ByteBuf AS_IT_IS = Unpooled.EMPTY_BUFFER;
 
     private static final ByteBuffer NO_ROOM = ByteBuffer.allocateDirect(0);
     private static final int MAX_WINDOW_BITS = 15;
 
-    /** Compressed content, by the bits of the window; null until an encoder with that window needs it. */
+    /**
+     * Compressed content by the log2 of the window; null until an encoder with that window needs
+     * it.
+     */
     private final AtomicReferenceArray<ByteBuf> compressed = new AtomicReferenceArray<>(MAX_WINDOW_BITS + 1);
 
     private final ResourceLeakTracker<PreparedContent> leak = LEAKS.track(this);
-    /** Null until the content is there. */
+    /** Null until the content is written. */
     private PreparedMessage message;
 
     private PreparedContent(ByteBufAllocator allocator, int length) {
         super(allocator, length, length);
     }
 
-    /** Copies and releases {@code content}. Returns the copy to be read only, as are all buffers derived from that. */
+    /**
+     * Copies and releases {@code content}. The copy and all buffers derived from it are read-only.
+     */
     static ByteBuf of(ByteBuf content) {
         try {
             PreparedContent copy = new PreparedContent(content.alloc(), content.readableBytes());
@@ -54,7 +59,10 @@ final class PreparedContent extends UnpooledDirectByteBuf {
         }
     }
 
-    /** Returns the prepared content that a buffer was derived from; null if the buffer is another part of it than all. */
+    /**
+     * Returns the prepared content from which a buffer was derived; null if the buffer is only a
+     * part of it.
+     */
     static PreparedContent behind(ByteBuf buffer) {
         ByteBuf root = buffer;
         while (!(root instanceof PreparedContent)) {
@@ -64,7 +72,10 @@ final class PreparedContent extends UnpooledDirectByteBuf {
         return isWhole ? (PreparedContent) root : null;
     }
 
-    /** Returns the compressed content for a connection, to be released by the caller; null if it is to be sent as it is. */
+    /**
+     * Returns the compressed content for a connection, which the caller releases; null if the
+     * message should be sent uncompressed.
+     */
     ByteBuf encode(DeflateEncoder encoder) {
         int bits = encoder.windowBits();
         ByteBuf known = compressed.get(bits);
@@ -74,7 +85,7 @@ final class PreparedContent extends UnpooledDirectByteBuf {
         if (known == AS_IT_IS) {
             return null;
         }
-        // The same bytes: the encoder need only know that they are sent.
+        // The bytes are the same, so the encoder only has to know that they are sent.
         encoder.encode(message, NO_ROOM);
         return known.retainedDuplicate();
     }
@@ -94,7 +105,7 @@ final class PreparedContent extends UnpooledDirectByteBuf {
         }
         ByteBuf duplicate = encoded == AS_IT_IS ? null : encoded.retainedDuplicate();
         if (!compressed.compareAndSet(encoder.windowBits(), null, encoded)) {
-            // Another event loop was first.
+            // Another event loop was faster.
             encoded.release();
         }
         return duplicate;

@@ -6,17 +6,18 @@ import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.util.CharsetUtil;
 
 /**
- * A text message for many connections, which is compressed once for all of them. Write it to a {@code ChannelGroup}, or a
- * {@link #retainedDuplicate} to each channel:
+ * A text message for many connections that is compressed once for all of them. Write it to a
+ * {@code ChannelGroup}, or write a {@link #retainedDuplicate} to each channel:
  *
  * <pre>{@code
  * listeners.writeAndFlush(new PreparedTextWebSocketFrame(news));
  * }</pre>
  *
- * <p>It is compressed, by level 6, when a connection of a {@code LinerateDeflate...ExtensionHandshaker} first needs it, for each
- * size of window. On a connection without compression, or with another codec, it is a {@link TextWebSocketFrame} as any
- * other. Its content is read-only, and outside the heap until the last duplicate is released. Duplicates may be used on
- * different event loops.
+ * <p>It is compressed at level 6 when a connection of a
+ * {@code LinerateDeflate...ExtensionHandshaker} first needs it, once for each window size. On a
+ * connection without compression, or with another codec, it is an ordinary
+ * {@link TextWebSocketFrame}. Its content is read-only, and stays outside the heap until the last
+ * duplicate is released. Duplicates may be used on different event loops.
  */
 public final class PreparedTextWebSocketFrame extends TextWebSocketFrame implements PreparedFrame {
     /**
@@ -32,7 +33,7 @@ public final class PreparedTextWebSocketFrame extends TextWebSocketFrame impleme
     /**
      * Creates the frame of a whole message.
      *
-     * @param content the text, in UTF-8, which is copied and released
+     * @param content the text in UTF-8, which is copied and released
      * @throws UnsatisfiedLinkError if there is no native library for this platform
      */
     public PreparedTextWebSocketFrame(ByteBuf content) {

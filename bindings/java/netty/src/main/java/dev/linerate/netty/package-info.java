@@ -1,2 +1,5 @@
-/** permessage-deflate for websockets of Netty; the transports of chat gateways below clients on Netty. */
+/**
+ * permessage-deflate for websockets of Netty, and transports of chat gateways below clients of
+ * Netty.
+ */
 package dev.linerate.netty;

@@ -1,6 +1,6 @@
 package dev.linerate.gateway;
 
-/** Counts native objects, which the public classes do not tell. */
+/** Counts native objects, which the public classes do not report. */
 public final class LiveCodecs {
     private LiveCodecs() {}
 

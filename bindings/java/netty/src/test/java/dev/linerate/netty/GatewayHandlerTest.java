@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Streams of a gateway, below a client. */
+/** Streams of a gateway below a client. */
 @ExtendWith(Leaks.class)
 class GatewayHandlerTest {
     private final Deflater server = new Deflater();
@@ -52,7 +52,7 @@ class GatewayHandlerTest {
         return channel;
     }
 
-    /** Some compress so well that their payload needs more room than it usually does. */
+    /** Some messages compress so well that their payload needs more than the initial room. */
     private static String text(int i) {
         if (i % 5 == 3) {
             return "again ".repeat(30_000);

@@ -30,7 +30,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a peer may send: each message is right, or ends the connection with an exception and a close frame. */
+/**
+ * Input from a hostile peer: each message is decoded correctly, or ends the connection with an
+ * exception and a close frame.
+ */
 @ExtendWith(Leaks.class)
 class HostileTest {
     private static final DeflateOptions DEFAULT = DeflateOptions.builder().build();
@@ -48,7 +51,7 @@ class HostileTest {
         return bytes;
     }
 
-    /** What the server receives; null after an error, which must be the one and only. */
+    /** The message that the server receives; null after an error, which must be the only one. */
     private static String receive(Side server, WebSocketFrame frame, int... codes) {
         CorruptedWebSocketFrameException error = null;
         try {
@@ -134,7 +137,7 @@ class HostileTest {
         }
     }
 
-    /** A megabyte in a thousand bytes. */
+    /** A bomb: a megabyte in a thousand bytes. */
     @Test
     void bombsEndAtTheLimitsWith1009() {
         String zeros = new String(new char[1 << 20]);
@@ -160,7 +163,7 @@ class HostileTest {
         }
     }
 
-    /** What was read of the message cannot be read again. */
+    /** The bytes of the message that were read cannot be read again. */
     @Test
     void memoryThatRunsOutEndsTheConnectionWith1011() {
         try (Side.Pair pair = pair(DEFAULT)) {
@@ -182,7 +185,7 @@ class HostileTest {
                 Proxy.newProxyInstance(HostileTest.class.getClassLoader(), new Class<?>[] {ByteBufAllocator.class}, calls);
     }
 
-    /** The limit is on all fragments of a message together. */
+    /** The limit applies to all fragments of a message together. */
     @Test
     void fragmentsAreLimitedTogether() {
         try (Side.Pair pair = pair(DeflateOptions.builder().messageLimit(10_000).build())) {
@@ -202,7 +205,7 @@ class HostileTest {
         }
     }
 
-    /** Matches reach further back than was agreed on. */
+    /** The matches reach further back than the agreed window. */
     @ParameterizedTest
     @ValueSource(ints = {8, 9, 10, 11, 12, 13, 14})
     void peerWithALargerWindowThanAgreedIsRefused(int bits) {
@@ -232,7 +235,7 @@ class HostileTest {
         }
         for (int message = 0; message < 2; message++) {
             byte[] payload = wire.get(message);
-            // A message without a byte is an empty one.
+            // A message with no bytes is an empty one, so it is not tested.
             for (int length = 1; length < payload.length; length++) {
                 try (Side.Pair pair = pair(DEFAULT)) {
                     for (int before = 0; before < message; before++) {
@@ -240,7 +243,8 @@ class HostileTest {
                     }
                     byte[] cut = Arrays.copyOf(payload, length);
                     String received = receive(pair.server(), compressed(cut), 1007);
-                    // A cut behind a block's end is a message that ends there: only the last byte can be one.
+                    // A cut after the end of a block is a complete message. Only the last byte can
+                    // be such a cut.
                     assertTrue(received == null || length == payload.length - 1, length + " of " + payload.length);
                 }
             }

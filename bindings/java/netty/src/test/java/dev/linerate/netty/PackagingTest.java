@@ -16,7 +16,10 @@ class PackagingTest {
         return PackagingTest.class.getClassLoader().getResourceAsStream(name);
     }
 
-    /** Netty looks for annotations of a handler's methods, which a native image has only if it is told. */
+    /**
+     * Netty looks for annotations on a handler's methods, which a native image only contains if
+     * they are registered.
+     */
     @Test
     void nativeImageKnowsTheHandlers() throws Exception {
         String text;

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Messages for many connections, between others, to Netty's own codec and to ours. */
+/** Messages for many connections, sent between others, to Netty's own codec and to ours. */
 @ExtendWith(Leaks.class)
 class PreparedTest {
     private static ByteBuf buffer(byte[] bytes) {
@@ -58,7 +58,10 @@ class PreparedTest {
                 .build();
     }
 
-    /** Messages shorter and longer than windows, of text and of bytes that do not become smaller, and an empty one. */
+    /**
+     * Messages shorter and longer than windows, with text and with incompressible bytes, and an
+     * empty one.
+     */
     private static List<WebSocketFrame> prepared() {
         byte[] noise = new byte[700];
         new Random(1).nextBytes(noise);
@@ -112,7 +115,8 @@ class PreparedTest {
                     prepared,
                     seed);
             var client = LinerateDeflateClientExtensionHandshaker.of(options(bits, takeover, remember));
-            // Not the last one: JZlib's encoder cuts off what does not become smaller.
+            // Not the last one, because JZlib's encoder cuts off messages that do not become
+            // smaller.
             exchange(
                     Side.connect(new PerMessageDeflateServerExtensionHandshaker(6, true, bits, true, !takeover, 0), client),
                     prepared.subList(0, prepared.size() - 1),
@@ -200,7 +204,7 @@ class PreparedTest {
         }
     }
 
-    /** Nothing but control frames may come between fragments. */
+    /** Only control frames may come between fragments. */
     @Test
     void preparedMessagesWaitForTheEndOfOneInFragments() {
         WebSocketExtensionFilter filter = frame -> frame instanceof BinaryWebSocketFrame;
@@ -249,7 +253,7 @@ class PreparedTest {
         }
     }
 
-    /** Netty's encoder of a client masks, which must not change what others share. */
+    /** Netty's encoder of a client masks frames, which must not change shared content. */
     @Test
     void masksAndConnectionsWithoutCompressionLeaveTheContent() {
         var frame = new PreparedTextWebSocketFrame(buffer(Traffic.messages(1, 20)));
@@ -304,7 +308,7 @@ class PreparedTest {
                     };
                     done.add(loops.submit(loop));
                 }
-                // Loops hold the rest.
+                // Event loops hold the other references.
                 prepared.forEach(WebSocketFrame::release);
                 for (Future<Void> each : done) {
                     each.get();

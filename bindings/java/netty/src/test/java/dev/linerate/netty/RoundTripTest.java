@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Frames through our codec and Netty's own, both ways. */
+/** Frames through our codec and Netty's own, in both directions. */
 @ExtendWith(Leaks.class)
 class RoundTripTest {
     private static DeflateOptions options(int bits, boolean takeover) {
@@ -41,7 +41,7 @@ class RoundTripTest {
         return new PerMessageDeflateClientExtensionHandshaker(6, true, bits, true, !takeover, 0);
     }
 
-    /** The preferred window of what the client sends is that of what the server sends. */
+    /** The preferred window is the same for messages of the client and of the server. */
     private static WebSocketServerExtensionHandshaker nettyServer(int bits, boolean takeover) {
         return new PerMessageDeflateServerExtensionHandshaker(6, true, bits, true, !takeover, 0);
     }
@@ -99,7 +99,7 @@ class RoundTripTest {
         }
     }
 
-    /** It accepts the second offer. */
+    /** The server accepts the second offer. */
     @Test
     void serverThatCannotLimitItsWindowIsAskedNotToKeepIt() {
         Side.Pair pair = Side.connect(
@@ -185,7 +185,7 @@ class RoundTripTest {
         }
     }
 
-    /** A secret beside text of others must not be compressed with it. */
+    /** A secret must not be compressed together with text of others. */
     @Test
     void filteredMessagesAreSentAsTheyAre() {
         var handshaker = new LinerateDeflateServerExtensionHandshaker(

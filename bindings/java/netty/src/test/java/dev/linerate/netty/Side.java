@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** One end of a connection without a socket: frames before and behind the codec of an extension. */
+/** One end of a connection without a socket: frames before and after the codec of an extension. */
 final class Side implements AutoCloseable {
     final EmbeddedChannel channel;
 
@@ -32,7 +32,7 @@ final class Side implements AutoCloseable {
                 .addLast(new ChannelHandler[] {extension.newExtensionEncoder(), extension.newExtensionDecoder()});
     }
 
-    /** A connection and what both sides have agreed on. */
+    /** A connection and the agreement of both sides. */
     record Pair(Side server, Side client, Map<String, String> agreed) implements AutoCloseable {
         @Override
         public void close() {
@@ -60,7 +60,10 @@ final class Side implements AutoCloseable {
                 LinerateDeflateClientExtensionHandshaker.of(client));
     }
 
-    /** Sends a message to another side, and returns what arrives, which must have the same frames. */
+    /**
+     * Sends a message to another side and returns the received one, which must have the same
+     * frames.
+     */
     WebSocketFrame send(Side to, WebSocketFrame frame) {
         channel.writeOutbound(frame);
         WebSocketFrame sent = channel.readOutbound();
@@ -68,7 +71,10 @@ final class Side implements AutoCloseable {
         return to.channel.readInbound();
     }
 
-    /** Sends a text in fragments of so many bytes, with a ping after each, and returns what arrives. */
+    /**
+     * Sends a text in fragments of this many bytes, with a ping after each, and returns the
+     * received text.
+     */
     String send(Side to, String text, int fragment) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         StringBuilder arrived = new StringBuilder();
@@ -94,7 +100,7 @@ final class Side implements AutoCloseable {
         return new String(arrived.toString().getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
     }
 
-    /** Returns the payloads of a text that this side sends whole: RSV1 of its frame, and its bytes. */
+    /** Returns the frames of texts that this side sends whole: RSV1 of each, and its bytes. */
     List<byte[]> encoded(String... texts) {
         List<byte[]> all = new ArrayList<>();
         for (String text : texts) {

@@ -44,13 +44,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Servers and clients of Netty over TCP; the server echoes. */
+/** Servers and clients of Netty over TCP. The server echoes. */
 @ExtendWith(Leaks.class)
 class SocketTest {
     private static final long SECONDS = 60;
     private static final String CLOSED = "closed with ";
 
-    @SuppressWarnings("deprecation") // Netty 4.2 has another one, 4.1 has only this
+    @SuppressWarnings("deprecation") // Netty 4.2 has a replacement, 4.1 only has this
     private final EventLoopGroup group = new NioEventLoopGroup(2);
 
     private final LinkedBlockingQueue<String> received = new LinkedBlockingQueue<>();
@@ -195,7 +195,7 @@ class SocketTest {
         exchange(client);
     }
 
-    /** The two offers arrive as such, and the second is accepted. */
+    /** The server gets both offers and accepts the second. */
     @Test
     void theirServerWithoutWindowsAndOurClient() throws Exception {
         int port = serve(() -> nettyServer(false));
@@ -218,7 +218,9 @@ class SocketTest {
         exchange(client);
     }
 
-    /** Listeners on several event loops: with both windows and without one, of both codecs. */
+    /**
+     * Listeners on several event loops: with both window sizes and without one, with both codecs.
+     */
     @Test
     void messagesForAllListeners() throws Exception {
         int small = serve(() -> ourServer(DeflateOptions.windowBits(11)));

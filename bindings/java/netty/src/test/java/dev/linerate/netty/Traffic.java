@@ -6,7 +6,7 @@ import java.util.Random;
 final class Traffic {
     private Traffic() {}
 
-    /** Returns a message of some hundred bytes, always the same for a number. */
+    /** Returns a message of several hundred bytes, always the same for a number. */
     static String message(int number) {
         Random random = new Random(number);
         StringBuilder text = new StringBuilder("{\"op\":0,\"s\":" + number + ",\"t\":\"PRESENCE_UPDATE\",\"d\":{\"user\":{\"id\":\"");

@@ -12,9 +12,10 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 
 /**
- * The compression manager for RocksDB that decodes zstd and zlib blocks by Linerate; all else it leaves to RocksDB, and the
- * files of a database stay what they are. It needs the rocksdbjni of the version that this module was built for, on Linux with
- * glibc. From {@link #load} on, libraries that are loaded later see the symbols of RocksDB's native library.
+ * The compression manager for RocksDB that decodes zstd and zlib blocks with Linerate. It leaves
+ * everything else to RocksDB, and the files of a database do not change. It needs rocksdbjni in the
+ * version that this module was built for, on Linux with glibc. After {@link #load}, libraries that
+ * are loaded later see the symbols of RocksDB's native library.
  *
  * <pre>{@code
  * Options options = new Options();
@@ -22,13 +23,13 @@ import org.rocksdb.RocksDB;
  * RocksDB database = RocksDB.open(options, path);
  * }</pre>
  *
- * <p>Once {@link #load} has returned, its name in option strings is {@value #NAME}.
+ * <p>After {@link #load}, its name in option strings is {@value #NAME}.
  */
 public final class LinerateCompressionManager {
     /** The name in option strings: {@code compression_manager=Linerate}. */
     public static final String NAME = "Linerate";
 
-    /** What the title of the module's jar begins with; the version of RocksDB follows. */
+    /** Beginning of the title of the module's jar; the version of RocksDB follows. */
     private static final String TITLE = "linerate-rocksdb for RocksDB ";
 
     private static final String PLUGIN = "liblinerate_rocksdb.so";
@@ -58,7 +59,7 @@ public final class LinerateCompressionManager {
                     throw failed(failure);
                 }
             } finally {
-                // What is loaded stays mapped.
+                // Loaded libraries stay mapped without their files.
                 Files.deleteIfExists(folder.resolve(LOADER));
                 Files.deleteIfExists(folder.resolve(PLUGIN));
                 Files.delete(folder);
@@ -70,7 +71,7 @@ public final class LinerateCompressionManager {
     }
 
     /**
-     * Has databases opened with these options decode by Linerate.
+     * Makes databases that are opened with these options decode with Linerate.
      *
      * @param options of the default column family
      * @throws UnsatisfiedLinkError as {@link #load}
@@ -81,7 +82,7 @@ public final class LinerateCompressionManager {
     }
 
     /**
-     * Has a column family opened with these options decode by Linerate.
+     * Makes a column family that is opened with these options decode with Linerate.
      *
      * @param options of the column family
      * @throws UnsatisfiedLinkError as {@link #load}
@@ -92,7 +93,7 @@ public final class LinerateCompressionManager {
     }
 
     /**
-     * Returns what has been decoded in this process so far.
+     * Returns what this process has decoded so far.
      *
      * @return a snapshot
      * @throws UnsatisfiedLinkError as {@link #load}
@@ -107,9 +108,10 @@ public final class LinerateCompressionManager {
     private static void checkVersion() {
         String wanted = LinerateCompressionManager.class.getPackage().getImplementationTitle();
         String found = RocksDB.rocksdbVersion().toString();
-        // The title ends in the version. Outside a jar there is none, and in a jar of several libraries it is another.
+        // The title ends with the version. Outside a jar there is no title, and a jar of several
+        // libraries has a different one.
         if (wanted != null && wanted.startsWith(TITLE) && !wanted.equals(TITLE + found)) {
-            throw failed("rocksdbjni is of version " + found + ", but this is " + wanted);
+            throw failed("rocksdbjni has version " + found + ", but this is " + wanted);
         }
     }
 
@@ -137,7 +139,7 @@ public final class LinerateCompressionManager {
                 + (processor.equals("amd64") ? "x86_64" : processor);
     }
 
-    /** The file of RocksDB's library, as the system's loader knows it. */
+    /** The file of RocksDB's library, under the name that the system's loader has. */
     private static String rocksdb() throws IOException {
         try (BufferedReader maps = Files.newBufferedReader(Paths.get("/proc/self/maps"), StandardCharsets.UTF_8)) {
             for (String line = maps.readLine(); line != null; line = maps.readLine()) {
@@ -147,7 +149,7 @@ public final class LinerateCompressionManager {
                 }
             }
         }
-        throw failed("rocksdbjni was loaded from a file of another name");
+        throw failed("no loaded library is named librocksdbjni");
     }
 
     private static UnsatisfiedLinkError failed(String why) {
@@ -198,7 +200,7 @@ public final class LinerateCompressionManager {
         }
 
         /**
-         * Returns how many blocks and dictionaries RocksDB's own decompressor was asked about.
+         * Returns how many blocks and dictionaries were passed on to RocksDB's own decompressor.
          *
          * @return a count
          */

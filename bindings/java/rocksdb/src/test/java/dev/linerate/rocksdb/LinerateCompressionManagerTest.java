@@ -31,7 +31,7 @@ class LinerateCompressionManagerTest {
     private static final int ROWS = 20_000;
 
     @TempDir Path folder;
-    /** From before the database was opened: a file's dictionary is digested then. */
+    /** Taken before the database was opened, because a file's dictionary is digested then. */
     private LinerateCompressionManager.Counters before;
 
     /** A database of ordinary files with dictionaries, written without the plugin. */

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 final class Child {
     private Child() {}
 
-    /** Runs it and returns its output. Fails unless it exits with 0 within the timeout. */
+    /** Runs the child and returns its output. Fails unless it exits with 0 within the timeout. */
     static String run(int seconds, List<String> options, Class<?> program, String... arguments) throws Exception {
         Path output = Files.createTempFile("linerate-child", ".txt");
         try {

@@ -55,7 +55,7 @@ public final class Crowd {
         }
     }
 
-    /** Some of them with a stream that was not read to its end. */
+    /** Leaves connections open, some of them with a stream that was not read to its end. */
     private static void forget(Transport transport, byte[][] frames, ReusableBuffer into) throws Exception {
         for (int k = 0; k < FORGOTTEN; k++) {
             GatewayDecompressor forgotten = use(transport, frames, into);

@@ -25,7 +25,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Messages that are compressed each on its own: whole, damaged, endless, and of dictionaries that are not there. */
+/**
+ * Messages that are compressed separately: whole, damaged, endless, and with missing dictionaries.
+ */
 class FeedTest {
     private static final byte[] GOOD = Wire.utf8("{\"good\":\"message\"}");
 
@@ -53,7 +55,7 @@ class FeedTest {
         return assertThrows(DecompressionException.class, () -> gateway.decompress(message)).kind();
     }
 
-    /** The message before has left nothing behind. */
+    /** The message before has no effect. */
     private static void assertGoesOn(GatewayDecompressor gateway) throws IOException {
         for (Form form : Form.values()) {
             assertArrayEquals(GOOD, form.decode(gateway, message(gateway.transport(), GOOD)), form.name());

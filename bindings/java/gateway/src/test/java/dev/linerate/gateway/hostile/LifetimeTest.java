@@ -111,7 +111,7 @@ class LifetimeTest {
                 spin(k * 997 % 300_000);
                 decompressor.close();
                 reader.join(TimeUnit.SECONDS.toMillis(20));
-                assertFalse(reader.isAlive(), "the reader stands still");
+                assertFalse(reader.isAlive(), "the reader hangs");
                 if (wrong.get() != null) {
                     throw new AssertionError(transport + ", " + form, wrong.get());
                 }
@@ -127,7 +127,10 @@ class LifetimeTest {
         }
     }
 
-    /** All threads but one get an exception. That one gets correct payloads, or an error since others took messages. */
+    /**
+     * All threads but one get an exception. That one gets correct payloads, or an error because
+     * others took messages.
+     */
     @Test
     void concurrentThreadsGetAnException() throws Exception {
         for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
@@ -157,7 +160,7 @@ class LifetimeTest {
                 }
                 for (Thread thread : threads) {
                     thread.join(TimeUnit.SECONDS.toMillis(60));
-                    assertFalse(thread.isAlive(), "a thread stands still");
+                    assertFalse(thread.isAlive(), "a thread hangs");
                 }
                 if (wrong.get() != null) {
                     throw new AssertionError(wrong.get());

@@ -20,7 +20,10 @@ class LossTest {
     private static final int MESSAGES = 200;
     private static final int LOST = 100;
 
-    /** Payloads after it may be wrong without an error (docs/gateway/index.md); those before it are correct. */
+    /**
+     * Payloads after the lost message may be wrong without an error (docs/gateway/index.md). Those
+     * before it are correct.
+     */
     @Test
     void lostMessageMayGoUndetectedWithoutChecks() throws IOException {
         byte[][] payloads = Wire.events(MESSAGES);
@@ -52,7 +55,7 @@ class LossTest {
         }
     }
 
-    /** Its sequence number reveals the loss at the latest. */
+    /** The next sequence number reveals the loss at the latest. */
     @Test
     void checksDetectALostMessageAtTheNextEvent() throws IOException {
         byte[][] payloads = Wire.events(MESSAGES);

@@ -114,7 +114,7 @@ class ReaderTest {
         }
     }
 
-    /** Every second one exceeds all buffers of streams. */
+    /** Every second payload is larger than all buffers of streams. */
     private static byte[][] large(int n) {
         byte[][] payloads = new byte[n][];
         for (int k = 0; k < n; k++) {

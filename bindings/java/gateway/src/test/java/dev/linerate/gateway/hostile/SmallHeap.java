@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Decodes large messages in a small heap while two other threads keep the garbage collector busy: a decoder that blocks
- * it would stall the virtual machine. Argument: seconds. Prints the number of messages, or what stalled for ten
- * seconds.
+ * Decodes large messages in a small heap while two other threads keep the garbage collector busy. A
+ * decoder that blocks the collector would stall the virtual machine. Argument: seconds. Prints the
+ * number of messages, or what stalled for ten seconds.
  */
 public final class SmallHeap {
     private static final int[] SIZES = {2 << 20, 600_000, 60_000};
@@ -58,7 +58,7 @@ public final class SmallHeap {
             idle = MESSAGES.get() == last ? idle + 1 : 0;
             last = MESSAGES.get();
             if (idle == PATIENCE_SECONDS) {
-                System.out.println("stands still after " + last + " messages");
+                System.out.println("stalled after " + last + " messages");
                 Runtime.getRuntime().halt(3);
             }
         }
@@ -90,7 +90,7 @@ public final class SmallHeap {
         }
     }
 
-    /** New connections, one per form; most messages in the form that allocates. */
+    /** Uses a new connection for each form. Most messages use the form that allocates. */
     private static void round(Transport transport, byte[][] frames, ReusableBuffer reusable, DirectBuffer direct)
             throws Exception {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {

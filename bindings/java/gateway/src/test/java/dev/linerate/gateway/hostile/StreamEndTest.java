@@ -28,7 +28,7 @@ class StreamEndTest {
         }
     }
 
-    /** Checks detect that there were two. */
+    /** Checks detect that there are two messages. */
     @Test
     void twoMessagesInOneAreDecodedOrDetected() throws IOException {
         for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {

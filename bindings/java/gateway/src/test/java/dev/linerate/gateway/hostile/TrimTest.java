@@ -37,20 +37,20 @@ class TrimTest {
     /** Resident KB before connections were opened, and while they were open. */
     private static long[] closedCrowd() throws IOException {
         byte[] frame = Wire.stream(Transport.ZSTD, Wire.sized(64 << 10))[0];
-        // What earlier tests have freed would be used again, and count for nothing.
+        // Memory freed by earlier tests would be reused, and would not count.
         GatewayDecompressor.trim();
         long before = Resident.kilobytes();
         ReusableBuffer payload = new ReusableBuffer();
         List<GatewayDecompressor> crowd = new ArrayList<>();
         for (int i = 0; i < CONNECTIONS; i++) {
             GatewayDecompressor gateway = GatewayDecompressor.create(Transport.ZSTD);
-            // Not into new arrays: the heap would grow beside it.
+            // Decodes into an existing buffer: new arrays would grow the heap.
             gateway.decompress(frame, payload);
             crowd.add(gateway);
         }
         long open = Resident.kilobytes();
         assertTrue(open - before > CONNECTIONS * 40L, open - before + " KB");
-        // Not in the order of their memory: that alone would return some.
+        // Closes in another order than that of their memory, which alone would return some of it.
         for (int i = 1; i < 2 * CONNECTIONS; i += 2) {
             crowd.get(i * 7 % CONNECTIONS).close();
         }

@@ -51,7 +51,7 @@ final class Client implements AutoCloseable {
                 .build();
     }
 
-    /** Receives events until there are so many, READY and RESUMED not counted. */
+    /** Receives this number of events, without READY and RESUMED. */
     void receive(int number) throws Exception {
         while (events.size() < number) {
             BlockingQueue<byte[]> frames = new LinkedBlockingQueue<>();

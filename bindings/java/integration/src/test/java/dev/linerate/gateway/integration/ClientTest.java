@@ -81,7 +81,7 @@ class ClientTest {
         }
     }
 
-    /** Only the check of sequence numbers can detect that. */
+    /** Only the check of sequence numbers can detect the loss. */
     @ParameterizedTest
     @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void lostMessageIsAnError(Transport transport) throws Exception {

@@ -48,8 +48,8 @@ import reactor.netty.NettyPipeline;
 import reactor.netty.http.client.HttpClient;
 
 /**
- * Released Discord4J: with its own inflater, as a test of the gateway, and with our handler below it. It resumes after close
- * codes below 4000 only.
+ * The released Discord4J: with its own inflater, which tests the gateway, and with our handler
+ * below it. It resumes only after close codes below 4000.
  */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class Discord4JTest {
@@ -62,7 +62,7 @@ class Discord4JTest {
 
     private static final List<String> CONTENTS = new ArrayList<>();
 
-    /** {@link Traffic} has no more than JDA needs. */
+    /** {@link Traffic} has only what JDA needs. */
     @BeforeAll
     static void generateTraffic() throws Exception {
         Path file = LocalGateway.generate(folder, "--shards", "1", "--guilds", "1", "--events", "150", "--seed", "1");
@@ -96,7 +96,7 @@ class Discord4JTest {
         assertEquals(List.of(), errors);
     }
 
-    /** Also with fragmented payloads. */
+    /** Payloads are also fragmented. */
     @ParameterizedTest
     @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void oursResumesAfterCorruption(Transport transport) throws Exception {
@@ -105,14 +105,14 @@ class Discord4JTest {
                 LocalGateway.start("--messages", messages, "--fragment", "500", "--corrupt-at", "60")) {
             assertAllArrives(gateway, ours(transport, errors));
         }
-        // What was sent ahead of a client is damaged again once it resumes.
+        // What was sent before the client noticed is damaged again when it resumes.
         assertTrue(!errors.isEmpty());
         for (Throwable error : errors) {
             assertEquals(DecompressionException.Kind.CORRUPT, ((DecompressionException) error).kind());
         }
     }
 
-    /** As on the page; errors that the handler passes on are kept. */
+    /** Uses the handler as on the page, and keeps the errors that it passes on. */
     private static HttpClient ours(Transport transport, List<Throwable> errors) {
         return ReactorResources.DEFAULT_HTTP_CLIENT
                 .get()
@@ -136,7 +136,7 @@ class Discord4JTest {
     private static void assertAllArrives(LocalGateway gateway, HttpClient http) throws Exception {
         DefaultGatewayClient client = client(http);
         List<Dispatch> events = new ArrayList<>();
-        // The gateway reports that it resumed after what it had sent before, which may be all.
+        // The gateway reports resuming after what it had sent before, which may be everything.
         CompletableFuture<Void> end = client.dispatch()
                 .doOnNext(events::add)
                 .takeUntil(event -> contents(events).size() >= CONTENTS.size() && count(events, Resumed.class) > 0)
@@ -147,7 +147,8 @@ class Discord4JTest {
         try {
             end.get(MOST.toSeconds(), TimeUnit.SECONDS);
         } finally {
-            // Not waited for: now and then it waits for an end of the connection that it has seen before.
+            // Not waited for, because it sometimes waits for an end of the connection that it has
+            // already seen.
             client.close(false).subscribe(done -> {}, error -> {});
             running.dispose();
         }

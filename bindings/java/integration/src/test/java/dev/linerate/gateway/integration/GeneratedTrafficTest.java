@@ -37,7 +37,7 @@ class GeneratedTrafficTest {
     @TempDir
     static Path folder;
 
-    /** In both encodings of the gateway: JDA reads ETF as well. */
+    /** Both encodings of the gateway are tested, because JDA also reads ETF. */
     @ParameterizedTest
     @EnumSource(GatewayEncoding.class)
     void jdaGetsReadyAndSeesEveryEvent(GatewayEncoding encoding) throws Exception {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Released JDA: with its own decompressor, as a test of the gateway, and with ours below it. */
+/** The released JDA: with its own decompressor, which tests the gateway, and with ours below it. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class JdaTest {
     private static final Traffic TRAFFIC = new Traffic(100);
@@ -57,7 +57,7 @@ class JdaTest {
         }
     }
 
-    /** Also with JDA's own compression enabled, and with fragmented payloads. */
+    /** Also tests JDA's own compression setting, and fragmented payloads. */
     @ParameterizedTest
     @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void jdaWithOursResumesAfterCorruption(Transport transport) throws Exception {
@@ -69,7 +69,7 @@ class JdaTest {
         }
         assertEquals(1, errors.size(), errors.toString());
         assertEquals(DecompressionException.Kind.CORRUPT, errors.get(0).kind());
-        // HELLO and one message per sequence number; each acknowledged heartbeat is one more.
+        // HELLO and one message per sequence number. Each acknowledged heartbeat adds one.
         long index = errors.get(0).messageIndex();
         assertTrue(index >= 60 && index < 64, "message " + index);
     }

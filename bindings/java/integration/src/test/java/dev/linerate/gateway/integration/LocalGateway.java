@@ -26,7 +26,7 @@ final class LocalGateway implements AutoCloseable {
         this.url = url;
     }
 
-    /** Starts it; it ends by itself after two minutes at most. */
+    /** Starts the gateway, which ends by itself after two minutes at most. */
     static LocalGateway start(String... options) throws IOException {
         List<String> command = new ArrayList<>(List.of(command().toString(), "gateway", "serve", "--for", "120"));
         command.addAll(Arrays.asList(options));
@@ -52,7 +52,7 @@ final class LocalGateway implements AutoCloseable {
         return folder.resolve("shard-0.msgs");
     }
 
-    /** Runs {@code linerate gateway stats}; returns what it says. */
+    /** Runs {@code linerate gateway stats} and returns its output. */
     static String stats(String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(command().toString(), "gateway", "stats"));
         command.addAll(Arrays.asList(arguments));
@@ -92,7 +92,7 @@ final class LocalGateway implements AutoCloseable {
                         + ": run cargo build --package linerate, or set LINERATE_BIN"));
     }
 
-    /** Such as {@code ws://127.0.0.1:40000}. */
+    /** The address, such as {@code ws://127.0.0.1:40000}. */
     String url() {
         return url;
     }

@@ -72,7 +72,10 @@ class PageTest {
         }
     }
 
-    /** The examples that are no whole classes. What they take from a bot's own code is declared around them. */
+    /**
+     * The examples that are not whole classes. Declarations around them stand for the bot's own
+     * code.
+     */
     @Test
     void partialExamplesCompile() throws Exception {
         String gateway = "import dev.linerate.gateway.*;\n";

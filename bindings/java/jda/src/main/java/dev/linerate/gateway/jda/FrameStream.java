@@ -284,7 +284,7 @@ final class FrameStream extends InputStream {
         return count;
     }
 
-    /** Fills the buffer to at least so many bytes. Returns false if the stream ends before. */
+    /** Fills the buffer to at least this many bytes. Returns false if the stream ends before. */
     private boolean ensureBuffered(int bytes) throws IOException {
         if (limit - position >= bytes) {
             return true;

@@ -10,7 +10,10 @@ import java.util.Arrays;
 
 /** The decompressor of one connection, and the compressed websocket message received so far. */
 final class GatewayConnection {
-    /** The longest compressed websocket message in bytes; payloads have the limit of the decompressor. */
+    /**
+     * The longest compressed websocket message in bytes. Payloads have the limit of the
+     * decompressor.
+     */
     static final int MAX_MESSAGE = 64 << 20;
 
     /** Longer arrays are released after their message. */
@@ -40,7 +43,7 @@ final class GatewayConnection {
         return etf;
     }
 
-    /** Throws if so many more bytes would make the message too long. */
+    /** Throws if this many more bytes would make the message too long. */
     void checkLength(long bytes) throws IOException {
         if (error != null) {
             throw error;

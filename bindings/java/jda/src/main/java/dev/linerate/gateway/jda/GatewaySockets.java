@@ -51,12 +51,12 @@ public final class GatewaySockets {
      *
      * @param transport the transport to request from the gateway
      * @return the sockets
-     * @throws IllegalArgumentException if it is no stream, as gateways have
+     * @throws IllegalArgumentException if the transport is not a stream, as gateways send
      * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
      */
     public static GatewaySockets of(Transport transport) {
         if (!transport.isStream()) {
-            throw new IllegalArgumentException("gateways do not have " + transport.queryName());
+            throw new IllegalArgumentException("gateways do not send " + transport.queryName());
         }
         // Fail here rather than on a connecting thread of JDA.
         NativeLoader.load();

@@ -15,7 +15,10 @@ final class RequestLine {
         query = mark >= 0 && mark < end ? mark + 1 : end;
     }
 
-    /** Whether this is a gateway connection: these have an encoding parameter, voice connections do not. */
+    /**
+     * Whether this is a gateway connection. These have an encoding parameter; voice connections do
+     * not.
+     */
     boolean isGateway() {
         return text.startsWith("GET ") && value("encoding") != null;
     }

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 
-/** The two streams of a socket. The request on the output decides how the input is decompressed. */
+/**
+ * The two streams of a socket. The request on the output determines how the input is decompressed.
+ */
 final class SocketStreams {
     private final GatewaySockets sockets;
     private InputStream input;

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class FrameStreamTest {
-    /** Around the lengths at which frame headers and buffers grow. */
+    /** Lengths around those at which frame headers and buffers grow. */
     private static final int[] ALL_SIZES = {121, 1, 125, 126, 9000, 65_535, 65_536, 200_000, 36};
 
     private static final int[] SMALL_SIZES = {121, 1, 126, 4000};
@@ -153,7 +153,7 @@ class FrameStreamTest {
         }
     }
 
-    /** The websocket client reports such frames itself. */
+    /** The websocket client itself reports such frames. */
     @Test
     void invalidFramesArePassedThrough() throws IOException {
         byte[] compressed = new Gateway(Transport.ZSTD).frame("{}");

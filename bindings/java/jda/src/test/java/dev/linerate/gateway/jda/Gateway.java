@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.zip.DeflaterOutputStream;
 
-/** A gateway's side of a connection, by zlib and libzstd. */
+/** The gateway's side of a connection, with zlib and libzstd. */
 final class Gateway {
     private final ByteArrayOutputStream sent = new ByteArrayOutputStream();
     private final OutputStream compressor;
@@ -40,7 +40,7 @@ final class Gateway {
         return frame(payload.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Text like JSON of so many bytes. */
+    /** JSON-like text of this many bytes. */
     static byte[] text(int bytes, long seed) {
         Random random = new Random(seed);
         StringBuilder text = new StringBuilder();

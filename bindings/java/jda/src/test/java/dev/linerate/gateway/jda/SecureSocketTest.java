@@ -125,7 +125,7 @@ class SecureSocketTest {
         assertThrows(ConnectException.class, () -> factory.createSocket(here, port));
     }
 
-    /** Not a websocket: bytes are unchanged. */
+    /** Not a websocket, so bytes are unchanged. */
     private static void assertBytesGoBothWays(Socket one, Socket other) throws IOException {
         one.setSoTimeout(10_000);
         other.setSoTimeout(10_000);

@@ -51,7 +51,7 @@ final class Wire {
         return raw(payload);
     }
 
-    /** One message in frames of so many bytes. */
+    /** One message in frames of this many bytes. */
     Wire pieces(int opcode, byte[] payload, int size) {
         for (int at = 0; at < payload.length; at += size) {
             int end = Math.min(at + size, payload.length);

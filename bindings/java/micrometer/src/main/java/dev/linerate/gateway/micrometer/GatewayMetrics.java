@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Meters of a {@link StatsRecorder}, of the names that its Prometheus text has: messages by transport and verdict, bytes,
- * decoding times with quantiles, connections, and what was dropped. Messages cost what recording them costs; the meters
- * read the statistics when they are asked.
+ * Meters of a {@link StatsRecorder}, with the names of its Prometheus text: messages by transport
+ * and verdict, bytes, decoding times with quantiles, connections, and dropped records. Messages
+ * cost only the recording; the meters read the statistics when they are polled.
  *
  * <pre>{@code
  * new GatewayMetrics(recorder, Transport.ZSTD).bindTo(registry);
@@ -32,7 +32,7 @@ public final class GatewayMetrics implements MeterBinder {
     private final Transport[] transports;
 
     /**
-     * Makes the binder of some transports.
+     * Creates the binder for some transports.
      *
      * @param recorder the recorder, which the meters keep alive
      * @param transports the transports that have meters; all if none is named
@@ -51,9 +51,10 @@ public final class GatewayMetrics implements MeterBinder {
                 .description("Connections that are recorded")
                 .strongReference(true)
                 .register(registry);
-        // A registry refers to what it reads only weakly: the gauge above keeps the recorder.
+        // A registry holds only a weak reference to what it reads; the gauge above keeps the
+        // recorder.
         FunctionCounter.builder(PREFIX + "dropped.records", recorder, r -> r.stats().dropped())
-                .description("Messages that are not in these statistics")
+                .description("Messages that are missing in these statistics")
                 .register(registry);
     }
 
@@ -70,7 +71,7 @@ public final class GatewayMetrics implements MeterBinder {
                         r -> r.stats(transport).timed(),
                         r -> r.stats(transport).decodeNanos(),
                         TimeUnit.NANOSECONDS)
-                .description("Time of decoding a message, of one in 16")
+                .description("Decoding time of one message in 16")
                 .tag("transport", transport.queryName())
                 .register(registry);
         quantile(registry, transport, "0.5", Stats::medianNanos);
@@ -81,7 +82,7 @@ public final class GatewayMetrics implements MeterBinder {
 
     private void messages(MeterRegistry registry, Transport transport, String verdict, ToDoubleFunction<Stats> count) {
         FunctionCounter.builder(PREFIX + "messages", recorder, r -> count.applyAsDouble(r.stats(transport)))
-                .description("Messages, by what became of them")
+                .description("Messages by outcome")
                 .tag("transport", transport.queryName())
                 .tag("verdict", verdict)
                 .register(registry);
@@ -102,7 +103,7 @@ public final class GatewayMetrics implements MeterBinder {
                         recorder,
                         TimeUnit.NANOSECONDS,
                         r -> nanos.applyAsDouble(r.stats(transport)))
-                .description("Time of decoding that this part of messages did not exceed")
+                .description("Decoding time that this share of the messages did not exceed")
                 .tag("transport", transport.queryName())
                 .tag("quantile", quantile)
                 .register(registry);

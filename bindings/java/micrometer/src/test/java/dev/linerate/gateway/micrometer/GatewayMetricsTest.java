@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.Deflater;
 import org.junit.jupiter.api.Test;
 
-/** Meters have what the recorder has. */
+/** Meters have the numbers of the recorder. */
 @SuppressWarnings("try") // A closed recorder has counted everything.
 class GatewayMetricsTest {
     private static final byte[] PAYLOAD = "{\"op\":11,\"d\":null}".getBytes(StandardCharsets.UTF_8);
