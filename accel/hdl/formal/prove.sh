@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# prove.sh FOLDER short|long: proves properties of the encoder; intermediate files go to FOLDER.
+# prove.sh FOLDER short|long: proves properties of the encoder. Intermediate files go to FOLDER.
 #
-# Invariants (encoder_invariants.vh) by induction with yosys-smtbmc and z3, for runs of any length. Bits (encoder_bits.sv)
-# by bounded model checking with yosys-abc, which is much faster there: `short` for one k and few clocks, `long` for
-# every k, both taps, two interleaved channels, and more clocks.
+# It proves invariants (encoder_invariants.vh) by induction with yosys-smtbmc and z3, for runs of any length, and bits
+# (encoder_bits.sv) by bounded model checking with yosys-abc, which is much faster for them: `short` for one k and few
+# clocks, `long` for every k, both taps, two interleaved channels, and more clocks.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$1
@@ -33,7 +33,7 @@ prove_invariants() {
     yosys-smtbmc -s z3 --noprogress $way "$folder/invariants.smt2" >"$log" 2>&1 || fail "invariants $way" "$log"
     grep -q 'Status: PASSED' "$log" || fail "invariants $way" "$log"
   done
-  echo "proven: one sample per clock without a wait, offers that stay, codes that join; for runs of any length"
+  echo "proven: one sample per clock without a wait, offers stay, codes join; for runs of any length"
 }
 
 prove_bits() { # K DELTA CHANNELS CLOCKS
@@ -48,7 +48,7 @@ prove_bits() { # K DELTA CHANNELS CLOCKS
   echo "proven: k = $1, delta $2, channels $3: every bit, in $4 clocks"
 }
 
-# That the bounded proofs get to where words come out.
+# Checks that the bounded proofs reach clocks in which words come out.
 cover_bits() {
   local log=$folder/cover.log
   model cover "read_verilog -formal -I$here $encoder; read_verilog -sv -formal $here/encoder_bits.sv; prep -top encoder_bits;

@@ -3,10 +3,10 @@
 
     record.py OUTPUT.csv [--folder FOLDER] [--seeds 1,2,3] [--check]
 
-One line per core, device and seed: cells used, and for placed and routed designs the maximum frequency of the clock. For
-Xilinx 7 there is no open place and route here: `estimate_mhz` is 1e6 / the longest path in ps that ABC reports
-for `synth_xilinx -abc9` (`Del`), with Yosys's delays of LUTs, carries and flip-flops and its flat 300 ps per wire. It is
-Yosys's estimate before placement, and no frequency to rely on.
+The record has a line for each core, device and seed: cells used, and for placed and routed designs the maximum clock
+frequency. There is no open place and route for Xilinx 7 here: `estimate_mhz` is 1e6 divided by the longest path in ps that
+ABC reports for `synth_xilinx -abc9` (`Del`), with Yosys's delays of LUTs, carries and flip-flops and 300 ps for each wire. It
+is Yosys's estimate before placement; do not rely on it.
 
 --check fails if the encoder on ECP5 is below 100 MHz with any seed.
 """
@@ -29,8 +29,8 @@ CORES = {
     "chunk encoder, k 3, 2048 words": ("delta_rice_chunk_encoder_axis", {"ADDRESS_WIDTH": 11}),
     "decoder, k 3": ("delta_rice_decoder", {}),
 }
-#: Device: Yosys and its command, then place and route with its options, or none. Ports go to any pins. ECP5 is done by
-#: the newer Yosys that belongs to its nextpnr.
+#: Device: Yosys and its command, then place and route with its options, or none. Ports go to any pins. ECP5 uses the
+#: newer Yosys that belongs to its nextpnr.
 DEVICES = {
     "iCE40 HX8K": (
         "yosys",
@@ -44,7 +44,7 @@ DEVICES = {
     ),
     "Xilinx 7": ("yosys", "synth_xilinx -family xc7 -flatten -abc9 -noiopad -noclkbuf", None),
 }
-#: The ABC9 pass of Yosys 0.23 aborts for these.
+#: Combinations for which the ABC9 pass of Yosys 0.23 aborts.
 LEFT_OUT = {("Xilinx 7", "chunk encoder, k 3, 2048 words")}
 COLUMNS = "date,yosys,nextpnr,core,device,seed,lut,ff,carry,bram,lutram,dsp,fmax_mhz,estimate_mhz,command".split(",")
 MINIMUM_MHZ = 100
@@ -65,7 +65,7 @@ def version(program: str, found: dict = {}) -> str:
 
 
 def synthesize(yosys: str, top: str, parameters: dict, command: str, folder: Path) -> tuple[dict, str]:
-    """The number of cells of each type, and the log."""
+    """Returns the number of cells of each type, and the log."""
     folder.mkdir(parents=True, exist_ok=True)
     sets = "".join(f"chparam -set {name} {value} {top}; " for name, value in parameters.items())
     sources = " ".join(str(path) for path in sorted(RTL.glob("*.v")))
@@ -76,12 +76,12 @@ def synthesize(yosys: str, top: str, parameters: dict, command: str, folder: Pat
 
 
 def count(cells: dict, pattern: str, weights: dict = {}) -> int:
-    """How many cells have names that match; some count several times."""
+    """Counts the cells whose names match; some count several times."""
     return sum(n * weights.get(name, 1) for name, n in cells.items() if re.fullmatch(pattern, name))
 
 
 def used(cells: dict) -> dict:
-    """Cells by what they are, with the names of the three families. A carry cell of ECP5 is two LUTs."""
+    """Counts cells by kind, for all three families. A carry cell of ECP5 counts as two LUTs."""
     return {
         "lut": count(cells, r"SB_LUT4|LUT[1-6]|CCU2C|TRELLIS_DPR16X4", {"CCU2C": 2, "TRELLIS_DPR16X4": 6}),
         "ff": count(cells, r"SB_DFF.*|TRELLIS_FF|FD[RSCP]E(_1)?"),
@@ -93,7 +93,7 @@ def used(cells: dict) -> dict:
 
 
 def place(command: str, netlist: Path, seed: int) -> float:
-    """The maximum frequency in MHz after routing."""
+    """Returns the maximum frequency in MHz after routing."""
     log = run(*command.split(), "--json", str(netlist), "--seed", str(seed), "--timing-allow-fail")
     return float(re.findall(r"Max frequency for clock[^:]*: ([\d.]+) MHz", log)[-1])
 

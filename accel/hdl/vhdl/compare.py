@@ -7,7 +7,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 VERILOG = FOLDER.parent / "rtl"
-#: Parameters that are results, not settings.
+#: Parameters that are results and not settings.
 DERIVED = {"MAX_SEGMENT_SAMPLES"}
 
 
@@ -37,7 +37,7 @@ def main() -> None:
         wanted = verilog(name)
         if (generics, ports) != wanted:
             sys.exit(f"failed: vhdl: {name}: {generics, ports}, but the module has {wanted}")
-    print(f"ok: vhdl: {len(components)} components are those of the modules")
+    print(f"ok: vhdl: {len(components)} components match the modules")
 
 
 main()

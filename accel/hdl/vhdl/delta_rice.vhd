@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
 --
--- Components of the Delta-Rice cores, for designs in VHDL. Their meaning is documented in rtl/NAME.v.
+-- Components of the Delta-Rice cores, for designs in VHDL. rtl/NAME.v documents each of them.
 
 library ieee;
 use ieee.std_logic_1164.all;
