@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// No bit is lost, changed or invented: bounded proof for every k, every sample, every pattern of valid, ready and last.
+// No bit is lost, changed or invented: bounded proof for every k, every sample, and every pattern
+// of valid, ready and last.
 //
-// The solver picks a channel, a segment of it and a bit of that segment's payload. The specification, which is
-// written from the format alone, says at the input what that bit must be; it is compared where it comes out. The
-// number of words and their end are checked too, and that all is out when the input has been quiet.
+// The solver picks a channel, one of its segments, and a bit of that segment's payload. The
+// specification, which follows from the format alone, computes at the input what that bit must be;
+// it is compared at the output. The proof also checks the number of words and their end, and that
+// everything has come out once the input has been quiet.
 
 module encoder_bits #(
     parameter K = 3,
@@ -51,10 +53,10 @@ module encoder_bits #(
 
     // Input side.
     reg [4:0] segment = 0;
-    reg [9:0] bits = 0;                 // of the present segment
+    reg [9:0] bits = 0;                 // of the current segment
     reg       is_known = 0;             // the picked bit belongs to a code that has been taken
     reg       expected = 0;
-    reg       has_ended = 0;            // the picked segment
+    reg       has_ended = 0;            // the picked segment has ended
     reg [9:0] total_bits = 0;
     wire [9:0] from_end = bits + length - 1 - picked_bit;
     always @(posedge clk)
@@ -99,12 +101,12 @@ module encoder_bits #(
             if (m_last) assert (m_count == total_words);
         end
 
-    // Nothing stays inside.
+    // Nothing stays in the encoder.
     reg [4:0] quiet = 0;
     always @(posedge clk) quiet <= rst || s_valid || !m_ready ? 0 : quiet == 31 ? 31 : quiet + 1;
     always @* if (was_reset && !rst && quiet >= 14) assert (!m_valid && output_segment == segment);
 
-    // The proofs are not empty.
+    // The proofs are not vacuous.
     always @(posedge clk) begin
         cover (was_reset && m_valid && m_last && m_count == 3);
         cover (was_reset && is_picked && is_known && got && output_word == 1 && picked_segment == 1);

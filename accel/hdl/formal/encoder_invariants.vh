@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Invariants of the encoder with one channel, included into delta_rice_encoder_multi.v. Proven for runs of any length,
-// by induction:
+// Invariants of the encoder with one channel, included into delta_rice_encoder_multi.v. They are
+// proven by induction, for runs of any length:
 //
-// * every code begins where the one before it in its segment ended, from the place stage to the output;
-// * the tail of a segment and a full word are never due in the same clock, so the encoder needs no wait for itself:
-//   with m_ready high it takes a sample in every clock, whatever the samples are;
+// * every code begins where the one before it in its segment ended, from the place stage to the
+//   output;
+// * the tail of a segment and a full word are never due in the same clock, so the encoder never
+//   waits for itself: while m_ready is high it takes a sample in every clock, whatever the samples
+//   are;
 // * an offered word stays until it is taken.
 
     reg       f_was_reset = 1'b0;
@@ -32,7 +34,7 @@
             f_fill <= 5'd0;
     end
 
-    // Bits in the unfinished word after the samples in and behind a stage.
+    // Bits in the unfinished word after the samples in a stage and the stages after it.
     wire [4:0] f_after_aligned = !valid[ALIGNED] ? f_fill          : last[ALIGNED] ? 5'd0 : f_end[ALIGNED][4:0];
     wire [4:0] f_after_fine    = !valid[FINE]    ? f_after_aligned : last[FINE]    ? 5'd0 : f_end[FINE][4:0];
     wire [4:0] f_after_coarse  = !valid[COARSE]  ? f_after_fine    : last[COARSE]  ? 5'd0 : f_end[COARSE][4:0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Register between two AXI4-Stream interfaces (a skid buffer): no combinational path from one side to the
-// other, one transfer per clock.
+// Register between two AXI4-Stream interfaces (a skid buffer): no combinational path between the
+// sides, and one transfer per clock.
 
 `default_nettype none
 
@@ -18,7 +18,7 @@ module axis_register #(
     output reg  [WIDTH-1:0] m_data
 );
 
-    // What came in the clock in which the output first was not taken.
+    // The word that came in the first clock in which the output was not taken.
     reg             skid_valid;
     reg [WIDTH-1:0] skid_data;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Moves a code to its place in the stream of 32-bit words, and divides it where a word ends.
+// Moves a code to its place in the stream of 32-bit words, and divides it at the end of a word.
 //
-// A code of at most 25 bits goes to the bits [start, end) of the stream, counted from the highest bit
-// of the current word. Its leading zeros need no writing, so it is enough to rotate the value right by
-// end modulo 32: then each bit stands where it belongs, in the current word or in the next. The bits from
-// `start` down are the current word's, the others the next word's; being shorter than a word,
-// the code never has both at one place.
+// A code of at most 25 bits goes to the bits [start, end) of the stream, counted from the highest
+// bit of the current word. Its leading zeros need not be written, so rotating the value right by
+// end modulo 32 puts each bit in its place, in the current word or in the next. The bits from
+// `start` down belong to the current word, the others to the next word. The code is shorter than a
+// word, so no place is used twice.
 //
 // Three clocks from `s_value` to `m_current` and `m_next`: two for the rotation, one for the mask.
 
@@ -27,7 +27,7 @@ module delta_rice_align (
     reg  [2:0]  coarse_end;
     reg  [4:0]  coarse_start;
     reg  [31:0] fine;
-    reg  [31:0] mask;               // ones from `start` down
+    reg  [31:0] mask;               // ones from bit `start` down
 
     always @(posedge clk)
         if (enable) begin

@@ -2,24 +2,25 @@
 //
 // Chunks of HDF5 filter 32025 in, samples out, with AXI4-Stream interfaces.
 //
-// A packet of words is a chunk, and its samples are a packet; TUSER bit 0 marks the last sample of a segment. A
-// damaged chunk ends early: with a sample that has TLAST and TUSER bit 1. Damage of the layout (lengths, N, the
-// end of the packet) ends the present segment, or an empty one, with a word of zeros and the decoder's `s_error`.
+// A packet of words is a chunk, and its samples are a packet; TUSER bit 0 marks the last sample of
+// a segment. A damaged chunk ends early, with a sample that has TLAST and TUSER bit 1. Damage of
+// the layout (lengths, N, the end of the packet) ends the current segment, or an empty one, with a
+// word of zeros and the decoder's `s_error`.
 //
-// Rates: see delta_rice_decoder.v. The words N and L take a clock each, and a chunk begins when all samples of the one
-// before have been taken.
+// Rates: see delta_rice_decoder.v. The words N and L take a clock each, and a chunk begins when all
+// samples of the one before have been taken.
 
 `default_nettype none
 
 module delta_rice_chunk_decoder_axis #(
     parameter K = 3,                // Rice parameter log2(m), 0 to 15
-    parameter K_INPUT = 0,          // 1: `rice_parameter` is it, not K
+    parameter K_INPUT = 0,          // 1: the Rice parameter is the input `rice_parameter`, not K
     parameter DELTA = 1             // 1: taps [1, -1]; 0: taps [1]
 ) (
     input  wire        aclk,
     input  wire        aresetn,             // synchronous, active low
     // Constant while a chunk is decoded.
-    input  wire [31:0] segment_samples,     // samples per segment, not 0; the last one of a chunk has what is left
+    input  wire [31:0] segment_samples,     // samples per segment, not 0; the last segment of a chunk has the rest
     input  wire [3:0]  rice_parameter,      // unused without K_INPUT
     input  wire        s_axis_tvalid,
     output wire        s_axis_tready,
@@ -98,7 +99,7 @@ module delta_rice_chunk_decoder_axis #(
         .m_valid(sample_valid), .m_ready(sample_ready), .m_data(m_axis_tdata),
         .m_last(segment_end), .m_error(damaged), .idle(decoder_idle));
 
-    // Samples of the chunk that have not been taken. After damage those that still come are dropped.
+    // Samples of the chunk that have not been taken. After damage, later samples are dropped.
     reg [31:0] output_left;
     reg        dropping;
     assign m_axis_tvalid = sample_valid && !dropping;

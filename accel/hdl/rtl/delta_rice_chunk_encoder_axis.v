@@ -3,29 +3,30 @@
 // Samples in, chunks of HDF5 filter 32025 out, with AXI4-Stream interfaces.
 //
 // Every `chunk_samples` samples become one packet of 32-bit words, ended by TLAST: the bytes that
-// H5Dwrite_chunk takes, for a dataset whose filter has the values (2^k, segment_samples), or
-// (2^k, segment_samples, 1, 1) for taps [1]. TLAST of samples is not needed; segments are counted.
+// H5Dwrite_chunk takes, for a dataset whose filter has the values (2^k, segment_samples), or (2^k,
+// segment_samples, 1, 1) for taps [1]. TLAST of samples is not needed, because segments are
+// counted.
 //
-// A segment is held until it is encoded, so it must fit: at most MAX_SEGMENT_SAMPLES. A configuration
-// that does not is refused: `configuration_error` is high and no sample is taken.
+// A segment is held until it is encoded, so it must fit: it has at most MAX_SEGMENT_SAMPLES. Other
+// configurations are refused: `configuration_error` is high and no sample is taken.
 //
-// Rate: one sample per clock while m_axis_tready is high, even if all codes have 25 bits, for segments
-// of at least 10 samples.
+// Rate: one sample per clock while m_axis_tready is high, even if all codes have 25 bits, for
+// segments of at least 10 samples.
 
 `default_nettype none
 
 module delta_rice_chunk_encoder_axis #(
     parameter K = 3,                // Rice parameter log2(m), 0 to 15
-    parameter K_INPUT = 0,          // 1: `rice_parameter` is it, not K
+    parameter K_INPUT = 0,          // 1: the Rice parameter is the input `rice_parameter`, not K
     parameter DELTA = 1,            // 1: taps [1, -1]; 0: taps [1]
     parameter ADDRESS_WIDTH = 13,   // log2 of the words that the segment buffer holds, up to 20
-    parameter MAX_SEGMENT_SAMPLES = (1 << ADDRESS_WIDTH) * 32 / 25  // not to be set: for the instantiating design
+    parameter MAX_SEGMENT_SAMPLES = (1 << ADDRESS_WIDTH) * 32 / 25  // a result for the instantiating design; do not set it
 ) (
     input  wire        aclk,
     input  wire        aresetn,             // synchronous, active low
     // Constant from reset to reset.
     input  wire [31:0] chunk_samples,       // samples per chunk, N
-    input  wire [31:0] segment_samples,     // samples per segment; the last one of a chunk has what is left
+    input  wire [31:0] segment_samples,     // samples per segment; the last segment of a chunk has the rest
     input  wire [3:0]  rice_parameter,      // unused without K_INPUT
     output reg         configuration_error,
     input  wire        s_axis_tvalid,
@@ -39,7 +40,7 @@ module delta_rice_chunk_encoder_axis #(
 
     localparam COUNT_WIDTH = ADDRESS_WIDTH + 1;
 
-    // Configuration, taken over by the reset.
+    // Configuration, taken during the reset.
     reg running;
     always @(posedge aclk) begin
         configuration_error <= chunk_samples == 32'd0 || segment_samples == 32'd0
@@ -47,7 +48,7 @@ module delta_rice_chunk_encoder_axis #(
         running <= aresetn && !configuration_error;
     end
 
-    // Where segments and chunks end. Samples that are left are counted without the present one.
+    // Where segments and chunks end. The counts of remaining samples exclude the current one.
     reg [31:0]  chunk_left;
     reg [31:0]  segment_left;
     wire        chunk_end = chunk_left == 32'd0;

@@ -2,11 +2,11 @@
 //
 // Makes chunks of HDF5 filter 32025 from encoded segments. A chunk is an array of 32-bit words:
 //
-//   N, the samples of the chunk; then for each segment L, its words, and these L words.
+//   N, the samples of the chunk; then for each segment L, its number of words, and these L words.
 //
-// L is in front of the words that it counts, so a segment is held in a FIFO until its end is known. The
-// FIFO of 2^ADDRESS_WIDTH words must hold the largest segment; the caller sees to that
-// (delta_rice_chunk_encoder.v). The next segment enters while one leaves.
+// L precedes the words that it counts, so a segment is held in a FIFO until its end is known. The
+// FIFO of 2^ADDRESS_WIDTH words must hold the largest segment, which the module that uses it
+// ensures (delta_rice_chunk_encoder_axis.v). The next segment enters while one leaves.
 
 `default_nettype none
 

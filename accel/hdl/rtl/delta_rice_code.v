@@ -7,8 +7,8 @@
 //   q <= 7:  q zeros, a one, the low k bits of z             q + 1 + k bits
 //   q >= 8:  eight zeros, a one, all 16 bits of z            25 bits
 //
-// What comes out is the code without its leading zeros, in the low bits of `m_value`, and its length with
-// them. Three clocks from `s_residual` to `m_value`: zigzag, quotient, code.
+// The output is the code without its leading zeros, in the low bits of `m_value`, and its length
+// with them. Three clocks from `s_residual` to `m_value`: zigzag, quotient, code.
 
 `default_nettype none
 
@@ -25,15 +25,15 @@ module delta_rice_code (
     reg [15:0] z;
     reg [3:0]  z_k;
 
-    // Quotient: `below` has ones under bit k, so it keeps the remainder; bits from k + 3 up say that
-    // q is 8 or more.
+    // Quotient: `below` has ones below bit k, so it keeps the remainder. Ones in bit k + 3 and
+    // above mean that q is 8 or more.
     wire [15:0] below    = ~(16'hffff << z_k);
     wire [18:0] below_q8 = ~(19'h7fff8 << z_k);
     wire [15:0] shifted  = z >> z_k;
     reg         escape;
     reg  [2:0]  q;
     reg  [15:0] q_z;
-    reg  [15:0] q_remainder;        // low k bits, with the one in front
+    reg  [15:0] q_remainder;        // low k bits, preceded by a one
     reg  [4:0]  q_k1;               // k + 1
 
     always @(posedge clk)
@@ -52,7 +52,8 @@ module delta_rice_code (
         end
 
 `ifdef FORMAL
-    // What the stages hold before the first sample does not matter; this is a start for induction.
+    // The contents of the stages before the first sample do not matter. This is a start for
+    // induction.
     initial begin
         q_k1 = 5'd1;
         m_length = 5'd1;

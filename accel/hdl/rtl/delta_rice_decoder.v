@@ -2,18 +2,19 @@
 //
 // Delta-Rice decoder: the payload of a segment in, samples out, at most one per clock.
 //
-// Codes are taken from the top of `buffer`, 64 bits of which `fill` are of the stream and the rest zero.
-// One clock counts leading zeros, shifts the code out, and puts the next word behind what is left. A word enters
-// while `fill` is below 32, so a code waits only if it and the one before it have more than 32 bits:
+// Codes are taken from the top of `buffer`, which has 64 bits: `fill` bits of the stream, then
+// zeros. One clock counts leading zeros, shifts the code out, and appends the next word. A word
+// enters while `fill` is below 32, so a code waits only if it and the one before it together have
+// more than 32 bits:
 //
-//   codes of up to 16 bits, as all are where compression pays     one sample per clock
-//   nothing but escapes of 25 bits                                16 samples in 25 clocks
+//   codes of up to 16 bits, as everywhere where data compresses   one sample per clock
+//   only escapes of 25 bits                                       16 samples in 25 clocks
 //   per segment                                                   2 clocks more
 //
-// Damage. The checks are those of the crate's decoder: at most eight zeros before a one, all codes within the
-// payload, and less than a word of zeros after them. The sample at fault, or the last one, comes with
-// `m_error` and `m_last`; what is left of the payload is skipped. The samples of a damaged segment are not
-// to be used. As the format has no checksum, damage may also go unnoticed.
+// Damage. The checks are those of the crate's decoder: at most eight zeros before a one, all codes
+// within the payload, and less than a word of zeros after them. The wrong sample, or the last one,
+// comes with `m_error` and `m_last`; the rest of the payload is skipped. Do not use the samples of
+// a damaged segment. The format has no checksum, so damage may also go unnoticed.
 
 `default_nettype none
 
@@ -42,8 +43,8 @@ module delta_rice_decoder #(
     output wire                     idle        // no segment has begun, and no sample is on its way
 );
 
-    // IDLE: waits for a segment. RUN: decodes. CHECK: looks at what follows the last code. SKIP: passes over the
-    // words of a damaged segment.
+    // IDLE waits for a segment. RUN decodes. CHECK looks at the bits after the last code. SKIP
+    // passes over the words of a damaged segment.
     localparam IDLE = 2'd0, RUN = 2'd1, CHECK = 2'd2, SKIP = 2'd3;
     reg [1:0]               state;
     reg [63:0]              buffer;
@@ -73,7 +74,7 @@ module delta_rice_decoder #(
             default:      q = 4'd9;
         endcase
     wire [6:0] length = q[3] ? 7'd25 : {4'd0, q[2:0]} + {3'd0, k} + 7'd1;
-    wire       is_whole = length <= fill;       // not so for an unfinished code, whose missing bits are zero
+    wire       is_whole = length <= fill;       // false for an unfinished code, whose missing bits are zero
     wire       is_invalid = q == 4'd9 && fill >= 7'd9;
 
     wire take = s_valid && s_ready;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Delta-Rice encoder for one channel: one 16-bit sample per clock, without exception while `m_ready` is
-// high. The words of a segment are exactly its payload in a chunk of HDF5 filter 32025.
+// Delta-Rice encoder for one channel. It always takes one 16-bit sample per clock while `m_ready`
+// is high. The words of a segment are exactly its payload in a chunk of HDF5 filter 32025.
 //
-// See delta_rice_encoder_multi.v for how it works. Latency: ten clocks from the sample that completes
-// a word to the word; one more for the unfinished word at the end of a segment.
+// delta_rice_encoder_multi.v describes how it works. Latency: ten clocks from the sample that
+// completes a word to the word; one more for the unfinished word at the end of a segment.
 
 `default_nettype none
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Delta-Rice encoder with AXI4-Stream interfaces. A packet of samples, ended by TLAST, is a segment; it
-// becomes a packet of 32-bit words, which is the segment's payload. On the last word TUSER is the number
-// of words, which a chunk holds in front of them.
+// Delta-Rice encoder with AXI4-Stream interfaces. A packet of samples, ended by TLAST, is a
+// segment. It becomes a packet of 32-bit words, which is the segment's payload. On the last word
+// TUSER is the number of words, which a chunk has in front of them.
 //
-// Byte lane 0 of TDATA is bits 7 to 0, so a DMA engine writes the words to memory as the format has them.
-// No combinational path leads from m_axis_tready to s_axis_tready.
+// Byte lane 0 of TDATA is bits 7 to 0, so a little-endian DMA engine writes the words to memory as
+// the format has them. No combinational path leads from m_axis_tready to s_axis_tready.
 
 `default_nettype none
 

@@ -2,18 +2,19 @@
 //
 // Delta-Rice encoder for interleaved channels: one 16-bit sample per clock, 32-bit words out.
 //
-// The state of a channel is its previous sample, the number of bits in its unfinished word, and that
-// word. With one channel it is in registers, otherwise in RAMs. Samples of the channels may come in any
-// order; segments of different channels need not begin or end together.
+// The state of a channel is its previous sample, the number of bits in its unfinished word, and
+// that word. With one channel it is in registers, otherwise in RAMs. Samples of the channels may
+// come in any order; segments of different channels need not begin or end together.
 //
-// Each word of a segment comes out once it is full, the last one padded with zeros, with `m_last` and
-// the number of words of the segment. Words of different channels are interleaved; `m_channel` tells them apart.
+// Each word of a segment comes out once it is full, the last one padded with zeros, with `m_last`
+// and the number of words of the segment. Words of different channels are interleaved; `m_channel`
+// tells them apart.
 //
-// Rate. Codes have at most 25 bits, so a sample completes at most one word. The last sample of a segment
-// may leave another, unfinished one: that waits in `tail` and goes out in the next clock. Meanwhile the next
-// sample enters. With one channel it begins a segment, so it cannot complete a word: the encoder never
-// waits for itself. With several it may be another channel's; then the encoder waits one clock, at most
-// once per segment.
+// Rate. Codes have at most 25 bits, so a sample completes at most one word. The last sample of a
+// segment may leave another, unfinished word, which waits in `tail` and goes out in the next clock.
+// Meanwhile the next sample enters. With one channel it begins a segment, so it cannot complete a
+// word, and the encoder never waits for itself. With several channels it may belong to another
+// channel; then the encoder waits one clock, at most once per segment.
 //
 // Stages, of one clock each: input, difference, code (3), place, align (3), output. A word appears
 // ten clocks after the sample that completes it, if `m_ready` is high.
@@ -53,17 +54,17 @@ module delta_rice_encoder_multi #(
             CHANNEL_WIDTH_is_too_small error();
     endgenerate
 
-    // Stages that are named below, as indices of the bits that accompany a sample.
+    // Names of stages, as indices of the bits that accompany a sample.
     localparam INPUT = 0, DIFFERENCE = 1, QUOTIENT = 3, CODE = 4, FINE = 7, ALIGNED = 8;
 
-    // The pipeline moves as a whole, unless the output holds a word that is not taken, or the tail of
-    // another channel's segment and a full word want to go out in the same clock.
+    // The whole pipeline moves, unless the output holds a word that is not taken, or the tail of
+    // another channel's segment and a full word are due in the same clock.
     reg  tail_valid;
     wire output_free = !m_valid || m_ready;
     wire collision;
     wire enable = output_free && !collision;
 
-    // After a reset the state of one channel per clock is cleared.
+    // After a reset, the state of one channel is cleared in each clock.
     reg                     clearing;
     reg [CHANNEL_WIDTH-1:0] clear_channel;
     /* verilator lint_off WIDTH */
@@ -81,7 +82,7 @@ module delta_rice_encoder_multi #(
 
     assign s_ready = enable && !clearing;
 
-    // What accompanies a sample through the stages.
+    // Signals that accompany a sample through the stages.
     reg  [ALIGNED:INPUT]     valid;
     reg  [ALIGNED:INPUT]     last;
     reg  [CHANNEL_WIDTH-1:0] channel [INPUT:ALIGNED];
@@ -177,7 +178,7 @@ module delta_rice_encoder_multi #(
         .next_state(last[ALIGNED] || clearing ? {(32 + COUNT_WIDTH){1'b0}}
                     : {rest, completes ? count_with_word : count}));
 
-    // The tail of a segment goes out before anything else.
+    // The tail of a segment goes out first.
     reg [31:0]              tail;
     reg [COUNT_WIDTH-1:0]   tail_count;
     reg [CHANNEL_WIDTH-1:0] tail_channel;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// FIFO of 2^ADDRESS_WIDTH entries in a RAM that is read with a clock's delay, and one more in the
-// register of its output.
+// FIFO of 2^ADDRESS_WIDTH entries in a RAM with a read latency of one clock, and one more entry in
+// the output register.
 
 `default_nettype none
 
@@ -20,7 +20,8 @@ module delta_rice_fifo #(
 );
 
     reg [WIDTH-1:0]       memory [0:(1 << ADDRESS_WIDTH)-1];
-    // One bit more than an address: equal pointers mean empty, those that differ in the highest bit alone, full.
+    // Pointers have one bit more than an address. Equal pointers mean empty; pointers that differ
+    // only in the highest bit mean full.
     reg [ADDRESS_WIDTH:0] write_pointer;
     reg [ADDRESS_WIDTH:0] read_pointer;
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Bench for Verilator: bench [SEED] < vectors, where vectors are those of the example `hdl_vectors` of linerate-rice.
+// Bench for Verilator: bench [SEED] < vectors. The vectors come from the example `hdl_vectors` of
+// linerate-rice.
 //
-// Each chunk is encoded from its samples, decoded from its words, and its segments are encoded alone: all three at
-// once, compared word by word. A third of the chunks run without pauses, and there the encoders must take a sample in
-// every clock; the others with random pauses on every interface. Then the chunk is damaged, and the decoder
-// must end, and must notice exactly what a slow decoder notices that is written here from the format alone.
+// Each chunk is encoded from its samples and decoded from its words, and its segments are encoded
+// alone, all at the same time, and compared word by word. A third of the chunks run without pauses,
+// and there the encoders must take a sample in every clock; the others run with random pauses on
+// every interface. Then the chunk is damaged: the decoder must end, and must detect exactly the
+// damage that a slow decoder detects, which is written here from the format alone.
 
 #include <cstdint>
 #include <cstdio>
@@ -42,7 +44,7 @@ uint32_t below(uint32_t n) { return noise() % n; }
     std::exit(1);
 }
 
-// What a master drives: beats in order, with pauses of its own.
+// A master: sends beats in order, with its own pauses.
 struct Source {
     std::vector<Beat> beats;
     size_t at = 0;
@@ -59,7 +61,7 @@ struct Source {
     }
 };
 
-// What a slave sees. A beat that was offered and not taken must be offered again.
+// A slave: receives beats. A beat that was offered and not taken must be offered again.
 struct Sink {
     std::vector<Beat> beats;
     unsigned pause = 0;
@@ -81,7 +83,7 @@ struct Bench {
     Vbench_top top{&context};
     uint64_t clocks = 0;
 
-    // Eval must have been called since the inputs and the clock changed.
+    // Call eval after the inputs and the clock have changed, before this.
     void rising_edge() {
         top.aclk = 1;
         top.eval();
@@ -140,7 +142,8 @@ std::vector<Beat> chunk_beats(const Chunk &c) {
     return beats;
 }
 
-// Samples, as the chunk decoder gives them (TLAST per chunk), or as the segment encoder takes them.
+// The samples as the chunk decoder returns them (TLAST per chunk), or as the segment encoder takes
+// them.
 std::vector<Beat> sample_beats(const Chunk &c, bool by_segment) {
     std::vector<Beat> beats;
     for (size_t i = 0; i < c.samples.size(); i++) {
@@ -184,7 +187,7 @@ void run(Bench &bench, const Chunk &c, int times) {
     decode_s.beats = chunks;
     bench.configure(c);
     if (bench.top.configuration_error) fail("configuration error", c, 0);
-    // Enough if every beat of input and output had to wait for the slowest pause.
+    // Enough even if every beat of input and output waits for the longest pause.
     size_t limit = 100 + 16 * (samples.size() + chunks.size());
     for (size_t i = 0; encode_m.beats.size() < chunks.size() || decode_m.beats.size() < samples.size() ||
                        segment_m.beats.size() < payloads.size();
@@ -192,7 +195,7 @@ void run(Bench &bench, const Chunk &c, int times) {
         if (i == limit) fail("no end", c, i);
         bench.step(encode_s, encode_m, decode_s, decode_m, segment_s, segment_m);
     }
-    // Nothing may follow.
+    // No beat may follow.
     for (int i = 0; i < 20; i++) bench.step(encode_s, encode_m, decode_s, decode_m, segment_s, segment_m);
     compare("encoded chunk", c, encode_m, chunks);
     compare("decoded samples", c, decode_m, samples);
@@ -202,7 +205,7 @@ void run(Bench &bench, const Chunk &c, int times) {
         fail("the chunk encoder made a sample wait", c, 0);
 }
 
-// Decodes bit by bit. False if the chunk is damaged.
+// Decodes bit by bit. Returns false if the chunk is damaged.
 bool slow_decode(const Chunk &c, std::vector<uint16_t> &out) {
     const Words &w = c.words;
     if (w.empty()) return false;
@@ -245,7 +248,7 @@ bool slow_decode(const Chunk &c, std::vector<uint16_t> &out) {
     return at == w.size();
 }
 
-// A damaged chunk and then a whole one, which must not suffer.
+// Decodes a damaged chunk and then a whole one, which must not be affected.
 void run_damaged(Bench &bench, const Chunk &c) {
     Chunk damaged = c;
     Words &w = damaged.words;
@@ -291,7 +294,7 @@ void run_damaged(Bench &bench, const Chunk &c) {
         if (got[i].data != samples[i]) fail("samples of a valid chunk", c, i);
 }
 
-// What does not fit is refused, and takes no sample.
+// A configuration that does not fit is refused, and no sample is taken.
 void run_misconfigured(Bench &bench) {
     const uint32_t too_long = (1u << 16) * 32 / 25 + 1;
     for (auto [chunk, segment] : {std::pair<uint32_t, uint32_t>{100, too_long}, {100, 0}, {0, 100}}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What the benches drive: chunk encoder, chunk decoder and segment encoder, each for both taps. `delta` selects.
-// They share clock, reset and configuration, nothing else.
+// The modules under test: chunk encoder, chunk decoder and segment encoder, each for both taps,
+// which `delta` selects. They share only clock, reset and configuration.
 
 `default_nettype none
 

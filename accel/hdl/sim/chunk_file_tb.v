@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Encodes a file of 16-bit little-endian samples by simulation: one file of chunks for one of samples.
+// Encodes a file of 16-bit little-endian samples by simulation, into a file of chunks.
 //
 //   vvp chunk_file.vvp +samples=FILE +chunks=FILE +n=SAMPLES_PER_CHUNK +segment=SAMPLES_PER_SEGMENT +k=K
 //
-// Chunks follow each other in the output. Samples that fill no chunk are left out. Offers and readiness have pauses.
+// Chunks follow each other in the output. Samples that do not fill a chunk are left out. Offers and
+// readiness have pauses.
 
 `timescale 1ns / 1ps
 
@@ -31,7 +32,7 @@ module chunk_file_tb;
         .s_axis_tvalid(s_valid), .s_axis_tready(s_ready), .s_axis_tdata(s_data),
         .m_axis_tvalid(m_valid), .m_axis_tready(m_ready), .m_axis_tdata(m_data), .m_axis_tlast(m_last));
 
-    // Words leave as the chunk has them, low byte first.
+    // Words are written as in the chunk, low byte first.
     always @(posedge clk)
         if (m_valid && m_ready)
             $fwrite(chunks_file, "%c%c%c%c", m_data[7:0], m_data[15:8], m_data[23:16], m_data[31:24]);
@@ -79,7 +80,7 @@ module chunk_file_tb;
         end
         s_valid = 0;
         m_ready = 1;
-        // All is out once nothing has come for as long as it takes.
+        // Everything has come out once nothing has come for 64 clocks.
         for (idle = 0; idle < 64; idle = m_valid ? 0 : idle + 1)
             @(negedge clk);
         $fclose(chunks_file);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Self-checking bench of the multi-channel encoder: samples of four channels in random order, in segments of random
-// length. Every channel's words must be those of a single-channel encoder that gets the same samples; so must their
-// ends and counts. Single-channel encoders are compared with the crate in bench.cpp.
+// Self-checking bench of the multi-channel encoder: samples of four channels in random order, in
+// segments of random length. Every channel's words, ends and counts must be those of a
+// single-channel encoder that gets the same samples. bench.cpp compares single-channel encoders
+// with the crate.
 
 `timescale 1ns / 1ps
 
@@ -31,7 +32,7 @@ module multichannel_tb;
         .s_channel(s_channel), .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last),
         .m_count(m_count), .m_channel(m_channel));
 
-    // The words that each single-channel encoder has given, in rings.
+    // The words of each single-channel encoder, in rings.
     wire [CHANNELS-1:0] single_ready, single_valid, single_last;
     wire [31:0] single_data [0:CHANNELS-1];
     wire [9:0]  single_count [0:CHANNELS-1];
@@ -57,7 +58,8 @@ module multichannel_tb;
         end
     endgenerate
 
-    // The words of the multi-channel encoder, each once it has been expected.
+    // The words of the multi-channel encoder, in rings. Each is compared once the expected word
+    // exists.
     reg  [42:0] got [0:CHANNELS*QUEUE-1];
     integer     received [0:CHANNELS-1];
     integer     c;
@@ -80,7 +82,8 @@ module multichannel_tb;
             end
     end
 
-    // Round robin, one channel for long, and any order; and so for pauses.
+    // Orders of the channels: round robin, long runs of one channel, and random. Each with and
+    // without pauses.
     integer sent = 0, waited = 0, ends = 0, mode, pauses;
     initial begin
         repeat (4) @(posedge clk);
@@ -97,7 +100,7 @@ module multichannel_tb;
                 s_last = $random(seed) % 16 == 0 || mode == 0 && (sent / 250) % 2;
             end
             #1;
-            // The RAMs are being cleared at first.
+            // At first the RAMs are being cleared.
             if (!pauses && s_valid && !s_ready && sent > 0) waited = waited + 1;
             if (s_valid && s_ready) begin
                 sent = sent + 1;

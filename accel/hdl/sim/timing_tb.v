@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Prints what the encoder takes and gives in each clock, for the timing table of docs/waveforms/fpga.md: a segment of two
-// samples, one of three escapes, one of one sample, without a pause.
+// Prints the inputs and outputs of the encoder in each clock, for the timing table of
+// docs/waveforms/fpga.md: a segment of two samples, one of three escapes, and one of one sample,
+// without a pause.
 
 `timescale 1ns / 1ps
 
