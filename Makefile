@@ -1,4 +1,4 @@
-# Linerate. `make help` lists the targets; scripts/ holds what is too long for a recipe.
+# Linerate. `make help` lists the targets; scripts/ has commands that are too long for a recipe.
 # STRICT=1 turns every skipped part into a failure.
 
 CARGO ?= cargo
@@ -9,9 +9,9 @@ DATA ?= json,text
 PLOTS ?= target/plots
 BENCH = $(CARGO) run --release --locked --package linerate-bench
 FLAGS ?=
-# Of bench-servers: NAME=FILE, a library to load in place of zlib.
+# For bench-servers: NAME=FILE, a library to load in place of zlib.
 LIBRARIES ?=
-# Of bench-gpu: a folder with the programs that `scripts/bench-gpu.sh --build FOLDER` has built.
+# For bench-gpu: a folder with the programs that `scripts/bench-gpu.sh --build FOLDER` has built.
 PROGRAMS ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -21,7 +21,8 @@ DIST = $(or $(CARGO_TARGET_DIR),target)/dist
 SECONDS_PER_TARGET ?= 60
 SOAK_SECONDS ?= 600
 HDF5_PLUGINS ?= target/hdf5-plugins
-# Where rustup puts Rust, if the one in PATH will not do. On Windows bash writes PATH as make cannot read it.
+# Adds the folder where rustup puts Rust, if the Rust in PATH is too old. On Windows make cannot
+# read the PATH that bash writes.
 ifneq ($(OS),Windows_NT)
 export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 endif

@@ -1,6 +1,8 @@
-# apt-source.sh, to be sourced: fetches source packages of the distribution without a change to the system.
-
-# Source packages into FOLDER, from where the system's own packages come; apt's lists are in FOLDER/apt.
+# apt-source.sh, to be sourced: fetches source packages of the distribution without changing the
+# system.
+#
+# Puts source packages into FOLDER, from the sources of the system's own packages. apt's lists are
+# in FOLDER/apt.
 get_sources() { # FOLDER PACKAGE...
   local folder=$1 state=$1/apt
   . /etc/os-release

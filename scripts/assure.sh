@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# assure.sh CSV PART...: long checks (parts of scripts/test.sh), each in a process of its own, the others also after one that
-# failed. CSV gets a row for each: its result, seconds, how much was skipped and noted, and with which settings. What it printed is in
-# target/assure/PART.log. Status 1 if one failed.
+# assure.sh CSV PART...: runs long checks (parts of scripts/test.sh), each in its own process, and
+# goes on after one that failed. CSV gets a row for each: its result, seconds, the numbers of skips
+# and notes, and the settings. The output goes to target/assure/PART.log. The status is 1 if one
+# failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -19,7 +20,7 @@ counted() { # WHAT LOG: what test.sh says at its end
 
 bounds='DAMAGE_ROUNDS|FRAMES|LIMIT|MIRI_SECONDS|MUTANTS|PACKAGES|PROPTEST_CASES|SECONDS_PER_TARGET|SOAK_SECONDS'
 settings=$(env | sed -nE "s/^($bounds)=(.*)/\1='\2'/p" | LC_ALL=C sort | tr ',\n' '; ')
-# Tests send signals, which nohup and the background of a shell have programs ignore.
+# Tests send signals, which programs ignore under nohup or in the background of a shell.
 heeding=()
 if env --default-signal=HUP true 2>/dev/null; then heeding=(env --default-signal=HUP,INT,QUIT); fi
 failed=

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# bench-gateway-node.sh DATA [FLAG...]: builds the npm packages, measures them beside zlib-sync (which npm compiles here),
-# node:zlib and fzstd, and prints JSON Lines. An empty DATA is $LINERATE_GATEWAY_DATA if that is set, else two shards are made up.
+# bench-gateway-node.sh DATA [FLAG...]: builds the npm packages, measures them beside zlib-sync
+# (which npm compiles here), node:zlib and fzstd, and prints JSON Lines. An empty DATA means
+# $LINERATE_GATEWAY_DATA if that is set, otherwise two generated shards.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,7 +19,7 @@ folder=target/node-bench
   if [ ! -e "$folder/node_modules/fzstd" ]; then
     mkdir -p "$folder"
     npm install --prefix "$folder" --silent --no-audit --no-fund zlib-sync@0.1.10 fzstd@0.1.1 || echo "not installed: zlib-sync, fzstd"
-    # Newer versions of npm do not run what a package would compile itself with.
+    # Newer versions of npm do not run the install script with which a package compiles itself.
     npm rebuild --prefix "$folder" --silent zlib-sync || echo "not compiled: zlib-sync"
   fi
   scripts/node-packages.sh "$folder" target/node-bench-zlib-sync dist

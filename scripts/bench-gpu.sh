@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# bench-gpu.sh PROGRAMS [FLAG...]: the tests of linerate-cuda on the GPU of this machine, then its measurements as JSON
-# Lines. With the folder PROGRAMS nothing is built, and neither Rust nor a network is needed.
+# bench-gpu.sh PROGRAMS [FLAG...]: runs the tests of linerate-cuda on the GPU of this machine, then
+# prints its measurements as JSON Lines. If the folder PROGRAMS is given, nothing is built, and
+# neither Rust nor a network is needed.
 # bench-gpu.sh --build FOLDER: builds the programs for such a machine, and puts nvCOMP beside them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
 
-# The programs that cargo builds, one name a line.
+# Prints the programs that cargo builds, one name a line.
 built() { # ARGUMENT...
   "$cargo" "$@" --release --locked --package linerate-cuda --message-format=json-render-diagnostics |
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
@@ -21,7 +22,7 @@ build() { # FOLDER
     cp "$program" "$1/test-${name%-*}"
   done < <(built test --no-run --test it)
   cp "$(built build --example gpu)" "$1/bench"
-  # For comparison.
+  # nvCOMP is only compared with.
   scripts/setup.sh nvidia && cp target/venv-cuda/lib/python3*/site-packages/nvidia/libnvcomp/lib64/libnvcomp.so.6 "$1" || true
 }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# bench-rocksdb.sh FOLDER [--quick] [--files "500 1500"]: reads databases of many small SST files, each with a dictionary of its own:
-# by RocksDB itself, by libzstd with digested dictionaries, by the plugin, and the same rows without dictionaries; and by the RocksDB
-# of the distribution, if its headers are there. Databases are made in FOLDER, 5 GB, unless they are there: most of the time goes
-# into training. Prints JSON Lines. --quick has fewer files and rounds.
+# bench-rocksdb.sh FOLDER [--quick] [--files "500 1500"]: reads databases of many small SST files,
+# each with its own dictionary, by RocksDB itself, by libzstd with digested dictionaries and by the
+# plugin, and the same rows without dictionaries; also by the distribution's RocksDB if its headers
+# are there. Makes missing databases in FOLDER (5 GB); most of the time goes into training. Prints
+# JSON Lines. --quick uses fewer files and rounds.
 set -euo pipefail
 usage='usage: bench-rocksdb.sh FOLDER [--quick] [--files "500 1500"]'
 folder=$(realpath -m "${1:?$usage}")
@@ -28,7 +29,7 @@ compile() { # OUTPUT ARGUMENT...
 }
 compile "$plugin/bench" -fno-rtti -isystem "$rocksdb/include" -I bindings/rocksdb/plugin/include \
   "$plugin/liblinerate_rocksdb.so" "$rocksdb/librocksdb.so" "-Wl,-rpath,$plugin:$rocksdb"
-# Files that are read, not mapped, are all open.
+# Files that are read instead of mapped stay open.
 ulimit -n "$(ulimit -Hn)"
 
 version_of() { # HEADERS
@@ -40,14 +41,15 @@ measure() { # OPTION...
 }
 python3 bench/lines.py "make bench-rocksdb${given:+ FLAGS='$given'}" "rocksdb=$(version_of "$rocksdb/include")"
 
-# Rows of others: a JSON object for each package that apt knows, and novels.
+# Rows that others made: a JSON object for each package that apt knows, and novels.
 if command -v apt-cache >/dev/null && [ ! -e "$folder/packages.jsonl" ]; then
   apt-cache dumpavail | python3 bench/rocksdb/packages.py >"$folder/packages.jsonl"
 fi
 novels=${LINERATE_CORPORA:-$HOME/.cache/linerate-corpora}/silesia/dickens
 if [ -e "$novels" ]; then tr -s '\r\n' ' ' <"$novels" | fold -w 300 >"$folder/dickens.txt"; fi
 
-# Trend over the number of files. Those of the smaller databases are the first of the larger ones.
+# The trend over the number of files. The files of a smaller database are the first ones of a larger
+# database.
 for count in $files; do
   case $count in
     1500) measure --files "$count" --operations get,get2,multiget,multiget-async,iterate ;;
@@ -65,12 +67,12 @@ measure --files $some --dictionaries "4K,raw 8K,16K,32K" --none no
 measure --files $few --rows 1500 --dictionaries 110K
 measure --files $some --dictionaries "" --compression kZlibCompression
 
-# What dictionaries of each size save, in files of three sizes; nothing is read.
+# Savings of dictionaries of each size, in files of three sizes. Nothing is read.
 for rows in 150 1500 15000; do
   measure --files 8 --rows "$rows" --dictionaries "4K,8K,16K,32K,110K,raw 4K,raw 16K,raw 110K" --operations ""
 done
 
-# The distribution's RocksDB writes files of its own.
+# The distribution's RocksDB writes its own files.
 if headers=$(echo '#include <rocksdb/version.h>' | "${CXX:-c++}" -E -x c++ - 2>/dev/null | sed -n 's/^# 1 "\(.*\)\/rocksdb\/version.h".*/\1/p' | head -n 1) &&
   [ -n "$headers" ] && compile "$plugin/bench-distribution" -lrocksdb; then
   version=$(version_of "$headers")

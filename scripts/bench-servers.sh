@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# bench-servers.sh LIBRARIES [OPTION...]: measures nginx, Apache and HAProxy with zlib, our libraries, SLZ and each NAME=FILE of
-# LIBRARIES, by bench/servers/measure.py with these options; prints JSON Lines, a run for each server.
+# bench-servers.sh LIBRARIES [OPTION...]: measures nginx, Apache and HAProxy with zlib, our
+# libraries, SLZ and each NAME=FILE of LIBRARIES, with bench/servers/measure.py and these options.
+# Prints JSON Lines, with a run for each server.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh

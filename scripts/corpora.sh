@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# corpora.sh [DIR]: gets, makes and verifies the data that records name, below DIR [default: $LINERATE_CORPORA]. Files that
-# are there are only verified, so copies from elsewhere will do. Ends with a line for each set that is not as it was measured.
+# corpora.sh [DIR]: downloads, makes and verifies the data that records name, below DIR [default:
+# $LINERATE_CORPORA]. Existing files are only verified, so copies from elsewhere are fine. It ends
+# with a line for each set that differs from the measured one.
 #
-# silesia is downloaded; gateway and waveforms-generated are made, from seeds; textures-unseen is taken from packages, which
-# needs Debian's apt-get and dpkg-deb, unzip, Python with pip, and 7 GB below $TMPDIR for some minutes. Nobody publishes the
-# selections in web, textures, and waveforms as a whole: they are verified if they are there, and measuring with other files of the kind gives other rows.
+# silesia is downloaded. gateway and waveforms-generated are made from seeds. textures-unseen is
+# taken from packages, which needs Debian's apt-get and dpkg-deb, unzip, Python with pip, and 7 GB
+# below $TMPDIR for some minutes. Nobody publishes the selections in web, textures and waveforms as
+# sets. They are verified if they are there; other files of the same kind give other results.
 set -euo pipefail
 dir=${1:-${LINERATE_CORPORA:?usage: corpora.sh DIR}}
 mkdir -p "$dir"
@@ -14,7 +16,7 @@ cargo=${CARGO:-cargo}
 silesia=http://sun.aei.polsl.pl/~sdeor/corpus
 missing=()
 
-# The SHA-256 of a file, or of the list of all files in a folder with theirs.
+# Prints the SHA-256 of a file, or of the list of all files of a folder with their sums.
 digest() { # PATH
   if [ -f "$1" ]; then
     sha256sum <"$1" | cut -c 1-64
@@ -23,7 +25,7 @@ digest() { # PATH
   fi
 }
 
-# Verifies a file or folder; makes it by the command first if it is not there.
+# Verifies a file or folder. If it does not exist, runs COMMAND first to make it.
 need() { # SHA256 PATH WHAT [COMMAND...]
   local sum=$1 path=$2 what=$3 found
   shift 3
@@ -54,20 +56,22 @@ waveforms() { # SET
     waveforms --set "$1" --out "$dir/waveforms-generated/$1.npy"
 }
 
-# Ten connections. Payloads are verified; compressed ones depend on the version of zlib and zstd.
+# Ten connections. Only the payloads are verified, because compressed ones depend on the version of
+# zlib and zstd.
 gateway() {
   "$cargo" run --quiet --release --locked --package linerate -- gateway generate --shards 10 --seed 1 -o "$dir/gateway" &&
     mkdir "$dir/gateway/payloads" &&
     ln "$dir/gateway"/*.msgs "$dir/gateway/payloads"
 }
 
-# Unpacks what matches of a Debian package, without installing it.
+# Unpacks the matching files of a Debian package without installing it.
 debian() ( # PACKAGE=VERSION DIR PATTERN...
   package=$1 && mkdir "$2" && cd "$2" && shift 2 && apt-get --quiet download "$package" &&
     dpkg-deb --fsys-tarfile ./*.deb | tar --extract --wildcards "$@" && rm ./*.deb
 )
 
-# Copies every STEP-th DDS file, by path, to textures-unseen/FORMAT/NAME if it is of the format, which its fourCC tells.
+# Copies every STEP-th DDS file, by path, to textures-unseen/FORMAT/NAME if its fourCC is that of
+# the format.
 take() { # DIR NAME STEP FORMAT...
   local file format from=$1 name=$2 step=$3
   shift 3
@@ -85,7 +89,7 @@ take() { # DIR NAME STEP FORMAT...
   done
 }
 
-# Makes one of the sets of textures that no filter was tuned with.
+# Makes one of the sets of textures on which no filter was tuned.
 unseen() ( # FORMAT
   work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT &&
     debian flightgear-data-base=1:2020.3.16+dfsg-1 "$work/flightgear" '*.dds' &&
@@ -101,8 +105,8 @@ unseen() ( # FORMAT
     fi
 )
 
-# Encodes every STEP-th texture of SuperTuxKart that matches: no package has BC4 or BC7. The encoder's bytes may differ on
-# other CPUs.
+# Encodes every STEP-th matching texture of SuperTuxKart, because no package has BC4 or BC7. The
+# encoder's bytes may differ on other CPUs.
 encoded() ( # FORMAT STEP PATTERN
   work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT &&
     debian supertuxkart-data=1.4+dfsg-2 "$work/images" '*/data/tracks/*.png' '*/data/tracks/*.jpg' '*/data/textures/*.png' \

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# cross.sh TRIPLE CARGO-ARGUMENT...: builds for a machine of a release with profile dist, and zig as C compiler and linker:
+# cross.sh TRIPLE CARGO-ARGUMENT...: builds for a machine of a release, with the profile dist, and
+# zig as C compiler and linker:
 #   scripts/cross.sh aarch64-unknown-linux-musl --package linerate
-# puts the program into target/TRIPLE/dist. With glibc programs need 2.17 (CentOS 7, Debian 8); with musl a program is
-# static, and what is only loaded (--package linerate-java) links the system's libc. For macOS there is no SDK here:
-# what needs Apple's frameworks cannot be linked.
+# puts the program into target/TRIPLE/dist. With glibc, programs need version 2.17 (CentOS 7, Debian
+# 8). With musl, programs are static, and libraries to be loaded (--package linerate-java) link the
+# system's libc. For macOS there is no SDK here, so nothing that needs Apple's frameworks can be
+# linked.
 #
-# Rust's library is rustup's (rustup target add TRIPLE), or nightly's, compiled from its source (rust-src). PROFILE names
-# another profile. cross.sh TRIPLE --compiler prints which compilers and profile these are. The status is 77 if something lacks.
+# Rust's library comes from rustup (rustup target add TRIPLE), or nightly compiles it from its
+# source (rust-src). PROFILE names another profile. cross.sh TRIPLE --compiler prints these
+# compilers and the profile. The status is 77 if something is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -15,7 +18,7 @@ triples="x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux
 x86_64-pc-windows-gnu x86_64-apple-darwin aarch64-apple-darwin"
 usage="usage: cross.sh TRIPLE CARGO-ARGUMENT..., TRIPLE --compiler, or --list"
 
-# Libraries that other programs load.
+# Crates whose libraries other programs load.
 loaded='linerate-(java|node|python|hdf5-deltarice2?|c|z|slz)$'
 
 lacks() { # WHAT
@@ -55,14 +58,14 @@ target=$triple
 flags=
 case $triple in
   *-linux-gnu) target=$triple.2.17 ;;
-  # Cargo makes no library for loading from code that is to be linked statically.
+  # Cargo does not make a loadable library from code that is linked statically.
   *-musl)
     for argument; do if [[ $argument =~ $loaded ]]; then flags="-C target-feature=-crt-static"; fi; done
-    # What a program begins with is zig's: that of Rust's library is in rustup's alone.
+    # The start files of a program are zig's, because only rustup's library has its own.
     if [ -z "$flags" ] && [ ${#std[@]} != 0 ]; then flags="-C link-self-contained=no"; fi
     ;;
 esac
-# Not RUSTFLAGS, which would replace what a user has set for all targets.
+# RUSTFLAGS would replace flags that a user has set for all targets.
 variable=CARGO_TARGET_$(tr a-z- A-Z_ <<<"$triple")_RUSTFLAGS
 export "$variable=${!variable:-} $flags"
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# dist-archive.sh OUT [TRIPLE...]: puts the program, linked statically with musl, into archives OUT/linerate-VERSION-TRIPLE.tar.gz
-# with manual pages, completions and licences, each beside its list of components, linerate-VERSION-TRIPLE.cdx.json (CycloneDX).
-# The same sources and compiler give the same bytes.
-# dist-archive.sh --check OUT: unpacks those for this machine and, with an emulator, for ARM64, runs their example there, and the
-# program in an empty root folder.
-# The status is 77 if something lacks.
+# dist-archive.sh OUT [TRIPLE...]: puts the program, linked statically with musl, into archives
+# OUT/linerate-VERSION-TRIPLE.tar.gz with manual pages, completions and licences, and its list of
+# components (CycloneDX) beside each: linerate-VERSION-TRIPLE.cdx.json. The same sources and
+# compiler give the same bytes.
+# dist-archive.sh --check OUT: unpacks the archives for this machine and, with an emulator, for
+# ARM64, runs their example there, and runs the program in an empty root folder.
+# The status is 77 if something is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packaging.sh
@@ -37,7 +38,7 @@ README
   echo "$out/$name.tar.gz"
 }
 
-# cargo-cyclonedx writes a file into the folder of every crate: into those of a copy.
+# cargo-cyclonedx writes a file into the folder of every crate, so it works on a copy.
 list_components() { # TRIPLE FILE
   local sources=$temporary/sources
   if [ ! -e "$sources" ]; then

@@ -3,11 +3,12 @@
 #   linerate          the program with manual pages and completions, and the HDF5 plugins where Debian's HDF5 looks for them
 #   liblinerate0.1    the shared library
 #   liblinerate-dev   headers, static library, files for pkg-config and CMake
-# DEBFULLNAME and DEBEMAIL name the maintainer; git's user.name and user.email, if they are not set.
+# DEBFULLNAME and DEBEMAIL name the maintainer, by default git's user.name and user.email.
 #
-# dist-deb.sh --check OUT: asks lintian, then installs those for this machine in a new system (SUITE, bookworm), which needs root, and
-# runs the examples of the pages there; with an emulator, those for ARM64 unpacked in another.
-# The status is 77 if something lacks.
+# dist-deb.sh --check OUT: runs lintian, then installs the packages for this machine in a new system
+# (SUITE, default: bookworm), which needs root, and runs the examples of the pages there. With an
+# emulator it unpacks those for ARM64 in another system.
+# The status is 77 if something is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packaging.sh
@@ -16,7 +17,7 @@ triples="x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu"
 build_needs="rust zig deb"
 check_needs=deb
 maintainer="${DEBFULLNAME:-$(git config user.name || echo Linerate)} <${DEBEMAIL:-$(git config user.email || true)}>"
-# As bindings/c/linerate/build.rs has it.
+# The same version as in bindings/c/linerate/build.rs.
 case $version in
   0.*) interface=${version%.*} ;;
   *) interface=${version%%.*} ;;
@@ -32,7 +33,8 @@ machine() { # TRIPLE: as Debian calls it
   esac
 }
 
-# What a package of these files needs: nothing but glibc, by the newest of the versions that they name.
+# Prints the dependencies of a package with these files: only glibc, at the newest of the versions
+# that they name.
 needs() { # FILE...
   local file other
   for file; do
@@ -73,7 +75,8 @@ linerate ($version-1) unstable; urgency=medium
 CHANGELOG
 }
 
-# Packs FOLDER; standard input is what is particular to its control file, the description last.
+# Packs FOLDER. Standard input has the fields of its control file that are specific to it, the
+# description last.
 pack() { # FOLDER PACKAGE MACHINE
   local folder=$1 control=$1/DEBIAN
   mkdir -p "$control"
@@ -110,7 +113,7 @@ build() { # TRIPLE
   document "$program" linerate linerate "$1"
   mkdir -p "$program/usr/share/lintian/overrides"
   cat >"$program/usr/share/lintian/overrides/linerate" <<OVERRIDES
-# No zlib: its name beside a number in a text.
+# There is no zlib in it; lintian finds its name beside a number in a text.
 linerate: embedded-library zlib *
 OVERRIDES
   depends=$(needs "$program/usr/bin/linerate" "$program/usr/$lib"/hdf5/serial/plugins/*.so)
@@ -155,7 +158,7 @@ CONTROL
 
 check() {
   local machine
-  # No package of Debian's own, which a report would ask for.
+  # Debian has no package of its own, for which a report would be needed.
   lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$out"/*_"$version"-1_*.deb
   for machine in "$(dpkg --print-architecture)" arm64; do
     if [ -e "$temporary/$machine" ] || [ ! -e "$out/linerate_$version-1_$machine.deb" ]; then continue; fi
@@ -181,7 +184,7 @@ unpacked() { # MACHINE
   examples "$1" "unpacked in $debian, $(emulator)" in_arm64 "$root"
 }
 
-# What the examples use.
+# Packages that the examples use.
 used=gcc,libc6-dev,pkgconf,hdf5-tools
 
 examples() { # MACHINE WHERE COMMAND...: which runs programs there

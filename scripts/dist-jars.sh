@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# dist-jars.sh OUT [NATIVES]: puts the Java modules with sources and documentation into OUT/maven, a repository of files. The
-# native libraries are NATIVES/PLATFORM/, as linux-x86_64; without NATIVES they are built for every platform that can be linked
-# here, into target/natives. dist-jars.sh --check OUT: resolves linerate-gateway from that repository into an empty local one, and
-# runs the program of docs/gateway/java.md; on Java 8, too, where JAVA8_HOME names one.
+# dist-jars.sh OUT [NATIVES]: puts the Java modules with sources and documentation into OUT/maven, a
+# repository of files. The native libraries are in NATIVES/PLATFORM/, such as linux-x86_64. Without
+# NATIVES they are built into target/natives, for every platform that can be linked here.
+# dist-jars.sh --check OUT: resolves linerate-gateway from that repository into an empty local one,
+# and runs the program of docs/gateway/java.md, also on Java 8 if JAVA8_HOME names one.
 #
-# linerate-rocksdb has the library of this machine alone: C++ has to fit the one that rocksdbjni was built with.
+# linerate-rocksdb only has the library of this machine, because its C++ must fit that of
+# rocksdbjni.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packaging.sh
@@ -41,14 +43,15 @@ pack() { # OUT NATIVES
   echo "$1/maven: $(cd "$2" && ls | xargs)"
 }
 
-# What a user does: one dependency, one program. The other modules are resolved with what they depend on.
+# Does what a user does: one dependency, one program. Also resolves the other modules with their
+# dependencies.
 check() { # OUT
   local folder=$temporary/check root=$temporary/arm64 version java module classes licence
   version=$(sed -n 's:.*<version>\(.*\)</version>.*:\1:p' bindings/java/pom.xml | head -n 1)
   mkdir -p "$folder/program"
   resolve "$1" "$folder/repository" linerate-gateway
   sed -n '/^import dev.linerate.gateway.\*;/,/^```/p' docs/gateway/java.md | sed '/^```/,$d' >"$folder/program/Example.java"
-  # A snapshot is there twice.
+  # The repository has a snapshot twice.
   classes=$(find "$folder/repository/dev/linerate" -name "linerate-gateway-*.jar" | head -n 1)
   javac --release 8 -Xlint:-options -cp "$classes" -d "$folder/program" "$folder/program/Example.java"
   for java in "$(command -v java)" ${JAVA8_HOME:+"$JAVA8_HOME/bin/java"}; do

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# dist-npm.sh OUT [NATIVES]: the npm packages into OUT/npm: linerate, @linerate/zlib-sync, and one with the native part for each
-# platform. Those parts are NATIVES/PLATFORM.node, as linux-x64-gnu.node, and PLATFORM.txt the licences of what they link;
-# without NATIVES they are built for every platform that can be linked here, with --host in its place for this machine alone.
-# dist-npm.sh --check OUT: installs them into an empty folder, offline, and runs the example of docs/gateway/node.md; with an emulator,
-# that for ARM64 beside Debian's Node.js, too.
+# dist-npm.sh OUT [NATIVES]: puts the npm packages into OUT/npm: linerate, @linerate/zlib-sync, and
+# one with the native part for each platform. The native parts are NATIVES/PLATFORM.node, such as
+# linux-x64-gnu.node, with the licences of what they link in PLATFORM.txt. Without NATIVES they are
+# built for every platform that can be linked here; with --host instead, only for this machine.
+# dist-npm.sh --check OUT: installs the packages into an empty folder, offline, and runs the example
+# of docs/gateway/node.md; with an emulator also those for ARM64 beside Debian's Node.js.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packaging.sh
@@ -27,7 +28,8 @@ keep() { # NATIVES FOLDER TRIPLE: the library that cargo has put there, and lice
 host() { rustc --version --verbose | sed -n 's/^host: //p'; }
 
 build() { # NATIVES: for every platform
-  # napi links a library of Node.js on Windows, from which nothing is used: functions are looked up when it is loaded.
+  # On Windows napi links a library of Node.js without using it, because functions are looked up
+  # when the module is loaded.
   local -x LIBNODE_PATH=$PWD/target/libnode
   mkdir -p "$LIBNODE_PATH"
   printf '!<arch>\n' | tee "$LIBNODE_PATH/libnode.a" >"$LIBNODE_PATH/libnode.dll"
@@ -40,7 +42,7 @@ build_host() { # NATIVES
   keep "$1" "$target/dist" "$(host)"
 }
 
-# A folder as npm packs it: package.json, licences.
+# Makes a folder as npm packs it: package.json and licences.
 stage() { # FOLDER
   cp LICENSE-APACHE LICENSE-MIT "$1"
   npm pack --silent --pack-destination "$out" "./$1" >/dev/null
@@ -78,7 +80,7 @@ pack() { # NATIVES
     stage "$work/$name"
   done
   cp -R bindings/node/linerate bindings/node/zlib-sync "$work"
-  # All of one version: the native part has no stable interface.
+  # All packages have the same version, because the native part has no stable interface.
   node -e '
     const fs = require("fs");
     const [file, natives, version] = process.argv.slice(1);
@@ -100,7 +102,8 @@ check() {
   try linux-arm64-gnu "$root/tmp" "Node.js $(in_arm64 "$root" node --version) of $debian, $(emulator)" in_arm64 "$root"
 }
 
-# What a user does: the packages of a machine, and one program. Optional: npm refuses others for a machine that it does not run on.
+# Does what a user does: installs the packages of a machine, and runs one program. They are
+# optional, because npm refuses packages for other machines.
 try() { # PLATFORM FOLDER WHERE COMMAND...: which runs programs in that folder
   local os cpu file packages=("$out"/linerate-{"$version","zlib-sync-$version","$1-$version"}.tgz)
   IFS=- read -r os cpu _ <<<"$1"

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# dist-wheels.sh OUT [TRIPLE|sdist...]: puts wheels of pylinerate into OUT, by default those of PyPI: manylinux2014 (glibc 2.17)
-# and musllinux_1_2 for x86_64 and aarch64. One serves Python 3.11 and newer: the limited API has buffers from 3.11 on. The
-# HDF5 plugins within are built for the same machine. And the source distribution, which has the crates that it needs.
+# dist-wheels.sh OUT [TRIPLE|sdist...]: puts wheels of pylinerate into OUT, by default those for
+# PyPI: manylinux2014 (glibc 2.17) and musllinux_1_2 for x86_64 and aarch64. One wheel serves Python
+# 3.11 and newer, because the limited API has buffers from 3.11 on. It contains the HDF5 plugins for
+# the same machine. Also makes the source distribution, which contains the crates that it needs.
 #
-# dist-wheels.sh --check OUT: looks at what every wheel's libraries need, installs those for this machine in an empty
-# environment of each Python that there is (PATH, pyenv), the source distribution in that of one, and with an emulator that for ARM64 beside
-# Debian's Python, and runs the page's examples and the plugins there.
-# The status is 77 if something lacks.
+# dist-wheels.sh --check OUT: checks the dependencies of every wheel's libraries, and installs the
+# wheels for this machine in an empty environment of each Python (PATH, pyenv), and the source
+# distribution in one of them. With an emulator it also installs the wheel for ARM64 beside Debian's
+# Python. Runs the page's examples and the plugins there.
+# The status is 77 if something is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packaging.sh
@@ -17,7 +19,7 @@ check_needs="rust zig"
 PATH=$PWD/target/venv-dist/bin:$PATH
 package=bindings/python/python/pylinerate
 
-# What the name of a wheel for TRIPLE begins its platform with.
+# Prints the beginning of the platform in the name of a wheel for TRIPLE.
 platform() { # TRIPLE
   case $1 in
     *-linux-gnu) echo manylinux2014 ;;
@@ -36,25 +38,27 @@ build() { # TRIPLE
   rm -f "$out"/pylinerate-*"$platform"*"_${1%%-*}.whl"
   (cd bindings/python && python -c 'import sys, build_backend; build_backend.build_plugins(sys.argv[1], sys.argv[2])' "$profile" "$1")
   scripts/third-party.py "$1" linerate-python >"$package/THIRD-PARTY.txt"
-  # As cross.sh has it.
+  # The same choice of Rust's library as in cross.sh.
   if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ]; then
     local -x RUSTUP_TOOLCHAIN=nightly
     std=(-Z "build-std=std,panic_unwind")
   fi
-  # Its linker is a script that cargo-zigbuild writes, for itself or for maturin; with another linker cargo compiles everything again.
+  # Its linker is a script that cargo-zigbuild writes, for itself or for maturin. With another
+  # linker cargo would compile everything again.
   env "CARGO_BIN_EXE_cargo-zigbuild=$(command -v cargo-zigbuild)" \
     maturin build --quiet --zig "${std[@]}" --locked --target "$1" --compatibility "$platform" --profile "$profile" \
       --manifest-path bindings/python/Cargo.toml --out "$out"
   rm "$package/THIRD-PARTY.txt"
 }
 
-# The platform of every library in a wheel, and nothing in it that debuggers read.
+# Checks the platform of every library in a wheel, and that it has no debug information.
 look_at() { # WHEEL
   local folder=$temporary/unpacked library tag
   rm -rf "$folder"
   python -m zipfile -e "$1" "$folder"
   tag=
-  # Not of musl: it opens the libc.so of this machine, which is text where there is a compiler.
+  # Not for musl: auditwheel opens the libc.so of this machine, which is a text if a compiler is
+  # installed.
   case $1 in *manylinux*) tag=$(auditwheel show "$1" | tr '\n' ' ' | grep -oE 'platform tag: +"[^"]*"') ;; esac
   echo "${1##*/}${tag:+: $tag}"
   for library in "$folder"/pylinerate/*.so "$folder"/pylinerate/plugins/*.so; do
@@ -105,7 +109,7 @@ try() { # PYTHON WHEEL
   ran "$2" "$("$1" --version)"
 }
 
-# pip chooses what fits a machine of that kind.
+# pip chooses the wheel that fits an ARM64 machine.
 try_arm64() { # WHEEL
   local root=$temporary/arm64
   arm64_root "$root" python3,libstdc++6 # which wheels may want

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# dist.sh OUT [KIND...]: packages of a release for every platform that can be linked here, into OUT, and SHA256SUMS.
-# dist.sh --check OUT [KIND...]: installs each in an empty environment, and runs an example of its page. CSV=FILE gets a row for each;
-# records/packages.csv is such a file.
-# Kinds: archive (program, static), deb, wheels, jars, npm; of --check also rows, those of the README's install table, walked in empty
-# folders (dist-rows.py; ROWS=WORDS takes those that have one of the words). After one that failed the others are made or checked, too; the status is 1.
-# It is 77 if something lacks.
+# dist.sh OUT [KIND...]: makes the packages of a release for every platform that can be linked here,
+# in OUT, and SHA256SUMS.
+# dist.sh --check OUT [KIND...]: installs each package in an empty environment, and runs an example
+# of its page. CSV=FILE gets a row for each package, as in records/packages.csv.
+# Kinds: archive (program, static), deb, wheels, jars, npm. With --check also rows: the rows of the
+# README's install table, tried in empty folders (dist-rows.py; ROWS=WORDS takes the rows that
+# contain one of the words). After a kind that failed the others are still made or checked; the
+# status is then 1. The status is 77 if something is missing.
 set -euo pipefail
 check=
 if [ "${1:-}" = --check ]; then
@@ -17,7 +19,8 @@ cd "$(dirname "$0")/.."
 . scripts/rust.sh
 . scripts/record.sh
 
-# Name and path of each package, but no checksums, and of jars those that programs use. Maven numbers snapshots by their time.
+# Prints name and path of each package: no checksums, and only the jars that programs use. Maven
+# numbers snapshots by their time.
 packages() {
   find "$out" -type f \( -name '*.whl' -o -name '*.tar.gz' -o -name '*.cdx.json' -o -name '*.deb' -o -name '*.tgz' -o -name '*.jar' \) \
     ! -name '*-sources.jar' ! -name '*-javadoc.jar' -printf '%f\t%p\n' |
@@ -34,7 +37,7 @@ kind() { # NAME
   esac
 }
 
-# The triple that a name stands for, or nothing.
+# Prints the triple that a name stands for, if any.
 triple() { # NAME
   local cpu system
   case $1 in
@@ -51,7 +54,8 @@ triple() { # NAME
   echo "$cpu-$system"
 }
 
-# Notes what the packages of KIND that are newer than FILE were made of and with, for the record: they may be checked later.
+# Notes the sources and compilers of the packages of KIND that are newer than FILE, for the record.
+# They may be checked later.
 note_built() { # KIND FILE
   local name path triple
   packages | while IFS=$'\t' read -r name path; do

@@ -1,28 +1,32 @@
 #!/usr/bin/env bash
-# foreign.sh [TARGET...]: the tests of the workspace's crates on other machines, one program after the other:
-# aarch64-unknown-linux-gnu (by qemu-user), i686-unknown-linux-gnu, wasm32-wasip1 (by Node), x86_64-pc-windows-gnu (by wine); and
-# the command, linked statically with musl, in an empty root folder. Each needs Rust's library for the target (rustup target add TARGET, or the component
-# rust-src), a C compiler, and what runs its programs. What lacks one is named, and the status is 77. CSV=FILE gets a row for
-# each target and package; records/platforms.csv is such a file. PACKAGES="linerate-core ..." builds and tests these alone;
-# ONLY="..." builds all, and tests these alone. A program of tests that takes longer than LIMIT seconds (7200) has failed.
+# foreign.sh [TARGET...]: runs the tests of the workspace's crates for other machines, one program
+# after the other: aarch64-unknown-linux-gnu (with qemu-user), i686-unknown-linux-gnu, wasm32-wasip1
+# (with Node.js), x86_64-pc-windows-gnu (with wine); and the command, linked statically with musl,
+# in an empty root folder. Each target needs Rust's library (rustup target add TARGET, or the
+# component rust-src), a C compiler, and an emulator. If one is missing, it is named and the status
+# is 77. CSV=FILE gets a row for each target and package, as in records/platforms.csv.
+# PACKAGES="linerate-core ..." builds and tests only these; ONLY="..." builds all and tests only
+# these. A test program that takes longer than LIMIT seconds (7200) has failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
 . scripts/rust.sh
 . scripts/record.sh
 
-# What a test lacks on another machine is skipped, and counted in the record.
+# Tests that lack something on another machine are skipped, and counted in the record.
 unset STRICT
 cargo=${CARGO:-cargo}
 tools=$root/target/foreign-tools
 targets="aarch64-unknown-linux-gnu i686-unknown-linux-gnu wasm32-wasip1 x86_64-pc-windows-gnu x86_64-unknown-linux-musl"
 engines="linerate-core linerate-io linerate-deflate linerate-inflate linerate-zstd linerate-rice linerate-dict linerate-nx linerate-gateway linerate-gateway-sim"
-# Modules of the test programs `it`, and other programs, whose outcome may differ between machines: formats, damaged input,
-# memory, files, interfaces; and all unit tests. The others try the same at length, or measure; PROGRAMS="--tests" runs them, too.
+# Modules of the test programs `it`, and other programs, whose outcome may differ between machines:
+# formats, damaged input, memory, files, interfaces. All unit tests run too. The other programs try
+# the same at length, or measure; PROGRAMS="--tests" also runs them.
 programs="conformance vectors oracle damage stream generated golden goldens v2 v2_golden filters filtered tables extract blocks
 block_file zlib_forms zstd_forms streams guarded sessions calls properties contract gzip zstd rice nx dict gateway interface header
 misuse differential programs"
-# Packages with other features: PACKAGE, the name in the record, what cargo is asked for, and the modules of `it`, if not all.
+# Packages with other features: PACKAGE, the name in the record, cargo's arguments, and the modules
+# of `it` unless all.
 small="linerate-zstd|linerate-zstd small|--features small --lib --test it|vectors stream generated"
 
 has() { # PROGRAM PACKAGE
@@ -31,13 +35,14 @@ has() { # PROGRAM PACKAGE
 
 has_wine() { wine=$(command -v wine || command -v wine64) || { why="wine (Debian: wine)"; return 1; }; }
 
-# A setting of cargo's for the target.
+# Sets a setting of cargo for the target.
 setting() { # NAME VALUE
   local name=${target^^}
   export "CARGO_TARGET_${name//-/_}_$1=$2"
 }
 
-# Sets what cargo and the crate cc go by, the packages to test, and the name and version of what runs the programs.
+# Sets the variables of cargo and the crate cc, the packages to test, and name and version of the
+# emulator.
 prepare() {
   compiler=$(rustc --version)
   unset RUSTC_BOOTSTRAP
@@ -72,7 +77,7 @@ prepare() {
     x86_64-pc-windows-gnu)
       has x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 && has_wine || return
       export CC_x86_64_pc_windows_gnu=x86_64-w64-mingw32-gcc WINEDEBUG=${WINEDEBUG:--all}
-      # Its own disk C:, not that of the user's programs.
+      # Its own disk C:, separate from that of the user's programs.
       export WINEPREFIX=${CARGO_TARGET_DIR:-$root/target}/wine
       mkdir -p "$WINEPREFIX"
       runner=$("$wine" --version 2>/dev/null)
@@ -98,7 +103,7 @@ prepare() {
   setting RUNNER "$root/scripts/foreign.sh --run $target"
 }
 
-# Why a program of tests or a module of one, PACKAGE/NAME, is not run; fails if it is.
+# Prints why a test program, or a module of one, is left out (PACKAGE/NAME). Fails if it is not.
 left_out() { # TARGET NAME
   case $1,$2 in
     aarch64-*,linerate/dict | aarch64-*,linerate/gateway | aarch64-*,linerate/gzip | aarch64-*,linerate/nx | aarch64-*,linerate/rice | aarch64-*,linerate/zstd)
@@ -112,9 +117,10 @@ left_out() { # TARGET NAME
   esac
 }
 
-# A folder for PATH: the compilers that tests start are those for the target, and what would load a library of the target into a
-# program of this machine is missing. In `lib` is zlib, which linerate-z loads and cross compilers come without: compiled from the
-# source that the crate libz-sys has.
+# Makes a folder for PATH, where the compilers that tests start are those for the target, and
+# programs that would load a library of the target on this machine are missing. `lib` there has
+# zlib, which linerate-z loads and cross compilers lack; it is compiled from the source in the crate
+# libz-sys.
 foreign_tools() {
   local tool zlib
   rm -rf "$tools"
@@ -125,8 +131,9 @@ foreign_tools() {
   for tool in valgrind go mcs; do ln -s /bin/false "$tools/$tool"; done
 }
 
-# Rust's library takes random numbers from bcryptprimitives.dll, which wine before 9.0 (Debian 12) does not have: without it no program
-# starts. Its one function, by the older one that wine has.
+# Rust's library gets random numbers from bcryptprimitives.dll, which wine before 9.0 (Debian 12)
+# lacks. Without it no program starts. This makes its one function, with the older one that wine
+# has.
 random_numbers() {
   local system=$WINEPREFIX/drive_c/windows/system32
   [ -d "$system" ] || "$wine" wineboot --init >/dev/null 2>&1 </dev/null
@@ -146,14 +153,15 @@ execute() { # TARGET PROGRAM ARGUMENT...
   shift
   case $target in
     aarch64-*)
-      # Tests start programs, too. Where the kernel knows no interpreter for them it is told, for this process alone (Linux 6.7).
+      # Tests also start programs. If the kernel has no interpreter for them, registers it for this
+      # process alone (Linux 6.7).
       if [ "$(uname -m)" = aarch64 ] || grep -qs '^interpreter.*aarch64' /proc/sys/fs/binfmt_misc/*; then "$@"; return; fi
       unshare --user --map-root-user --mount bash -c 'mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
         printf "%s" ":aarch64:M::\x7f\x45\x4c\x46\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:$0:F" >/proc/sys/fs/binfmt_misc/register
         exec "$@"' "$(command -v qemu-aarch64-static || command -v qemu-aarch64)" env QEMU_LD_PREFIX=/usr/aarch64-linux-gnu "PATH=$tools:$PATH" "LD_LIBRARY_PATH=$tools/lib" "PROPTEST_CASES=${PROPTEST_CASES:-32}" ASAN_OPTIONS=detect_leaks=0 "$@"
       ;;
     *-windows-*)
-      # To a file: what wine leaves running would keep a pipe open.
+      # Output goes to a file, because processes that wine leaves running would keep a pipe open.
       local wine out status=0
       has_wine
       out=$(mktemp)
@@ -162,15 +170,16 @@ execute() { # TARGET PROGRAM ARGUMENT...
       rm "$out"
       return $status
       ;;
-    # There are no threads, what panics aborts, and folders are not made. Without the option Node.js 20 crashes after many calls
-    # (nodejs/node#53087).
+    # There are no threads and no folders, and panics abort. Without the option Node.js 20 crashes
+    # after many calls (nodejs/node#53087).
     wasm32-*) node --no-warnings --no-turbo-fast-api-calls "$root/scripts/wasi.mjs" "$@" --skip concurrent --skip panic --skip parallel \
       --skip shared --skip thread --skip tree:: ;;
     *) "$@" ;;
   esac
 }
 
-# Sets arguments for the program `it` of $package: modules that are run, and after --skip those left out.
+# Sets the arguments for the program `it` of $package: the modules to run, and after --skip the
+# others.
 select_modules() { # TARGET
   local name chosen=${modules-$programs} run=() skipped=()
   if [ -n "${PROGRAMS:-}" ]; then chosen=; fi
@@ -190,7 +199,8 @@ select_modules() { # TARGET
   if [ ${#run[@]} != 0 ]; then filters+=("${skipped[@]}"); fi
 }
 
-# Cargo's runner: runs a program, and notes its package, its name, and how many tests passed, failed, were ignored and skipped.
+# Cargo's runner: runs a program, and notes its package, its name, and how many tests passed,
+# failed, were ignored and skipped.
 run() { # TARGET PROGRAM ARGUMENT...
   local program=${2##*/} package=${as:-$CARGO_PKG_NAME} log status=0 counts why
   program=${program%.*}
@@ -211,14 +221,14 @@ run() { # TARGET PROGRAM ARGUMENT...
   [ $status != 124 ] || echo "foreign.sh: stopped after ${LIMIT:-7200} s: $package/$program"
   counts=$(sed -nE 's/^test result: [a-zA-Z]+\. ([0-9]+) passed; ([0-9]+) failed; ([0-9]+) ignored.*/\1,\2,\3/p' "$log" | tail -n 1)
   [ -n "$counts" ] || if [ $status = 0 ]; then counts=1,0,0; else counts=0,1,0; fi
-  # Also where all its tests passed, and it did not end as it should.
+  # Counts a failure even if all tests passed but the program did not end as it should.
   if [ $status != 0 ]; then counts=${counts/,0,/,1,}; fi
   echo "$package,$counts,$(grep -c 'SKIP: ' "$log" || true)" >>"$FOREIGN_NOTES"
   rm "$log"
   return $status
 }
 
-# What cargo is asked for: those of the programs that the packages have.
+# Prints cargo's arguments for the listed programs that the packages have.
 selected() {
   local package folders= name found
   # The oracles in C.
@@ -241,7 +251,7 @@ selected() {
   done
 }
 
-# All packages, then the variants of those.
+# Tests all packages, then their variants.
 tests() {
   local variant package name arguments modules failed=0
   # shellcheck disable=SC2046,SC2086 # names of packages
@@ -255,7 +265,7 @@ tests() {
   return $failed
 }
 
-# The command, as releases have it.
+# Checks the command as in releases.
 static() {
   local program=${CARGO_TARGET_DIR:-target}/$target/dist/linerate log
   if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then compiler=$(rustc +nightly --version); fi
@@ -266,7 +276,7 @@ static() {
   rm "$log"
 }
 
-# A row for each package.
+# Writes a row for each package.
 record() {
   local columns=date,cpu,target,runner,rustc,linerate,package,programs,passed,failed,ignored,skipped,left_out,command
   local command="scripts/foreign.sh $target"

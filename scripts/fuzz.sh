@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# fuzz.sh SECONDS [CSV [TARGET...]]: fuzzes each target (or those named) for SECONDS with cargo-fuzz, which needs nightly
-# and a C++ compiler: coverage-guided, inputs up to 1 MiB, with AddressSanitizer, debug assertions and overflow checks, in
-# libzstd's C code too (the crate `cc` does that). CSV gets a row for each target. Without cargo-fuzz it runs seeds and numbered
-# mutations. Status 1 if an input was found that violates an invariant, or a target broke off.
+# fuzz.sh SECONDS [CSV [TARGET...]]: fuzzes each target (or those named) for SECONDS with
+# cargo-fuzz, which needs nightly and a C++ compiler. It is coverage-guided, with inputs up to 1
+# MiB, AddressSanitizer, debug assertions and overflow checks, also in libzstd's C code (through the
+# crate `cc`). CSV gets a row for each target. Without cargo-fuzz it runs seeds and numbered
+# mutations. The status is 1 if an input violates an invariant, or a target stopped early.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -23,7 +24,7 @@ if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
   exec "$cargo" run --release --locked --bin smoke -- "$seconds" "$(date +%s)" ${wanted[@]+"${wanted[@]}"}
 fi
 
-# Files as seeds of a target: each behind the bytes that the target takes as its settings.
+# Uses files as seeds of a target, each after the bytes that the target takes as its settings.
 seed() { # TARGET SETTINGS FILE...
   local file
   mkdir -p "corpus/$1"
@@ -32,7 +33,7 @@ seed() { # TARGET SETTINGS FILE...
   done
 }
 
-# Whole files, so that inputs of hundreds of KiB are tried from the beginning.
+# Seeds with whole files, so that inputs of hundreds of KiB are tried from the beginning.
 seeds() {
   local made
   made=$(mktemp -d)
@@ -61,7 +62,7 @@ seeds() {
   rm -r "$made"
 }
 
-# Of libFuzzer's figures one, from the end of a log; 0 if it stopped before it had any.
+# Prints one of libFuzzer's figures from the end of a log; 0 if it stopped before it had any.
 figure() { # NAME LOG
   awk -v name="stat::$1:" '$1 == name { found = $2 } END { print found + 0 }' "$2"
 }
@@ -92,8 +93,8 @@ if [ -n "$csv" ] && [ ! -e "$csv" ]; then
 fi
 
 seeds
-# GCC reports the constant table of ZSTD_selectBtGetAllMatches as used after its scope: it makes it static, and poisons it
-# all the same.
+# GCC reports the constant table of ZSTD_selectBtGetAllMatches as used after its scope: it makes the
+# table static, but poisons it all the same.
 export CFLAGS="${CFLAGS:-} -fno-sanitize-address-use-after-scope"
 cargo +nightly fuzz build --features libfuzzer --target-dir "$targets"
 programs=$targets/$(rustc +nightly -vV | sed -n 's/^host: //p')/release

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# haproxy-slz.sh FOLDER: builds HAProxy from Debian's source package three times in FOLDER: haproxy-slz with the SLZ that it
-# brings, haproxy-linerate with libslz.so.1 of bindings/c/slz in its place, haproxy-zlib with the system's zlib. Nothing else on
-# the system changes: apt's lists are in FOLDER. Exit status 77 if the source cannot be had, or there are no compilers.
+# haproxy-slz.sh FOLDER: builds HAProxy from Debian's source package three times in FOLDER:
+# haproxy-slz with its bundled SLZ, haproxy-linerate with libslz.so.1 of bindings/c/slz instead,
+# haproxy-zlib with the system's zlib. Nothing else on the system changes, because apt's lists are
+# in FOLDER. The status is 77 if the source or compilers are missing.
 set -euo pipefail
 mkdir -p "${1:?usage: haproxy-slz.sh FOLDER}"
 folder=$(cd "$1" && pwd)
@@ -23,21 +24,22 @@ compgen -G "$folder/haproxy_*.orig.tar.*" >/dev/null || get_sources "$folder" ha
 library=$folder/lib
 scripts/install-c.sh "${CARGO_TARGET_DIR:-target}/dist" "$folder" slz
 
-# Its own objects, without the packages that Debian's build has: they are no part of the measurement.
+# Builds without the packages that Debian's build uses, which do not matter for the measurement.
 build() { # NAME ARGUMENT...
   local name=$1
   shift
   [ -x "$folder/haproxy-$name" ] && return
   rm -rf "$folder/source" && mkdir "$folder/source"
   tar -xf "$folder"/haproxy_*.orig.tar.* -C "$folder/source" --strip-components 1
-  # libslz 1.3, which newer trees bring, has another stream and other numbers.
+  # libslz 1.3, which newer trees bundle, has a different stream and different numbers.
   if [ "$name" = linerate ]; then cp bindings/c/slz/slz.h "$folder/source/include/import/slz.h"; fi
   make -s -C "$folder/source" TARGET=linux-glibc CPU_CFLAGS=-O2 "$@"
   cp "$folder/source/haproxy" "$folder/haproxy-$name"
 }
 
 build slz
-# The code that calls SLZ is compiled, the bundled object is left out, and the library with its interface linked.
+# Compiles the code that calls SLZ, leaves the bundled object out, and links the library with the
+# same interface.
 build linerate USE_SLZ= DEFINE=-DUSE_SLZ "ADDLIB=-L$library -lslz -Wl,-rpath,$library"
 build zlib USE_ZLIB=1
 rm -rf "$folder/source"

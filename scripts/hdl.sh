@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # hdl.sh quick|long: tests the hardware in accel/hdl, in target/hdl.
-# quick: lint, the VHDL package, benches with vectors by linerate-rice, short proofs. long: 10^7 samples, all proofs.
+# quick: lint, the VHDL package, benches with vectors by linerate-rice, short proofs. long: 10^7
+# samples and all proofs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 hdl=accel/hdl
@@ -22,13 +23,14 @@ lint() {
   echo "ok: lint"
 }
 
-# The VHDL package compiles, as does an entity that uses it; its ports and generics are those of the modules.
+# Checks that the VHDL package and an entity that uses it compile, and that its ports and generics
+# are those of the modules.
 vhdl() {
   (cd "$out" && rm -f work-obj93.cf && ghdl -a --std=93 "$OLDPWD/$hdl/vhdl/delta_rice.vhd" && ghdl -a --std=93 "$OLDPWD/$hdl/vhdl/example.vhd")
   python3 $hdl/vhdl/compare.py
 }
 
-# Verilator's bench, with the goldens and RANDOM samples of linerate-rice.
+# Runs Verilator's bench, with the goldens and RANDOM samples of linerate-rice.
 bench() { # SAMPLES
   verilator --cc --exe --build -O3 --x-assign fast -CFLAGS "-O2 -std=c++17" -Wno-WIDTH -GADDRESS_WIDTH=16 -y $hdl/rtl \
     --top-module bench_top --Mdir "$out/verilator" -o bench $hdl/sim/bench_top.v "$PWD/$hdl/sim/bench.cpp" >"$out/verilator.log" 2>&1 ||

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# install-c.sh FOLDER PREFIX [LIBRARY...]: puts the C libraries that cargo has built in FOLDER (all: linerate slz z), with headers,
-# pkg-config and CMake files, below PREFIX, and their licences in share/doc; DESTDIR stands before it. LIBDIR is the folder for
-# libraries there (lib).
+# install-c.sh FOLDER PREFIX [LIBRARY...]: installs the C libraries that cargo has built in FOLDER
+# (default: linerate slz z), with headers, pkg-config and CMake files, below PREFIX, and their
+# licences in share/doc. DESTDIR is prepended. LIBDIR is the folder for libraries below PREFIX
+# (lib).
 # install-c.sh --remove PREFIX [LIBRARY...]: removes them.
 set -euo pipefail
 
@@ -15,7 +16,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$source/Cargo.toml" | head -1)
 umask 022
 
-# By renaming: a program may have the old one loaded.
+# Renamed into place, because a program may have loaded the old one.
 put() { # MODE FILE: its content is standard input
   mkdir -p "${2%/*}"
   cat >"$2.new"
@@ -51,7 +52,7 @@ remove_library() { # NAME INTERFACE-VERSION DESCRIPTION HEADER...
   for header in "$@"; do rm -f "$root/include/$header"; done
 }
 
-# The targets linerate::linerate, shared, and linerate::static, for find_package(linerate).
+# Writes the targets linerate::linerate (shared) and linerate::static for find_package(linerate).
 install_cmake() {
   local folder=$root/$lib/cmake/linerate up
   up=$(sed 's:[^/]*:..:g' <<<"$lib")
@@ -81,18 +82,19 @@ endif()
 CMAKE
 }
 
-# As build.rs has it: 0.1 of 0.1.2, and 1 of 1.2.3.
+# The same as in build.rs: 0.1 for version 0.1.2, and 1 for 1.2.3.
 case $version in
   0.*) interface=${version%.*} ;;
   *) interface=${version%%.*} ;;
 esac
 
-# Programs find a shared library where the system's loader looks, which has a list of what is there.
+# Programs find a shared library in the folders of the system's loader, which has a list of the
+# libraries there.
 tell_loader() {
   local folder=$prefix/$lib known found=
   PATH=$PATH:/usr/sbin:/sbin
   if [ -n "${DESTDIR:-}" ] || [ "$(uname -s)" != Linux ]; then return; fi
-  # A folder may be listed by another name: /lib for /usr/lib.
+  # A folder may be listed under another name: /lib for /usr/lib.
   while read -r known; do
     if [ "$known" -ef "$folder" ]; then found=yes; fi
   done < <(ldconfig -v -N -X 2>/dev/null | sed -n 's/^\(\/[^:]*\):.*/\1/p')
@@ -118,7 +120,7 @@ for library in "$@"; do
         "stateless deflate, zlib and gzip encoder with the interface of libslz, by Linerate" slz.h
       crate=linerate-slz
       ;;
-    # Neither header nor static library: programs load it before zlib.
+    # No header or static library: programs load this library before zlib.
     z)
       if [ $verb = install ]; then
         put 755 "$root/$lib/liblinerate_z.so" <"$built/liblinerate_z.so"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# install.sh BINARY PREFIX: puts the program, its manual pages, its completions and its licences below PREFIX.
-# install.sh --remove PREFIX: removes them. DESTDIR stands before PREFIX, as packages are made.
+# install.sh BINARY PREFIX: installs the program, its manual pages, completions and licences below
+# PREFIX.
+# install.sh --remove PREFIX: removes them. DESTDIR is prepended to PREFIX, for making packages.
 set -euo pipefail
 
 binary=${1:?usage: install.sh BINARY|--remove PREFIX}
@@ -17,7 +18,7 @@ if [ "$binary" = --remove ]; then
   exit
 fi
 
-# Into place by renaming, and readable by all whatever the umask: the program may be running.
+# Renamed into place, because the program may be running; readable by all whatever the umask is.
 put() { # MODE FILE: its content is standard input
   mkdir -p "$(dirname "$2")"
   cat >"$2.new"

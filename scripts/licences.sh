@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# licences.sh CRATE FOLDER: puts the licences of Linerate, and of what a crate for this machine links, into FOLDER.
+# licences.sh CRATE FOLDER: puts the licences of Linerate, and of everything that a crate links on
+# this machine, into FOLDER.
 # licences.sh --remove FOLDER: removes them.
 set -euo pipefail
 

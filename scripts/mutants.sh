@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# mutants.sh CSV K/N CRATE...: changes the code of crates in one place after another (cargo-mutants), shard K of N of all such
-# mutants. Each must fail a test of its crate; those that no test can tell from the code stand in .cargo/mutants.toml, with the
-# reason. CSV gets a row for each crate. Status 1 if a mutant was missed; target/mutants has the logs.
+# mutants.sh CSV K/N CRATE...: changes the code of crates in one place after another
+# (cargo-mutants), for shard K of N of all such mutants. Each must fail a test of its crate.
+# .cargo/mutants.toml lists those that no test can distinguish from the code, with the reason. CSV
+# gets a row for each crate. The status is 1 if a mutant was missed; target/mutants has the logs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -15,12 +16,12 @@ unset CARGO_TARGET_DIR # the copy of the tree has its own
 mkdir -p "$logs" "$(dirname "$csv")"
 [ -s "$csv" ] || echo "date,cpu,rustc,linerate,crate,shard,mutants,caught,missed,unviable,timeouts,command" >"$csv"
 
-# What a crate has behind features: a mutant that is not compiled is noticed by no test.
+# Features of a crate. A mutant that is not compiled would be missed.
 declare -A features=([linerate-io]=s3 [linerate-deflate]=linerate-testkit/zlib [linerate-zstd]=futures-io,tokio [linerate-rice]=file [linerate-gateway]=linerate-gateway/client,linerate-gateway/metrics)
-# Whose tests notice the mutants of a crate, where not only its own do.
+# Crates whose tests detect the mutants of a crate, if not only its own do.
 declare -A tests=([linerate-gateway]=linerate-gateway,linerate-gateway-sim)
 options=(--shard "$shard" --no-shuffle --colors never)
-# Mutants from all over a crate, not of its first files, where cargo-mutants has the choice.
+# Takes mutants from all parts of a crate instead of its first files, if cargo-mutants offers it.
 if [[ $("$cargo" mutants --help) == *--sharding* ]]; then options+=(--sharding round-robin); fi
 missed=
 

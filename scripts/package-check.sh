@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# package-check.sh [CRATE...]: packs every crate that is published, unpacks the packages outside the workspace, and builds each, or
-# those named, with its examples and runs its documentation tests there, with the other packages in place of those of the registry.
+# package-check.sh [CRATE...]: packs every published crate, unpacks the packages outside the
+# workspace, and there builds each (or those named) with its examples and runs its documentation
+# tests, with the other packages in place of those of the registry.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh

@@ -6,7 +6,7 @@ project=$PWD
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 profile=${PROFILE:-dist}
 target=${CARGO_TARGET_DIR:-target}
-# The commit's time is that of the files: the same sources give the same bytes.
+# Files have the time of the commit, so that the same sources give the same bytes.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
 temporary=$(mktemp -d)
@@ -17,8 +17,9 @@ lacks() { # [WHAT]
   exit 77
 }
 
-# What a script is called with: OUT [TRIPLE...] builds each, those of $triples by default; --check OUT [...] calls check. What either
-# needs of scripts/setup.sh is in $build_needs and $check_needs. $out is the folder's path.
+# Handles the arguments of a script: OUT [TRIPLE...] builds each target, by default $triples;
+# --check OUT [...] calls check. $build_needs and $check_needs are the needs from scripts/setup.sh.
+# $out is the path of the folder.
 packages() { # [--check] OUT [TRIPLE...]
   local mode=build triple
   if [ "${1:-}" = --check ]; then
@@ -40,7 +41,8 @@ packages() { # [--check] OUT [TRIPLE...]
   for triple; do build "$triple"; done
 }
 
-# Builds CRATE for every platform that can be linked here, and calls COMMAND with the folder that has it, and its triple.
+# Builds CRATE for every platform that can be linked here, and calls COMMAND with the folder of the
+# result and the triple.
 each_platform() { # CRATE COMMAND...
   local crate=$1 triple status
   shift
@@ -55,7 +57,8 @@ each_platform() { # CRATE COMMAND...
   done
 }
 
-# The program for TRIPLE below FOLDER/PREFIX, with manual pages and completions, which that for this machine prints.
+# Installs the program for TRIPLE below FOLDER/PREFIX, with manual pages and completions, which the
+# program for this machine prints.
 install_program() { # TRIPLE FOLDER PREFIX
   local here
   here=$(uname -m)-${1#*-}
@@ -65,7 +68,7 @@ install_program() { # TRIPLE FOLDER PREFIX
   cp "$target/$1/$profile/linerate" "$2/$3/bin/linerate"
 }
 
-# Says where a package was installed and its example run, and notes it for dist.sh.
+# Prints where a package was installed and its example run, and notes it for dist.sh.
 ran() { # FILE WHERE
   echo "${1##*/}: installed and run: $2"
   if [ -n "${PACKAGE_NOTES:-}" ]; then printf '%s\t%s\n' "${1##*/}" "$2" >>"$PACKAGE_NOTES"; fi
@@ -75,7 +78,7 @@ debian=${SUITE:-bookworm}
 
 emulator() { qemu-aarch64-static --version | sed -n 's/.* version \([^ ]*\).*/qemu-aarch64 \1/p'; }
 
-# Debian's packages for ARM64 unpacked in ROOT, where there is an emulator.
+# Unpacks Debian's packages for ARM64 in ROOT, if there is an emulator.
 arm64_root() { # ROOT PACKAGE,...
   scripts/setup.sh arm64 || lacks
   mmdebstrap --quiet --variant=extract --architectures=arm64 --include="$2" "$debian" "$1"

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# publish.sh [CARGO-ARGUMENT...]: packs all crates that are published and builds each from its package, in the order of
-# their dependencies, as if crates.io had the others (--no-verify: packs alone). Nothing is uploaded.
-# publish.sh --really [CARGO-ARGUMENT...]: asks, then publishes them: cargo login before. What is published stays. After it stopped half
-# way, --exclude CRATE for each that is there already.
+# publish.sh [CARGO-ARGUMENT...]: packs all published crates and builds each from its package, in
+# the order of their dependencies, as if crates.io had the others (--no-verify only packs). Nothing
+# is uploaded.
+# publish.sh --really [CARGO-ARGUMENT...]: asks, then publishes them. Run cargo login before. A
+# published version cannot be removed. If it stopped halfway, pass --exclude CRATE for each crate
+# that is already published.
 #
-# With a tag v*, the interfaces are compared with those of the latest one, by cargo-semver-checks.
+# If there is a tag v*, cargo-semver-checks compares the interfaces with those of the latest one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh

@@ -1,11 +1,12 @@
-# record.sh, sourced in the project's root: what a row of a record says of the run.
+# record.sh, sourced in the project's root: prints the parts of a record's row that describe the
+# run.
 
 processor() {
   awk -F '\t*: ' '/^model name/ { n = $2 } /^cpu family/ { f = $2 } /^model\t/ { m = $2 }
     END { print n " (family " f " model " m ")" }' /proc/cpuinfo 2>/dev/null || uname -m
 }
 
-# The workspace's version, and the commit, where there is one.
+# Prints the workspace's version, and the commit if there is one.
 linerate_version() {
   local version commit
   version=$(sed -n '/^version = /{s/.*"\(.*\)"/\1/p;q}' Cargo.toml)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# release-check.sh VERSION: what this checkout lacks before it can be published as VERSION, a line each; the status is 1 if anything.
+# release-check.sh VERSION: prints what this checkout still needs before it can be published as
+# VERSION, one item a line. The status is 1 if there is any.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=${1:?usage: release-check.sh VERSION}

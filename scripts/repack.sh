@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# repack.sh [FOLDER]: programs of others read, cut, join and rewrite what `linerate` writes, and each result is compared with its
-# source: htslib's bgzip, tabix and samtools over BGZF; gzip, pigz, advdef, zstd, pzstd and tar; cat, head, dd and split; and Python's
-# readers of frames that can be sought in. `linerate` is that of LINERATE, or the debug build. Works in FOLDER (target/repack).
-# Status 77: a program is missing.
+# repack.sh [FOLDER]: lets other programs read, cut, join and rewrite the output of `linerate`, and
+# compares each result with its source: htslib's bgzip, tabix and samtools with BGZF; gzip, pigz,
+# advdef, zstd, pzstd and tar; cat, head, dd and split; and Python's readers of seekable frames.
+# `linerate` is $LINERATE, or the debug build. Works in FOLDER (target/repack). The status is 77 if
+# a program is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${1:-target/repack}")
@@ -27,12 +28,12 @@ part() { part=$1; echo "repack: $1"; }
 same() { # FILE FILE WHAT
   cmp "$1" "$2" || { echo "repack.sh: $part: $3" >&2; exit 1; }
 }
-# Ours and theirs agree about what is no whole file: neither takes it.
+# Neither ours nor theirs accepts an incomplete file.
 refused() { # COMMAND...
   if "$@" >/dev/null 2>&1; then echo "repack.sh: $part: no error: $*" >&2; exit 1; fi
 }
 
-# A table sorted by place, of 12 MB; reads of it, and samples.
+# Makes a table of 12 MB sorted by position, reads of it, and samples.
 awk 'BEGIN { srand(7); for (c = 1; c <= 3; c++) for (p = 1; p <= 100000; p++)
   printf "chr%d\t%d\t%d\tname%d\t%.6f\n", c, p * 10, p * 10 + 5, int(rand() * 1e6), rand() }' >table
 awk 'BEGIN { srand(8); print "@HD\tVN:1.6\tSO:coordinate"; print "@SQ\tSN:chr1\tLN:9000000"; print "@SQ\tSN:chr2\tLN:9000000"
@@ -139,7 +140,7 @@ for options in "-2 -p2" "--rsyncable" "--format=bgzf"; do
   size=$(stat -c %s table.gz)
   for cut in 1 7 8 9 100 $((size / 2)); do
     head -c "-$cut" table.gz >cut.gz
-    # A file of blocks may be cut between two: only its missing end tells.
+    # A file of blocks may be cut between two blocks; then only the missing end shows it.
     refused gzip -t cut.gz
     refused "$linerate" gzip -t cut.gz
   done
@@ -195,7 +196,7 @@ with IndexedZstdFile("frames.zst") as file:
         at, size = random.randrange(len(table)), random.randrange(1, 3_000_000)
         file.seek(at)
         assert file.read(size) == table[at:at + size], (at, size)
-# A seek table of theirs after frames of ours would be wrong, and ours read theirs.
+# A seek table of theirs after frames of ours would be wrong; ours reads theirs.
 with SeekableZstdFile("theirs.zst", "w", max_frame_content_size=300_000) as file:
     file.write(table)
 for threads in ("-T1", "-T4"):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# report-check.sh [PAGE]: opens a report, by default a sample that it makes, in headless Chromium. Fails on a message in
-# the browser's console and on any request besides the page; leaves target/report/{light,dark,narrow}.png to look at.
+# report-check.sh [PAGE]: opens a report, by default a generated sample, in headless Chromium. Fails
+# if the browser's console has a message or the page makes any request. Leaves
+# target/report/{light,dark,narrow}.png to look at.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh chromium
@@ -27,7 +28,8 @@ open() { # NAME FLAG...: takes a screenshot, and logs the console and the networ
   if requests "$folder/$1.netlog.json" | grep .; then fail "$1: the page makes requests"; fi
 }
 
-# Addresses that the page asked for. A file's initiator is "null"; the browser's own services have none.
+# Prints the addresses that the page requested. The initiator of a file is "null"; the browser's own
+# services have none.
 requests() { # NETLOG
   grep -E '"initiator":"(null|file://)' "$1" | grep -oE '"url":"[^"]*"' || true
 }
@@ -40,7 +42,7 @@ fail() { # WHAT
 open light --blink-settings=preferredColorScheme=1 --window-size=1200,2800
 open dark --blink-settings=preferredColorScheme=0 --window-size=1200,2800
 open narrow --blink-settings=preferredColorScheme=1 --window-size=500,4200
-# The check can fail: a page that asks for something and complains is caught.
+# Checks that this check can fail: it catches a page that makes a request and writes to the console.
 probe=$profile/probe.html
 sed 's|default-src .none.; style-src .unsafe-inline.|img-src *|; s|<main>|<main><img src="http://127.0.0.1:9/x.png" alt=""/>|' \
   "$page" >"$probe"

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# rocksdb-plugin.sh DIR [PROFILE|STATIC-LIBRARY]: links the plugin for RocksDB, liblinerate_rocksdb.so, and puts it into DIR, from
-# its Rust half (built with a profile of Cargo, `dist` unless another or a static library is given) and its C++ half; with the
-# folder JAVA_INCLUDE of jni.h also liblinerate_rocksdb_java.so, which the Java module loads it with. RocksDB's headers are those
-# of the system, or of the folder ROCKSDB_INCLUDE. It is compiled without RTTI: a RocksDB with or without loads it. STRIP= keeps symbols,
-# for profiles.
+# rocksdb-plugin.sh DIR [PROFILE|STATIC-LIBRARY]: links the plugin for RocksDB,
+# liblinerate_rocksdb.so, from its Rust half and its C++ half, and puts it into DIR. The Rust half
+# is built with a Cargo profile (`dist` by default) or is the given static library. If the folder
+# JAVA_INCLUDE has jni.h, also links liblinerate_rocksdb_java.so, with which the Java module loads
+# the plugin. RocksDB's headers are those of the system, or of the folder ROCKSDB_INCLUDE. The
+# plugin is compiled without RTTI, so that any RocksDB can load it. STRIP= keeps symbols, for
+# profiles.
 set -euo pipefail
 folder=${1:?usage: rocksdb-plugin.sh DIR [PROFILE|STATIC-LIBRARY]}
 static=${2:-dist}
-# Before anything is built or installed.
+# Checked before anything is built or installed.
 version=$(printf '#include <rocksdb/version.h>\nROCKSDB_MAJOR ROCKSDB_MINOR\n' |
   "${CXX:-c++}" -E -P -x c++ ${ROCKSDB_INCLUDE:+-isystem "$ROCKSDB_INCLUDE"} - 2>/dev/null | tail -n 1) || version=
 read -r major minor <<<"$version" || true
@@ -25,7 +27,7 @@ if [[ $static != *.a ]]; then
   "${CARGO:-cargo}" build --quiet --profile "$static" --locked --package linerate-rocksdb
   static=${CARGO_TARGET_DIR:-target}/${static/%dev/debug}/liblinerate_rocksdb_rust.a
 fi
-# By renaming: a process may have the old one loaded.
+# Renamed into place, because a process may have loaded the old one.
 link() { # NAME ARGUMENT...
   "${CXX:-c++}" -std=c++20 -O2 -fPIC -fno-rtti -Wall -Wextra -Werror -shared ${ROCKSDB_INCLUDE:+-isystem "$ROCKSDB_INCLUDE"} \
     -I bindings/rocksdb/plugin/include "${@:2}" -Wl,--gc-sections ${STRIP--s} "-Wl,-soname,$1" -lpthread -ldl -lm -o "$folder/.new"

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# static-check.sh PROGRAM: runs a statically linked `linerate` where there is nothing else: a root folder with the program and
-# files of testdata/ alone. Each main command once; what comes out is compared. Status 77: no such folder can be entered here.
+# static-check.sh PROGRAM: runs a statically linked `linerate` in a root folder that has only the
+# program and files of testdata/. Runs each main command once and compares the output. The status is
+# 77 if no such folder can be entered here.
 set -euo pipefail
 program=$(realpath "${1:?usage: static-check.sh PROGRAM}")
 cd "$(dirname "$0")/.."
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
-# As root or in a user namespace; with FOREIGN=TARGET by the emulator that foreign.sh uses.
+# Enters it as root or in a user namespace; with FOREIGN=TARGET through the emulator that foreign.sh
+# uses.
 enter=(unshare --map-root-user)
 command -v unshare >/dev/null && "${enter[@]}" true 2>/dev/null || { echo "static-check.sh: unshare(1) makes no user namespace here" >&2; exit 77; }
 if [ -n "${FOREIGN:-}" ]; then enter=(scripts/foreign.sh --execute "$FOREIGN" unshare); fi

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# websocket-peers.sh [MESSAGES [FILE]]: linerate-websocket over tungstenite, tokio and axum beside websocket libraries of
-# others, both ways, every window, with takeover and without; MESSAGES messages each way on each
-# connection (10,000), half of those for the peers prepared ones. Rows of records/websocket-peers.csv go to
-# FILE. Status 77: a tool is missing.
+# websocket-peers.sh [MESSAGES [FILE]]: runs linerate-websocket over tungstenite, tokio and axum
+# against other websocket libraries, in both directions, with every window, with takeover and
+# without. Each connection has MESSAGES (10,000) messages each way; half of those for the peers are
+# prepared ones. Rows of records/websocket-peers.csv go to FILE. The status is 77 if a tool is
+# missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}

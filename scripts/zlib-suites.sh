@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# zlib-suites.sh FOLDER LIBRARY: runs test suites of what is built on zlib, from the distribution's packages, with LIBRARY
-# (liblinerate_z.so) loaded before zlib: CPython's, Perl's, Ruby's, PHP's, and repositories of git, which git alone then checks. Sources and
-# programs are unpacked in FOLDER; nothing is installed but CPython's tests. A suite may fail where it fails with zlib, too, and in the tests
-# below. Exit status 77 if a suite cannot be had; the others have run then.
+# zlib-suites.sh FOLDER LIBRARY: runs test suites of software that uses zlib, from the
+# distribution's packages, with LIBRARY (liblinerate_z.so) loaded before zlib: those of CPython,
+# Perl, Ruby and PHP, and repositories of git, which git without the library then checks. Sources
+# and programs are unpacked in FOLDER; only CPython's tests are installed. A suite may fail in tests
+# in which it also fails with zlib, and in the tests below. The status is 77 if a suite is missing;
+# the others have then run.
 set -euo pipefail
 mkdir -p "${1:?usage: zlib-suites.sh FOLDER LIBRARY}"
 folder=$(cd "$1" && pwd)
@@ -11,7 +13,8 @@ cd "$(dirname "$0")/.."
 . scripts/rust.sh
 . scripts/apt-source.sh
 
-# Tests that want zlib's bytes or sizes, or output from a call where zlib gathers on: no promise of its manual.
+# Tests that expect zlib's exact bytes or sizes, or output from a call in which zlib still buffers.
+# zlib's manual promises neither.
 unlike_zlib="
 perl t/09limitoutput.t
 perl t/09limitoutput.t 106-107
@@ -25,7 +28,7 @@ php bug48725
 php gzinflate_length
 "
 
-# The loader only warns of a library that it cannot load.
+# The loader only warns about a library that it cannot load.
 if ! LD_PRELOAD=$library /usr/bin/python3 -c 'assert "liblinerate_z" in open("/proc/self/maps").read()'; then
   echo "zlib-suites.sh: $library is not loaded" >&2
   exit 1
@@ -37,7 +40,7 @@ lacks() { # WHAT
   lacking=yes
 }
 
-# Each prints what failed, a line for each test, and "ran COUNT"; $1 is the library, or nothing.
+# Each of these prints a line for each failed test, and "ran COUNT". $1 is the library, or empty.
 
 run_python() {
   (LD_PRELOAD=$1 /usr/bin/python3 -m unittest test.test_zlib test.test_gzip 2>&1 || true) |
@@ -76,8 +79,8 @@ run_git() {
     exec 2>&1
     cd "$at"
     export LD_PRELOAD=$1
-    # `set -e` does not act here. Loose objects; a pack of theirs; another after a change; one by `git gc` without the
-    # library, over them.
+    # `set -e` has no effect here. Makes loose objects; a pack by git alone; another pack after a
+    # change; and one by `git gc` without the library, over them.
     git init -q -b main && cp -r "$OLDPWD/docs" "$OLDPWD/crates/deflate" . && "${git[@]}" add -A && "${git[@]}" commit -qm one &&
       LD_PRELOAD='' git fsck --full --strict && "${git[@]}" repack -adfq &&
       LD_PRELOAD='' git fsck --full --strict &&
@@ -118,7 +121,7 @@ have_programs() { # PROGRAM PACKAGE...
   for package in "$packages"/*.deb; do dpkg-deb -x "$package" "$folder/root" && rm "$package"; done
 }
 
-# The version in the name of a package that another depends on: 3.1 of ruby3.1.
+# Prints the version in the name of a package on which another depends: 3.1 for ruby3.1.
 version_of() { # PACKAGE PREFIX
   apt-cache depends "$1" 2>/dev/null | sed -nE "s/.*Depends: $2([0-9.]+)(-cli)?$/\1/p" | head -n 1 || true
 }

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# zstd-corpus.sh [FRAMES [FIRST-SEED]]: decodes FRAMES (100,000) frames of zstd's generator, decodecorpus, in every way, and compares
-# with their content: by crates/zstd/tests/it/generated.rs, then once more with the feature `small`. One in ten frames has a
-# dictionary. Frames are made in chunks of 1,000, the seed of each chunk 1,000 after the one before; only the chunk at work is on
-# the disk. The seed of a failure is printed, and its frames stay.
+# zstd-corpus.sh [FRAMES [FIRST-SEED]]: decodes FRAMES (100,000) frames of zstd's generator,
+# decodecorpus, in every way, and compares them with their content, through
+# crates/zstd/tests/it/generated.rs, then again with the feature `small`. One in ten frames has a
+# dictionary. Frames are made in chunks of 1,000, each with a seed 1,000 above that of the one
+# before; only the current chunk is on the disk. The seed of a failure is printed, and its frames
+# stay.
 #
-# The generator is compiled from zstd's sources, of which nothing is kept: in ZSTD_SOURCE, or of Debian's package,
-# by an index of packages in a folder of its own. Without either the status is 77.
+# The generator is compiled from zstd's sources, which are not kept: those in ZSTD_SOURCE, or those
+# of Debian's package, found with a package index in a separate folder. Without either the status is
+# 77.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -22,7 +25,7 @@ none() { # WHY
   exit 77
 }
 
-# The system's list of package sources, as sources of source packages.
+# Adds source packages to a copy of the system's list of package sources.
 fetch_source() {
   local apt=$work/apt list
   command -v dpkg-source >/dev/null && command -v make >/dev/null && command -v cc >/dev/null ||
@@ -47,7 +50,8 @@ generator=$source/tests/decodecorpus
 [ -x "$generator" ] || none "decodecorpus was not compiled"
 echo "generator of zstd $(sed -n 's/^#define ZSTD_VERSION_\(MAJOR\|MINOR\|RELEASE\) *\([0-9]*\).*/\2/p' "$source/lib/zstd.h" | paste -sd .)"
 
-# The test programs, compiled once: `cargo test` for each chunk would look at every file again.
+# The test programs are compiled once, because `cargo test` for each chunk would check every file
+# again.
 program() { # OPTION...
   "$cargo" test --locked --package linerate-zstd --test it --no-run --message-format=json "$@" |
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1

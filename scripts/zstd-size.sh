@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# zstd-size.sh CSV FILE...: code size and speed of small programs around zstd decoders: linerate-zstd with and without
-# `small` and std, ruzstd, libzstd, and libzstd with everything optional left out (feature `thin` of zstd-sys).
-# Size: .text, .rodata and .data.rel.ro of a program with link-time optimization and panic=abort, less those of the same program
-# without a decoder. Speed: CPU time, one frame of `zstd -3` with a checksum for each FILE, median of $ROUNDS (7) turns.
+# zstd-size.sh CSV FILE...: measures code size and speed of small programs around zstd decoders:
+# linerate-zstd with and without `small` and std, ruzstd, libzstd, and libzstd without everything
+# optional (feature `thin` of zstd-sys). Size: .text, .rodata and .data.rel.ro of a program with
+# link-time optimization and panic=abort, minus those of the same program without a decoder. Speed:
+# CPU time for one frame of `zstd -3` with a checksum for each FILE, as the median of $ROUNDS (7)
+# turns.
 set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,5s/^# //p' "$0"; exit 2; }
 csv=$(realpath "$1")
@@ -19,7 +21,8 @@ target=${CARGO_TARGET_DIR:-$PWD/target}/zstd-size
 programs=$(mktemp -d)
 trap 'rm -rf "$programs"' EXIT
 
-# Decoder, features, opt-level. The first of its kind (features without a decoder) is what the others are measured by.
+# Decoder, features, opt-level. The first row of its kind (features without a decoder) is the base
+# of the others.
 rows=(
   "none:3 -" "none:s -" "none:z -" "none:3 std"
   "linerate-zstd:3 linerate-std" "linerate-zstd:3 linerate"
