@@ -33,7 +33,7 @@ export CARGO STRICT
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Each engine at its main job beside a peer, then a plan for this machine: target/demo-report.html
+demo: ## Each engine does its main job beside a peer, then a plan for this machine: target/demo-report.html
 	@scripts/setup.sh rust cc
 	@$(CARGO) run --quiet --profile demo --locked --package linerate-bench --no-default-features --example demo
 
@@ -56,7 +56,7 @@ test-nostd: ## core, deflate, rice and zstd without std
 test-cli: ## Only the tests of the command line
 	@scripts/test.sh cli
 
-test-hdl: ## The FPGA cores of accel/hdl: lint, simulation with vectors by linerate-rice, proofs
+test-hdl: ## The FPGA cores of accel/hdl: lint, simulation with vectors of linerate-rice, proofs
 	@scripts/test.sh hdl
 
 bench-hdl: CSV = target/bench-hdl.csv
@@ -120,7 +120,7 @@ bench-sst: ## Read rows of 2,048 SST files, each with its dictionary, beside Roc
 	$(BENCH) -- sst --record "$(RECORD)" $(FLAGS)
 
 bench-all: OUT = target/records
-bench-all: ## All shapes of linerate-bench into OUT=dir, and what could not be measured: FLAGS="--quick"
+bench-all: ## All shapes of linerate-bench into OUT=dir, and a list of what could not be measured: FLAGS="--quick"
 	@scripts/setup.sh rust cc
 	$(CARGO) build --release --locked --package linerate
 	$(BENCH) --features peers -- remake --out "$(OUT)" $(FLAGS)
@@ -133,7 +133,7 @@ bench-servers: ## nginx, Apache and HAProxy with zlib, SLZ and our encoder, as J
 	@scripts/bench-servers.sh "$(LIBRARIES)" $(FLAGS)
 
 bench-waveforms: CORPUS =
-bench-waveforms: ## Delta-Rice beside others, through HDF5 and in memory, as JSON Lines: CORPUS=dir FLAGS=...
+bench-waveforms: ## Delta-Rice beside other codecs, through HDF5 and in memory, as JSON Lines: CORPUS=dir FLAGS=...
 	@scripts/bench-waveforms.sh "$(CORPUS)" $(FLAGS)
 
 bench-gpu: ## Delta-Rice on an NVIDIA GPU: its tests, then RAM, VRAM and files, and kernels beside nvCOMP, as JSON Lines: FLAGS="--chunks 2000,100x200 --rounds 3" PROGRAMS=built
@@ -148,11 +148,11 @@ bench-gateway-jda: ## JDA from end to end, with its own decompressor and with ou
 	@scripts/bench-gateway-java.sh jda "$(DATA)" $(FLAGS)
 
 bench-gateway-start-up: DATA =
-bench-gateway-start-up: ## Ten connections' start-up into JDA's DataObject, as JSON Lines: DATA=dir FLAGS="--rounds 5"
+bench-gateway-start-up: ## The start of ten connections, parsed by JDA's DataObject, as JSON Lines: DATA=dir FLAGS="--rounds 5"
 	@scripts/bench-gateway-java.sh start-up "$(DATA)" $(FLAGS)
 
 bench-gateway-memory: DATA =
-bench-gateway-memory: ## What 2,500 connections hold in Java, as JSON Lines: DATA=dir FLAGS="--connections 1000"
+bench-gateway-memory: ## Memory of 2,500 connections in Java, as JSON Lines: DATA=dir FLAGS="--connections 1000"
 	@scripts/bench-gateway-java.sh memory "$(DATA)" $(FLAGS)
 
 bench-gateway-node: DATA =
@@ -160,14 +160,14 @@ bench-gateway-node: ## npm package beside zlib-sync, node:zlib and fzstd, as JSO
 	@scripts/bench-gateway-node.sh "$(DATA)" $(FLAGS)
 
 bench-netty: DATA =
-bench-netty: ## permessage-deflate in Netty beside its own, as JSON Lines: DATA=dir FLAGS="--rounds 3"
+bench-netty: ## permessage-deflate in Netty beside Netty's own, as JSON Lines: DATA=dir FLAGS="--rounds 3"
 	@scripts/bench-gateway-java.sh netty "$(DATA)" $(FLAGS)
 
 assure: CSV = target/assure.csv
 assure: PARTS = defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack decoding-study large-folders
 assure: SECONDS_PER_TARGET = 300
 assure: SOAK_SECONDS = 300
-assure: ## Before a release, some hours: default features, every tier, frames of zstd's generator, websocket libraries of others, SST files of five RocksDBs, suites of languages and git on zlib, Miri, loom, ThreadSanitizer, damage, mutants, AddressSanitizer, other targets, release builds, Java 25, Node.js 18, the newest zarr, soak, long fuzzing, reports in a browser, packages, licences, spelling, FPGA proofs and place and route, programs that rewrite our files, the decoding study of textures, a folder of 100,000 files and one of 5 GB packed, extracted and mounted: CSV=file PARTS="miri loom"
+assure: ## Long checks before a release, some hours (scripts/test.sh lists them): CSV=file PARTS="miri loom"
 	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/assure.sh "$(CSV)" $(PARTS)
 
 soak-java: ## Large messages in a small Java heap under three collectors, SOAK_SECONDS each
@@ -194,7 +194,7 @@ npm: ## The npm packages for this machine, into target/npm
 dist: ## Packages of a release for every platform that can be linked here: make dist OUT=dist KINDS="archive deb wheels jars npm"
 	@scripts/dist.sh "$(OUT)" $(KINDS)
 
-dist-check: ## Install each package of `make dist` in an empty environment, and run an example of its page; walk the rows of the README's install table: OUT=dist KINDS="rows wheels" ROWS=words CSV=file
+dist-check: ## Install each package of `make dist` in an empty environment, and run an example of its page; follow the README's install table: OUT=dist KINDS="rows wheels" ROWS=words CSV=file
 	@scripts/dist.sh --check "$(OUT)" $(KINDS)
 
 install: $(if $(BINARY),,program) ## Program, manual pages, completions, licences: make install PREFIX=/usr/local DESTDIR= BINARY=built

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""dist-rows.py --check OUT [ROW...]: does what each row of the README's install table says, in an empty folder outside the checkout.
+"""dist-rows.py --check OUT [ROW...]: follows each row of the README's install table, in an empty folder outside the checkout.
 
 The install line is run as it stands: `cargo add` in a new project of the user's, all others in the checkout. Then the first
 command or example of the row's page is run, in the empty folder, with what was installed there alone; of `cargo add` rows each
@@ -21,17 +21,17 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-#: What a path of the page's reader stands for.
+#: The path of the checkout in the pages.
 CHECKOUT = "/path/to/linerate"
 SECONDS = 3600
 
 
 class Failed(Exception):
-    """What a row says does not work."""
+    """The instructions of a row do not work."""
 
 
 class Missing(Exception):
-    """A program that the row needs is not here."""
+    """A program that the row needs is missing."""
 
 
 def need(*programs):
@@ -41,7 +41,7 @@ def need(*programs):
 
 
 class Row:
-    """A row, and the empty folder that it is walked in."""
+    """A row, and the empty folder in which it is followed."""
 
     def __init__(self, have, install, page, folder):
         self.have, self.install, self.page, self.folder = have, install, page, folder
@@ -72,7 +72,7 @@ class Row:
         return done.stdout
 
     def blocks(self, language):
-        """The fenced blocks of a language on the row's page, the first one first."""
+        """Returns the fenced blocks of a language on the page, in order."""
         found = re.findall(rf"^```{language}\b[^\n]*\n(.*?)^```", self.text, re.MULTILINE | re.DOTALL)
         if not found:
             raise Failed(f"{self.page} has no block of {language}")
@@ -90,7 +90,7 @@ def make_install(row):
 
 
 def samples(folder):
-    """Files of the names that the pages use."""
+    """Makes files with the names that the pages use."""
     notes = "A line of notes, and another one like it.\n" * 2000
     rows = "".join(f'{{"id": "user-{i}", "score": {i * 2654435761 >> 12}, "state": "ok"}}\n' for i in range(4000))
     for name, text in [
@@ -111,7 +111,7 @@ def make_install_c(row):
     need("cc", "pkg-config", "gzip")
     said = row.run(f"{row.install} PREFIX={row.prefix}", ROOT)
     if row.page != "docs/c/index.md":
-        # Servers need root: a program that has zlib from the system takes ours in its place, as they do.
+        # Servers need root, so another program that uses the system's zlib takes ours in its place, as they do.
         row.run("python3 -c 'import zlib; assert zlib.decompress(zlib.compress(bytes(100000))) == bytes(100000)'",
                 LD_PRELOAD=f"{row.prefix}/lib/liblinerate_z.so")
         return
@@ -119,7 +119,7 @@ def make_install_c(row):
     if line is None:
         raise Failed(f"{row.page} does not say how to compile")
     row.write(re.search(r"\S+\.c\b", line)[0], row.blocks("c")[0])
-    # The prefix is none of the system's: the program starts if it is linked as `make install-c` has said.
+    # The system does not search the prefix: the program only starts if it is linked as `make install-c` says.
     rpath = re.search(r"-Wl,-rpath,\S+(?=,)", said)
     if rpath is None:
         raise Failed(f"`{row.install}` does not say how programs find the library:\n{said}")
@@ -157,7 +157,7 @@ def accepts(port):
 
 
 def serve(row, program, port):
-    """Starts a server, and asks it what the page asks it with curl, for the answer that stands there."""
+    """Starts a server, and sends it the request that the page sends with curl. The answer must be that of the page."""
     if accepts(port):
         raise Missing(f"another program serves port {port}")
     server = subprocess.Popen([program], cwd=row.folder, stdin=subprocess.DEVNULL)
@@ -214,7 +214,7 @@ def make_rocksdb_plugin(row):
     need("c++")
     headers = os.environ.get("ROCKSDB_INCLUDE")
     if headers is None:
-        # As the page says for systems whose RocksDB is older.
+        # The page says so for systems with an older RocksDB.
         row.run("scripts/setup.sh rocksdb-11", ROOT)
         headers = ROOT / "target/rocksdb/include"
     row.run(f"{row.install} PREFIX={row.prefix} ROCKSDB_INCLUDE={headers}", ROOT)
@@ -232,7 +232,7 @@ def make_rocksdb_plugin(row):
     row.run(f"./{source} rows 10 | grep '^10 rows alike'")
 
 
-#: How the rows are walked, by the beginning of their install lines.
+#: Functions that follow the rows, by the beginning of the install line.
 WALKS = [
     ("make install-c", make_install_c),
     ("make install", make_install),
@@ -245,7 +245,7 @@ WALKS = [
 
 
 def rows():
-    """What visitors have, the install line and the page of each row."""
+    """Returns the first cell, the install line and the page of each row."""
     for line in (ROOT / "README.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
         if line.startswith("| ") and len(cells) == 3 and (link := re.search(r"\]\((docs/[^)#]+)", cells[2])):
@@ -254,10 +254,10 @@ def rows():
 
 
 def walk(have, install, page):
-    """Walks a row; returns None, or what could not be tried."""
+    """Follows a row. Returns None, or the reason why it could not be tried."""
     found = next((how for start, how in WALKS if install.startswith(start)), None)
     if found is None:
-        raise Failed(f"nobody knows how to walk `{install}`: WALKS of scripts/dist-rows.py")
+        raise Failed(f"no function for `{install}`; add one to WALKS in scripts/dist-rows.py")
     with tempfile.TemporaryDirectory(prefix="linerate-row-") as folder:
         if ROOT in pathlib.Path(folder).resolve().parents:
             raise Failed(f"{folder} is in the checkout")

@@ -9,7 +9,7 @@ from pathlib import Path
 import ispc_texcomp as encoder
 from PIL import Image
 
-# DXGI_FORMAT, and bytes of a block.
+# DXGI_FORMAT and block size in bytes.
 FORMATS = {"bc4": (80, 8), "bc7": (98, 16)}
 
 

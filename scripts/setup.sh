@@ -1,33 +1,42 @@
 #!/usr/bin/env bash
-# setup.sh NEED...: makes sure that each need is there. As root on a Debian-like machine it installs
-# what is missing; elsewhere it says what is missing and how to get it, and fails.
-# Needs: rust, lint (clippy and rustfmt), cc, cxx (g++ with its sanitizers), gzip, zstd, python3, peers (the C libraries that the bench
-# links and builds), archivers (the programs that the bench of archives starts),
-# rocksdb (its library and tools, which tests have files written with), rocksdb-11 (the library of a
-# newer one, from Maven, and its headers), rocksdb-old (libraries of three older ones, from Maven), hdf5-tools,
-# java (a JDK from 17 on, and Maven),
-# zlib (its headers, for C programs), cpython-tests (CPython's tests of zlib, for the system's Python),
-# servers (nginx and Apache, unpacked in target/servers), wrk (which sends requests),
-# strace (which shows system calls), pkg-config and cmake (which find installed C libraries), mono (which compiles and runs C#),
-# go (a toolchain that compiles programs which decode our streams),
-# chromium (a browser without a window, for reports and websockets),
-# node (Node.js from 18 on with npm, and target/node with the packages of bindings/node),
-# hdl (Icarus Verilog, Verilator, Yosys, z3 and GHDL, for accel/hdl),
-# pnr (nextpnr for iCE40, and target/venv-hdl with Yosys and nextpnr for ECP5),
-# zig (target/venv-dist with zig, which compiles C and links for other machines, and what packs wheels),
-# mdbook (which builds the site of docs/), cargo-fuzz, cargo-mutants, cargo-deny, typos-cli (which checks spelling), cargo-cyclonedx
-# (which lists a program's components): from crates.io, compiled here, into ~/.cargo/bin,
-# repack (htslib's programs, samtools, pigz and advdef, which rewrite compressed files),
-# foreign (C compilers and emulators for other machines: ARM64, x86 of 32 bits, WebAssembly, Windows),
-# arm64 (an emulator of ARM64 that runs programs in another root folder, and mmdebstrap, which fills one),
-# deb (dpkg-deb, lintian and mmdebstrap, for Debian packages and a system to try them in),
-# nvidia: NVIDIA's compiler of CUDA kernels, and nvCOMP, wheels in target/venv-cuda,
-# and python: target/venv with the packages of scripts/requirements-test.txt;
-# zarr: target/venv-zarr with the newest zarr, on Python 3.12 or newer;
-# bench-python: the same in target/venv-bench for bench/waveforms.
+# setup.sh NEED...: makes sure that each need is met. As root on a Debian-like machine it installs what is missing;
+# elsewhere it prints what is missing and how to get it, and fails. Needs:
+#   rust, lint        Rust; clippy and rustfmt
+#   cc, cxx           a C compiler; g++ with its sanitizers
+#   gzip, zstd, python3, valgrind
+#   peers             C libraries that the bench links and builds
+#   archivers         programs that the bench of archives starts
+#   rocksdb           its library and tools, with which tests write files
+#   rocksdb-11        the library of a newer one, from Maven, and its headers
+#   rocksdb-old       libraries of three older ones, from Maven
+#   hdf5-tools
+#   java              JDK 17 or newer, and Maven
+#   zlib              its headers, for C programs
+#   cpython-tests     CPython's tests of zlib, for the system's Python
+#   servers, wrk      nginx and Apache, unpacked in target/servers; a program that sends requests
+#   strace            shows system calls
+#   pkg-config, cmake find installed C libraries
+#   mono              compiles and runs C#
+#   go                compiles programs that decode our streams
+#   chromium          a browser without a window, for reports and websockets
+#   node              Node.js 18 or newer with npm, and target/node with the packages of bindings/node
+#   hdl               Icarus Verilog, Verilator, Yosys, z3 and GHDL, for accel/hdl
+#   pnr               nextpnr for iCE40, and target/venv-hdl with Yosys and nextpnr for ECP5
+#   zig               target/venv-dist with zig, which compiles C and links for other machines, and programs that pack wheels
+#   mdbook, cargo-fuzz, cargo-mutants, cargo-deny, typos-cli, cargo-cyclonedx
+#                     from crates.io, compiled here, into ~/.cargo/bin: the site of docs/, fuzzing, mutants, licences,
+#                     spelling, and a program's components
+#   repack            htslib's programs, samtools, pigz and advdef, which rewrite compressed files
+#   foreign           C compilers and emulators for ARM64, 32-bit x86, WebAssembly and Windows
+#   arm64             an emulator of ARM64 that runs programs in another root folder, and mmdebstrap, which fills one
+#   deb               dpkg-deb, lintian and mmdebstrap, for Debian packages and a system to try them in
+#   nvidia            NVIDIA's compiler of CUDA kernels, and nvCOMP, wheels in target/venv-cuda
+#   python            target/venv with the packages of scripts/requirements-test.txt
+#   zarr              target/venv-zarr with the newest zarr, on Python 3.12 or newer
+#   bench-python      target/venv-bench with the packages of bench/waveforms
 #
-# Rust is, in this order: what is in PATH or ~/.cargo/bin, if it is new enough; the distribution's rustc, if
-# that is; the distribution's rustup; rustup's own installer, which a terminal is asked about first.
+# It takes Rust from PATH or ~/.cargo/bin if that is new enough; otherwise the distribution's rustc if that is; otherwise
+# the distribution's rustup; otherwise rustup's own installer, after asking if there is a terminal.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -60,7 +69,7 @@ has_servers() {
     [ -x "/usr/sbin/$program" ] || [ -x "${CARGO_TARGET_DIR:-target}/servers/usr/sbin/$program" ] || return
   done
 }
-# The packages are unpacked, not installed: installed servers would run.
+# The packages are unpacked and not installed, because installed servers would start.
 get_servers() {
   local folder=${CARGO_TARGET_DIR:-$PWD/target}/servers package
   command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null && mkdir -p "$folder" || return
@@ -94,8 +103,8 @@ has_rocksdb() {
     printf '#include <rocksdb/c.h>\nint main(void) { return 0; }' | links -lrocksdb
 }
 
-# The library in Maven's rocksdbjni, which is built for Linux with all of RocksDB's C interface, and exports its C++ one;
-# and the headers in the crate librocksdb-sys, which is unpacked, not built.
+# Gets the library in Maven's rocksdbjni, which for Linux has all of RocksDB's C interface and exports its C++ interface,
+# and the headers in the crate librocksdb-sys, which is unpacked and not built.
 rocksdb_11=11.8.1
 rocksdb_folder=${CARGO_TARGET_DIR:-$PWD/target}/rocksdb
 rocksdb_headers=0.19.0+11.8.1
@@ -109,7 +118,7 @@ get_rocksdb-11() {
     *) return 1 ;;
   esac
   mkdir -p "$rocksdb_folder" target
-  # Maven's modules look for the headers there.
+  # Maven's modules look for the headers in target/rocksdb.
   [ -e target/rocksdb ] || ln -sfn "$(cd "$rocksdb_folder" && pwd)" target/rocksdb
   get_rocksdb_headers || return
   if [ -e "$rocksdb_folder/$rocksdb_11" ]; then return; fi
@@ -119,7 +128,7 @@ get_rocksdb-11() {
       mv "librocksdbjni-$machine.so" librocksdb.so && rm "rocksdbjni-$rocksdb_11.jar" && touch "$rocksdb_11")
 }
 
-# Libraries of older RocksDBs in rocksdbjni, in folders of their versions.
+# Versions of older libraries in rocksdbjni, each in a folder named after it.
 rocksdb_old="6.29.5 8.11.4 9.11.2"
 has_rocksdb-old() {
   local version
@@ -179,7 +188,7 @@ has_foreign() {
   has_all aarch64-linux-gnu-g++ qemu-aarch64 i686-linux-gnu-gcc clang llvm-ar node x86_64-w64-mingw32-gcc &&
     [ -d /usr/include/wasm32-wasi ] && { has_all wine || has_all wine64; }
 }
-# Compilers for other machines conflict with gcc-multilib, which is not to be removed.
+# Compilers for other machines conflict with gcc-multilib, which must not be removed.
 install_foreign() {
   install --no-remove g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user gcc-i686-linux-gnu libc6-dev-i386-cross \
     clang llvm wasi-libc nodejs gcc-mingw-w64-x86-64 wine wine64
@@ -203,7 +212,7 @@ make_venv() { # VENV REQUIREMENTS [PYTHON]
     cp "$2" "$1/requirements.txt"
 }
 
-newest_python() { # Prints one that the newest zarr runs on.
+newest_python() { # Prints a Python on which the newest zarr runs.
   local version python
   for version in 3.14 3.13 3.12; do
     for python in "$(command -v "python$version" || true)" "$HOME"/.pyenv/versions/"$version".*/bin/python; do
@@ -221,7 +230,7 @@ need_venv() { # VENV REQUIREMENTS
   if has_python3; then make_venv "$@" || missing+=("$1 with the packages of $2${why:+; $why}"); fi
 }
 
-# The copy of the package file is made last, as above. No package runs anything when it is installed.
+# The copy of the package file is made last, as above. No package runs scripts when it is installed.
 make_node() { # FOLDER PACKAGE-FILE
   if cmp -s "$2" "$1/installed.json"; then return; fi
   echo "installing: $2 into $1"
@@ -232,7 +241,7 @@ make_node() { # FOLDER PACKAGE-FILE
 
 can_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
 
-# Keeps the output of COMMAND back; of a failure the first line that names an error remains, in $why.
+# Hides the output of COMMAND. If it fails, $why gets the first line that names an error.
 quietly() { # COMMAND...
   why=
   if ! "$@" >"$log" 2>&1; then
@@ -243,7 +252,7 @@ quietly() { # COMMAND...
 
 update_once() {
   if [ -z "${updated:-}" ]; then
-    quietly apt-get update -qq || true # a missing package is noticed next
+    quietly apt-get update -qq || true # a missing package fails in the next step
     updated=1
   fi
 }
@@ -253,7 +262,7 @@ install() { # PACKAGE...
   DEBIAN_FRONTEND=noninteractive quietly apt-get install -y -qq --no-install-recommends "$@"
 }
 
-# The version of PACKAGE that the distribution has, or nothing.
+# Prints the version of PACKAGE in the distribution, if any.
 offered() { # PACKAGE
   update_once
   apt-cache policy "$1" | awk '/Candidate:/ && $2 != "(none)" { print $2 }'
@@ -274,10 +283,10 @@ install_rust() {
 
 run_rustup_installer() {
   local answer=yes script
-  echo "the distribution's Rust is too old, and it has no rustup: asking for rustup's installer, $rustup_url (minimal profile, into ~/.cargo and ~/.rustup)"
+  echo "the distribution's Rust is too old, and it has no rustup; rustup's installer is at $rustup_url (minimal profile, into ~/.cargo and ~/.rustup)"
   if [ -t 0 ]; then read -r -p "Run it? [Y/n] " answer; fi
   if [[ $answer == [nN]* ]]; then
-    why="rustup's installer was not wanted"
+    why="rustup's installer was declined"
     return 1
   fi
   command -v curl >/dev/null || install curl ca-certificates || return
@@ -289,7 +298,7 @@ run_rustup_installer() {
   return $status
 }
 
-# Of the Rust that is in use: rustup's components, or the distribution's packages.
+# Installs rustup's components, or the distribution's packages, whichever belong to the Rust in use.
 install_lint() {
   if command -v rustup >/dev/null && quietly rustup component add clippy rustfmt; then return; fi
   install rust-clippy rustfmt
@@ -316,7 +325,7 @@ how_to_get_rust() {
   local have
   have=$(rust_version || true)
   printf 'Rust %s or newer' "$wanted_rust"
-  if [ -n "$have" ]; then printf ' (there is %s)' "$have"; fi
+  if [ -n "$have" ]; then printf ' (found: %s)' "$have"; fi
   if command -v rustup >/dev/null; then
     printf ': rustup toolchain install stable --profile minimal && rustup default stable'
   else
@@ -360,7 +369,7 @@ for name in "$@"; do
       ;;
     servers)
       if ! has_servers; then
-        echo "getting: nginx and Apache"
+        echo "downloading: nginx and Apache"
         get_servers || missing+=("nginx and Apache (Debian: apt-get install nginx apache2)")
       fi
       ;;
@@ -414,7 +423,7 @@ for name in "$@"; do
       ;;
     bench-python)
       need cxx-python "install g++ python3-dev" "g++ and Python's headers (Debian: apt-get install g++ python3-dev)"
-      # hdf5plugin is built from source, with threads, for this machine, and only what is measured.
+      # hdf5plugin is built from source for this machine, with threads and only the measured filters.
       export HDF5PLUGIN_OPENMP=True HDF5PLUGIN_NATIVE=True
       export HDF5PLUGIN_STRIP=blosc,bzip2,fcidecomp,htj2k,lz4,sperr,sz,sz3,zfp,zstd
       need_venv target/venv-bench bench/waveforms/requirements.txt

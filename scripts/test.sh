@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
-# Parts of `make test`: format rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
+# test.sh PART...: runs parts of the tests in the given order, and counts skips. STRICT=1 makes a skip a failure.
+# Parts of `make test`: format rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; cli, a part of rust alone.
 # Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack decoding-study large-folders.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,15 +9,15 @@ cd "$(dirname "$0")/.."
 
 cargo=${CARGO:-cargo}
 strict=${STRICT:-0}
-# Of the libraries that other languages load. Most of their crates are compiled for `rust` with this profile already;
-# `dist`, with link-time optimization, is what users install.
+# Cargo profile of the libraries that other languages load. `rust` has already compiled most of their crates with it;
+# users install `dist`, which has link-time optimization.
 profile=dev
 case $(uname -s) in MINGW* | MSYS* | CYGWIN*) windows=yes ;; *) windows= ;; esac
 skipped=0
 notes=0
 finished=
 took=
-# One target folder for all workspaces: dependencies shared with fuzz/ and scripts/nostd/ are compiled once.
+# All workspaces use one target folder, so that dependencies shared with fuzz/ and scripts/nostd/ are compiled once.
 mkdir -p "${CARGO_TARGET_DIR:=target}"
 CARGO_TARGET_DIR=$(cd "$CARGO_TARGET_DIR" && pwd)
 export CARGO_TARGET_DIR
@@ -32,7 +32,7 @@ skip() { # WHAT WHY
   skipped=$((skipped + 1))
 }
 
-# A remark that is no failure, not even with STRICT=1.
+# Prints a remark that is never a failure, not even with STRICT=1.
 note() { # WHAT
   echo "note: $1"
   notes=$((notes + 1))
@@ -42,7 +42,7 @@ ran() { # PART
   [[ " $finished " == *" $1 "* ]]
 }
 
-# A test that lacks a program to compare with prints "SKIP: ..." and passes; with STRICT=1 it fails.
+# A test that lacks a program to compare with prints "SKIP: ..." and passes. With STRICT=1 it fails.
 cargo_test() { # ARGUMENT...
   local log
   log=$(mktemp)
@@ -51,11 +51,12 @@ cargo_test() { # ARGUMENT...
   rm "$log"
 }
 
-# One set of features: a second one would compile most crates again. Examples are not linked here, `lint` checks them.
+# There is one set of features, because a second one would compile most crates again. Examples are not linked here; `lint`
+# checks them.
 features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate-bench/peers,linerate-zstd/futures-io,linerate-zstd/tokio,linerate-nx/futures-io,linerate-nx/tokio,linerate-gateway/metrics,linerate-websocket/axum,linerate-websocket/soketto
 test_rust() {
   if [ -n "$windows" ]; then
-    # What runs there: engines, what belongs to servers of websockets, and the command, without FUSE and the bench's peers.
+    # On Windows: the engines, the crates for websocket servers, and the command, without FUSE and the bench's peers.
     local engines=()
     for crate in core io deflate inflate zstd rice dict nx gateway gateway-sim websocket; do engines+=(--package "linerate-$crate"); done
     cargo_test "${engines[@]}" --package linerate --features linerate-nx/futures-io,linerate-nx/tokio,linerate-testkit/zlib --tests
@@ -65,8 +66,8 @@ test_rust() {
   cargo_test --workspace --doc --features "$features"
 }
 
-# The tests of the crates whose own code has a form per CPU tier, on the portable form. They are the programs that
-# `rust` built; naming the packages instead would select other features and compile them again.
+# Runs the tests of the crates that have code per CPU tier on the portable form. It uses the programs that `rust` built,
+# because naming the packages would select other features and compile them again.
 test_scalar() {
   local crate program found=0 log
   log=$(mktemp)
@@ -75,7 +76,7 @@ test_scalar() {
     echo "     Running ${program##*/} (crates/$crate)"
     local tests=()
     case $crate/${program##*/} in
-      nx/it-*) tests=(filters:: filtered::) ;; # of archives the texture filters alone
+      nx/it-*) tests=(filters:: filtered::) ;; # archives: only the texture filters
       nx/linerate_nx-*) ;;
       nx/*) continue ;;
     esac
@@ -96,10 +97,10 @@ test_matrix() {
 }
 test_soak() { make soak-java; }
 
-# 100,000 frames of zstd's own generator.
+# Decodes 100,000 frames of zstd's own generator.
 test_zstd-corpus() { or_skip "frames of zstd's generator" scripts/zstd-corpus.sh "${FRAMES:-100000}"; }
 
-# Websocket libraries of others, every window.
+# Websocket libraries of others, with every window.
 test_websocket-peers() { or_skip "websocket libraries" scripts/websocket-peers.sh; }
 
 # SST files of RocksDB 6, 8, 9 and 11 with every kind of dictionary; those of 7 are in `rust`.
@@ -117,15 +118,15 @@ test_rocksdb() {
   done
 }
 
-# Programs that read, join, cut and rewrite what ours writes.
+# Programs that read, join, cut and rewrite our output.
 test_repack() {
   scripts/setup.sh repack python3 || true
   build_program
   or_skip "programs that rewrite our files" scripts/repack.sh
 }
 
-# Sizes and decoding speed of textures of one kind each by level, block size, parsing, codec and threads: lines for
-# records/archives.jsonl in decoding-study.jsonl.
+# Measures size and decoding speed for each kind of texture, by level, block size, parsing, codec and threads. Writes lines
+# for records/archives.jsonl to decoding-study.jsonl.
 test_decoding-study() {
   local textures=${LINERATE_CORPORA:-$HOME/.cache/linerate-corpora}/textures kind
   if [ ! -d "$textures/bc1" ]; then
@@ -138,8 +139,8 @@ test_decoding-study() {
   done
 }
 
-# A folder of 100,000 files and one of 5 GB, packed, updated, extracted, mounted, interrupted and killed, in LARGE_FOLDERS, which
-# takes 16 GB: lines for records/large-folders.jsonl in large-folders.jsonl.
+# Packs, updates, extracts, mounts, interrupts and kills with a folder of 100,000 files and one of 5 GB, in LARGE_FOLDERS,
+# which needs 16 GB. Writes lines for records/large-folders.jsonl to large-folders.jsonl.
 test_large-folders() {
   local folder=${LARGE_FOLDERS:-$CARGO_TARGET_DIR/large-folders}
   "$cargo" build --locked --release --package linerate
@@ -148,7 +149,7 @@ test_large-folders() {
   if [ ! -w /dev/fuse ]; then skip "mounts of large folders" "there is no /dev/fuse"; fi
 }
 
-# HAProxy with our libslz, built from Debian's source: pages through it are what they were.
+# HAProxy with our libslz, built from Debian's source: pages must come through it unchanged.
 test_haproxy() {
   if ! scripts/setup.sh servers wrk; then
     skip HAProxy "see above"
@@ -160,27 +161,27 @@ test_haproxy() {
   fi
 }
 
-# Suites of languages and of git on zlib, with our functions before it.
+# Test suites of languages and of git on zlib, with our functions loaded before it.
 test_zlib-suites() {
   "$cargo" build --locked --package linerate-z
   or_skip "suites on zlib" scripts/zlib-suites.sh target/zlib-suites "$CARGO_TARGET_DIR/debug/liblinerate_z.so"
 }
 
-# The crates' tests on other machines: docs/reference/platforms.md. The record is target/platforms.csv.
-# Rust's libraries for them are rustup's, which foreign.sh names.
+# The crates' tests on other machines (docs/reference/platforms.md). The record is target/platforms.csv. Rust's libraries
+# for them come from rustup; foreign.sh names them.
 test_foreign() {
   scripts/setup.sh foreign || true
   CSV=target/platforms.csv or_skip "other targets" scripts/foreign.sh
 }
 
-or_skip() { # WHAT COMMAND...: its status is 77 for what is not here
+or_skip() { # WHAT COMMAND...: status 77 of the command means that something is missing
   local status=0
   "${@:2}" || status=$?
   if [ $status = 77 ]; then skip "$1" "see above"; else return $status; fi
 }
 
-# The portable forms in an interpreter that finds undefined behaviour: Miri has no AVX2, and runs no C. Of each crate as much as
-# MIRI_SECONDS allow.
+# Runs the portable forms in Miri, an interpreter that finds undefined behaviour. Miri has no AVX2 and runs no C. Each
+# crate gets MIRI_SECONDS.
 test_miri() {
   if ! "$cargo" +nightly miri --version >/dev/null 2>&1; then
     note "no Miri (rustup +nightly component add miri rust-src)"
@@ -200,14 +201,15 @@ miri() { # ARGUMENT...
   if [ $status = 124 ]; then note "Miri was stopped after $limit s: $*"; else return $status; fi
 }
 
-# A model of the lock-free slots of dictionaries, in every order of two threads (crates/dict/src/store/model.rs).
+# Runs a model of the lock-free slots of dictionaries in every order of two threads (crates/dict/src/store/model.rs).
 test_loom() {
   RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=$CARGO_TARGET_DIR/loom \
     "$cargo" test --locked --package linerate-dict --no-default-features --lib model
 }
 
-# Threads under ThreadSanitizer, the standard library compiled for it: dictionaries, archives, connections, what Java holds of these. One test at a time: it does
-# not see memory that is unmapped by rustix, without libc, and takes what another test maps there for the same.
+# Runs threads under ThreadSanitizer, with the standard library compiled for it: dictionaries, archives, connections, and
+# the objects that Java holds. One test runs at a time, because the sanitizer does not see rustix unmap memory without libc,
+# and takes memory that another test maps there for the same.
 test_tsan() {
   if [[ $(rustup component list --installed --toolchain nightly 2>/dev/null) != *rust-src* ]]; then
     note "no ThreadSanitizer (rustup toolchain install nightly --component rust-src)"
@@ -224,7 +226,7 @@ test_tsan() {
   "$cargo" +nightly test "${tests[@]}" --package linerate-java --lib threads
 }
 
-# What kills, full disks and damaged input do, by command and reader: the record is target/damage.csv.
+# Effects of kills, full disks and damaged input, by command and reader. The record is target/damage.csv.
 test_damage() {
   local record=$CARGO_TARGET_DIR/damage.csv rows run
   rows=$(mktemp)
@@ -241,7 +243,7 @@ test_damage() {
   echo "wrote $record"
 }
 
-# Every fuzz target under AddressSanitizer, led by coverage: the record is target/fuzz.csv.
+# Every fuzz target under AddressSanitizer, guided by coverage. The record is target/fuzz.csv.
 test_sanitizers() {
   if ! "$cargo" +nightly --version >/dev/null 2>&1; then
     note "no fuzzing under AddressSanitizer (rustup toolchain install nightly)"
@@ -252,7 +254,7 @@ test_sanitizers() {
   fi
 }
 
-# Changed code, which tests must notice: shard MUTANTS of all such mutants. The record is target/mutants.csv.
+# Changes code, which tests must detect: shard MUTANTS of all mutants. The record is target/mutants.csv.
 test_mutants() {
   if scripts/setup.sh cargo-mutants; then
     scripts/mutants.sh target/mutants.csv "${MUTANTS:-0/200}" linerate-{core,io,deflate,inflate,zstd,rice,gateway,gateway-sim}
@@ -266,8 +268,8 @@ test_report() {
   if scripts/setup.sh chromium; then scripts/report-check.sh; else skip "reports in a browser" "see above"; fi
 }
 
-# Licences and sources of dependencies, and known vulnerabilities, where RustSec's list of them can be fetched; from ADVISORIES=FOLDER,
-# a clone of it, if that is set.
+# Licences and sources of dependencies, and known vulnerabilities if RustSec's list can be fetched, or if ADVISORIES=FOLDER
+# is a clone of it.
 test_deny() {
   if ! scripts/setup.sh cargo-deny; then
     skip "licences of dependencies" "see above"
@@ -282,7 +284,7 @@ test_deny() {
     "$cargo" deny --log-level error check advisories
     echo "list of vulnerabilities: $(git -C "${CARGO_HOME:-$HOME/.cargo}"/advisory-dbs/advisory-db-* log -1 --format='%cs %h')"
   else
-    note "no vulnerabilities were looked up: their list cannot be fetched here"
+    note "vulnerabilities were not checked: their list cannot be fetched here"
   fi
 }
 
@@ -294,10 +296,10 @@ test_spelling() {
   fi
 }
 
-# Each crate as a package, outside the workspace.
+# Tests each crate as a package, outside the workspace.
 test_packages() { scripts/package-check.sh; }
 
-# The hardware of accel/hdl: lint, benches, short proofs. Before `hdf5`, whose tests simulate it, too.
+# The hardware of accel/hdl: lint, benches, short proofs. Runs before `hdf5`, whose tests also simulate it.
 test_hdl() {
   if scripts/setup.sh hdl; then scripts/hdl.sh quick; else skip "FPGA" "see above"; fi
 }
@@ -315,7 +317,7 @@ test_pnr() {
   fi
 }
 
-# What users install: the plugins, the wheel, the Java library and the npm packages, optimized as for a release.
+# Tests what users install: plugins, wheel, Java library and npm packages, optimized as for a release.
 test_dist() {
   local profile=dist
   test_hdf5
@@ -336,7 +338,7 @@ test_nostd() {
   "$cargo" check --package linerate-rice --no-default-features --features alloc --locked
   "$cargo" check --package linerate-zstd --no-default-features --locked
   "$cargo" check --package linerate-zstd --no-default-features --features small --locked
-  # Readers alone, which compile no C (crates/testkit/tests/it/without_c.rs).
+  # Only the readers, which compile no C (crates/testkit/tests/it/without_c.rs).
   "$cargo" check --package linerate-nx --no-default-features --locked
   "$cargo" check --package linerate-dict --no-default-features --locked
   "$cargo" check --package linerate-nx --package linerate-dict --no-default-features --all-targets --locked
@@ -348,10 +350,10 @@ test_nostd() {
   (cd scripts/nostd && "$cargo" build --locked)
 }
 
-# The program that clients in other languages are tested with.
+# Builds the program that tests clients in other languages.
 build_program() { ran rust || ran cli || "$cargo" build --quiet --locked --package linerate; }
 
-# The package, installed into target/venv.
+# Installs the package into target/venv and tests it.
 test_python() {
   scripts/setup.sh python
   target/venv/bin/python -m pip install --quiet --disable-pip-version-check \
@@ -362,7 +364,7 @@ test_python() {
   run_pytest bench/gateway/tests
 }
 
-# The plugins as HDF5 finds them, in h5py and in HDF5's own tools.
+# Tests the plugins as HDF5 finds them, in h5py and in HDF5's own tools.
 test_hdf5() {
   if ! scripts/setup.sh hdf5-tools python; then
     skip "HDF5 plugins" "see above"
@@ -375,7 +377,7 @@ test_hdf5() {
   cargo_test --workspace --features "$features" --test it plan::shapes::hdf5_file_gives_commands_of_h5repack
 }
 
-# The codecs on the newest zarr, which needs a newer Python than 3.11, and has a pipeline more.
+# Tests the codecs on the newest zarr, which needs a newer Python than 3.11 and has one more pipeline.
 test_zarr() {
   if ! scripts/setup.sh zarr; then
     skip "the newest zarr" "see above"
@@ -397,7 +399,7 @@ run_pytest() { # ARGUMENT...
   if [ "$skips" != 0 ]; then skip "$skips Python tests" "see above"; fi
 }
 
-# All Java modules on the JDK that builds them, then on 25, where there is one, the tests of native access:
+# Tests all Java modules on the JDK that builds them. Then, if there is Java 25, runs on it the tests of native access:
 # loading the library, memory outside the heap, and checked JNI calls.
 test_java() {
   if ! scripts/setup.sh java; then
@@ -422,8 +424,8 @@ on_java_25() { # MAVEN-ARGUMENT...
   if [ -n "$newer" ]; then
     run_maven test "$@" "-Djvm=$newer" -Dlinerate.testArguments=--enable-native-access=ALL-UNNAMED
   else
-    # No failure under STRICT: distributions do not have it yet.
-    echo "skipped: Java 25: there is none (JAVA25_HOME=folder names one)"
+    # Not a failure under STRICT, because distributions do not have it yet.
+    echo "skipped: Java 25: not found (set JAVA25_HOME=folder)"
     skipped=$((skipped + 1))
   fi
 }
@@ -447,8 +449,8 @@ run_maven() { # ARGUMENT...
   if [ "$skips" != 0 ]; then skip "$skips Java tests" "see above"; fi
 }
 
-# The npm packages as they would be installed, in target/node; discord.js with the program's gateway, there without zlib-sync,
-# and in target/node-zlib-sync with ours in its place.
+# Tests the npm packages as they would be installed, in target/node; and discord.js with the program's gateway, there
+# without zlib-sync, and in target/node-zlib-sync with our replacement.
 test_node() {
   if ! scripts/setup.sh node; then
     skip "Node.js" "see above"
@@ -464,7 +466,7 @@ node_tests() { # PROGRAM
   NODE_PATH=$PWD/target/node-zlib-sync/node_modules "$1" --test bindings/node/test/discord.test.js
 }
 
-# The same on the oldest Node.js that the packages are for: a program that the registry of npm has in a package.
+# The same on the oldest supported Node.js, which npm has as a package.
 test_node18() {
   local package
   package=node-$(node -p 'process.platform + "-" + process.arch')
@@ -476,7 +478,7 @@ test_node18() {
   node_tests "target/node18/node_modules/$package/bin/node"
 }
 
-# The CUDA kernels on the CPU, under sanitizers; whether the committed PTX is what their sources compile to; and the
+# Runs the CUDA kernels on the CPU, under sanitizers; checks that their sources compile to the committed PTX; and checks the
 # interface of nvCOMP, which the bench calls.
 test_cuda() {
   if ! scripts/setup.sh cxx; then
@@ -502,7 +504,7 @@ test_fuzz() {
   (cd fuzz && "$cargo" test --locked --lib && "$cargo" run --locked --bin smoke -- "${SECONDS_PER_TARGET:-3}")
 }
 
-# Before all other parts, since it takes a second.
+# Runs before all other parts, because it takes a second.
 test_format() {
   for script in scripts/*.sh .ci/run; do bash -n "$script"; done
   with_lint_rust format
@@ -510,7 +512,7 @@ test_format() {
 
 test_lint() { with_lint_rust lint; }
 
-# Lints differ between versions: warnings are errors with `lint-rust` alone, and counted with another.
+# Lints differ between versions of Rust, so warnings are errors only with `lint-rust`, and are counted with others.
 with_lint_rust() { # FUNCTION
   scripts/setup.sh lint || true
   local lint_rust strictly=yes
@@ -520,7 +522,7 @@ with_lint_rust() { # FUNCTION
       local -x RUSTUP_TOOLCHAIN=$lint_rust
     else
       strictly=
-      note "lint is by Rust $(rust_version), not $lint_rust: warnings are no errors"
+      note "lint runs with Rust $(rust_version) instead of $lint_rust, so warnings are not errors"
     fi
   fi
   "$1"
@@ -559,7 +561,7 @@ lint() {
 
 formatted() { # FOLDER ARGUMENT...
   if (cd "$1" && "$cargo" fmt "${@:2}" --check); then return; fi
-  [ -z "$strictly" ] && note "this rustfmt would format $1 otherwise"
+  [ -z "$strictly" ] && note "this rustfmt would format $1 differently"
 }
 
 clippy() { # ARGUMENT...
@@ -583,7 +585,7 @@ test_msrv() {
   local oldest
   oldest=$(rustup toolchain list 2>/dev/null | sed -n "s/^\($wanted_rust[.0-9]*\)-.*/\1/p" | head -n 1)
   if [ -z "$oldest" ]; then
-    note "nothing was compiled by Rust $wanted_rust, which is not here (rustup toolchain install $wanted_rust)"
+    note "nothing was compiled with Rust $wanted_rust, which is not installed (rustup toolchain install $wanted_rust)"
   else
     RUSTUP_TOOLCHAIN=$oldest "$cargo" check --workspace --all-targets --locked
   fi
@@ -591,7 +593,7 @@ test_msrv() {
 
 # On Windows the C compiler is Microsoft's, which Rust finds by itself.
 if [ -n "$windows" ]; then scripts/setup.sh rust gzip; else scripts/setup.sh rust cc gzip; fi
-# Without these a test that compares with other programs is skipped, or fails under STRICT=1.
+# Without these, tests that compare with other programs are skipped, or fail under STRICT=1.
 [ -n "$windows" ] || scripts/setup.sh cxx valgrind strace zlib hdf5-tools cpython-tests servers pkg-config cmake mono zstd python3 rocksdb go node chromium || true
 [ -n "$windows" ] || scripts/setup.sh java rocksdb-11 || true
 for part in "$@"; do

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: Folders of sources that are not compiled.
+#: Folders with sources that are not compiled.
 UNUSED = {"tests", "examples", "programs", "contrib"}
 
 
@@ -16,7 +16,7 @@ def cargo(*arguments):
 
 
 def linked(triple, package, arguments):
-    """Name and version of each crate that is linked: none that only compiles, as macros and build scripts do."""
+    """Returns name and version of each linked crate, without those that only help to compile (macros, build scripts)."""
     tree = ["tree", "--locked", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}", "--target", triple]
     lines = cargo(*tree, "--package", package, *arguments).splitlines()
     return {tuple(line.split()[:2]) for line in lines if line}

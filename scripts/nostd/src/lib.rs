@@ -1,5 +1,5 @@
-//! A library without std that compresses and decompresses. It has a panic handler of its own, so it
-//! can be built only if nothing it depends on brings std's.
+//! A library without std that compresses and decompresses. It has its own panic handler, so it only
+//! builds if no dependency brings in that of std.
 
 #![no_std]
 
@@ -34,10 +34,10 @@ pub fn unzstd(scratch: &mut Scratch, frames: &[u8], out: &mut [u8]) -> Result<us
     FrameDecoder::default().decode(scratch, None, frames, out)
 }
 
-/// An allocator that never has memory: enough to be linked.
+/// An allocator that never has memory, which is enough for linking.
 struct Empty;
 
-// SAFETY: a null pointer says that there is no memory, so nothing is ever given back.
+// SAFETY: a null pointer means that there is no memory, so no memory is ever freed.
 unsafe impl GlobalAlloc for Empty {
     unsafe fn alloc(&self, _: Layout) -> *mut u8 {
         core::ptr::null_mut()

@@ -1,4 +1,5 @@
-//! The decoder that the features choose: all memory is allocated once, and a call decodes a file in memory into a slice.
+//! The decoder that the features choose. All memory is allocated once, and a call decodes a file in
+//! memory into a slice.
 
 pub(crate) use chosen::Decoder;
 

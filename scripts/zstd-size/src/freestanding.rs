@@ -1,4 +1,4 @@
-//! What a program without std needs: an allocator, C's, and an end for panics.
+//! Parts that a program without std needs: C's allocator, and a panic handler that ends the program.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;

@@ -1,8 +1,8 @@
-//! `zstd-size FRAME BYTES ROUNDS`: decodes a file of BYTES bytes of content ROUNDS times and prints MB/s of CPU time, the median;
-//! with 0 rounds it writes the content to standard output.
+//! `zstd-size FRAME BYTES ROUNDS`: decodes a file with BYTES bytes of content ROUNDS times and prints
+//! the median speed in MB/s of CPU time. With 0 rounds it writes the content to standard output.
 //!
-//! Without the feature `std` it is linked against C's library alone, so that its size is that of the decoder and of
-//! what the decoder uses.
+//! Without the feature `std` it is only linked against C's library, so that its size is that of the
+//! decoder and the code that the decoder uses.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![no_main]
