@@ -1,9 +1,10 @@
-"""Times the decoding of one large file by `linerate gzip -d` or `linerate zstd -d` on several threads, beside the programs for it that
-are installed, in turn, and prints JSON Lines.
+"""Times `linerate gzip -d` or `linerate zstd -d` on one large file with several threads, in turn with other programs that are
+installed, and prints JSON Lines.
 
     python bench/large_files.py --linerate target/dist/linerate --threads 1,2,4 FILE...
 
-Every FILE (.gz or .zst) is decompressed to /dev/null, as a whole process; if FILE.gzidx is beside a FILE.gz, also by that index. `cores` is the number of cores that the machine has.
+Every FILE (.gz or .zst) is decompressed to /dev/null by a whole process; if FILE.gzidx is beside FILE.gz, also with that index.
+`cores` is the number of cores of the machine.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from zstd_command import timed
 SHAPE = "large-files"
 
 SUBCOMMANDS = {".gz": "gzip", ".zst": "zstd"}
-# By suffix: what is measured for each number of threads, and once. A word `{}` is the number.
+# By suffix: commands that are measured for each number of threads, then commands that are measured once. `{}` is the number.
 THREADED = {
     ".gz": {"linerate": "LINERATE gzip -d -p{}", "rapidgzip": "rapidgzip -P {} -d"},
     ".zst": {"linerate": "LINERATE zstd -d -q -T{}"},
 }
-# The same for files that have an index. The word `INDEX` is its path.
+# The same for files that have an index. `INDEX` is its path.
 INDEXED = {
     "linerate, index": "LINERATE gzip -d -p{} --index-file INDEX",
     "rapidgzip, index": "rapidgzip -P {} --import-index INDEX -d",
@@ -40,7 +41,7 @@ SINGLE = {
 
 
 def version(program: str) -> str | None:
-    """What a program says of its version; None if it is not installed."""
+    """Returns the version that a program prints; None if it is not installed."""
     if not shutil.which(program):
         return None
     said = subprocess.run([program, "-V"], capture_output=True, text=True, check=False)
@@ -51,7 +52,7 @@ def version(program: str) -> str | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--linerate", default="target/dist/linerate", help="the program")
-    parser.add_argument("--threads", default="1,2", help="numbers of threads, with commas between")
+    parser.add_argument("--threads", default="1,2", help="numbers of threads, separated by commas")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("files", nargs="+", type=Path)
     args = parser.parse_args()
@@ -75,7 +76,7 @@ def main() -> None:
 
 
 def index_of(file: Path) -> Path:
-    """Where `linerate gzip --index` puts the index of a file."""
+    """Returns the path where `linerate gzip --index` puts the index of a file."""
     return file.with_name(file.name + ".gzidx")
 
 

@@ -2,11 +2,11 @@
 
     python bench/large_folders.py --linerate target/release/linerate --folder DIR
 
-Both folders are made below DIR by a seed, as mods are: texts, textures, models and sounds. Each is packed with progress on a terminal,
-beside mksquashfs and tar with zstd where they are installed; packed until Ctrl-C half-way; updated, verified and extracted, until
-Ctrl-C and then to the end; and mounted, read by several programs, unmounted while it is busy, killed and replaced. Every result is
-compared with the folder: a difference ends the program with an error. DIR needs three times the size of the larger folder, and is
-empty again afterwards.
+Both folders are made below DIR from a seed, like mods: texts, textures, models and sounds. Each folder is packed with progress on
+a terminal, beside mksquashfs and tar with zstd if they are installed, and packed again until Ctrl-C halfway. The archive is
+updated, verified, and extracted until Ctrl-C and then to the end. It is mounted, read by several programs, unmounted while it is
+busy, killed and replaced. Every result is compared with the folder; a difference ends the program with an error. DIR needs three
+times the size of the larger folder, and is empty again afterwards.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ import lines
 SHAPE = "large-folders"
 SEED = "large folders"
 PIECE = 64 << 10
-# Longest wait for a program that must end: what takes longer hangs.
+# Seconds after which a program that must end is taken to hang.
 PATIENCE = 60
 
 
 class Contents:
-    """Contents of files by kind, from pools that a seed makes."""
+    """Contents of files by kind, from pools made from a seed."""
 
     def __init__(self) -> None:
         rng = random.Random(SEED)
@@ -50,7 +50,7 @@ class Contents:
             '    "{}_{}": {{ "{}": {}, "{}": "{}" }},\n'.format(*pick(3), rng.randint(0, 9999), *pick(2)).encode()
             for _ in range(20_000)
         ]
-        # Four colours of a block of texels in order, and indices that favour neighbours; floats near one another.
+        # Each block of texels has four colours in order, and indices that favour neighbours; floats are near one another.
         blocks = [rng.randbytes(4) + bytes(rng.choices((0, 85, 170, 255, 0x50, 0xAA), k=4)) for _ in range(4000)]
         self.pools = {
             "dds": b"".join(rng.choices(blocks, k=32 * PIECE // 8)),
@@ -58,7 +58,7 @@ class Contents:
         }
 
     def pieces(self, kind: str, size: int, rng: random.Random) -> Iterator[bytes]:
-        """The content in pieces."""
+        """Yields the content in pieces."""
         while size > 0:
             if kind in ("json", "lua"):
                 piece = b"".join(rng.choices(self.texts, k=min(size, PIECE) // 36 + 1))
@@ -67,14 +67,14 @@ class Contents:
             else:
                 pool = self.pools[kind]
                 at = rng.randrange(0, len(pool) - PIECE, 8)
-                # Other bytes of the same statistics, so that pieces do not repeat one another.
+                # Different bytes with the same statistics, so that pieces do not repeat one another.
                 piece = pool[at : at + PIECE].translate(bytes(rng.sample(range(256), 256)))
             yield piece[:size]
             size -= len(piece[:size])
 
 
 def make(folder: Path, sizes: Callable[[random.Random], int], total: int, count: int, per_mod: int) -> None:
-    """Makes files until there are `count`, or `total` bytes. Each 30th is a copy of an earlier one."""
+    """Makes files until there are `count`, or `total` bytes. Every 30th is a copy of an earlier one."""
     contents, rng = Contents(), random.Random(f"{SEED} {folder.name}")
     made: list[Path] = []
     done = 0
@@ -97,7 +97,7 @@ def digest(path: str) -> bytes:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """Hashes of all files by their path below the folder."""
+    """Returns the hashes of all files by their path below the folder."""
     paths = [os.path.join(root, name) for root, _, names in os.walk(folder) for name in names]
     with ProcessPoolExecutor() as pool:
         return dict(zip((os.path.relpath(path, folder) for path in paths), pool.map(digest, paths, chunksize=64)))
@@ -109,14 +109,14 @@ def ensure(holds: bool, what: str) -> None:
 
 
 def finish(*arguments: object, **options: float) -> dict[str, float]:
-    """As `on_terminal`, from a small process: the memory of one that starts another counts as that one's, too."""
+    """Calls `on_terminal` in a small process, because a child is charged for the memory of the process that starts it."""
     with ProcessPoolExecutor(1, mp_context=get_context("forkserver")) as pool:
         return pool.submit(on_terminal, *arguments, **options).result()
 
 
 def on_terminal(words: Sequence[str], interrupt_after: float | None = None, status: int = 0) -> dict[str, float]:
-    """Runs a command on a terminal of its own, and returns elapsed and CPU seconds, most resident bytes, and the longest time in
-    which it printed nothing. With `interrupt_after`, seconds after which Ctrl-C is pressed, elapsed counts from there."""
+    """Runs a command on its own terminal. Returns elapsed and CPU seconds, the peak of resident bytes, and the longest time in
+    which it printed nothing. `interrupt_after` is the time in seconds when Ctrl-C is pressed; elapsed then counts from there."""
     begun = time.perf_counter()
     child, terminal = pty.fork()
     if child == 0:
@@ -187,7 +187,7 @@ class Study:
             if shutil.which(program):
                 line = line.replace("SOURCE", f"'{self.source}'").replace("OUT", f"'{target}'")
                 found = finish(["sh", "-c", line])
-                del found["silence"]  # they are told to be quiet
+                del found["silence"]  # their options make them quiet
                 self.tell("pack", {**found, "output": target.stat().st_size}, name)
                 target.unlink()
 
@@ -206,7 +206,7 @@ class Study:
         shutil.rmtree(self.out)
 
     def update(self) -> None:
-        """Changes each hundredth file."""
+        """Changes every hundredth file."""
         for path in sorted(self.files)[::100]:
             path = self.source / path
             path.write_bytes(path.read_bytes()[:-1] + b"!")
@@ -221,7 +221,7 @@ class Study:
             "grep -r": ["grep", "-rqF", "no file contains this line", str(mount.folder)],
         }.items():
             cpu = mount.cpu()
-            # grep: no line was found.
+            # grep ends with 1 if it finds no line.
             found = finish(words, status=int(step != "cp -a"))
             self.tell(step, {"elapsed": found["elapsed"], "cpu": mount.cpu() - cpu, "peak": mount.peak()})
         self.holds(self.out, "what was copied out of the mount")
@@ -243,7 +243,7 @@ class Study:
         self.tell("mmap, 4 processes", metrics)
 
     def replace(self, mount: Mount) -> None:
-        """The mount keeps the archive that is replaced."""
+        """Checks that a mount keeps the archive that is replaced."""
         path = max(self.files)
         (self.source / path).write_bytes(b"other bytes")
         self.nx("update", self.threads, self.archive, self.source)
@@ -252,7 +252,7 @@ class Study:
         self.files[path] = digest(str(self.source / path))
 
     def busy(self, mount: Mount) -> None:
-        """A signal ends a mount in which a file is open."""
+        """Checks that a signal ends a mount in which a file is open."""
         with (mount.folder / max(self.files)).open("rb"):
             begun = time.perf_counter()
             ensure(mount.end(signal.SIGTERM) == 0, "a busy mount does not end well")
@@ -260,7 +260,7 @@ class Study:
         ensure(os.listdir(mount.folder) == [], "a busy mount stays")
 
     def kill(self) -> None:
-        """Readers of a mount that is killed get an error, and can remove it."""
+        """Checks that readers of a killed mount get an error, and that it can be removed."""
         mount = Mount(self)
         reader = subprocess.Popen(["grep", "-rqF", "no file contains this line", mount.folder], stderr=subprocess.DEVNULL)
         time.sleep(0.2)
@@ -284,17 +284,17 @@ class Mount:
         self.begun = time.perf_counter() - begun
 
     def cpu(self) -> float:
-        """CPU seconds of the mounting program."""
+        """Returns the CPU seconds of the mounting program."""
         fields = Path(f"/proc/{self.program.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def peak(self) -> int:
-        """The most resident bytes of the mounting program."""
+        """Returns the peak of resident bytes of the mounting program."""
         status = Path(f"/proc/{self.program.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s*(\d+)", status)[1]) << 10
 
     def forget(self) -> None:
-        """Has the system drop the pages that it keeps of the mount's files."""
+        """Makes the system drop its cached pages of the mount's files."""
         for root, _, names in os.walk(self.folder):
             for name in names:
                 with open(os.path.join(root, name), "rb") as file:
@@ -306,7 +306,7 @@ class Mount:
 
 
 def same_pages(paths: tuple[str, str]) -> bool:
-    """Whether mapped pages of two files are equal, at 50 random places."""
+    """Returns whether mapped pages of two files are equal, at 50 random places."""
     rng = random.Random(paths[0].rsplit("/", 1)[1])
     with open(paths[0], "rb") as one, open(paths[1], "rb") as other:
         with mmap.mmap(one.fileno(), 0, prot=mmap.PROT_READ) as one, mmap.mmap(other.fileno(), 0, prot=mmap.PROT_READ) as other:
@@ -319,8 +319,8 @@ def main() -> None:
     parser.add_argument("--linerate", default="target/release/linerate", help="the program")
     parser.add_argument("--folder", type=Path, required=True, help="where everything is written")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--files", type=int, default=100_000, help="files of the first folder, of 1.7 KB on average")
-    parser.add_argument("--bytes", type=int, default=5_000_000_000, help="bytes of the second folder")
+    parser.add_argument("--files", type=int, default=100_000, help="number of files in the first folder, of 1.7 KB on average")
+    parser.add_argument("--bytes", type=int, default=5_000_000_000, help="bytes in the second folder")
     args = parser.parse_args()
     args.linerate = os.path.abspath(args.linerate)
 

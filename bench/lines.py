@@ -1,6 +1,6 @@
 """Prints measurements as JSON Lines, as records/README.md describes them, and runs interleaved rounds.
 
-`python bench/lines.py COMMAND [NAME=VERSION]...` prints a run line alone, for harnesses in other languages.
+`python bench/lines.py COMMAND [NAME=VERSION]...` prints only a run line, for harnesses in other languages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def cpu() -> str:
-    """The CPU's name with family and model, since virtual machines name several generations alike."""
+    """Returns the CPU's name with family and model, because virtual machines give several generations the same name."""
     try:
         fields = dict(re.findall(r"^([^\t:]+)\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M))
     except OSError:
@@ -34,7 +34,7 @@ def cpu() -> str:
 
 
 def linerate() -> str:
-    """Linerate's version, and the commit where the sources are a git checkout."""
+    """Returns Linerate's version, and the commit if the sources are a git checkout."""
     version = re.search(r'^version = "(.*)"', (REPOSITORY / "Cargo.toml").read_text(), re.M)[1]
     git = ["git", "-C", REPOSITORY, "describe", "--always", "--dirty", "--tags"]
     commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
@@ -42,15 +42,15 @@ def linerate() -> str:
 
 
 def command(program: str, arguments: Sequence[str]) -> str:
-    """The command with the last component of absolute paths only, and with `LINERATE_CPU` if it is set."""
+    """Returns the command with only the last component of absolute paths, and with `LINERATE_CPU` if it is set."""
     tier = os.environ.get("LINERATE_CPU")
     words = [re.sub(r"(^|=)/\S*/(?=[^/])", r"\1", word) for word in arguments]
     return shlex.join([*([f"LINERATE_CPU={tier}"] if tier else []), program, *words])
 
 
 def run(command: str, versions: Mapping[str, str], version: str = "") -> None:
-    """Prints the line of a run. `version` is Linerate's, if it is not that of this checkout. Measurements have the version
-    of the longest name in `versions` that their contender begins with."""
+    """Prints the line of a run. `version` is Linerate's, if it is not that of this checkout. A measurement has the version of the
+    longest name in `versions` with which its contender begins."""
     about = {
         "date": datetime.now(UTC).date().isoformat(),
         "cpu": cpu(),
@@ -64,7 +64,7 @@ def run(command: str, versions: Mapping[str, str], version: str = "") -> None:
 def measurement(
     shape: str, data: str, contender: str, params: Mapping[str, Any], metrics: Mapping[str, Any]
 ) -> None:
-    """Prints the line of a measurement. Parameters and metrics that are None are left out; a list has the rounds."""
+    """Prints the line of a measurement. Parameters and metrics that are None are left out; a list has values of rounds."""
     known = {name: figure(value) for name, value in metrics.items() if value not in (None, [])}
     params = {name: value for name, value in params.items() if value is not None}
     line = {"shape": shape, "data": data, "contender": contender, "params": params, "metrics": known}
@@ -72,7 +72,7 @@ def measurement(
 
 
 def figure(value: float | Sequence[float]) -> Any:
-    """An exact number, or median, lowest and highest of rounds, to six digits."""
+    """Returns an exact number, or median, lowest and highest of rounds, to six digits."""
     if isinstance(value, (int, float)):
         return value if isinstance(value, int) else _digits(value)
     median, low, high = map(_digits, (median_high(value), min(value), max(value)))
@@ -80,7 +80,7 @@ def figure(value: float | Sequence[float]) -> Any:
 
 
 def rounds(count: int, turns: Sequence[Callable[[], None]]) -> None:
-    """Gives every contender a turn in each round, beginning with another one each time."""
+    """Gives every contender a turn in each round, beginning with a different one each time."""
     for start in range(count):
         for i in range(len(turns)):
             turns[(start + i) % len(turns)]()

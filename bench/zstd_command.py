@@ -2,8 +2,8 @@
 
     python bench/zstd_command.py --linerate target/dist/linerate --folder DIR FILE...
 
-Every FILE (.zst) is decompressed to each of three outputs: /dev/null, a pipe that `cat` empties, and a new file in DIR, whose old
-one is deleted before. A figure is the median of the rounds.
+Every FILE (.zst) is decompressed to each of three outputs: /dev/null, a pipe that `cat` reads, and a new file in DIR, where the
+old file is deleted before. A figure is the median of the rounds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SHAPE = "zstd-command"
 
 
 def timed(arguments: list[str], output: str, folder: Path) -> tuple[float, float]:
-    """Runs a command; returns elapsed and CPU seconds."""
+    """Runs a command and returns elapsed and CPU seconds."""
     words = [*arguments, "-c"]
     reader = None
     with open(os.devnull, "r+b") as null:

@@ -1,8 +1,8 @@
 """Measures memory, threads and idle CPU time of `linerate gateway serve` with many connections.
 
-Run as `python bench/gateway/connections.py PROGRAM CONNECTIONS TRANSPORT`. Each connection identifies and receives the events of the small guild that is served
-without a file; all are idle for ten seconds; then each sends a heartbeat. Prints JSON Lines.
-Linux only; both programs need a descriptor for each connection (`ulimit -n`).
+Run as `python bench/gateway/connections.py PROGRAM CONNECTIONS TRANSPORT`. Each connection identifies and receives the events
+of the small guild that is served without a file. All connections are idle for ten seconds, then each sends a heartbeat. Prints
+JSON Lines. Linux only; both programs need a descriptor for each connection (`ulimit -n`).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ UPGRADE = (
 
 
 def frame(text: str) -> bytes:
-    """A text message, masked with zeros."""
+    """Returns a text message, masked with zeros."""
     return bytes([0x81, 0x80 | len(text), 0, 0, 0, 0]) + text.encode()
 
 
 def resources(process: subprocess.Popen[str]) -> tuple[int, int, float]:
-    """Resident kB, threads, and seconds of processor time."""
+    """Returns resident kB, the number of threads, and seconds of CPU time."""
     proc = Path(f"/proc/{process.pid}")
     status = dict(line.split(":", 1) for line in (proc / "status").read_text().splitlines())
     ticks = (proc / "stat").read_text().rsplit(")", 1)[1].split()[11:13]
@@ -40,7 +40,7 @@ def resources(process: subprocess.Popen[str]) -> tuple[int, int, float]:
 
 
 def read_until_silence(poll: select.epoll, sockets: dict[int, socket.socket], seconds: float) -> set[int]:
-    """Reads until `seconds` pass without data; returns the descriptors that received any."""
+    """Reads until `seconds` pass without data. Returns the descriptors that received data."""
     received, last = set(), time.monotonic()
     while time.monotonic() - last < seconds:
         for descriptor, _ in poll.poll(0.5):

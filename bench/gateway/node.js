@@ -3,12 +3,12 @@
 // Measures the npm package linerate beside zlib-sync, node:zlib and fzstd on connections of a gateway.
 //
 // Run as `node --expose-gc bench/gateway/node.js DIR [--rounds N]`, with NODE_PATH for the packages
-// (scripts/bench-gateway-node.sh); it prints JSON Lines. DIR has files of messages, each after its 4-byte little-endian length: payloads in X.msgs, their
-// compressed forms in X.zlib and X.zst. All output is compared with X.msgs first. CPU time of the process, with that of the thread
-// pool; contenders take turns in each round. Two modes:
+// (scripts/bench-gateway-node.sh). It prints JSON Lines. DIR has files of messages, each with its length in front (4 bytes,
+// little-endian): payloads in X.msgs, their compressed forms in X.zlib and X.zst. All output is compared with X.msgs first.
+// Figures are CPU time of the process, including the thread pool; contenders take turns in each round. There are two modes:
 //
 // * start: connections from their first message on
-// * live: messages after the last GUILD_CREATE; those before are decoded untimed
+// * live: messages after the last GUILD_CREATE; earlier messages are decoded untimed
 
 const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
@@ -17,7 +17,7 @@ const zlib = require('node:zlib');
 
 const ENDINGS = { 'zlib-stream': '.zlib', 'zstd-stream': '.zst' };
 
-// A package and its version; null if it is not installed, or not for this version of Node.js.
+// Returns a package and its version; null if it is not installed, or does not support this version of Node.js.
 function optional(name) {
   let module;
   try {
@@ -27,15 +27,15 @@ function optional(name) {
     return null;
   }
   const file = require.resolve(name);
-  // Not by `require`: a package need not export it.
+  // Read as a file, because a package need not export it for `require`.
   const inside = path.join('node_modules', name);
   const folder = file.slice(0, file.lastIndexOf(inside) + inside.length);
   const { version } = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'));
   return { module, version };
 }
 
-// Contenders: name, version, type of the result, and what begins a connection: a function from a message to its payload, or to a
-// promise of it. The first of a type is the base of comparisons.
+// Contenders: name, version, type of the result, and a function that begins a connection. It returns a function from a message
+// to its payload, or to a promise of it. The first contender with a type is the base of comparisons.
 function contenders(kind) {
   const all = [];
   const add = (name, version, result, begin) => all.push({ name, version, result, begin });
@@ -95,7 +95,7 @@ function contenders(kind) {
   return all;
 }
 
-// Messages through a stream of node:zlib, which works on the thread pool.
+// Decodes messages through a stream of node:zlib, which works on the thread pool.
 function byStream(stream, flush) {
   let parts = [];
   stream.on('data', (part) => parts.push(part));
@@ -120,7 +120,7 @@ function records(file) {
   return all;
 }
 
-// Connections: messages, their payloads, and the index of the first message that no GUILD_CREATE follows.
+// Returns connections: messages, their payloads, and the index of the first message after the last GUILD_CREATE.
 function connections(folder, kind) {
   const files = fs.readdirSync(folder).filter((name) => name.endsWith('.msgs')).sort();
   if (files.length === 0) throw new Error(`no .msgs files in ${folder}`);
@@ -137,12 +137,12 @@ async function verify({ name, begin }, all) {
     const decode = begin();
     for (let i = 0; i < frames.length; i++) {
       const got = Buffer.from(await decode(frames[i]));
-      if (!got.equals(payloads[i])) throw new Error(`${name} decodes message ${i} to other bytes`);
+      if (!got.equals(payloads[i])) throw new Error(`${name} decodes message ${i} to different bytes`);
     }
   }
 }
 
-// CPU microseconds for the messages after the first `skip`.
+// Returns CPU microseconds for a message after the first `skip`.
 async function time(begin, frames, skip) {
   const decode = begin();
   const isAsync = decode(frames[0]) instanceof Promise;
@@ -159,8 +159,8 @@ async function time(begin, frames, skip) {
   return (user + system) / timed.length;
 }
 
-// A connection of each contender that stays open, as bots have one. With the last instance of a class V8 drops the code
-// that it compiled for it, and the time of compiling it again would be that of the messages.
+// Connections that stay open, one for each contender, as in bots. When the last instance of a class is gone, V8 drops the code
+// that it compiled for the class, and the time to compile it again would count for the messages.
 const open = [];
 
 async function measure(folder, shape, kind, all, rounds) {
@@ -198,7 +198,7 @@ async function measure(folder, shape, kind, all, rounds) {
       metrics: {
         speed: figure(taken[i].map((us) => average / us)),
         time: figure(taken[i]),
-        // Each round's own ratio: what else the machine does changes all of a round.
+        // Quotients are taken within a round, because other work on the machine affects all of a round.
         speed_by_base: figure(taken[i].map((us, round) => taken[base][round] / us)),
       },
     });
@@ -207,7 +207,7 @@ async function measure(folder, shape, kind, all, rounds) {
 
 const print = (line) => console.log(JSON.stringify(line));
 
-// Median, lowest and highest of rounds, to six digits; a number if all are equal.
+// Returns the median, lowest and highest of rounds, to six digits, or a number if all are equal.
 function figure(values) {
   const sorted = values.map((value) => Number(value.toPrecision(6))).sort((a, b) => a - b);
   const [low, median, high] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)];

@@ -1,14 +1,14 @@
 """Measures pylinerate.gateway beside the libraries of Python clients: zlib, zstandard, backports.zstd.
 
-Run as `python bench/gateway/python.py --corpus DIR`; it prints JSON Lines. DIR has files of messages, each
-after its 4-byte little-endian length: payloads in X.msgs, their compressed forms in X.zlib and X.zst. All output is
-compared with X.msgs first. Five shapes:
+Run as `python bench/gateway/python.py --corpus DIR`. It prints JSON Lines. DIR has files of messages, each with its length in
+front (4 bytes, little-endian): payloads in X.msgs, their compressed forms in X.zlib and X.zst. All output is compared with
+X.msgs first. There are five shapes:
 
 * start: connections from their first message on
-* live: messages after the last GUILD_CREATE; those before are decoded untimed
+* live: messages after the last GUILD_CREATE; earlier messages are decoded untimed
 * many: 2,500 connections in turn, with the resident memory of each, in a child process
 * busy: the start of a connection while another thread computes, in wall time
-* dictionary: messages of at most 4 KiB, each a zstd frame of its own through a dictionary
+* dictionary: messages of at most 4 KiB, each a separate zstd frame with a dictionary
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ import lines
 
 ENDINGS = {"zlib-stream": "zlib", "zstd-stream": "zst"}
 CONNECTIONS = 2500
-#: Messages of a connection in the shape many, enough to fill the history of a decoder, and the timed ones of them.
+#: Number of messages of a connection in the shape many, enough to fill the window of a decoder, and how many are timed.
 MANY, LIVE = 30, 24
-#: Messages of a connection in the shape busy.
+#: Number of messages of a connection in the shape busy.
 BUSY = 200
-#: Shape dictionary: bytes of the dictionary, most bytes of a message, and messages of a connection.
+#: Shape dictionary: bytes of the dictionary, most bytes in a message, and number of messages of a connection.
 DICTIONARY, SMALL, FRAMES = 16 << 10, 4 << 10, 2000
 Decode = Callable[[bytes], Any]
-#: Messages of one connection: compressed form and payload.
+#: The messages of one connection, each as compressed form and payload.
 Stream = list[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A decoder of messages. Each call of `begin` begins a connection."""
+    """A decoder of messages. Each call of `begin` starts a connection."""
 
     name: str
     version: str
@@ -64,7 +64,7 @@ class Contender:
 
 @dataclass
 class Times:
-    """Seconds per message of a contender in each round, mean and worst."""
+    """Seconds per message of a contender in each round: mean and worst."""
 
     mean: list[float] = field(default_factory=list)
     worst: list[float] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Times:
 
 
 def contenders(kind: str) -> Iterator[Contender]:
-    """The installed contenders; the first one is the base of comparisons."""
+    """Yields the installed contenders; the first one is the base of comparisons."""
     for name, version, begin in peers(kind):
         yield Contender(name, version, "bytes", begin)
         yield Contender(name, version, "text", lambda begin=begin: as_text(begin()))
@@ -111,7 +111,7 @@ def peers(kind: str) -> Iterator[tuple[str, str, Callable[[], Decode]]]:
 
 
 def contenders_with_dictionary(dictionary: bytes) -> Iterator[Contender]:
-    """The contenders for frames through a dictionary; the first one is the base of comparisons."""
+    """Yields the contenders for frames with a dictionary; the first one is the base of comparisons."""
     zstandard = import_module("zstandard")
     known = zstandard.ZstdCompressionDict(dictionary)
     version = zstandard.__version__
@@ -155,7 +155,7 @@ def records(path: Path) -> list[bytes]:
 
 
 def streams(corpus: Path, kind: str) -> list[Stream]:
-    """The connections in a folder."""
+    """Returns the connections in a folder."""
     found = []
     for path in sorted(corpus.glob("*.msgs")):
         frames = records(path.with_suffix("." + ENDINGS[kind]))
@@ -166,13 +166,13 @@ def streams(corpus: Path, kind: str) -> list[Stream]:
 
 
 def settled(stream: Stream) -> int:
-    """The index of the first message that no GUILD_CREATE follows."""
+    """Returns the index of the first message after the last GUILD_CREATE."""
     large = [i for i, (_, payload) in enumerate(stream) if b'"t":"GUILD_CREATE"' in payload]
     return large[-1] + 1 if large else 0
 
 
 def framed(stream: Stream) -> tuple[Stream, bytes]:
-    """The small messages after the guilds, each a frame of its own, and their dictionary."""
+    """Returns the small messages after the guilds, each as a separate frame, and their dictionary."""
     zstandard = import_module("zstandard")
     payloads = [payload for _, payload in stream[settled(stream) :] if len(payload) <= SMALL]
     payloads = payloads[:FRAMES]
@@ -188,11 +188,11 @@ def verify(contender: Contender, all_streams: Iterable[Stream]) -> None:
             got = decode(frame)
             expected = {"bytes": payload, "text": None, "buffer": len(payload)}[contender.result]
             if (got.encode() if expected is None else got) != (payload if expected is None else expected):
-                raise SystemExit(f"{contender.name} decodes message {i} to other bytes")
+                raise SystemExit(f"{contender.name} decodes message {i} to different bytes")
 
 
 def time_stream(decode: Decode, stream: Stream, skip: int) -> float:
-    """CPU seconds for the messages after the first `skip`."""
+    """Returns CPU seconds for the messages after the first `skip`."""
     frames = [frame for frame, _ in stream]
     for frame in frames[:skip]:
         decode(frame)
@@ -204,7 +204,7 @@ def time_stream(decode: Decode, stream: Stream, skip: int) -> float:
 
 
 def time_busy(decode: Decode, stream: Stream) -> list[float]:
-    """Wall seconds for each message while another thread computes."""
+    """Returns wall seconds for each message while another thread computes."""
     stop = threading.Event()
 
     def compute() -> None:
@@ -224,7 +224,7 @@ def time_busy(decode: Decode, stream: Stream) -> list[float]:
 
 
 def many(kind: str, index: int, frames: list[bytes], rounds: int) -> tuple[list[float], int]:
-    """CPU seconds per message of many connections in turn, and resident bytes of each. Call it in a new process."""
+    """Returns CPU seconds per message of many connections in turn, and resident bytes of each. Needs a new process."""
     contender = [each for each in contenders(kind) if each.result == "bytes"][index]
     contender.begin()(frames[0])
     times = []
@@ -250,7 +250,7 @@ def resident() -> int:
 
 
 def excerpt(stream: Stream, kind: str) -> Stream:
-    """A short connection: GUILD_CREATE messages that fill the history, then events."""
+    """Returns a short connection: GUILD_CREATE messages that fill the window, then events."""
     at = settled(stream)
     payloads = [payload for _, payload in stream[: MANY - LIVE] + stream[at : at + LIVE]]
     if kind == "zlib-stream":
@@ -315,7 +315,7 @@ def measure(shape: str, kind: str, data: str, all_streams: list[Stream], rounds:
             "speed": [average / seconds for seconds in times.mean],
             "time": [seconds * 1e6 for seconds in times.mean],
             "longest": [seconds * 1e6 for seconds in times.worst],
-            # Each round's own ratio: what else the machine does changes all of a round.
+            # Quotients are taken within a round, because other work on the machine affects all of a round.
             "speed_by_base": [other / own for other, own in zip(taken[base].mean, times.mean)],
             "resident": times.resident,
         }
@@ -325,19 +325,19 @@ def measure(shape: str, kind: str, data: str, all_streams: list[Stream], rounds:
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="bench/gateway/python.py", description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", type=Path, required=True, help="folder of .msgs, .zlib and .zst files")
-    parser.add_argument("--rounds", type=int, default=7, help="times that each is measured [default: 7]")
+    parser.add_argument("--rounds", type=int, default=7, help="number of rounds [default: 7]")
     shapes = "start,live,many,busy,dictionary"
-    parser.add_argument("--shape", default=shapes, help="only these, as a,b")
+    parser.add_argument("--shape", default=shapes, help="only these shapes, as a,b")
     options = parser.parse_args(arguments)
     if _pylinerate.DEBUG_ASSERTIONS:
-        print("pylinerate was built for tests; to measure: pip install ./bindings/python", file=sys.stderr)
+        print("pylinerate was built for tests; to measure it, run: pip install ./bindings/python", file=sys.stderr)
     versions = {rival.name: rival.version for kind in ENDINGS for rival in contenders(kind)}
     versions["python"] = platform.python_version()
     lines.run(lines.command("bench/gateway/python.py", arguments), versions)
     for kind in ENDINGS:
         all_streams = streams(options.corpus, kind)
         for shape in options.shape.split(","):
-            # Of both kinds of streams it would be the same.
+            # The shape dictionary would be the same for both kinds of streams.
             if shape != "dictionary" or (kind == "zstd-stream" and module("zstandard")):
                 measure(shape, kind, options.corpus.name, all_streams, options.rounds)
 

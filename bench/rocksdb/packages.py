@@ -1,4 +1,4 @@
-"""Prints the stanzas of a Debian package list, read from standard input, as JSON objects, one a line."""
+"""Reads a Debian package list from standard input and prints its stanzas as JSON objects, one on each line."""
 
 import json
 import sys

@@ -1,12 +1,13 @@
-// Reads of databases whose SST files each have a dictionary of their own: by RocksDB itself, by libzstd with digested
-// dictionaries, by the plugin, and the same rows in as many files without dictionaries.
+// Reads databases whose SST files each have their own dictionary: with RocksDB itself, with libzstd and digested dictionaries,
+// with the plugin, and the same rows in as many files without dictionaries.
 //
 //   plugin [--NAME VALUE]... FOLDER
 //
-// Files are made in FOLDER and kept. Each contender is a process of its own, since a process can map 65,530 files. In each round
-// all contenders do the same operations, one after the other. Prints a measurement for each contender and operation as JSON Lines
-// (records/README.md): `time` is CPU time of a thread for an operation, `decompress` its share in DecompressBlock by RocksDB's own
-// clock, in a round of its own. Before RocksDB 10.4, which has no compression managers, only RocksDB itself is measured.
+// Files are made in FOLDER and kept. Each contender has its own process, because a process can map only 65,530 files. In each
+// round all contenders do the same operations, one after the other. Prints a measurement for each contender and operation as
+// JSON Lines (records/README.md): `time` is CPU time of a thread for an operation, and `decompress` its share in
+// DecompressBlock by RocksDB's own clock, in a separate round. Versions before RocksDB 10.4 have no compression managers, so only
+// RocksDB itself is measured.
 
 #include <fcntl.h>
 #include <rocksdb/cache.h>
@@ -35,7 +36,7 @@
 #if HAS_MANAGERS
 #include <linerate/rocksdb.h>
 
-// libzstd, as RocksDB's library contains and exports it.
+// The libzstd that RocksDB's library contains and exports.
 extern "C" {
 void* ZSTD_createDDict_byReference(const void* bytes, size_t len);
 size_t ZSTD_freeDDict(void* dictionary);
@@ -51,7 +52,7 @@ using rocksdb::Slice;
 using rocksdb::Status;
 
 #if HAS_MANAGERS
-// libzstd with digested dictionaries, by the same interface as the plugin: the best way to use it from outside.
+// libzstd with digested dictionaries, through the same interface as the plugin: the best way to use it from outside.
 class Digested : public rocksdb::DecompressorWrapper {
  public:
   Digested(std::shared_ptr<rocksdb::Decompressor> base, void* digest, const Slice& dictionary)
@@ -93,7 +94,7 @@ std::shared_ptr<rocksdb::CompressionManager> Manager(const std::string& contende
   return builtin;
 }
 
-// Bytes that the decompressor for a dictionary, trained on these rows, owns.
+// Bytes that the decompressor for a dictionary trained on these rows owns.
 size_t DictionaryBytes(rocksdb::CompressionManager& manager, const rocksdb::CompressionOptions& options,
                        const std::vector<std::string>& rows) {
   rocksdb::Compressor::DictSamples samples;
@@ -115,7 +116,7 @@ size_t DictionaryBytes(rocksdb::CompressionManager& manager, const rocksdb::Comp
 }
 #endif
 
-// A mapped file whose descriptor is closed: those of 30,000 files are more than many systems allow.
+// A mapped file whose descriptor is closed, because many systems do not allow 30,000 open files.
 class MappedFile : public rocksdb::FSRandomAccessFile {
  public:
   MappedFile(const char* start, size_t len) : start_(start), len_(len) {}
@@ -172,12 +173,12 @@ std::vector<std::string> List(const std::string& text) {
   return parts;
 }
 
-// Rows of a file of lines; empty if rows are generated.
+// Rows from a file of lines; empty if rows are generated.
 std::vector<std::string> lines;
 
 std::string RowOf(const Shape& shape, unsigned file, unsigned row) {
   if (lines.empty()) return Row(shape, file, row);
-  // Consecutive lines, from a place that looks random.
+  // Consecutive lines, from a pseudo-random place.
   return lines[(file * size_t{2654435761} + row) % lines.size()];
 }
 
@@ -191,14 +192,14 @@ struct Contender {
   int socket = -1;
 };
 
-// Where the time of an operation goes, by RocksDB's own clocks; what they do not cover is the rest.
+// Parts of an operation that RocksDB's own clocks measure, and the rest.
 const char* const kParts[] = {"read", "checksum", "decompress", "search in blocks", "rest"};
 
-// What a process answers.
+// The answer of a process.
 struct Answer {
   double time, elapsed;              // seconds for an operation
   double parts[std::size(kParts)];
-  uint64_t sum;                      // of the bytes read: alike for all contenders
+  uint64_t sum;                      // of the bytes read; the same for all contenders
 };
 
 struct Opened {
@@ -208,7 +209,7 @@ struct Opened {
 
 rocksdb::Options OptionsFor(const Contender& contender) {
   rocksdb::BlockBasedTableOptions table;
-  // Of the content: cached blocks are not compressed.
+  // Relative to the content, because cached blocks are not compressed.
   size_t content = 0;
   for (unsigned row = 0; row < contender.shape.rows; row++) content += RowOf(contender.shape, 0, row).size() + 20;
   const size_t cache = content * contender.shape.files / 100 * Number("cache");
@@ -217,7 +218,7 @@ rocksdb::Options OptionsFor(const Contender& contender) {
   return OptionsOf(contender.shape, table);
 }
 
-// Makes what is missing of the SST files, by two threads, and a database of as many as wanted.
+// Makes the missing SST files with two threads, and a database of the wanted number of them.
 void Provide(Contender& contender, const std::string& folder) {
   const Shape& shape = contender.shape;
   const std::string name = shape.compression + "-" + given["data"] + "-" + given["rows"] + "-" +
@@ -250,7 +251,7 @@ void Provide(Contender& contender, const std::string& folder) {
   std::ofstream(contender.database + "/made");
 }
 
-// Operations of one thread. Returns the sum of the bytes read.
+// Runs the operations of one thread. Returns the sum of the bytes read.
 uint64_t Read(rocksdb::DB& database, const Shape& shape, const std::string& operation, unsigned count, unsigned seed) {
   std::mt19937 random(seed);
   uint64_t sum = 0;
@@ -352,7 +353,7 @@ struct Request {
   bool clocks;
 };
 
-// The process of a contender: opens the database, then measures what it is asked to.
+// The process of a contender: opens the database, then measures the requested operations.
 [[noreturn]] void Serve(const Contender& contender, int socket) {
   rocksdb::Options options = OptionsFor(contender);
   Opened opened = {};
@@ -377,7 +378,7 @@ struct Request {
 #endif
   Check(rocksdb::DB::OpenForReadOnly(options, contender.database, &database), contender.database.c_str());
   opened.cpu = Seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu, opened.elapsed = Seconds(CLOCK_MONOTONIC) - start;
-  // What is made with the first block of a dictionary counts, too.
+  // Memory that is allocated with the first block of a dictionary also counts.
   std::unique_ptr<rocksdb::Iterator> first(database->NewIterator({}));
   for (unsigned file = 0; file < contender.shape.files; file++) first->Seek(Key(file, 0));
   first.reset();
@@ -399,7 +400,7 @@ T Receive(const Contender& contender) {
   std::exit(1);
 }
 
-// A line without its metrics. `part` is a step of an operation, `base` what the contender is compared with.
+// Prints a line up to its metrics. `part` is a step of an operation, `base` the contender to compare with.
 void Begin(const Contender& contender, const std::string& operation, unsigned threads, const char* part = nullptr,
            const char* base = nullptr) {
   std::string compression = contender.shape.compression.substr(1, contender.shape.compression.size() - 12);
@@ -422,7 +423,8 @@ void Print(const char* metric, std::vector<double> rounds, const char* end = ","
               end);
 }
 
-// The plugin's speed by that of others in the same round, each a line: the machine is as fast for both then.
+// Prints the plugin's speed relative to others, one on each line. The quotients are taken within a round, in which the machine is
+// as fast for both.
 void PrintQuotients(const std::vector<Contender>& contenders, const std::vector<std::vector<double>>& times, const Operation& operation) {
   for (size_t which = 0; which < contenders.size(); which++) {
     const Contender& ours = contenders[which];
@@ -443,7 +445,7 @@ void Compare(std::vector<Contender>& contenders, const std::string& name) {
   const unsigned rounds = Number("rounds");
   std::vector<std::vector<double>> times(contenders.size()), elapsed(contenders.size());
   std::vector<Answer> last(contenders.size());
-  // The first round warms up, the last looks where the time goes.
+  // The first round warms up; the last measures the parts of the time.
   for (unsigned round = 0; round <= rounds + 1; round++) {
     uint64_t sum = 0;
     for (size_t turn = 0; turn < contenders.size(); turn++) {
@@ -521,7 +523,7 @@ int main(int argc, char** argv) {
     if (contender.process == 0) close(pair[0]), Serve(contender, pair[1]);
     close(pair[1]);
     contender.socket = pair[0];
-    // One opens after the other.
+    // The contenders open one after the other.
     const Opened opened = Receive<Opened>(contender);
     uint64_t bytes = 0;
     for (const auto& file : std::filesystem::directory_iterator(contender.database)) {
@@ -533,6 +535,6 @@ int main(int argc, char** argv) {
     std::printf("\"beside\":%lu}}\n", static_cast<unsigned long>(opened.beside));
   }
   for (const std::string& operation : List(given["operations"])) Compare(contenders, operation);
-  // Other processes hold copies of the sockets: closing would not end them.
+  // Other processes have copies of the sockets, so closing them would not end the processes.
   for (Contender& contender : contenders) shutdown(contender.socket, SHUT_RDWR), waitpid(contender.process, nullptr, 0);
 }

@@ -1,10 +1,10 @@
 """Measures nginx, Apache and HAProxy with several encoders: CPU time per request, bytes, memory.
 
-Run as `python bench/servers/measure.py SERVER NAME=FILE...`. SERVER is nginx or apache, and each FILE a library that is
-loaded before zlib, or empty for zlib itself; or SERVER is haproxy, and each FILE a program that `scripts/haproxy-slz.sh`
-has built. Prints JSON Lines. Servers run on the loopback interface, as the user who runs this, with one process, and wrk sends
-requests for some seconds. Options: --seconds, --rounds, --levels, --pages (bytes), --servers
-(folder of unpacked packages, as `scripts/setup.sh servers` makes it). Linux only.
+Run as `python bench/servers/measure.py SERVER NAME=FILE...`. If SERVER is nginx or apache, each FILE is a library that is loaded
+before zlib, or empty for zlib itself. If SERVER is haproxy, each FILE is a program that `scripts/haproxy-slz.sh` has built.
+Prints JSON Lines. Servers run on the loopback interface with one process, as the current user, and wrk sends requests for some
+seconds. Options: --seconds, --rounds, --levels, --pages (bytes), --servers (folder of unpacked packages, as
+`scripts/setup.sh servers` makes it). Linux only.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HAPROXY_USERS = 500
 
 
 def page(size: int) -> bytes:
-    """HTML, then other text: files of the bench's corpus, one behind the other."""
+    """Returns a page of HTML, then other text: files of the bench's corpus, one after the other."""
     text = b"".join((lines.REPOSITORY / "crates/bench/corpus" / name).read_bytes() for name in CORPUS)
     return (text * (size // len(text) + 1))[:size]
 
@@ -49,7 +49,7 @@ def free_port() -> int:
 
 @dataclass
 class Server:
-    """A server that runs in a folder of its own, until it is left."""
+    """A server that runs in its own folder until the context ends."""
 
     command: list[str]
     configuration: str
@@ -90,7 +90,7 @@ class Server:
         self.temporary.cleanup()
 
     def write_page(self, size: int) -> str:
-        """Puts a page into the folder of pages; returns its address."""
+        """Puts a page into the folder of pages, and returns its address."""
         (self.folder / "html" / f"{size}.html").write_bytes(page(size))
         return f"http://127.0.0.1:{self.port}/{size}.html"
 
@@ -99,7 +99,7 @@ class Server:
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
     def resident(self) -> int:
-        """Resident memory in bytes."""
+        """Returns the resident memory in bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return 1024 * int(re.search(r"VmRSS:\s*(\d+)", status)[1])
 
@@ -109,7 +109,7 @@ class Server:
 
 
 def body_bytes(url: str, size: int) -> int:
-    """Bytes of a compressed page, which is checked."""
+    """Returns the size of a compressed page in bytes, after checking the page."""
     request = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})
     with urllib.request.urlopen(request) as response:
         body = response.read()
@@ -119,7 +119,7 @@ def body_bytes(url: str, size: int) -> int:
 
 
 def load(url: str, connections: int, seconds: float) -> int:
-    """Requests that were answered."""
+    """Returns the number of answered requests."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s"]
     command += ["-H", "Accept-Encoding: gzip", url]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -128,7 +128,7 @@ def load(url: str, connections: int, seconds: float) -> int:
 
 
 def slow_client(server: Server, url: str) -> int:
-    """Bytes of resident memory for each client that has read a few bytes of a large page."""
+    """Returns the resident memory, in bytes, for each client that has read only a few bytes of a large page."""
     before = server.resident()
     path = "/" + url.split("/", 3)[3]
     request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n".encode()
@@ -178,7 +178,7 @@ def apache(servers: Path, level: int, library: str) -> Server:
 
 
 def unpacked_libraries(program: str) -> dict[str, str]:
-    """The environment in which an unpacked program finds the libraries of its package."""
+    """Returns the environment in which an unpacked program finds the libraries of its package."""
     folders = (Path(program).parents[1] / "lib").iterdir()
     return {"LD_LIBRARY_PATH": ":".join(str(path) for path in folders if path.is_dir())}
 
@@ -197,7 +197,7 @@ def haproxy(program: str, backend: Server, *, limited: bool, level: int) -> Serv
 
 
 def has_levels(program: str) -> bool:
-    """Whether the level of HAProxy's encoder can be chosen: with our libslz."""
+    """Returns whether the level of HAProxy's encoder can be chosen, which needs our libslz."""
     return "linerate" in Path(program).name
 
 
@@ -213,7 +213,7 @@ def preload(library: str) -> dict[str, str]:
 
 
 def statistics(server: Server) -> dict[str, str]:
-    """The row of the frontend in HAProxy's own statistics."""
+    """Returns the row of the frontend in HAProxy's own statistics."""
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(server.folder / "stats"))
         client.sendall(b"show stat\n")
@@ -223,7 +223,7 @@ def statistics(server: Server) -> dict[str, str]:
 
 
 def server_version(options: argparse.Namespace) -> str:
-    """The version of the server, as it says it itself."""
+    """Returns the version that the server prints."""
     if options.server == "haproxy":
         program, libraries = options.contenders[0][1], {}
     else:
@@ -236,7 +236,7 @@ def server_version(options: argparse.Namespace) -> str:
 
 
 def measure_web(options: argparse.Namespace) -> None:
-    """nginx or Apache: each library and level with each page."""
+    """Measures nginx or Apache: each library and level with each page."""
     start = nginx if options.server == "nginx" else apache
     rows: dict[tuple[str, int, int], dict[str, Any]] = {}
     for _ in range(options.rounds):
@@ -264,7 +264,7 @@ def measure_web(options: argparse.Namespace) -> None:
 
 
 def measure_haproxy(options: argparse.Namespace) -> None:
-    """HAProxy between users and nginx, without a limit and with one."""
+    """Measures HAProxy between users and nginx, without a CPU limit and with one."""
     rows: dict[tuple[str, int, bool], dict[str, list[float]]] = {}
     with nginx(options.servers, 1, "", compresses=False) as backend:
         backend.write_page(HAPROXY_PAGE)
@@ -293,8 +293,8 @@ def haproxy_round(
         answered = load(url, HAPROXY_USERS, options.seconds)
         spent = server.cpu_seconds() - before
         row = statistics(server)
-        # `bout` counts what went through before it was compressed. Those under way count too: with many users they are
-        # a large part of a few seconds.
+        # `bout` counts bytes before compression. Requests in progress count too, because with many users they are a large
+        # part of a few seconds.
         came = max(int(row["bout"]), int(row["comp_in"]))
         saved = int(row["comp_in"]) - int(row["comp_out"])
         pages = came / HAPROXY_PAGE

@@ -1,4 +1,4 @@
-"""The benchmark on the sample in testdata/gateway."""
+"""Runs the benchmark on the sample in testdata/gateway."""
 
 import json
 import subprocess
@@ -51,7 +51,7 @@ def test_wrong_output_ends_the_run():
     wrong = [(frame, payload + b" ")]
     for contender in bench.contenders("zlib-stream"):
         bench.verify(contender, [stream])
-        with pytest.raises(SystemExit, match="to other bytes"):
+        with pytest.raises(SystemExit, match="to different bytes"):
             bench.verify(contender, [wrong])
 
 
