@@ -30,7 +30,8 @@ const TRAINED: usize = 64;
 pub struct PacksArgs {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Files whose dictionaries are packed, beside generated rows; also names below $LINERATE_CORPORA
+    /// Files whose dictionaries are packed, beside generated rows; also names below
+    /// $LINERATE_CORPORA
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }

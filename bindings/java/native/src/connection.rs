@@ -127,8 +127,8 @@ impl Connection {
         &mut self.parts
     }
 
-    /// Reserves `len` more bytes for parts. Fails if the incomplete message exceeds what a message within the
-    /// limits can have.
+    /// Reserves `len` more bytes for parts. Fails if the incomplete message exceeds what a message
+    /// within the limits can have.
     pub(crate) fn reserve_part(&mut self, len: usize, last: bool) -> Result<(), SessionError> {
         if let Some(error) = self.error() {
             return Err(error);

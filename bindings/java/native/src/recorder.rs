@@ -10,8 +10,9 @@ const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 /// Number of values in a [`Snapshot`].
 const NUMBERS: usize = Verdict::ALL.len() + 5 + QUANTILES.len();
 
-/// Statistics as the Java class `Stats` reads them: messages by verdict, compressed and payload bytes, nanoseconds of
-/// decoding, lost records, timed messages, quantiles of decoding times in nanoseconds.
+/// Statistics as the Java class `Stats` reads them: messages by verdict, compressed and payload
+/// bytes, nanoseconds of decoding, lost records, timed messages, quantiles of decoding times in
+/// nanoseconds.
 pub(crate) type Snapshot = [i64; NUMBERS];
 
 /// Makes a snapshot of statistics, whose histograms have counters of several types.

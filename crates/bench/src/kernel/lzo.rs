@@ -116,8 +116,8 @@ impl Encoder for Lzo {
             return Err("lzo: the output buffer is smaller than its worst case".into());
         }
         let mut len = out.len();
-        // SAFETY: input and output are valid for their lengths, the output holds the worst case, and
-        // working memory has the size that this variant asks for.
+        // SAFETY: input and output are valid for their lengths, the output holds the worst case,
+        // and working memory has the size that this variant asks for.
         let code = unsafe {
             let working = self.working.as_mut_ptr().cast();
             (self.compress)(input.as_ptr(), input.len(), out.as_mut_ptr(), &mut len, working)

@@ -134,8 +134,8 @@ impl<'a> HotCopies<'a> {
     fn digest(&mut self, index: usize) -> bool {
         self.copy_content(index);
         let object = &mut self.objects[self.words * index..][..self.words];
-        // SAFETY: the memory is aligned to 8 and as large as libzstd asked for; the content lives as
-        // long as this value, and is read through its own pointer only.
+        // SAFETY: the memory is aligned to 8 and as large as libzstd asked for; the content lives
+        // as long as this value, and is read through its own pointer only.
         let made = unsafe {
             ZSTD_initStaticDDict(
                 object.as_mut_ptr().cast(),
@@ -151,8 +151,8 @@ impl<'a> HotCopies<'a> {
 
     fn copy_content(&mut self, index: usize) {
         let bytes = &self.dictionaries[index];
-        // SAFETY: the place has `capacity` bytes, which is no less than any dictionary has, and is no part
-        // of one.
+        // SAFETY: the place has `capacity` bytes, which is no less than any dictionary has, and is
+        // no part of one.
         unsafe {
             let end = self.content.as_ptr().add(self.capacity);
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), end.sub(bytes.len()), bytes.len());
@@ -172,7 +172,8 @@ impl<'a> HotCopies<'a> {
     /// Copies the bytes of the dictionary, which are digested for one frame.
     pub(crate) fn copy_raw(&mut self, index: usize) -> With<'_> {
         self.copy_content(index);
-        // SAFETY: the last `len` bytes of the place were just written, and stay while this is borrowed.
+        // SAFETY: the last `len` bytes of the place were just written, and stay while this is
+        // borrowed.
         With::Raw(unsafe {
             std::slice::from_raw_parts(self.content.as_ptr().add(self.capacity - self.len), self.len)
         })
@@ -235,8 +236,9 @@ impl Context {
             With::Copied(copies) => copies.object.as_ptr().cast_const().cast(),
             With::Nothing | With::Raw(_) => core::ptr::null(),
         };
-        // SAFETY: all objects are alive, the lengths are those of the slices; no dictionary is a null
-        // pointer; a copied object is the bytes of one, whose content is where it was made for.
+        // SAFETY: all objects are alive, the lengths are those of the slices; no dictionary is a
+        // null pointer; a copied object is the bytes of one, whose content is where it was made
+        // for.
         let n = unsafe {
             match with {
                 With::Raw(bytes) => ZSTD_decompress_usingDict(

@@ -36,8 +36,9 @@ impl Target<'_> {
     }
 }
 
-/// `static native long decodeTo(long connection, Object part, boolean direct, int offset, int length, boolean last, Object into, boolean intoDirect, long intoAddress, int intoOffset, int room)`:
-/// the length of the payload. If it exceeds `room`, the payload is kept for `fetchTo`.
+/// `static native long decodeTo(long connection, Object part, boolean direct, int offset, int
+/// length, boolean last, Object into, boolean intoDirect, long intoAddress, int intoOffset, int
+/// room)`: the length of the payload. If it exceeds `room`, the payload is kept for `fetchTo`.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_decodeTo(
     env: *mut JNIEnv,
@@ -59,13 +60,14 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeTo(
     let target = Target { env, into, direct: into_direct, offset: into_offset };
     // An array may move while its payload is decoded, so only direct buffers are decoded into.
     let out = || match into_address {
-        // SAFETY: a direct buffer of this call, as Java declares by `into_direct`, whose bytes nobody else uses.
+        // SAFETY: a direct buffer of this call, as Java declares by `into_direct`, whose bytes
+        // nobody else uses.
         0 if into_direct => unsafe { env.output(into, into_offset, room) },
         0 => &mut [],
         address => {
             let out = ptr::with_exposed_provenance_mut::<u8>(address as usize);
-            // SAFETY: the address of `into`, which this call keeps alive. It has room for so many bytes, and nobody else uses
-            // them.
+            // SAFETY: the address of `into`, which this call keeps alive. It has room for so many
+            // bytes, and nobody else uses them.
             unsafe { slice::from_raw_parts_mut(out.add(into_offset as usize), room as usize) }
         }
     };
@@ -84,7 +86,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeTo(
     })
 }
 
-/// `static native long address(ByteBuffer buffer)`: the address of a direct buffer that is not empty.
+/// `static native long address(ByteBuffer buffer)`: the address of a direct buffer that is not
+/// empty.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_address(
     env: *mut JNIEnv,
@@ -96,7 +99,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_address(
         .map_or(0, |address| address.as_ptr().expose_provenance() as jlong)
 }
 
-/// `static native long pending(long connection)`: the length of the kept payload, -1 if there is none.
+/// `static native long pending(long connection)`: the length of the kept payload, -1 if there is
+/// none.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_pending(
     _: *mut JNIEnv,
@@ -106,8 +110,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_pending(
     with(connection, INCOMPLETE, |connection| connection.pending().map_or(INCOMPLETE, |len| len as jlong))
 }
 
-/// `static native long fetchTo(long connection, Object into, boolean intoDirect, int intoOffset)`: the length of the kept
-/// payload, for which there is room.
+/// `static native long fetchTo(long connection, Object into, boolean intoDirect, int intoOffset)`:
+/// the length of the kept payload, for which there is room.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_fetchTo(
     env: *mut JNIEnv,

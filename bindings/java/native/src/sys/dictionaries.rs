@@ -28,8 +28,8 @@ fn parse(mut all: &[u8]) -> Result<Dictionaries, Error> {
     Dictionaries::new(contents)
 }
 
-/// `static native String createDictionaries(byte[] all, long[] created)`: null, and the dictionaries in `created`; or why
-/// there are none.
+/// `static native String createDictionaries(byte[] all, long[] created)`: null, and the
+/// dictionaries in `created`; or why there are none.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_createDictionaries(
     env: *mut JNIEnv,
@@ -54,18 +54,21 @@ extern "system" fn Java_dev_linerate_gateway_Native_createDictionaries(
     }
 }
 
-/// `static native void freeDictionaries(long dictionaries)`: forgets them; connections that use them keep them.
+/// `static native void freeDictionaries(long dictionaries)`: forgets them; connections that use
+/// them keep them.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_freeDictionaries(
     _: *mut JNIEnv,
     _: jclass,
     dictionaries: jlong,
 ) {
-    // SAFETY: by the contract they were returned by `createDictionaries`, and they are freed only once.
+    // SAFETY: by the contract they were returned by `createDictionaries`, and they are freed only
+    // once.
     drop(unsafe { Arc::from_raw(address(dictionaries)) });
 }
 
-/// `static native void setDictionaries(long connection, long dictionaries)`: of a connection that had no message.
+/// `static native void setDictionaries(long connection, long dictionaries)`: of a connection that
+/// had no message.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_setDictionaries(
     _: *mut JNIEnv,
@@ -81,8 +84,8 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_setDictionaries(
     with(connection, (), |connection| connection.set_dictionaries(dictionaries));
 }
 
-/// `static native void dictionaryNumbers(long dictionaries, long[] into)`: writes the bytes held, then the ids in
-/// ascending order.
+/// `static native void dictionaryNumbers(long dictionaries, long[] into)`: writes the bytes held,
+/// then the ids in ascending order.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_dictionaryNumbers(
     env: *mut JNIEnv,

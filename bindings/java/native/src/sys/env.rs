@@ -40,7 +40,8 @@ impl<'c> Env<'c> {
         unsafe { &(**self.raw).v1_4 }
     }
 
-    /// Copies bytes from an array. Returns false with a pending exception if they are not within it.
+    /// Copies bytes from an array. Returns false with a pending exception if they are not within
+    /// it.
     ///
     /// # Safety
     /// `array` is a `byte[]` that Java passed to this call.
@@ -86,8 +87,8 @@ impl<'c> Env<'c> {
         true
     }
 
-    /// Copies bytes to an array, from `offset` on. Leaves a pending exception if it is shorter; Java then ignores the
-    /// returned value.
+    /// Copies bytes to an array, from `offset` on. Leaves a pending exception if it is shorter;
+    /// Java then ignores the returned value.
     ///
     /// # Safety
     /// `array` is a `byte[]` of this call.
@@ -97,7 +98,8 @@ impl<'c> Env<'c> {
         unsafe { (self.functions().SetByteArrayRegion)(self.raw, array, offset, len, from.as_ptr().cast()) };
     }
 
-    /// Copies numbers to the beginning of an array. Returns false with a pending exception if it is shorter.
+    /// Copies numbers to the beginning of an array. Returns false with a pending exception if it is
+    /// shorter.
     ///
     /// # Safety
     /// `array` is a `long[]` that Java passed to this call.
@@ -153,7 +155,8 @@ impl<'c> Env<'c> {
     /// The part of a direct buffer that output goes to.
     ///
     /// # Safety
-    /// `into` is a direct buffer that Java passed to this call, and nobody else uses these bytes meanwhile.
+    /// `into` is a direct buffer that Java passed to this call, and nobody else uses these bytes
+    /// meanwhile.
     pub(crate) unsafe fn output(self, into: jobject, offset: jint, room: jint) -> &'c mut [u8] {
         if room == 0 {
             return &mut []; // an empty buffer may have no address
@@ -180,7 +183,8 @@ impl<'c> Direct<'c> {
         if offset > self.capacity || len > self.capacity - offset {
             return None;
         }
-        // SAFETY: the range is within the buffer, which the call keeps alive; the caller excludes writers.
+        // SAFETY: the range is within the buffer, which the call keeps alive; the caller excludes
+        // writers.
         Some(unsafe { slice::from_raw_parts(self.address.add(offset), len) })
     }
 

@@ -10,7 +10,8 @@ use super::env::Env;
 use super::exports::with;
 use crate::frame::Frame;
 
-/// `static native void dropEvents(long connection, byte[] names, int length)`: the names, each with a line feed behind it.
+/// `static native void dropEvents(long connection, byte[] names, int length)`: the names, each with
+/// a line feed behind it.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_dropEvents(
     env: *mut JNIEnv,

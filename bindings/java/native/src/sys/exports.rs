@@ -33,7 +33,8 @@ pub(super) const DEFECT: jlong = -4;
 /// Runs `body` with a connection. After a panic it returns `defect`, and the connection is broken.
 pub(super) fn with<T>(connection: jlong, defect: T, body: impl FnOnce(&mut Connection) -> T) -> T {
     let connection = ptr::with_exposed_provenance_mut::<Connection>(connection as usize);
-    // SAFETY: by the contract it was returned by `create`, is not freed, and is not used by another thread.
+    // SAFETY: by the contract it was returned by `create`, is not freed, and is not used by another
+    // thread.
     let connection = unsafe { &mut *connection };
     catch_unwind(AssertUnwindSafe(|| body(connection))).unwrap_or_else(|_| {
         connection.set_broken();
@@ -41,11 +42,12 @@ pub(super) fn with<T>(connection: jlong, defect: T, body: impl FnOnce(&mut Conne
     })
 }
 
-/// Returns a function that copies a part of a websocket message from `offset` on. It returns false with a pending
-/// exception if the bytes are not within an array.
+/// Returns a function that copies a part of a websocket message from `offset` on. It returns false
+/// with a pending exception if the bytes are not within an array.
 ///
 /// # Safety
-/// `part` is an argument of the call of `env`: a direct `ByteBuffer` if `direct`, which has the bytes, otherwise a `byte[]`.
+/// `part` is an argument of the call of `env`: a direct `ByteBuffer` if `direct`, which has the
+/// bytes, otherwise a `byte[]`.
 pub(super) unsafe fn copy(
     env: Env<'_>,
     part: jobject,
@@ -63,8 +65,9 @@ pub(super) unsafe fn copy(
     }
 }
 
-/// Takes a part of a websocket message. `fill` writes all of it or returns false. After the last part the message is
-/// decoded, and `deliver` is called with the payload, which is at the beginning of `out` if it fits there.
+/// Takes a part of a websocket message. `fill` writes all of it or returns false. After the last
+/// part the message is decoded, and `deliver` is called with the payload, which is at the beginning
+/// of `out` if it fits there.
 pub(super) fn decode<'o>(
     connection: &mut Connection,
     len: jint,
@@ -133,8 +136,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_version(_: *mut JNIEnv, _: j
     VERSION
 }
 
-/// `static native long create(int transport, int maxMessage, int windowLog, int checks, int keepMessages, int keepBytes)`:
-/// a connection, 0 after a panic.
+/// `static native long create(int transport, int maxMessage, int windowLog, int checks, int
+/// keepMessages, int keepBytes)`: a connection, 0 after a panic.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_create(
     _: *mut JNIEnv,
@@ -175,8 +178,9 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_free(
     let _ = catch_unwind(AssertUnwindSafe(|| drop(connection)));
 }
 
-/// `static native byte[] decode(long connection, Object part, boolean direct, int offset, int length, boolean last)`:
-/// the payload. Null if the message is incomplete, on an error and after a panic; see `outcome`.
+/// `static native byte[] decode(long connection, Object part, boolean direct, int offset, int
+/// length, boolean last)`: the payload. Null if the message is incomplete, on an error and after a
+/// panic; see `outcome`.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_decode(
     env: *mut JNIEnv,
@@ -235,9 +239,9 @@ pub(super) fn ordinal(kind: Kind) -> Option<jlong> {
     }
 }
 
-/// `static native String error(long connection, long[] where)`: the error message; writes to `where` the ordinal of the
-/// Java enum `Kind`, the compressed offset on the connection, and the message index. Null without an error, and
-/// after a panic.
+/// `static native String error(long connection, long[] where)`: the error message; writes to
+/// `where` the ordinal of the Java enum `Kind`, the compressed offset on the connection, and the
+/// message index. Null without an error, and after a panic.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_error(
     env: *mut JNIEnv,
@@ -365,7 +369,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_live(_: *mut JNIEnv, _: jcla
     Connection::live()
 }
 
-/// `static native void trim()`: frees working memory that is not in use, and returns freed memory to the system.
+/// `static native void trim()`: frees working memory that is not in use, and returns freed memory
+/// to the system.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_trim(_: *mut JNIEnv, _: jclass) {
     // A panic in here leaks memory, nothing else.

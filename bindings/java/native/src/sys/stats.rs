@@ -29,7 +29,8 @@ fn with_recorder<T>(recorder: jlong, defect: T, body: impl FnOnce(&Recorder) -> 
     catch_unwind(AssertUnwindSafe(|| body(recorder))).unwrap_or(defect)
 }
 
-/// `static native String createRecorder(byte[] folder, byte[] name, long maxBytes, long maxAgeMillis, int maxFiles, boolean cpuTime, int capacity, int maxConnections, long[] created)`:
+/// `static native String createRecorder(byte[] folder, byte[] name, long maxBytes, long
+/// maxAgeMillis, int maxFiles, boolean cpuTime, int capacity, int maxConnections, long[] created)`:
 /// null, and the recorder in `created`; or why there is none. A null `folder` means no log.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_createRecorder(
@@ -152,7 +153,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_stats(
     found.is_some_and(|numbers| unsafe { env.write_longs(into, &numbers) })
 }
 
-/// `static native int recordedConnections(long recorder)`: connections that have statistics of their own.
+/// `static native int recordedConnections(long recorder)`: connections that have statistics of
+/// their own.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_recordedConnections(
     _: *mut JNIEnv,
@@ -162,7 +164,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_recordedConnections(
     with_recorder(recorder, 0, |recorder| length(recorder.connections()))
 }
 
-/// `static native String prometheus(long recorder)`: statistics in Prometheus' text format; null after a panic.
+/// `static native String prometheus(long recorder)`: statistics in Prometheus' text format; null
+/// after a panic.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_prometheus(
     env: *mut JNIEnv,

@@ -40,7 +40,8 @@ fn numbers(agreement: Agreement, role: Role) -> [i64; 4] {
     [bits(encoder), encoder.takeover.into(), bits(decoder), decoder.takeover.into()]
 }
 
-/// `static native String offer(int encoderBits, boolean encoderTakeover, int decoderBits, boolean decoderTakeover)`
+/// `static native String offer(int encoderBits, boolean encoderTakeover, int decoderBits, boolean
+/// decoderTakeover)`
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_offer(
     env: *mut JNIEnv,
@@ -56,8 +57,9 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_offer(
     catch_unwind(|| offer(&options)).map_or(ptr::null_mut(), |text| env.string(&text))
 }
 
-/// `static native String answer(byte[] offer, int encoderBits, boolean encoderTakeover, int decoderBits, boolean decoderTakeover, long[] agreed)`:
-/// the answer, and what was agreed on; null if no offer can be accepted.
+/// `static native String answer(byte[] offer, int encoderBits, boolean encoderTakeover, int
+/// decoderBits, boolean decoderTakeover, long[] agreed)`: the answer, and what was agreed on; null
+/// if no offer can be accepted.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_answer(
     env: *mut JNIEnv,
@@ -81,8 +83,9 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_answer(
     if written { env.string(&text) } else { ptr::null_mut() }
 }
 
-/// `static native String agree(byte[] answer, int encoderBits, boolean encoderTakeover, int decoderBits, boolean decoderTakeover, long[] agreed)`:
-/// null, and what was agreed on, or nothing if the server has declined; or why the answer fits no offer.
+/// `static native String agree(byte[] answer, int encoderBits, boolean encoderTakeover, int
+/// decoderBits, boolean decoderTakeover, long[] agreed)`: null, and what was agreed on, or nothing
+/// if the server has declined; or why the answer fits no offer.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_agree(
     env: *mut JNIEnv,
@@ -144,7 +147,8 @@ unsafe fn free<C>(address: jlong) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(held)));
 }
 
-/// `static native long createEncoder(int windowBits, boolean takeover, int level, boolean rememberPrepared)`: 0 for arguments that are not allowed.
+/// `static native long createEncoder(int windowBits, boolean takeover, int level, boolean
+/// rememberPrepared)`: 0 for arguments that are not allowed.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_createEncoder(
     _: *mut JNIEnv,
@@ -179,9 +183,10 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_bound(
     part_bound(len as usize) as jlong
 }
 
-/// `static native long encode(long encoder, Object part, boolean direct, int offset, int length, boolean whole, boolean last, ByteBuffer into, int intoOffset, int room)`:
-/// the bytes written for a whole message, `INCOMPLETE` if it is to be sent as it is; or those for a part of one, for which
-/// there is room.
+/// `static native long encode(long encoder, Object part, boolean direct, int offset, int length,
+/// boolean whole, boolean last, ByteBuffer into, int intoOffset, int room)`: the bytes written for
+/// a whole message, `INCOMPLETE` if it is to be sent as it is; or those for a part of one, for
+/// which there is room.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encode(
     env: *mut JNIEnv,
@@ -244,8 +249,8 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encoderMemory(
     unsafe { with(encoder, 0, |encoder: &mut linerate_websocket::Encoder| (own + encoder.memory()) as jlong) }
 }
 
-/// `static native long createPrepared(Object message, boolean direct, int offset, int length)`: a message for any number of
-/// encoders; `ERROR` if there is no memory for it, 0 after a panic.
+/// `static native long createPrepared(Object message, boolean direct, int offset, int length)`: a
+/// message for any number of encoders; `ERROR` if there is no memory for it, 0 after a panic.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_createPrepared(
     env: *mut JNIEnv,
@@ -268,7 +273,8 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_createPrepared(
     created(|| Ok(new_prepared(content)))
 }
 
-/// `static native void freePrepared(long prepared)`: forgets it; encoders keep what they need of it.
+/// `static native void freePrepared(long prepared)`: forgets it; encoders keep what they need of
+/// it.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_freePrepared(
     _: *mut JNIEnv,
@@ -279,8 +285,9 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_freePrepared(
     unsafe { free::<Prepared>(prepared) };
 }
 
-/// `static native long encodePrepared(long encoder, long prepared, ByteBuffer into, int intoOffset, int room)`: the bytes
-/// that the message has compressed, which are written if there is room; `INCOMPLETE` if it is to be sent as it is.
+/// `static native long encodePrepared(long encoder, long prepared, ByteBuffer into, int intoOffset,
+/// int room)`: the bytes that the message has compressed, which are written if there is room;
+/// `INCOMPLETE` if it is to be sent as it is.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encodePrepared(
     env: *mut JNIEnv,
@@ -310,8 +317,8 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encodePrepared(
     unsafe { with(encoder, DEFECT, encode) }
 }
 
-/// `static native long createDecoder(int windowBits, boolean takeover, int messageLimit, int ratioLimit)`: 0 for arguments
-/// that are not allowed.
+/// `static native long createDecoder(int windowBits, boolean takeover, int messageLimit, int
+/// ratioLimit)`: 0 for arguments that are not allowed.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_createDecoder(
     _: *mut JNIEnv,
@@ -337,8 +344,9 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_freeDecoder(
     unsafe { free::<websocket::MessageDecoder>(decoder) };
 }
 
-/// `static native long decode(long decoder, Object part, boolean direct, int offset, int length, boolean last, ByteBuffer into, int intoOffset, int room)`:
-/// bytes written, plus 2^31 times the bytes read, plus 2^62 if all of the part is decoded; `ERROR` or `DEFECT`.
+/// `static native long decode(long decoder, Object part, boolean direct, int offset, int length,
+/// boolean last, ByteBuffer into, int intoOffset, int room)`: bytes written, plus 2^31 times the
+/// bytes read, plus 2^62 if all of the part is decoded; `ERROR` or `DEFECT`.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_decode(
     env: *mut JNIEnv,

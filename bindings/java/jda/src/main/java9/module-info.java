@@ -1,4 +1,7 @@
-/** Linerate's decompressor in JDA, which this module does not require: its sockets are handed to JDA. */
+/**
+ * Linerate's decompressor in JDA, which this module does not require: its sockets are handed to
+ * JDA.
+ */
 module dev.linerate.gateway.jda {
     requires transitive dev.linerate.gateway;
 

@@ -3,8 +3,8 @@ package dev.linerate.gateway;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * A pool of arrays for the streams of all decompressors, one per processor. A stream holds one until it is read to
- * its end.
+ * A pool of arrays for the streams of all decompressors, one per processor. A stream holds one
+ * until it is read to its end.
  */
 final class ArrayPool {
     /** Longer arrays are not pooled. */

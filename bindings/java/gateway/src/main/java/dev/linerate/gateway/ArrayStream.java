@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
 
-/** Reads the beginning of an array. Unlike {@link java.io.ByteArrayInputStream} it can be reused for another array. */
+/**
+ * Reads the beginning of an array. Unlike {@link java.io.ByteArrayInputStream} it can be reused for
+ * another array.
+ */
 final class ArrayStream extends InputStream {
     /** Null after {@link #end}. */
     private byte[] array;

@@ -20,7 +20,9 @@ public class DecompressionException extends IOException {
         TRUNCATED,
         /** A payload or window is above the limits, or memory ran out. */
         LIMIT,
-        /** The stream is valid, but uses a feature that gateways do not use, such as a dictionary. */
+        /**
+         * The stream is valid, but uses a feature that gateways do not use, such as a dictionary.
+         */
         UNSUPPORTED
     }
 

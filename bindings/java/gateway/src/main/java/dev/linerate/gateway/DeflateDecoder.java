@@ -4,7 +4,8 @@ import java.io.Closeable;
 import java.nio.ByteBuffer;
 
 /**
- * Decompresses the messages that the peer of a websocket sends, without frames (RFC 7692, section 7.2.2).
+ * Decompresses the messages that the peer of a websocket sends, without frames (RFC 7692, section
+ * 7.2.2).
  *
  * <p>After a {@link DecompressionException} every call throws the same exception: the connection
  * cannot go on. Different threads may use a decoder, one at a time; a second thread gets an
@@ -95,8 +96,8 @@ public final class DeflateDecoder implements Closeable {
     }
 
     /**
-     * Frees the memory. It may be called from any thread and more than once; a thread that is decompressing finishes its
-     * call first.
+     * Frees the memory. It may be called from any thread and more than once; a thread that is
+     * decompressing finishes its call first.
      */
     @Override
     public void close() {

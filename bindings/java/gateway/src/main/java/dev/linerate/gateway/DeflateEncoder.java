@@ -4,7 +4,8 @@ import java.io.Closeable;
 import java.nio.ByteBuffer;
 
 /**
- * Compresses the messages that one side of a websocket sends, without frames (RFC 7692, section 7.2.1).
+ * Compresses the messages that one side of a websocket sends, without frames (RFC 7692, section
+ * 7.2.1).
  *
  * <p>Different threads may use an encoder, one at a time; a second thread gets an
  * {@link IllegalStateException}, as does any use after {@link #close}. An encoder that becomes
@@ -68,7 +69,8 @@ public final class DeflateEncoder implements Closeable {
      * @param last whether the message ends with this part
      * @param into a direct buffer that shares no memory with the part, with room for the
      *     {@link #bound}; its position moves past the output
-     * @throws IllegalArgumentException if {@code into} is not direct, is read-only, or has less room
+     * @throws IllegalArgumentException if {@code into} is not direct, is read-only, or has less
+     *     room
      */
     public void encodePart(ByteBuffer part, boolean last, ByteBuffer into) {
         if (into.remaining() < bound(part.remaining())) {
@@ -165,8 +167,8 @@ public final class DeflateEncoder implements Closeable {
     }
 
     /**
-     * Frees the memory. It may be called from any thread and more than once; a thread that is compressing finishes its
-     * message first.
+     * Frees the memory. It may be called from any thread and more than once; a thread that is
+     * compressing finishes its message first.
      */
     @Override
     public void close() {

@@ -33,7 +33,8 @@ public final class DeflateOptions {
     }
 
     /**
-     * Returns options with the same window in both directions, which is kept from one message to the next.
+     * Returns options with the same window in both directions, which is kept from one message to
+     * the next.
      *
      * @param bits the base-2 logarithm of its size in bytes, 8 to 15
      * @return the options
@@ -199,8 +200,10 @@ public final class DeflateOptions {
     /**
      * Returns a client's offers.
      *
-     * @return one or two, separated by a comma: the second one is for servers that cannot limit their window
-     * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
+     * @return one or two, separated by a comma: the second one is for servers that cannot limit
+     *     their window
+     * @throws UnsatisfiedLinkError if there is no native library for this platform; see
+     *     {@link NativeLoader}
      */
     public String offer() {
         NativeLoader.load();
@@ -217,7 +220,8 @@ public final class DeflateOptions {
      * @param offer the content of the client's header
      * @return the agreement, with the content of the server's header; null if no offer can be
      *     accepted, and the connection goes on without compression
-     * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
+     * @throws UnsatisfiedLinkError if there is no native library for this platform; see
+     *     {@link NativeLoader}
      */
     public DeflateAgreement answer(String offer) {
         NativeLoader.load();
@@ -235,7 +239,8 @@ public final class DeflateOptions {
      * @return the agreement; null if the server has declined
      * @throws IllegalArgumentException if the answer fits no offer; the client must then close the
      *     connection
-     * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
+     * @throws UnsatisfiedLinkError if there is no native library for this platform; see
+     *     {@link NativeLoader}
      */
     public DeflateAgreement agree(String answer) {
         NativeLoader.load();

@@ -19,7 +19,8 @@ public final class Dictionaries {
      * @param dictionaries each in zstd's format, with its own ID; at most one may be raw content,
      *     which serves frames that name no dictionary
      * @throws IllegalArgumentException if one is damaged, or two have the same ID
-     * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
+     * @throws UnsatisfiedLinkError if there is no native library for this platform; see
+     *     {@link NativeLoader}
      */
     public Dictionaries(byte[]... dictionaries) {
         NativeLoader.load();

@@ -3,8 +3,8 @@ package dev.linerate.gateway;
 import java.nio.ByteBuffer;
 
 /**
- * A reusable buffer outside the heap for payloads. It grows to the longest payload and allocates nothing after
- * that.
+ * A reusable buffer outside the heap for payloads. It grows to the longest payload and allocates
+ * nothing after that.
  *
  * <p>It belongs to the caller and is not thread-safe.
  */
@@ -30,8 +30,10 @@ public final class DirectBuffer {
     /**
      * Creates a buffer.
      *
-     * @param capacity the initial capacity in bytes. From 64 KiB on, payloads of zstd streams are decoded in place
-     * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
+     * @param capacity the initial capacity in bytes. From 64 KiB on, payloads of zstd streams are
+     *     decoded in place
+     * @throws UnsatisfiedLinkError if there is no native library for this platform; see
+     *     {@link NativeLoader}
      */
     public DirectBuffer(int capacity) {
         memory = allocate(capacity);

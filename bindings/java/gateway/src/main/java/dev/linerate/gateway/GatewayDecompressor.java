@@ -11,12 +11,12 @@ import java.util.function.LongFunction;
 import java.util.function.LongUnaryOperator;
 
 /**
- * The decompressor of one connection to a gateway: one zlib or zstd stream for as long as the connection
- * lives, flushed after each message.
+ * The decompressor of one connection to a gateway: one zlib or zstd stream for as long as the
+ * connection lives, flushed after each message.
  *
- * <p>Each call takes the content of one binary websocket message, the <em>frame</em>, and returns exactly one
- * payload. A message of {@link Transport#ZLIB} may be sent in several frames; until the last one the result is
- * null, or -1 where it is a length. Results are available as:
+ * <p>Each call takes the content of one binary websocket message, the <em>frame</em>, and returns
+ * exactly one payload. A message of {@link Transport#ZLIB} may be sent in several frames; until the
+ * last one the result is null, or -1 where it is a length. Results are available as:
  *
  * <ul>
  *   <li>{@link #decompress(byte[])}: a new array
@@ -25,12 +25,13 @@ import java.util.function.LongUnaryOperator;
  *   <li>{@link #decompress(ByteBuffer, DirectBuffer)}: memory outside the heap
  * </ul>
  *
- * <p><strong>Parts.</strong> Some websocket clients deliver a message in parts as they are received, with a flag for
- * the last one, in a {@link ByteBuffer} of any kind. These methods take such parts:
- * {@link #decompress(ByteBuffer, boolean)}, {@link #decompress(ByteBuffer, boolean, ReusableBuffer)},
- * {@link #decompress(ByteBuffer, boolean, DirectBuffer)} and {@link #open(ByteBuffer, boolean)}. Parts are kept
- * outside the heap until the last one; methods without the flag take the last part. With
- * {@code java.net.http.WebSocket}:
+ * <p><strong>Parts.</strong> Some websocket clients deliver a message in parts as they are
+ * received, with a flag for the last one, in a {@link ByteBuffer} of any kind. These methods take
+ * such parts: {@link #decompress(ByteBuffer, boolean)},
+ * {@link #decompress(ByteBuffer, boolean, ReusableBuffer)},
+ * {@link #decompress(ByteBuffer, boolean, DirectBuffer)} and {@link #open(ByteBuffer, boolean)}.
+ * Parts are kept outside the heap until the last one; methods without the flag take the last part.
+ * With {@code java.net.http.WebSocket}:
  *
  * <pre>{@code
  * public CompletionStage<?> onBinary(WebSocket socket, ByteBuffer part, boolean last) {
@@ -47,9 +48,10 @@ import java.util.function.LongUnaryOperator;
  * }
  * }</pre>
  *
- * <p><strong>Threads.</strong> A decompressor may be used by different threads, one at a time. On concurrent use
- * the second thread gets an {@link IllegalStateException}, and the state is unaffected. Only {@link #close} and
- * {@link #isClosed} may be called at any time. Different decompressors are independent.
+ * <p><strong>Threads.</strong> A decompressor may be used by different threads, one at a time. On
+ * concurrent use the second thread gets an {@link IllegalStateException}, and the state is
+ * unaffected. Only {@link #close} and {@link #isClosed} may be called at any time. Different
+ * decompressors are independent.
  *
  * <p><strong>Errors.</strong> After a {@link DecompressionException} every call throws the same
  * exception until {@link #reset}. For transports that are not
@@ -103,7 +105,8 @@ public final class GatewayDecompressor implements Closeable {
      *
      * @param transport the gateway's compression
      * @return a decompressor for a new connection
-     * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
+     * @throws UnsatisfiedLinkError if there is no native library for this platform; see
+     *     {@link NativeLoader}
      */
     public static GatewayDecompressor create(Transport transport) {
         return builder(transport).build();
@@ -153,11 +156,12 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Limits the window of zstd frames, and with it the memory of the connection. A frame with a larger
-         * window is an error of kind {@link DecompressionException.Kind#LIMIT} before anything is allocated for
-         * it. zlib's window is always at most 32 KiB.
+         * Limits the window of zstd frames, and with it the memory of the connection. A frame with
+         * a larger window is an error of kind {@link DecompressionException.Kind#LIMIT} before
+         * anything is allocated for it. zlib's window is always at most 32 KiB.
          *
-         * @param log the base-2 logarithm of the window in bytes, 10 to 27; default: 16, as gateways use
+         * @param log the base-2 logarithm of the window in bytes, 10 to 27; default: 16, as
+         *     gateways use
          * @return this
          * @throws IllegalArgumentException if it is not within that range
          */
@@ -290,8 +294,10 @@ public final class GatewayDecompressor implements Closeable {
      * @param length the length of the content in bytes
      * @return the payload; null if the message is incomplete
      * @throws DecompressionException if the stream is damaged or above the limits
-     * @throws IndexOutOfBoundsException if the range is not within the array; then nothing is decoded
-     * @throws OutOfMemoryError if the payload does not fit on the heap. This message is lost, later ones are not
+     * @throws IndexOutOfBoundsException if the range is not within the array; then nothing is
+     *     decoded
+     * @throws OutOfMemoryError if the payload does not fit on the heap. This message is lost, later
+     *     ones are not
      */
     public byte[] decompress(byte[] frame, int offset, int length) throws DecompressionException {
         Ranges.check(frame.length, offset, length);
@@ -301,12 +307,13 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Decompresses a part of a websocket message into a new array.
      *
-     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
-     *     limit; after an exception it is unchanged
+     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its
+     *     position is its limit; after an exception it is unchanged
      * @param last whether this is the last part of the websocket message
      * @return the payload; null if the message is incomplete
      * @throws DecompressionException if the stream is damaged or above the limits
-     * @throws OutOfMemoryError if the payload, or a copy of a read-only part, does not fit on the heap
+     * @throws OutOfMemoryError if the payload, or a copy of a read-only part, does not fit on the
+     *     heap
      */
     public byte[] decompress(ByteBuffer part, boolean last) throws DecompressionException {
         Object memory = Parts.memory(part);
@@ -356,8 +363,10 @@ public final class GatewayDecompressor implements Closeable {
      * @param into receives the payload; its length is 0 if there is none
      * @return the length of the payload in bytes; -1 if the message is incomplete
      * @throws DecompressionException if the stream is damaged or above the limits
-     * @throws IndexOutOfBoundsException if the range is not within the array; then nothing is decoded
-     * @throws OutOfMemoryError if the payload does not fit on the heap. This message is lost, later ones are not
+     * @throws IndexOutOfBoundsException if the range is not within the array; then nothing is
+     *     decoded
+     * @throws OutOfMemoryError if the payload does not fit on the heap. This message is lost, later
+     *     ones are not
      */
     public int decompress(byte[] frame, int offset, int length, ReusableBuffer into)
             throws DecompressionException {
@@ -368,13 +377,14 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Decompresses a part of a websocket message into a reused array.
      *
-     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
-     *     limit; after an exception it is unchanged
+     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its
+     *     position is its limit; after an exception it is unchanged
      * @param last whether this is the last part of the websocket message
      * @param into receives the payload; its length is 0 if there is none
      * @return the length of the payload in bytes; -1 if the message is incomplete
      * @throws DecompressionException if the stream is damaged or above the limits
-     * @throws OutOfMemoryError if the payload, or a copy of a read-only part, does not fit on the heap
+     * @throws OutOfMemoryError if the payload, or a copy of a read-only part, does not fit on the
+     *     heap
      */
     public int decompress(ByteBuffer part, boolean last, ReusableBuffer into) throws DecompressionException {
         Object memory = Parts.memory(part);
@@ -411,11 +421,13 @@ public final class GatewayDecompressor implements Closeable {
      *
      * @param frame the content of one websocket message; its position is set as by
      *     {@code decompress(frame, true, into)}
-     * @param into receives the payload; its length is 0 if there is none. Nobody may use its bytes meanwhile
+     * @param into receives the payload; its length is 0 if there is none. Nobody may use its bytes
+     *     meanwhile
      * @return whether there is a payload; false if the message is incomplete
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws IllegalArgumentException if the frame is the buffer of {@code into} itself
-     * @throws OutOfMemoryError if there is not enough memory for the payload, or for a copy of a read-only frame
+     * @throws OutOfMemoryError if there is not enough memory for the payload, or for a copy of a
+     *     read-only frame
      */
     public boolean decompress(ByteBuffer frame, DirectBuffer into) throws DecompressionException {
         return decompress(frame, true, into);
@@ -424,14 +436,16 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Decompresses a part of a websocket message into memory outside the heap.
      *
-     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
-     *     limit; after an exception it is unchanged
+     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its
+     *     position is its limit; after an exception it is unchanged
      * @param last whether this is the last part of the websocket message
-     * @param into receives the payload; its length is 0 if there is none. Nobody may use its bytes meanwhile
+     * @param into receives the payload; its length is 0 if there is none. Nobody may use its bytes
+     *     meanwhile
      * @return whether there is a payload; false if the message is incomplete
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws IllegalArgumentException if the part is the buffer of {@code into} itself
-     * @throws OutOfMemoryError if there is not enough memory for the payload, or for a copy of a read-only part
+     * @throws OutOfMemoryError if there is not enough memory for the payload, or for a copy of a
+     *     read-only part
      */
     public boolean decompress(ByteBuffer part, boolean last, DirectBuffer into) throws DecompressionException {
         if (part == into.buffer()) {
@@ -468,19 +482,22 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Decompresses a part of a websocket message into a buffer of the caller, of any kind, such as one of Netty's
-     * {@code ByteBuf.nioBuffer}. The payload goes to its position, which is set behind it.
+     * Decompresses a part of a websocket message into a buffer of the caller, of any kind, such as
+     * one of Netty's {@code ByteBuf.nioBuffer}. The payload goes to its position, which is set
+     * behind it.
      *
-     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
-     *     limit; after an exception other than {@link BufferOverflowException} it is unchanged
+     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its
+     *     position is its limit; after an exception other than {@link BufferOverflowException} it
+     *     is unchanged
      * @param last whether this is the last part of the websocket message
      * @param into receives the payload; its position is unchanged if there is none. Nobody may use
      *     the bytes of a direct buffer meanwhile. Its bytes from position to limit may change
      *     whatever the result is
      * @return the length of the payload in bytes; -1 if the message is incomplete
      * @throws DecompressionException if the stream is damaged or above the limits
-     * @throws BufferOverflowException if the payload is longer than what remains in {@code into}. It is kept until the
-     *     next message: {@link #pendingLength} returns its length, {@link #fetch} delivers it
+     * @throws BufferOverflowException if the payload is longer than what remains in {@code into}.
+     *     It is kept until the next message: {@link #pendingLength} returns its length,
+     *     {@link #fetch} delivers it
      * @throws ReadOnlyBufferException if {@code into} is read-only; then nothing is decoded
      * @throws IllegalArgumentException if both buffers are the same object
      * @throws OutOfMemoryError if a copy of a read-only part does not fit on the heap
@@ -515,7 +532,10 @@ public final class GatewayDecompressor implements Closeable {
         }
     }
 
-    /** Returns the length of the payload, which is kept if it exceeds {@code room}; -1 if the message is incomplete. */
+    /**
+     * Returns the length of the payload, which is kept if it exceeds {@code room}; -1 if the
+     * message is incomplete.
+     */
     private int decodeTo(
             long connection,
             Object part,
@@ -548,7 +568,8 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Delivers the payload that was too long for a buffer.
      *
-     * @param into receives the payload at its position, which is set behind it; unchanged if there is none
+     * @param into receives the payload at its position, which is set behind it; unchanged if there
+     *     is none
      * @return the length of the payload in bytes; -1 if there is none
      * @throws BufferOverflowException if the payload is longer than what remains; it is still kept
      * @throws ReadOnlyBufferException if {@code into} is read-only
@@ -583,13 +604,13 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Decompresses a message to be read as a stream. The message is decoded completely before this returns, so the
-     * stream need not be read to its end.
+     * Decompresses a message to be read as a stream. The message is decoded completely before this
+     * returns, so the stream need not be read to its end.
      *
      * @param frame the content of one websocket message
-     * @return the payload; null if the message is incomplete. Each payload has a stream of its own, which throws
-     *     {@link java.io.IOException} after it is closed, after the next message, and after {@link #reset}. Its reads
-     *     count as calls of this decompressor
+     * @return the payload; null if the message is incomplete. Each payload has a stream of its own,
+     *     which throws {@link java.io.IOException} after it is closed, after the next message, and
+     *     after {@link #reset}. Its reads count as calls of this decompressor
      * @throws DecompressionException if the stream is damaged or above the limits
      */
     public InputStream open(byte[] frame) throws DecompressionException {
@@ -597,18 +618,20 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Decompresses a message to be read as a stream. The message is decoded completely before this returns, so the
-     * stream need not be read to its end.
+     * Decompresses a message to be read as a stream. The message is decoded completely before this
+     * returns, so the stream need not be read to its end.
      *
      * @param frame an array with the content of one websocket message
      * @param offset the offset of the content
      * @param length the length of the content in bytes
-     * @return the payload; null if the message is incomplete. Each payload has a stream of its own, which throws
-     *     {@link java.io.IOException} after it is closed, after the next message, and after {@link #reset}. Its reads
-     *     count as calls of this decompressor
+     * @return the payload; null if the message is incomplete. Each payload has a stream of its own,
+     *     which throws {@link java.io.IOException} after it is closed, after the next message, and
+     *     after {@link #reset}. Its reads count as calls of this decompressor
      * @throws DecompressionException if the stream is damaged or above the limits
-     * @throws IndexOutOfBoundsException if the range is not within the array; then nothing is decoded
-     * @throws OutOfMemoryError if the payload does not fit on the heap. This message is lost, later ones are not
+     * @throws IndexOutOfBoundsException if the range is not within the array; then nothing is
+     *     decoded
+     * @throws OutOfMemoryError if the payload does not fit on the heap. This message is lost, later
+     *     ones are not
      */
     public InputStream open(byte[] frame, int offset, int length) throws DecompressionException {
         Ranges.check(frame.length, offset, length);
@@ -618,12 +641,13 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Decompresses a part of a websocket message to be read as a stream.
      *
-     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
-     *     limit; after an exception it is unchanged
+     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its
+     *     position is its limit; after an exception it is unchanged
      * @param last whether this is the last part of the websocket message
      * @return the payload, as {@link #open(byte[])} returns it; null if the message is incomplete
      * @throws DecompressionException if the stream is damaged or above the limits
-     * @throws OutOfMemoryError if the payload, or a copy of a read-only part, does not fit on the heap
+     * @throws OutOfMemoryError if the payload, or a copy of a read-only part, does not fit on the
+     *     heap
      */
     public InputStream open(ByteBuffer part, boolean last) throws DecompressionException {
         Object memory = Parts.memory(part);
@@ -688,7 +712,8 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Returns the event name of the last complete message.
      *
-     * @return its {@code t} with escapes not decoded; null if it has none, or without {@link Checks}
+     * @return its {@code t} with escapes not decoded; null if it has none, or without
+     *     {@link Checks}
      */
     public String lastEvent() {
         return query(Native::lastEvent);
@@ -709,8 +734,8 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Sets the last sequence number before this connection, when a session is resumed. Call it after {@link #reset};
-     * it is used only by checks of the sequence.
+     * Sets the last sequence number before this connection, when a session is resumed. Call it
+     * after {@link #reset}; it is used only by checks of the sequence.
      *
      * @param sequence the {@code s} of the last event received
      * @throws IllegalArgumentException if it is negative
@@ -778,8 +803,9 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Returns the recent messages of this connection, including a failed one, as a file for {@code linerate gateway
-     * replay}. They can be replayed only if none since the beginning of the connection was dropped.
+     * Returns the recent messages of this connection, including a failed one, as a file for
+     * {@code linerate gateway replay}. They can be replayed only if none since the beginning of the
+     * connection was dropped.
      *
      * @return the bytes of the file
      * @throws IllegalStateException unless {@link Builder#keepRecent} was set
@@ -830,8 +856,8 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Frees the memory of the connection. It may be called from any thread and more than once. If another thread is
-     * decoding a message, that thread finishes the message and frees the memory.
+     * Frees the memory of the connection. It may be called from any thread and more than once. If
+     * another thread is decoding a message, that thread finishes the message and frees the memory.
      */
     @Override
     public void close() {

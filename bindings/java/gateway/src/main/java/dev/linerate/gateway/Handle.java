@@ -48,7 +48,10 @@ final class Handle extends PhantomReference<Object> {
         }
     }
 
-    /** Frees the object, or leaves that to the thread inside. Returns true if this call has freed it. */
+    /**
+     * Frees the object, or leaves that to the thread inside. Returns true if this call has freed
+     * it.
+     */
     boolean close() {
         while (true) {
             if (STATE.compareAndSet(this, IDLE, CLOSED)) {

@@ -6,7 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 
-/** The C library of this process. A library that was linked with glibc does not load beside musl. */
+/**
+ * The C library of this process. A library that was linked with glibc does not load beside musl.
+ */
 final class Libc {
     private Libc() {}
 

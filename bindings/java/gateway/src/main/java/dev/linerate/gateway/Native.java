@@ -5,11 +5,12 @@ import java.nio.ByteBuffer;
 /**
  * The functions of the native library.
  *
- * <p>Contract of the caller, ensured by {@link Handle}: a connection is a result of {@link #create} that was not
- * passed to {@link #free}, and is used by one thread at a time. Arrays are not null, and ranges are valid.
+ * <p>Contract of the caller, ensured by {@link Handle}: a connection is a result of {@link #create}
+ * that was not passed to {@link #free}, and is used by one thread at a time. Arrays are not null,
+ * and ranges are valid.
  *
- * <p>A part of a websocket message is {@code length} bytes from {@code offset} of a {@code byte[]}, or, if
- * {@code direct}, of a direct {@code ByteBuffer}. Parts are kept until the {@code last} one.
+ * <p>A part of a websocket message is {@code length} bytes from {@code offset} of a {@code byte[]},
+ * or, if {@code direct}, of a direct {@code ByteBuffer}. Parts are kept until the {@code last} one.
  */
 final class Native {
     /** Version of the interface between this class and the library. */
@@ -66,7 +67,10 @@ final class Native {
     /** Writes the kept payload, for which there must be enough room. */
     static native long fetchTo(long connection, Object into, boolean intoDirect, int intoOffset);
 
-    /** Returns the error message; writes kind, offset and message index to {@code where}. Null after a defect. */
+    /**
+     * Returns the error message; writes kind, offset and message index to {@code where}. Null after
+     * a defect.
+     */
     static native String error(long connection, long[] where);
 
     static native void reset(long connection);

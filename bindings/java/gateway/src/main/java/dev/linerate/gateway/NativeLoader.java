@@ -8,8 +8,9 @@ import java.util.Locale;
  * Loads the native library. The first decompressor calls it implicitly.
  *
  * <p>The library for the platform is extracted from the jar to a directory of the user below
- * {@code java.io.tmpdir}, whose name contains a hash of the library, so that versions do not conflict. The system
- * property {@value #PATH_PROPERTY} names a library to load instead, or its directory.
+ * {@code java.io.tmpdir}, whose name contains a hash of the library, so that versions do not
+ * conflict. The system property {@value #PATH_PROPERTY} names a library to load instead, or its
+ * directory.
  */
 public final class NativeLoader {
     /** The system property that names a library or its directory. */
@@ -30,8 +31,8 @@ public final class NativeLoader {
     /**
      * Loads the library if it is not loaded yet.
      *
-     * @throws UnsatisfiedLinkError if there is none for this platform, or it cannot be loaded. The message is one
-     *     line with the reason; further calls throw the same
+     * @throws UnsatisfiedLinkError if there is none for this platform, or it cannot be loaded. The
+     *     message is one line with the reason; further calls throw the same
      */
     public static void load() {
         if (loaded == null) {
@@ -68,8 +69,8 @@ public final class NativeLoader {
     /**
      * Returns the platform name, as used in the jar.
      *
-     * @return operating system and architecture, such as {@code linux-x86_64}, and {@code -musl} on a Linux with that
-     *     C library, such as Alpine
+     * @return operating system and architecture, such as {@code linux-x86_64}, and {@code -musl} on
+     *     a Linux with that C library, such as Alpine
      */
     public static String platform() {
         String system = system(System.getProperty("os.name", "").toLowerCase(Locale.ROOT));
@@ -141,7 +142,8 @@ public final class NativeLoader {
                     throw e;
                 }
             }
-            // Another class loader of this process has loaded that file, and a file can be loaded only once.
+            // Another class loader of this process has loaded that file, and a file can be loaded
+            // only once.
             return loadFrom(resource.extractAnother(), EXTRACTED);
         } catch (IOException e) {
             throw failed(

@@ -184,7 +184,8 @@ final class NativeResource {
         if (!found.isDirectory() || !found.permissions().equals(PRIVATE)) {
             return false;
         }
-        // A file of this process belongs to the user; Java has no other way to find the user's principal.
+        // A file of this process belongs to the user; Java has no other way to find the user's
+        // principal.
         Path probe = Files.createTempFile("linerate-gateway-", ".tmp");
         try {
             return Files.getOwner(probe).equals(found.owner());

@@ -32,7 +32,9 @@ final class NativeResult {
         return exception(text, where);
     }
 
-    /** Returns the exception of an error, whose kind, offset and message index are in {@code where}. */
+    /**
+     * Returns the exception of an error, whose kind, offset and message index are in {@code where}.
+     */
     static DecompressionException exception(String text, long[] where) {
         return new DecompressionException(
                 DecompressionException.Kind.values()[(int) where[0]], text, where[1], where[2]);

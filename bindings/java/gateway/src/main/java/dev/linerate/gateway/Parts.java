@@ -3,11 +3,17 @@ package dev.linerate.gateway;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
 
-/** Locates the bytes of a buffer for the native library: in a direct buffer itself, otherwise in an array. */
+/**
+ * Locates the bytes of a buffer for the native library: in a direct buffer itself, otherwise in an
+ * array.
+ */
 final class Parts {
     private Parts() {}
 
-    /** Returns the object with the bytes: for a read-only heap buffer, whose array is inaccessible, a copy. */
+    /**
+     * Returns the object with the bytes: for a read-only heap buffer, whose array is inaccessible,
+     * a copy.
+     */
     static Object memory(ByteBuffer part) {
         if (part.isDirect()) {
             return part;

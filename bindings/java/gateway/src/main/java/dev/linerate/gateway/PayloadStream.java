@@ -5,11 +5,13 @@ import java.io.InputStream;
 import java.util.Objects;
 
 /**
- * Reads the payload of a message. The message is decoded completely before, so a reader may stop anywhere.
+ * Reads the payload of a message. The message is decoded completely before, so a reader may stop
+ * anywhere.
  *
- * <p>Each payload has its own stream, so that an old stream cannot read or close a later payload. The array is from
- * {@link ArrayPool} and is released when the last byte is read, when the stream is closed, or with the next
- * message. Reads hold the {@link Handle}, so that no array is released during a read.
+ * <p>Each payload has its own stream, so that an old stream cannot read or close a later payload.
+ * The array is from {@link ArrayPool} and is released when the last byte is read, when the stream
+ * is closed, or with the next message. Reads hold the {@link Handle}, so that no array is released
+ * during a read.
  */
 final class PayloadStream extends InputStream {
     /** Keeps the decompressor reachable as long as the stream is. */
@@ -116,7 +118,10 @@ final class PayloadStream extends InputStream {
         }
     }
 
-    /** Closes the stream, not the decompressor. It may be called again, and after the decompressor was closed. */
+    /**
+     * Closes the stream, not the decompressor. It may be called again, and after the decompressor
+     * was closed.
+     */
     @Override
     public void close() {
         try {

@@ -30,9 +30,11 @@ public final class PreparedMessage implements Closeable {
      * Copies a message. It is compressed at level 6 when an encoder first needs it, once for each
      * window size.
      *
-     * @param message the bytes from its position to its limit, in a buffer of any kind; its position does not change
+     * @param message the bytes from its position to its limit, in a buffer of any kind; its
+     *     position does not change
      * @throws OutOfMemoryError if there is not enough memory for the copy
-     * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
+     * @throws UnsatisfiedLinkError if there is no native library for this platform; see
+     *     {@link NativeLoader}
      */
     public PreparedMessage(ByteBuffer message) {
         NativeLoader.load();

@@ -6,7 +6,8 @@ import java.util.Set;
 import java.util.function.LongConsumer;
 
 /**
- * Frees native objects, such as the connections of decompressors, whose owners became unreachable without close.
+ * Frees native objects, such as the connections of decompressors, whose owners became unreachable
+ * without close.
  *
  * <p>Its thread runs only while there are such objects, so it does not keep the class loader of a
  * program alive that has closed all of them.

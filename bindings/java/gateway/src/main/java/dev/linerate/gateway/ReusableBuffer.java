@@ -7,7 +7,8 @@ import java.util.Arrays;
 /**
  * A reusable array for payloads. It grows to the longest payload and allocates nothing after that.
  *
- * <p>It belongs to the caller and is not thread-safe. One per thread suffices for all connections of that thread.
+ * <p>It belongs to the caller and is not thread-safe. One per thread suffices for all connections
+ * of that thread.
  */
 public final class ReusableBuffer {
     private static final int DEFAULT_CAPACITY = 64 << 10;
@@ -36,8 +37,8 @@ public final class ReusableBuffer {
     }
 
     /**
-     * Returns the array whose first {@link #length} bytes are the payload. A longer payload may replace it by
-     * another array.
+     * Returns the array whose first {@link #length} bytes are the payload. A longer payload may
+     * replace it by another array.
      *
      * @return the array itself, not a copy
      */
@@ -55,8 +56,9 @@ public final class ReusableBuffer {
     }
 
     /**
-     * Returns a stream that reads the payload from its beginning. It is the same object each time, so it makes no
-     * garbage. After the next payload it throws {@link java.io.IOException} until this method is called again.
+     * Returns a stream that reads the payload from its beginning. It is the same object each time,
+     * so it makes no garbage. After the next payload it throws {@link java.io.IOException} until
+     * this method is called again.
      *
      * @return a stream over the array; closing it has no effect
      */

@@ -76,7 +76,8 @@ public final class Stats {
     }
 
     /**
-     * Returns the number of messages that were decoded and timed: the first of each connection, and then one in 16.
+     * Returns the number of messages that were decoded and timed: the first of each connection, and
+     * then one in 16.
      *
      * @return messages
      */

@@ -193,7 +193,8 @@ public final class StatsRecorder implements Closeable {
          *
          * @return the recorder
          * @throws IOException if the log cannot be created
-         * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
+         * @throws UnsatisfiedLinkError if there is no native library for this platform; see
+         *     {@link NativeLoader}
          */
         public StatsRecorder start() throws IOException {
             return new StatsRecorder(this);

@@ -20,7 +20,10 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 /** Runs all tests of this package with {@code -Xcheck:jni}. */
 @Tag("children")
 class CheckedJniTest {
-    /** Runs the tests that start no other virtual machine; prints failures and the number that passed. */
+    /**
+     * Runs the tests that start no other virtual machine; prints failures and the number that
+     * passed.
+     */
     static final class Main {
         public static void main(String[] arguments) {
             LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()

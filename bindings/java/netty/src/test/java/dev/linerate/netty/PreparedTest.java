@@ -78,7 +78,10 @@ class PreparedTest {
         return frames;
     }
 
-    /** Sends prepared messages and others, whole and in fragments, in an order that depends on the seed. */
+    /**
+     * Sends prepared messages and others, whole and in fragments, in an order that depends on the
+     * seed.
+     */
     private static void exchange(Side.Pair pair, List<WebSocketFrame> prepared, long seed) {
         Random random = new Random(seed);
         try (pair) {

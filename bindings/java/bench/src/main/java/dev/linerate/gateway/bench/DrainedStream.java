@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * A stream over consecutive messages whose decoder must read each to its end: closing it reads the rest.
+ * A stream over consecutive messages whose decoder must read each to its end: closing it reads the
+ * rest.
  */
 abstract class DrainedStream extends InputStream {
     /** Shared by all streams: one thread reads them, and the content is discarded. */

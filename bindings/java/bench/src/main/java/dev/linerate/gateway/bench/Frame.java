@@ -2,7 +2,10 @@ package dev.linerate.gateway.bench;
 
 import java.nio.ByteBuffer;
 
-/** The content of one websocket message: in a Java array, as websocket libraries deliver it, and outside the heap. */
+/**
+ * The content of one websocket message: in a Java array, as websocket libraries deliver it, and
+ * outside the heap.
+ */
 final class Frame {
     final byte[] heap;
     final ByteBuffer direct;

@@ -22,9 +22,9 @@ abstract class JdkInflater implements Connection {
     }
 
     /**
-     * Used as JDA 6 uses it: each message goes through a new {@link InflaterOutputStream}, in pieces of 512 bytes, into a
-     * byte stream held by a soft reference, and is returned as a new array. A stream that grew above 2,048 bytes is
-     * replaced.
+     * Used as JDA 6 uses it: each message goes through a new {@link InflaterOutputStream}, in
+     * pieces of 512 bytes, into a byte stream held by a soft reference, and is returned as a new
+     * array. A stream that grew above 2,048 bytes is replaced.
      */
     static final class Bulk extends JdkInflater {
         private static final int KEPT = 2048;

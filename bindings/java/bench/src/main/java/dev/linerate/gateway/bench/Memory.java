@@ -7,7 +7,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Memory of connections that have filled their windows: growth of the process outside Java's heap, and of the heap. */
+/**
+ * Memory of connections that have filled their windows: growth of the process outside Java's heap,
+ * and of the heap.
+ */
 final class Memory {
     /** HELLO, READY and guilds. */
     private static final int MESSAGES = 30;

@@ -6,8 +6,8 @@ import dev.linerate.gateway.Transport;
 import java.io.InputStream;
 
 /**
- * Opens 2,500 connections, or many more that are never closed. Arguments: "live" or "forgotten", transport. Prints the
- * process's growth in KB.
+ * Opens 2,500 connections, or many more that are never closed. Arguments: "live" or "forgotten",
+ * transport. Prints the process's growth in KB.
  */
 public final class Crowd {
     private static final int CONNECTIONS = 2500;

@@ -75,7 +75,10 @@ class LifetimeTest {
         assertTrue(e instanceof IllegalStateException || e instanceof IOException, e::toString);
     }
 
-    /** The closing thread does not wait; the decoding thread finishes its message or gets an exception. */
+    /**
+     * The closing thread does not wait; the decoding thread finishes its message or gets an
+     * exception.
+     */
     @Test
     void closeWhileAnotherThreadDecodesAndReads() throws Exception {
         AtomicInteger decoded = new AtomicInteger();

@@ -72,7 +72,10 @@ class StreamEndTest {
         }
     }
 
-    /** A part of a zlib message waits for the rest, wherever it is split; a new connection discards it. */
+    /**
+     * A part of a zlib message waits for the rest, wherever it is split; a new connection discards
+     * it.
+     */
     @Test
     void truncatedZlibMessageWaitsForTheRest() throws IOException {
         byte[][] payloads = Wire.events(5);
@@ -103,7 +106,10 @@ class StreamEndTest {
         }
     }
 
-    /** A zlib message without its end looks like an incomplete one. Checks detect it with the next message. */
+    /**
+     * A zlib message without its end looks like an incomplete one. Checks detect it with the next
+     * message.
+     */
     @Test
     void checksDetectAZlibMessageWithoutItsEnd() throws IOException {
         byte[][] payloads = Wire.events(6);
@@ -124,7 +130,8 @@ class StreamEndTest {
                 } catch (DecompressionException e) {
                     error = e;
                 }
-                // Its last bytes contain no text, so the first bytes of the next message may complete it.
+                // Its last bytes contain no text, so the first bytes of the next message may
+                // complete it.
                 assertTrue(error != null || cut >= length - 5, "cut at " + cut + " of " + length);
             }
             Wire.assertGoodConnection(decompressor);

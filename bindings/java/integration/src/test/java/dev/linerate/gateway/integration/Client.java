@@ -21,8 +21,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A small client over {@link GatewayDecompressor}: identifies, answers HELLO, resumes when the connection ends
- * or its stream is damaged.
+ * A small client over {@link GatewayDecompressor}: identifies, answers HELLO, resumes when the
+ * connection ends or its stream is damaged.
  */
 final class Client implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 30;

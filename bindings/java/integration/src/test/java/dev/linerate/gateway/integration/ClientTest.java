@@ -49,7 +49,8 @@ class ClientTest {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--fragment", "40");
                 Client client = new Client(gateway.url(), transport)) {
             assertAllArrives(client);
-            // zstd fragments are frames of one websocket message, which the client's library reassembles.
+            // zstd fragments are frames of one websocket message, which the client's library
+            // reassembles.
             assertEquals(transport == Transport.ZLIB, client.incomplete() > EVENTS);
         }
     }

@@ -13,8 +13,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 
 /**
- * Accepts encrypted connections on a free port and forwards them to a gateway. As a SOCKS 5 proxy it forwards every
- * requested host and port to the gateway.
+ * Accepts encrypted connections on a free port and forwards them to a gateway. As a SOCKS 5 proxy
+ * it forwards every requested host and port to the gateway.
  */
 final class SecureFront implements AutoCloseable {
     private final ServerSocket server;

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Minimal events of one guild that JDA accepts, then messages of many lengths. The gateway sets the sequence
- * numbers; READY is 1, and RESUMED has a number too.
+ * Minimal events of one guild that JDA accepts, then messages of many lengths. The gateway sets the
+ * sequence numbers; READY is 1, and RESUMED has a number too.
  */
 final class Traffic {
     /** The client's user in the gateway's default READY. */

@@ -6,8 +6,8 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
- * The bytes that the client receives: the HTTP response, then websocket frames (RFC 6455) in which compressed
- * messages of a gateway are replaced by uncompressed ones.
+ * The bytes that the client receives: the HTTP response, then websocket frames (RFC 6455) in which
+ * compressed messages of a gateway are replaced by uncompressed ones.
  *
  * <p>All progress is in fields, so that a read can continue after a timeout.
  */
@@ -92,7 +92,10 @@ final class FrameStream extends InputStream {
         return count;
     }
 
-    /** Does one step. Returns the number of bytes for the client, 0 if another step is needed, -1 at the end. */
+    /**
+     * Does one step. Returns the number of bytes for the client, 0 if another step is needed, -1 at
+     * the end.
+     */
     private int step(byte[] into, int offset, int length) throws IOException {
         switch (phase) {
             case RESPONSE:

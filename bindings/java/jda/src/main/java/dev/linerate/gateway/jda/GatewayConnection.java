@@ -57,7 +57,9 @@ final class GatewayConnection {
         }
     }
 
-    /** Returns the array for the next bytes of the message, to be written from {@link #length} on. */
+    /**
+     * Returns the array for the next bytes of the message, to be written from {@link #length} on.
+     */
     byte[] ensureCapacity(int bytes) {
         int needed = length + bytes;
         if (this.message.length < needed) {
@@ -104,7 +106,10 @@ final class GatewayConnection {
         return e;
     }
 
-    /** The exception of a socket that was closed by another thread. Rethrows {@code state} if it reports concurrent use. */
+    /**
+     * The exception of a socket that was closed by another thread. Rethrows {@code state} if it
+     * reports concurrent use.
+     */
     SocketException closedError(IllegalStateException state) {
         if (!decompressor.isClosed()) {
             throw state;

@@ -11,7 +11,8 @@ import javax.net.SocketFactory;
 import javax.net.ssl.SSLSocketFactory;
 
 /**
- * Socket factories that add zstd-stream or zlib-stream to JDA, which has no interface for decompressors.
+ * Socket factories that add zstd-stream or zlib-stream to JDA, which has no interface for
+ * decompressors.
  *
  * <pre>{@code
  * JDABuilder.createDefault(token)
@@ -21,18 +22,20 @@ import javax.net.ssl.SSLSocketFactory;
  *     .build();
  * }</pre>
  *
- * <p>JDA lets programs choose the sockets of its websockets. These sockets request the transport from the gateway,
- * with the {@code compress} parameter of the request, and replace each compressed websocket message (RFC 6455) by an
- * uncompressed one before the websocket client reads it. Nothing of JDA or of its websocket client is patched, and
- * none of their classes is used. Each connection has its own decompressor, which is closed with the socket.
+ * <p>JDA lets programs choose the sockets of its websockets. These sockets request the transport
+ * from the gateway, with the {@code compress} parameter of the request, and replace each compressed
+ * websocket message (RFC 6455) by an uncompressed one before the websocket client reads it. Nothing
+ * of JDA or of its websocket client is patched, and none of their classes is used. Each connection
+ * has its own decompressor, which is closed with the socket.
  *
- * <p>Only gateway connections are changed: requests with an {@code encoding} parameter. Voice connections through the
- * same factory are passed through. JSON works with any compression setting of JDA; ETF needs
- * {@code Compression.NONE}. Extensions of the websocket protocol, such as permessage-deflate, are not supported; JDA
- * does not request them.
+ * <p>Only gateway connections are changed: requests with an {@code encoding} parameter. Voice
+ * connections through the same factory are passed through. JSON works with any compression setting
+ * of JDA; ETF needs {@code Compression.NONE}. Extensions of the websocket protocol, such as
+ * permessage-deflate, are not supported; JDA does not request them.
  *
- * <p>For a damaged stream, reading from the socket throws a {@link DecompressionException}. JDA then reconnects and
- * resumes its session. JDA itself logs the exception only at debug level; use {@link #onError} to be notified.
+ * <p>For a damaged stream, reading from the socket throws a {@link DecompressionException}. JDA
+ * then reconnects and resumes its session. JDA itself logs the exception only at debug level; use
+ * {@link #onError} to be notified.
  *
  * <p>Instances are immutable and serve all shards of a program.
  */
@@ -52,7 +55,8 @@ public final class GatewaySockets {
      * @param transport the transport to request from the gateway
      * @return the sockets
      * @throws IllegalArgumentException if the transport is not a stream, as gateways send
-     * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
+     * @throws UnsatisfiedLinkError if there is no native library for this platform; see
+     *     {@link NativeLoader}
      */
     public static GatewaySockets of(Transport transport) {
         if (!transport.isStream()) {
@@ -66,8 +70,8 @@ public final class GatewaySockets {
     /**
      * Returns sockets with decompressors of the caller, for other limits and checks.
      *
-     * @param decompressors supplies a new decompressor for each connection, which takes ownership; called by the
-     *     threads of the connections
+     * @param decompressors supplies a new decompressor for each connection, which takes ownership;
+     *     called by the threads of the connections
      * @return the sockets
      */
     public static GatewaySockets of(Supplier<GatewayDecompressor> decompressors) {

@@ -5,7 +5,10 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
-/** The bytes that the client sends. The request line is buffered until it is complete and may be edited. */
+/**
+ * The bytes that the client sends. The request line is buffered until it is complete and may be
+ * edited.
+ */
 final class RequestStream extends OutputStream {
     /** Edits the request line. */
     interface Editor {

@@ -13,8 +13,9 @@ import javax.net.ssl.SSLSession;
 import javax.net.ssl.SSLSocket;
 
 /**
- * An encrypted socket that decompresses gateway messages. Everything except the streams is delegated, so that clients
- * can verify host names and certificates through the session of an SSLSocket.
+ * An encrypted socket that decompresses gateway messages. Everything except the streams is
+ * delegated, so that clients can verify host names and certificates through the session of an
+ * SSLSocket.
  */
 final class SecureSocket extends SSLSocket {
     private final SSLSocket delegate;
