@@ -87,9 +87,11 @@ fn keep_alike(found: &mut Found, element: ElementType) {
             .notes
             .push(format!("The command is only for {}: h5repack takes one file at a time.", first.display()));
     }
-    found
-        .notes
-        .push("h5repack loads filters from the folder in HDF5_PLUGIN_PATH: set it to the folder with Linerate's plugins.".into());
+    found.notes.push(
+        "h5repack loads filters from the folder in HDF5_PLUGIN_PATH: set it to the folder with Linerate's \
+         plugins."
+            .into(),
+    );
 }
 
 /// The type of most of the arrays' bytes.

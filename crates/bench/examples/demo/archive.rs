@@ -30,8 +30,8 @@ pub(super) fn run() -> Result<String, String> {
     zstd_safe::compress(&mut frame, &all, ZSTD_LEVEL).map_err(zstd_error)?;
     let ratio = |size: usize| content as f64 / size as f64;
     Ok(format!(
-        "{} files: an Nx archive is {:.1} times smaller and reads one file in {:.2} ms; one frame of libzstd {ZSTD_LEVEL} \
-         is {:.1} times smaller, and takes {:.2} ms to reach the middle file.",
+        "{} files: an Nx archive is {:.1} times smaller and reads one file in {:.2} ms; one frame of \
+         libzstd {ZSTD_LEVEL} is {:.1} times smaller, and takes {:.2} ms to reach the middle file.",
         files.len(),
         ratio(nx.len()),
         1e3 * read_single_files(&archive)?,

@@ -335,9 +335,9 @@ pub fn sentence(found: &[Measurement]) -> Option<String> {
     let (batch, single) = (of("linerate", "cold", "batch")?, of("linerate", "cold", "single")?);
     let share = |m: &Measurement| metric(m, "speed_by_hot").map(|share| 100.0 * share);
     Some(format!(
-        "{} blocks of {} whose dictionaries are in no cache: libzstd decodes {:.0} MB/s, {:.0} % of its speed with a hot \
-         dictionary; its best way ({}) reaches {:.0} MB/s. linerate in batches decodes {:.0} MB/s, {:.0} % of its own hot \
-         speed and {:.2} times libzstd's best; one by one {:.2} times.",
+        "{} blocks of {} whose dictionaries are in no cache: libzstd decodes {:.0} MB/s, {:.0} % of its speed \
+         with a hot dictionary; its best way ({}) reaches {:.0} MB/s. linerate in batches decodes {:.0} MB/s, \
+         {:.0} % of its own hot speed and {:.2} times libzstd's best; one by one {:.2} times.",
         stock.data,
         stock.params["block"].as_str()?,
         speed(stock)?,
