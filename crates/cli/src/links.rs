@@ -1,10 +1,11 @@
-//! Links to the program by the names of programs that it stands in for: as `unpigz` it is `linerate gzip -d`.
+//! Links to the program by the names of other programs: called as `unpigz`, it is `linerate gzip -d`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Names of links, and the arguments that each puts before those of its caller. Not `pigz`, whose
-/// `-b` counts KiB. Who calls `unpigz` wants threads, most often for a pipe, which needs `-p`.
+/// Names of links, and the arguments that each puts before those of its caller. `pigz` is missing
+/// because its `-b` counts KiB. `unpigz` has `-p0`: its callers want threads, most often for a pipe,
+/// which is decompressed on one thread without `-p`.
 const LINKS: [(&str, &[&str]); 7] = [
     ("gzip", &["gzip"]),
     ("gunzip", &["gzip", "-d"]),
@@ -15,12 +16,12 @@ const LINKS: [(&str, &[&str]); 7] = [
     ("zstdcat", &["zstd", "-dcf"]),
 ];
 
-/// The command line that a link stands for. One that begins with any other name is returned as it is.
+/// Returns the command line that a link stands for. One that begins with another name is unchanged.
 pub(crate) fn follow(mut arguments: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     let called = arguments.next();
     let name = called.as_ref().and_then(|called| Path::new(called).file_stem()).and_then(OsStr::to_str);
     let link = LINKS.iter().find(|(link, _)| name == Some(*link));
-    // Its first word is what the help shows.
+    // The help shows the first word as the program's name.
     let program = if link.is_some() { Some("linerate".into()) } else { called };
     let before = link.map_or(&[][..], |(_, before)| before).iter().map(OsString::from);
     program.into_iter().chain(before).chain(arguments)

@@ -40,34 +40,35 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measure engines and settings on your data, and say which one saturates a drive or network
+    /// Measure engines and settings on your data, and name the one that keeps a drive or network busy
     ///
-    /// A sample of DATA is compressed and decompressed by every candidate on this machine. The plan is one
-    /// sentence, the command that applies the winner to all of the data, and a table of the candidates.
+    /// Every candidate compresses and decompresses a sample of DATA on this machine. The plan is one
+    /// sentence, the command that applies the best setting to all of the data, and a table of the candidates.
     Plan(Box<plan::Args>),
     /// Compress or decompress gzip, zlib, deflate and BGZF files
     ///
     /// Without other options each FILE is replaced by FILE.gz, which keeps its mode, owner and
-    /// times. The output appears under its name only when it is complete, and the source is
-    /// deleted only when the output has reached the disk.
+    /// times. The output gets its name only when it is complete, and FILE is deleted only when
+    /// the output is on the disk.
     Gzip(Box<gzip::Args>),
-    /// Encode or decode arrays of waveforms with Delta-Rice, and find parameters for them
+    /// Encode and decode arrays of waveforms with Delta-Rice, and find parameters for them
     Rice(Box<rice::Args>),
     /// List, check, extract, pack and change Nx archives
     Nx(Box<nx::Args>),
     /// Compress or decompress zstd files
     ///
-    /// Without other options each FILE is compressed to FILE.zst, which gets its mode, owner and times, and FILE is
-    /// kept. Options and suffixes are those of `zstd`. The output appears under its name only when it is complete.
+    /// Without other options each FILE is compressed to FILE.zst, which gets its mode, owner and
+    /// times, and FILE is kept. Options and suffixes are those of `zstd`. The output gets its name
+    /// only when it is complete.
     Zstd(Box<zstd::Args>),
     /// Train dictionaries for small zstd blocks, store blocks and dictionaries, and read RocksDB's SST files
     Dict(Box<dict::Args>),
     /// Replay, measure, record and transcode the compressed connections of chat gateways
     Gateway(Box<gateway::Args>),
-    /// Remove temporary files that killed runs left below folders
+    /// Remove the temporary files of killed runs from folders
     ///
-    /// A run that is killed while it writes a file may leave what it has written under a temporary name.
-    /// Those files are removed, never those of a running process.
+    /// A run that is killed while it writes a file may leave the incomplete file under a temporary
+    /// name. Those files are removed, but never those of a running process.
     Clean(clean::Args),
     /// Print a completion script for a shell
     Completions(pages::CompletionsArgs),
@@ -92,8 +93,9 @@ fn main() -> ExitCode {
     if printer::stdout_failed() { ExitCode::FAILURE } else { code }
 }
 
-/// Parses the command line by the description of its subcommand alone: describing all of them takes longer than a small file
-/// does. `None` where the whole description is needed: for help, the version and what is wrong.
+/// Parses the command line with the description of its subcommand alone, since building the
+/// description of all subcommands takes longer than compressing a small file. Returns `None` where
+/// the whole description is needed: for help, the version, and errors in the command line.
 fn parse_alone(arguments: &[OsString]) -> Option<Command> {
     let after = arguments.get(1..)?;
     Some(match after.first()?.to_str()? {
@@ -123,7 +125,7 @@ fn parse(arguments: &[OsString]) -> Command {
     cli.command
 }
 
-/// Prints help, the version or what is wrong with the command line, and ends the program.
+/// Prints help, the version or the error in the command line, and ends the program.
 fn exit(error: &clap::Error) -> ! {
     if !error.use_stderr() {
         let printed = closed::check_stdout().and_then(|()| error.print()).and_then(|()| io::stdout().flush());

@@ -1,4 +1,4 @@
-//! Every command that a page names, in its code and in its text, exists with its options.
+//! Checks that every command that a page names, in its code and in its text, exists with its options.
 
 use std::ffi::OsString;
 
@@ -13,7 +13,7 @@ fn root() -> clap::Command {
     root
 }
 
-/// A span of code such as `nx pack`, without the program's name.
+/// The words of a span of code such as `nx pack`, which lacks the program's name.
 fn short_call(root: &clap::Command, span: &str) -> Option<Vec<String>> {
     let words: Vec<String> = span.split_whitespace().map(str::to_owned).collect();
     let [group, name, ..] = &words[..] else { return None };
@@ -21,7 +21,7 @@ fn short_call(root: &clap::Command, span: &str) -> Option<Vec<String>> {
     (has_subcommands && is_name(name)).then_some(words)
 }
 
-/// What of a call does not exist.
+/// Returns a sentence about a subcommand or option of the call that does not exist.
 fn missing(root: &clap::Command, words: &[String]) -> Option<String> {
     let line = ["linerate"].into_iter().chain(words.iter().map(String::as_str)).map(OsString::from);
     let words = match zstd::rewrite(line) {

@@ -1,4 +1,4 @@
-//! `linerate clean`: removes temporary files that killed runs left.
+//! `linerate clean`: removes the temporary files of killed runs.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,10 +19,10 @@ Examples:
 
 Leftovers:
   Incomplete files have names like .linerate-5f3a-1c2-9d4e1-0.tmp on systems that cannot keep them
-  unnamed. The name has the number of the process that writes the file. A file is removed if its process
-  has ended; where that is unknown, as on a network drive that another machine writes to, if it has not
-  been written to for a day. Every run of linerate that writes a file removes the leftovers in its
-  folder first: this subcommand is for folders that are no longer written to.";
+  unnamed. The name contains the ID of the process that writes the file. A file is removed if that
+  process has ended. Where this is unknown, as on a network drive that another machine writes to, a file
+  is removed if it has not been written to for a day. Every run of linerate that writes a file first
+  removes the leftovers in its folder: this subcommand is for folders that are no longer written to.";
 
 #[derive(clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     verbosity: VerbosityArgs,
 
-    /// Folders; links below them are not followed
+    /// Folders to clean with all folders below them; links are not followed
     #[arg(required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     folders: Vec<PathBuf>,
 }

@@ -1,4 +1,5 @@
-//! Completion scripts and manual pages, made from the same description as the help.
+//! `linerate completions` and `linerate man`: completion scripts and manual pages, made from the
+//! description that the help is made from.
 
 use std::io::{self, Write};
 use std::iter;
@@ -21,18 +22,18 @@ const MAN_EXAMPLES: &str = "\
 Examples:
   linerate man > linerate.1                  the page of `linerate` itself
   linerate man rice encode | man -l -
-  linerate man --list                        all subcommands that have a page";
+  linerate man --list                        the subcommands that have a page";
 
-/// For `bash`, put the output in /usr/share/bash-completion/completions/linerate.
+/// Bash reads the script from /usr/share/bash-completion/completions/linerate.
 #[derive(clap::Args)]
 #[command(after_help = format!("{COMPLETIONS_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// The shell that the script is for
     #[arg(value_enum)]
     shell: Shell,
 }
 
-/// Without an argument the page of `linerate` itself.
+/// Without an argument, prints the page of `linerate` itself.
 #[derive(clap::Args)]
 #[command(after_help = format!("{MAN_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct ManArgs {
@@ -51,20 +52,23 @@ pub(crate) fn completions(args: &CompletionsArgs) -> ExitCode {
 
 pub(crate) fn man(args: &ManArgs) -> ExitCode {
     let mut root = command();
-    // Gives subcommands their full names.
+    // Sets the full names of subcommands.
     root.build();
     if args.list {
         return print(paths(&root).map(|path| path + "\n").collect::<String>().as_bytes());
     }
     let found = args.subcommand.iter().try_fold(&root, |command, name| command.find_subcommand(name));
     let Some(command) = found else {
-        eprintln!("linerate: there is no subcommand `{}`", args.subcommand.join(" "));
+        eprintln!(
+            "linerate: there is no subcommand `{}`; `linerate man --list` lists all",
+            args.subcommand.join(" ")
+        );
         return ExitCode::from(exit_code::USAGE);
     };
     print(&page(command.clone()))
 }
 
-/// The subcommands below `command`, as [`man`] takes them: `rice`, `rice encode`.
+/// The names of the subcommands below `command`, as [`man`] takes them: `rice`, `rice encode`.
 fn paths(command: &Command) -> Box<dyn Iterator<Item = String> + '_> {
     let shown = command.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help");
     Box::new(shown.flat_map(|c| {
@@ -83,8 +87,8 @@ fn page(command: Command) -> Vec<u8> {
     page
 }
 
-/// The text after the options. A paragraph whose first line ends in a colon is a section of that
-/// name. The lines of lists stay lines.
+/// Formats the text after the options in roff. A paragraph whose first line ends in a colon becomes
+/// a section of that name. Lists keep their lines.
 fn sections(text: &str) -> String {
     let mut roff = String::new();
     for paragraph in text.split("\n\n") {
@@ -107,7 +111,7 @@ fn sections(text: &str) -> String {
     roff
 }
 
-/// A line of text that roff takes as it is.
+/// Escapes a line of text, so that roff prints it unchanged.
 fn literal(line: &str) -> String {
     let line = line.replace('\\', "\\e").replace('-', "\\-");
     if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line }

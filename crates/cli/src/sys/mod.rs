@@ -1,4 +1,4 @@
-//! What happens before `main`.
+//! Code that runs before `main`.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Aligns the columns of a table: the first one to the left, all others to the right.
+//! Aligns the columns of a table: the first one left, all others right.
 
 /// Formats each row as a line, with two spaces between columns.
 pub(crate) fn aligned<R: AsRef<[String]>>(rows: &[R]) -> Vec<String> {

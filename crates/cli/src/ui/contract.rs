@@ -1,4 +1,4 @@
-//! Tests of the contract that all subcommands keep (docs/reference/cli.md), over clap's description of them.
+//! Tests the contract of all subcommands (docs/reference/cli.md) on clap's description of them.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ const EXEMPT: [&str; 2] = ["gzip", "zstd"];
 /// Short flags that clap adds everywhere.
 const BUILT_IN: [char; 2] = ['h', 'V'];
 
-/// The subcommands of a command that its help lists.
+/// The subcommands that the help of `command` lists.
 fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set())
 }
 
-/// The subcommands that do something, by name (`rice encode`), in the order of the help.
+/// The subcommands without subcommands of their own, by name (`rice encode`), in the order of the help.
 fn leaves() -> Vec<(String, Command)> {
     fn visit(command: &Command, path: &str, found: &mut Vec<(String, Command)>) {
         for sub in shown(command) {
@@ -99,7 +99,7 @@ fn a_short_flag_has_one_long_name_in_all_subcommands() {
         let (first, before) = names.entry(flag).or_insert_with(|| (command.clone(), long.clone()));
         assert_eq!(*before, long, "-{flag} of `{first}` and of `{command}`");
     }
-    // The exempt ones agree wherever the flag is one of the contract.
+    // The exempt subcommands agree on the flags of the contract.
     for (name, command) in leaves().iter().filter(|(name, _)| EXEMPT.contains(&name.as_str())) {
         for flag in ['o', 'f', 'k', 'q', 'v', 'p', 'b'] {
             let found = short(command, flag).and_then(Arg::get_long);
@@ -112,7 +112,7 @@ fn a_short_flag_has_one_long_name_in_all_subcommands() {
 #[test]
 fn shared_flags_have_the_same_help_in_all_subcommands() {
     let mut texts: BTreeMap<String, (String, String)> = BTreeMap::new();
-    // `nx bench` prints one array, and measures with 1, 2, 4 .. threads.
+    // `nx bench` differs: it prints one JSON array, and measures with 1, 2, 4 .. threads.
     for (name, command) in leaves().iter().filter(|(name, _)| name != "nx bench") {
         for flag in ["verbose", "quiet", "json", "threads"] {
             let Some(arg) = long(command, flag) else { continue };

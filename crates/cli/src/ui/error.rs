@@ -1,4 +1,4 @@
-//! `CliError`: why a file was not processed, and its message.
+//! `CliError`: why a file was not processed, and the message about it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,19 +7,19 @@ use std::path::Path;
 
 use linerate_core::{Error, Kind};
 
-/// Why a file was not processed. Displayed as one line without the file's name, which the reporter puts
-/// before it.
+/// Why a file was not processed. It is displayed as one line without the file's name; the reporter
+/// prints the name before it.
 #[derive(Debug)]
 pub(crate) enum CliError {
-    /// The file is not one to process (a directory, say). Reported as a warning.
+    /// The file was passed over (a directory, for example). Reported as a warning.
     Skipped(String),
-    /// The request cannot be met as it was made, or would have destroyed something.
+    /// The request is impossible as given, or would have destroyed something.
     Refused(String),
     /// Reading the input failed at this offset in bytes.
     Read { error: io::Error, offset: u64 },
-    /// Another system call failed.
+    /// A system call other than reading the input failed.
     Io { context: String, error: io::Error },
-    /// The input violates its format, or a limit.
+    /// The input violates its format or a limit.
     Data { kind: Kind, offset: u64, message: Cow<'static, str> },
     /// Standard output is a pipe whose reader has exited. Ends the program without a message.
     ClosedPipe,
@@ -30,7 +30,7 @@ impl CliError {
         CliError::Data { kind, offset, message: message.into() }
     }
 
-    /// For `map_err`: what failed, as in "cannot open".
+    /// Converts an I/O error, for `map_err`. `context` says what failed, as in "cannot open".
     pub(crate) fn io(context: impl Into<String>) -> impl FnOnce(io::Error) -> CliError {
         move |error| CliError::Io { context: context.into(), error }
     }
@@ -40,7 +40,7 @@ impl CliError {
         CliError::io(format!("{context} {}", path.display()))
     }
 
-    /// An engine's read or write error, with the operating system's reason where there is one.
+    /// Converts an engine's read or write error, with the operating system's reason if there is one.
     pub(crate) fn system(error: Error) -> Self {
         let reason = match error.os {
             Some(number) => io::Error::from_raw_os_error(number.get()),
@@ -52,7 +52,7 @@ impl CliError {
         }
     }
 
-    /// Prefixes the message with the name of another file than the one it is reported for.
+    /// Prefixes the message with `file`, for an error that is reported for another file.
     pub(crate) fn in_file(self, file: &str) -> CliError {
         match self {
             CliError::Data { kind, offset, message } => {
@@ -67,7 +67,7 @@ impl CliError {
         }
     }
 
-    /// An error of writing to standard output.
+    /// Converts an error of writing to standard output.
     pub(crate) fn stdout_write(error: io::Error) -> Self {
         match error.kind() {
             ErrorKind::BrokenPipe => CliError::ClosedPipe,
@@ -85,7 +85,7 @@ impl CliError {
         }
     }
 
-    /// The offset in the input, in bytes, of errors that have one.
+    /// The offset of the error in the input, in bytes.
     pub(crate) fn offset(&self) -> Option<u64> {
         match self {
             CliError::Read { offset, .. } | CliError::Data { offset, .. } => Some(*offset),
@@ -102,13 +102,17 @@ impl fmt::Display for CliError {
                 write!(f, "cannot read: {}{}", reason(error), AtByte(*offset))
             }
             CliError::Io { context, error } => write!(f, "{context}: {}", reason(error)),
-            CliError::Data { offset, message, .. } => write!(f, "{message}{}", AtByte(*offset)),
+            CliError::Data { offset, message, .. } => match message.split_once("; ") {
+                Some((problem, remedy)) => write!(f, "{problem}{}; {remedy}", AtByte(*offset)),
+                None => write!(f, "{message}{}", AtByte(*offset)),
+            },
             CliError::ClosedPipe => f.write_str("the reader of standard output has exited"),
         }
     }
 }
 
-/// The offset in a message. What is said of byte 0 is said of the whole input.
+/// The offset after the problem in a message. Offset 0 is not printed: such a message is about the
+/// whole input.
 struct AtByte(u64);
 
 impl fmt::Display for AtByte {
@@ -136,7 +140,7 @@ pub(crate) fn write_error(output: &Path) -> impl Fn(Error) -> CliError {
     }
 }
 
-/// The system's reason. A full disk or quota is named as such on every system.
+/// The operating system's reason. It says that the disk is full in the same words on every system.
 fn reason(error: &io::Error) -> String {
     let engine = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     let text = match engine {
@@ -176,6 +180,8 @@ mod tests {
         let cut = CliError::data(Kind::Truncated, 7, "the input ends early");
         assert_eq!(cut.to_string(), "the input ends early (at byte 7)");
         assert_eq!((cut.kind(), cut.offset()), ("truncated", Some(7)));
+        let remedy = CliError::data(Kind::Limit, 7, "too much; --max-output raises it");
+        assert_eq!(remedy.to_string(), "too much (at byte 7); --max-output raises it");
         let url = Error::new(Kind::BadArgument, 0, "an S3 URL without a key");
         let url = CliError::io("cannot open")(io::Error::other(url));
         assert_eq!(url.to_string(), "cannot open: an S3 URL without a key");

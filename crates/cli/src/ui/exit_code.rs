@@ -1,4 +1,4 @@
-//! Exit statuses, shared by all subcommands.
+//! The exit statuses that all subcommands share.
 
 use std::process::ExitCode;
 
@@ -15,10 +15,11 @@ Exit status:
   4  a limit set on the command line was exceeded
   5  done, with warnings: a file was skipped, or trailing garbage was ignored
 
-A closed pipe on standard output ends the program by SIGPIPE (141 in a shell). A signal such as Ctrl-C ends
-it by that signal (130 in a shell), once incomplete files have been removed; a second one ends it at once.";
+A closed pipe on standard output ends the program by SIGPIPE (141 in a shell). After Ctrl-C or another
+signal the program removes incomplete files, then ends by that signal (130 in a shell). A second signal
+ends it at once.";
 
-/// The command line was wrong; clap uses the same.
+/// The command line was wrong; clap uses the same status.
 pub(crate) const USAGE: u8 = 2;
 
 const FAILED: u8 = 1;

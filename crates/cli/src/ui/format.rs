@@ -1,4 +1,4 @@
-//! Numbers formatted for tables and `--json`.
+//! Compression ratios for tables and `--json`.
 
 /// Compression ratio: content bytes divided by compressed bytes.
 pub(crate) fn ratio(content: u64, bytes: u64) -> f64 {

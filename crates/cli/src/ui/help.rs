@@ -1,20 +1,20 @@
-//! Lays out the text below the options of `--help`, so that only clap breaks its lines.
+//! Joins the lines of the text below the options of `--help`, so that clap alone wraps them.
 //!
-//! The source wraps that text by hand. As in doc comments, a paragraph ends at a blank line and its
-//! lines are joined; clap wraps it to the width of the terminal. In lists (examples, exit statuses)
-//! each line is an item and stays one; what is too wide for a narrow terminal puts its description
-//! on a line of its own.
+//! The source wraps that text by hand. As in doc comments, a paragraph ends at a blank line, and its
+//! lines are joined; clap wraps them to the width of the terminal. In lists (examples, exit statuses)
+//! each line is an item and stays a line. The description of an item that is too wide for a narrow
+//! terminal moves to a line of its own.
 
 use clap::Command;
 
-/// Titles of paragraphs whose lines are items.
+/// Titles of lists, whose lines are items.
 const LISTS: [&str; 4] = ["Examples:", "Exit status:", "Presets:", "Shapes:"];
-/// Columns of the narrowest terminal on which no item is wrapped.
+/// Width, in columns, of the narrowest terminal on which no item is wrapped.
 const NARROW: usize = 80;
-/// Before the description of an item that is on a line of its own.
+/// Indentation of a description on a line of its own.
 const INDENT: &str = "        ";
 
-/// The command and everything below it, with the text after the options laid out.
+/// Lays out the text after the options of the command and of its subcommands.
 pub(crate) fn lay_out(command: Command) -> Command {
     let text = command.get_after_help().map(|text| joined(&text.to_string()));
     let command = match text {
@@ -29,7 +29,7 @@ pub(crate) fn is_list(paragraph: &str) -> bool {
     paragraph.lines().next().is_some_and(|title| LISTS.contains(&title))
 }
 
-/// The text with one line for each paragraph, and lists as they are.
+/// Joins the lines of each paragraph that is no list.
 fn joined(text: &str) -> String {
     let paragraphs: Vec<String> = text.split("\n\n").map(paragraph).collect();
     paragraphs.join("\n\n")
@@ -54,7 +54,7 @@ fn paragraph(text: &str) -> String {
     lines.join("\n")
 }
 
-/// An item, `  command    description`, on one line if that is narrow enough.
+/// Adds an item, `  command    description`: as one line if it is narrow enough, else as two.
 fn item(line: &str, lines: &mut Vec<String>) {
     let start = indentation(line);
     match line[start..].split_once("  ") {
@@ -86,7 +86,7 @@ mod tests {
         command.clone().term_width(width).max_term_width(0).render_long_help().to_string()
     }
 
-    /// The first line that ends although the first word of the next one would fit.
+    /// The first line that ends although the first word of the next line would fit.
     fn line_ended_early(paragraph: &str, width: usize) -> Option<String> {
         let lines: Vec<&str> = paragraph.lines().collect();
         lines.windows(2).find_map(|pair| {
@@ -116,7 +116,7 @@ mod tests {
                     }
                 }
                 let lists = source.split("\n\n").filter(|paragraph| is_list(paragraph));
-                // Descriptions of their own may have several lines.
+                // A description below its item may have several lines.
                 for line in lists.flat_map(str::lines).filter(|line| !line.starts_with(INDENT)) {
                     assert!(help.lines().any(|l| l == line), "{name}: wrapped at {width} columns: {line}");
                 }

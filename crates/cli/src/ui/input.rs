@@ -1,4 +1,4 @@
-//! Input: a file or standard input, read through a buffer that tracks its offset.
+//! Reads a file or standard input through a buffer that tracks the offset.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -40,10 +40,10 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// A buffered reader for decoders: lends its buffered bytes and tracks their offset.
+/// A buffered reader for decoders, which lends its buffered bytes and tracks their offset.
 pub(crate) struct Source<R> {
     inner: R,
-    /// Bytes pushed back, which are read before anything from `inner`.
+    /// Bytes that were pushed back; they are read before any of `inner`.
     returned: VecDeque<u8>,
     buffer: Box<[u8]>,
     start: usize,
@@ -54,14 +54,14 @@ pub(crate) struct Source<R> {
 
 impl<R: Read> Source<R> {
     const BUFFER: usize = 128 << 10;
-    /// Room for any header.
+    /// Smallest buffer, in bytes: the longest header that is peeked fits.
     const LEAST: usize = 4 << 10;
 
     pub(crate) fn new(inner: R) -> Self {
         Self::with_capacity(inner, Self::BUFFER)
     }
 
-    /// A reader that buffers an input of `len` bytes as a whole if it has no more than `most`.
+    /// A reader of `len` bytes, which buffers the whole input if `len` is at most `most`.
     pub(crate) fn of_size(inner: R, len: Option<u64>, most: u64) -> Self {
         let small = len.filter(|len| *len <= most).map(|len| (len as usize).max(Self::LEAST));
         Self::with_capacity(inner, small.unwrap_or(Self::BUFFER))
@@ -71,17 +71,17 @@ impl<R: Read> Source<R> {
         Source { inner, returned: VecDeque::new(), buffer: vec![0; capacity].into(), start: 0, end: 0, at: 0 }
     }
 
-    /// Most bytes that are buffered.
+    /// Size of the buffer, in bytes.
     pub(crate) fn capacity(&self) -> usize {
         self.buffer.len()
     }
 
-    /// Offset in the input of the next byte.
+    /// Offset of the next byte in the input.
     pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
-    /// The buffered bytes, at least `least` of them unless the input ends before.
+    /// The buffered bytes: at least `least`, unless the input ends before.
     pub(crate) fn peek(&mut self, least: usize) -> Result<&[u8], CliError> {
         debug_assert!(least <= self.buffer.len());
         while self.end - self.start < least {
@@ -109,7 +109,7 @@ impl<R: Read> Source<R> {
         self.at += n as u64;
     }
 
-    /// Pushes back the last bytes consumed, so that they are read again.
+    /// Pushes back the bytes that were consumed last, so that they are read again.
     pub(crate) fn unread(&mut self, mut bytes: Vec<u8>) {
         self.at -= bytes.len() as u64;
         bytes.extend_from_slice(&self.buffer[self.start..self.end]);
@@ -126,7 +126,7 @@ impl<R: Read> Source<R> {
     }
 }
 
-/// Reads past the buffer where it is empty. After an error, [`Source::at`] is its offset.
+/// Bypasses the buffer when it is empty. After an error, [`Source::at`] is the offset of the error.
 impl<R: Read> Read for Source<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let len = if self.start < self.end {

@@ -1,4 +1,5 @@
-//! The files that are being read, so that none of them is opened as an output: it would replace what it is made from.
+//! Tracks the files that are being read, so that none of them is opened as an output, which would
+//! replace its own input.
 
 use std::fs::{self, File, FileType};
 use std::path::Path;
@@ -56,12 +57,12 @@ impl Reading {
     }
 }
 
-/// Fails if the output at `path` would replace a file that is being read.
+/// Refuses an output at `path` that would replace a file that is being read.
 pub(crate) fn refuse(path: &Path) -> Result<(), CliError> {
     refuse_id(id_at(path), || format!("the output {}", path.display()))
 }
 
-/// Fails if standard output leads to a file that is being read.
+/// Refuses standard output that leads to a file that is being read.
 pub(crate) fn refuse_stdout(stdout: &File) -> Result<(), CliError> {
     refuse_id(id_of(stdout), || "standard output".into())
 }
@@ -83,7 +84,8 @@ fn id_at(path: &Path) -> Option<FileId> {
     has_content(found.file_type()).then(|| FileId::at(path).ok())?
 }
 
-/// Whether writing to such a file overwrites what can be read from it: not so a terminal, a pipe or `/dev/null`.
+/// Whether writing to a file of this type overwrites what can be read from it. A terminal, a pipe and
+/// `/dev/null` keep nothing.
 fn has_content(kind: FileType) -> bool {
     #[cfg(unix)]
     if std::os::unix::fs::FileTypeExt::is_block_device(&kind) {

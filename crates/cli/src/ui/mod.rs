@@ -1,4 +1,4 @@
-//! What the subcommands share: arguments, messages, exit statuses, progress, input and output.
+//! Arguments, messages, exit statuses, progress, input and output that the subcommands share.
 
 pub(crate) mod columns;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Output: standard output, nowhere, or a file that appears complete or not at all.
+//! `Output`: standard output, nowhere, or a file that appears complete or not at all.
 
 use std::fs::{File, FileTimes, Metadata};
 use std::io::{self, ErrorKind, Read, Write};
@@ -13,7 +13,7 @@ use crate::ui::error::CliError;
 use crate::ui::input::Source;
 use crate::ui::{inputs, signals};
 
-/// Standard output without the line buffer of the standard library. It is refused if it leads to an input.
+/// Standard output without the standard library's line buffer. Refused if it leads to an input.
 pub(crate) fn stdout() -> Result<File, CliError> {
     closed::check_stdout().map_err(CliError::stdout_write)?;
     #[cfg(unix)]
@@ -28,7 +28,7 @@ pub(crate) fn stdout() -> Result<File, CliError> {
 /// Takes decoded bytes, with the number of input bytes read so far.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
 
-/// Counts the bytes of an output, of which there may be so many.
+/// Counts the bytes of an output that has a limit.
 pub(crate) struct OutputCount {
     pub(crate) bytes: u64,
     max: u64,
@@ -39,20 +39,21 @@ impl OutputCount {
         OutputCount { bytes: 0, max: max.unwrap_or(u64::MAX) }
     }
 
-    /// Bytes that may still come.
+    /// Bytes that may still be written.
     pub(crate) fn left(&self) -> u64 {
         self.max.saturating_sub(self.bytes)
     }
 
-    /// Counts `len` bytes more; `at` is the offset up to which the input was read for them.
+    /// Counts `len` more bytes. `at` is the offset up to which the input was read for them.
     pub(crate) fn add(&mut self, len: usize, at: u64) -> Result<(), CliError> {
         self.bytes += len as u64;
         if self.bytes > self.max { Err(self.exceeded(at)) } else { Ok(()) }
     }
 
-    /// The error of more bytes than there may be, for which the input was read up to an offset.
+    /// The error of exceeding the limit when the input was read up to the offset `at`.
     pub(crate) fn exceeded(&self, at: u64) -> CliError {
-        CliError::data(Kind::Limit, at, format!("the output exceeds the limit of {} bytes", self.max))
+        let what = format!("the output exceeds the limit of {} bytes; --max-output raises it", self.max);
+        CliError::data(Kind::Limit, at, what)
     }
 
     /// Copies the rest of the source.
@@ -82,8 +83,8 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// The file at `path`, which must not exist unless `overwrite`. What exists and is not a regular
-    /// file (a device, a pipe) is written to as it is; a link is followed. A file that is being read is refused.
+    /// Creates the file at `path`, which must not exist unless `overwrite`. An existing device or pipe
+    /// is written to directly, and a link is followed. A file that is being read is refused.
     pub(crate) fn at(path: &Path, overwrite: bool) -> Result<Output, CliError> {
         inputs::refuse(path)?;
         signals::remove_temporaries_on_signal();
@@ -98,7 +99,7 @@ impl Output {
         Ok(Output::File(file))
     }
 
-    /// Keeps the mode of the temporary file, so that only its owner may read the output.
+    /// Keeps the mode of the temporary file, so that only the owner may read the output.
     pub(crate) fn keep_private(&mut self) {
         if let Output::File(file) = self {
             file.set_ownership(Ownership::private());
@@ -106,7 +107,7 @@ impl Output {
     }
 
     /// Gives a file the times of its source, or `modified` instead, and on commit the source's owner and
-    /// mode. With `durable` its bytes and name are synced by then, so that the source may be deleted.
+    /// mode. With `durable` the commit also syncs its bytes and name, so that the source may be deleted.
     pub(crate) fn take_over(
         &mut self,
         source: Option<&Metadata>,
@@ -133,7 +134,7 @@ impl Output {
         matches!(self, Output::File(file) if !file.is_special())
     }
 
-    /// Commits a file, which gets its name. Returns the name, if there is a file.
+    /// Commits a file, which then appears under its name. Returns the name if there is a file.
     pub(crate) fn commit(self) -> Result<Option<PathBuf>, CliError> {
         commit_all(vec![self]).pop().unwrap_or(Ok(None))
     }
@@ -162,8 +163,8 @@ impl Write for Output {
     }
 }
 
-/// Commits files together, since syncing many takes little longer than one. Returns the name of each that
-/// is a file, in order.
+/// Commits files together, since syncing many takes little longer than syncing one. Returns a result
+/// for each output, in order, with the name of a file.
 pub(crate) fn commit_all(outputs: Vec<Output>) -> Vec<Result<Option<PathBuf>, CliError>> {
     let mut files = Vec::new();
     let names: Vec<Option<PathBuf>> = outputs

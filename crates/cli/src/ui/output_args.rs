@@ -1,4 +1,4 @@
-//! `-o`, `-f` and `-n`: where output goes, and writing it as a whole file.
+//! `-o`, `-f` and `-n`, and writing an output as a whole file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use crate::ui::error::CliError;
 use crate::ui::inputs;
 use crate::ui::output::{self, Output};
 
-/// Help of `-o` where standard output may take what is written.
+/// Help of `-o` where the output may go to standard output.
 pub(crate) const STREAM: &str = "Write to FILE, which appears when it is complete; `-` is standard output";
-/// Help of `-o` where it may not: the file is written out of order.
+/// Help of `-o` where the output may not go to standard output, because it is written out of order.
 pub(crate) const FILE: &str = "Write to FILE, which appears when it is complete";
 /// Help of `-o` where several files are written.
 pub(crate) const FOLDER: &str = "Write to FOLDER, which is created if it does not exist";
@@ -21,10 +21,10 @@ pub(crate) const FORCE: &str = "Replace existing files";
 /// Help of `-n`.
 pub(crate) const DRY_RUN: &str = "Write nothing: print what would be done";
 
-/// Parses the path of [`FILE`] or [`FOLDER`]: anything but `-`.
+/// Parses the path of an output that cannot be standard output: anything but `-`.
 pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match is_stdout(&path) {
-        true => Err("standard output cannot take it: give a name (`./-` for one that is a dash)"),
+        true => Err("this output cannot go to standard output; give a name (`./-` for a file named `-`)"),
         false => Ok(path),
     })
 }
@@ -47,7 +47,7 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// The path, unless nothing is to be written.
+    /// The path; `None` with `--dry-run`.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.output.as_deref().filter(|_| !self.dry_run)
     }
@@ -56,7 +56,7 @@ impl OutputArgs {
         self.path().is_some_and(is_stdout)
     }
 
-    /// Fails early where the output cannot be written.
+    /// Fails, before any work, if the output cannot be written.
     pub(crate) fn check(&self) -> Result<(), CliError> {
         let Some(path) = self.path().filter(|_| !self.is_stdout()) else { return Ok(()) };
         if path.is_dir() {
@@ -84,7 +84,7 @@ pub(crate) struct FolderArgs {
 }
 
 impl FolderArgs {
-    /// The path, unless nothing is to be written.
+    /// The path; `None` with `--dry-run`.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.output.as_deref().filter(|_| !self.dry_run)
     }

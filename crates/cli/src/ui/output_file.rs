@@ -1,4 +1,4 @@
-//! Outputs that replace their inputs: checks before, the commit, and the deletion of the sources last.
+//! Outputs that replace their sources: checks first, then the commit, then the deletion of the sources.
 
 use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::ui::output::{self, Output};
 /// An open input file.
 pub(crate) struct Opened {
     pub(crate) file: File,
-    /// Of a regular file. Windows has none of a pipe.
+    /// Metadata of a regular file; `None` for other files. Windows has none for a pipe.
     pub(crate) meta: Option<Metadata>,
     _reading: Reading,
 }
@@ -33,7 +33,7 @@ impl Opened {
         Opened::of(input::stdin())
     }
 
-    /// Opens the file at `path` unless it is a directory, whose message ends in `about_folders`.
+    /// Opens the file at `path`. The message about a directory ends with `about_folders`.
     pub(crate) fn open(
         path: &Path,
         beside: Option<InPlaceOptions>,
@@ -71,7 +71,7 @@ fn check_replaceable(path: &Path, meta: &Metadata, beside: InPlaceOptions) -> Re
         return skipped("is a symbolic link; -f follows it");
     }
     if !beside.force && beside.deletes && links(meta) > 1 {
-        return skipped("has other hard links; -k or -f compresses it all the same");
+        return skipped("has other hard links; -k keeps the file, -f replaces it anyway");
     }
     Ok(())
 }
@@ -84,9 +84,9 @@ pub(crate) struct FinishedOutput {
 }
 
 impl FinishedOutput {
-    /// The output made from `input`, whose path is `source` unless it is standard input. It gets the
-    /// attributes of its source, or `modified` as its time. With `deletes` the source is deleted after the
-    /// commit, unless the output is not a regular file.
+    /// The output made from `input`, whose path is `source` unless it is standard input. The output gets
+    /// the attributes of its source, or `modified` as its time. With `deletes` the source is deleted after
+    /// the commit if the output is a regular file.
     pub(crate) fn new(
         mut output: Output,
         source: Option<&Path>,
@@ -101,7 +101,7 @@ impl FinishedOutput {
         Ok(FinishedOutput { output, deleted })
     }
 
-    /// An output that is made from no file on this machine.
+    /// An output that was not made from a file on this machine.
     pub(crate) fn without_source(output: Output) -> FinishedOutput {
         FinishedOutput { output, deleted: None }
     }
@@ -112,7 +112,7 @@ impl FinishedOutput {
 pub(crate) struct Committed {
     /// The file written, if any.
     pub(crate) output: Option<PathBuf>,
-    /// Why the source was not deleted, if it should have been.
+    /// Why a source that should have been deleted was kept.
     pub(crate) warning: Option<String>,
 }
 
@@ -126,7 +126,7 @@ fn commit_outputs(all: Vec<FinishedOutput>) -> Vec<Result<Committed, CliError>> 
             if is_still(&path, &meta) {
                 fs::remove_file(path).map_err(CliError::io("cannot delete the source"))?;
             } else {
-                committed.warning = Some("kept: it changed while it was read".into());
+                committed.warning = Some("the source is kept: it changed while it was read".into());
             }
         }
         Ok(committed)
@@ -141,21 +141,21 @@ fn is_still(path: &Path, read: &Metadata) -> bool {
     })
 }
 
-/// Result of processing one operand: `Ok(None)` if it was skipped silently.
+/// Result of processing an operand: `Ok(None)` if it was skipped silently.
 pub(crate) struct Work<D> {
     pub(crate) name: String,
     pub(crate) result: Result<Option<(D, FinishedOutput)>, CliError>,
 }
 
-/// Input bytes after which outputs whose sources are deleted are synced to disk, together.
+/// Bytes of sources to delete after which their outputs are synced to the disk, together.
 const BATCH_BYTES: u64 = 64 << 20;
 
-/// Maximum outputs of a batch, limited by open files: each takes one, and its folder another.
+/// Maximum number of outputs of a batch. Open files limit it: each output takes one, and its folder another.
 fn batch_files() -> usize {
     linerate_io::Folder::max_open_folders().min(512)
 }
 
-/// Processes operands, on several threads, and commits their outputs. Calls `report` with each result in
+/// Processes operands on several threads and commits their outputs. Calls `report` with each result, in
 /// the order of the operands.
 pub(crate) fn each<O: Send, D: Send>(
     threads: usize,
@@ -163,7 +163,7 @@ pub(crate) fn each<O: Send, D: Send>(
     process: impl Fn(O) -> Work<D> + Sync,
     mut report: impl FnMut(String, Result<Option<(D, Committed)>, CliError>),
 ) {
-    // Each thread has two inputs and outputs open, with their folders.
+    // Each thread has up to two inputs and outputs open, with their folders.
     let threads = threads.min(batch_files().div_ceil(4));
     let mut operands = operands.fuse();
     let mut batch = Batch { works: Vec::new(), bytes: 0 };
@@ -186,7 +186,7 @@ pub(crate) fn each<O: Send, D: Send>(
 /// Results whose outputs are not committed yet, in order.
 struct Batch<D> {
     works: Vec<Work<D>>,
-    /// Bytes of the sources that are to be deleted.
+    /// Bytes of the sources to delete.
     bytes: u64,
 }
 
@@ -198,7 +198,7 @@ impl<D> Batch<D> {
         self.works.push(work);
     }
 
-    /// Whether to commit now: nothing is deleted, or enough has been collected.
+    /// Whether to commit now: no source will be deleted, or the batch is full.
     fn is_ready(&self) -> bool {
         let deletes = |work: &Work<D>| matches!(&work.result, Ok(Some((_, f))) if f.deleted.is_some());
         self.works.len() >= batch_files() || self.bytes >= BATCH_BYTES || !self.works.iter().any(deletes)
@@ -261,8 +261,8 @@ mod tests {
 
     use super::*;
 
-    /// Reads `source`, lets `meanwhile` do something to it, puts the output in place and deletes the
-    /// source. Returns the warning and whether the source is there.
+    /// Reads `source`, calls `meanwhile` on it, commits the output and deletes the source. Returns the
+    /// warning, and whether the source still exists.
     fn replaced(meanwhile: impl FnOnce(&Path)) -> (Option<String>, bool) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let source = folder.path().join("source");
@@ -275,7 +275,7 @@ mod tests {
             FinishedOutput::new(output, Some(&source), &input, None, true).expect("it is complete");
         let committed = commit_outputs(vec![finished]).remove(0).expect("the output is in place");
         assert!(committed.output.is_some_and(|target| target.exists()));
-        // On Windows a file may be there until it is closed.
+        // On Windows a deleted file may exist until it is closed.
         drop(input);
         (committed.warning, source.exists())
     }
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_source_that_changed_while_it_was_read_is_kept() {
-        let kept = || (Some("kept: it changed while it was read".to_owned()), true);
+        let kept = || (Some("the source is kept: it changed while it was read".to_owned()), true);
         let append = |source: &Path| {
             let time = fs::metadata(source).and_then(|meta| meta.modified()).expect("a time");
             let mut file = File::options().append(true).open(source).expect("the file opens");
@@ -350,6 +350,7 @@ mod tests {
             fs::write(source, "new content").expect("a file");
             set_time(source, time);
         };
-        assert_eq!(replaced(replace), (Some("kept: it changed while it was read".to_owned()), true));
+        let kept = "the source is kept: it changed while it was read";
+        assert_eq!(replaced(replace), (Some(kept.to_owned()), true));
     }
 }

@@ -11,7 +11,7 @@ use crate::ui::error::CliError;
 use crate::ui::signals;
 use crate::ui::verbosity::VerbosityArgs;
 
-/// Which messages are printed, and where.
+/// Prints messages to the stream that their kind and the options ask for.
 pub(crate) struct Printer {
     /// Suppress warnings.
     pub(crate) quiet: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    /// With `stdout_is_data`, JSON goes to standard error.
+    /// A printer with the options of the command line.
     pub(crate) fn new(verbosity: &VerbosityArgs, stdout_is_data: bool) -> Printer {
         let VerbosityArgs { verbose, quiet, json } = *verbosity;
         Printer { quiet, verbose, json, stdout_is_data }
@@ -74,7 +74,7 @@ impl Printer {
     }
 }
 
-/// The JSON object of an error, with more keys.
+/// The JSON object of an error, with the keys of `more`.
 pub(crate) fn failure(file: &str, error: &CliError, more: Value) -> Value {
     let mut value = more;
     value["file"] = json!(file);
@@ -85,7 +85,7 @@ pub(crate) fn failure(file: &str, error: &CliError, more: Value) -> Value {
     value
 }
 
-/// Cuts the middle out of a very long line: a name in an archive may have millions of bytes.
+/// Cuts the middle out of a very long line, since a name in an archive may have millions of bytes.
 fn short(line: String) -> String {
     const KEPT: usize = 2048;
     if line.len() <= 4 * KEPT {
@@ -103,7 +103,7 @@ pub(crate) fn stdout_failed() -> bool {
     STDOUT_FAILED.load(Ordering::Relaxed)
 }
 
-/// Prints a line of regular output. A closed pipe ends the program; another error is printed once.
+/// Prints a line of regular output. A closed pipe ends the program; the first other error is printed.
 pub(crate) fn to_stdout(line: impl Display) {
     let written = closed::check_stdout().and_then(|()| writeln!(io::stdout(), "{}", one_line(&line)));
     match written.map_err(CliError::stdout_write) {
@@ -114,12 +114,12 @@ pub(crate) fn to_stdout(line: impl Display) {
     }
 }
 
-/// Prints a line to standard error. Errors are ignored: there is no other place to report them.
+/// Prints a line to standard error. Errors are ignored, since they cannot be reported anywhere else.
 pub(crate) fn to_stderr(line: impl Display) {
     let _ = writeln!(io::stderr(), "{}", one_line(&line));
 }
 
-/// Replaces control characters: a file's name may hold line ends and terminal commands.
+/// Replaces control characters, since a file's name may contain line ends and terminal escapes.
 pub(crate) fn one_line(line: &impl Display) -> String {
     line.to_string().replace(char::is_control, "?")
 }

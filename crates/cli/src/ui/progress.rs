@@ -1,4 +1,5 @@
-//! Progress on standard error, once the work has lasted a second: a bar if that is a terminal, JSON objects with `--json`.
+//! Shows progress on standard error after the first second of work: as a bar on a terminal, as JSON
+//! objects with `--json`.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::Mutex;
@@ -12,15 +13,15 @@ use serde_json::json;
 
 use crate::ui::printer::to_stderr;
 
-/// Time after which progress is shown.
+/// Time before progress is shown.
 const DELAY: Duration = Duration::from_secs(1);
 const REFRESHES_PER_SECOND: u8 = 5;
 /// Time between two JSON objects.
 const INTERVAL: Duration = Duration::from_millis(1000 / REFRESHES_PER_SECOND as u64);
-/// Set by tests, so that short work prints an object at every step.
+/// Environment variable that tests set so that short work prints an object at every step.
 const AT_EVERY_STEP: &str = "LINERATE_PROGRESS_AT_EVERY_STEP";
 
-/// Times before the first JSON object and between two.
+/// The time before the first JSON object, and the time between two objects.
 fn pace() -> (Duration, Duration) {
     match std::env::var_os(AT_EVERY_STEP) {
         Some(_) => (Duration::ZERO, Duration::ZERO),
@@ -47,7 +48,7 @@ impl Show {
         }
     }
 
-    /// Shows no bar of one of several files that are processed at the same time.
+    /// Hides the bar of a file that is one of several processed at the same time.
     pub(crate) fn among_others(self) -> Show {
         if self == Show::Bar { Show::Nothing } else { self }
     }
@@ -92,8 +93,9 @@ struct Events {
     label: Label,
     total: Option<u64>,
     done: u64,
-    /// When the next object is due, and the time from one to the next.
+    /// When the next object is due.
     next: Instant,
+    /// Time between two objects.
     interval: Duration,
     /// Bytes done at the last object.
     printed: Option<u64>,
@@ -114,7 +116,7 @@ impl Progress {
         Progress { begun, drawn }
     }
 
-    /// Sets the number of input bytes, where it becomes known while they are processed.
+    /// Sets the number of input bytes when it becomes known during the work.
     pub(crate) fn set_total(&mut self, total: u64) {
         match &mut self.drawn {
             Drawn::Nothing => {}
@@ -127,7 +129,8 @@ impl Progress {
         }
     }
 
-    /// Sets the input bytes processed so far. A count below an earlier one is ignored: threads may report out of order.
+    /// Sets the input bytes processed so far. Threads may report out of order, so a count below an
+    /// earlier one is ignored.
     pub(crate) fn update(&mut self, done: u64) {
         match &mut self.drawn {
             Drawn::Nothing => {}
@@ -148,7 +151,7 @@ impl Progress {
 }
 
 impl Events {
-    /// The object that is due at `now`.
+    /// Returns the object if one is due at `now`.
     fn update(&mut self, done: u64, begun: Instant, now: Instant) -> Option<serde_json::Value> {
         self.done = self.done.max(done);
         if now < self.next {
@@ -158,7 +161,7 @@ impl Events {
         Some(self.event(now - begun))
     }
 
-    /// The object of the end, if there were others before.
+    /// Returns the last object, unless no object was printed before or nothing has changed since.
     fn end(&mut self, elapsed: Duration) -> Option<serde_json::Value> {
         self.printed.filter(|printed| *printed != self.done).map(|_| self.event(elapsed))
     }
@@ -185,14 +188,14 @@ impl Drop for Progress {
     }
 }
 
-/// A line that says what is being done, for work whose length is given by a time. Shown as the bar is.
+/// A line about the current step, for work that lasts a given time. It is shown like the bar.
 pub(crate) struct Activity {
     begun: Instant,
     name: String,
     spinner: Option<ProgressBar>,
     /// When the next JSON object is due.
     next: Option<Mutex<Instant>>,
-    /// Time from one object to the next.
+    /// Time between two objects.
     interval: Duration,
 }
 
@@ -216,7 +219,7 @@ impl Activity {
         }
     }
 
-    /// Says what is being done now.
+    /// Shows `what` as the current step.
     pub(crate) fn show(&self, what: &str) {
         if let Some(next) = &self.next {
             let (mut next, now) = (lock(next), Instant::now());
@@ -245,7 +248,7 @@ impl Drop for Activity {
     }
 }
 
-/// A line about work that is not measured in bytes, asked for now and then by a thread. Drawn on a terminal only.
+/// A line about work that is not measured in bytes. A thread updates it, on terminals only.
 pub(crate) struct Watch {
     /// Ends the thread when it is dropped.
     end: Option<Sender<()>>,
@@ -253,7 +256,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Draws what `tell` returns, once the work has lasted a second.
+    /// Draws the text that `tell` returns, once the work has lasted a second.
     pub(crate) fn new(show: Show, name: &str, tell: impl Fn() -> String + Send + 'static) -> Self {
         let (end, ended) = channel::<()>();
         let activity = Activity::new(show, name);
@@ -262,7 +265,7 @@ impl Watch {
                 activity.show(&tell());
             }
         };
-        // Without a thread nothing is drawn.
+        // If no thread can be started, nothing is drawn.
         let thread = (show == Show::Bar).then(|| thread::Builder::new().spawn(watch).ok()).flatten();
         Watch { end: Some(end), thread }
     }
@@ -271,7 +274,7 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         drop(self.end.take());
-        // The line is gone before anything else is printed.
+        // Waits until the line is erased, before anything else is printed.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }

@@ -9,12 +9,12 @@ use linerate_io::{Cursor, ReadAt, is_url};
 use crate::ui::error::CliError;
 use crate::ui::inputs;
 
-/// A file that can be read from any position on.
+/// A file that can be read from any position.
 pub(crate) trait ReadSeek: Read + Seek {}
 
 impl<T: Read + Seek> ReadSeek for T {}
 
-/// Opens the file at a path or URL. That at a path counts as being read until the program ends.
+/// Opens the file at a path or URL. A file at a path counts as being read until the program ends.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn ReadSeek>, CliError> {
     if let Some(url) = url(path) {
         return Ok(Box::new(Cursor::new(remote(url)?)));
@@ -44,7 +44,7 @@ pub(crate) fn remote(url: &str) -> Result<Box<dyn ReadAt>, CliError> {
         return Ok(Box::new(linerate_io::S3Source::open(url).map_err(refused)?));
         #[cfg(not(feature = "s3"))]
         return Err(CliError::Refused(
-            "this program was built without the feature `s3`, which reads from buckets".into(),
+            "this program cannot read from buckets: it was built without the feature `s3`".into(),
         ));
     }
     Ok(Box::new(linerate_io::HttpSource::open(url).map_err(refused)?))
@@ -52,5 +52,5 @@ pub(crate) fn remote(url: &str) -> Result<Box<dyn ReadAt>, CliError> {
 
 #[cfg(not(feature = "remote"))]
 pub(crate) fn remote(_url: &str) -> Result<Box<dyn ReadAt>, CliError> {
-    Err(CliError::Refused("this program was built without the feature `remote`, which reads URLs".into()))
+    Err(CliError::Refused("this program cannot read URLs: it was built without the feature `remote`".into()))
 }

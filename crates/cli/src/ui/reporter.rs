@@ -77,14 +77,14 @@ impl Reporter {
         self.failed_with(file, error, json!({}));
     }
 
-    /// As [`failed`](Self::failed), with more keys for `--json`.
+    /// As [`failed`](Self::failed), with the keys of `more` in the JSON object.
     pub(crate) fn failed_with(&mut self, file: &str, error: CliError, more: Value) {
         self.fail(&error);
         self.printer.error(file, &error);
         self.printer.record(&failure(file, &error, more));
     }
 
-    /// Sets the exit status of an error. A closed pipe ends the program.
+    /// Records an error for the exit status. A closed pipe ends the program.
     fn fail(&mut self, error: &CliError) {
         if matches!(error, CliError::ClosedPipe) {
             signals::exit_by_sigpipe();
@@ -106,7 +106,7 @@ impl Reporter {
         }
     }
 
-    /// Reports an error of the file at this path in an archive. A closed pipe ends the program.
+    /// Reports an error of the file at `path` in an archive. A closed pipe ends the program.
     pub(crate) fn entry_failed(&mut self, archive: &str, path: &str, error: CliError) {
         self.part_failed(archive, ("path", path), error);
     }
@@ -123,17 +123,17 @@ impl Reporter {
         self.printer.record(&object);
     }
 
-    /// Prints a note; the exit status stays as it is.
+    /// Prints a note, which does not change the exit status.
     pub(crate) fn note(&self, file: &str, message: &str) {
         self.printer.warning(file, &message);
     }
 
-    /// Sets the exit status of a warning that has been printed.
+    /// Records a warning that has been printed, for the exit status.
     pub(crate) fn warned(&mut self) {
         self.exit_status.warn();
     }
 
-    /// As [`note`](Self::note), with the exit status of a warning.
+    /// Prints a warning, and records it for the exit status.
     pub(crate) fn warn(&mut self, file: &str, message: &str) {
         self.warned();
         self.note(file, message);
@@ -145,7 +145,7 @@ impl Reporter {
         self.printer.record(value);
     }
 
-    /// A line that says what is being done.
+    /// A line about the current step.
     pub(crate) fn activity(&self, name: &str) -> Activity {
         Activity::new(self.show(), name)
     }
@@ -155,7 +155,7 @@ impl Reporter {
         Watch::new(self.show(), name, tell)
     }
 
-    /// Progress of `total` bytes of a file or archive, or without an end.
+    /// Progress of a file or archive of `total` bytes, if they are known.
     pub(crate) fn progress(&self, file: &str, total: Option<u64>) -> Progress {
         Progress::new(self.show(), Label::File(file.into()), total)
     }

@@ -1,4 +1,4 @@
-//! A run over several operands, as `gzip` and `zstd` do it: each is processed, its output committed, its result printed.
+//! The run of `gzip` and `zstd` over several operands: processes each, commits its output, prints its result.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use crate::ui::output_file::{self, Work};
 use crate::ui::printer::Printer;
 use crate::ui::signals;
 
-/// What is done with operands.
+/// The operation on the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Mode {
@@ -35,7 +35,7 @@ impl Mode {
     }
 }
 
-/// Result of an operand; `totals` are those of the subcommand.
+/// Result of an operand, with the totals `T` of the subcommand.
 #[derive(Serialize)]
 pub(crate) struct FileSummary<T> {
     #[serde(rename = "file")]
@@ -49,7 +49,7 @@ pub(crate) struct FileSummary<T> {
     pub(crate) totals: T,
 }
 
-/// A path whose name is not UTF-8 is shown as it is in messages.
+/// Serializes a path as messages show it, also if it is not UTF-8.
 fn displayed<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     path.as_ref().map(|path| path.display().to_string()).serialize(serializer)
 }
@@ -59,7 +59,8 @@ impl<T> FileSummary<T> {
         FileSummary { name: operand.name(), output: None, seconds: 0.0, warnings: Vec::new(), totals }
     }
 
-    /// The line of `-v` about so many bytes of content.
+    /// The line of `-v`. `bytes` says how many were read and written; `content` is their uncompressed
+    /// number, for the speed.
     pub(crate) fn line(&self, bytes: &str, content: u64) -> String {
         let rate = content as f64 / 1e6 / self.seconds.max(1e-9);
         let target = self.output.as_ref().map(|path| format!(" -> {}", path.display())).unwrap_or_default();
@@ -88,9 +89,9 @@ impl Session {
         Session { printer, exit_status: ExitStatus::default() }
     }
 
-    /// Processes operands on several threads, whose number is asked for if there may be several operands. `work` is told whether
-    /// no other operand is processed at the same time. Calls `done` with each result, in the order of the operands, after its
-    /// warnings have been printed.
+    /// Processes operands on several threads. `threads` is called only if there may be several operands.
+    /// The second argument of `work` is whether the operand is processed alone. Calls `done` with each
+    /// result, in the order of the operands, after printing its warnings.
     pub(crate) fn process<T: Send>(
         &mut self,
         threads: impl Fn() -> usize,
@@ -100,7 +101,7 @@ impl Session {
     ) {
         for operands in arguments.groups() {
             let is_one = operands.size_hint().1 == Some(1);
-            // Standard output is written in the order of the operands, by one thread.
+            // One thread writes to standard output, in the order of the operands.
             let threads = if is_one || self.printer.stdout_is_data { 1 } else { threads() };
             let work = |operand| match operand {
                 Ok(operand) => work(&operand, threads == 1),
@@ -146,8 +147,8 @@ impl Session {
 /// Files up to this size are processed by one thread.
 const SMALL: u64 = 1 << 20;
 
-/// Waits until no other large file is processed: a large one uses all threads. `None` for a small one, and for one that
-/// is processed alone.
+/// Waits until no other large file is processed, since a large one uses all threads. Returns `None` for
+/// a small file, and for one that is processed alone.
 pub(crate) fn wait_for_turn(alone: bool, bytes: u64) -> Option<MutexGuard<'static, ()>> {
     static LARGE: Mutex<()> = Mutex::new(());
     (!alone && bytes > SMALL).then(|| lock(&LARGE))
@@ -160,6 +161,6 @@ pub(crate) fn open_output(to_stdout: bool, path: Option<&Path>, force: bool) -> 
     }
     match path {
         Some(path) => Output::at(path, force),
-        None => Err(CliError::Refused("there is no name for the output".into())),
+        None => Err(CliError::Refused("the output has no name; -o names it".into())),
     }
 }

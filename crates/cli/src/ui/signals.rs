@@ -1,4 +1,4 @@
-//! Signals: temporary files are removed, and long work is cancelled, before the program exits.
+//! Handles signals: removes temporary files and cancels long work before the program exits.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
@@ -8,9 +8,9 @@ use std::sync::{Mutex, MutexGuard};
 #[cfg(windows)]
 use linerate_core::lock;
 
-/// Has signal handling installed before the first incomplete output file gets a name, so that the
-/// file is removed before the program exits. On Linux most files have no name until they are complete
-/// (`O_TMPFILE`), and need no thread: starting one takes a third of the time of a small file.
+/// Installs signal handling as soon as an incomplete output file gets a name, so that the file is
+/// removed before the program exits. On Linux most files have no name until they are complete
+/// (`O_TMPFILE`), and no thread is started, which would take a third of the time of a small file.
 pub(crate) fn remove_temporaries_on_signal() {
     linerate_io::before_temporaries(install_once);
 }
@@ -25,24 +25,24 @@ fn install_once() {
 fn install() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     let wanted = not_ignored([SIGHUP, SIGINT, SIGTERM, SIGXFSZ]);
-    // Without the thread a signal still ends the program; only temporary files stay.
+    // Without the thread a signal still ends the program, but temporary files remain.
     let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {
-            // Held until the end, so that no new file is made meanwhile.
+            // Held until the program ends, so that no file is created meanwhile.
             let _none = linerate_io::remove_temporaries();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });
 }
 
-/// Handles Ctrl+C, Ctrl+Break and the end of the console.
+/// Handles Ctrl+C, Ctrl+Break and the closing of the console.
 #[cfg(windows)]
 fn install() {
     linerate_io::on_console_end(|| {
         let goes_on = cancel_all();
         if !goes_on {
-            // Held until the end, so that no new file is made meanwhile.
+            // Held until the program ends, so that no file is created meanwhile.
             std::mem::forget(linerate_io::remove_temporaries());
         }
         goes_on
@@ -52,7 +52,7 @@ fn install() {
 #[cfg(not(any(unix, windows)))]
 fn install() {}
 
-/// The signals that were not ignored when the program started, as `nohup` and shells arrange.
+/// Drops the signals that were ignored when the program started, as under `nohup`.
 #[cfg(unix)]
 fn not_ignored<const N: usize>(signals: [i32; N]) -> impl Iterator<Item = i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -62,8 +62,8 @@ fn not_ignored<const N: usize>(signals: [i32; N]) -> impl Iterator<Item = i32> {
     signals.into_iter().filter(move |signal| mask >> (signal - 1) & 1 == 0)
 }
 
-/// Runs work that the first signal cancels, then ends the program by that signal if one arrived: the work has
-/// removed its incomplete files by then.
+/// Runs work that the first signal cancels. If one arrived, ends the program by that signal afterwards,
+/// when the work has removed its incomplete files.
 pub(crate) fn cancellable<T>(work: impl FnOnce(&CancelToken) -> T) -> T {
     let cancel = CancelToken::on_signal();
     let result = work(&cancel);
@@ -71,7 +71,8 @@ pub(crate) fn cancellable<T>(work: impl FnOnce(&CancelToken) -> T) -> T {
     result
 }
 
-/// Set by the first signal, so that work can stop and clean up. A second signal ends the program at once.
+/// Cancelled by the first signal, so that work can stop and clean up. A second signal ends the program
+/// at once.
 pub(crate) struct CancelToken {
     /// The number of the signal; 0 until one arrives.
     signal: Arc<AtomicUsize>,
@@ -80,7 +81,8 @@ pub(crate) struct CancelToken {
 }
 
 impl CancelToken {
-    /// A token that SIGHUP, SIGINT and SIGTERM cancel from now on; on Windows, Ctrl+C, Ctrl+Break and the end of the console.
+    /// A token that SIGHUP, SIGINT and SIGTERM cancel from now on; on Windows, Ctrl+C, Ctrl+Break and
+    /// the closing of the console do.
     pub(crate) fn on_signal() -> CancelToken {
         let cancel = CancelToken { signal: Arc::default(), cancelled: Arc::default() };
         #[cfg(any(unix, windows))]
@@ -105,7 +107,7 @@ impl CancelToken {
         }
         #[cfg(windows)]
         if self.is_cancelled() {
-            // The exit code of a process that the system ends at Ctrl+C.
+            // The exit code of a process that Windows ends at Ctrl+C.
             const STATUS_CONTROL_C_EXIT: u32 = 0xc000_013a;
             std::process::exit(STATUS_CONTROL_C_EXIT.cast_signed());
         }
@@ -116,8 +118,8 @@ impl CancelToken {
 fn register(signal: &Arc<AtomicUsize>, cancelled: &Arc<AtomicBool>) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     for number in not_ignored([SIGHUP, SIGINT, SIGTERM]) {
-        // Where one cannot be registered, that signal ends the program as it always does. The order
-        // matters: the first signal finds `cancelled` not yet set.
+        // A signal that cannot be registered ends the program, as by default. The order matters: when the
+        // first signal arrives, `cancelled` is not yet set.
         let _ = signal_hook::flag::register_conditional_default(number, Arc::clone(cancelled))
             .and_then(|_| signal_hook::flag::register(number, Arc::clone(cancelled)))
             .and_then(|_| signal_hook::flag::register_usize(number, Arc::clone(signal), number as usize));
@@ -140,7 +142,7 @@ fn register(signal: &Arc<AtomicUsize>, cancelled: &Arc<AtomicBool>) {
     install_once();
 }
 
-/// Cancels every token. Returns whether there was one not yet cancelled.
+/// Cancels every token. Returns whether at least one was not yet cancelled.
 #[cfg(windows)]
 fn cancel_all() -> bool {
     let mut any = false;
@@ -151,8 +153,8 @@ fn cancel_all() -> bool {
     any
 }
 
-/// Ends the program by SIGPIPE without a message, as other programs do when their pipe is closed. The
-/// Rust runtime ignores that signal, so writing returned an error instead.
+/// Ends the program by SIGPIPE without a message, as a closed pipe ends other programs. Rust's runtime
+/// ignores that signal, so that writing has returned an error instead.
 pub(crate) fn exit_by_sigpipe() -> ! {
     #[cfg(unix)]
     let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);

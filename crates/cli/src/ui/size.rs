@@ -1,12 +1,12 @@
-//! Sizes and counts on the command line: numbers, also with K, M or G, in either case. K is 1024 in sizes and 1000 in counts; M
-//! and G are its powers.
+//! Parses sizes and counts on the command line: numbers, optionally with K, M or G in either case. K is
+//! 1024 in sizes and 1000 in counts; M and G are the square and the cube of K.
 
 use std::ops::{Range, RangeInclusive};
 
 /// Parses a number of bytes.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     scaled(text, 1024, &["B", "KB", "MB", "GB", "KIB", "MIB", "GIB"])
-        .ok_or_else(|| format!("`{text}` is not a size: give bytes, or a number with K, M or G"))?
+        .ok_or_else(|| format!("`{text}` is not a size; give a whole number, optionally with K, M or G"))?
         .ok_or_else(|| format!("`{text}` is too large"))
 }
 
@@ -14,7 +14,7 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
 pub(crate) fn range(text: &str) -> Result<Range<u64>, String> {
     let (start, len) = text
         .split_once('+')
-        .ok_or_else(|| format!("`{text}` is not a range: give START+LENGTH, two sizes, or START+"))?;
+        .ok_or_else(|| format!("`{text}` is not a range; give START+LENGTH, such as 10M+64K, or START+"))?;
     let start = parse(start)?;
     let end = if len.is_empty() { Some(u64::MAX) } else { start.checked_add(parse(len)?) };
     end.map(|end| start..end).ok_or_else(|| format!("`{text}` is too large"))
@@ -24,22 +24,22 @@ pub(crate) fn range(text: &str) -> Result<Range<u64>, String> {
 pub(crate) fn count(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String> + Clone {
     move |text| {
         let count = scaled(text, 1000, &[])
-            .ok_or_else(|| format!("`{text}` is not a count: give a number, or one with K, M or G"))?;
+            .ok_or_else(|| format!("`{text}` is not a count; give a whole number, optionally with K, M or G"))?;
         count.filter(|count| range.contains(count)).ok_or_else(|| match *range.end() {
-            u64::MAX => format!("`{text}` is not a count from {}", range.start()),
+            u64::MAX => format!("`{text}` is not a count of {} or more", range.start()),
             end => format!("`{text}` is not a count from {} to {end}", range.start()),
         })
     }
 }
 
-/// A number times a power of `base`, by its suffix: K, M, G or one of `more`. Returns `None` if `text` is not such a number,
-/// and `Some(None)` if the product exceeds 64 bits.
+/// Parses a number and multiplies it by the power of `base` that its suffix means: K, M, G or one of
+/// `more`. Returns `None` if `text` is no such number, and `Some(None)` if the product exceeds 64 bits.
 fn scaled(text: &str, base: u64, more: &[&str]) -> Option<Option<u64>> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let suffix = text[digits.len()..].to_ascii_uppercase();
     let is_known = matches!(&suffix[..], "" | "K" | "M" | "G") || more.contains(&&suffix[..]);
     let power = "KMG".find(suffix.chars().next().unwrap_or('B')).map_or(0, |at| at as u32 + 1);
-    // A sign is not a digit, though `parse` takes one.
+    // `parse` would accept a sign.
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     (is_known && is_number)
         .then(|| digits.parse().ok().and_then(|number: u64| number.checked_mul(base.pow(power))))

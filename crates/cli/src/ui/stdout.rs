@@ -1,4 +1,4 @@
-//! Buffered lines on standard output, for lists that may be long.
+//! Writes buffered lines to standard output, for lists that may be long.
 
 use std::fmt::Display;
 use std::io::{BufWriter, IsTerminal, Write, stdout};
@@ -11,7 +11,7 @@ pub(crate) struct StdoutLines(BufWriter<Box<dyn Write>>);
 
 impl StdoutLines {
     pub(crate) fn new() -> Result<StdoutLines, CliError> {
-        // A console of Windows shows bytes by its code page; the standard library gives it UTF-16.
+        // A Windows console interprets bytes by its code page; the standard library passes it UTF-16.
         let lines: Box<dyn Write> = match cfg!(windows) && stdout().is_terminal() {
             true => Box::new(stdout()),
             false => Box::new(output::stdout()?),

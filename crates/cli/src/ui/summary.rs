@@ -1,4 +1,4 @@
-//! Summary of a processed file: the line of `-v` and the object of `--json`.
+//! The summary of a processed file: its line of `-v` and its object of `--json`.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -10,7 +10,7 @@ pub(crate) struct RunSummary {
     file: String,
     mode: &'static str,
     begun: Instant,
-    /// Lines that were asked for by naming the subcommand.
+    /// The subcommand's regular output, printed without `--json`.
     pub(crate) lines: Vec<String>,
     /// The file written.
     pub(crate) output: Option<PathBuf>,

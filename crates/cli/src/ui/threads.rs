@@ -35,7 +35,8 @@ impl ThreadArgs {
 /// Name of the argument.
 const THREADS: &str = "threads";
 
-// What `derive` makes does not tell the default from the same number on the command line.
+// Written by hand because `derive` cannot distinguish the default from the same number on the command
+// line.
 impl clap::Args for ThreadArgs {
     fn augment_args(command: clap::Command) -> clap::Command {
         let arg = clap::Arg::new(THREADS).short('p').long(THREADS).value_name("N").help(HELP);
@@ -60,7 +61,8 @@ impl clap::FromArgMatches for ThreadArgs {
     }
 }
 
-/// Inputs up to this size, in bytes, are processed by one thread: starting another takes as long.
+/// Inputs up to this size, in bytes, are processed by one thread: starting another takes as long as
+/// processing them.
 const ONE_THREAD: u64 = 64 << 10;
 
 /// A number of threads as it is given: 0 for all cores.
@@ -68,7 +70,8 @@ const ONE_THREAD: u64 = 64 << 10;
 pub(crate) struct Threads(usize);
 
 impl Threads {
-    /// The number. That of all cores is asked for once, and not before it is needed: the system has it in several files.
+    /// The number of threads. The number of cores is looked up once, and only when it is needed: Linux
+    /// keeps it in several files.
     pub(crate) fn count(self) -> usize {
         static CORES: OnceLock<usize> = OnceLock::new();
         match self.0 {
@@ -77,7 +80,7 @@ impl Threads {
         }
     }
 
-    /// The number for an input of this size in bytes, if it is known.
+    /// The number of threads for an input of `size` bytes, if that is known.
     pub(crate) fn count_for(self, size: Option<u64>) -> usize {
         if size.is_some_and(|size| size <= ONE_THREAD) { 1 } else { self.count() }
     }
@@ -88,7 +91,6 @@ pub(crate) fn threads(text: &str) -> Result<Threads, String> {
     const MAX: usize = 1024;
     match text.parse() {
         Ok(n) if n <= MAX => Ok(Threads(n)),
-        Ok(_) => Err(format!("at most {MAX} threads")),
-        Err(_) => Err("not a number of threads".into()),
+        _ => Err(format!("not a number from 0 to {MAX}")),
     }
 }

@@ -1,4 +1,4 @@
-//! `-v`, `-q` and `--json`, which every subcommand that processes files takes.
+//! `-v`, `-q` and `--json`: options of every subcommand that processes files.
 
 /// Which messages are printed.
 #[derive(clap::Args, Debug)]

@@ -9,8 +9,8 @@ use crate::ui::error::CliError;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct WaitArgs {
-    /// Wait for a file that another process is changing, at most so many seconds if a number is given;
-    /// otherwise such a file is refused
+    /// Wait while another process is changing the file, at most SECONDS if given; without this option
+    /// such a file is refused
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
     wait: Option<Option<u64>>,
 }
@@ -24,7 +24,7 @@ impl WaitArgs {
         }
     }
 
-    /// Locks a file that is to be changed.
+    /// Locks a file for changing it.
     pub(crate) fn lock(&self, path: &Path) -> Result<Lock, CliError> {
         Lock::exclusive(path, self.wait()).map_err(|error| not_locked(path, error))
     }

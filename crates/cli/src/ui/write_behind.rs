@@ -1,4 +1,4 @@
-//! Writes output on a thread of its own, while the next part is made.
+//! Writes output on a second thread, while the first one produces the next part.
 
 use std::io::Write;
 use std::mem;
@@ -12,7 +12,7 @@ use linerate_core::lock;
 use crate::ui::error::CliError;
 use crate::ui::output::Output;
 
-/// Most buffers with the writer: one that it writes, and one that waits.
+/// Maximum number of buffers that the writer holds: one being written, and one that waits.
 const AWAY: usize = 2;
 
 /// Takes the parts of an output in order.
@@ -20,7 +20,8 @@ pub(crate) trait Target {
     /// Writes bytes.
     fn put(&mut self, bytes: &[u8]) -> Result<(), CliError>;
 
-    /// Writes the first `len` bytes of a buffer. Another one of its size, with any content, may be in its place then.
+    /// Writes the first `len` bytes of a buffer. May replace it by another buffer of its size, with any
+    /// content.
     fn put_buffer(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<(), CliError> {
         self.put(&buffer[..len])
     }
@@ -40,10 +41,11 @@ impl Target for Vec<u8> {
     }
 }
 
-/// Calls `work` with a target whose buffers another thread writes to `output`; with `output` itself if none can be started.
+/// Calls `work` with a target whose buffers another thread writes to `output`. If no thread can be
+/// started, the target is `output` itself.
 ///
 /// # Errors
-/// That of writing, else that of `work`.
+/// The error of writing, else the error of `work`.
 pub(crate) fn write_behind<T>(
     output: &mut Output,
     work: impl FnOnce(&mut dyn Target) -> Result<T, CliError>,
@@ -57,7 +59,7 @@ pub(crate) fn write_behind<T>(
         let Ok(writer) = writer else { return work(&mut **lock(output)) };
         let mut behind = Behind { output, give, back, away: 0, spare: Vec::new() };
         let result = work(&mut behind);
-        // The writer ends once it has written what it was given.
+        // The writer ends when it has written all buffers that it was given.
         drop(behind);
         writer.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?;
         result
@@ -74,24 +76,24 @@ fn write_buffers(
 ) -> Result<(), CliError> {
     for (buffer, len) in take {
         lock(output).put(&buffer[..len])?;
-        // Nobody waits for the last ones.
+        // Sending the last buffers back fails, since nobody waits for them.
         let _ = give_back.send(buffer);
     }
     Ok(())
 }
 
-/// The side that makes the output.
+/// The target of the thread that produces the output.
 struct Behind<'a, 'o> {
     output: &'a Mutex<&'o mut Output>,
     give: SyncSender<Part>,
     back: Receiver<Vec<u8>>,
-    /// Buffers with the writer.
+    /// Number of buffers that the writer holds.
     away: usize,
     spare: Vec<Vec<u8>>,
 }
 
 impl Behind<'_, '_> {
-    /// Waits until at most `most` buffers are with the writer.
+    /// Waits until the writer holds at most `most` buffers.
     fn wait(&mut self, most: usize) -> Result<(), CliError> {
         while self.away > most {
             self.spare.push(self.back.recv().map_err(|_| writer_has_failed())?);
@@ -101,7 +103,7 @@ impl Behind<'_, '_> {
     }
 }
 
-/// Ends the work. [`write_behind`] returns the writer's error instead.
+/// An error that ends the work; [`write_behind`] returns the writer's error instead.
 fn writer_has_failed() -> CliError {
     CliError::ClosedPipe
 }
@@ -131,7 +133,8 @@ mod tests {
 
     use super::*;
 
-    /// Writes `parts` behind, every third one not as a buffer, and then fails if `fails`. Returns what is in the file.
+    /// Writes `parts` by [`write_behind`], every third one with `put`, then fails if `fails`. Returns the
+    /// content of the file.
     fn written(parts: &[Vec<u8>], fails: bool) -> (Vec<u8>, Result<(), CliError>) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("out");
@@ -169,7 +172,7 @@ mod tests {
         let mut output = Output::at("/dev/full".as_ref(), false).expect("an output");
         let result = write_behind(&mut output, |target| {
             let mut buffer = vec![1; 100];
-            // It ends, since the writer gives no buffer back.
+            // The loop ends because the writer returns no buffer.
             loop {
                 target.put_buffer(&mut buffer, 100)?;
             }

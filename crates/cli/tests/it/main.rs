@@ -8,6 +8,14 @@ mod gateway;
 mod gzip;
 #[cfg(unix)]
 mod links;
+#[cfg(all(
+    target_os = "linux",
+    feature = "mount",
+    feature = "remote",
+    feature = "zstd-compress",
+    not(feature = "s3")
+))]
+mod messages;
 mod nx;
 mod pages;
 mod plan;

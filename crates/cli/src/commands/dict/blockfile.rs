@@ -14,7 +14,7 @@ use crate::ui::remote::{remote, url};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct PackArg {
-    /// The pack that holds the dictionary of the file, if the file does not embed it
+    /// Pack with the dictionary of the file, if the file does not contain it
     #[arg(long, value_name = "PACK", value_hint = ValueHint::FilePath)]
     pack: Option<PathBuf>,
 }
@@ -29,14 +29,15 @@ pub(crate) fn open_blocks(path: &Path, pack: &PackArg) -> Result<BlockFile, CliE
     };
     let Some(pack) = &pack.pack else {
         return Err(CliError::Refused(format!(
-            "its dictionary is number {number} of a pack; name the pack with --pack"
+            "its dictionary is number {number} of a pack; --pack names the pack"
         )));
     };
     let within = |error: CliError| error.in_file(&pack.display().to_string());
     let opened = open_pack(pack).map_err(within)?;
-    // Found by its hash: its number differs if packs were merged.
+    // The dictionary is found by its hash, since its number changes when packs are merged.
     let Some(entry) = opened.find(wanted.hash) else {
-        return Err(CliError::Refused(format!("{} does not have its dictionary", pack.display())));
+        let what = format!("its dictionary is not in {}; --pack names another pack", pack.display());
+        return Err(CliError::Refused(what));
     };
     let bytes = opened.read(entry.id).map_err(|e| within(engine_error(e)))?;
     let id = store.insert_with_hash(&bytes, wanted.hash).map_err(engine_error)?;
@@ -47,7 +48,7 @@ pub(crate) fn open_pack(path: &Path) -> Result<Pack, CliError> {
     Pack::open_input(input(path)?).map_err(engine_error)
 }
 
-/// The `--json` object of a file's dictionary.
+/// The JSON object of a file's dictionary.
 pub(crate) fn dictionary_object(dictionary: DictionaryReference) -> Value {
     let DictionaryReference { len, zstd_id, .. } = dictionary;
     match dictionary.place {
@@ -57,8 +58,8 @@ pub(crate) fn dictionary_object(dictionary: DictionaryReference) -> Value {
     }
 }
 
-/// The input at a path or at a URL. Files are read, not mapped: one that another program cuts short
-/// meanwhile is an error, not a signal.
+/// The input at a path or at a URL. Files are read, not mapped, so that a file that another program
+/// truncates meanwhile is an error and not a signal.
 pub(crate) fn input(path: &Path) -> Result<Input, CliError> {
     if let Some(url) = url(path) {
         return Ok(Input::source(remote(url)?));

@@ -26,26 +26,26 @@ use crate::ui::{exit_code, inputs, output_args, size};
 
 const EXAMPLES: &str = "\
 Examples:
-  linerate dict build --key id rows.json -o rows.blocks          a dictionary of 8 KiB is trained
+  linerate dict build --key id rows.json -o rows.blocks          train a dictionary of 8 KiB
   linerate dict build --key id -D rows.dict rows.json -o rows.blocks
   linerate dict build --key /user/name --no-dictionary - -o r.blocks < rows.json
   linerate dict build --records --duplicates last *.rec -o rows.blocks
   linerate dict build --key id --pack all.pack --number 7 rows.json -o r.blocks
 
 Input:
-  With --key, files hold JSON lines: the key is the content of that field, text or a whole
-    number; the value is the whole line. With --records, files are length-prefixed. Records may
-    be in any order; what exceeds --memory goes to temporary files.";
+  With --key, files hold JSON lines: the key is the content of that field, a text or a whole
+    number, and the value is the whole line. With --records, files hold length-prefixed records.
+    Records may be in any order; those that exceed --memory go to temporary files.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 #[group(id = "form", required = true, args = ["key", "records"])]
 pub(crate) struct BuildArgs {
-    /// Files hold JSON lines, whose keys are in FIELD: its name, or a JSON pointer such as /user/name
+    /// Read JSON lines, whose keys are in FIELD: a name, or a JSON pointer such as /user/name
     #[arg(long, value_name = "FIELD", conflicts_with = "records")]
     key: Option<String>,
 
-    /// Files hold length-prefixed records
+    /// Read length-prefixed records
     #[arg(long)]
     records: bool,
 
@@ -60,15 +60,15 @@ pub(crate) struct BuildArgs {
     #[command(flatten)]
     dictionary: DictionaryArgs,
 
-    /// Write no content hashes: saves 8 bytes per block, but damage may go unnoticed
+    /// Write no hashes of contents, which saves 8 bytes per block; damage may then go unnoticed
     #[arg(long)]
     no_checksums: bool,
 
-    /// How to handle several records with the same key
+    /// What to do with several records of the same key
     #[arg(long, value_enum, value_name = "WHAT", default_value = "refuse")]
     duplicates: DuplicateChoice,
 
-    /// Bytes of records to sort in memory
+    /// Maximum bytes of records to sort in memory
     #[arg(short = 'M', long, value_name = "SIZE", default_value = "256M", value_parser = size::parse)]
     memory: u64,
 
@@ -93,7 +93,7 @@ pub(crate) struct DictionaryArgs {
     #[arg(short = 'D', long, value_name = "DICT", conflicts_with_all = ["no_dictionary", "size", "small_tables"], value_hint = ValueHint::FilePath)]
     dictionary: Option<PathBuf>,
 
-    /// Use a dictionary of this pack without embedding it; the pack records the file's name as a user
+    /// Use a dictionary of this pack without embedding it; the pack records FILE's name as a user
     #[arg(long, value_name = "PACK", requires = "number", conflicts_with_all = ["dictionary", "no_dictionary", "size", "small_tables"], value_hint = ValueHint::FilePath)]
     pack: Option<PathBuf>,
 
@@ -131,7 +131,7 @@ impl DictionaryArgs {
     }
 }
 
-/// Reads a dictionary of a pack, once the pack has recorded its user, so that it is not dropped.
+/// Records the user of a dictionary in its pack, so that it is not dropped, then reads the dictionary.
 fn from_pack(pack: &Path, id: u64, target: &Path) -> Result<DictionaryChoice, CliError> {
     openable(pack)?;
     let mut editor = Editor::open(pack).map_err(engine_error)?;
@@ -152,10 +152,10 @@ enum DuplicateChoice {
 
 pub(crate) fn run(args: &BuildArgs) -> Result<ExitCode, String> {
     if !(16..=32 << 20).contains(&args.block) {
-        return Err("--block must be from 16 bytes to 32M".into());
+        return Err("--block must be between 16 bytes and 32M".into());
     }
     if args.dictionary.size > super::train::MAX_DICTIONARY {
-        return Err(format!("a dictionary of {} bytes is too large: at most 64M", args.dictionary.size));
+        return Err(format!("--size {} is too large; a dictionary has at most 64M", args.dictionary.size));
     }
     Ok(Reporter::new(&args.verbosity, false).one(&args.files[0], |reporter| process(args, reporter)))
 }
@@ -176,7 +176,7 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
         DuplicateChoice::Last => Duplicates::LastWins,
     };
     let mut sorter = Sorter::new(args.memory as usize, duplicates);
-    // Until here a signal ends the program at once, even while it waits for input: there is no output yet.
+    // Until here there is no output, and a signal ends the program at once, even while it waits for input.
     let bytes = read(args, reporter, &mut sorter)?;
     let written = cancellable(|cancel| {
         let progress = SharedProgress::new(reporter.step("writing", Some(bytes)));
@@ -186,7 +186,7 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     if let Some(totals) = totals(&written) {
         summary.set("savings", totals.object());
         let omitted = written.dictionary.place == DictionaryPlace::None;
-        let remedy = if omitted { "it was left out" } else { "--no-dictionary makes the file smaller" };
+        let remedy = if omitted { "it was left out" } else { "--no-dictionary makes a smaller file" };
         let file = args.files[0].display().to_string();
         match totals.warning(remedy) {
             Some(warning) if omitted => summary.lines.push(warning),
@@ -203,8 +203,9 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     Ok(summary)
 }
 
-/// Returns the bytes of the file's blocks with the dictionary, or with one that was left out, and without, scaled from
-/// the blocks that were compared. The bytes of a dictionary in a pack do not count, since other files use it.
+/// Returns the bytes of the file's blocks with the dictionary, used or left out, and without it, scaled
+/// from the blocks that were compared. The bytes of a dictionary in a pack do not count, since other
+/// files use it.
 fn totals(file: &Summary) -> Option<Totals> {
     let savings = file.savings.as_ref().filter(|savings| savings.content > 0)?;
     let content = file.counts.content_bytes;
@@ -269,7 +270,7 @@ fn check_target(args: &BuildArgs) -> Result<(), CliError> {
         return Err(CliError::Refused(format!("there is no folder {} to write to", folder.display())));
     }
     inputs::refuse(&args.output)?;
-    // Devices and FIFOs are written to directly.
+    // A device or a FIFO is written to directly.
     if !args.force && args.output.is_file() {
         return Err(CliError::Refused(format!("{} exists already; -f overwrites it", args.output.display())));
     }

@@ -1,4 +1,4 @@
-//! `linerate dict cluster`: clusters many files, tenants or tables so that they share few dictionaries.
+//! `linerate dict cluster`: trains few dictionaries that many files, tenants or tables share.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -26,13 +26,13 @@ const EXAMPLES: &str = "\
 Examples:
   linerate dict cluster --count 16 --lines tenants -o shared       a set for each entry of tenants
   linerate dict cluster --count 4 --small-tables *.tbl -o shared   a set for each operand
-  linerate dict cluster --count 8 -n --json tenants                only the report
+  linerate dict cluster --count 8 -n --json tenants                print the report only
 
 Output:
-  The folder gets dictionary-000.dict, dictionary-001.dict and so on, and last
-  assignment.json, which has a line for each set: its path, the dictionary's file name or
-  null, and its bytes. With --pack it gets dictionaries.pack, and assignment.json has numbers
-  in it.";
+  The folder gets dictionary-000.dict, dictionary-001.dict and so on, and then
+  assignment.json, with a line for each set: its path, the dictionary's file name or null, and
+  its bytes. With --pack the folder gets dictionaries.pack, and assignment.json names
+  dictionaries by their numbers in the pack.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -45,7 +45,7 @@ pub(crate) struct ClusterArgs {
     #[arg(short = 's', long, value_name = "SIZE", default_value = "8K", value_parser = size::parse)]
     size: u64,
 
-    /// Use tables of half the size: cold blocks decode faster, and blocks get up to 1 % larger
+    /// Use tables of half the size: cold blocks decode faster, but blocks get up to 1 % larger
     #[arg(long)]
     small_tables: bool,
 
@@ -60,11 +60,11 @@ pub(crate) struct ClusterArgs {
     #[command(flatten)]
     samples: SampleArgs,
 
-    /// Bytes of samples to use from each set, evenly distributed
+    /// Maximum bytes of samples from each set, evenly distributed
     #[arg(long, value_name = "SIZE", default_value = "256K", value_parser = size::parse)]
     max_samples: u64,
 
-    /// Maximum bytes of the samples of all sets together, which are kept in memory
+    /// Maximum bytes of the samples of all sets, which are kept in memory
     #[arg(short = 'M', long, value_name = "SIZE", default_value = "1G", value_parser = size::parse)]
     memory: u64,
 
@@ -82,15 +82,14 @@ pub(crate) struct ClusterArgs {
     #[command(flatten)]
     verbosity: VerbosityArgs,
 
-    /// Sets: files, or folders with all files below them. If a single folder is given, each of its entries is
-    /// a set
+    /// Sets: files, or folders with all files below them. The entries of a single folder are a set each
     #[arg(value_name = "SET", required = true, value_hint = ValueHint::AnyPath)]
     sets: Vec<PathBuf>,
 }
 
 pub(crate) fn run(args: &ClusterArgs) -> Result<ExitCode, String> {
     if args.size > super::train::MAX_DICTIONARY {
-        return Err(format!("a dictionary of {} bytes is too large: at most 64M", args.size));
+        return Err(format!("--size {} is too large; a dictionary has at most 64M", args.size));
     }
     Ok(Reporter::new(&args.verbosity, false).one(&args.sets[0], |reporter| process(args, reporter)))
 }
@@ -130,7 +129,7 @@ fn process(args: &ClusterArgs, reporter: &mut Reporter) -> Result<RunSummary, Cl
     Ok(summary)
 }
 
-/// A set for each operand, or for each entry of the only one, if that is a folder.
+/// The sets: the operands, or the entries of a single folder.
 fn sets_of(operands: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let [folder] = operands else { return Ok(operands.to_vec()) };
     if !folder.is_dir() {
@@ -172,7 +171,7 @@ fn dictionary_name(index: usize) -> String {
     format!("dictionary-{index:03}.dict")
 }
 
-/// Fails unless the folder is new or empty, or files in it may be replaced.
+/// Refuses a folder that is not empty, unless files in it may be replaced.
 fn check_target(args: &ClusterArgs) -> Result<(), CliError> {
     let Some(folder) = args.output.path() else { return Ok(()) };
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
@@ -206,7 +205,7 @@ impl NamedResult<'_> {
         output_args::write(&folder.join("assignment.json"), force, lines.concat().as_bytes())
     }
 
-    /// A pack of all dictionaries, as one cluster: they are compressed with the first.
+    /// A pack of all dictionaries as one cluster: all are compressed with the first one.
     fn pack(&self) -> linerate_core::Result<Vec<u8>> {
         let mut editor = Editor::in_memory(PackOptions::new())?;
         for (i, dictionary) in self.found.dictionaries.iter().enumerate() {
@@ -242,7 +241,7 @@ impl NamedResult<'_> {
     }
 }
 
-/// The path of a set with slashes on every system: users of a pack are found by it.
+/// The path of a set with slashes on every system, since packs find users by it.
 fn set_name(path: &Path) -> String {
     path.display().to_string().replace(std::path::MAIN_SEPARATOR, "/")
 }
@@ -256,7 +255,7 @@ fn text_of(reason: Reason) -> &'static str {
     match reason {
         Reason::Empty => "empty",
         Reason::TooFewSamples => "too few samples",
-        Reason::NoSavings => "no dictionary pays",
+        Reason::NoSavings => "a dictionary saves nothing",
     }
 }
 

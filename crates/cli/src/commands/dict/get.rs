@@ -31,7 +31,7 @@ pub(crate) struct GetArgs {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: PathBuf,
 
-    /// Keys; a missing one is an error, but the values of the others are printed
+    /// Keys; a missing one is an error, but the values of the others are still printed
     #[arg(value_name = "KEY", required = true)]
     keys: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! `linerate dict info`: summarizes files of any kind without reading all of their blocks.
+//! `linerate dict info`: summarizes files without reading all of their blocks.
 
 use std::path::Path;
 use std::process::ExitCode;

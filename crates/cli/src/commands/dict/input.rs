@@ -10,7 +10,7 @@ use crate::ui::error::CliError;
 use crate::ui::input::{self, Counted};
 use crate::ui::inputs;
 
-/// Maximum bytes of a line, key or value: longer ones are more likely damage than data.
+/// Maximum bytes of a line, key or value. A longer one is probably damage.
 const MAX_LEN: usize = 64 << 20;
 
 /// A file, or standard input for `-`.
@@ -37,7 +37,7 @@ impl InputReader {
         InputReader { inner: BufReader::with_capacity(128 << 10, Counted::new(file)), offset: 0 }
     }
 
-    /// Appends the next `len` bytes to `into`, fewer only at the end. Returns their number.
+    /// Appends the next `len` bytes to `into`, fewer only at the end of the file. Returns their number.
     pub(crate) fn take(&mut self, len: usize, into: &mut Vec<u8>) -> Result<usize, CliError> {
         let before = into.len();
         let read = (&mut self.inner).take(len as u64).read_to_end(into);
@@ -47,7 +47,8 @@ impl InputReader {
         Ok(n)
     }
 
-    /// The next line without its end, replacing what is in `line`; false at the end of the file.
+    /// Reads the next line, without its end, into `line`, replacing its content. Returns false at the end
+    /// of the file.
     pub(crate) fn line(&mut self, line: &mut Vec<u8>) -> Result<bool, CliError> {
         line.clear();
         let mut limited = (&mut self.inner).take(MAX_LEN as u64 + 1);
@@ -61,7 +62,8 @@ impl InputReader {
         Ok(n > 0)
     }
 
-    /// The next record of key and value, replacing what is in them; false at the end of the file.
+    /// Reads the next record into `key` and `value`, replacing their content. Returns false at the end of
+    /// the file.
     pub(crate) fn record(&mut self, key: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<bool, CliError> {
         key.clear();
         value.clear();
@@ -80,7 +82,7 @@ impl InputReader {
 
     /// Appends a key or value whose length prefix is `len`.
     fn prefixed(&mut self, len: &[u8], into: &mut Vec<u8>) -> Result<(), CliError> {
-        let cut = |at| CliError::data(Kind::Truncated, at, "the file ends within a record");
+        let cut = |at| CliError::data(Kind::Truncated, at, "the file ends inside a record");
         let len = u32::from_le_bytes(len.try_into().map_err(|_| cut(self.offset))?) as usize;
         if len > MAX_LEN {
             return Err(CliError::data(Kind::Limit, self.offset, "a key or value is longer than 64 MiB"));

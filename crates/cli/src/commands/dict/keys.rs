@@ -1,4 +1,4 @@
-//! Keys on the command line and in output: text, or hexadecimal.
+//! Keys on the command line and in output, as text or in hexadecimal.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ impl KeyArgs {
         if !self.hex {
             return Ok(text.as_bytes().to_vec());
         }
-        let bad = || format!("`{text}` is not hexadecimal");
+        let bad = || format!("`{text}` is not hexadecimal; give two digits for each byte of the key");
         if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(bad());
         }

@@ -1,4 +1,4 @@
-//! Detects the kind of a file by its magic number; arguments of subcommands that take any kind.
+//! Detects the kind of a file by its magic number, for subcommands that take files of any kind.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::sst_file::LimitArgs;
 use crate::ui::error::CliError;
 use crate::ui::verbosity::VerbosityArgs;
 
-/// A file of this engine, or of RocksDB.
+/// The kind of a file: one of this engine, or RocksDB's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
     Blocks,
@@ -57,5 +57,5 @@ pub(crate) fn kind_of(path: &Path) -> Result<FileKind, CliError> {
     if magic(input.len().checked_sub(8))?.as_ref() == Some(&sst::MAGIC) {
         return Ok(FileKind::Sst);
     }
-    Err(CliError::data(Kind::Corrupt, 0, "it is neither a block file nor a pack nor an SST file"))
+    Err(CliError::data(Kind::Corrupt, 0, "it is no block file, pack or SST file"))
 }

@@ -1,4 +1,5 @@
-//! `linerate dict`: trains and shares dictionaries; block files, packs of dictionaries, SST files.
+//! `linerate dict`: trains and shares dictionaries; reads and writes block files and packs; reads SST
+//! files.
 
 mod blockfile;
 mod build;
@@ -36,14 +37,14 @@ Examples:
   linerate dict get rows.blocks user-17
 
 Samples:
-  Files are cut into blocks of --block bytes, as a storage engine compresses them; with
-    --lines, whole lines such as JSON are gathered into blocks of that size, with --records, the
-  records of a length-prefixed file. --block 0 makes each file, line or record a sample by
-  itself. A folder stands for all files below it.
+  Files are cut into blocks of --block bytes, as a storage engine compresses them. With --lines,
+    whole lines such as JSON are gathered into blocks of that size; with --records, the records
+  of a length-prefixed file are. --block 0 makes each file, line or record a sample. A folder
+  means all files below it.
 
 Records:
-  A length-prefixed file is a sequence of: key length, key, value length, value. Lengths are
-  32-bit little-endian numbers.";
+  A length-prefixed file is a sequence of records: key length, key, value length, value. Lengths
+  are 32-bit little-endian numbers.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
@@ -52,12 +53,12 @@ pub(crate) struct Args {
     command: DictCommand,
 }
 
-/// Each one is a file of this folder.
+/// Each subcommand is a file of this folder.
 #[derive(Subcommand, Debug)]
 enum DictCommand {
-    /// Train a dictionary from samples, with a given size or the best one
+    /// Train a dictionary from samples, of a given size or of the best size
     Train(Box<train::TrainArgs>),
-    /// Share few dictionaries between many files, tenants or tables
+    /// Train few dictionaries that many files, tenants or tables share
     Cluster(Box<cluster::ClusterArgs>),
     /// Build a sorted file of blocks from JSON lines or length-prefixed records
     Build(Box<build::BuildArgs>),

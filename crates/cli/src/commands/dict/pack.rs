@@ -17,10 +17,10 @@ Examples:
   linerate dict pack list all.pack
 
 Packs:
-  Dictionaries have numbers that are never reused, and are compressed with the first one of
-    their cluster. Users of a dictionary are recorded as hashes of names, such as file names; a
-    dictionary with users is never dropped. Adding appends to the file: concurrent readers see
-    it as it was. Compacting replaces the file atomically.";
+  Each dictionary has a number, which is never reused, and is compressed with the first
+    dictionary of its cluster. Users of a dictionary are recorded as hashes of names, such as
+    file names; a dictionary with users is never dropped. Adding appends to the file, so that
+    concurrent readers see it as it was. Compacting replaces the file atomically.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
@@ -43,7 +43,7 @@ enum PackCommand {
     Compact(Box<CompactArgs>),
     /// Write dictionaries of a pack to files
     Extract(Box<ExtractArgs>),
-    /// Record users of a dictionary, so that it is not dropped
+    /// Record users of a dictionary, which keep it from being dropped
     Retain(Box<UseArgs>),
     /// Remove users of a dictionary
     Release(Box<UseArgs>),

@@ -22,7 +22,7 @@ use crate::ui::{exit_code, output_args};
 const MAKE_EXAMPLES: &str = "\
 Examples:
   linerate dict pack make -o all.pack *.dict
-  linerate dict pack make --uncompressed -o all.pack dictionaries    fastest to open";
+  linerate dict pack make --uncompressed -o all.pack dictionaries    opens fastest";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{MAKE_EXAMPLES}\n\n{}", exit_code::HELP))]

@@ -1,5 +1,5 @@
-//! Collects samples from files: blocks of bytes, or of whole lines or records; evenly distributed if a limit
-//! leaves some out.
+//! Collects samples from files: blocks of bytes, of whole lines or of records. If there is a limit,
+//! samples are distributed evenly over the files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,32 +13,33 @@ use super::input::{InputReader, is_stdin, open};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::size;
 
-/// Maximum bytes of a block, one of which is in memory.
+/// Maximum bytes of a block. One block is in memory at a time.
 const MAX_BLOCK: u64 = 64 << 20;
 
 /// How files are cut into samples.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SampleArgs {
-    /// Bytes of a sample, as of the blocks later; 0 makes each file, line or record a sample
+    /// Bytes of a sample, the same as of the blocks to compress later; 0 makes each file, line or record
+    /// a sample
     #[arg(short = 'b', long, value_name = "SIZE", default_value = "4K", value_parser = block_size)]
     pub(crate) block: u64,
 
-    /// Files hold lines, such as JSON; samples are whole lines
+    /// Read lines, such as JSON; samples are whole lines
     #[arg(long, conflicts_with = "records")]
     pub(crate) lines: bool,
 
-    /// Files hold length-prefixed records; samples are whole values
+    /// Read length-prefixed records; samples are whole values
     #[arg(long)]
     pub(crate) records: bool,
 
-    /// Files are RocksDB's SST files; samples are their data blocks
+    /// Read RocksDB's SST files; samples are their data blocks
     #[arg(long, conflicts_with_all = ["block", "lines", "records"])]
     pub(crate) sst: bool,
 }
 
 fn block_size(text: &str) -> Result<u64, String> {
     match size::parse(text)? {
-        size if size > MAX_BLOCK => Err("at most 64M".into()),
+        size if size > MAX_BLOCK => Err("a block has at most 64M".into()),
         size => Ok(size),
     }
 }
@@ -48,7 +49,7 @@ fn block_size(text: &str) -> Result<u64, String> {
 pub(crate) struct Samples {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// Input bytes that they were taken from.
+    /// Bytes of the input that the samples were taken from.
     pub(crate) seen: u64,
 }
 
@@ -75,10 +76,10 @@ pub(crate) struct Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
-    /// Samples of at most `limit` bytes from `files`, evenly if their sizes are known.
+    /// Collects at most `limit` bytes of samples from `files`, evenly if their sizes are known.
     pub(crate) fn new(args: &'a SampleArgs, limit: u64, files: &[PathBuf]) -> Result<Sampler<'a>, CliError> {
         let size = |file: &PathBuf| {
-            // The reporter names the first file before every message.
+            // The reporter prints the first file's name before every message.
             content_size(file, args)
                 .map_err(|e| if *file == files[0] { e } else { e.in_file(&file.display().to_string()) })
         };
@@ -112,7 +113,7 @@ impl<'a> Sampler<'a> {
             (_, true) => self.add_records(&mut input, &mut advance),
             _ => self.add_blocks(&mut input, &mut advance),
         }?;
-        // No sample spans two files.
+        // A sample does not span two files.
         self.flush();
         Ok(())
     }
@@ -129,7 +130,7 @@ impl<'a> Sampler<'a> {
         let mut block = Vec::new();
         while input.take(len as usize, &mut block)? > 0 {
             if block.len() as u64 > self.limit && self.args.block == 0 {
-                let message = "the file is too large for one sample; cut it with --block";
+                let message = "the file is too large for one sample; --block SIZE cuts it";
                 return Err(CliError::data(Kind::Limit, self.limit, message));
             }
             self.put(&block);
@@ -142,7 +143,7 @@ impl<'a> Sampler<'a> {
     fn add_lines(&mut self, input: &mut InputReader, advance: &mut dyn FnMut(u64)) -> Result<(), CliError> {
         let mut line = Vec::new();
         while input.line(&mut line)? {
-            // A line that is a sample by itself has no line end.
+            // A line that is a whole sample has no line end.
             if self.args.block > 0 {
                 line.push(b'\n');
             }
@@ -191,7 +192,7 @@ impl<'a> Sampler<'a> {
         }
         let kept = self.samples.bytes.len() as u128;
         let (seen, limit) = (u128::from(self.samples.seen), u128::from(self.limit));
-        // Keeps the same share of every part of the input: limit / total.
+        // Takes the share limit / total of every part of the input.
         let is_due = self.total.is_none_or(|total| kept * u128::from(total) <= seen * limit);
         self.samples.seen += sample.len() as u64;
         if is_due && kept + sample.len() as u128 <= limit {
@@ -201,7 +202,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Bytes that samples are taken from; `None` for standard input, pipes and devices.
+/// Bytes of the file that samples are taken from; `None` for standard input, pipes and devices.
 fn content_size(path: &Path, args: &SampleArgs) -> Result<Option<u64>, CliError> {
     if !args.sst {
         return file_size(path);
@@ -226,8 +227,7 @@ fn file_size(path: &Path) -> Result<Option<u64>, CliError> {
     Ok(meta.is_file().then_some(meta.len()))
 }
 
-/// Expands operands to files: a folder to all files below it, sorted by path. Links in folders are not
-/// followed.
+/// Expands each folder to all files below it, sorted by path. Links in folders are not followed.
 pub(crate) fn files_of(operands: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let mut files = Vec::new();
     for operand in operands {

@@ -1,5 +1,4 @@
-//! The bytes that a dictionary saves, and the warning that `train`, `train --search` and `build`
-//! share.
+//! The bytes that a dictionary saves, and the warning of `train` and `build` if it saves none.
 
 use serde_json::{Value, json};
 
@@ -13,14 +12,13 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Returns the warning about a dictionary that saves nothing, with a remedy; `None` if it saves
-    /// bytes.
+    /// Returns the warning about a dictionary that saves nothing, with `remedy`, or `None`.
     pub(super) fn warning(&self, remedy: &str) -> Option<String> {
         let Totals { content, with, without } = self;
         (with >= without).then(|| {
             format!(
-                "the dictionary saves nothing: {content} bytes come to {with} with it and its own bytes, and to {without} \
-                 without; {remedy}"
+                "the dictionary saves nothing: {content} bytes compress to {with}, including the dictionary, \
+                 and to {without} without it; {remedy}"
             )
         })
     }

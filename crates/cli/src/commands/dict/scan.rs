@@ -17,10 +17,10 @@ use crate::ui::summary::RunSummary;
 
 const EXAMPLES: &str = "\
 Examples:
-  linerate dict scan rows.blocks                           all values, a line each
-  linerate dict scan --prefix user-1 --json rows.blocks    keys and values as objects
-  linerate dict scan --from b --to d --keys rows.blocks    keys from b on, those before d
-  linerate dict scan --records rows.blocks > rows.rec      length-prefixed";
+  linerate dict scan rows.blocks                           all values, one per line
+  linerate dict scan --prefix user-1 --json rows.blocks    keys and values as JSON objects
+  linerate dict scan --from b --to d --keys rows.blocks    keys from b up to, but without, d
+  linerate dict scan --records rows.blocks > rows.rec      length-prefixed records";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -54,16 +54,16 @@ pub(crate) struct RangeArgs {
     #[arg(long, value_name = "KEY")]
     to: Option<String>,
 
-    /// Only keys that begin with this
+    /// Print only keys that begin with PREFIX
     #[arg(long, value_name = "PREFIX", conflicts_with_all = ["from", "to"])]
     pub(crate) prefix: Option<String>,
 
-    /// Maximum number of records: a number, also with K or M for thousands or millions
+    /// Print at most N records; K and M mean thousands and millions
     #[arg(long, value_name = "N", value_parser = size::count(0..=u64::MAX))]
     pub(crate) limit: Option<u64>,
 }
 
-/// A range of keys: from the first, included, to the last, excluded.
+/// A range of keys, from the first, which is included, to the last, which is not.
 pub(crate) struct Range {
     pub(crate) from: Option<Vec<u8>>,
     pub(crate) to: Option<Vec<u8>>,
@@ -98,7 +98,7 @@ fn process(args: &ScanArgs, range: Range) -> Result<RunSummary, CliError> {
     let file = open_blocks(&args.file, &args.pack)?;
     let mut rows = Rows::new(&args.rows)?;
     let printed = print(args, &file, range, &mut rows);
-    // Records before damage are printed.
+    // The records before damage are printed.
     rows.finish()?;
     printed.map(|()| summary)
 }

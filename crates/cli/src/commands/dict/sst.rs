@@ -1,4 +1,4 @@
-//! `linerate dict sst`: RocksDB's SST files.
+//! `linerate dict sst`: lists, reads and checks RocksDB's SST files.
 
 use std::process::ExitCode;
 
@@ -15,9 +15,9 @@ Examples:
   linerate dict sst verify *.sst
 
 Files:
-  Block-based tables of format versions 2 to 7, with any of the checksums, blocks of zstd,
-  LZ4, Snappy or zlib, and with dictionaries. Each file is read on its own, without its
-    database: other files may have newer entries of a key. A file may be on a server:
+  Files are block-based tables of format versions 2 to 7, with any checksum and blocks of zstd,
+  LZ4, Snappy or zlib, with or without dictionaries. Each file is read alone, without its
+    database, so other files may have newer entries of a key. A file may be on a server:
     https://... or s3://BUCKET/KEY.";
 
 #[derive(clap::Args, Debug)]

@@ -79,7 +79,7 @@ pub(crate) struct GetArgs {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: PathBuf,
 
-    /// Keys; a missing or deleted one is an error, but the values of the others are printed
+    /// Keys; a missing or deleted one is an error, but the values of the others are still printed
     #[arg(value_name = "KEY", required = true)]
     pub(super) wanted: Vec<String>,
 }
@@ -105,13 +105,13 @@ impl Selection {
             (None, _) => self.range.from.clone(),
             (Some(prefix), KeyOrder::Bytewise) => Some(prefix.clone()),
             (Some(prefix), KeyOrder::Reverse) => prefix_end(prefix),
-            // The order is unknown: all entries are scanned.
+            // The order of keys is unknown, so all entries are scanned.
             _ => None,
         }
     }
 
     fn position(&self, order: KeyOrder, key: &[u8]) -> Position {
-        // Order of two keys in the file.
+        // The order of two keys in the file.
         let compare = |a: &[u8], b: &[u8]| match order {
             KeyOrder::Bytewise => Some(a.cmp(b)),
             KeyOrder::Reverse => Some(b.cmp(a)),
@@ -139,7 +139,7 @@ pub(super) fn ls(args: &LsArgs) -> Result<ExitCode, String> {
         let stdout = output::stdout()?;
         let mut out = BufWriter::with_capacity(64 << 10, stdout);
         let listed = list(args, &selection, &sst, &mut reader, &mut out);
-        // Entries before damage are listed.
+        // The entries before damage are listed.
         out.flush().map_err(CliError::stdout_write)?;
         listed.map(|()| summary)
     }))
@@ -155,7 +155,7 @@ fn list(
     let order = sst.key_order();
     if selection.range.to.is_some() && selection.prefix.is_none() && order == KeyOrder::Unknown {
         return Err(CliError::Refused(
-            "the order of its keys is unknown, so that --to has no meaning".into(),
+            "the order of its keys is unknown, so --to cannot be used; leave it out".into(),
         ));
     }
     let start = selection.start(order);
@@ -247,7 +247,7 @@ fn find(
         }
         kind if kind.is_deletion() => refused("the key was deleted"),
         kind => refused(&format!(
-            "the last entry is of the kind `{}`, not a value; --json prints it",
+            "the newest entry is of the kind `{}`, not a value; --json prints it",
             kind.name()
         )),
     }

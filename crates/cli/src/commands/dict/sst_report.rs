@@ -24,7 +24,7 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{STATS_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct StatsArgs {
-    /// Print all properties of the files, too
+    /// Also print all properties of the files
     #[arg(long)]
     pub(super) properties: bool,
 
@@ -81,7 +81,7 @@ pub(super) fn stats(limits: &LimitArgs, all_properties: bool, path: &Path) -> Re
     Ok(summary)
 }
 
-/// A property as text if it is printable, as a number if it is one, else in hexadecimal.
+/// Formats a property as a number or as text, else in hexadecimal.
 fn value_of(stats: &SstStats, name: &str, value: &[u8]) -> Value {
     match (std::str::from_utf8(value), stats.properties.number(name)) {
         (Ok(text), _) if !text.is_empty() && !text.contains(char::is_control) => json!(text),
@@ -90,7 +90,7 @@ fn value_of(stats: &SstStats, name: &str, value: &[u8]) -> Value {
     }
 }
 
-/// Who compressed the file.
+/// The compression manager of the file, in words.
 fn manager(properties: &Properties) -> String {
     match properties.compression_manager().as_deref() {
         None => "RocksDB".into(),

@@ -1,4 +1,5 @@
-//! What the dictionary of an SST file saves: a sample of its zstd blocks is compressed again with and without it.
+//! Measures the savings of an SST file's dictionary: compresses a sample of its zstd blocks again with and
+//! without it.
 
 use linerate_dict::Savings;
 use linerate_dict::sst::{Compression, Reader, Sst, SstStats};
@@ -6,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::ui::error::{CliError, engine_error};
 
-/// Bytes of content of the sample.
+/// Size of the sample's content, in bytes.
 const SAMPLE: u64 = 1 << 20;
-/// zstd's and RocksDB's default.
+/// Default level of zstd and of RocksDB.
 const DEFAULT_LEVEL: i32 = 3;
 
-/// Savings of a sample, for all zstd blocks of the file.
+/// Savings of a sample, scaled to all zstd blocks of the file.
 pub(super) struct SampledSavings {
     sample: Savings,
     sampled_blocks: usize,
@@ -22,7 +23,8 @@ pub(super) struct SampledSavings {
 }
 
 impl SampledSavings {
-    /// Measures at the file's level, in blocks spread evenly over the file. `None` without a dictionary or zstd blocks.
+    /// Measures at the file's level, with blocks spread evenly over the file. Returns `None` for a file
+    /// without a dictionary or zstd blocks.
     pub(super) fn measure(
         stats: &SstStats,
         sst: &Sst,
@@ -31,7 +33,8 @@ impl SampledSavings {
         let count = stats.blocks.get(&Compression::Zstd).copied().unwrap_or_default();
         let (Some(id), 1..) = (sst.dictionary(), count.blocks) else { return Ok(None) };
         let all = reader.blocks(sst).map_err(engine_error)?;
-        // Then no trailer is read again, which may be a request to a web server for each block.
+        // If all blocks are zstd, no trailer is read again: that may take a request to a web server for
+        // each block.
         let all_zstd = all.len() as u64 == count.blocks;
         let wanted = SAMPLE / (count.content / count.blocks).max(1);
         let step = count.blocks.div_ceil(wanted.max(1)) as usize;
@@ -52,13 +55,13 @@ impl SampledSavings {
         Ok(Some(SampledSavings { sample, sampled_blocks, blocks, content: count.content, level }))
     }
 
-    /// Bytes that the zstd blocks would take more without the dictionary.
+    /// Additional bytes that the zstd blocks would take without the dictionary.
     fn saved(&self) -> i64 {
         let sampled = self.sample.without as f64 - self.sample.with as f64;
         (sampled * self.content as f64 / self.sample.content.max(1) as f64).round() as i64
     }
 
-    /// The same, less the bytes of the dictionary.
+    /// Bytes saved in blocks, minus the bytes of the dictionary.
     fn net(&self) -> i64 {
         self.saved() - self.sample.dictionary as i64
     }

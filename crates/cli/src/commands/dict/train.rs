@@ -23,10 +23,10 @@ use crate::ui::{exit_code, inputs, size};
 const EXAMPLES: &str = "\
 Examples:
   linerate dict train --lines rows.json -o rows.dict           8 KiB, for blocks of 4 KiB
-  linerate dict train --search --expect 2G tables -o t.dict    the best size for 2 GiB
-  linerate dict train --search -n --json tables                only the table of sizes
-  linerate dict train -b 0 --small-tables messages/* -o m.dict  a sample is a file, small tables
-  zstd -D rows.dict block                                      other programs can use it";
+  linerate dict train --search --expect 2G tables -o t.dict    the best size for 2 GiB of data
+  linerate dict train --search -n --json tables                print the table of sizes only
+  linerate dict train -b 0 --small-tables messages/* -o m.dict  each file is a sample
+  zstd -D rows.dict block                                      other programs use it, too";
 
 /// Default bytes of a dictionary.
 const DEFAULT_SIZE: &str = "8K";
@@ -40,7 +40,7 @@ pub(crate) struct TrainArgs {
     #[arg(short = 's', long, value_name = "SIZE", default_value = DEFAULT_SIZE, value_parser = size::parse)]
     size: u64,
 
-    /// Try several sizes, and choose the one that makes blocks plus dictionary smallest
+    /// Try several sizes, and choose the one with the smallest sum of blocks and dictionary
     #[arg(long, conflicts_with = "size")]
     search: bool,
 
@@ -48,11 +48,11 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "SIZES", requires = "search", value_delimiter = ',', value_parser = size::parse)]
     sizes: Vec<u64>,
 
-    /// Bytes of data that the dictionary will serve [default: those of the files]
+    /// Bytes of data that will be compressed with the dictionary [default: size of the files]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     expect: Option<u64>,
 
-    /// Use tables of half the size: cold blocks decode faster, and blocks get up to 1 % larger
+    /// Use tables of half the size: cold blocks decode faster, but blocks get up to 1 % larger
     #[arg(long)]
     small_tables: bool,
 
@@ -63,7 +63,7 @@ pub(crate) struct TrainArgs {
     #[command(flatten)]
     samples: SampleArgs,
 
-    /// Bytes of samples to use, evenly distributed
+    /// Maximum bytes of samples, evenly distributed over the files
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size::parse)]
     max_samples: u64,
 
@@ -93,7 +93,7 @@ impl TrainArgs {
 
 pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode, String> {
     if let Some(size) = args.sizes.iter().chain([&args.size]).find(|&&size| size > MAX_DICTIONARY) {
-        return Err(format!("a dictionary of {size} bytes is too large: at most 64M"));
+        return Err(format!("a size of {size} bytes is too large; a dictionary has at most 64M"));
     }
     let name = args.files.first().cloned().unwrap_or_default();
     Ok(Reporter::new(&args.verbosity, args.output.is_stdout()).one(&name, |reporter| process(args, reporter)))
@@ -116,7 +116,7 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     describe(args, &samples, &found, &mut summary);
     let dictionary = match (&found.dictionary, args.search) {
         (Some(dictionary), _) => dictionary.clone(),
-        // A given size is trained even if the dictionary saves nothing.
+        // With a given size, the dictionary is written even if it saves nothing.
         (None, false) => {
             warn(args, &found, reporter);
             train(args, &blocks)?
@@ -146,13 +146,13 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     Ok(summary)
 }
 
-/// Warns about a dictionary that takes more than it saves: that of the given size, or the best one.
+/// Warns if the dictionary of the given size, or the best one, saves less than its own bytes.
 fn warn(args: &TrainArgs, found: &SearchResult, reporter: &mut Reporter) {
     let Some(best) = found.candidates.iter().min_by_key(|candidate| candidate.total) else { return };
     let remedy = match (best.savings.with >= best.savings.without, args.expect) {
         _ if args.search => "nothing is written",
-        (true, _) => "blocks get no smaller with it: compress without one",
-        (false, None) => "for more data than the files have, give --expect SIZE",
+        (true, _) => "blocks get no smaller with it, so compress without one",
+        (false, None) => "if it will serve more data than these files, give --expect SIZE",
         (false, Some(_)) => "compress without one, or try --search",
     };
     let totals = Totals { content: found.expected, with: best.total, without: found.without };

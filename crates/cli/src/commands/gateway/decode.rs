@@ -1,4 +1,4 @@
-//! Decodes a file of connections up to its end or the first error.
+//! Decodes a file of connections up to its end or to the first error.
 
 use std::time::{Duration, Instant};
 
@@ -24,12 +24,12 @@ pub(crate) struct Decoded<'a> {
     pub(crate) connection: u64,
     /// When the connection began, in recordings.
     pub(crate) connected: Option<i64>,
-    /// Compressed bytes of its connection before it.
+    /// Compressed bytes of its connection before this message.
     pub(crate) begin: u64,
-    /// Bytes over the wire; 0 if the file has payloads.
+    /// Compressed bytes; 0 if the file holds payloads.
     pub(crate) compressed: usize,
     pub(crate) payload: &'a [u8],
-    /// Decoding time, with that of earlier parts of the message.
+    /// Decoding time, including that of earlier parts of the message.
     pub(crate) spent: Duration,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Totals {
     /// Websocket messages; more than `messages` if some were fragmented.
     pub(crate) frames: u64,
     pub(crate) connections: u64,
-    /// Messages whose connection ended before they did.
+    /// Messages that were incomplete when their connection ended.
     pub(crate) broken_off: u64,
     pub(crate) compressed: u64,
     pub(crate) payload: u64,
@@ -70,14 +70,14 @@ impl Totals {
 
 /// Why decoding ended before the end of the file.
 pub(crate) enum Ended {
-    /// A message failed: its index and connection.
+    /// A message failed; has its index and its connection.
     Message { index: u64, connection: u64, error: CliError },
-    /// For another reason.
+    /// Decoding ended for another reason.
     Otherwise(CliError),
 }
 
 impl Ended {
-    /// Reports the error, with what was decoded until then.
+    /// Reports the error, with the totals up to it.
     pub(crate) fn report(self, file: &str, totals: &Totals, reporter: &mut Reporter) {
         match self {
             Ended::Otherwise(error) => reporter.failed(file, error),
@@ -105,7 +105,7 @@ impl From<CliError> for Ended {
 pub(crate) struct Decoding {
     engine: PayloadDecoder,
     pub(crate) totals: Totals,
-    /// When the connection began, if the file has that.
+    /// When the connection began, if the file says so.
     connected: Option<i64>,
     /// Compressed bytes of the connection before the current message.
     begin: u64,
@@ -140,7 +140,7 @@ impl Decoding {
         }
     }
 
-    /// Calls `each` with every message. Its errors count as errors of the message.
+    /// Calls `each` with every message. An error of `each` counts as an error of the message.
     pub(crate) fn run(
         &mut self,
         wire: Wire,
@@ -153,7 +153,7 @@ impl Decoding {
             }
         }
         if self.waiting.is_some() {
-            return Err(self.message(CliError::data(Kind::Truncated, self.begin, "it is incomplete")));
+            return Err(self.message(CliError::data(Kind::Truncated, self.begin, "the message is incomplete")));
         }
         Ok(())
     }
@@ -161,7 +161,7 @@ impl Decoding {
     fn reconnect(&mut self, time: i64) -> Result<(), CliError> {
         self.connected = known(time);
         self.begin = 0;
-        // The first connection is counted from the start, since its entry is optional.
+        // The first connection is counted at the start, since its entry is optional.
         if self.totals.frames > 0 {
             self.totals.connections += 1;
         }
@@ -240,7 +240,7 @@ impl Decoding {
     }
 }
 
-/// A time; 0 means unknown.
+/// Returns `None` for a time of 0, which means that it is unknown.
 fn known(time: i64) -> Option<i64> {
     Some(time).filter(|&time| time != 0)
 }
@@ -250,7 +250,7 @@ fn check_recorded_len(recorded: Option<u32>, message: &Decoded<'_>) -> Result<()
     let len = message.payload.len();
     match recorded {
         Some(recorded) if recorded as usize != len => {
-            let what = format!("its payload has {len} bytes, but {recorded} were recorded");
+            let what = format!("the payload has {len} bytes, but {recorded} were recorded");
             Err(CliError::data(Kind::Corrupt, message.begin, what))
         }
         _ => Ok(()),

@@ -1,4 +1,4 @@
-//! The decoder of a connection: that of linerate, or a peer to compare with.
+//! The decoder of a connection: linerate's own, or that of another library to compare with.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::peer_decoder::PeerDecoder;
 use crate::ui::error::CliError;
 
 pub(crate) enum PayloadDecoder {
-    /// The input has payloads.
+    /// The input holds payloads, which are not compressed.
     Uncompressed,
     Linerate {
         session: Box<Session>,

@@ -26,10 +26,11 @@ Examples:
   linerate gateway generate --guilds 4 --events 300 -o small
 
 Content:
-  HELLO, READY, a GUILD_CREATE for each guild, then live events: 38 % MESSAGE_CREATE, 40 %
-  PRESENCE_UPDATE, 8 % TYPING_START, 5 % MESSAGE_REACTION_ADD, 4 % GUILD_MEMBER_UPDATE, 4 %
-  VOICE_STATE_UPDATE, 1 % acknowledged heartbeats. The .msgs files are the same bytes on
-  every machine. All content is synthetic; its compression ratio only resembles real traffic.";
+  A connection has HELLO, READY, a GUILD_CREATE for each guild, then live events: 38 %
+  MESSAGE_CREATE, 40 % PRESENCE_UPDATE, 8 % TYPING_START, 5 % MESSAGE_REACTION_ADD, 4 %
+  GUILD_MEMBER_UPDATE, 4 % VOICE_STATE_UPDATE, 1 % acknowledged heartbeats. The .msgs files are
+  the same on every machine. All content is synthetic, so compression ratios only resemble those
+  of real traffic.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -42,11 +43,11 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Guilds of each connection
+    /// Number of guilds of each connection
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u64).range(..=Traffic::MAX_GUILDS as u64))]
     guilds: u64,
 
-    /// Live events of each connection: a number, also with K or M for thousands or millions
+    /// Number of live events of each connection; K and M mean thousands and millions
     #[arg(long, value_name = "N", default_value_t = 2500, value_parser = size::count(0..=100_000_000))]
     events: u64,
 
@@ -64,7 +65,8 @@ pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
     Reporter::new(&args.verbosity, false).one(&args.output, |reporter| process(args, reporter))
 }
 
-/// The three forms of a shard, written one after the other, so that a signal leaves one file to remove.
+/// The three forms of a shard. They are written one after the other, so that only one file is incomplete
+/// when a signal arrives.
 const FORMS: [(&str, Option<Transport>); 3] =
     [("msgs", None), ("zlib", Some(Transport::Zlib)), ("zst", Some(Transport::Zstd))];
 
@@ -114,7 +116,7 @@ fn object(index: u64, messages: usize, [payload, zlib, zstd]: [u64; 3]) -> Value
     })
 }
 
-/// Writes a shard, compressed or not; returns the bytes of its messages without their lengths.
+/// Writes a shard, compressed or not. Returns the bytes of its messages without their lengths.
 fn write(
     traffic: &Traffic,
     index: u64,

@@ -1,4 +1,4 @@
-//! A live connection to a gateway, recorded as messages arrive.
+//! Records a live connection to a gateway as messages arrive.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -19,15 +19,15 @@ const TICK: Duration = Duration::from_millis(100);
 pub(super) struct Plan {
     pub(super) messages: Option<u64>,
     pub(super) duration: Option<Duration>,
-    /// Messages sent once: after HELLO, or at once.
+    /// Messages to send once, after HELLO or at once.
     pub(super) lines: Vec<String>,
-    /// Whether they wait for HELLO, which feeds do not send.
+    /// Whether these messages wait for HELLO, which feeds do not send.
     pub(super) after_hello: bool,
-    /// The file of the certificates that are trusted, instead of those built in.
+    /// The file with the trusted certificates, instead of the built-in ones.
     pub(super) trusted: Option<PathBuf>,
 }
 
-/// Connects, with TLS if the address asks for it.
+/// Connects, with TLS if the address is `wss://`.
 pub(super) fn connect(address: &Address, trusted: Option<&Path>) -> Result<Client<Stream>, CliError> {
     let cannot_connect = || CliError::io("cannot connect");
     let socket = address.connect().map_err(cannot_connect())?;
@@ -36,12 +36,12 @@ pub(super) fn connect(address: &Address, trusted: Option<&Path>) -> Result<Clien
         false => Stream::Plain(socket),
     };
     let client = Client::handshake(address, stream)
-        .map_err(|error| CliError::Refused(format!("no gateway answers: {error}")))?;
+        .map_err(|error| CliError::Refused(format!("no gateway answers at this address: {error}")))?;
     client.stream().socket().set_read_timeout(Some(TICK)).map_err(cannot_connect())?;
     Ok(client)
 }
 
-/// Records until the plan, the gateway or a signal ends it; returns the reason.
+/// Records until the plan, the gateway or a signal ends the connection. Returns the reason.
 pub(super) fn record<W: Write>(
     mut client: Client<Stream>,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! `linerate gateway`: replay, count, record and transcode connections of chat gateways.
+//! `linerate gateway`: replays, counts, records and transcodes connections of chat gateways.
 
 mod decode;
 mod decoder;
@@ -33,9 +33,10 @@ Examples:
   linerate gateway transcode --to zstd-stream shard-0.zlib -o shard-0.zst
 
 Files:
-  Messages are length-prefixed (32-bit little-endian numbers): payloads, or their compressed
-    form, in order from the beginning of a connection. Recordings also have times and may have
-    several connections. The kind of a file is detected by its first bytes.";
+  A file holds length-prefixed messages (lengths are 32-bit little-endian numbers), which are
+    payloads or compressed payloads, in order from the beginning of a connection. A recording also
+    has times and may have several connections. The kind of a file is detected by its first
+    bytes.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
@@ -44,16 +45,16 @@ pub(crate) struct Args {
     command: GatewayCommand,
 }
 
-/// Each one is a file of this folder.
+/// Each subcommand is a file of this folder.
 #[derive(Subcommand, Debug)]
 enum GatewayCommand {
-    /// Decode connections, check them, and name the first bad message
+    /// Decode and check connections, and name the first bad message
     Replay(Box<replay::ReplayArgs>),
-    /// Count messages by size, opcode and event, zlib beside zstd
+    /// Count messages by size, opcode and event, and compare zlib with zstd
     Stats(Box<stats::StatsArgs>),
     /// Make recordings from files, from standard input and from live gateways
     Record(Box<record::RecordArgs>),
-    /// Compress connections with the other transport, or write their payloads
+    /// Compress connections with another transport, or write their payloads
     Transcode(Box<transcode::TranscodeArgs>),
     /// Generate synthetic traffic: seeded JSON messages, and their compressed connections
     Generate(Box<generate::GenerateArgs>),

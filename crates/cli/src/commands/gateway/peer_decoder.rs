@@ -1,11 +1,12 @@
-//! Decoders of other libraries for one connection, to compare verdicts: `linerate gateway replay --decoder`.
+//! Decoders of other libraries for one connection, to compare results with: `linerate gateway replay
+//! --decoder`.
 
 use linerate_gateway::Transport;
 use zlib_rs::{Inflate, InflateFlush};
 #[cfg(feature = "zstd-compress")]
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
 
-/// Bytes that a zlib message ends with.
+/// The last bytes of a zlib message.
 const SUFFIX: [u8; 4] = [0, 0, 0xff, 0xff];
 /// Largest buffer for a payload, in bytes.
 const MAX_BUFFER: usize = 1 << 30;
@@ -19,16 +20,17 @@ enum Library {
 /// The decoder of one connection.
 pub(crate) struct PeerDecoder {
     library: Library,
-    /// Parts of a message that is not whole.
+    /// Parts of a message that is not complete yet.
     parts: Vec<u8>,
-    /// One byte longer than the largest payload, so that a full buffer means an error.
+    /// Buffer for a payload, one byte longer than the largest one, so that a full buffer means an error.
     payload: Vec<u8>,
 }
 
 impl PeerDecoder {
     pub(crate) const NAMES: [&str; 2] = ["libzstd", "zlib-rs"];
 
-    /// Opens a decoder for payloads of at most `max_message` bytes (1 GiB at most). The error is a sentence.
+    /// Opens a decoder for payloads of at most `max_message` bytes, itself at most 1 GiB. The error is a
+    /// sentence.
     pub(crate) fn open(name: &str, transport: Transport, max_message: usize) -> Result<PeerDecoder, String> {
         let library = match (name, transport) {
             ("zlib-rs", Transport::Zlib) => zlib_rs(),
@@ -38,8 +40,9 @@ impl PeerDecoder {
         Ok(PeerDecoder { library, parts: Vec::new(), payload: vec![0; max_message.min(MAX_BUFFER) + 1] })
     }
 
-    /// Decodes a websocket message; `None` if the payload continues in the next one. The four bytes at the end of a
-    /// zlib message are taken as its end wherever they are. The error is the library's name and its message.
+    /// Decodes a websocket message. Returns `None` if the payload continues in the next one. [`SUFFIX`] at
+    /// the end of a websocket message always ends a zlib message. The error is the library's name and its
+    /// message.
     pub(crate) fn message(&mut self, frame: &[u8]) -> Result<Option<&[u8]>, (&'static str, String)> {
         let (name, read, written, len) = match &mut self.library {
             Library::Zlib(inflate) => {
@@ -66,7 +69,7 @@ impl PeerDecoder {
         };
         match read == len && written < self.payload.len() {
             true => Ok(Some(&self.payload[..written])),
-            false => Err((name, "the message was not decoded whole".into())),
+            false => Err((name, "the message was not decoded completely".into())),
         }
     }
 
@@ -104,5 +107,5 @@ fn libzstd() -> Result<Library, String> {
 
 #[cfg(not(feature = "zstd-compress"))]
 fn libzstd() -> Result<Library, String> {
-    Err("this program was built without libzstd".into())
+    Err("this program has no libzstd: it was built without the feature `zstd-compress`".into())
 }

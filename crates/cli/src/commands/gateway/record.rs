@@ -1,4 +1,4 @@
-//! `linerate gateway record`: recordings made from files, from standard input and from live connections.
+//! `linerate gateway record`: makes recordings from files, from standard input and from live connections.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -23,7 +23,7 @@ use crate::ui::{exit_code, inputs, output, output_args, size};
 const EXAMPLES: &str = "\
 Examples:
   linerate gateway record shard-0.zst -o shard-0.lgwr
-  tee-of-messages | linerate gateway record - -o now.lgwr             with the time of each
+  tee-of-messages | linerate gateway record - -o now.lgwr             adds the time of each message
   linerate gateway record 'ws://127.0.0.1:9000/?compress=zstd-stream' \\
       --send identify.json --for 60 -o live.lgwr
   linerate gateway record 'wss://gateway.example/?compress=zstd-stream' \\
@@ -32,16 +32,17 @@ Examples:
       -D feed.dict --for 60 -o feed.lgwr
 
 Private content:
-  Recordings contain private messages. Only the owner of the file may read it (mode 0600). Do
+  A recording contains private messages. Only the owner of the file may read it (mode 0600). Do
     not share it.
 
 Live connections:
   wss:// is encrypted, ws:// is not. Certificates are checked against Mozilla's list, which is
-  built in, or against those of --cacert. Each line of the file that --send names goes to the
-  gateway after HELLO: an IDENTIFY or RESUME, for example; without one a gateway sends little
-    more than HELLO. Feeds, whose messages are compressed each on its own, get them at once. Heartbeats are sent at the interval of HELLO. Ctrl-C, --for, --messages or
-    the gateway ends the recording. The file grows as messages arrive, and is kept however the
-    connection ends; so is that of a pipe.";
+  built in, or against those of --cacert. Each line of the file of --send is sent to the gateway
+  after HELLO. Send an IDENTIFY or RESUME: without one a gateway sends little more than HELLO. To
+    a feed, whose messages are compressed each on its own, the lines are sent at once. Heartbeats
+    are sent at the interval of HELLO. Ctrl-C, --for, --messages or the gateway ends the recording.
+    The file grows as messages arrive, and is kept however the connection ends. The recording of a
+    pipe is kept, too.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -52,7 +53,7 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'f', long, help = output_args::FORCE)]
     force: bool,
 
-    /// Stop after this many complete messages: a number, also with K or M for thousands or millions
+    /// Stop after this many complete messages; K and M mean thousands and millions
     #[arg(long, value_name = "N", value_parser = size::count(1..=u64::MAX))]
     messages: Option<u64>,
 
@@ -60,11 +61,11 @@ pub(crate) struct RecordArgs {
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
 
-    /// Send each line of a file to a live gateway after its HELLO, or to a feed at once
+    /// Send each line of FILE to a live gateway after its HELLO, or to a feed at once
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     send: Option<PathBuf>,
 
-    /// Trust the certificates of a file (PEM) for wss://, instead of the built-in ones
+    /// Trust the certificates of FILE (PEM) for wss://, instead of the built-in ones
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide = cfg!(not(feature = "remote")))]
     cacert: Option<PathBuf>,
 
@@ -92,12 +93,12 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, String> {
             Some(address.map_err(|error| format!("{source}: {}", error.message))?)
         }
         None if args.duration.is_some() || args.send.is_some() => {
-            return Err("--for and --send are for live connections".into());
+            return Err("--for and --send need a ws:// or wss:// address".into());
         }
         None => None,
     };
     if args.cacert.is_some() && !address.as_ref().is_some_and(Address::is_secure) {
-        return Err("--cacert is for wss:// addresses".into());
+        return Err("--cacert needs a wss:// address".into());
     }
     let reporter = Reporter::new(&args.verbosity, output_args::is_stdout(&args.output));
     Ok(reporter.one(&args.source, |reporter| match &address {
@@ -112,7 +113,7 @@ fn record_file(args: &RecordArgs, reporter: &mut Reporter) -> Result<RunSummary,
     let wire =
         Wire::open(&args.source, args.session.transport)?.with_progress(|len| reporter.progress(&name, len));
     let Some(transport) = wire.transport else {
-        let what = "it has payloads; `linerate gateway transcode` compresses them".into();
+        let what = "it holds payloads; `linerate gateway transcode` compresses them".into();
         return Err(CliError::Refused(what));
     };
     if args.source == Path::new("-") {
@@ -132,7 +133,7 @@ fn record_file(args: &RecordArgs, reporter: &mut Reporter) -> Result<RunSummary,
     Ok(summary)
 }
 
-/// Records a pipe: messages get the current time, and are kept however the pipe ends.
+/// Records a pipe. Messages get the current time, and are kept however the pipe ends.
 fn record_pipe(
     args: &RecordArgs,
     wire: Wire,
@@ -150,7 +151,7 @@ fn record_pipe(
     outcome
 }
 
-/// Copies entries, up to the number of messages of `--messages`.
+/// Copies entries, at most as many messages as `--messages` says.
 fn copy<W: Write>(
     args: &RecordArgs,
     wire: Wire,
@@ -180,7 +181,7 @@ fn record_live(
     let mut summary = RunSummary::new(&args.source, "record");
     args.send.iter().chain(&args.cacert).for_each(|path| inputs::keep(path));
     let lines = args.send.as_deref().map(std::fs::read_to_string).transpose();
-    let lines = lines.map_err(CliError::io("cannot read what is to be sent"))?.unwrap_or_default();
+    let lines = lines.map_err(CliError::io("cannot read the file of --send"))?.unwrap_or_default();
     let plan = live::Plan {
         messages: args.messages,
         duration: args.duration,
@@ -202,8 +203,8 @@ fn record_live(
     Ok(summary)
 }
 
-/// Creates a file that only its owner may read. It has its final name from the beginning, so that what was
-/// recorded before an error is kept. A device or a FIFO is written to directly.
+/// Creates a file that only its owner may read. The file has its final name from the beginning, so that
+/// messages recorded before an error are kept. A device or a FIFO is written to directly.
 fn private(path: &Path, force: bool) -> Result<File, CliError> {
     if output_args::is_stdout(path) {
         return output::stdout();
@@ -235,7 +236,7 @@ fn private(path: &Path, force: bool) -> Result<File, CliError> {
     Ok(file)
 }
 
-/// An error of writing the recording. A closed pipe ends the program without a message.
+/// Converts an error of writing the recording. A closed pipe ends the program without a message.
 fn write_error(path: &Path) -> impl Fn(io::Error) -> CliError + '_ {
     move |error| match output_args::is_stdout(path) {
         true => CliError::stdout_write(error),
@@ -252,7 +253,7 @@ fn describe<W>(
 ) {
     let RecordingWriter { messages, frames, compressed, payload, .. } = *writer;
     if let Some(fault) = &writer.fault {
-        let what = format!("recorded, but not decoded from there on: {fault}");
+        let what = format!("messages from here on are recorded but not decoded: {fault}");
         reporter.warn(&args.source.display().to_string(), &what);
     }
     summary.set("transport", transport.name());

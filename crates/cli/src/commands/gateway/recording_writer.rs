@@ -7,7 +7,7 @@ use linerate_gateway::{Entry, Recorder, Scratch, Session};
 
 use super::wire::fault;
 
-/// Writes a recording, decoding it to know the payloads.
+/// Writes a recording, and decodes it to get the payloads.
 pub(super) struct RecordingWriter<W> {
     pub(super) recorder: Recorder<W>,
     session: Session,
@@ -39,10 +39,10 @@ impl<W: Write> RecordingWriter<W> {
         self.recorder.add(&Entry::Connection { time })
     }
 
-    /// Adds a websocket message, whether it decodes or not; returns the payload of a complete message.
+    /// Adds a websocket message, whether it decodes or not. Returns the payload of a complete message.
     pub(super) fn frame(&mut self, time: i64, wire: Vec<u8>) -> io::Result<Option<&[u8]>> {
         let decoded = match self.session.error() {
-            // The decoder cannot continue within this connection; the next one resets it.
+            // The decoder cannot continue in this connection; the next connection resets it.
             Some(_) => None,
             None => match self.session.message(&wire, &mut self.scratch) {
                 Ok(message) => message.map(|message| message.payload),

@@ -22,19 +22,19 @@ use crate::ui::verbosity::VerbosityArgs;
 const EXAMPLES: &str = "\
 Examples:
   linerate gateway replay shard-0.zst
-  linerate gateway replay --expect shard-0.msgs shard-0.zlib     payloads must be these
-  linerate gateway replay --check json-sequence recorded.lgwr    no message may be missing
+  linerate gateway replay --expect shard-0.msgs shard-0.zlib     compare with these payloads
+  linerate gateway replay --check json-sequence recorded.lgwr    check sequence numbers
   linerate gateway replay --json *.zst
-  linerate gateway replay --decoder libzstd bad.zst              with another decoder";
+  linerate gateway replay --decoder libzstd bad.zst              use another decoder";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct ReplayArgs {
-    /// Compare with these payloads, which are length-prefixed
+    /// Compare with the length-prefixed payloads of this file
     #[arg(long, value_name = "RAW", value_hint = ValueHint::FilePath)]
     expect: Option<PathBuf>,
 
-    /// Decode with another decoder
+    /// Use the decoder of another library
     #[arg(long, value_name = "NAME", value_parser = PeerDecoder::NAMES)]
     decoder: Option<String>,
 
@@ -51,10 +51,10 @@ pub(crate) struct ReplayArgs {
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode, String> {
     if args.expect.is_some() && args.files.len() > 1 {
-        return Err("--expect is for a single file".into());
+        return Err("--expect takes a single FILE".into());
     }
     if args.decoder.is_some() && args.session.checks() {
-        return Err("--check needs linerate's decoder".into());
+        return Err("--check needs linerate's decoder; leave out --decoder".into());
     }
     Ok(Reporter::new(&args.verbosity, false)
         .each(&args.files, |path, reporter| process(args, path, reporter)))
@@ -65,7 +65,7 @@ fn process(args: &ReplayArgs, path: &Path, reporter: &mut Reporter) -> Result<Ru
     let wire = Wire::open(path, args.session.transport)?
         .with_progress(|len| reporter.progress(&path.display().to_string(), len));
     let Some(transport) = wire.transport else {
-        let what = "it has payloads, nothing to decode; --transport says how it is compressed";
+        let what = "it holds payloads, so there is nothing to decode; --transport names a compression";
         return Err(CliError::data(Kind::Corrupt, 0, what));
     };
     let (form, words) = (wire.form, wire.words());
@@ -89,7 +89,7 @@ fn process(args: &ReplayArgs, path: &Path, reporter: &mut Reporter) -> Result<Ru
             }
         }
         Err(ended) => {
-            // Totals up to the error are printed too.
+            // The totals up to the error are printed, too.
             summary.silent = true;
             summary.text = None;
             ended.report(&path.display().to_string(), &totals, reporter);
@@ -123,7 +123,8 @@ fn describe(words: &str, totals: &Totals, summary: &mut RunSummary) {
         format!("memory       {} bytes per connection, {} per thread", totals.memory, totals.scratch),
     ];
     if totals.broken_off > 0 {
-        summary.lines.push(format!("broken off   {} messages with their connections", totals.broken_off));
+        let line = format!("broken off   {} messages, incomplete when their connection ended", totals.broken_off);
+        summary.lines.push(line);
     }
     summary.text = Some(format!("OK, {messages} messages, {compressed} -> {payload} bytes"));
 }
@@ -141,7 +142,7 @@ impl Expected {
         match payloads.transport {
             None => Ok(Expected { name, payloads }),
             Some(transport) => {
-                Err(CliError::Refused(format!("{name}: it has no payloads, but messages of {transport}")))
+                Err(CliError::Refused(format!("{name}: it holds messages of {transport}, not payloads")))
             }
         }
     }
@@ -154,16 +155,16 @@ impl Expected {
         }))
     }
 
-    /// Compares the next payload with that of a message, which begins at compressed byte `begin`.
+    /// Compares the next payload with that of a message that begins at the compressed byte `begin`.
     fn compare(&mut self, payload: &[u8], begin: u64) -> Result<(), CliError> {
         let wrong = |what| Err(CliError::data(Kind::Corrupt, begin, what));
         match self.next()? {
-            None => wrong("no more messages are expected".to_owned()),
+            None => wrong("it has more messages than are expected".to_owned()),
             Some(expected) if expected == payload => Ok(()),
             Some(expected) => {
                 let same = expected.iter().zip(payload).take_while(|(a, b)| a == b).count();
                 wrong(format!(
-                    "not the expected payload: {} bytes instead of {}, byte {same} is the first that differs",
+                    "the payload differs from the expected one at byte {same}; it has {} bytes instead of {}",
                     payload.len(),
                     expected.len()
                 ))
@@ -171,7 +172,7 @@ impl Expected {
         }
     }
 
-    /// Fails if payloads are left after the last message; returns the name of their file.
+    /// Fails if payloads remain after the last message. Returns the name of their file.
     fn end(mut self, totals: &Totals) -> Result<String, CliError> {
         match self.next()? {
             None => Ok(self.name),

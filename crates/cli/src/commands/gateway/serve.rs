@@ -1,4 +1,4 @@
-//! `linerate gateway serve`: a gateway on loopback, for tests of clients.
+//! `linerate gateway serve`: runs a gateway on 127.0.0.1, for tests of clients.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -23,18 +23,18 @@ use crate::ui::verbosity::VerbosityArgs;
 
 const NOTES: &str = "\
 Serving:
-  The server listens on 127.0.0.1 and nowhere else. Its first line, `listening on
-  ws://127.0.0.1:PORT`, comes once clients can connect. It answers /gateway, /gateway/bot and
-  /users/@me below /api/v10 over HTTP on the same port, and websockets with
-  compress=zlib-stream, compress=zstd-stream or without compression, in JSON or, with
-  encoding=etf, in Erlang's external term format. 10,000 clients may be connected at a time.
-  Any token is accepted. The file's own HELLO, READY and acknowledgements are left out; the READY of the
-    server has the user and guilds of the file's.
+  The server listens on 127.0.0.1 only. It prints `listening on ws://127.0.0.1:PORT` as its
+  first line when clients can connect. It answers /gateway, /gateway/bot and /users/@me below
+  /api/v10 over HTTP on the same port, and websockets with compress=zlib-stream,
+  compress=zstd-stream or without compression, in JSON or, with encoding=etf, in Erlang's external
+  term format. Up to 10,000 clients may be connected at a time. Any token is accepted. The
+    HELLO, READY and acknowledgements of the file of --messages are left out; the server's READY
+    has the user and the guilds of the file's READY.
 
 Faults:
-  N is the sequence number of an event: READY is 1, the first message after it 2. Each fault is
-  injected once for each shard, and can be given several times. Events that are sent again
-  after a RESUME arrive.
+  N is the sequence number of an event: READY is 1, the first message after it is 2. Each fault is
+  injected once per shard, and can be given several times. Events that are sent again after a
+  RESUME arrive without the fault.
 
 Examples:
   linerate gateway serve --port 8080
@@ -42,7 +42,8 @@ Examples:
   linerate gateway serve --close-after 20 --close-after 50:4009    resume, then identify again
   linerate gateway serve --corrupt-at 30 --drop-at 60 --fragment 100 --for 60";
 
-/// File descriptors besides those of connections: of the program, and of connections being accepted.
+/// File descriptors besides those of connections: the program's own, and those of connections being
+/// accepted.
 const DESCRIPTORS: usize = 64;
 
 /// Interval at which the end conditions are checked.
@@ -55,7 +56,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
 
-    /// Events after READY: length-prefixed payloads in JSON. Default: a small guild
+    /// Send the events of this file after READY: length-prefixed payloads in JSON. Default: a small guild
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     messages: Option<PathBuf>,
 
@@ -75,7 +76,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "N")]
     invalidate_after: Vec<u64>,
 
-    /// Flip a bit of the compressed event N: bit 1, which decoders detect, or another
+    /// Flip a bit of the compressed event N: bit 1, which decoders detect, or bit BIT
     #[arg(long, value_name = "N[:BIT]", value_parser = flip)]
     corrupt_at: Vec<(u64, InjectedFault)>,
 
@@ -83,11 +84,11 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "N")]
     truncate_at: Vec<u64>,
 
-    /// Lose event N on the way
+    /// Compress event N, but do not send it
     #[arg(long, value_name = "N")]
     drop_at: Vec<u64>,
 
-    /// Send payloads in pieces: websocket messages for zlib, otherwise frames of one message
+    /// Send payloads in pieces: as websocket messages for zlib, otherwise as frames of one message
     #[arg(long, value_name = "BYTES")]
     fragment: Option<NonZeroUsize>,
 
@@ -95,7 +96,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = rate)]
     rate: Option<Duration>,
 
-    /// Acknowledge no heartbeats, or all but the first COUNT of each shard
+    /// Acknowledge no heartbeats, or none of the first COUNT of each shard
     #[arg(long, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = MANY)]
     no_ack: Option<u64>,
 
@@ -103,7 +104,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "MS", default_value_t = 41_250, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     heartbeat: u64,
 
-    /// Stop once there were clients, and none is left that is connected or could resume
+    /// Stop when all clients have gone: none is connected, and none could resume
     #[arg(long)]
     once: bool,
 
@@ -115,7 +116,7 @@ pub(crate) struct ServeArgs {
     verbosity: VerbosityArgs,
 }
 
-/// More heartbeats than there can be.
+/// More heartbeats than any client can send.
 const MANY: &str = "18446744073709551615";
 
 pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, String> {
@@ -153,22 +154,22 @@ fn serve(
     Ok(summary)
 }
 
-/// Raises the limit of file descriptors to that of all connections the script allows. Prints a note and
-/// accepts fewer where the system does not permit it.
+/// Raises the limit of file descriptors to what the connections of the script need. If the system does
+/// not permit that, prints a note and accepts fewer connections.
 fn raise_descriptor_limit(script: &mut Script, reporter: &mut Reporter) {
     let wanted = script.limits.connections + DESCRIPTORS;
     let allowed = descriptors(wanted);
     if allowed < wanted {
         script.limits.connections = allowed.saturating_sub(DESCRIPTORS).max(1);
         let what = format!(
-            "the system allows {allowed} open files, so {} connections at a time; `ulimit -Hn` raises that",
+            "the system allows {allowed} open files, so at most {} connections; `ulimit -Hn` raises the limit",
             script.limits.connections
         );
         reporter.note("gateway serve", &what);
     }
 }
 
-/// Raises the soft limit of open files to what is wanted, or the hard limit; returns what it is then.
+/// Raises the soft limit of open files to `wanted`, or to the hard limit. Returns the new limit.
 #[cfg(unix)]
 fn descriptors(wanted: usize) -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -203,7 +204,7 @@ fn script(args: &ServeArgs) -> Result<Script, CliError> {
     script.heartbeat_interval = Duration::from_millis(args.heartbeat);
     script.once = args.once;
     script.max_duration = args.time;
-    // Faults that damage an event come before those that end its connection.
+    // Faults that damage an event come before faults that end its connection.
     let at = |numbers: &[u64], fault| numbers.iter().map(move |&n| (n, fault)).collect::<Vec<_>>();
     script.faults = [
         args.corrupt_at.clone(),
@@ -218,7 +219,7 @@ fn script(args: &ServeArgs) -> Result<Script, CliError> {
     Ok(script)
 }
 
-/// The events of a file of payloads.
+/// Reads the events of a file of payloads.
 fn events(path: &Path) -> Result<Events, CliError> {
     let file = File::open(path).map_err(CliError::io("cannot open"))?;
     let (mut messages, mut begins, mut at) = (Vec::new(), Vec::new(), 0);
@@ -234,11 +235,11 @@ fn events(path: &Path) -> Result<Events, CliError> {
     })
 }
 
-/// A file that ends early, or could not be read.
+/// The error of a file that ends early or could not be read.
 fn unreadable(error: std::io::Error, at: u64) -> CliError {
     match error.kind() {
         std::io::ErrorKind::UnexpectedEof => {
-            CliError::data(Kind::Truncated, at, "a file of messages is cut off")
+            CliError::data(Kind::Truncated, at, "the file ends inside a message")
         }
         std::io::ErrorKind::InvalidData => CliError::data(Kind::Corrupt, at, error.to_string()),
         _ => CliError::Read { error, offset: at },
@@ -277,7 +278,7 @@ fn describe(report: &Report, summary: &mut RunSummary) {
 
 /// Parses `N` or `N:VALUE`.
 fn number_and_value<T: std::str::FromStr>(text: &str) -> Result<(u64, Option<T>), String> {
-    let bad = || format!("`{text}` is not a number, or two with a colon between them");
+    let bad = || format!("`{text}` is not N or N:VALUE, with whole numbers");
     let (number, value) = text.split_once(':').map_or((text, None), |(n, value)| (n, Some(value)));
     let value = value.map(|value| value.parse().map_err(|_| bad())).transpose()?;
     Ok((number.parse().map_err(|_| bad())?, value))
@@ -287,7 +288,7 @@ fn close(text: &str) -> Result<(u64, InjectedFault), String> {
     let (at, code) = number_and_value::<u16>(text)?;
     match code.unwrap_or(4000) {
         code @ (1000 | 1001 | 1011..=1014 | 3000..=4999) => Ok((at, InjectedFault::Close(code))),
-        code => Err(format!("{code} is no code that a server may close with: 4000 to 4999, say")),
+        code => Err(format!("a server must not close with the code {code}; use 4000 to 4999")),
     }
 }
 
@@ -300,7 +301,7 @@ fn flip(text: &str) -> Result<(u64, InjectedFault), String> {
 fn rate(text: &str) -> Result<Duration, String> {
     let per_second = text.parse::<f64>().ok().filter(|&n| n > 0.0);
     let pause = per_second.and_then(|n| Duration::try_from_secs_f64(1.0 / n).ok());
-    pause.ok_or_else(|| format!("`{text}` is not a number of events per second"))
+    pause.ok_or_else(|| format!("`{text}` is not a number of events per second above zero"))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -12,11 +12,11 @@ use crate::ui::{inputs, size};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct SessionArgs {
-    /// Transport compression, if it cannot be detected: a stream, or messages on their own
+    /// How messages are compressed, if it cannot be detected: as one stream, or each on its own
     #[arg(long, value_name = "NAME", value_parser = transports())]
     pub(crate) transport: Option<Transport>,
 
-    /// Dictionary of zstd-frame, found by its ID if there are several
+    /// Dictionary for zstd-frame; of several, a frame's ID chooses
     #[arg(short = 'D', long, value_name = "DICT", value_hint = ValueHint::FilePath)]
     dictionary: Vec<PathBuf>,
 
@@ -24,16 +24,17 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size::parse)]
     max_message: u64,
 
-    /// Logarithm of the largest window of a zstd frame
+    /// Largest window of a zstd frame: 2^N bytes
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u8).range(10..=27))]
     window_log: u8,
 
-    /// Check that each payload is one JSON object or ETF term, and that sequence numbers increase
+    /// Check that each payload is one JSON object or one ETF term; with `-sequence`, also that sequence
+    /// numbers increase
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Check::None)]
     check: Check,
 }
 
-/// What `--check` asks for.
+/// The checks of `--check`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Check {
     None,
@@ -61,7 +62,7 @@ pub(crate) fn transports() -> impl TypedValueParser<Value = Transport> {
 }
 
 impl SessionArgs {
-    /// The largest payload.
+    /// Maximum bytes of a payload.
     pub(crate) fn max_message(&self) -> usize {
         usize::try_from(self.max_message).unwrap_or(usize::MAX)
     }
@@ -83,7 +84,8 @@ impl SessionArgs {
         Ok(session.dictionaries(Arc::new(dictionaries)))
     }
 
-    /// Names the dictionary that fails alone. If none does, `error` is about two of them.
+    /// The error of the first dictionary that is invalid by itself. If none is, `error` is about two of
+    /// them.
     fn dictionary_error(&self, files: &[Vec<u8>], error: Error) -> CliError {
         let alone = |(path, bytes): (&PathBuf, &Vec<u8>)| {
             let error = Dictionaries::new([bytes.as_slice()]).err()?;
@@ -93,7 +95,7 @@ impl SessionArgs {
         damaged.unwrap_or_else(|| CliError::Refused(format!("-D: {}", error.message)))
     }
 
-    /// The content of the dictionaries.
+    /// Reads the dictionaries.
     pub(crate) fn dictionaries(&self) -> Result<Vec<Vec<u8>>, CliError> {
         let read = |path: &PathBuf| {
             inputs::keep(path);

@@ -1,4 +1,4 @@
-//! Sets of statistics: connections counted by hour and by event, shown as a table, CSV, JSON and a page.
+//! Sets of statistics: messages counted by hour and by event, shown as a table, CSV, JSON and a page.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::ui::columns::aligned;
 /// Hours of a day.
 const HOURS: usize = 24;
 const HOUR_NS: i64 = 3_600_000_000_000;
-/// Events with counts of their own; the others are counted as `other`.
+/// Maximum number of events with counts of their own; all others are counted as `other`.
 const MAX_EVENTS: usize = 64;
 
-/// The first line of CSV.
+/// The header line of the CSV.
 pub(crate) const CSV_HEADER: &str =
     "set,hour,messages,errors,compressed,payload,decode_ns,median_ns,p90_ns,p99_ns,p999_ns,timed";
 
-/// What is counted of a set. Its memory is bounded: histograms of 24 hours and 65 events.
+/// The counts of a set. Its memory is bounded: it has histograms of 24 hours and 65 events.
 pub(crate) struct SetStats {
     pub(crate) name: String,
     pub(crate) total: Stats,
@@ -33,10 +33,10 @@ impl SetStats {
         SetStats { name: name.into(), total: Stats::new(), hours, events: BTreeMap::new() }
     }
 
-    /// Counts a message, and its event, if that is known.
+    /// Counts a message, and its event if it is known.
     pub(crate) fn add(&mut self, record: &MessageRecord, event: Option<&str>) {
         self.total.add(record);
-        // Without a time it is in no hour.
+        // A message without a time is counted in no hour.
         if record.time != 0 {
             let hour = record.time.div_euclid(HOUR_NS).rem_euclid(HOURS as i64) as usize;
             self.hours[hour].get_or_insert_default().add(record);
@@ -56,7 +56,7 @@ impl SetStats {
         self.hours.iter().enumerate().filter_map(|(hour, stats)| Some((hour, stats.as_deref()?)))
     }
 
-    /// The set as the page has it.
+    /// The set for the HTML page.
     pub(crate) fn set(&self) -> Set {
         Set {
             name: self.name.clone(),
@@ -67,7 +67,7 @@ impl SetStats {
         }
     }
 
-    /// The set as an object of JSON.
+    /// The set as a JSON object.
     pub(crate) fn object(&self) -> Value {
         let mut object = counts(&self.total);
         object["name"] = json!(self.name);
@@ -84,7 +84,7 @@ impl SetStats {
         object
     }
 
-    /// Lines of CSV: the whole, without an hour, then each hour.
+    /// The lines of CSV: the whole set, with an empty hour, then each hour.
     pub(crate) fn csv(&self) -> Vec<String> {
         let line = |hour: String, stats: &Stats| {
             let counted = [
@@ -104,7 +104,7 @@ impl SetStats {
     }
 }
 
-/// A table of groups: the sets, their hours, their events.
+/// The lines of a table of the sets, their hours and their events.
 pub(crate) fn lines(sets: &[SetStats]) -> Vec<String> {
     let titles =
         ["set", "messages", "failed", "payload", "ratio", "decoded", "median", "90 %", "99 %", "99.9 %"];
@@ -132,12 +132,12 @@ fn row(name: String, stats: &Stats) -> Vec<String> {
     row
 }
 
-/// Nanoseconds: median, 90, 99 and 99.9 %.
+/// Decoding times in nanoseconds: the median, and 90, 99 and 99.9 %.
 fn quantiles(stats: &Stats) -> [u64; 4] {
     [0.5, 0.9, 0.99, 0.999].map(|quantile| stats.quantile_ns(quantile))
 }
 
-/// Seconds of decoding all messages, by the speed of those that were timed.
+/// Seconds to decode all messages, estimated from those that were timed.
 fn decode_seconds(stats: &Stats) -> f64 {
     match stats.bytes_per_second() {
         speed if speed > 0.0 => stats.payload_bytes() as f64 / speed,

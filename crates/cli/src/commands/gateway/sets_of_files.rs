@@ -1,4 +1,5 @@
-//! Sets of statistics from files: statistics logs, records of 18 bytes, recordings and files of messages.
+//! Counts sets of statistics from files: statistics logs, records of 18 bytes, recordings and files of
+//! messages.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
@@ -17,24 +18,24 @@ use crate::ui::error::CliError;
 use crate::ui::progress::Progress;
 use crate::ui::reporter::Reporter;
 
-/// Begins statistics logs.
+/// The first bytes of a statistics log.
 const LOG: &[u8] = b"LGST";
 /// Bytes of a reader's buffer.
 const BUFFER: usize = 256 << 10;
 
-/// A set that was asked for: its name and its files.
+/// A set on the command line: its name and its files.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedFiles {
     pub(crate) name: String,
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// Reads `NAME=GLOB`; without a wildcard the glob is the path of a file.
+/// Parses `NAME=GLOB`. A glob without a wildcard is the path of a file.
 pub(crate) fn parse_set(text: &str) -> Result<NamedFiles, String> {
-    let (name, glob) = text.split_once('=').ok_or("a set is NAME=GLOB")?;
+    let (name, glob) = text.split_once('=').ok_or("give a name and its files, NAME=GLOB")?;
     let files = matching(Path::new(glob)).map_err(|error| format!("{glob}: {error}"))?;
     if name.is_empty() || files.is_empty() {
-        return Err(format!("{glob}: no file has such a name"));
+        return Err(format!("{glob}: no file matches"));
     }
     Ok(NamedFiles { name: name.into(), files })
 }
@@ -42,7 +43,7 @@ pub(crate) fn parse_set(text: &str) -> Result<NamedFiles, String> {
 /// The files whose names match the last part of a path, in order.
 fn matching(path: &Path) -> Result<Vec<PathBuf>, String> {
     let (Some(name), folder) = (path.file_name().and_then(|name| name.to_str()), path.parent()) else {
-        return Err("it has no name".into());
+        return Err("the glob has no file name".into());
     };
     let glob = Glob::new(name).map_err(|error| error.to_string())?.compile_matcher();
     let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
@@ -66,7 +67,8 @@ pub(crate) fn has_records(path: &Path) -> bool {
     })
 }
 
-/// Records of 18 bytes have no magic number: these have the same separator, and are no messages.
+/// Whether a file has records of 18 bytes. These have no magic number: all have the same separator, and
+/// the file does not hold messages.
 fn is_origin(head: &[u8], len: u64) -> bool {
     let separators = || head.chunks_exact(ORIGIN_RECORD).map(|record| &record[16..]);
     let is_whole = len > 0 && len.is_multiple_of(ORIGIN_RECORD as u64);
@@ -77,7 +79,7 @@ fn is_origin(head: &[u8], len: u64) -> bool {
 /// Counts all messages of a file.
 ///
 /// # Errors
-/// Those of reading and of decoding; what came before is counted.
+/// Errors of reading and of decoding. Messages before the error are counted.
 pub(crate) fn count(
     path: &Path,
     session: &SessionArgs,
@@ -110,7 +112,7 @@ pub(crate) fn count(
     Ok(())
 }
 
-/// Shows how much of a file was read.
+/// A reader that shows in the progress how much was read.
 struct ProgressReader {
     inner: File,
     read: u64,

@@ -1,4 +1,5 @@
-//! `linerate gateway stats`: counts messages by size, opcode and event, zlib beside zstd; or sets of statistics by hour.
+//! `linerate gateway stats`: counts messages by size, opcode and event and compares zlib with zstd, or
+//! counts sets of statistics by hour.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -27,28 +28,27 @@ use crate::ui::{exit_code, inputs};
 const EXAMPLES: &str = "\
 Examples:
   linerate gateway stats shard-0.zlib                sizes, opcodes and events
-  linerate gateway stats --both shard-0.zlib         also its size with zstd
-  linerate gateway stats shard-0.msgs                payloads are compressed both ways
+  linerate gateway stats --both shard-0.zlib         also the size with zstd
+  linerate gateway stats shard-0.msgs                payloads: sizes with zlib and zstd
   linerate gateway stats --csv *.lgwr > messages.csv a line for each message
   linerate gateway stats --set A='a*.stats' --set B='b*.stats' --report day.html
                                                      statistics logs, hour by hour
 
 Sets:
   With --set or --report, and for statistics logs, messages are counted by set, hour (UTC) and
-    event instead. The files of one set may be statistics logs, records of 18 bytes,
-    recordings and messages.
+    event instead. A set may consist of statistics logs, records of 18 bytes, recordings and
+    files of messages.
 
 CSV:
-  Of sets: set, hour (empty for all), messages, errors, bytes compressed and of payload,
-    nanoseconds of decoding: all that were timed, median, 90, 99 and 99.9 %; how many were timed.
-  Otherwise:
-  file, message, time_ns (arrival, since 1970), decode_ns, payload, zlib, zstd (bytes), opcode,
-    event. Unknown fields are empty.";
+  Columns for sets: set, hour (empty for all), messages, errors, compressed bytes, payload bytes,
+    nanoseconds to decode (sum of the timed messages, median, 90, 99 and 99.9 %), number of timed
+    messages. Columns otherwise: file, message, time_ns (arrival, since 1970), decode_ns, payload,
+    zlib, zstd (bytes), opcode, event. Unknown fields are empty.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct StatsArgs {
-    /// Also compress payloads with the transport that they were not sent with
+    /// Also compress the payloads with the other transport
     #[arg(long)]
     both: bool,
 
@@ -56,11 +56,11 @@ pub(crate) struct StatsArgs {
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 
-    /// Count the files that match as a set of this name; may be given several times
+    /// Count the files that match GLOB as a set with this name; may be given several times
     #[arg(long, value_name = "NAME=GLOB", value_parser = sets_of_files::parse_set, conflicts_with = "both")]
     set: Vec<NamedFiles>,
 
-    /// Write the sets as an HTML page
+    /// Write the sets to this file as an HTML page
     #[arg(long, value_name = "REPORT", value_hint = ValueHint::FilePath, conflicts_with = "both")]
     report: Option<PathBuf>,
 
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &StatsArgs) -> ExitCode {
     })
 }
 
-/// Counts sets: those that are named, and the files that are in none as one more.
+/// Counts the named sets, and one more of the files that are in no set.
 fn run_sets(args: &StatsArgs) -> ExitCode {
     let mut named = args.set.clone();
     if !args.files.is_empty() {
@@ -118,7 +118,7 @@ fn count_sets(
     for NamedFiles { name, files } in named {
         let mut set = SetStats::new(name);
         for path in files {
-            // What came before an error counts.
+            // Messages before an error are counted.
             if let Err(error) = sets_of_files::count(path, &args.session, &mut set, reporter) {
                 reporter.failed(&path.display().to_string(), error);
             }
@@ -181,12 +181,12 @@ fn process(
     Ok(summary)
 }
 
-/// The encoding of a payload: Erlang's external terms begin with 131, which no text does.
+/// The encoding of a payload. Erlang's external terms begin with the byte 131, which begins no text.
 pub(crate) fn encoding(payload: &[u8]) -> Encoding {
     if payload.first() == Some(&131) { Encoding::Etf } else { Encoding::Json }
 }
 
-/// Messages compressed with one transport.
+/// The messages as compressed with one transport.
 struct Side {
     transport: Transport,
     /// Compresses them, if they were sent with another transport.
@@ -204,7 +204,7 @@ impl Side {
         Ok(Side { transport, encoder, connection: 0, statistics: Statistics::new(), sizes: Vec::new() })
     }
 
-    /// Counts a message; returns its compressed bytes.
+    /// Counts a message. Returns its compressed bytes.
     fn add(&mut self, message: &Decoded<'_>) -> Result<usize, CliError> {
         let bytes = match &mut self.encoder {
             None => message.compressed,
@@ -223,7 +223,7 @@ impl Side {
     }
 }
 
-/// Statistics of a file: at least one side.
+/// Statistics of a file, which has one side for each transport, at least one.
 struct FileStatistics {
     sides: Vec<Side>,
     sizes: Vec<u32>,
@@ -239,7 +239,7 @@ impl FileStatistics {
         Ok(FileStatistics { sides, sizes: Vec::new() })
     }
 
-    /// Counts a message; returns its compressed bytes with each transport, zlib first.
+    /// Counts a message. Returns its compressed bytes with each transport, zlib first.
     fn add(&mut self, message: &Decoded<'_>) -> Result<[Option<usize>; 2], CliError> {
         let mut bytes = [None; 2];
         for side in &mut self.sides {
@@ -254,7 +254,7 @@ impl FileStatistics {
         Ok(bytes)
     }
 
-    /// Tables: the whole, then by size, opcode and event.
+    /// The lines of the tables: of all messages, then by size, opcode and event.
     fn lines(&mut self) -> Vec<String> {
         let mut lines = aligned(&self.quantile_rows());
         for ([title, ..], keys) in self.groups() {

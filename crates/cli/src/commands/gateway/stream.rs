@@ -1,4 +1,4 @@
-//! The connection beneath a websocket: TCP, or TLS over it.
+//! The connection below a websocket: TCP, or TLS over TCP.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -15,8 +15,8 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    /// TLS with a server of that name. The certificates that are trusted are those of a file, or without one
-    /// those built in.
+    /// Negotiates TLS with the named server. Trusts the certificates of a file or, without one, the
+    /// built-in certificates.
     #[cfg(feature = "remote")]
     pub(super) fn encrypted(
         socket: TcpStream,
@@ -29,10 +29,11 @@ impl Stream {
 
     #[cfg(not(feature = "remote"))]
     pub(super) fn encrypted(_: TcpStream, _: &str, _: Option<&Path>) -> Result<Stream, CliError> {
-        Err(CliError::Refused("wss:// needs TLS, which this build lacks (feature `remote`)".into()))
+        let what = "this program cannot connect to wss:// addresses: it was built without the feature `remote`";
+        Err(CliError::Refused(what.into()))
     }
 
-    /// The socket, whose timeouts are those of the stream.
+    /// The socket, whose timeouts hold for the stream.
     pub(super) fn socket(&self) -> &TcpStream {
         match self {
             Stream::Plain(socket) => socket,

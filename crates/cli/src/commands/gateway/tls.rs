@@ -1,5 +1,5 @@
-//! Encrypted connections to gateways: TLS by rustls. Certificates are checked as for archives on web servers:
-//! against Mozilla's list, which is built in, unless a file has others.
+//! Encrypted connections to gateways, with rustls. As for archives on web servers, certificates are
+//! checked against Mozilla's list, which is built in, or against those of a file.
 
 use std::io;
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use crate::ui::error::CliError;
 
 pub(super) type Tls = StreamOwned<ClientConnection, TcpStream>;
 
-/// The certificates that are trusted: those of a file in PEM form, or without one those built in.
+/// The trusted certificates: those of a PEM file or, without one, the built-in ones.
 pub(super) fn trusted(file: Option<&Path>) -> Result<RootCertStore, CliError> {
     let Some(file) = file else {
         return Ok(webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect());
@@ -27,19 +27,19 @@ pub(super) fn trusted(file: Option<&Path>) -> Result<RootCertStore, CliError> {
         roots.add(certificate).map_err(|error| refused(format!("a certificate is damaged: {error}")))?;
     }
     if roots.is_empty() {
-        return Err(refused("it has no certificates (PEM)".into()));
+        return Err(refused("it contains no certificates in PEM form".into()));
     }
     Ok(roots)
 }
 
-/// Agrees with the server of that name on an encrypted connection.
+/// Negotiates an encrypted connection with the named server.
 ///
 /// # Errors
 /// A sentence that says why the server is not trusted, or what else failed.
 pub(super) fn connect(mut socket: TcpStream, host: &str, trusted: RootCertStore) -> Result<Tls, CliError> {
     let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
-        .map_err(|_| CliError::Refused(format!("{host} is no name of a server")))?;
-    let failed = |error| CliError::Refused(format!("no TLS with {host}: {error}"));
+        .map_err(|_| CliError::Refused(format!("`{host}` is not a valid server name")))?;
+    let failed = |error| CliError::Refused(format!("no TLS connection to {host}: {error}"));
     let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(failed)?
@@ -57,7 +57,7 @@ fn refused(host: &str, error: io::Error) -> CliError {
         Some(rustls::Error::InvalidCertificate(why)) => {
             CliError::Refused(format!("{host} is not trusted: {}", reason(why)))
         }
-        Some(other) => CliError::Refused(format!("no TLS with {host}: {other}")),
+        Some(other) => CliError::Refused(format!("no TLS connection to {host}: {other}")),
         None => CliError::io("cannot connect")(error),
     }
 }
@@ -65,8 +65,8 @@ fn refused(host: &str, error: io::Error) -> CliError {
 fn reason(why: &CertificateError) -> String {
     use CertificateError as E;
     match why {
-        E::UnknownIssuer => "no authority that is trusted signed its certificate; \
-            --cacert FILE trusts those of a file"
+        E::UnknownIssuer => "no trusted authority signed its certificate; \
+            --cacert FILE trusts the certificates of a file"
             .into(),
         E::NotValidForName | E::NotValidForNameContext { .. } => "its certificate is for another name".into(),
         E::Expired | E::ExpiredContext { .. } => "its certificate has expired".into(),

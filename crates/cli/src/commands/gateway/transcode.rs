@@ -1,4 +1,4 @@
-//! `linerate gateway transcode`: compresses a connection with another transport.
+//! `linerate gateway transcode`: compresses a connection with another transport, or writes its payloads.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -23,15 +23,15 @@ const EXAMPLES: &str = "\
 Examples:
   linerate gateway transcode --to zstd-stream shard-0.zlib -o shard-0.zst
   linerate gateway transcode --to payloads shard-0.zst -o shard-0.msgs
-  linerate gateway transcode --to zlib-stream recorded.lgwr -o other.lgwr    times are kept
+  linerate gateway transcode --to zlib-stream recorded.lgwr -o other.lgwr    keeps the times
   linerate gateway transcode --to zstd-frame -D feed.dict shard-0.zst -o frames
 
 Settings:
-  Those of gateways: zlib level 6, or zstd level 7 with a window of 64 KiB and tables of 2^15.
-  The transports zstd-frame, zlib, gzip and raw-deflate compress each message on its own;
-    zstd-frame with the first dictionary of -D, if there is one.
-  A recording becomes a recording; payloads are always length-prefixed messages. Output
-  made from a recording can be read only by its owner.";
+  The settings are those of gateways: zlib level 6, or zstd level 7 with a window of 64 KiB and
+  tables of 2^15 entries. The transports zstd-frame, zlib, gzip and raw-deflate compress each
+    message on its own; zstd-frame uses the first dictionary of -D, if there is one. A recording
+    becomes a recording, but payloads are always written as length-prefixed messages. Only the
+    owner may read output made from a recording.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -87,7 +87,7 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
     let outcome = decoding.run(wire, |message| writer.add(message));
     let totals = decoding.totals;
     match outcome {
-        // The incomplete output is discarded.
+        // The incomplete output is removed.
         Err(Ended::Otherwise(error)) => return Err(error),
         Err(ended) => {
             summary.silent = true;
@@ -116,12 +116,12 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
 /// Writes messages in the format of the output.
 struct Writer {
     transport: Option<Transport>,
-    /// Of the frames that are written.
+    /// Dictionary of the frames that are written.
     dictionary: Option<Vec<u8>>,
     encoder: Option<Encoder>,
     connection: u64,
     sink: Sink,
-    /// Bytes of messages, without lengths and times.
+    /// Bytes of messages written, without lengths and times.
     written: u64,
 }
 
@@ -179,7 +179,7 @@ impl Writer {
         }
     }
 
-    /// Commits the output; returns the bytes of messages.
+    /// Commits the output. Returns the bytes of messages.
     fn finish(self) -> Result<u64, CliError> {
         let out = match self.sink {
             Sink::Messages(mut out) => out.flush().map(|()| out),

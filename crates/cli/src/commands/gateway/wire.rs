@@ -13,12 +13,12 @@ use crate::ui::error::CliError;
 use crate::ui::progress::Progress;
 use crate::ui::{input, inputs};
 
-/// Framing of the messages of a file.
+/// The framing of messages in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Each after its length.
+    /// Each message follows its length.
     Messages,
-    /// With times.
+    /// Entries with times.
     Recording,
 }
 
@@ -41,7 +41,7 @@ impl Form {
 /// An open file.
 pub(crate) struct Wire {
     pub(crate) form: Form,
-    /// How it is compressed; `None` if what it has are payloads.
+    /// The compression of messages; `None` if they are payloads.
     pub(crate) transport: Option<Transport>,
     entries: Box<dyn Iterator<Item = io::Result<Entry>>>,
     /// Bytes read so far.
@@ -66,8 +66,8 @@ impl<R: Read> Read for Tally<R> {
 }
 
 impl Wire {
-    /// Opens a file, or standard input for `-`. How it is compressed is what was told, or what its first
-    /// bytes say.
+    /// Opens a file, or standard input for `-`. The compression is `told`, or is detected by the first
+    /// bytes.
     pub(crate) fn open(path: &Path, told: Option<Transport>) -> Result<Wire, CliError> {
         let file = if path == Path::new("-") { input::stdin() } else { File::open(path) };
         let file = file.map_err(CliError::io("cannot open"))?;
@@ -81,7 +81,7 @@ impl Wire {
         Ok(Wire { read, len, ..Self::of(BufReader::with_capacity(256 << 10, counted), told)? })
     }
 
-    /// Shows progress while messages are read; `make` is given the bytes of the file, if known.
+    /// Shows progress while messages are read. `make` gets the bytes of the file, if known.
     pub(crate) fn with_progress(self, make: impl FnOnce(Option<u64>) -> Progress) -> Wire {
         Wire { progress: Some(make(self.len)), ..self }
     }
@@ -94,7 +94,7 @@ impl Wire {
         Wire { form, transport, entries, read: Arc::default(), len: None, progress: None }
     }
 
-    /// As [`open`](Self::open), of anything that can be read.
+    /// As [`open`](Self::open), for any reader.
     fn of(mut source: impl Read + 'static, told: Option<Transport>) -> Result<Wire, CliError> {
         let mut head = Vec::new();
         source.by_ref().take(FileKind::HEAD as u64).read_to_end(&mut head).map_err(reading)?;
@@ -105,7 +105,7 @@ impl Wire {
         let source = Cursor::new(head).chain(source);
         let transport = match (kind, told) {
             (Some(FileKind::ZstdFrame), _) => {
-                let what = "it is one zstd stream; where its messages begin is not in it";
+                let what = "it is a plain zstd stream, which does not say where messages begin";
                 return Err(CliError::data(Kind::Corrupt, 0, what));
             }
             (Some(FileKind::Recording), _) => {
@@ -116,7 +116,7 @@ impl Wire {
             (Some(FileKind::Compressed(transport)), None) => Some(transport),
             (None, None) => {
                 let what =
-                    "it does not begin as payloads or one of the transports do; --transport says which one";
+                    "it begins like no payload and no transport; --transport names the transport";
                 return Err(CliError::data(Kind::Corrupt, 0, what));
             }
         };
@@ -131,12 +131,12 @@ impl Wire {
     ) -> Result<Wire, CliError> {
         let transport = recording.transport();
         if told.is_some_and(|told| told != transport) {
-            return Err(CliError::Refused(format!("it is a recording of {transport}")));
+            return Err(CliError::Refused(format!("it is a recording of {transport}; leave out --transport")));
         }
         Ok(Wire::new(Form::Recording, Some(transport), Box::new(recording)))
     }
 
-    /// What kind of file it is, in words.
+    /// The kind of the file, in words.
     pub(crate) fn words(&self) -> String {
         match self.transport {
             Some(transport) => format!("{}, {transport}", self.form.words()),
@@ -156,7 +156,7 @@ impl Iterator for Wire {
     }
 }
 
-/// An error of reading, which may be one of the format.
+/// Converts an error of reading, which may be an error of the format.
 pub(crate) fn reading(error: io::Error) -> CliError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(Error { kind, offset: at, message: what, .. }) => CliError::data(*kind, *at, *what),
@@ -164,7 +164,7 @@ pub(crate) fn reading(error: io::Error) -> CliError {
     }
 }
 
-/// A fault of a session or an encoder.
+/// Converts an error of a session or an encoder.
 pub(crate) fn fault(fault: SessionError) -> CliError {
     let Error { kind, offset: at, message: what, .. } = fault.error;
     CliError::data(kind, at, format!("message {}: {what}", fault.message_index))

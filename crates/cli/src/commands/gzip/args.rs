@@ -16,22 +16,25 @@ use crate::ui::{exit_code, size};
 const EXAMPLES: &str = "\
 Examples:
   linerate gzip notes.txt                    make notes.txt.gz, delete notes.txt
-  linerate gzip -6kp4 big.tar                small, keep big.tar, use 4 threads
+  linerate gzip -6kp4 big.tar                level 6, keep big.tar, use 4 threads
   tar c src | linerate gzip -p2 > src.tgz    from a pipe to a pipe
   linerate gzip -dc notes.txt.gz | less      decompress to standard output
   linerate gzip -t *.gz                      check files, write nothing
-  linerate gzip --format bgzf -k reads.sam   blocks that other tools can seek in
-  linerate gzip --rsyncable -k dump.sql      small changes of dump.sql change little of dump.sql.gz
+  linerate gzip --format bgzf -k reads.sam   make BGZF blocks, for tools that seek in them
+  linerate gzip --rsyncable -k dump.sql      rsync then sends little after small changes
   linerate gzip --index big.gz               make big.gz.gzidx, an index of big.gz
-  linerate gzip -dc --range 10G+1M big.gz    1 MiB from 10 GiB on; quick with an index
-  linerate gzip -c --range 1G+4K https://example.org/big.gz    of a server that has big.gz.gzidx, too
+  linerate gzip -dc --range 10G+1M big.gz    print 1 MiB at 10 GiB; an index makes this fast
+  linerate gzip -c --range 1G+4K https://example.org/big.gz    the server also has big.gz.gzidx
 
-Without FILE, or with `-`, standard input is read and standard output written. With -o or -c the input
-file is kept. Threads process several files at a time, and the parts of a large one; three or more
-decompress any file together, and take twice the CPU time of one; a pipe only if -p is given, since they
-wait for whole pieces of it. A thread's working memory is 0.5M, 7.5M at -8 and -9, beside its blocks, and
-at most 24M when decompressing.
-SIZE is a number of bytes, or with K, M or G a multiple of 1024.";
+Without FILE, or if FILE is `-`, standard input is read and standard output written. With -o or -c the
+input file is kept.
+
+Threads process several files at a time, and parts of a large file. Three or more threads decompress any
+file together, which takes twice the CPU time of one thread. They decompress a pipe only if -p is given,
+since they wait for large pieces of it. Each thread needs 0.5M of working memory (7.5M at -8 and -9)
+besides its blocks, and at most 24M when decompressing.
+
+SIZE is a number of bytes. With K, M or G it is a multiple of 1024, 1024^2 or 1024^3.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP), args_override_self = true)]
@@ -51,17 +54,18 @@ pub(crate) struct Args {
     #[arg(short = 'l', long)]
     pub(crate) list: bool,
 
-    /// Write an index beside each file, FILE.gz.gzidx, by which parts of it are decompressed alone; keep the file
+    /// Decompress, write nothing but an index beside each file, FILE.gz.gzidx, and keep the file. With
+    /// the index, parts of the file can be decompressed alone
     #[arg(long, conflicts_with_all = ["decompress", "test", "list", "range", "index_file"])]
     pub(crate) index: bool,
 
-    /// Decompress LENGTH bytes of the content from the byte START on, or the rest with START+; both
-    /// are SIZEs. FILE.gz.gzidx is used if it exists; otherwise what precedes is decompressed, too.
-    /// FILE may be a URL that has such an index
+    /// Decompress LENGTH bytes of the content, beginning at byte START, or all from START with
+    /// START+. Both are SIZEs. If FILE.gz.gzidx exists, only this part is decompressed; otherwise
+    /// everything before it, too. FILE may be a URL with such an index beside it
     #[arg(long, value_name = "START+LENGTH", value_parser = size::range, conflicts_with_all = ["test", "list"])]
     pub(crate) range: Option<Range<u64>>,
 
-    /// Decompress by this index, on several threads; with --range in place of FILE.gz.gzidx
+    /// Use this index to decompress on several threads; with --range, use it instead of FILE.gz.gzidx
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) index_file: Option<PathBuf>,
 
@@ -76,11 +80,12 @@ pub(crate) struct Args {
     #[arg(short = 'k', long)]
     pub(crate) keep: bool,
 
-    /// Overwrite existing files, follow links, use a terminal for compressed data; with -dc, pass other data through
+    /// Overwrite existing files, follow links, read and write compressed data on a terminal; with -dc,
+    /// copy data in other formats unchanged
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
 
-    /// Suffix of compressed files, in place of .gz; when decompressing, besides the known ones
+    /// Suffix of compressed files instead of .gz; when decompressing, an additional one
     #[arg(short = 'S', long, value_name = "SUF", allow_hyphen_values = true, value_parser = suffix)]
     pub(crate) suffix: Option<String>,
 
@@ -88,7 +93,7 @@ pub(crate) struct Args {
     #[arg(short = 'r', long, conflicts_with = "output")]
     pub(crate) recursive: bool,
 
-    /// Do not store name and time when compressing, nor restore them when decompressing
+    /// Do not store name and time when compressing; do not restore them when decompressing
     #[arg(short = 'n', long, overrides_with = "name")]
     pub(crate) no_name: bool,
 
@@ -96,21 +101,21 @@ pub(crate) struct Args {
     #[arg(short = 'N', long, overrides_with = "no_name")]
     pub(crate) name: bool,
 
-    /// Container; when decompressing, gzip and zlib are detected if this is not given
+    /// Format of the compressed data; without this option, decompressing detects gzip and zlib
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<FormatChoice>,
 
-    /// Bytes compressed by one call, without reference to earlier ones; at most 65,280 for bgzf
+    /// Size of a block, which is compressed on its own; at most 65,280 bytes with bgzf
     #[arg(short = 'b', long, value_name = "SIZE", default_value = "512K", value_parser = block_size)]
     pub(crate) block: usize,
 
-    /// Let blocks refer to the 32 KiB before them: smaller output, above all with small blocks.
-    /// Levels from 4 on always do; has no effect on bgzf
+    /// Let blocks refer to the 32 KiB before them, which makes the output smaller, above all with
+    /// small blocks. Levels 4 to 9 always do this; bgzf never does
     #[arg(long)]
     pub(crate) history: bool,
 
-    /// Let the content decide where blocks end, about 36K apart and at most -b, so that a change of the input
-    /// changes only the output near it, for rsync
+    /// End blocks where the content decides, about every 36K and at most every -b bytes, so that a
+    /// change of the input changes only the output near it. For rsync
     #[arg(long)]
     pub(crate) rsyncable: bool,
 
@@ -183,7 +188,7 @@ impl Args {
             .after_header(format == FormatChoice::Gzip)
     }
 
-    /// Whether matches cross blocks: levels from 4 on are chosen for size, and those matches are some of it.
+    /// Whether matches cross blocks. They do from level 4 on, since those levels are chosen for size.
     pub(crate) fn uses_history(&self) -> bool {
         self.history || self.level.0 >= Level::Lazy
     }
@@ -200,7 +205,7 @@ impl Args {
 
 fn suffix(text: &str) -> Result<String, String> {
     if text.is_empty() || text.chars().any(std::path::is_separator) {
-        return Err("a suffix is not empty, and names no folder".into());
+        return Err("a suffix must not be empty or contain a slash".into());
     }
     Ok(text.into())
 }
@@ -208,13 +213,13 @@ fn suffix(text: &str) -> Result<String, String> {
 fn block_size(text: &str) -> Result<usize, String> {
     const MAX: u64 = 1 << 30;
     match size::parse(text)? {
-        0 => Err("a block has at least 1 byte".into()),
-        n if n > MAX => Err("a block has at most 1G".into()),
+        0 => Err("a block must have at least 1 byte".into()),
+        n if n > MAX => Err("a block may have at most 1G".into()),
         n => Ok(n as usize),
     }
 }
 
-/// The level, from the last of `-0` to `-9`.
+/// The level: the last of the flags `-0` to `-9`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LevelChoice(pub(crate) Level);
 
@@ -228,11 +233,11 @@ fn level_flag(n: usize) -> clap::Arg {
     match n {
         0 => arg.help("Store: checksums and framing only"),
         1 => arg.long("fast").help("Fastest compression"),
-        2 => arg.help("The default: nearly as fast, clearly smaller"),
-        3 => arg.help("Slightly smaller again"),
-        6 => arg.help("As small as by gzip -6; -4 and -5 are between"),
-        7 => arg.help("Smaller and slower"),
-        9 => arg.long("best").help("Smallest and slowest; -8 is between"),
+        2 => arg.help("Nearly as fast as -1, clearly smaller (the default)"),
+        3 => arg.help("Slightly smaller than -2"),
+        6 => arg.help("As small as gzip -6; -4 and -5 are between -3 and -6"),
+        7 => arg.help("Smaller and slower than -6"),
+        9 => arg.long("best").help("Smallest and slowest; -8 is between -7 and -9"),
         _ => arg.hide(true),
     }
 }

@@ -1,8 +1,8 @@
 //! Decodes BGZF members in parallel (SAM specification, section 4.1).
 //!
-//! The "BC" extra field of a member states its size, so that members are cut out of the input without
-//! decoding them. Only valid members are decoded here; any other is left to the sequential decoder, which
-//! reports its error.
+//! The "BC" extra field of a member states its size, so members are cut out of the input without
+//! decoding them. Only valid members are decoded here. The first invalid one, and everything after it,
+//! is left to the sequential decoder, which reports the error.
 
 use std::io::Read;
 
@@ -15,11 +15,11 @@ use crate::ui::error::CliError;
 use crate::ui::input::Source;
 use crate::ui::output::Sink;
 
-/// Bytes of a job, compressed or decoded, after which it takes no more members.
+/// A job takes no more members once it has this many bytes, compressed or decoded.
 pub(super) const JOB_BYTES: usize = 512 << 10;
 /// Maximum decoded bytes of a member.
 const MAX_MEMBER: u32 = 1 << 16;
-/// Bytes of a gzip header up to its extra field, with the length of that field.
+/// Bytes of a gzip header before the content of its extra field.
 const HEADER: usize = 12;
 const TRAILER: usize = 8;
 
@@ -41,15 +41,15 @@ pub(super) struct DecodeOptions {
     pub(super) max_output: u64,
 }
 
-/// Decodes members up to the first that is not BGZF or invalid, where `source` is left. Memory is about
-/// (2 x `threads` + 2) x 2 x `job_bytes`.
+/// Decodes members up to the first one that is invalid or not BGZF, and leaves `source` at its start.
+/// Uses about (2 x `threads` + 2) x 2 x `job_bytes` bytes of memory.
 pub(super) fn decode<R: Read>(
     source: &mut Source<R>,
     options: &DecodeOptions,
     sink: Sink<'_>,
 ) -> Result<Members, CliError> {
     let mut members = Members::default();
-    // Compressed bytes that were taken but not decoded: they are pushed back.
+    // Compressed bytes that were taken but not decoded, to be pushed back.
     let mut rest = Vec::new();
     let (mut at, mut left) = (source.at(), options.max_output);
     let stopped = std::cell::Cell::new(false);
@@ -85,7 +85,7 @@ pub(super) fn decode<R: Read>(
     Ok(members)
 }
 
-/// Members that one thread decodes at a time.
+/// Members that a thread decodes together.
 #[derive(Default)]
 struct Job {
     input: Vec<u8>,
@@ -96,7 +96,7 @@ struct Job {
 }
 
 struct Member {
-    /// Offsets in the job's input of its deflate data and of the end of its trailer.
+    /// Offsets in the job's input: where the deflate data begins, and where the trailer ends.
     data: usize,
     end: usize,
     /// Decoded bytes stated in its trailer.
@@ -131,7 +131,8 @@ impl Job {
         }
     }
 
-    /// The valid members that together decode to at most `max_output` bytes, and their decoded bytes.
+    /// The first valid members that together decode to at most `max_output` bytes, and the number of
+    /// those bytes.
     fn valid_members(&self, max_output: u64) -> (&[Member], usize) {
         let (mut count, mut len) = (0, 0);
         for member in &self.members[..self.decoded] {
@@ -145,11 +146,11 @@ impl Job {
     }
 }
 
-/// The next bytes of the source if they are a whole member, and the length of its header.
+/// Returns the next member of the source, if it is whole, and the length of its header.
 fn next_member<R: Read>(source: &mut Source<R>) -> Option<(usize, &[u8])> {
-    // The sequential decoder meets a read error again, and reports it.
+    // A read error occurs again in the sequential decoder, which reports it.
     let start = source.peek(HEADER).ok()?;
-    // Flags: the extra field and no other optional field, as BGZF demands.
+    // BGZF demands that the flags announce the extra field and no other optional field.
     let [0x1f, 0x8b, 8, 4, _, _, _, _, _, _, len1, len2, ..] = *start else { return None };
     let header = HEADER + usize::from(u16::from_le_bytes([len1, len2]));
     let extra = source.peek(header).ok()?.get(HEADER..header)?;

@@ -12,22 +12,22 @@ use crate::ui::input::Source;
 /// First bytes of a gzip member (RFC 1952, section 2.3.1).
 pub(super) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Tells gzip from zlib.
+/// Detects whether an input is gzip or zlib.
 pub(super) fn detect<R: Read>(source: &mut Source<R>) -> Result<Format, CliError> {
     of_start(source.peek(2)?)
 }
 
-/// Tells gzip from zlib by the first two bytes of a file, or all there are.
+/// Detects gzip or zlib by the first two bytes of a file.
 pub(super) fn of_start(start: &[u8]) -> Result<Format, CliError> {
     match *start {
         [] => Err(CliError::data(Kind::Truncated, 0, "the input is empty")),
         [0x1f, 0x8b, ..] | [0x1f] => Ok(Format::Gzip),
         [cmf, flg, ..] if is_zlib(cmf, flg) => Ok(Format::Zlib),
-        _ => Err(CliError::data(Kind::Corrupt, 0, "not in gzip or zlib format")),
+        _ => Err(CliError::data(Kind::Corrupt, 0, "the input is not in gzip or zlib format")),
     }
 }
 
-/// Reads a header: an empty one unless the format is gzip.
+/// Reads the header of a member. The result is empty unless the format is gzip.
 pub(super) fn read_header<R: Read>(source: &mut Source<R>, format: Format) -> Result<Header, CliError> {
     match format {
         Format::Deflate => Ok(Header::default()),
@@ -36,14 +36,14 @@ pub(super) fn read_header<R: Read>(source: &mut Source<R>, format: Format) -> Re
     }
 }
 
-/// RFC 1950, 2.2: method 8, a window of at most 32 KiB, and a check by 31.
+/// Checks a zlib header (RFC 1950, section 2.2): method 8, a window of at most 32 KiB, divisible by 31.
 fn is_zlib(cmf: u8, flg: u8) -> bool {
     cmf & 15 == 8 && cmf >> 4 <= 7 && u16::from_be_bytes([cmf, flg]).is_multiple_of(31)
 }
 
 fn gzip_header<R: Read>(source: &mut Source<R>) -> Result<Header, CliError> {
     let start = source.at();
-    // The error of reading, which is more than an engine's error tells.
+    // Keeps the I/O error, since the engine's error lacks its details.
     let mut failure = None;
     let header = Header::read(|| {
         source.byte().map_err(|error| {
@@ -59,7 +59,7 @@ fn zlib_header<R: Read>(source: &mut Source<R>) -> Result<(), CliError> {
     let at = source.at();
     let wrong = |kind, what: &'static str| Err(CliError::data(kind, at, what));
     match *source.peek(2)? {
-        [cmf, flg, ..] if !is_zlib(cmf, flg) => wrong(Kind::Corrupt, "not in zlib format"),
+        [cmf, flg, ..] if !is_zlib(cmf, flg) => wrong(Kind::Corrupt, "the input is not in zlib format"),
         [_, flg, ..] if flg & DICTIONARY != 0 => {
             wrong(Kind::Unsupported, "the zlib stream needs a preset dictionary")
         }
@@ -71,7 +71,7 @@ fn zlib_header<R: Read>(source: &mut Source<R>) -> Result<(), CliError> {
     }
 }
 
-/// Reads the trailer after content of this checksum and length.
+/// Reads a trailer, and compares it with the checksum and the length of the content.
 pub(super) fn read_trailer<R: Read>(
     source: &mut Source<R>,
     format: Format,

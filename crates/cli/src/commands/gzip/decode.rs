@@ -1,4 +1,5 @@
-//! Decodes gzip, zlib and deflate: checksums here, deflate data by `linerate-inflate`.
+//! Decodes gzip, zlib and deflate: `linerate-inflate` decodes the deflate data, this file checks the
+//! checksums.
 
 use std::cell::Cell;
 use std::io::Read;
@@ -18,9 +19,9 @@ use crate::ui::input::Source;
 use crate::ui::output::OutputCount;
 use crate::ui::write_behind::Target;
 
-/// Most bytes of the output buffer: much more than the window, which is copied once per round.
+/// Largest output buffer, in bytes: much larger than the window, which is copied once per round.
 const BUFFER: usize = 256 << 10;
-/// Bytes of the output buffer for each byte of the input's: few small files have more content.
+/// Bytes of the output buffer per byte of the input buffer: few small files expand more.
 const RATIO: usize = 8;
 
 /// Result of decoding.
@@ -55,22 +56,22 @@ pub(crate) struct Decoder<R> {
     inflate: Inflate,
     buffer: Vec<u8>,
     output: OutputCount,
-    /// Threads that decode BGZF members in parallel, besides this one.
+    /// Number of threads, besides this one, that decode BGZF members in parallel.
     threads: usize,
-    /// Whether they decode other data, too, in whole pieces.
+    /// Whether these threads also decode other data, in large pieces.
     speculates: bool,
-    /// Bytes that each of them takes at a time.
+    /// Bytes that each thread takes at a time.
     pub(super) job_bytes: usize,
-    /// Whether the header of a member has been read, whose data is next.
+    /// Whether the header of a member has been read and its data is next.
     in_member: bool,
     /// Whether the input begins with a member.
     is_compressed: bool,
-    /// Whether what is no gzip member is copied, with all after it.
+    /// Whether data that is no gzip member is copied, with everything after it.
     passes: bool,
 }
 
 impl<R: Read> Decoder<R> {
-    /// Reads the first header, which decides between gzip and zlib if `format` is `None`.
+    /// Reads the first header. If `format` is `None`, the header decides between gzip and zlib.
     pub(crate) fn open(
         mut source: Source<R>,
         format: Option<FormatChoice>,
@@ -104,14 +105,14 @@ impl<R: Read> Decoder<R> {
         Ok(decoder)
     }
 
-    /// Decodes the gzip members at the beginning of the source, and copies all other data.
+    /// Decodes the gzip members at the beginning of the source, and copies everything after them.
     pub(crate) fn passing(
         mut source: Source<R>,
         max_output: Option<u64>,
         threads: usize,
     ) -> Result<Self, CliError> {
         let is_gzip = source.peek(MAGIC.len())?.starts_with(&MAGIC);
-        // `Deflate` makes `open` read no header.
+        // With `Deflate`, `open` reads no header.
         let format = if is_gzip { FormatChoice::Gzip } else { FormatChoice::Deflate };
         let decoder = Self::open(source, Some(format), max_output, threads)?;
         Ok(Decoder {
@@ -123,13 +124,13 @@ impl<R: Read> Decoder<R> {
         })
     }
 
-    /// Sets whether several threads decode data that is not in BGZF blocks. They wait for whole
-    /// pieces of the source.
+    /// Sets whether several threads decode data that is not in BGZF blocks. They wait for large pieces
+    /// of the source.
     pub(crate) fn speculative(self, speculates: bool) -> Self {
         Decoder { speculates: speculates && !self.must_be_bgzf, ..self }
     }
 
-    /// The format of the first member; `None` if all was copied.
+    /// The format of the first member; `None` if everything was copied.
     pub(crate) fn format(&self) -> Option<Format> {
         self.is_compressed.then_some(self.format)
     }
@@ -139,7 +140,8 @@ impl<R: Read> Decoder<R> {
         &self.header
     }
 
-    /// Decodes everything into `target`, member by member. Tells `progress` how many bytes of the input were read.
+    /// Decodes everything into `target`, member by member. Calls `progress` with the number of input
+    /// bytes read so far.
     pub(crate) fn run(
         &mut self,
         target: &mut dyn Target,
@@ -172,7 +174,7 @@ impl<R: Read> Decoder<R> {
         Ok(Decoded { bytes_in, bytes_out: self.output.bytes, garbage_at })
     }
 
-    /// Decodes the BGZF members that follow in parallel, if there are threads for it. Returns the decoded
+    /// Decodes the BGZF members that follow, in parallel, if there are threads for it. Returns the decoded
     /// length of the last one.
     fn bgzf_members(
         &mut self,
@@ -192,7 +194,8 @@ impl<R: Read> Decoder<R> {
         })?;
         self.output.bytes += written;
         if members.found_invalid {
-            // Members after the invalid one were decoded in vain; a crafted input causes that only once.
+            // Members after the invalid one were decoded in vain. A crafted input can cause this only
+            // once.
             self.threads = 1;
         }
         Ok(members.last)
@@ -207,7 +210,8 @@ impl<R: Read> Decoder<R> {
         Ok(header)
     }
 
-    /// Decodes the data and the trailer of a member, and perhaps of members that follow. Returns the decoded length of the last.
+    /// Decodes the data and the trailer of a member, and possibly of members after it. Returns the
+    /// decoded length of the last one.
     fn member(
         &mut self,
         is_bgzf: bool,
@@ -253,7 +257,7 @@ impl<R: Read> Decoder<R> {
         }
     }
 
-    /// One round: the number of bytes decoded, and whether the deflate data has ended.
+    /// Decodes one round. Returns the number of bytes decoded, and whether the deflate data has ended.
     fn step(&mut self) -> Result<(usize, bool), CliError> {
         let Inflate { stream, scratch } = &mut self.inflate;
         let others = self.source.at() - stream.position();
@@ -269,8 +273,8 @@ impl<R: Read> Decoder<R> {
         Ok((progress.written, progress.status == Status::End))
     }
 
-    /// Decodes deflate data on several threads, and members that follow as long as they are valid. Returns checksum and length of the
-    /// content of the last, whose trailer is next.
+    /// Decodes deflate data on several threads, and the members after it while they are valid. Returns
+    /// checksum and length of the last member's content; its trailer is next.
     fn data_in_parallel(
         &mut self,
         target: &mut dyn Target,
@@ -305,11 +309,12 @@ impl<R: Read> Decoder<R> {
             return Ok(false);
         }
         let next = self.source.peek(MAGIC.len())?;
-        // The first byte alone is what a cut left of another member.
+        // The first byte of the magic number alone is a member that was cut off.
         Ok(next.starts_with(&MAGIC) || next == &MAGIC[..1] && !self.passes)
     }
 
-    /// The offset of trailing garbage. Zeros up to the end of the input are padding of tapes and disks.
+    /// The offset of trailing garbage. Zeros up to the end of the input do not count: they are the
+    /// padding of tapes and disks.
     fn garbage(&mut self) -> Result<Option<u64>, CliError> {
         loop {
             let rest = self.source.peek(1)?;
@@ -323,7 +328,7 @@ impl<R: Read> Decoder<R> {
     }
 }
 
-/// An error of deflate data.
+/// Converts an error in deflate data.
 fn data_error(output: &OutputCount, e: Error) -> CliError {
     match e.kind {
         Kind::Limit if output.left() == 0 => output.exceeded(e.offset),

@@ -1,4 +1,4 @@
-//! A reader and a writer for engines that read and write by themselves.
+//! A reader and a writer for engine functions that do their own I/O.
 
 use std::cell::Cell;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -7,7 +7,7 @@ use crate::ui::error::CliError;
 use crate::ui::output::OutputCount;
 use crate::ui::write_behind::Target;
 
-/// Counts the bytes that an engine reads, where others can see it.
+/// A reader whose count of bytes is visible to its caller.
 pub(super) struct CountedReader<'a, R> {
     pub(super) inner: R,
     pub(super) bytes: &'a Cell<u64>,
@@ -27,11 +27,11 @@ impl<R: Seek> Seek for CountedReader<'_, R> {
     }
 }
 
-/// Writes to a target as many bytes as there may be, and keeps the error that an engine cannot return.
+/// Writes to a target up to the limit of the output, and keeps the error, which an engine cannot return.
 pub(super) struct TargetWriter<'a> {
     pub(super) target: &'a mut dyn Target,
     pub(super) progress: &'a mut dyn FnMut(u64),
-    /// Up to where the input was read.
+    /// Offset up to which the input was read.
     pub(super) read: &'a Cell<u64>,
     pub(super) output: &'a mut OutputCount,
     pub(super) failure: Option<CliError>,

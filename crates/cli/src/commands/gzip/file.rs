@@ -26,10 +26,11 @@ use crate::ui::write_behind::{Target, write_behind};
 /// such a file.
 const SMALL_BLOCK: usize = 32 << 10;
 
-/// Files up to this size are decompressed and written by one thread, and with `-p1` read as a whole.
+/// Files up to this size are decompressed and written by one thread, and with `-p1` read at once.
 const SMALL: u64 = 512 << 10;
 
-/// Fewest threads that decode data of any origin together: they take nearly twice the time of one thread for it.
+/// Fewest threads that decode data other than BGZF together, since they take nearly twice the CPU time
+/// of one thread.
 const SPECULATIVE_THREADS: usize = 3;
 
 /// Totals of an operand.
@@ -40,8 +41,8 @@ pub(crate) struct Totals {
     pub(crate) bytes_out: u64,
 }
 
-/// Processes an operand, up to an output that is not committed yet. With `alone` no other operand is
-/// processed at the same time.
+/// Processes an operand, up to an output that is not committed yet. `alone` says that no other operand
+/// is processed at the same time.
 pub(crate) fn work(args: &Args, operand: &Operand, alone: bool) -> Work<FileSummary<Totals>> {
     Work { name: operand.name(), result: process(args, operand, alone) }
 }
@@ -64,7 +65,10 @@ fn process(
     if let Some(url) = operand.path().and_then(url) {
         return match args.range {
             Some(_) => range_of_url(args, operand, url).map(Some),
-            None => Err(CliError::Refused("a URL is read with -c --range 0+ only".into())),
+            None => {
+                let what = "a URL is read only in ranges; -c --range 0+ reads all of it";
+                Err(CliError::Refused(what.into()))
+            }
         };
     }
     let input = open(args, operand, beside)?;
@@ -109,7 +113,8 @@ fn check_suffix(args: &Args, operand: &Operand) -> Result<(), CliError> {
             Err(CliError::Skipped(format!("skipped: it has the suffix .{suffix} already")))
         }
         (Mode::Decompress | Mode::Test | Mode::List | Mode::Index, None) => {
-            Err(CliError::Skipped("skipped: its suffix is not one of compressed files".into()))
+            let what = "skipped: it has no suffix of compressed files; -S names another one";
+            Err(CliError::Skipped(what.into()))
         }
         _ => Ok(()),
     }
@@ -182,8 +187,7 @@ fn decompress(
         _ => Decoder::open(source, format, args.max_output, threads)?,
     };
     let is_large = input.size().is_some_and(|size| size > SMALL);
-    // A pipe may wait for its writer, and what it has sent is wanted before then, unless threads are
-    // asked for.
+    // A pipe may wait for its writer. Its data is decoded as it arrives, unless threads are asked for.
     let has_pieces = is_large || input.size().is_none() && args.threads.is_given();
     decoder = decoder.speculative(has_pieces && threads >= SPECULATIVE_THREADS);
     let suffix = args.suffix.as_deref();
@@ -231,7 +235,8 @@ fn decompress(
     Ok((summary, FinishedOutput::new(output, operand.path(), input, modified, deletes)?))
 }
 
-/// Whether data that is not gzip is copied, as by `zcat -f`: zlib could not be told from text, but by the file's name.
+/// Whether data that is not gzip is copied, as `zcat -f` does. A file with the suffix `.zz` is decoded
+/// as zlib, which cannot be distinguished from text by its content.
 fn passes_other_data(args: &Args, operand: &Operand) -> bool {
     let suffix = operand.path().and_then(|path| names::compressed_suffix(path, None));
     args.force && args.writes_stdout(operand.path().is_none()) && suffix != Some("zz")

@@ -12,17 +12,17 @@ pub(super) fn for_file(path: &Path, meta: &Metadata) -> Header {
     let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     Header {
         name: path.file_name().map(to_bytes),
-        // Zero means that no time is stored, and stands for those that do not fit, too.
+        // Zero means that no time is stored. It replaces times that do not fit, too.
         mtime: modified.and_then(|since| u32::try_from(since.as_secs()).ok()).unwrap_or(0),
         ..Header::default()
     }
 }
 
-/// Separators in names on Windows, those of a drive and of a stream among them.
+/// Separators in names on Windows: of folders, and of drives and streams.
 const ON_WINDOWS: &[u8] = b"/\\:";
 
-/// The file's name, without any folders that it may bring: they are not ours to choose. `None` if it names no file, such
-/// as `..`, or on Windows a device or another file.
+/// The file's name in a header, without the folders before it, which the archive must not choose.
+/// `None` if it names no file, such as `..`, or, on Windows, a device or another file.
 pub(super) fn file_name(header: &Header) -> Option<OsString> {
     let base = base_name(header.name.as_deref()?, if cfg!(windows) { ON_WINDOWS } else { b"/" });
     let names_no_file =
@@ -30,7 +30,7 @@ pub(super) fn file_name(header: &Header) -> Option<OsString> {
     if names_no_file { None } else { from_bytes(base) }
 }
 
-/// Whether Windows takes the name as it is: it reads `NUL.txt` as a device and drops dots at the end.
+/// Whether Windows keeps the name unchanged: it reads `NUL.txt` as a device and drops dots at the end.
 fn names_file_on_windows(name: &[u8]) -> bool {
     std::str::from_utf8(name).is_ok_and(|name| linerate_nx::check_path(name).is_ok())
 }

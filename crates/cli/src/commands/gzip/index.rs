@@ -1,4 +1,4 @@
-//! `--index` makes the index of a gzip file, and `--index-file` decompresses on several threads by one.
+//! `--index` makes the index of a gzip file; `--index-file` decompresses with it on several threads.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -47,7 +47,7 @@ pub(super) fn make(
     Ok((summary, FinishedOutput::new(output, operand.path(), input, None, false)?))
 }
 
-/// A file that shows how much of it was read.
+/// A file that shows in the progress how much of it was read.
 struct Shown<'a> {
     file: Counted<&'a File>,
     progress: Progress,
@@ -61,8 +61,8 @@ impl Read for Shown<'_> {
     }
 }
 
-/// Decodes a file by its index into `target`, on several threads. Tells `progress` how many bytes of
-/// the file were read.
+/// Decodes a file with its index into `target`, on several threads. Calls `progress` with the number of
+/// bytes of the file that were read.
 pub(super) fn decompress(
     args: &Args,
     index: &Path,
@@ -86,7 +86,7 @@ pub(super) fn decompress(
     Ok(Decoded { bytes_in, bytes_out: totals.bytes_out, garbage_at })
 }
 
-/// Reads what an index file, at a path or URL, says about a range of the content of a file.
+/// Reads the part of an index, at a path or URL, that a range of the file's content needs.
 pub(super) fn open(path: &Path, file: &mut impl Seek, range: Range<u64>) -> Result<Index, CliError> {
     let in_file = |error: CliError| error.in_file(&path.display().to_string());
     let source = remote::open(path).map_err(in_file)?;
@@ -95,13 +95,13 @@ pub(super) fn open(path: &Path, file: &mut impl Seek, range: Range<u64>) -> Resu
     if len != index.compressed_len() {
         let indexed = index.compressed_len();
         let what =
-            format!("it is the index of a file of {indexed} bytes, not {len}: make it again with --index");
+            format!("it is the index of a file of {indexed} bytes, not {len}; --index makes it again");
         return Err(in_file(CliError::data(Kind::Corrupt, 0, what)));
     }
     Ok(index)
 }
 
-/// The offset of what follows the last member. Zeros up to the end of the file are padding.
+/// The offset of data after the last member. Zeros up to the end of the file are padding.
 fn garbage(mut file: &File, from: u64) -> Result<Option<u64>, CliError> {
     let failed = |error| CliError::Read { error, offset: from };
     file.seek(io::SeekFrom::Start(from)).map_err(failed)?;
@@ -110,7 +110,7 @@ fn garbage(mut file: &File, from: u64) -> Result<Option<u64>, CliError> {
     garbage.map(|(byte, at)| byte.map(|_| at)).transpose().map_err(failed)
 }
 
-/// An error of a decoder, or of reading its input up to an offset.
+/// Converts an error of a decoder, or of reading its input at an offset.
 pub(super) fn of_reading(error: io::Error, offset: u64) -> CliError {
     match error.downcast::<Error>() {
         Ok(error) => engine_error(error),

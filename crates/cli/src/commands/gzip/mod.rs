@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         to_stderr(format_args!("linerate: {message}"));
         return ExitCode::from(exit_code::USAGE);
     }
-    // Outputs are opened before it is.
+    // Outputs are opened before the index is read, and must not replace it.
     if let Some(path) = &args.index_file {
         inputs::keep(path);
     }
@@ -59,10 +59,10 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
         && !args.stdout
         && args.files.iter().any(|path| !operands::is_stdin(path))
     {
-        return Err("--range needs -c or -o");
+        return Err("--range needs -c or -o FILE");
     }
     if args.index_file.is_some() && (args.mode() == Mode::Compress || args.files.len() != 1) {
-        return Err("--index-file is for one file that is decompressed");
+        return Err("--index-file is for decompressing a single file");
     }
     if args.force {
         return Ok(());

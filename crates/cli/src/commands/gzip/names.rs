@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::FormatChoice;
 
-/// Suffixes of compressed files, what replaces each, and the format where it cannot be detected.
+/// Suffixes of compressed files, the suffix that replaces each, and the format if content cannot show it.
 const SUFFIXES: [(&str, &str, Option<FormatChoice>); 7] = [
     ("gz", "", None),
     ("bgz", "", None),
@@ -15,7 +15,7 @@ const SUFFIXES: [(&str, &str, Option<FormatChoice>); 7] = [
     ("deflate", "", Some(FormatChoice::Deflate)),
 ];
 
-/// The path without `suffix` at its end, if more is left of its name. Upper and lower case are the same.
+/// The path without `suffix` at its end, ignoring case. `None` if nothing else remains of its name.
 fn strip(path: &Path, suffix: &str) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (stem, end) = name.split_at_checked(name.len().checked_sub(suffix.len())?)?;
@@ -27,18 +27,18 @@ fn known(path: &Path) -> Option<&'static (&'static str, &'static str, Option<For
     SUFFIXES.iter().find(|(known, ..)| suffix.eq_ignore_ascii_case(known))
 }
 
-/// The suffix of a path, if it is `given` or one of compressed files.
+/// The suffix of a path, if it is `given` or that of a compressed file.
 pub(crate) fn compressed_suffix<'s>(path: &Path, given: Option<&'s str>) -> Option<&'s str> {
     let given = given.filter(|suffix| strip(path, suffix).is_some());
     given.or_else(|| known(path).map(|row| row.0))
 }
 
-/// The format of the path's suffix, where it cannot be detected by content.
+/// The format that the path's suffix means, if content cannot show it.
 pub(crate) fn format_by_suffix(path: &Path) -> Option<FormatChoice> {
     known(path).and_then(|row| row.2)
 }
 
-/// The path with the suffix `given`, or else that of the format.
+/// The path with the suffix `given`, or with the suffix of the format.
 pub(crate) fn with_suffix(path: &Path, format: FormatChoice, given: Option<&str>) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(given.unwrap_or(match format {
@@ -49,7 +49,7 @@ pub(crate) fn with_suffix(path: &Path, format: FormatChoice, given: Option<&str>
     name.into()
 }
 
-/// The path of the index of a file.
+/// The path of a file's index.
 pub(crate) fn of_index(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".gzidx");

@@ -1,4 +1,4 @@
-//! `--range`: decompresses a part of a file, by its index if there is one.
+//! `--range`: decompresses a part of a file, with its index if there is one.
 
 use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -43,7 +43,7 @@ pub(super) fn decompress(
             break;
         }
         if at >= range.start {
-            // Up to the limit, as without a range.
+            // Writes up to the limit before the error, as without a range.
             let allowed = usize::try_from(count.left()).unwrap_or(len).min(len);
             output.write_all(&buffer[..allowed]).map_err(|error| output.error(error))?;
             count.add(len, bytes_in.get())?;
@@ -54,17 +54,17 @@ pub(super) fn decompress(
     let mut summary = FileSummary::new(operand, Totals { format, bytes_in: bytes_in.get(), bytes_out });
     let end = content.end.unwrap_or(at);
     if end < range.start || end < range.end && range.end < u64::MAX {
-        summary.warnings.push(format!("the content has {end} bytes, and ends before the range does"));
+        summary.warnings.push(format!("the range goes beyond the content, which has {end} bytes"));
     }
     Ok((summary, output))
 }
 
-/// The content of a file, from an offset on.
+/// The content of a file from an offset to its end.
 struct Content<'a> {
     reader: Box<dyn Read + 'a>,
     format: FormatChoice,
     at: u64,
-    /// Bytes of the content, if they are known.
+    /// Size of the content in bytes, if it is known.
     end: Option<u64>,
 }
 
@@ -100,19 +100,19 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Says that the index beside a URL is needed, if it cannot be read.
+/// Adds to an error of reading the index beside a URL that this index is needed.
 fn explain(error: CliError, args: &Args, index: &Path) -> CliError {
     match error {
         CliError::Io { context, error } if args.index_file.is_none() && url(index).is_some() => {
-            let remedy = "--range of a URL needs this index, which `linerate gzip --index` makes";
+            let remedy = "a range of a URL needs this index; `linerate gzip --index` makes it";
             CliError::Refused(format!("{context}: {error}; {remedy}"))
         }
         other => other,
     }
 }
 
-/// The index that is given, or the one beside the file if it exists. Beside a URL it has to exist:
-/// without it everything before the range would be fetched.
+/// The given index, or the one beside the file if it exists. The index beside a URL must exist:
+/// without it, everything before the range would be fetched.
 fn index_of(args: &Args, operand: &Operand) -> Option<PathBuf> {
     let beside = || operand.path().map(names::of_index).filter(|path| url(path).is_some() || path.is_file());
     args.index_file.clone().or_else(beside)

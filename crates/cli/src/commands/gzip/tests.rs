@@ -1,4 +1,4 @@
-//! Decoding on several threads, compared with one.
+//! Compares decoding on several threads with decoding on one.
 
 use linerate_deflate::parallel::{Container, Options, compress};
 use linerate_deflate::{Format, Level};
@@ -8,7 +8,7 @@ use super::bgzf::{self, DecodeOptions};
 use super::decode::{Decoded, Decoder};
 use crate::ui::input::Source;
 
-/// Output of a decoding, and its result or error message and kind.
+/// Output of a decoding, with its result, or with the message and kind of its error.
 type Outcome = (Vec<u8>, Result<Decoded, (String, &'static str)>);
 
 fn outcome(input: &[u8], threads: usize, format: Option<FormatChoice>, max_output: Option<u64>) -> Outcome {

@@ -1,4 +1,4 @@
-//! Measures the candidates of a shape on the data, and chooses among them.
+//! Measures the candidates of a shape on the data, and chooses one.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use linerate_plan::{Budget, Pipe, Plan, plan};
 use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 
-/// Measures for about `seconds`, and plans for a pipe. A budget of 0 cores has all of this machine.
+/// Measures for about `seconds`, and plans for a pipe. A budget of 0 cores means all cores of this machine.
 ///
 /// # Errors
 /// Data that cannot be read, or is empty.
@@ -25,7 +25,7 @@ pub(crate) fn choose(
     if budget.cores == 0 {
         budget.cores = available;
     }
-    // More threads than the machine has would measure the scheduler.
+    // More threads than cores would measure the scheduler.
     let options = Options { seconds, threads: budget.cores.min(available), ..Options::default() };
     let progress = reporter.activity(&first.display().to_string());
     let measured = candidates::measure(shape, data, &options, &|what| progress.show(what))
@@ -34,7 +34,7 @@ pub(crate) fn choose(
     Ok((measured, plan))
 }
 
-/// The message without the name that the reporter puts before it.
+/// Removes the file's name from a message, since the reporter prints the name before it.
 fn without_name(message: &str, file: &Path) -> CliError {
     let name = format!("{}: ", file.display());
     CliError::Refused(message.strip_prefix(&name).unwrap_or(message).to_owned())

@@ -1,4 +1,4 @@
-//! `linerate plan`: measures candidates on the user's data and says which one saturates a pipe.
+//! `linerate plan`: measures candidates on the user's data and names the one that keeps a pipe busy.
 
 mod choose;
 pub(crate) mod page;
@@ -26,28 +26,29 @@ use crate::ui::{exit_code, inputs};
 
 const NOTES: &str = "\
 Examples:
-  linerate plan mods                         what loads this folder fastest from an NVMe drive
+  linerate plan mods                         settings that load this folder fastest from an NVMe drive
   linerate plan --pipe 1GbE --direction write --cores 4 access.log
   linerate plan --pipe 120MB/s --min-ratio 3 run7.npy
   linerate plan --seconds 60 --report plan.html --json mods
 
 Pipes:
-  sata, nvme-3.0, nvme-4.0, nvme-5.0, 1GbE, 10GbE, 25GbE, 100GbE, or a rate such as 2.5GB/s or 800Mbit/s. A pipe
-  carries compressed data: with a ratio of 2 it delivers twice its rate, if decoding keeps up.
+  A pipe is sata, nvme-3.0, nvme-4.0, nvme-5.0, 1GbE, 10GbE, 25GbE, 100GbE, or a rate such as 2.5GB/s
+  or 800Mbit/s. It carries compressed data: with a ratio of 2 it delivers twice its rate, if decoding
+  keeps up.
 
 Shapes:
-  files      folders, or several files: Nx archives by level, block size and preset
-  bytes      a file of no known structure: deflate by level and call size
-  text       text that is sent in pieces: the same, with many streams
+  files      a folder, or several files: Nx archives by level, block size and preset
+  bytes      a file of unknown structure: deflate by level and call size
+  text       text that is sent in pieces: deflate by level and call size, with many streams
   waveforms  .npy, .wav and HDF5 files
   records    JSON lines
   messages   recordings of gateways
   sst        RocksDB's SST files
 
-A sample of the data is measured on this machine, for about as long as --seconds says. Nothing is kept
-except the report; what writing costs is measured on a file of 32 MiB without a name.";
+A sample of the data is measured on this machine for about --seconds. Nothing is kept except the report.
+The cost of writing is measured with a file of 32 MiB that has no name.";
 
-/// Data that takes fewer seconds is coded in little more than the start of a program.
+/// Work of fewer seconds takes little longer than starting a program.
 const SHORT: f64 = 0.2;
 
 #[derive(clap::Args, Debug)]
@@ -57,38 +58,38 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PIPE", default_value = "nvme-4.0", value_parser = parse_pipe)]
     pipe: Pipe,
 
-    /// Which way the content goes
+    /// Direction in which the pipe is used
     #[arg(long, value_enum, value_name = "DIRECTION", default_value = "read")]
     direction: DirectionName,
 
-    /// Cores that may encode or decode, 0 for all of this machine
+    /// Number of cores that may encode or decode; 0 means all cores of this machine
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = parse_cores)]
     cores: usize,
 
-    /// Most memory of an open stream or archive
+    /// Maximum memory of an open stream or archive
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     memory_per_stream: Option<u64>,
 
-    /// Least ratio: content size over compressed size, such as 2.5
+    /// Minimum ratio of content size to compressed size, such as 2.5
     #[arg(long, value_name = "RATIO", value_parser = parse_positive)]
     min_ratio: Option<f64>,
 
-    /// Seconds that the measurement should take
+    /// Approximate duration of the measurement
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = parse_positive)]
     seconds: f64,
 
-    /// What the data is [default: recognised by its content]
+    /// Kind of the data, see below [default: recognised by the content]
     #[arg(long, value_name = "SHAPE", value_parser = shape_parser())]
     shape: Option<Shape>,
 
-    /// Write the plan as a self-contained HTML page too, in place of an existing file
+    /// Also write the plan to this file as a self-contained HTML page; an existing file is replaced
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     report: Option<PathBuf>,
 
     #[command(flatten)]
     verbosity: VerbosityArgs,
 
-    /// Files and folders
+    /// Files and folders to measure
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::AnyPath)]
     data: Vec<PathBuf>,
 }
@@ -99,7 +100,7 @@ enum DirectionName {
     Read,
     /// Encoding has to keep up
     Write,
-    /// Both have to, one at a time
+    /// Both have to keep up, one at a time
     Both,
 }
 
@@ -107,7 +108,7 @@ enum DirectionName {
 fn shape_parser() -> impl TypedValueParser<Value = Shape> {
     let of_name = |name: String| Shape::ALL.into_iter().find(|shape| shape.name() == name);
     PossibleValuesParser::new(Shape::ALL.map(Shape::name))
-        .try_map(move |name| of_name(name).ok_or("no shape has this name"))
+        .try_map(move |name| of_name(name).ok_or("not a shape"))
 }
 
 pub(crate) fn parse_pipe(text: &str) -> Result<Pipe, String> {
@@ -118,7 +119,7 @@ pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
     match number.is_finite() && number > 0.0 {
         true => Ok(number),
-        false => Err("give a number above zero".into()),
+        false => Err(format!("`{text}` is not above zero")),
     }
 }
 
@@ -128,7 +129,7 @@ pub(crate) fn parse_cores(text: &str) -> Result<usize, String> {
     text.parse()
         .ok()
         .filter(|n| *n <= MAX)
-        .ok_or_else(|| format!("`{text}` is not a number of cores up to {MAX}"))
+        .ok_or_else(|| format!("`{text}` is not a number from 0 to {MAX}"))
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
@@ -168,30 +169,30 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
     Ok(summary)
 }
 
-/// Says so where all of the data takes so little time that the start of a program shows.
+/// A remark if processing all of the data takes so little time that starting a program matters.
 fn short_run(plan: &Plan, bytes: u64) -> Option<String> {
     let seconds = bytes as f64 / plan.winner()?.speed?.median;
     (seconds < SHORT).then(|| {
         format!(
-            "All of the data takes {} at this speed; the command takes longer, since a program starts and gets its \
+            "All of the data takes {} at this speed. The command takes longer, since it must start and allocate \
              memory first.",
             time(seconds)
         )
     })
 }
 
-/// What it takes to write what is decoded, for a command that does.
+/// A remark about the cost of writing decoded content, for a command that writes it.
 fn writing(plan: &Plan, seconds: f64) -> Option<String> {
     let decodes = plan.pipe.direction != Direction::Write && !plan.winner()?.plain;
     (decodes && seconds > 0.0).then(|| {
         format!(
-            "Decoding is into memory; writing the content into files here takes {} of one core more for each GB.",
+            "Decoding was measured into memory. Writing the content to files here takes {} more of one core per GB.",
             time(seconds * 1e9)
         )
     })
 }
 
-/// The plan's own keys beside those of every result.
+/// Sets the keys of a plan, besides those of every result.
 fn set_keys(summary: &mut RunSummary, shape: Shape, measured: &Measured, plan: &Plan, notes: &[String]) {
     summary.set("shape", shape.name());
     summary.set("bytes", measured.bytes);

@@ -11,14 +11,15 @@ use linerate_plan::report::{self, Context};
 use crate::ui::error::CliError;
 use crate::ui::inputs;
 
-/// The file of a page, open before anything is measured, so that a path that cannot be written fails at once.
+/// The file of a page. It is opened before anything is measured, so that a path that cannot be written is
+/// an error at once.
 pub(crate) struct Page {
     path: PathBuf,
     file: AtomicFile,
 }
 
 impl Page {
-    /// Opens the file; an existing one is replaced when the page is complete.
+    /// Opens the file. An existing file is replaced when the page is complete.
     ///
     /// # Errors
     /// Names the file that cannot be written.
@@ -37,7 +38,7 @@ impl Page {
         self.write_text(&report::html(plan, &context(data.display().to_string(), measured.bytes)))
     }
 
-    /// Writes a page of any content.
+    /// Writes a page with this text.
     ///
     /// # Errors
     /// Names the file that cannot be written.
@@ -48,7 +49,7 @@ impl Page {
     }
 }
 
-/// What a page says of the machine and of `bytes` bytes of `data`.
+/// The lines of a page about the machine, the program, and `bytes` bytes of `data`.
 pub(crate) fn context(data: String, bytes: u64) -> Context {
     Context {
         data,

@@ -1,6 +1,7 @@
-//! Recognises the shape of data by what it is on the disk and by its first and last bytes.
+//! Recognises the shape of data: folder or file, and by the first and last bytes of a file.
 //!
-//! Nothing is an error except a path that cannot be read: data without a known structure is bytes, with a sentence.
+//! Only a path that cannot be read is an error. Data of unknown structure has the shape `bytes`, and the
+//! user is told so.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,9 +12,9 @@ use linerate_candidates::{Shape, messages, sst};
 
 use crate::ui::error::CliError;
 
-/// Bytes at the start that are looked at.
+/// Number of bytes at the start of a file that are examined.
 const HEAD: usize = 64 << 10;
-/// Least share of complete lines that are JSON objects.
+/// Minimum share of complete lines that must be JSON objects.
 const JSON_LINES: f64 = 0.95;
 
 /// The shape of the data, and sentences for the user about the choice.
@@ -24,7 +25,7 @@ pub(super) fn recognise(paths: &[PathBuf]) -> Result<(Shape, Vec<String>), CliEr
     let mut shapes = Vec::new();
     for (i, path) in paths.iter().enumerate() {
         let failed = |e| match i {
-            // The reporter names the first one.
+            // The reporter prints the name of the first path.
             0 => CliError::io("cannot read")(e),
             _ => CliError::io("cannot read")(e).in_file(&path.display().to_string()),
         };
@@ -32,18 +33,18 @@ pub(super) fn recognise(paths: &[PathBuf]) -> Result<(Shape, Vec<String>), CliEr
     }
     let first = shapes.first().copied().flatten();
     Ok(match (first, paths) {
-        // Several files are of one shape, or a set of files.
+        // Several files have one shape, or are a set of files.
         (Some(shape), _) if shapes.iter().all(|found| *found == Some(shape)) => (shape, Vec::new()),
         (None, [_]) => {
             let note =
-                "The content is of no known structure and is measured as bytes; --shape says what it is.";
+                "The content has no known structure and is measured as bytes; --shape names its shape.";
             (Shape::Bytes, vec![note.into()])
         }
         _ => (Shape::Files, Vec::new()),
     })
 }
 
-/// The shape of a file or folder; `None` for a file without a known structure.
+/// The shape of a file or folder; `None` for a file of unknown structure.
 fn of_path(path: &Path) -> std::io::Result<Option<Shape>> {
     if std::fs::metadata(path)?.is_dir() {
         return Ok(Some(Shape::Files));
@@ -79,7 +80,7 @@ fn of_content(head: &[u8], tail: [u8; 8], len: u64) -> Option<Shape> {
 
 fn is_json_lines(head: &[u8], complete: bool) -> bool {
     let mut lines: Vec<&[u8]> = head.split(|&byte| byte == b'\n').collect();
-    // The last one is cut off, or empty after the last line end.
+    // The last line is cut off, or empty after the last line end.
     if !complete || lines.last().is_some_and(|line| line.is_empty()) {
         lines.pop();
     }
@@ -90,7 +91,7 @@ fn is_json_lines(head: &[u8], complete: bool) -> bool {
     objects >= 2 && objects as f64 >= JSON_LINES * lines.len() as f64
 }
 
-/// HTTP messages, and documents that servers send: HTML, XML, CSS, JavaScript and JSON.
+/// Whether the text is an HTTP message or a document that servers send: HTML, XML, CSS, JavaScript, JSON.
 fn is_web_text(head: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(valid_prefix(head)) else { return false };
     let start = text.trim_start_matches('\u{feff}').trim_start();
@@ -99,7 +100,7 @@ fn is_web_text(head: &[u8]) -> bool {
     STARTS.iter().any(|prefix| start.starts_with(prefix))
 }
 
-/// Without a character that the end of the head cuts.
+/// The text without a character that is cut off at its end.
 fn valid_prefix(head: &[u8]) -> &[u8] {
     match std::str::from_utf8(head) {
         Err(e) if e.error_len().is_none() => &head[..e.valid_up_to()],

@@ -1,4 +1,4 @@
-//! The plan as lines on the terminal: a sentence, the command, the candidates.
+//! Prints the plan on the terminal: a sentence, the command, the table of candidates.
 
 use linerate_plan::units::{rate, ratio, size};
 use linerate_plan::{Plan, Row};
@@ -25,7 +25,7 @@ pub(super) fn lines(plan: &Plan, notes: &[String], all: bool) -> Vec<String> {
 
 fn table(plan: &Plan, all: bool) -> Vec<String> {
     let mut shown: Vec<usize> = (0..plan.rows.len()).filter(|&i| all || is_of_interest(plan, i)).collect();
-    // Smallest last, as the drawing of size against speed has it.
+    // The smallest candidate is last, as in the chart of size against speed.
     shown.sort_by(|&a, &b| plan.rows[a].ratio.total_cmp(&plan.rows[b].ratio));
     let mut cells = vec![TITLES.map(str::to_owned)];
     for i in shown {
@@ -34,7 +34,8 @@ fn table(plan: &Plan, all: bool) -> Vec<String> {
     aligned(&cells)
 }
 
-/// Listed without `-v`: what nothing beats in both size and speed, and the ties.
+/// Whether a candidate is listed without `-v`: no other one beats it in both size and speed, or it is tied
+/// with the best.
 fn is_of_interest(plan: &Plan, i: usize) -> bool {
     plan.rows[i].pareto || plan.winner == Some(i) || plan.ties.contains(&i)
 }

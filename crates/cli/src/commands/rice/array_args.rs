@@ -1,4 +1,4 @@
-//! `--dtype` and `--shape`: how to read an array.
+//! `--dtype` and `--shape`: type and shape of an array.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use linerate_core::Kind;
@@ -7,14 +7,14 @@ use linerate_rice::v2::{ElementType, Shape};
 
 use crate::ui::error::{CliError, engine_error};
 
-/// How to read an array.
+/// Type and shape of an array.
 #[derive(clap::Args, Debug, Default)]
 pub(super) struct ArrayArgs {
-    /// The input is raw little-endian samples of this type
+    /// Read raw little-endian samples of this type
     #[arg(long, value_name = "TYPE", value_parser = element_type())]
     pub(super) dtype: Option<ElementType>,
 
-    /// Shape of the raw array, of which the first axis may be -1; one axis if this is not given
+    /// Shape of the raw samples; the first axis may be -1. Default: one axis
     #[arg(
         long,
         value_name = "ROWS,SAMPLES",
@@ -26,7 +26,7 @@ pub(super) struct ArrayArgs {
 }
 
 impl ArrayArgs {
-    /// Whether the input is a WAV file, unless it was said to be raw samples.
+    /// Whether the input is a WAV file, which is read as one unless `--dtype` is given.
     pub(super) fn is_wav(&self, input: &mut Input) -> Result<bool, CliError> {
         Ok(self.dtype.is_none() && input.is_wav().map_err(engine_error)?)
     }
@@ -35,8 +35,8 @@ impl ArrayArgs {
     pub(super) fn open(&self, mut input: Input) -> Result<ArrayReader, CliError> {
         let wrong = |message| Err(CliError::data(Kind::Corrupt, 0, message));
         match (self.dtype, input.is_npy().map_err(engine_error)?) {
-            (Some(_), true) => wrong("this is an .npy file, which has a type: leave out --dtype"),
-            (None, false) => wrong("this is not an .npy or WAV file; raw samples need --dtype"),
+            (Some(_), true) => wrong("it is an .npy file, which states its type; leave out --dtype"),
+            (None, false) => wrong("it is no .npy or WAV file; raw samples need --dtype"),
             (None, true) => ArrayReader::npy(input).map_err(engine_error),
             (Some(element), false) => {
                 let shape = self.shape.unwrap_or_else(PartialShape::any_length);
@@ -46,7 +46,7 @@ impl ArrayArgs {
     }
 }
 
-/// The types of samples, and what NumPy calls each.
+/// The types of samples, and NumPy's names for each.
 const ELEMENT_TYPES: [(ElementType, [&str; 2]); 4] = [
     (ElementType::I16, ["int16", "<i2"]),
     (ElementType::U16, ["uint16", "<u2"]),
@@ -61,7 +61,7 @@ pub(super) fn element_type() -> impl TypedValueParser<Value = ElementType> {
         let is_named = |(element, aliases): &(ElementType, [&str; 2])| {
             element.name() == text || aliases.contains(&&*text)
         };
-        ELEMENT_TYPES.iter().find(|row| is_named(row)).map(|row| row.0).ok_or("not a type of samples")
+        ELEMENT_TYPES.iter().find(|row| is_named(row)).map(|row| row.0).ok_or("not a type of samples: i16, u16, i32 or u32")
     })
 }
 
@@ -73,7 +73,7 @@ pub(super) fn partial_shape(text: &str) -> Result<PartialShape, String> {
     }
     let is_open = parts[0] == "-1";
     let axes: Result<Vec<u64>, _> = parts[usize::from(is_open)..].iter().map(|part| part.parse()).collect();
-    let axes = axes.map_err(|_| "give numbers of samples, such as 2000,7000 or -1,7000".to_owned())?;
+    let axes = axes.map_err(|_| "not a shape; give numbers such as 2000,7000 or -1,7000".to_owned())?;
     let shape = match is_open {
         true => PartialShape::open(&axes),
         false => Shape::new(&axes).and_then(PartialShape::complete),

@@ -5,15 +5,15 @@ use std::num::NonZeroU32;
 use linerate_rice::file::SegmentChoice;
 use linerate_rice::{Filter, Params};
 
-/// What a v1 chunk does not say about itself.
+/// The parameters of a v1 chunk, which does not contain them.
 #[derive(clap::Args, Debug)]
 pub(super) struct ChunkArgs {
-    /// The input is one chunk of HDF5 filter 32025; the options below imply it
+    /// Read one chunk of HDF5 filter 32025; the options below imply this
     #[arg(long)]
     v1: bool,
 
-    /// Parameters of the chunk, as HDF5 has them: m, segment, number of coefficients, coefficients;
-    /// each with those after it may be left out
+    /// Parameters of the chunk in the order of HDF5: m, segment, number of coefficients, coefficients.
+    /// The last ones may be left out
     #[arg(
         long,
         value_name = "M,SEGMENT,..",
@@ -23,21 +23,21 @@ pub(super) struct ChunkArgs {
     )]
     cd_values: Option<Params>,
 
-    /// Rice parameter of the chunk, 8 if not given
+    /// Rice parameter of the chunk [default: 8]
     #[arg(long, value_name = "M", value_parser = known_rice_parameter)]
     m: Option<u32>,
 
-    /// Samples per segment of the chunk, `all` (-1) if not given
+    /// Samples per segment of the chunk [default: all, which is -1]
     #[arg(long, value_name = "N", value_parser = known_segment, allow_hyphen_values = true)]
     segment: Option<SegmentChoice>,
 
-    /// Coefficients of the filter of the chunk, 1,-1 if not given
+    /// Coefficients of the filter of the chunk [default: 1,-1]
     #[arg(long, value_name = "C0,C1,..", value_parser = filter, allow_hyphen_values = true)]
     filter: Option<Filter>,
 }
 
 impl ChunkArgs {
-    /// The parameters, if the input is said to be a v1 chunk.
+    /// The parameters, if an option says that the input is a v1 chunk.
     pub(super) fn params(&self) -> Option<Params> {
         if let Some(params) = self.cd_values {
             return Some(params);
@@ -49,7 +49,7 @@ impl ChunkArgs {
             Some(SegmentChoice::Samples(n)) => Some(n),
             _ => None,
         };
-        // The parser has let only valid m through.
+        // The parser accepts only valid values of m.
         let params = Params::new(self.m.unwrap_or(8), segment).unwrap_or_default();
         Some(params.with_filter(self.filter.unwrap_or(Filter::DELTA)))
     }
@@ -61,13 +61,13 @@ pub(super) fn known_rice_parameter(text: &str) -> Result<u32, String> {
     Params::new(m, None).map(|params| params.m()).map_err(|e| e.message.to_owned())
 }
 
-/// Parses the segments of a chunk to be encoded.
+/// Parses the segments of an array to be encoded.
 pub(super) fn segment(text: &str) -> Result<SegmentChoice, String> {
     match text {
         "auto" => Ok(SegmentChoice::Auto),
         "row" => Ok(SegmentChoice::Row),
         "all" | "-1" => Ok(SegmentChoice::All),
-        // HDF5 keeps it as a signed number.
+        // HDF5 stores the segment as a signed number.
         _ => match text.parse::<i32>().ok().and_then(|n| NonZeroU32::new(u32::try_from(n).ok()?)) {
             Some(n) => Ok(SegmentChoice::Samples(n)),
             None => Err(format!("not `auto`, `row`, `all` or a number from 1 to {}", i32::MAX)),
@@ -78,13 +78,13 @@ pub(super) fn segment(text: &str) -> Result<SegmentChoice, String> {
 fn known_segment(text: &str) -> Result<SegmentChoice, String> {
     match segment(text)? {
         SegmentChoice::Auto | SegmentChoice::Row => {
-            Err("the chunk does not tell its segment: give the number".into())
+            Err("decoding needs the number of samples, or `all`".into())
         }
         known => Ok(known),
     }
 }
 
-/// Numbers with commas between them.
+/// Parses numbers with commas between them.
 fn numbers(text: &str) -> Result<Vec<i64>, String> {
     text.split(',').map(|n| n.trim().parse().map_err(|_| format!("`{}` is not a number", n.trim()))).collect()
 }
@@ -96,18 +96,18 @@ pub(super) fn filter(text: &str) -> Result<Filter, String> {
     Filter::new(&taps).map_err(|e| e.message.to_owned())
 }
 
-/// Why an array cannot be encoded with this filter.
+/// Refuses a filter that cannot encode without loss.
 pub(super) fn check_filter(filter: &Filter) -> Result<(), &'static str> {
     match filter.is_lossless() {
         true => Ok(()),
-        false => Err("a filter whose first coefficient is not 1 or -1 would lose data"),
+        false => Err("the first coefficient of --filter must be 1 or -1; others would lose data"),
     }
 }
 
 fn cd_values(text: &str) -> Result<Params, String> {
-    // Negative numbers may be given as they are, or as HDF5 shows them.
+    // Negative numbers may be given with a sign, or as the unsigned numbers that HDF5 shows.
     let word = |n: i64| u32::try_from(n).ok().or(i32::try_from(n).ok().map(|n| n as u32));
-    // None at all is a form too.
+    // An empty list is valid, too: all parameters then have their defaults.
     let numbers = if text.is_empty() { Vec::new() } else { numbers(text)? };
     let values: Option<Vec<u32>> = numbers.into_iter().map(word).collect();
     let values = values.ok_or("a value does not fit into 32 bits")?;

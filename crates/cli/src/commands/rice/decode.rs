@@ -1,4 +1,4 @@
-//! `linerate rice decode`: a file to an array.
+//! `linerate rice decode`: decodes a file to an array.
 
 use std::process::ExitCode;
 
@@ -23,7 +23,7 @@ Examples:
   linerate rice decode --raw < run7.rice | hexdump -d
   linerate rice decode --cd-values 8,7000 --shape -1,7000 run7.drc      make run7.npy
   linerate rice decode --cd-values 8,7000 --raw -o - a.drc | head -c 14K > a.raw
-  linerate rice decode --m 32 --segment 8192 --dtype u16 a.drc          16-bit unsigned";
+  linerate rice decode --m 32 --segment 8192 --dtype u16 a.drc          16-bit unsigned samples";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -31,13 +31,12 @@ pub(super) struct DecodeArgs {
     #[command(flatten)]
     chunk: ChunkArgs,
 
-    /// Type of the samples of a v1 chunk, which does not say
+    /// Type of the samples of a v1 chunk, i16 or u16 [default: i16]
     #[arg(long, value_name = "TYPE", value_parser = element_type())]
     dtype: Option<ElementType>,
 
-    /// Shape of the array, of which the first axis may be -1. If it is not given, a v2 file is
-    /// restored with the shape of the array that was encoded, and a v1 chunk with one axis. Given for a WAV
-    /// file, it makes an array of it
+    /// Shape of the array; the first axis may be -1. By default a v2 file gets the shape of the array
+    /// that was encoded, and a v1 chunk one axis. With this option, an encoded WAV file becomes an array
     #[arg(long, value_name = "ROWS,SAMPLES", value_parser = partial_shape, allow_hyphen_values = true)]
     shape: Option<PartialShape>,
 
@@ -45,7 +44,7 @@ pub(super) struct DecodeArgs {
     #[arg(long)]
     raw: bool,
 
-    /// Fail when the samples take more bytes than this: a number, or one with K, M or G
+    /// Fail when the samples take more bytes than this; K, M and G are multiples of 1024
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     max_output: Option<u64>,
 
@@ -69,8 +68,12 @@ pub(super) fn run(args: &DecodeArgs) -> ExitCode {
 fn check(args: &DecodeArgs) -> Result<(), &'static str> {
     check_target(&args.work.files, &args.target)?;
     match args.dtype {
-        Some(_) if args.chunk.params().is_none() => Err("a v2 file knows the type of its samples"),
-        Some(ElementType::I32 | ElementType::U32) => Err("a v1 chunk holds 16-bit samples"),
+        Some(_) if args.chunk.params().is_none() => {
+            Err("--dtype is for v1 chunks; a v2 file states the type of its samples")
+        }
+        Some(ElementType::I32 | ElementType::U32) => {
+            Err("a v1 chunk holds 16-bit samples; --dtype must be i16 or u16")
+        }
         _ => Ok(()),
     }
 }
@@ -167,8 +170,8 @@ fn decode_v2(
     mut progress: Progress,
     summary: &mut RunSummary,
 ) -> Result<NpyHeader, CliError> {
-    // How many samples there are must be known before the first is written, unless no header
-    // needs it or the shape is given. A pipe is then read to its end first.
+    // The header of an .npy file states the number of samples, so it must be known before the first
+    // sample is written, unless the shape is given. A pipe is then read to its end first.
     let given = args.shape.and_then(|shape| shape.shape());
     let (element, early) = match streams.is_seekable() || !args.raw && given.is_none() {
         true => {
@@ -184,7 +187,7 @@ fn decode_v2(
         sink.put(bytes)?;
         progress.update(streams.position());
     }
-    // A stream at least was seen: without one there are no totals.
+    // At least one stream was seen: without one there are no totals.
     let seen = streams.seen();
     let shape = shape(args, seen.map_or(Shape::from_rows(0, None), |seen| seen.shape()))?;
     summary.set("format", "v2");
@@ -193,7 +196,7 @@ fn decode_v2(
     Ok(NpyHeader { element, shape })
 }
 
-/// The shape asked for, or else that of the file.
+/// The shape of `--shape`, or else that of the file.
 fn shape(args: &DecodeArgs, found: Shape) -> Result<Shape, CliError> {
     let samples = found.samples().unwrap_or(u64::MAX);
     match &args.shape {

@@ -1,4 +1,4 @@
-//! `linerate rice encode`: an array to a file.
+//! `linerate rice encode`: encodes an array to a file.
 
 use std::fs::Metadata;
 use std::num::NonZeroU32;
@@ -23,12 +23,12 @@ use crate::ui::summary::RunSummary;
 const EXAMPLES: &str = "\
 Examples:
   linerate rice encode run7.npy                        make run7.rice
-  linerate rice encode take1.wav                       make take1.wav.rice, which holds all of it
-  linerate rice encode -p4 --verify big.npy            4 threads, each piece decoded and compared
+  linerate rice encode take1.wav                       make take1.wav.rice, headers included
+  linerate rice encode -p4 --verify big.npy            use 4 threads, decode and compare each piece
   linerate rice encode --dtype i16 --shape -1,7000 a.raw
-  daq | linerate rice encode --dtype u16 -o run8.rice  from a pipe, as long as it lasts
+  daq | linerate rice encode --dtype u16 -o run8.rice  encode a pipe until it ends
   linerate rice encode --v1 run7.npy                   make run7.drc, print its cd_values
-  linerate rice encode --v1 --m 8 --segment 7000 a.npy  the parameters of an existing HDF5 file";
+  linerate rice encode --v1 --m 8 --segment 7000 a.npy  with the parameters of an HDF5 file";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -39,27 +39,27 @@ pub(super) struct EncodeArgs {
     #[command(flatten)]
     raw: ArrayArgs,
 
-    /// Rice parameter of a v1 chunk: a power of two from 2 to 32768, or `auto` for the one that
-    /// makes it smallest (of a pipe: its first 16 MiB), which is the default
+    /// Rice parameter of a v1 chunk: a power of two from 2 to 32768, or `auto` (the default) for the
+    /// one that makes the chunk smallest; for a pipe, its first 16 MiB
     #[arg(long, value_name = "M", value_parser = rice_parameter, requires = "v1")]
     m: Option<RiceParameter>,
 
-    /// Samples that are coded, and can be decoded, by themselves: a number, at most 65536 in v2; with
-    /// --v1 also `row`, or `all` (-1) for the whole array; or `auto` (the default) for rows, where short
-    /// ones are joined and a single long one, or in v2 any, is cut
+    /// Samples per segment, which can be decoded alone: a number (at most 65536 in v2), or `auto`. With
+    /// --v1 also `row`, or `all` (-1) for the whole array. `auto` makes each row a segment, joins short
+    /// rows, and cuts long ones (with --v1 only a single long row)
     #[arg(long, value_name = "N", default_value = "auto", value_parser = segment, allow_hyphen_values = true)]
     segment: SegmentChoice,
 
-    /// Channels of a v2 file, 1 to 1024: a row, which is the last axis, holds one sample of each, such as
-    /// the leads of an ECG or stereo sound. By default rows of up to 512 samples are tried both ways
+    /// Channels of a v2 file, 1 to 1024: each row (the last axis) holds one sample of each channel, such
+    /// as the leads of an ECG or stereo sound. By default rows of up to 512 samples are tried both ways
     #[arg(long, value_name = "N", value_parser = channels, conflicts_with = "v1")]
     channels: Option<NonZeroU32>,
 
-    /// Keep a v1 chunk that is larger than its samples by more than 2 %, which is otherwise refused
+    /// Accept a v1 chunk that is more than 2 % larger than its samples
     #[arg(long, requires = "v1")]
     allow_expansion: bool,
 
-    /// Coefficients of the filter of a v1 chunk, the first of them 1 or -1; 1,-1 if not given
+    /// Coefficients of the filter of a v1 chunk; the first must be 1 or -1 [default: 1,-1]
     #[arg(
         long,
         value_name = "C0,C1,..",
@@ -69,7 +69,7 @@ pub(super) struct EncodeArgs {
     )]
     filter: Option<Filter>,
 
-    /// Decode each piece again and compare it with the input
+    /// Decode each piece after encoding it, and compare it with the input
     #[arg(long)]
     verify: bool,
 
@@ -85,7 +85,7 @@ fn channels(text: &str) -> Result<NonZeroU32, String> {
     number.ok_or_else(|| "not a number from 1 to 1024".into())
 }
 
-/// Which format to write.
+/// The format to write.
 #[derive(clap::Args, Debug)]
 struct VersionArgs {
     /// Write one chunk of HDF5 filter 32025, suffix .drc
@@ -97,7 +97,7 @@ struct VersionArgs {
     v2: bool,
 }
 
-/// A Rice parameter, or `None` for the best one.
+/// A Rice parameter; `None` means the best one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RiceParameter(Option<u32>);
 
@@ -105,7 +105,7 @@ fn rice_parameter(text: &str) -> Result<RiceParameter, String> {
     match text {
         "auto" => Ok(RiceParameter(None)),
         _ => match known_rice_parameter(text)? {
-            1 => Err("m = 1 can only be decoded".into()),
+            1 => Err("m = 1 can be decoded but not encoded; use 2 or more".into()),
             m => Ok(RiceParameter(Some(m))),
         },
     }
@@ -126,16 +126,16 @@ fn check(args: &EncodeArgs) -> Result<(), &'static str> {
     let v1 = args.version.v1;
     args.filter.as_ref().map_or(Ok(()), check_filter)?;
     if v1 && matches!(args.raw.dtype, Some(ElementType::I32 | ElementType::U32)) {
-        return Err("a v1 chunk holds 16-bit samples");
+        return Err("a v1 chunk holds 16-bit samples; --dtype must be i16 or u16");
     }
     let is_complete = args.raw.shape.is_some_and(|shape| shape.shape().is_some());
     if v1 && args.raw.dtype.is_some() && !is_complete && reads_stdin(&args.work.files) {
-        return Err("a v1 chunk of raw samples from a pipe needs a complete --shape");
+        return Err("to encode raw samples from a pipe with --v1, give the complete --shape");
     }
     match args.segment {
-        SegmentChoice::All if !v1 => Err("only a v1 chunk can be one segment as a whole"),
+        SegmentChoice::All if !v1 => Err("--segment all needs --v1; a segment of a v2 file has at most 65536 samples"),
         SegmentChoice::Samples(n) if !v1 && n.get() > MAX_SEGMENT => {
-            Err("a segment of a v2 file has at most 65536 samples")
+            Err("a segment of a v2 file has at most 65536 samples; give a smaller --segment")
         }
         _ => Ok(()),
     }
@@ -165,7 +165,7 @@ fn process(args: &EncodeArgs, operand: &Operand) -> Result<RunSummary, CliError>
     };
     summary.set("threads", args.work.threads.count());
     sink.finish(&mut summary)?;
-    // The user has to keep the parameters.
+    // The chunk does not contain its parameters, so the user must keep them.
     if let Some(params) = params.filter(|_| !verbosity.quiet) {
         let made = summary.output.as_ref().map_or_else(|| operand.name(), |path| path.display().to_string());
         summary.lines.push(format!("{made}: cd_values {}", parameters::signed(&params)));
@@ -204,7 +204,7 @@ fn encode_v2(
     mut progress: Progress,
     summary: &mut RunSummary,
 ) -> Result<(), CliError> {
-    // A row longer than a stream can note is not noted.
+    // A row longer than a stream can record is not recorded.
     let row = array.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
     let settings = stream_options(args).row(row);
     check_channels(args, &array)?;
@@ -229,7 +229,7 @@ fn stream_options(args: &EncodeArgs) -> StreamOptions {
     StreamOptions::new().segment(segment).channels(args.channels)
 }
 
-/// Encodes all bytes of a WAV file.
+/// Encodes a WAV file with all of its bytes.
 fn encode_wav(
     args: &EncodeArgs,
     input: Input,
@@ -238,7 +238,7 @@ fn encode_wav(
     mut summary: RunSummary,
 ) -> Result<RunSummary, CliError> {
     if args.version.v1 {
-        return Err(CliError::Refused("a v1 chunk cannot keep a WAV file: leave out --v1".into()));
+        return Err(CliError::Refused("a v1 chunk cannot hold a WAV file; leave out --v1".into()));
     }
     let verbosity = &args.work.verbosity;
     let mut progress = Progress::new(
@@ -275,12 +275,12 @@ fn check_channels(args: &EncodeArgs, array: &ArrayReader) -> Result<(), CliError
         false => Err(engine_error(Error::new(
             Kind::BadArgument,
             0,
-            "rows have more or fewer samples than --channels; give the last axis with --shape",
+            "the rows do not have --channels samples each; --shape sets the length of a row",
         ))),
     }
 }
 
-/// What the array was.
+/// Adds type, shape and size of the array to the summary.
 fn describe(array: &ArrayReader, summary: &mut RunSummary) -> Result<(), CliError> {
     let element = array.element();
     summary.set("dtype", element.name());

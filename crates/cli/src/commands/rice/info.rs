@@ -1,4 +1,4 @@
-//! `linerate rice info`: what an encoded file says about itself.
+//! `linerate rice info`: prints the headers of encoded files.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ use crate::ui::verbosity::VerbosityArgs;
 const EXAMPLES: &str = "\
 Examples:
   linerate rice info run7.rice                         type, shape, sizes, streams
-  linerate rice info --cd-values 8,7000 run7.drc       segments, words, and whether they fit
+  linerate rice info --cd-values 8,7000 run7.drc       segments and words; check their lengths
   linerate rice info --json --cd-values 8,7000 *.drc";
 
 #[derive(clap::Args, Debug)]
@@ -31,7 +31,7 @@ pub(super) struct InfoArgs {
     #[command(flatten)]
     verbosity: VerbosityArgs,
 
-    /// Files to look at; standard input if there is none, or for `-`
+    /// Encoded files; without any, or for `-`, standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }
@@ -51,7 +51,7 @@ fn process(args: &InfoArgs, operand: &Operand) -> Result<RunSummary, CliError> {
     Ok(summary)
 }
 
-/// Reads the lengths of the segments of a chunk, but no payload.
+/// Reads the lengths of a chunk's segments, but not the codes.
 fn info_v1(params: &Params, input: Input, summary: &mut RunSummary) -> Result<(), CliError> {
     let mut chunk = ChunkReader::new(input, params, Options::new()).map_err(engine_error)?;
     let (samples, segments) = (chunk.samples(), chunk.segments());
@@ -80,7 +80,7 @@ fn info_v1(params: &Params, input: Input, summary: &mut RunSummary) -> Result<()
     Ok(())
 }
 
-/// Reads the headers of streams, but no segment.
+/// Reads the headers of streams, but not the segments.
 fn info_v2(input: Input, summary: &mut RunSummary) -> Result<(), CliError> {
     let mut streams = StreamReader::new(input, Options::new());
     let (headers, totals) = streams.headers().map_err(engine_error)?;
@@ -115,12 +115,12 @@ fn info_v2(input: Input, summary: &mut RunSummary) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What was encoded, as text.
+/// What was encoded, in words.
 fn original(totals: &StreamTotals) -> String {
     totals.wav_bytes().map_or("an array".into(), |bytes| format!("a WAV file of {bytes} bytes"))
 }
 
-/// Channels of all streams, as text.
+/// The number of channels of all streams, in words.
 fn channels(headers: &[StreamHeader]) -> String {
     let first = headers.first().map_or(1, |header| header.channels);
     match headers.iter().all(|header| header.channels == first) {

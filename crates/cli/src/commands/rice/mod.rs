@@ -1,4 +1,4 @@
-//! `linerate rice`: encode and decode arrays of waveforms.
+//! `linerate rice`: encodes and decodes arrays of waveforms.
 
 mod array_args;
 mod chunk_args;
@@ -34,19 +34,21 @@ Examples:
   linerate rice verify *.rice                checksums, without an original
 
 Formats:
-  v2, suffix .rice, describes itself: samples of 16 or 32 bits, the length of a row, and checksums.
-  Each segment has a predictor, and each block of 32 samples a parameter of its own.
+  v2, suffix .rice, describes itself: it states the type of its samples (16 or 32 bits) and the length
+  of a row, and has checksums. Each segment has its own predictor, and each block of 32 samples its own
+  Rice parameter.
 
-  v1, suffix .drc, is one chunk as HDF5 filter 32025 (Delta-Rice) stores it for the whole array:
-  16-bit samples, without shape, parameters or checksum. Its parameters are the filter's cd_values,
-  which `encode` prints and `decode` must be given.
+  v1, suffix .drc, is the whole array as one chunk of HDF5 filter 32025 (Delta-Rice): 16-bit samples,
+  without shape, parameters or checksum. Its parameters are the filter's cd_values: `encode` prints
+  them, and `decode` needs them.
 
 Arrays:
-  .npy files, or raw little-endian samples where --dtype is given. They are coded in pieces, so they
-  may be larger than memory; a segment must fit.
+  Arrays are .npy files or, with --dtype, raw little-endian samples. They are coded in pieces, so an
+  array may be larger than memory, but a segment must fit.
 
 WAV files:
-  of integers of 8 to 32 bits are coded as a whole: `decode` gives them back byte for byte.";
+  WAV files with integers of 8 to 32 bits are coded with their headers: `decode` restores them byte for
+  byte.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
@@ -64,11 +66,11 @@ enum RiceCommand {
     Encode(Box<encode::EncodeArgs>),
     /// Decode to .npy files, or to raw samples
     Decode(Box<decode::DecodeArgs>),
-    /// Print what is in encoded files, without decoding them
+    /// Print the headers of encoded files, without decoding them
     Info(Box<info::InfoArgs>),
     /// Find the parameters that make a v1 chunk smallest
     Tune(Box<tune::TuneArgs>),
-    /// Decode and check, and compare with the original; write nothing
+    /// Decode and check files, or compare them with the original; write nothing
     Verify(Box<verify::VerifyArgs>),
 }
 
@@ -82,7 +84,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
 }
 
-/// The exit status of a command line that is wrong in a way that clap cannot express.
+/// Prints an error in the command line that clap cannot express. Returns the exit status.
 fn usage_error(message: &str) -> ExitCode {
     to_stderr(format_args!("linerate: {message}"));
     ExitCode::from(exit_code::USAGE)
@@ -104,16 +106,16 @@ fn writes_stdout(files: &[PathBuf], target: &TargetArgs) -> bool {
     target.is_stdout(reads_stdin(files))
 }
 
-/// Why this target cannot take the output of these files.
+/// Refuses a target that cannot take the output of these files.
 fn check_target(files: &[PathBuf], target: &TargetArgs) -> Result<(), &'static str> {
     if target.output.is_some() && files.len() > 1 {
         return Err("-o takes a single input file");
     }
     if !target.force && writes_stdout(files, target) && stdout().is_terminal() {
-        return Err("binary data is not written to a terminal; -f does it, -h shows help");
+        return Err("binary data is not written to a terminal; -o FILE writes it to a file, -f forces it");
     }
     if !target.force && reads_stdin(files) && stdin().is_terminal() {
-        return Err("binary data is not read from a terminal; -f does it, -h shows help");
+        return Err("binary data is not read from a terminal; name a file, or force it with -f");
     }
     Ok(())
 }

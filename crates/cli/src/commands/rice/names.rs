@@ -1,4 +1,4 @@
-//! File names: which suffix a format gets, and what replaces it.
+//! File names: the suffix of each format, and the suffix that replaces it.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(super) fn encoded(path: &Path, suffix: &str) -> PathBuf {
     }
 }
 
-/// What an encoded file becomes.
+/// The format that a file is decoded to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decoded {
     Npy,
@@ -26,8 +26,8 @@ pub(super) enum Decoded {
     Wav,
 }
 
-/// The name of a decoded array: `a.drc` becomes `a.npy`; raw samples and a WAV file lose the suffix, or get `.raw` or
-/// `.wav` if there is no other left.
+/// The name of a decoded file: `a.drc` becomes `a.npy`. Raw samples and a WAV file only lose the suffix,
+/// or get `.raw` or `.wav` if no other suffix remains.
 pub(super) fn decoded(path: &Path, decoded: Decoded) -> PathBuf {
     let stem = if has_suffix(path, &[CHUNK, STREAMS]) { path.with_extension("") } else { path.to_owned() };
     match (decoded, stem.extension().is_some() && stem != path) {

@@ -1,4 +1,4 @@
-//! Operands, and the outputs made from them.
+//! Operands of `linerate rice`, and the outputs made from them.
 
 use std::fs::{self, File, Metadata};
 use std::io::Write;
@@ -41,7 +41,8 @@ impl Operand {
         RunSummary::new(Path::new(&self.name()), mode)
     }
 
-    /// Opens it. Returns the metadata of a regular file, too; standard input counts as a pipe, whatever it is.
+    /// Opens the operand. Also returns the metadata of a regular file. Standard input counts as a pipe, even
+    /// if it is a file.
     pub(super) fn open(&self) -> Result<(Input, Option<Metadata>), CliError> {
         let cannot_open = || CliError::io("cannot open");
         match self {
@@ -61,7 +62,7 @@ impl Operand {
     }
 }
 
-/// An output that counts its bytes, and takes over the attributes of its source.
+/// An output that counts its bytes and gets the attributes of its source.
 pub(super) struct Sink {
     output: Output,
     /// The file whose attributes the output gets.
@@ -71,8 +72,8 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    /// The output that the command line asks for: standard output, the file it names, or else
-    /// `beside`, a name made from that of the input. It gets the attributes in `source`.
+    /// Opens the output: standard output, the file that the command line names, or else the file
+    /// `beside`, whose name is made from that of the input. It gets the attributes in `source`.
     pub(super) fn open(
         args: &TargetArgs,
         operand: &Operand,
@@ -87,7 +88,7 @@ impl Sink {
             _ if args.is_stdout(operand.path().is_none()) => output::stdout().map(Output::Stdout)?,
             (Some(path), _) => Output::at(path, args.force)?,
             (None, Some(path)) => Output::at(&beside(path), args.force)?,
-            (None, None) => return Err(CliError::Refused("there is no name for the output".into())),
+            (None, None) => return Err(CliError::Refused("the output has no name; -o names it".into())),
         };
         Ok(Sink { output, source, bytes: 0 })
     }

@@ -1,28 +1,28 @@
-//! Parameters in the forms that people and other programs take them.
+//! Formats parameters for people and for other programs.
 
 use linerate_rice::{Filter, Params};
 use serde_json::{Value, json};
 
-/// The values of HDF5's filter message, without the usual filter, which is assumed anyway. The
-/// segment is always there: where it is not, filters may take the length of a row for it.
+/// The values of HDF5's filter message, without the usual filter, which is the default. The segment
+/// is always included, since some filters use the length of a row without it.
 pub(super) fn cd_values(params: &Params) -> Vec<u32> {
     let (n, values) = params.cd_values();
     let needed = if params.filter() == &Filter::DELTA { 2 } else { n };
     values[..needed].to_vec()
 }
 
-/// As they are given to `--cd-values`: negative numbers with their sign.
+/// The value of `--cd-values`: negative numbers have a sign.
 pub(super) fn signed(params: &Params) -> String {
     list(cd_values(params).into_iter().map(|v| v as i32))
 }
 
-/// As they are given to `h5repack -f`.
+/// The value of `h5repack -f`.
 pub(super) fn h5repack(params: &Params) -> String {
     let values = cd_values(params);
     format!("UD=32025,0,{},{}", values.len(), list(values))
 }
 
-/// Coefficients with commas between them.
+/// The coefficients with commas between them.
 pub(super) fn taps(filter: &Filter) -> String {
     list(filter.taps())
 }
@@ -31,7 +31,7 @@ fn list<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
     values.into_iter().map(|v| v.to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// As JSON: each by its name, and the cd_values.
+/// The JSON object: each parameter by its name, and the cd_values.
 pub(super) fn record(params: &Params) -> Value {
     json!({
         "m": params.m(),

@@ -1,4 +1,5 @@
-//! `linerate rice tune`: the parameters that make a chunk smallest, with the size for every m.
+//! `linerate rice tune`: finds the parameters that make a v1 chunk smallest, and prints the size for
+//! every m.
 
 use std::num::NonZeroU32;
 use std::process::ExitCode;
@@ -19,7 +20,7 @@ use crate::ui::summary::RunSummary;
 
 const EXAMPLES: &str = "\
 Examples:
-  linerate rice tune run7.npy                          a table of sizes, and what to give h5repack
+  linerate rice tune run7.npy                          a table of sizes, and options of h5repack
   linerate rice tune --json --segment 1000 run7.npy
   linerate rice tune --dtype i16 --shape -1,7000 a.raw";
 
@@ -29,12 +30,12 @@ pub(super) struct TuneArgs {
     #[command(flatten)]
     raw: ArrayArgs,
 
-    /// Samples per independently coded waveform: a number, `row`, `all` (-1) for the whole array, or
-    /// `auto` for rows, where short ones are joined and a single long one is cut
+    /// Samples per segment: a number, `row`, `all` (-1) for the whole array, or `auto`, which makes each
+    /// row a segment, joins short rows and cuts a single long one
     #[arg(long, value_name = "N", default_value = "auto", value_parser = segment, allow_hyphen_values = true)]
     segment: SegmentChoice,
 
-    /// The filter that the table is for
+    /// Coefficients of the filter that the table is for
     #[arg(long, value_name = "C0,C1,..", default_value = "1,-1", value_parser = filter, allow_hyphen_values = true)]
     filter: Filter,
 
@@ -51,7 +52,7 @@ pub(super) fn run(args: &TuneArgs) -> ExitCode {
     }
 }
 
-/// Parameters and the exact bytes of the chunk they make.
+/// Parameters, and the exact size of the chunk that they make, in bytes.
 struct Size {
     params: Params,
     bytes: u64,
@@ -114,7 +115,7 @@ fn process(args: &TuneArgs, operand: &Operand) -> Result<RunSummary, CliError> {
     Ok(summary)
 }
 
-/// The size for every m that can be encoded, shared out among threads.
+/// Finds the size for every m that can be encoded, on several threads.
 fn sizes(
     samples: &[i16],
     segment: Option<NonZeroU32>,

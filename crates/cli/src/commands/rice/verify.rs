@@ -1,4 +1,4 @@
-//! `linerate rice verify`: decodes a file, checks it, and writes nothing.
+//! `linerate rice verify`: decodes and checks files, and writes nothing.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ Examples:
   linerate rice verify *.rice                          checksums, without an original
   linerate rice verify --against run7.npy run7.rice
   linerate rice verify --cd-values 8,7000 --against run7.npy run7.drc
-  linerate rice verify --cd-values 8,7000 *.drc        lengths and codes, without an original";
+  linerate rice verify --cd-values 8,7000 *.drc        only lengths and codes, without an original";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -36,7 +36,7 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "ARRAY", value_hint = ValueHint::FilePath)]
     against: Option<PathBuf>,
 
-    /// ARRAY is raw: the type of its samples
+    /// Read ARRAY as raw little-endian samples of this type
     #[arg(long, value_name = "TYPE", requires = "against", value_parser = element_type())]
     dtype: Option<ElementType>,
 
@@ -63,7 +63,7 @@ fn process(args: &VerifyArgs, operand: &Operand) -> Result<RunSummary, CliError>
             let is_wav = is_wav && input.is_wav().map_err(engine_error)?;
             Ok((input, is_wav))
         });
-        // The failure is reported under the name of the encoded file.
+        // An error is reported under the name of the encoded file.
         match opened.map_err(|error| error.in_file(&name))? {
             (input, true) => wav = Some((input, name)),
             (input, false) => original = Some(Original::open(input, name, args.dtype)?),
@@ -122,7 +122,7 @@ fn verify_v2(
     let first = streams.first().map_err(engine_error)?;
     let is_wav = streams.is_wav().map_err(engine_error)?;
     if let (Some((_, name)), false) = (&wav, is_wav) {
-        return Err(differs(0, format!("it holds an array, {name} is a WAV file")));
+        return Err(differs(0, format!("it holds an array, but {name} is a WAV file")));
     }
     if is_wav && original.is_none() {
         compare_wav(&mut streams, wav, &mut progress)?;
@@ -164,7 +164,7 @@ fn compare_wav(
             let equal = ours.iter().zip(&theirs[..n]).take_while(|(a, b)| a == b).count();
             if equal < ours.len() {
                 let at = at + equal as u64;
-                return Err(differs(at, format!("byte {at} of the WAV file is not that of {name}")));
+                return Err(differs(at, format!("byte {at} of the WAV file differs from {name}")));
             }
         }
         at += ours.len() as u64;
@@ -197,19 +197,19 @@ impl Original {
         if accepted.contains(&theirs) {
             return Ok(());
         }
-        Err(differs(0, format!("it holds {ours} samples, {} holds {}", self.name, theirs.name())))
+        Err(differs(0, format!("it holds {ours} samples, but {} holds {}", self.name, theirs.name())))
     }
 
     fn check_length(&self, ours: u64) -> Result<(), CliError> {
         match self.array.samples() {
             Some(theirs) if theirs != ours => {
-                Err(differs(0, format!("it has {ours} samples, {} has {theirs}", self.name)))
+                Err(differs(0, format!("it has {ours} samples, but {} has {theirs}", self.name)))
             }
             _ => Ok(()),
         }
     }
 
-    /// A pipe may hold more than it has been asked for.
+    /// Fails if a pipe holds more samples than were compared.
     fn check_end(&mut self) -> Result<(), CliError> {
         match self.array.has_more().map_err(|error| engine_error(error).in_file(&self.name))? {
             true => Err(differs(0, format!("{} has more than {} samples", self.name, self.compared))),
@@ -217,26 +217,26 @@ impl Original {
         }
     }
 
-    /// Rows are compared where both have a shape, and where a stream can note it.
+    /// Compares the lengths of rows, if both have a shape and a stream can record it.
     fn check_row(&self, ours: Option<u64>) -> Result<(), CliError> {
         let theirs = self.array.row();
         if self.is_raw || ours == theirs || theirs.is_some_and(|row| u32::try_from(row).is_err()) {
             return Ok(());
         }
         let rows = |row: Option<u64>| row.map_or("one row".to_owned(), |row| format!("rows of {row}"));
-        Err(differs(0, format!("it has {}, {} has {}", rows(ours), self.name, rows(theirs))))
+        Err(differs(0, format!("it has {}, but {} has {}", rows(ours), self.name, rows(theirs))))
     }
 
-    /// Shapes are compared where the streams keep more of it than rows.
+    /// Compares the shapes, if the streams record more of it than rows.
     fn check_shape(&self, ours: &Shape) -> Result<(), CliError> {
         let theirs = self.array.shape().map_err(|error| engine_error(error).in_file(&self.name))?;
         match self.is_raw || matches!(ours.axes(), [_] | [_, _]) || theirs == *ours {
             true => Ok(()),
-            false => Err(differs(0, format!("it has the shape {ours}, {} has {theirs}", self.name))),
+            false => Err(differs(0, format!("it has the shape {ours}, but {} has {theirs}", self.name))),
         }
     }
 
-    /// Compares decoded samples, as little-endian bytes, with the next ones of the array.
+    /// Compares decoded samples, as little-endian bytes, with the next samples of the array.
     fn compare(&mut self, ours: &[u8]) -> Result<(), CliError> {
         let (element, start) = (self.array.element(), self.array.start());
         let size = element.bytes();
@@ -253,7 +253,7 @@ impl Original {
         let message = match (ours.get(bytes.clone()), theirs.get(bytes)) {
             (Some(here), Some(there)) => {
                 let (here, there) = (value(element, here), value(element, there));
-                format!("sample {sample} is {here}, in {} it is {there}", self.name)
+                format!("sample {sample} is {here}, but {there} in {}", self.name)
             }
             _ => format!("{} ends before sample {sample}", self.name),
         };
@@ -265,7 +265,7 @@ fn differs(offset: u64, message: String) -> CliError {
     CliError::data(Kind::Corrupt, offset, message)
 }
 
-/// The value of a sample of little-endian bytes.
+/// The value of a sample, which is given as little-endian bytes.
 fn value(element: ElementType, bytes: &[u8]) -> i64 {
     let bits = bytes.iter().rev().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte));
     match element {

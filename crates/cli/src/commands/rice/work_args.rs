@@ -1,4 +1,4 @@
-//! What subcommands that decode or encode share: files, threads, verbosity, and where output goes.
+//! Arguments that subcommands share: files, threads, verbosity, and where output goes.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(super) struct TargetArgs {
 }
 
 impl TargetArgs {
-    /// Whether standard output is where an operand's output goes.
+    /// Whether an operand's output goes to standard output.
     pub(super) fn is_stdout(&self, operand_is_stdin: bool) -> bool {
         match &self.output {
             Some(path) => path == Path::new("-"),
@@ -29,7 +29,7 @@ impl TargetArgs {
     }
 }
 
-/// How to work, and on what.
+/// The files to process, the number of threads, and the messages.
 #[derive(clap::Args, Debug)]
 pub(super) struct WorkArgs {
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub(super) struct WorkArgs {
     #[command(flatten)]
     pub(super) verbosity: VerbosityArgs,
 
-    /// Files to work on; standard input if there is none, or for `-`
+    /// Files to process; without any, or for `-`, standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
 }

@@ -1,4 +1,5 @@
-//! Looks ahead in a file by the headers of its blocks: whether several threads can begin with its first frame.
+//! Reads the block headers of a file ahead, to decide whether several threads can begin with its first
+//! frame.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -7,14 +8,16 @@ use linerate_zstd::{Format, FrameHeader, Header};
 use super::parallel::MAX_FRAME;
 use super::walk::{Block, MAX_HEADER, SKIPPABLE_HEADER};
 
-/// Most headers that are read. A frame that is small enough for memory has 256 blocks of the usual size.
+/// Maximum number of headers that are read. The largest frame that is held in memory has 256 blocks of
+/// the usual size.
 const MAX_HEADERS: u32 = 2048;
 
-/// Whether the next frame of a file is small enough for memory, and another follows it. The only frame of a file, and a
-/// large one, are better decoded while they are read. Leaves the file where it is.
+/// Whether the next frame of a file is small enough for memory and another frame follows it. The only
+/// frame of a file, and a large frame, are better decoded while they are read. Keeps the position in the
+/// file.
 ///
 /// # Errors
-/// That of seeking back.
+/// The error of seeking back.
 pub(super) fn begins_with_small_frames(file: &mut (impl Read + Seek)) -> io::Result<bool> {
     let Ok(at) = file.stream_position() else { return Ok(false) };
     let result = two_frames(file, at);
@@ -22,7 +25,7 @@ pub(super) fn begins_with_small_frames(file: &mut (impl Read + Seek)) -> io::Res
     Ok(result.unwrap_or(false))
 }
 
-/// `None` if a header cannot be read, or if there are too many.
+/// Returns `None` if a header cannot be read or there are too many.
 fn two_frames(file: &mut (impl Read + Seek), mut at: u64) -> Option<bool> {
     let (mut has_frame, mut left) = (false, MAX_HEADERS);
     loop {
@@ -41,7 +44,8 @@ fn two_frames(file: &mut (impl Read + Seek), mut at: u64) -> Option<bool> {
     }
 }
 
-/// Where the frame at `begin` ends; `None` if it is too large for memory, has more blocks than are `left`, or cannot be read.
+/// Returns where the frame at `begin` ends. Returns `None` if it is too large for memory, has more than
+/// `left` blocks, or cannot be read.
 fn end_of_small(
     file: &mut (impl Read + Seek),
     begin: u64,
@@ -68,7 +72,7 @@ fn end_of_small(
     }
 }
 
-/// Reads as many bytes at `at` as there are.
+/// Reads up to `bytes.len()` bytes at `at`. Returns their number.
 fn read(file: &mut (impl Read + Seek), at: u64, bytes: &mut [u8]) -> Option<usize> {
     file.seek(SeekFrom::Start(at)).ok()?;
     let mut count = 0;

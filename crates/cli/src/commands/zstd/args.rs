@@ -14,32 +14,35 @@ use crate::ui::{exit_code, output_args, size};
 const EXAMPLES: &str = "\
 Examples:
   linerate zstd notes.txt                        make notes.txt.zst, keep notes.txt
-  linerate zstd -19 --long --rm big.tar          delete the source once its output is on the disk
+  linerate zstd -19 --long --rm big.tar          delete big.tar once big.tar.zst is on the disk
   tar c src | linerate zstd -T2 -o src.tar.zst   from a pipe, on two threads
-  linerate zstd -r logs                          every file below a folder
+  linerate zstd -r logs                          compress every file below a folder
   linerate zstd -d notes.txt.zst                 make notes.txt, keep notes.txt.zst
   linerate zstd -dc logs.zst | grep error        decompress to standard output
   linerate zstd -d -o tree.tar < tree.tar.zst    from standard input
   linerate zstd -d --long=31 big.tar.zst         allow windows of up to 2 GiB
-  linerate zstd -d -D rows.dict row.zst          frames compressed with a dictionary
+  linerate zstd -d -D rows.dict row.zst          decompress frames that need a dictionary
   linerate zstd -t *.zst                         check files, write nothing
-  linerate zstd -l *.zst                         frames and sizes, without decompressing
+  linerate zstd -l *.zst                         print frames and sizes, without decompressing
 
-Without FILE, or with `-`, standard input is read and standard output written. Input files are kept unless
---rm is given. Threads process several files at a time, and the parts of a large one when it is compressed
-or has many frames.
-SIZE is a number of bytes, or with K, M or G a multiple of 1024.";
+Without FILE, or if FILE is `-`, standard input is read and standard output written. Input files are kept
+unless --rm is given.
 
-/// Default limit of the window, 128 MiB, as in other tools.
+Threads process several files at a time, and parts of a large file when it is compressed or has many
+frames.
+
+SIZE is a number of bytes. With K, M or G it is a multiple of 1024, 1024^2 or 1024^3.";
+
+/// Default limit of the window, 128 MiB, the same as of `zstd`.
 const WINDOW_LOG: u32 = 27;
-/// `--long` without a number: the default.
+/// The number of `--long` without one.
 const LONG: &str = "27";
-/// Default level, as in other tools.
+/// Default level, the same as of `zstd`.
 const LEVEL: i32 = 3;
 /// Highest level without `--ultra`, and with it.
 const MAX_LEVEL: i32 = 19;
 const MAX_ULTRA: i32 = 22;
-/// Highest N of `--fast`, that of libzstd.
+/// Highest N of `--fast`: libzstd's limit.
 const FASTEST: i64 = 131_072;
 
 #[derive(clap::Args, Debug)]
@@ -66,7 +69,8 @@ pub(crate) struct Args {
     #[arg(long = "rm", overrides_with = "keep")]
     pub(crate) remove: bool,
 
-    /// Overwrite existing files, follow links, use a terminal for compressed data; with -dc, pass other data through
+    /// Overwrite existing files, follow links, read and write compressed data on a terminal; with -dc,
+    /// copy data in other formats unchanged
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
 
@@ -77,16 +81,16 @@ pub(crate) struct Args {
     #[arg(short = 'T', long, value_name = "N", default_value = "0", value_parser = threads::threads, overrides_with = "single_thread", help = threads::HELP)]
     threads: Threads,
 
-    /// Dictionary of the frames: a trained one, or any file as raw content
+    /// Dictionary: a trained one, or any file as raw content
     #[arg(short = 'D', long, value_name = "DICT", value_hint = ValueHint::FilePath)]
     pub(crate) dictionary: Option<PathBuf>,
 
-    /// Find matches up to 2 to the power of N bytes back, N from 10 to 31; when decompressing, allow such windows
-    /// [default: 27, 128 MiB]
+    /// Search for matches up to 2^N bytes back, N from 10 to 31; when decompressing, allow windows of
+    /// that size [default: 27, 128 MiB]
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = LONG, value_parser = clap::value_parser!(u32).range(10..=31))]
     pub(crate) long: Option<u32>,
 
-    /// Allow windows of up to this many bytes when decompressing; overrides --long
+    /// Allow windows of up to SIZE when decompressing; overrides --long
     #[arg(short = 'M', long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) memory: Option<u64>,
 
@@ -106,11 +110,11 @@ pub(crate) struct Args {
     #[arg(long = "no-dictID")]
     pub(crate) no_dict_id: bool,
 
-    /// Size of standard input, which is then written into the header as that of a file
+    /// Size of standard input, to be written into the header as for a file
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) stream_size: Option<u64>,
 
-    /// Compress so that a change of the input changes the output near it only, for rsync
+    /// Compress so that a change of the input changes only the output near it. For rsync
     #[arg(long)]
     pub(crate) rsyncable: bool,
 
@@ -157,7 +161,7 @@ struct ModeFlags {
     list: bool,
 }
 
-/// Options of `zstd` that choose how it works, not what it makes.
+/// Options of `zstd` that do not change its output.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = HINTS)]
 struct Hints {
@@ -165,15 +169,15 @@ struct Hints {
     #[arg(long, overrides_with = "threads")]
     single_thread: bool,
 
-    /// Which cores -T0 counts; all that the process may use are counted
+    /// Ignored: -T0 counts all cores that the process may use
     #[arg(long, value_name = "CORES", require_equals = true, value_parser = ["physical", "logical"])]
     auto_threads: Option<String>,
 
-    /// About how large standard input is; --stream-size says it exactly
+    /// Approximate size of standard input; --stream-size gives the exact one
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     size_hint: Option<u64>,
 
-    /// Write files with holes; none is written so
+    /// Ignored: files are written without holes
     #[arg(long)]
     sparse: bool,
 
@@ -181,7 +185,7 @@ struct Hints {
     #[arg(long)]
     no_sparse: bool,
 
-    /// Write on a thread of its own, unless there is one thread alone (the default)
+    /// Write on a second thread, unless -T1 is given (the default)
     #[arg(long, overrides_with = "no_asyncio")]
     asyncio: bool,
 
@@ -191,27 +195,27 @@ struct Hints {
 }
 
 /// Heading of [`Hints`] in the help.
-const HINTS: &str = "Hints, taken from zstd's command line; they change no output";
+const HINTS: &str = "Options of zstd's command line that do not change the output";
 
 /// How much time compression takes.
 #[derive(clap::Args, Debug)]
 pub(crate) struct LevelArgs {
-    /// Level of compression, 1 (fast) to 19 (small), or to 22 with --ultra; short: `-1` to `-22`. 0 is 3
+    /// Compression level, 1 (fast) to 19 (small), to 22 with --ultra; also `-1` to `-22`. 0 means 3
     /// [default: $ZSTD_CLEVEL, or 3]
     #[arg(long, value_name = "N", overrides_with = "fast", value_parser = clap::value_parser!(u32))]
     level: Option<u32>,
 
-    /// Allow levels 20 to 22, which take much memory; without it they are 19
+    /// Allow levels 20 to 22, which need much memory; without this option they become 19
     #[arg(long)]
     ultra: bool,
 
-    /// Compress faster than level 1, the more so the larger N is, up to 131072 [default: 1]
+    /// Compress faster than level 1, the faster the larger N, up to 131072 [default: 1]
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1", overrides_with = "level", value_parser = clap::value_parser!(u32).range(1..))]
     fast: Option<u32>,
 }
 
 impl LevelArgs {
-    /// The level of libzstd: negative ones are those of `--fast`.
+    /// The level for libzstd, which is negative for `--fast`.
     pub(crate) fn number(&self) -> i32 {
         let number = self.wished().clamp(-FASTEST, i64::from(self.most())) as i32;
         if number == 0 { LEVEL } else { number }
@@ -228,16 +232,16 @@ impl LevelArgs {
         if self.ultra { MAX_ULTRA } else { MAX_LEVEL }
     }
 
-    /// What to say of a level that is too high.
+    /// The remark about a level that is too high.
     fn reduced(&self) -> Option<String> {
         let (wished, most) = (self.wished(), self.most());
-        let allows = if self.ultra { "" } else { "; --ultra allows 22, which takes much memory" };
+        let allows = if self.ultra { "" } else { "; --ultra allows up to 22, which needs much memory" };
         (wished > most.into())
-            .then(|| format!("level {wished} is above the highest and becomes {most}{allows}"))
+            .then(|| format!("level {wished} is too high, {most} is used{allows}"))
     }
 }
 
-/// Options that variables of the environment stand for, and what to say about values that stand for none.
+/// Returns the options that environment variables set, and a remark about each value that is ignored.
 pub(super) fn environment() -> (Vec<String>, Vec<String>) {
     let level = |text: &str| match text.parse::<i32>() {
         Ok(level @ 0..) => Ok(format!("--level={level}")),
@@ -285,13 +289,13 @@ impl Args {
         !self.hints.no_asyncio
     }
 
-    /// What to say, unless `-q` is given, about levels and variables that are not used as they are.
+    /// Remarks, unless `-q` is given, about levels and environment variables that were changed or ignored.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let reduced = self.level.reduced().filter(|_| self.mode() == Mode::Compress);
         environment().1.into_iter().chain(reduced).collect()
     }
 
-    /// Whether data of other formats is copied, as by `zstdcat -f`.
+    /// Whether data in other formats is copied, as `zstdcat -f` does.
     pub(crate) fn passes_other_data(&self, operand_is_stdin: bool) -> bool {
         self.force && self.mode() == Mode::Decompress && self.writes_stdout(operand_is_stdin)
     }

@@ -1,7 +1,8 @@
-//! Compresses inputs by libzstd, each to one frame.
+//! Compresses inputs with libzstd, each to one frame.
 //!
-//! libzstd cuts an input into jobs by the parameters of its level, and gives them to its threads, so that a frame does
-//! not depend on their number. It differs from that of no thread at all, which is why there is always one.
+//! With threads, libzstd cuts an input into jobs by the parameters of its level, so that the frame does
+//! not depend on the number of threads. Without threads, libzstd makes another frame, so there is
+//! always at least one thread.
 
 use std::io::{ErrorKind, Read};
 use std::sync::Mutex;
@@ -17,14 +18,14 @@ use crate::ui::error::CliError;
 use crate::ui::input::Counted;
 use crate::ui::output::Sink;
 
-/// Least input of a job of libzstd, in bytes: a thread for less would have nothing to do.
+/// Smallest input of a job of libzstd, in bytes. A second thread for less would have nothing to do.
 const MIN_JOB: u64 = 1 << 20;
 
 /// Compresses inputs with the same parameters, several at the same time.
 pub(crate) struct Compressor {
     parameters: Vec<CParameter>,
     dictionary: Option<Vec<u8>>,
-    /// Contexts between two frames, with their memory and the digested dictionary.
+    /// Contexts that compress no frame now; they keep their memory and the digested dictionary.
     idle: Mutex<Vec<CCtx<'static>>>,
 }
 
@@ -44,10 +45,10 @@ impl Compressor {
         Compressor { parameters, dictionary, idle: Mutex::default() }
     }
 
-    /// Compresses `input`, of this size if it is known, on so many threads.
+    /// Compresses `input`, whose size is `size` if it is known, on `threads` threads.
     ///
     /// # Errors
-    /// Those of reading and of `sink`; [`CliError::Refused`] if the input has another size.
+    /// Errors of reading and of `sink`; [`CliError::Refused`] if the input has another size.
     pub(crate) fn compress<R: Read>(
         &self,
         input: &mut Counted<R>,
@@ -60,7 +61,7 @@ impl Compressor {
         let result = compress_frame(&mut context, input, size, sink);
         match &result {
             Ok(_) => lock(&self.idle).push(context),
-            // The program ends by a signal, and waits for no thread.
+            // The program ends by a signal, which needs no thread to end first.
             Err(CliError::ClosedPipe) => std::mem::forget(context),
             Err(_) => finish(&mut context),
         }
@@ -101,7 +102,7 @@ fn compress_frame<R: Read>(
     let (mut totals, mut bytes_out) = (Totals::default(), 0);
     loop {
         let n = read(input, &mut piece)?;
-        // libzstd does not compare it with the size in the header if it has threads.
+        // With threads, libzstd does not compare the size with the one in the header.
         if size.is_some_and(|size| input.at > size || n == 0 && input.at < size) {
             return Err(changed(size.unwrap_or(0), input.at));
         }
@@ -130,19 +131,20 @@ fn compress_frame<R: Read>(
     }
 }
 
-/// Ends a frame whose output nobody takes. libzstd 1.5.7 frees a dictionary before the threads that read it have ended, and
-/// crashes on the next frame if a job waits for a thread (`wait_for_workers` begins one).
+/// Ends a frame after its output was refused, to avoid two faults of libzstd 1.5.7: it frees a dictionary
+/// before the threads that read it have ended, and it crashes at the beginning of the next frame
+/// (`ZSTDMT_waitForAllJobsCompleted`) if a job still waits for a thread.
 fn finish(context: &mut CCtx<'_>) {
     let mut buffer = vec![0; CCtx::out_size()];
     let mut end = || {
         let (mut out, mut none) = (OutBuffer::around(&mut buffer[..]), InBuffer::around(&[]));
         context.compress_stream2(&mut out, &mut none, ZSTD_EndDirective::ZSTD_e_end)
     };
-    // An error has ended it, too.
+    // An error ends the frame, too.
     while end().is_ok_and(|left| left > 0) {}
 }
 
-/// Reads what is there; 0 bytes at the end of the input.
+/// Reads the available bytes; returns 0 at the end of the input.
 fn read<R: Read>(input: &mut Counted<R>, into: &mut [u8]) -> Result<usize, CliError> {
     loop {
         match input.read(into) {
@@ -156,14 +158,14 @@ fn read<R: Read>(input: &mut Counted<R>, into: &mut [u8]) -> Result<usize, CliEr
 fn changed(size: u64, read: u64) -> CliError {
     let change = if read > size { "more" } else { "less" };
     CliError::Refused(format!(
-        "it had {size} bytes, and {change} was read; without a size, from a pipe, it is compressed as it comes"
+        "it had {size} bytes when it was opened, and {change} was read; from a pipe any length is compressed"
     ))
 }
 
 fn libzstd_error(code: ErrorCode) -> CliError {
     let reason = get_error_name(code);
     let remedy =
-        if reason.contains("memory") { "; fewer threads (-T) or a lower level take less" } else { "" };
+        if reason.contains("memory") { "; fewer threads (-T) or a lower level need less" } else { "" };
     CliError::Refused(format!("libzstd cannot compress it: {reason}{remedy}"))
 }
 

@@ -16,7 +16,7 @@ use crate::ui::write_behind::Target;
 
 /// Bytes of the output buffer: several blocks, so that most are written only once.
 const BUFFER: usize = 1 << 20;
-/// Bytes of a magic number, which every frame begins with.
+/// Bytes of the magic number at the beginning of every frame.
 const MAGIC_LEN: usize = 4;
 
 /// A compressed input.
@@ -28,20 +28,20 @@ pub(crate) struct Decoder<'a, R> {
     buffer: Vec<u8>,
     output: OutputCount,
     totals: Totals,
-    /// Threads that decode a frame each, or one together.
+    /// Number of threads, which decode a frame each, or one frame together.
     threads: usize,
-    /// Bytes of the input that they have taken, of which `stream` does not know.
+    /// Bytes of the input that these threads have taken, which `stream` has not counted.
     taken_in_parallel: u64,
-    /// Whether they begin with the first frame: it is small, and not the only one.
+    /// Whether the threads begin with the first frame, because it is small and not the only one.
     begins_in_parallel: bool,
-    /// Takes the number of input bytes that were read for each part of the output.
+    /// Called with the number of input bytes read so far, for each part of the output.
     progress: &'a mut dyn FnMut(u64),
-    /// Whether what is no frame is copied, with all after it.
+    /// Whether data that is no frame is copied, with everything after it.
     passes: bool,
 }
 
 impl<'a, R: Read> Decoder<'a, R> {
-    /// A decoder on one thread, which tells `progress` how many bytes of the input it has read.
+    /// A decoder on one thread, which calls `progress` with the number of input bytes read so far.
     pub(crate) fn new(
         source: Source<R>,
         args: &Args,
@@ -65,17 +65,18 @@ impl<'a, R: Read> Decoder<'a, R> {
         }
     }
 
-    /// Sets the number of threads that decode a frame each, or a large frame together. They read ahead: the source must not wait
-    /// for its data. The first frame is decoded as it is read, unless `from_first`.
+    /// Sets the number of threads, which decode a frame each, or a large frame together. They read ahead,
+    /// so the source must not wait for its data. The first frame is decoded as it is read, unless
+    /// `from_first`.
     pub(crate) fn threads(self, threads: usize, from_first: bool) -> Self {
-        // How much is written before the output reaches a limit must not depend on threads.
+        // The bytes written before the output reaches a limit must not depend on the number of threads.
         let of_a_frame = if self.output.left() == u64::MAX { threads } else { 1 };
         let options = pipeline::Options::new().stream(self.options).threads(of_a_frame);
         let stream = pipeline::Decoder::new(options, self.dictionary);
         Decoder { threads, stream, begins_in_parallel: from_first, ..self }
     }
 
-    /// Sets whether what is no frame is copied, with all after it.
+    /// Sets whether data that is no frame is copied, with everything after it.
     pub(crate) fn passing(self, passes: bool) -> Self {
         Decoder { passes, ..self }
     }
@@ -104,7 +105,7 @@ impl<'a, R: Read> Decoder<'a, R> {
         Ok(self.totals)
     }
 
-    /// Decodes the frames that several threads can decode, up to the first that they cannot.
+    /// Decodes frames on several threads, up to the first that they cannot decode.
     fn frames_in_parallel(&mut self, target: &mut dyn Target) -> Result<(), CliError> {
         if self.threads > 1 {
             let options = FrameOptions::new(self.threads, self.options, self.dictionary);
@@ -121,10 +122,11 @@ impl<'a, R: Read> Decoder<'a, R> {
         Ok(())
     }
 
-    /// Whether no frame is next. Its magic number decides, as in zstd: with a damaged header after it, it is still a frame.
+    /// Whether the next data is no frame. The magic number alone decides, as in `zstd`: a frame may have
+    /// a damaged header.
     fn is_other_data(&mut self) -> Result<bool, CliError> {
         let Some(magic) = self.source.peek(MAGIC_LEN)?.first_chunk::<MAGIC_LEN>() else { return Ok(true) };
-        // The rest of the header is missing, unless these bytes begin none.
+        // A magic number without the rest of a header is a frame that was cut off.
         let found = Header::parse(magic, Format::Standard);
         Ok(!matches!(found, Err(e) if e.kind == Kind::Truncated))
     }
@@ -142,7 +144,7 @@ impl<'a, R: Read> Decoder<'a, R> {
                 let limit = self.options.window_limit;
                 if header.window > limit {
                     let what = format!(
-                        "the frame needs a window of {} bytes, and {limit} are allowed; --memory allows more",
+                        "the frame needs a window of {} bytes, but {limit} are allowed; --memory allows more",
                         header.window
                     );
                     return Err(CliError::data(Kind::Limit, at, what));
@@ -157,7 +159,7 @@ impl<'a, R: Read> Decoder<'a, R> {
     fn frame(&mut self, target: &mut dyn Target) -> Result<(), CliError> {
         let mut failure = None;
         loop {
-            // What was read before a failure is decoded first.
+            // Data that was read before a failure is decoded first.
             let input = match failure {
                 None => self.source.peek(1).unwrap_or_else(|e| {
                     failure = Some(e);
@@ -187,7 +189,7 @@ impl<'a, R: Read> Decoder<'a, R> {
 
 fn engine_error(e: Error) -> CliError {
     match e.kind {
-        // Only a missing or wrong dictionary is a bad argument here.
+        // A bad argument can only be a missing or wrong dictionary here.
         Kind::BadArgument => CliError::data(Kind::Corrupt, e.offset, format!("{}; -D names it", e.message)),
         kind => CliError::data(kind, e.offset, e.message),
     }

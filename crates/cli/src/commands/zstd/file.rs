@@ -21,10 +21,10 @@ use crate::ui::progress::{Label, Progress};
 use crate::ui::session::{FileSummary, Mode, open_output, wait_for_turn};
 use crate::ui::write_behind::write_behind;
 
-/// Files up to this size are read as a whole, and written by the thread that decodes them.
+/// Files up to this size are read at once, and written by the thread that decodes them.
 const SMALL: u64 = 512 << 10;
 
-/// Processes operands by the same arguments.
+/// Processes operands with the same arguments.
 pub(crate) struct Processor<'a> {
     pub(crate) args: &'a Args,
     pub(crate) dictionary: Option<&'a Dictionary<'a>>,
@@ -32,8 +32,8 @@ pub(crate) struct Processor<'a> {
 }
 
 impl Processor<'_> {
-    /// Processes an operand, up to an output that is not committed yet. With `alone` no other operand is processed at the
-    /// same time.
+    /// Processes an operand, up to an output that is not committed yet. `alone` says that no other operand
+    /// is processed at the same time.
     pub(crate) fn work(&self, operand: &Operand, alone: bool) -> Work<FileSummary<Totals>> {
         Work { name: operand.name(), result: self.process(operand, alone) }
     }
@@ -53,7 +53,7 @@ impl Processor<'_> {
         let beside = operand.path().filter(|_| mode.makes_files() && !args.stdout && args.output.is_none());
         let target = beside.map(|path| target(mode, path)).transpose()?;
         let in_place = InPlaceOptions { force: args.force, deletes: args.remove };
-        // What may be deleted is checked as what is replaced; a pipe under a name is never deleted.
+        // A source that may be deleted is checked like one that is replaced. A named pipe is never deleted.
         let deletes = |path: &Path| args.remove && args.output.is_some() && path.is_file();
         let input = match operand.path() {
             None => Opened::stdin()?,
@@ -106,7 +106,7 @@ impl Processor<'_> {
         let size = input.size();
         let source = Source::of_size(&input.file, size, SMALL);
         let decoder = Decoder::new(source, self.args, self.dictionary, progress).passing(passes);
-        // A pipe may wait for its writer in the middle of a frame, and what it has sent is wanted before.
+        // A pipe may wait for its writer in the middle of a frame. Its data is decoded as it arrives.
         let Some(size) = size.filter(|_| threads > 1) else { return decoder.run(output) };
         let from_first =
             ahead::begins_with_small_frames(&mut &input.file).map_err(CliError::io("cannot read"))?;
@@ -126,9 +126,9 @@ impl Processor<'_> {
         sink: Sink<'_>,
     ) -> Result<Totals, CliError> {
         let size = match operand.path() {
-            // It may begin in the middle of a file.
+            // Standard input may begin in the middle of a file.
             None => self.args.stream_size,
-            // Those of the system (/proc) state no size.
+            // Files of the system (/proc) state no size.
             Some(_) => file_size.filter(|size| *size > 0),
         };
         self.compressor.compress(&mut Counted::new(input), size, threads, sink)
@@ -141,6 +141,6 @@ fn target(mode: Mode, path: &Path) -> Result<PathBuf, CliError> {
         return Ok(names::with_suffix(path));
     }
     names::without_suffix(path).ok_or_else(|| {
-        CliError::Skipped("skipped: its suffix is not one of zstd files; -c or -o decompresses it".into())
+        CliError::Skipped("skipped: it has no suffix of zstd files; -c or -o FILE decompresses it".into())
     })
 }

@@ -1,4 +1,4 @@
-//! Counts frames and their sizes by their headers, without decompressing them.
+//! Counts frames and their sizes from their headers, without decompressing them.
 
 use std::io::Read;
 
@@ -10,7 +10,7 @@ use super::walk::{self, MAX_HEADER};
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 
-/// Counts of a file.
+/// Totals of a file.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Totals {
     /// Frames with data.
@@ -23,7 +23,7 @@ pub(crate) struct Totals {
     pub(crate) bytes_out: Option<u64>,
     /// The largest window of a frame, in bytes.
     pub(crate) window: u64,
-    /// Whether there are frames with data, and all have a checksum.
+    /// Whether there are frames with data and all of them have a checksum.
     #[serde(rename = "checksum")]
     pub(crate) checked: bool,
 }

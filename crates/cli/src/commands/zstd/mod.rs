@@ -81,11 +81,8 @@ fn load_dictionary(args: &Args) -> Result<Option<Loaded>, (String, CliError)> {
         inputs::keep(path);
         let bytes = std::fs::read(path).map_err(CliError::io("cannot open"))?;
         let dictionary = Dictionary::new(&bytes).map_err(|e| {
-            // No raw content, as to libzstd: it may as well be a trained dictionary that was damaged.
-            let what = format!(
-                "it begins as a trained dictionary does, and is none that can be used: {}",
-                e.message
-            );
+            // libzstd takes it as raw content, but it may be a trained dictionary that was damaged.
+            let what = format!("it begins like a trained dictionary but is not a valid one: {}", e.message);
             CliError::data(e.kind, e.offset, what)
         })?;
         Ok((bytes, dictionary))

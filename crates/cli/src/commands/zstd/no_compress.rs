@@ -1,4 +1,4 @@
-//! Stands for `compress.rs` in a program that was built without libzstd for compression.
+//! Replaces `compress.rs` in a program that was built without libzstd for compression.
 
 use std::io::Read;
 
@@ -25,7 +25,7 @@ impl Compressor {
         _: usize,
         _: Sink<'_>,
     ) -> Result<Totals, CliError> {
-        let what = "this program only decompresses; built with `--features zstd-compress` it compresses, too";
+        let what = "this program only decompresses: it was built without the feature `zstd-compress`";
         Err(CliError::Refused(what.into()))
     }
 }

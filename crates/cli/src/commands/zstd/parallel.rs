@@ -1,7 +1,9 @@
-//! Decodes frames of a file on several threads, each frame by one thread: files of `pzstd` and of the seekable format.
+//! Decodes the frames of a file on several threads, one thread per frame, such as files of `pzstd` and of
+//! the seekable format.
 //!
-//! Block headers state the sizes of blocks, so that frames are cut out of the input without decoding them. Only valid
-//! frames are decoded here; any other is left to the sequential decoder, which reports its error.
+//! Block headers state the sizes of blocks, so frames are cut out of the input without decoding them.
+//! Only valid frames are decoded here. The first invalid one, and everything after it, is left to the
+//! sequential decoder, which reports the error.
 
 use std::cell::Cell;
 use std::io::Read;
@@ -15,10 +17,10 @@ use crate::ui::error::CliError;
 use crate::ui::input::Source;
 use crate::ui::output::Sink;
 
-/// Most content of a frame, and most compressed bytes of it, that are held in memory: frames of `pzstd` at level 19 have
-/// as much content. Larger frames are decoded as streams.
+/// Largest frame that is held in memory, in bytes of content and in compressed bytes: frames of `pzstd`
+/// at level 19 have that much content. Larger frames are decoded as streams.
 pub(super) const MAX_FRAME: u64 = 32 << 20;
-/// Most threads: those of 16 write more than a drive takes, and hold up to 33 frames in memory.
+/// Maximum number of threads: 16 produce more than a drive writes, and hold up to 33 frames in memory.
 const MAX_THREADS: usize = 16;
 
 /// Options of decoding.
@@ -26,7 +28,7 @@ pub(super) struct FrameOptions<'a> {
     pub(super) threads: usize,
     pub(super) decoder: Options,
     pub(super) dictionary: Option<&'a Dictionary<'a>>,
-    /// Most content of a frame: [`MAX_FRAME`].
+    /// Maximum bytes of a frame: [`MAX_FRAME`].
     max_frame: u64,
 }
 
@@ -36,11 +38,12 @@ impl<'a> FrameOptions<'a> {
     }
 }
 
-/// Decodes frames up to the first that is invalid, too large for memory, or the only one, where `source` is left. Adds
-/// them to `totals`. Memory is at most that of 2 x `threads` + 1 frames.
+/// Decodes frames up to the first that is invalid, too large for memory, or the only one, and leaves
+/// `source` at its start. Adds the decoded frames to `totals`. Holds at most 2 x `threads` + 1 frames in
+/// memory.
 ///
 /// # Errors
-/// Those of `sink`.
+/// Errors of `sink`.
 pub(super) fn decode<R: Read>(
     source: &mut Source<R>,
     options: &FrameOptions<'_>,
@@ -48,7 +51,7 @@ pub(super) fn decode<R: Read>(
     totals: &mut Totals,
     sink: Sink<'_>,
 ) -> Result<u64, CliError> {
-    // Compressed bytes that were taken but not decoded: they are pushed back.
+    // Compressed bytes that were taken but not decoded, to be pushed back.
     let mut rest = Vec::new();
     let (mut at, mut len) = (source.at(), 0);
     let (stopped, mut is_first) = (Cell::new(false), true);
@@ -88,7 +91,7 @@ pub(super) fn decode<R: Read>(
     Ok(len)
 }
 
-/// Whether the input has ended. A read error is met again, and reported, by the sequential decoder.
+/// Whether the input has ended. A read error occurs again in the sequential decoder, which reports it.
 fn is_at_end<R: Read>(source: &mut Source<R>) -> bool {
     source.peek(1).map_or(true, <[u8]>::is_empty)
 }
@@ -105,11 +108,12 @@ struct Job {
 }
 
 impl Job {
-    /// Takes the next frame from the source; `None`, and nothing is taken, if it is not whole or too large.
+    /// Takes the next frame from the source. Returns `None`, and takes nothing, if the frame is incomplete
+    /// or too large.
     fn gather<R: Read>(source: &mut Source<R>, options: &FrameOptions<'_>) -> Option<Job> {
         let header = Header::parse(source.peek(MAX_HEADER).ok()?, Format::Standard).ok()?;
         let mut input = Vec::new();
-        // What was passed is kept in any case, so that it can be pushed back.
+        // The bytes are kept also after an error, so that they can be pushed back.
         let mut take = |bytes: &[u8], bound: u64| {
             input.extend_from_slice(bytes);
             match bound.max(input.len() as u64) > options.max_frame {
@@ -119,7 +123,7 @@ impl Job {
         };
         let passed = match &header {
             Header::Skippable { len, .. } => walk::pass_skippable(source, *len, &mut take).map(|()| 0),
-            // Refused before any of it is copied.
+            // Such a frame is refused before any of it is copied.
             Header::Frame(frame) if frame.content_size.is_some_and(|size| size > options.max_frame) => {
                 return None;
             }
@@ -169,9 +173,9 @@ mod tests {
     /// A frame of one raw block, which states its content size if `is_sized`.
     fn frame(content: &[u8], is_sized: bool) -> Vec<u8> {
         let head = match is_sized {
-            // A single segment with a content size of four bytes.
+            // Frame header: a single segment, with a content size of four bytes.
             true => [&[0b1010_0000][..], &(content.len() as u32).to_le_bytes()].concat(),
-            // A window of 128 KiB.
+            // Frame header: a window of 128 KiB.
             false => vec![0, 7 << 3],
         };
         let block = (content.len() << 3 | 1).to_le_bytes();

@@ -1,25 +1,25 @@
-//! Options of `zstd` that clap cannot express: levels as `-19`, and those that this command does not have.
+//! Handles options of `zstd` that clap cannot express: levels such as `-19`, and unsupported options.
 
 use std::ffi::OsString;
 
 use super::args;
 
-/// Short options whose value may follow in the same argument.
+/// Short options that take a value, which may follow in the same argument.
 const WITH_VALUE: [char; 4] = ['o', 'D', 'M', 'T'];
 
-/// Options of `zstd` that are not supported, by their beginning, and what to do instead.
+/// Prefixes of options of `zstd` that are not supported, and what to do instead.
 const UNSUPPORTED: [(&str, &str); 20] = [
     ("--adapt", "choose a level, such as -3"),
     ("--compress-literals", "leave it out: the level decides"),
     ("--dictID", "`linerate dict train` trains dictionaries"),
-    ("--exclude-compressed", "leave it out: -r passes over .zst files, and others can be named"),
+    ("--exclude-compressed", "leave it out: -r skips .zst files"),
     ("--filelist", "`xargs -a LIST linerate zstd` reads names from a file"),
     ("--format", "`linerate gzip` reads and writes gzip"),
     ("--maxdict", "`linerate dict train` trains dictionaries"),
     ("--no-compress-literals", "leave it out: the level decides"),
     ("--no-row-match-finder", "leave it out: the level decides"),
-    ("--output-dir", "outputs stand beside their sources; -o names that of one file"),
-    ("--patch-from", "-D OLD --long uses any file as the dictionary of another"),
+    ("--output-dir", "outputs are written beside their sources; -o FILE names the output of one file"),
+    ("--patch-from", "-D OLD --long uses any file as a dictionary"),
     ("--priority", "`nice` sets the priority of a program"),
     ("--row-match-finder", "leave it out: the level decides"),
     ("--target-compressed-block-size", "leave it out: the level decides"),
@@ -28,18 +28,18 @@ const UNSUPPORTED: [(&str, &str); 20] = [
     ("--zstd", "a level and --long choose all parameters"),
     ("-B", "leave it out: the level and --long decide"),
     ("-H", "--help prints all options"),
-    ("-b", "`linerate-bench frames` measures"),
+    ("-b", "`linerate-bench frames` measures speeds"),
 ];
 
-/// Rewrites the command line of the program: a level such as `-19` becomes `--level=19`, since clap takes each digit for
-/// an option. That of another subcommand is returned as it is.
+/// Rewrites the command line of the program: a level such as `-19` becomes `--level=19`, since clap would
+/// take each digit for an option. The command line of another subcommand is returned unchanged.
 ///
 /// # Errors
-/// A sentence for an option that is not supported.
+/// A sentence about an option that is not supported.
 pub(crate) fn rewrite(mut arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, String> {
     let mut rewritten: Vec<OsString> = arguments.by_ref().take(2).collect();
     if rewritten.get(1).is_some_and(|subcommand| subcommand == "zstd") {
-        // Before the others, which override them.
+        // Options from the environment come first, so that others override them.
         rewritten.extend(args::environment().0.into_iter().map(OsString::from));
         for argument in arguments.by_ref() {
             match argument.to_str() {
@@ -60,7 +60,7 @@ pub(crate) fn rewrite(mut arguments: impl Iterator<Item = OsString>) -> Result<V
     Ok(rewritten)
 }
 
-/// Rewrites short options that are one argument: `-19k` becomes `--level=19` and `-k`.
+/// Rewrites short options in one argument: `-19k` becomes `--level=19` and `-k`.
 fn options(argument: &str, rewritten: &mut Vec<OsString>) -> Result<(), String> {
     let mut rest = &argument[1..];
     // A dash alone is standard input.

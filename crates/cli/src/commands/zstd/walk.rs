@@ -1,4 +1,4 @@
-//! Moves past a frame by the sizes of its blocks (RFC 8878, section 3.1.1), without decompressing it.
+//! Skips a frame by the sizes of its blocks (RFC 8878, section 3.1.1), without decompressing it.
 
 use std::io::Read;
 
@@ -13,14 +13,14 @@ pub(super) const MAX_HEADER: usize = 18;
 /// Bytes of a skippable frame before its content.
 pub(super) const SKIPPABLE_HEADER: u64 = 8;
 
-/// Takes bytes that were passed, with an upper bound of the content of the frame up to them.
+/// Takes bytes that were skipped, with an upper bound of the content of the frame up to them.
 pub(super) type Taker<'t> = &'t mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
 
 /// The header of a block.
 pub(super) struct Block {
     /// Bytes after the header.
     pub(super) stored: u64,
-    /// Most bytes that they hold.
+    /// Maximum bytes of content of the block.
     pub(super) content: u64,
     pub(super) is_last: bool,
 }
@@ -40,7 +40,7 @@ impl Block {
     }
 }
 
-/// Passes a skippable frame with `len` bytes of content.
+/// Skips a skippable frame with `len` bytes of content.
 pub(super) fn pass_skippable<R: Read>(
     source: &mut Source<R>,
     len: u32,
@@ -49,15 +49,15 @@ pub(super) fn pass_skippable<R: Read>(
     pass(source, SKIPPABLE_HEADER + u64::from(len), 0, take)
 }
 
-/// Passes the frame with this header, which is next. Returns an upper bound of its content in bytes, which is exact if the
-/// header states it.
+/// Skips the next frame, whose header is given. Returns an upper bound of its content in bytes, which is
+/// exact if the header states the size.
 pub(super) fn pass_frame<R: Read>(
     source: &mut Source<R>,
     header: &FrameHeader,
     take: Taker<'_>,
 ) -> Result<u64, CliError> {
     let stated = header.content_size;
-    // Most content of the blocks that were passed.
+    // Maximum content of the blocks skipped so far, in bytes.
     let mut held = 0;
     pass(source, header.len as u64, stated.unwrap_or(held), take)?;
     loop {
@@ -72,7 +72,7 @@ pub(super) fn pass_frame<R: Read>(
         if block.is_last {
             pass(source, if header.checksum { 4 } else { 0 }, bound, take)?;
             if bound > held {
-                let what = format!("the frame states {bound} bytes, and its blocks hold at most {held}");
+                let what = format!("the frame states {bound} bytes, but its blocks hold at most {held}");
                 return Err(CliError::data(Kind::Corrupt, at, what));
             }
             return Ok(bound);
@@ -96,7 +96,7 @@ fn pass<R: Read>(source: &mut Source<R>, mut n: u64, bound: u64, take: Taker<'_>
 }
 
 fn truncated<R: Read>(source: &mut Source<R>) -> CliError {
-    // The bytes left belong to the frame.
+    // The remaining bytes belong to the frame.
     let left = source.peek(0).map_or(0, <[u8]>::len) as u64;
     CliError::data(Kind::Truncated, source.at() + left, "the input ends before the frame does")
 }

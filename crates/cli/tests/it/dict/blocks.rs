@@ -246,7 +246,7 @@ fn invalid_record_is_one_line_of_error() {
     }
     let records = &["--records"][..];
     for bytes in [&[1][..], &[1, 0, 0, 0], &[1, 0, 0, 0, 65, 1, 0], &[1, 0, 0, 0, 65, 1, 0, 0, 0]] {
-        let line = format!("linerate: in: the file ends within a record (at byte {})", bytes.len());
+        let line = format!("linerate: in: the file ends inside a record (at byte {})", bytes.len());
         build(bytes, records).fails(DAMAGED, &line);
     }
     assert_eq!(build(&[0xff; 20], records).status, Some(4));

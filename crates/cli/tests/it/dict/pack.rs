@@ -103,10 +103,10 @@ fn block_files_use_dictionaries_of_packs() {
     let info = folder.dict(&["info", "--json", "--pack", "a.pack", "b.blocks"]).ok().objects().remove(0);
     assert_eq!(info["dictionary"]["number"], 5);
 
-    let told = "linerate: b.blocks: its dictionary is number 5 of a pack; name the pack with --pack";
+    let told = "linerate: b.blocks: its dictionary is number 5 of a pack; --pack names the pack";
     folder.dict(&["scan", "b.blocks"]).fails(FAILED, told);
     folder.dict(&["pack", "make", "-o", "other.pack", "dicts/0.dict"]).ok();
-    let other = "linerate: b.blocks: other.pack does not have its dictionary";
+    let other = "linerate: b.blocks: its dictionary is not in other.pack; --pack names another pack";
     folder.dict(&["scan", "--pack", "other.pack", "b.blocks"]).fails(FAILED, other);
     let absent = "linerate: b.blocks: no.pack: cannot open: No such file or directory";
     folder.dict(&["scan", "--pack", "no.pack", "b.blocks"]).fails(FAILED, absent);
@@ -164,7 +164,7 @@ fn damaged_packs_and_other_files_are_errors() {
     // Some bytes are only there to fill.
     assert!(found * 10 > count * 7, "{found} of {count}");
     folder.write("text", b"hello, this is a text and neither of them");
-    let neither = "linerate: text: it is neither a block file nor a pack nor an SST file";
+    let neither = "linerate: text: it is no block file, pack or SST file";
     folder.dict(&["verify", "text"]).fails(DAMAGED, neither);
     folder.dict(&["info", "text"]).fails(DAMAGED, neither);
     folder

@@ -181,7 +181,7 @@ fn invalid_input_is_one_line_of_error() {
     folder.dict(&["train", "absent", "-o", "d"]).fails(FAILED, absent);
     let within = "linerate: few: absent: cannot open: No such file or directory";
     folder.dict(&["train", "few", "absent", "-o", "d"]).fails(FAILED, within);
-    let cut = "linerate: cut: the file ends within a record (at byte 5)";
+    let cut = "linerate: cut: the file ends inside a record (at byte 5)";
     folder.dict(&["train", "--records", "cut", "-o", "d"]).fails(super::data::DAMAGED, cut);
     folder.write("there", b"");
     let there = "linerate: rows: there exists already; -f overwrites it";

@@ -94,7 +94,7 @@ fn recording_into_a_device_is_written_to_it() {
 fn invalid_inputs_of_record_are_errors() {
     let folder = Folder::new();
     let run = folder.gateway(&["record", &sample("sample.msgs"), "-o", "made"]);
-    assert!(run.status == Some(FAILED) && run.stderr.contains("it has payloads"), "{}", run.stderr);
+    assert!(run.status == Some(FAILED) && run.stderr.contains("it holds payloads"), "{}", run.stderr);
     folder.write("there", b"x");
     assert_eq!(folder.gateway(&["record", &sample("hello.zst"), "-o", "there"]).status, Some(FAILED));
     assert_eq!(folder.read("there"), b"x");

@@ -147,7 +147,8 @@ fn wrong_certificate_is_an_error_with_the_reason_and_no_file() {
         params.not_before = rcgen::date_time_ymd(2001, 1, 1);
         params.not_after = rcgen::date_time_ymd(2002, 1, 1);
     });
-    let signed = "no authority that is trusted signed its certificate; --cacert FILE trusts those of a file";
+    let signed =
+        "no trusted authority signed its certificate; --cacert FILE trusts the certificates of a file";
     for (certificate, trusted, reason) in [
         (&own, None, signed),
         (&own, Some(&old), signed),
@@ -175,7 +176,7 @@ fn wss_to_an_unencrypted_gateway_is_an_error() {
     let folder = Folder::new();
     let url = format!("wss://localhost:{}/?compress=zlib-stream", server.addr.port());
     let run = folder.gateway(&["record", &url, "-o", "live.lgwr"]);
-    assert!(run.status == Some(FAILED) && run.stderr.contains("no TLS with localhost: "), "{run:?}");
+    assert!(run.status == Some(FAILED) && run.stderr.contains("no TLS connection to localhost: "), "{run:?}");
     assert!(!folder.has("live.lgwr"));
 }
 
@@ -186,7 +187,7 @@ fn cacert_file_without_certificates_is_an_error() {
     let url =
         format!("wss://localhost:{}/?compress=zlib-stream", taken.local_addr().expect("its address").port());
     folder.write("empty.pem", b"nothing");
-    for (file, said) in [("empty.pem", "it has no certificates (PEM)"), ("none.pem", "cannot read")] {
+    for (file, said) in [("empty.pem", "it contains no certificates in PEM form"), ("none.pem", "cannot read")] {
         let run = folder.gateway(&["record", &url, "-o", "x", "--cacert", file]);
         assert!(run.status == Some(FAILED) && run.stderr.contains(said), "{run:?}");
     }

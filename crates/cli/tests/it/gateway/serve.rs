@@ -196,7 +196,7 @@ fn invalid_files_and_options_of_serve_are_errors() {
             DAMAGED,
             "odd.msgs: message 1: a message is not a JSON object (at byte 26)",
         ),
-        (&["--messages", "cut.msgs"], DAMAGED, "cut.msgs: a file of messages is cut off"),
+        (&["--messages", "cut.msgs"], DAMAGED, "cut.msgs: the file ends inside a message"),
         (&["--messages", &sample("sample.zst")], DAMAGED, "a message is not UTF-8"),
         (&["--messages", "none"], FAILED, "none: cannot open: No such file"),
         (&["--port", &port], FAILED, "cannot listen on port"),

@@ -95,7 +95,7 @@ fn corrupt_deflate_data_is_an_error() {
 fn invalid_headers_are_errors() {
     let folder = Folder::new();
     for (bytes, what, at) in [
-        (&b"plain text"[..], "not in gzip or zlib format", 0),
+        (&b"plain text"[..], "the input is not in gzip or zlib format", 0),
         (&[0x1f, 0x8b, 7, 0, 0, 0, 0, 0, 0, 3], "the gzip header names a method other than deflate", 2),
         (&[0x1f, 0x8b, 8, 0x80, 0, 0, 0, 0, 0, 3], "the gzip header has reserved flags set", 3),
         (&[0x78, 0xbb, 1, 2, 3, 4], "the zlib stream needs a preset dictionary", 0),

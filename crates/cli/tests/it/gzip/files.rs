@@ -72,7 +72,7 @@ fn compressed_suffix_on_compression_and_unknown_suffix_on_decompression_are_skip
     folder.write("a.gz", b"whatever");
     folder.write("b", b"whatever");
     folder.gzip(&["a.gz"]).fails(WARNED, "linerate: a.gz: skipped: it has the suffix .gz already");
-    let line = "linerate: b: skipped: its suffix is not one of compressed files";
+    let line = "linerate: b: skipped: it has no suffix of compressed files; -S names another one";
     folder.gzip(&["-d", "b"]).fails(WARNED, line);
     assert_eq!(folder.names(), ["a.gz", "b"]);
     // To standard output the name does not matter.
@@ -248,7 +248,8 @@ mod unix {
         assert_eq!(folder.gzip(&["-dc", "soft.gz"]).ok().stdout, b"data");
 
         fs::hard_link(folder.path("a"), folder.path("hard")).unwrap();
-        let line = "linerate: hard: skipped: it has other hard links; -k or -f compresses it all the same";
+        let line =
+            "linerate: hard: skipped: it has other hard links; -k keeps the file, -f replaces it anyway";
         folder.gzip(&["hard"]).fails(WARNED, line);
         folder.gzip(&["-k", "hard"]).ok();
         folder.gzip(&["-f", "a"]).ok();

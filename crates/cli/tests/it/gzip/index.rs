@@ -79,7 +79,9 @@ fn a_range_and_a_file_with_an_index_are_written_up_to_the_limit() {
     let run = folder.gzip(&["-t", "--max-output=300000", "--index-file", "a.gz.gzidx", "a.gz"]);
     let (before, at) = run.stderr.trim_end().rsplit_once(" (at byte ").expect("an offset");
     assert_eq!(before, "linerate: a.gz: the output exceeds the limit of 300000 bytes");
-    let at: usize = at.trim_end_matches(')').parse().expect("a number");
+    let (at, remedy) = at.split_once("); ").expect("a remedy");
+    assert_eq!(remedy, "--max-output raises it");
+    let at: usize = at.parse().expect("a number");
     assert!((1..=folder.read("a.gz").len()).contains(&at), "{at}");
 }
 
@@ -127,7 +129,7 @@ fn ranges_and_indexes_that_do_not_fit_are_reported() {
     assert_eq!(folder.gzip(&["--index", "a.gz"]).status, Some(FAILED), "it exists");
     for range in ["5+20", "30+1", "30+"] {
         let run = folder.gzip(&["-dc", "--range", range, "a.gz"]);
-        run.fails(WARNED, "linerate: a.gz: the content has 10 bytes, and ends before the range does");
+        run.fails(WARNED, "linerate: a.gz: the range goes beyond the content, which has 10 bytes");
     }
     for wrong in [
         &["-d", "--range", "1+1", "a.gz"][..],
@@ -141,12 +143,12 @@ fn ranges_and_indexes_that_do_not_fit_are_reported() {
     let run = folder.gzip(&["-dc", "--range", "1+1", "a.gz"]);
     let (indexed, now) = (file.len(), file.len() + "garbage".len());
     let other =
-        format!("it is the index of a file of {indexed} bytes, not {now}: make it again with --index");
+        format!("it is the index of a file of {indexed} bytes, not {now}; --index makes it again");
     run.fails(DAMAGED, &format!("linerate: a.gz: a.gz.gzidx: {other}"));
     folder.write("a.gz.gzidx", b"no index");
     let run = folder.gzip(&["-t", "--index-file", "a.gz.gzidx", "a.gz"]);
     run.fails(DAMAGED, "linerate: a.gz: a.gz.gzidx: not an index of a gzip file");
     folder.write("text", b"no gzip file");
     let run = folder.gzip(&["-c", "--range", "1+1", "text"]);
-    run.fails(DAMAGED, "linerate: text: not in gzip or zlib format");
+    run.fails(DAMAGED, "linerate: text: the input is not in gzip or zlib format");
 }

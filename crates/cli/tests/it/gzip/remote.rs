@@ -65,21 +65,22 @@ fn files_on_a_server_without_their_index_are_one_line_of_error() {
     let (server, url) = serve(folder.read("a.gz"), None);
     let run = folder.gzip(&["-c", "--range", "3+4", &url]);
     let missing = "cannot open: the server has no such file";
-    let remedy = "--range of a URL needs this index, which `linerate gzip --index` makes";
+    let remedy = "a range of a URL needs this index; `linerate gzip --index` makes it";
     run.fails(FAILED, &format!("linerate: {url}: {url}.gzidx: {missing}; {remedy}"));
     assert!(run.stdout.is_empty());
     let other = format!("{}/b.gz", server.address());
     folder.gzip(&["-c", "--range", "3+4", &other]).fails(FAILED, &format!("linerate: {other}: {missing}"));
 
     let run = folder.gzip(&["-dc", &url]);
-    run.fails(FAILED, &format!("linerate: {url}: a URL is read with -c --range 0+ only"));
+    let line = "a URL is read only in ranges; -c --range 0+ reads all of it";
+    run.fails(FAILED, &format!("linerate: {url}: {line}"));
 
     folder.gzip(&["--index", "a.gz"]).ok();
     let longer = [&folder.read("a.gz")[..], b"\0"].concat();
     let (_server, url) = serve(longer, Some(folder.read("a.gz.gzidx")));
     let len = folder.read("a.gz").len();
     let what =
-        format!("it is the index of a file of {len} bytes, not {}: make it again with --index", len + 1);
+        format!("it is the index of a file of {len} bytes, not {}; --index makes it again", len + 1);
     let run = folder.gzip(&["-c", "--range", "3+4", &url]);
     run.fails(DAMAGED, &format!("linerate: {url}: {url}.gzidx: {what}"));
 }

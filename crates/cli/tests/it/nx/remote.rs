@@ -121,7 +121,7 @@ fn buckets_are_read_with_the_settings_of_the_environment() {
 #[test]
 fn bucket_url_without_feature_s3_is_an_error() {
     let folder = Folder::new();
-    let line = "this program was built without the feature `s3`, which reads from buckets";
+    let line = "this program cannot read from buckets: it was built without the feature `s3`";
     let run = folder.nx(&["list", "s3://bucket/a.nx"]);
     run.fails(FAILED, &format!("linerate: s3://bucket/a.nx: {line}"));
 }

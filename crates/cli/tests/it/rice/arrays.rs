@@ -73,8 +73,8 @@ fn input_that_is_no_array_is_an_error_with_its_offset() {
         (header("<i2", "False", "(5000000000,)"), "a v1 chunk holds at most 4294967295 samples"),
         (header("<i2", "False", "()"), "the array has no axis: it is a single number (at byte 60)"),
         (header("<i2", "False", "[6]"), "the .npy header cannot be understood (at byte 60)"),
-        (b"hello, world".to_vec(), "this is not an .npy or WAV file; raw samples need --dtype"),
-        (Vec::new(), "this is not an .npy or WAV file; raw samples need --dtype"),
+        (b"hello, world".to_vec(), "it is no .npy or WAV file; raw samples need --dtype"),
+        (Vec::new(), "it is no .npy or WAV file; raw samples need --dtype"),
     ] {
         encode(&folder, &file).fails(DAMAGED, &format!("linerate: stdin: {line}"));
         folder.write("a.npy", &file);
@@ -123,7 +123,7 @@ fn raw_arrays_are_encoded_with_dtype_and_shape_options() {
     odd.fails(DAMAGED, "linerate: stdin: the input ends inside a sample (at byte 3)");
     folder.write("a.npy", &npy("<i2", "(60,)", &data));
     let run = folder.rice(&["encode", "--v1", "--dtype", "i16", "a.npy"]);
-    run.fails(DAMAGED, "linerate: a.npy: this is an .npy file, which has a type: leave out --dtype");
+    run.fails(DAMAGED, "linerate: a.npy: it is an .npy file, which states its type; leave out --dtype");
 }
 
 #[test]

@@ -82,13 +82,13 @@ fn verify_against_another_array_reports_the_difference() {
     let mut other = data.clone();
     other[2 * 33..2 * 34].copy_from_slice(&7i16.to_le_bytes());
     let here = i16::from_le_bytes([data[66], data[67]]);
-    let line = format!("linerate: a.drc: sample 33 is {here}, in b.npy it is 7 (at byte 194)");
+    let line = format!("linerate: a.drc: sample 33 is {here}, but 7 in b.npy (at byte 194)");
     verify(&npy("<i2", "(50,)", &other)).fails(DAMAGED, &line);
-    let line = "linerate: a.drc: it has 50 samples, b.npy has 49";
+    let line = "linerate: a.drc: it has 50 samples, but b.npy has 49";
     verify(&npy("<i2", "(49,)", &data[..98])).fails(DAMAGED, line);
-    let line = "linerate: a.drc: it holds 16-bit samples, b.npy holds i32";
+    let line = "linerate: a.drc: it holds 16-bit samples, but b.npy holds i32";
     verify(&npy("<i4", "(25,)", &data)).fails(DAMAGED, line);
-    let line = "linerate: a.drc: b.npy: this is not an .npy or WAV file; raw samples need --dtype";
+    let line = "linerate: a.drc: b.npy: it is no .npy or WAV file; raw samples need --dtype";
     verify(b"x").fails(DAMAGED, line);
     folder.write("b.raw", &data);
     folder.rice(&["verify", "--cd-values=16,10", "--against=b.raw", "--dtype=i16", "a.drc"]).ok();

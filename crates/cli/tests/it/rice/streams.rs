@@ -22,7 +22,7 @@ fn pipe_is_encoded_and_decoded_to_a_pipe() {
     let to_stdout = folder.rice(&["encode", "--v1", "--m=16", "-qo", "-", "a.npy"]).ok();
     assert!(to_stdout.stdout == run.stdout);
     let run = folder.rice_with(&["encode", "--v1", "--dtype=i16", "--shape=-1,100"], samples(&file));
-    run.fails(USAGE, "linerate: a v1 chunk of raw samples from a pipe needs a complete --shape");
+    run.fails(USAGE, "linerate: to encode raw samples from a pipe with --v1, give the complete --shape");
 }
 
 #[test]

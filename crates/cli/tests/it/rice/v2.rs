@@ -290,10 +290,11 @@ fn verify_against_another_array_reports_the_difference() {
     verify(&npy("<i2", "(5, 10)", &data)).ok();
     verify(&npy("<i2", "(1, 5, 10)", &data)).ok();
     let line = |what: &str| format!("linerate: a.rice: {what}");
-    verify(&npy("<i2", "(10, 5)", &data)).fails(DAMAGED, &line("it has rows of 10, b.npy has rows of 5"));
-    verify(&npy("<i2", "(50,)", &data)).fails(DAMAGED, &line("it has rows of 10, b.npy has one row"));
-    verify(&npy("<u2", "(5, 10)", &data)).fails(DAMAGED, &line("it holds i16 samples, b.npy holds u16"));
-    verify(&npy("<i2", "(6, 10)", &wave(60))).fails(DAMAGED, &line("it has 50 samples, b.npy has 60"));
+    verify(&npy("<i2", "(10, 5)", &data)).fails(DAMAGED, &line("it has rows of 10, but b.npy has rows of 5"));
+    verify(&npy("<i2", "(50,)", &data)).fails(DAMAGED, &line("it has rows of 10, but b.npy has one row"));
+    let line_of_types = line("it holds i16 samples, but b.npy holds u16");
+    verify(&npy("<u2", "(5, 10)", &data)).fails(DAMAGED, &line_of_types);
+    verify(&npy("<i2", "(6, 10)", &wave(60))).fails(DAMAGED, &line("it has 50 samples, but b.npy has 60"));
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn samples_of_a_wav_file_are_an_array_too() {
     assert!(folder.rice_with(&["decode"], &both).ok().stdout == [&wav[..], &wav].concat());
     // Another file is no WAV file, and the other way.
     folder.write("b.wav", &[&wav[..wav.len() - 1], b"!"].concat());
-    let line = format!("byte {} of the WAV file is not that of b.wav", wav.len() - 1);
+    let line = format!("byte {} of the WAV file differs from b.wav", wav.len() - 1);
     says(&folder.rice(&["verify", "--against", "b.wav", "a.wav.rice"]), DAMAGED, &line);
     folder.write("c.wav", &[&wav[..], b"!"].concat());
     says(&folder.rice(&["verify", "--against", "c.wav", "a.wav.rice"]), DAMAGED, "c.wav has more than");
@@ -229,7 +229,7 @@ fn wav_files_that_hold_no_integers_are_refused_with_a_sentence() {
         );
     }
     let integers = wav(format(1, 1, 32, 4));
-    says(&folder.rice_with(&["encode", "--v1"], &integers), FAILED, "cannot keep a WAV file");
+    says(&folder.rice_with(&["encode", "--v1"], &integers), FAILED, "cannot hold a WAV file");
     says(&folder.rice_with(&["encode", "--channels", "2"], &integers), FAILED, "another number of channels");
     folder.rice_with(&["encode", "--channels", "1"], &integers).ok();
 }

@@ -86,7 +86,7 @@ fn a_frame_that_states_more_than_its_blocks_can_hold_is_damaged_in_the_list_too(
             assert!(matches!(run.status, Some(DAMAGED | 4)), "{args:?} {size}");
         }
         let line = format!(
-            "linerate: a.zst: the frame states {size} bytes, and its blocks hold at most 0 (at byte 13)"
+            "linerate: a.zst: the frame states {size} bytes, but its blocks hold at most 0 (at byte 13)"
         );
         folder.zstd_with(&["-l", "a.zst"], b"").fails(DAMAGED, &line);
     }

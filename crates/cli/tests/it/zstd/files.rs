@@ -198,7 +198,7 @@ fn several_files_go_to_several_outputs_or_standard_output() {
 fn files_with_unknown_suffixes_are_skipped() {
     let folder = Folder::new();
     folder.write("a.bin", &stored(b"content"));
-    let line = "linerate: a.bin: skipped: its suffix is not one of zstd files; -c or -o decompresses it";
+    let line = "linerate: a.bin: skipped: it has no suffix of zstd files; -c or -o FILE decompresses it";
     folder.zstd_with(&["-d", "a.bin"], b"").fails(WARNED, line);
     assert_eq!(folder.zstd_with(&["-dc", "a.bin"], b"").ok().stdout, b"content");
     folder.zstd_with(&["-t", "a.bin"], b"").ok();

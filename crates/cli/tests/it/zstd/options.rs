@@ -28,11 +28,11 @@ fn level_0_is_the_default_and_levels_above_the_highest_become_it() {
         (
             &["-20"],
             19,
-            "linerate: level 20 is above the highest and becomes 19; --ultra allows 22, which takes much memory\n",
+            "linerate: level 20 is too high, 19 is used; --ultra allows up to 22, which needs much memory\n",
         ),
         (&["-22", "-q"], 19, ""),
         (&["--ultra", "-22"], 22, ""),
-        (&["-30", "--ultra"], 22, "linerate: level 30 is above the highest and becomes 22\n"),
+        (&["-30", "--ultra"], 22, "linerate: level 30 is too high, 22 is used\n"),
         (&["--fast=200000"], -131_072, ""),
     ] {
         let run = folder.zstd_with(&[&["-f", "--json", "a"], args].concat(), b"");
@@ -62,7 +62,7 @@ fn level_and_threads_of_the_environment_are_those_without_options() {
     for (name, value, error) in [
         ("ZSTD_CLEVEL", "x", "not a level"),
         ("ZSTD_CLEVEL", "99999999999", "not a level"),
-        ("ZSTD_NBTHREADS", "-1", "not a number of threads"),
+        ("ZSTD_NBTHREADS", "-1", "not a number from 0 to 1024"),
     ] {
         let ignoring = run(&[(name, value)], &[]);
         assert_eq!((ignoring.status, made(&ignoring).0), (Some(0), 3), "{name}={value}");
@@ -131,7 +131,7 @@ fn a_dictionary_that_only_begins_as_a_trained_one_is_an_error_that_says_so() {
     for args in [&["-D", "d", "a"][..], &["-dc", "-D", "d", "a"]] {
         let run = folder.zstd_with(args, b"");
         assert_eq!(run.status, Some(DAMAGED));
-        let line = "linerate: d: it begins as a trained dictionary does, and is none that can be used: ";
+        let line = "linerate: d: it begins like a trained dictionary but is not a valid one: ";
         assert!(run.stderr.starts_with(line), "{}", run.stderr);
     }
     // libzstd takes fewer than 8 bytes for raw content, too.
