@@ -1,11 +1,12 @@
-//! Links to the program by the names of other programs: called as `unpigz`, it is `linerate gzip -d`.
+//! Links to the program by the names of other programs: called as `unpigz`, it is `linerate gzip
+//! -d`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Names of links, and the arguments that each puts before those of its caller. `pigz` is missing
-/// because its `-b` counts KiB. `unpigz` has `-p0`: its callers want threads, most often for a pipe,
-/// which is decompressed on one thread without `-p`.
+/// because its `-b` counts KiB. `unpigz` has `-p0`: its callers want threads, most often for a
+/// pipe, which is decompressed on one thread without `-p`.
 const LINKS: [(&str, &[&str]); 7] = [
     ("gzip", &["gzip"]),
     ("gunzip", &["gzip", "-d"]),

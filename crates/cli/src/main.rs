@@ -40,10 +40,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measure engines and settings on your data, and name the one that keeps a drive or network busy
+    /// Measure engines and settings on your data, and name the one that keeps a drive or network
+    /// busy
     ///
-    /// Every candidate compresses and decompresses a sample of DATA on this machine. The plan is one
-    /// sentence, the command that applies the best setting to all of the data, and a table of the candidates.
+    /// Every candidate compresses and decompresses a sample of DATA on this machine. The plan is
+    /// one sentence, the command that applies the best setting to all of the data, and a table of
+    /// the candidates.
     Plan(Box<plan::Args>),
     /// Compress or decompress gzip, zlib, deflate and BGZF files
     ///
@@ -61,7 +63,8 @@ enum Command {
     /// times, and FILE is kept. Options and suffixes are those of `zstd`. The output gets its name
     /// only when it is complete.
     Zstd(Box<zstd::Args>),
-    /// Train dictionaries for small zstd blocks, store blocks and dictionaries, and read RocksDB's SST files
+    /// Train dictionaries for small zstd blocks, store blocks and dictionaries, and read RocksDB's
+    /// SST files
     Dict(Box<dict::Args>),
     /// Replay, measure, record and transcode the compressed connections of chat gateways
     Gateway(Box<gateway::Args>),

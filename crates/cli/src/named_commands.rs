@@ -1,4 +1,5 @@
-//! Checks that every command that a page names, in its code and in its text, exists with its options.
+//! Checks that every command that a page names, in its code and in its text, exists with its
+//! options.
 
 use std::ffi::OsString;
 

@@ -1,9 +1,10 @@
-//! Writes the report of a made-up plan: `sample_report FILE`. `scripts/report-check.sh` opens it in a browser.
+//! Writes the report of a made-up plan: `sample_report FILE`. `scripts/report-check.sh` opens it in
+//! a browser.
 
 use linerate_plan::report::{self, Context};
 use linerate_plan::{Budget, Direction, Measurement, Memory, Pipe, Read, Scaling, Speed, plan};
 
-/// Settings, ratio, MB/s of one thread, MiB per stream.
+/// Candidates: settings, ratio, MB/s of one thread, MiB per stream.
 const CANDIDATES: &[(&str, f64, f64, f64)] = &[
     ("LZ4, blocks of 1 MiB", 1.52, 3900.0, 1.0),
     ("zstd 1, blocks of 1 MiB", 1.86, 2100.0, 1.0),

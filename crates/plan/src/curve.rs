@@ -1,26 +1,30 @@
-//! The speed of a candidate by number of cores, from measured numbers of threads.
+//! The speed of a candidate as a function of the number of cores, from measurements with several
+//! numbers of threads.
 
 use crate::measurement::{Scaling, Speed};
 
-/// More cores than any machine has: the search for enough of them ends here.
+/// More cores than any machine has. The search for the number of cores that saturate a pipe ends
+/// here.
 const MAX_CORES: usize = 1024;
-/// A pipe is saturated from this part of its rate on.
+/// Smallest part of a pipe's rate that counts as saturating it.
 pub(crate) const SATURATED: f64 = 0.999;
 
-/// Speed by cores: measured points, straight lines between them, and beyond the last one the gain per thread of the
-/// last two. It never falls: of more cores than help, some stay idle.
+/// Speed by number of cores: linear between measured points. Beyond the last point, each thread
+/// adds as much as between the last two. The curve never falls, since cores that do not help stay
+/// idle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// In ascending order of threads, and of speed.
+    /// Points in ascending order of threads and of speed.
     points: Vec<Scaling>,
 }
 
 impl Curve {
-    /// The curve through the speed of one thread and the speeds of several. `None` if neither was measured.
+    /// The curve through the speed of one thread and the speeds of several threads. `None` if
+    /// neither was measured.
     pub fn new(one_thread: Option<Speed>, scaling: &[Scaling]) -> Option<Self> {
         let one_thread = one_thread.map(|speed| Scaling { threads: 1, speed });
         let mut points: Vec<Scaling> = scaling.iter().copied().chain(one_thread).filter(is_usable).collect();
-        // Stable, so that the scaling's own point of one thread comes first and stays.
+        // A stable sort: the scaling's own point for one thread comes first and is kept.
         points.sort_by_key(|point| point.threads);
         points.dedup_by_key(|point| point.threads);
         let mut best = *points.first()?;
@@ -39,7 +43,7 @@ impl Curve {
         &self.points
     }
 
-    /// Whether so many cores lie within what was measured.
+    /// Whether as many threads were measured as there are `cores`.
     pub(crate) fn covers(&self, cores: usize) -> bool {
         self.points[0].threads <= cores && cores <= self.last().threads
     }
@@ -49,7 +53,7 @@ impl Curve {
         self.last().threads
     }
 
-    /// The speed on so many cores.
+    /// The speed on `cores` cores.
     pub fn on(&self, cores: usize) -> Speed {
         let first = self.points[0];
         if cores <= first.threads {
@@ -65,12 +69,13 @@ impl Curve {
         scaled(last.speed, 1.0 + more * self.last_gain() / last.speed.median)
     }
 
-    /// The fewest cores that reach a speed (99.9 % of it), or `None` where none do.
+    /// The fewest cores that reach 99.9 % of a speed, or `None` if no number does.
     pub(crate) fn cores_for(&self, speed: f64) -> Option<usize> {
         (1..=MAX_CORES).find(|cores| self.on(*cores).median >= speed * SATURATED)
     }
 
-    /// Bytes per second that the last measured thread added, at most its share of all: more is noise.
+    /// Bytes per second that the last measured thread added, limited to its share of the whole
+    /// speed, since a larger gain is noise.
     fn last_gain(&self) -> f64 {
         let last = self.last();
         let share = last.speed.median / last.threads as f64;
@@ -93,9 +98,9 @@ fn is_usable(point: &Scaling) -> bool {
     point.threads > 0 && point.speed.median.is_finite() && point.speed.median > 0.0
 }
 
-/// The speed with its bounds on the right sides of the median.
+/// Orders the bounds of a speed around its median.
 fn in_order(Speed { low, median, high }: Speed) -> Speed {
-    // A NaN, or a bound that was not filled in, becomes the median.
+    // A bound that is NaN or was not set becomes the median.
     let low = if low > 0.0 { low.min(median) } else { median };
     Speed { low, median, high: if high.is_finite() { high.max(median) } else { median } }
 }
@@ -127,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn measured_points_are_kept_and_others_lie_between() {
+    fn measured_points_are_kept_and_others_are_interpolated() {
         let curve = Curve::new(Some(speed(100.0)), &[at(2, 190.0), at(4, 300.0)]).unwrap();
         assert_eq!([1, 2, 4].map(|n| curve.on(n).median), [100.0, 190.0, 300.0]);
         assert_eq!(curve.on(3).median, 245.0);

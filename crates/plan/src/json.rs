@@ -1,34 +1,34 @@
-//! A plan as JSON.
+//! The plan as JSON.
 //!
-//! Rates are bytes of content per second, sizes bytes, times seconds. A speed is `{"low", "median", "high"}`. What was
-//! not measured, or has no value, is `null`.
+//! Rates are in bytes of content per second, sizes in bytes, times in seconds. A speed is
+//! `{"low", "median", "high"}`. A value that was not measured or does not exist is `null`.
 //!
 //! | key | value |
 //! |---|---|
-//! | `sentence`, `notes` | the winner and why; a list of further sentences |
+//! | `sentence`, `notes` | the winner and the reason; a list of further sentences |
 //! | `command`, `command_line` | the winner's command as a list of arguments, and quoted for a POSIX shell |
 //! | `pipe` | `name`, `bytes_per_second`, `direction` (`read`, `write` or `both`) |
 //! | `budget` | `cores`, `memory_per_stream`, `min_ratio` |
-//! | `winner`, `ties` | index into `candidates`; list of such |
-//! | `candidates` | storing plainly, then the others in the order of their measurement |
+//! | `winner`, `ties` | an index into `candidates`; a list of indexes |
+//! | `candidates` | storing plainly, then the others in the order of measurement |
 //!
 //! Each candidate:
 //!
 //! | key | value |
 //! |---|---|
 //! | `engine`, `settings`, `command` | as measured; `engine` is empty for storing plainly |
-//! | `content`, `compressed`, `ratio` | bytes before and after; the first over the second |
+//! | `content`, `compressed`, `ratio` | bytes before and after compression; the first divided by the second |
 //! | `required` | speed that saturates the pipe |
-//! | `speed`, `extrapolated` | on the cores of the budget; whether that is more cores than threads were measured |
-//! | `delivered`, `bound` | what arrives; `pipe`, `cores` or `memory` |
-//! | `directions` | of a pipe for one direction one, of `both` two: `direction`, and `speed`, `extrapolated`, `delivered`, `bound` and the cores in it; those of the candidate itself are the slower one's |
-//! | `cores`, `cores_to_saturate`, `cores_to_saturate_extrapolated` | busy cores; fewest that saturate the pipe |
-//! | `saved_per_core_second` | bytes not stored or sent per second of one core |
-//! | `memory` | `per_stream`, `per_thread`, `total` with the busy cores |
+//! | `speed`, `extrapolated` | speed on the cores of the budget; whether these are more cores than threads were measured |
+//! | `delivered`, `bound` | content that arrives per second; what limits it: `pipe`, `cores` or `memory` |
+//! | `directions` | one object per direction of the pipe: `direction`, and `speed`, `extrapolated`, `delivered`, `bound` and the cores in that direction; the candidate's own values are those of the slower direction |
+//! | `cores`, `cores_to_saturate`, `cores_to_saturate_extrapolated` | busy cores; fewest cores that saturate the pipe; whether that is an estimate |
+//! | `saved_per_core_second` | bytes that are not stored or sent, per second of one core |
+//! | `memory` | `per_stream`, `per_thread`, and `total` with the busy cores |
 //! | `read` | a random read: `seconds` on one core, `fetched` bytes, `per_second`, `bound` |
-//! | `encode`, `decode` | speed of one thread |
+//! | `encode`, `decode` | speeds of one thread |
 //! | `encode_scaling`, `decode_scaling` | list of `threads` and `speed` |
-//! | `pareto` | whether no usable candidate is both smaller and faster |
+//! | `pareto` | true if no usable candidate is both smaller and faster |
 //! | `excluded` | why it cannot be chosen, in words |
 
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ use crate::measurement::{Scaling, Speed};
 use crate::plan::{Bound, Flow, Plan, Row, Saturation};
 
 impl Plan {
-    /// The plan as one JSON object; the module's documentation has its keys.
+    /// The plan as one JSON object. The module's documentation lists its keys.
     pub fn to_json(&self) -> Value {
         json!({
             "sentence": self.sentence(),

@@ -1,14 +1,16 @@
 //! Chooses the codec setting that delivers most through a pipe.
 //!
-//! A pipe of `P` bytes per second carries compressed data, so it can deliver `P * ratio` bytes of content per second,
-//! where `ratio` is content size over compressed size; a decoder has to keep up with that. A [`Plan`] is made from
-//! [`Measurement`]s of candidates on the user's data, a [`Pipe`] and a [`Budget`]:
+//! A pipe of `P` bytes per second carries compressed data. It can deliver `P * ratio` bytes of
+//! content per second, where `ratio` is content size divided by compressed size, if a decoder keeps
+//! up with that. A [`Plan`] is made from [`Measurement`]s of candidates on the user's data, a
+//! [`Pipe`] and a [`Budget`]:
 //!
 //! ```text
 //! delivered = min(pipe * ratio, speed on the cores of the budget)
 //! ```
 //!
-//! The crate is pure: it reads no file, measures nothing and imports no engine. The same input gives the same plan.
+//! The crate is pure: it reads no file, measures nothing and imports no engine. The same input
+//! gives the same plan.
 //!
 //! ```
 //! use linerate_plan::{Budget, Measurement, Pipe, Speed, plan};
@@ -32,15 +34,15 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`measurement`] | what was measured of one candidate: sizes, speeds, scaling, memory, reads |
+//! | [`measurement`] | the measurement of a candidate: sizes, speeds, scaling, memory, reads |
 //! | [`pipe`] | drives and networks with names, and rates |
-//! | [`budget`] | cores, memory per stream, least savings |
-//! | [`curve`] | speed by cores, from measured numbers of threads |
+//! | [`budget`] | limits: cores, memory per stream, minimum ratio |
+//! | [`curve`] | speed by number of cores, from measured numbers of threads |
 //! | [`mod@plan`] | what every candidate delivers, and the choice |
 //! | `sentence` | the plan in words |
 //! | [`json`] | the plan as JSON, and its keys |
 //! | [`report`] | the plan as an HTML page with charts |
-//! | [`report::day`] | a day of message streams as such a page |
+//! | [`report::day`] | a day of message streams as an HTML page |
 //! | [`units`] | rates, sizes and times as people read them |
 
 #![forbid(unsafe_code)]

@@ -1,35 +1,36 @@
-//! What was measured of one candidate: an engine with its settings, on the user's data.
+//! The measurement of a candidate, which is an engine with its settings, on the user's data.
 
-/// One candidate, measured. Speeds are bytes of content per second, never of compressed data.
+/// A measured candidate. Speeds are in bytes of content per second, never of compressed data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measurement {
-    /// Engine or peer: `nx`, `rice`, `dict`, `deflate`, `gateway`, `zstd`.
+    /// Name of the engine or peer: `nx`, `rice`, `dict`, `deflate`, `gateway`, `zstd`.
     pub engine: String,
-    /// The settings in words: `zstd 12, blocks of 1 MiB`.
+    /// The settings in words, such as `zstd 12, blocks of 1 MiB`.
     pub settings: String,
-    /// The command that applies the settings to all of the data, an element per argument. `None` for a candidate
-    /// that is measured for comparison only and is never chosen.
+    /// The command that applies the settings to all of the data, one element per argument. `None`
+    /// for a candidate that is measured only for comparison and is never chosen.
     pub command: Option<Vec<String>>,
     /// Bytes of content that were compressed.
     pub content: u64,
-    /// Bytes they take compressed, with dictionaries, indexes and headers.
+    /// Bytes of compressed data, including dictionaries, indexes and headers.
     pub compressed: u64,
     /// Speed of encoding with one thread.
     pub encode: Option<Speed>,
     /// Speed of decoding with one thread.
     pub decode: Option<Speed>,
-    /// Encoding with several threads, by number of threads.
+    /// Speeds of encoding with several threads, by number of threads.
     pub encode_scaling: Vec<Scaling>,
-    /// Decoding with several threads, by number of threads.
+    /// Speeds of decoding with several threads, by number of threads.
     pub decode_scaling: Vec<Scaling>,
-    /// Memory that decoding takes (encoding, where there is no decoder).
+    /// Memory for decoding, or for encoding if there is no decoder.
     pub memory: Memory,
-    /// Random reads, where the shape of the data has them.
+    /// Random reads, if the shape of the data has them.
     pub read: Option<Read>,
 }
 
 impl Measurement {
-    /// Content size over compressed size, 2.0 for half; 1.0 if nothing was compressed.
+    /// Content size divided by compressed size: 2.0 for half the size. 1.0 if nothing was
+    /// compressed.
     pub fn ratio(&self) -> f64 {
         match self.compressed {
             0 => 1.0,
@@ -50,41 +51,41 @@ pub struct Speed {
 }
 
 impl Speed {
-    /// This many times as fast.
+    /// The speed times `factor`.
     pub fn scaled(self, factor: f64) -> Speed {
         Speed { low: self.low * factor, median: self.median * factor, high: self.high * factor }
     }
 
-    /// The speed together with other work, which takes this many seconds for each byte.
+    /// The speed with additional work of `seconds` for each byte.
     pub fn after(self, seconds: f64) -> Speed {
         let both = |speed: f64| if speed > 0.0 { 1.0 / (1.0 / speed + seconds) } else { speed };
         Speed { low: both(self.low), median: both(self.median), high: both(self.high) }
     }
 }
 
-/// The speed of several threads together, in elapsed time.
+/// The speed of several threads together, by elapsed time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {
     /// Number of threads.
     pub threads: usize,
-    /// Bytes of content per second, all threads together.
+    /// Bytes of content per second of all threads together.
     pub speed: Speed,
 }
 
 /// Memory in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// Per open stream, connection or dictionary, while it is idle.
+    /// Memory per open stream, connection or dictionary while it is idle.
     pub per_stream: u64,
-    /// Per working thread.
+    /// Memory per working thread.
     pub per_thread: u64,
 }
 
 /// A random read of one record or block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Read {
-    /// Median time on one core, in seconds, with caches cold where the measurement says so.
+    /// Median time on one core, in seconds; with cold caches if the measurement evicts them.
     pub seconds: f64,
-    /// Mean compressed bytes to fetch.
+    /// Mean number of compressed bytes to fetch.
     pub fetched: f64,
 }

@@ -1,19 +1,19 @@
-//! Pipes: what carries the compressed data, and in which direction.
+//! Pipes: the drives and networks that carry the compressed data, and the direction.
 
 use std::fmt;
 
 /// A drive or network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pipe {
-    /// `nvme-4.0`, or the rate as the user wrote it.
+    /// The name, such as `nvme-4.0`, or the rate as the user wrote it.
     pub name: String,
-    /// Bytes per second.
+    /// Compressed bytes per second.
     pub rate: f64,
     /// Whether data is read, written or both.
     pub direction: Direction,
 }
 
-/// Which way the content goes.
+/// The direction in which a pipe is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// Decoding has to keep up.
@@ -21,20 +21,23 @@ pub enum Direction {
     Read,
     /// Encoding has to keep up.
     Write,
-    /// Both have to, one at a time.
+    /// Both have to keep up, one at a time.
     Both,
 }
 
-/// Pipes with names, and the bytes per second that reach a program through them.
+/// Pipes with names, and the bytes per second that a program gets through each.
 pub(crate) const PRESETS: &[(&str, f64)] = &[
-    // Serial ATA at 6 Gbit/s: 600 MB/s after its 8b/10b code, 550 MB/s after its frames, as drives state.
+    // Serial ATA at 6 Gbit/s carries 600 MB/s in its 8b/10b code. After frames, 550 MB/s remain,
+    // the number on data sheets of drives.
     ("sata", 550e6),
-    // NVMe drives state sequential reads of 3.5, 7 and 14 GB/s at most: four lanes of PCIe 3.0, 4.0 or 5.0 (3.94,
-    // 7.88 or 15.75 GB/s after the 128b/130b code), less the headers of packets that carry 128 to 256 bytes.
+    // Data sheets of NVMe drives state sequential reads of at most 3.5, 7 and 14 GB/s. Four lanes
+    // of PCIe 3.0, 4.0 or 5.0 carry 3.94, 7.88 or 15.75 GB/s in the 128b/130b code, less the
+    // headers of packets of 128 to 256 bytes.
     ("nvme-3.0", 3.5e9),
     ("nvme-4.0", 7e9),
     ("nvme-5.0", 14e9),
-    // TCP over IPv4 with timestamps: 1,448 bytes of payload in each 1,538 bytes on the wire (preamble, frame, gap).
+    // TCP over IPv4 with timestamps carries 1,448 bytes of payload in each 1,538 bytes on the wire
+    // (preamble, frame, gap).
     ("1GbE", 1e9 / 8.0 * ETHERNET_PAYLOAD),
     ("10GbE", 10e9 / 8.0 * ETHERNET_PAYLOAD),
     ("25GbE", 25e9 / 8.0 * ETHERNET_PAYLOAD),
@@ -43,7 +46,8 @@ pub(crate) const PRESETS: &[(&str, f64)] = &[
 
 const ETHERNET_PAYLOAD: f64 = 1448.0 / 1538.0;
 
-/// Units of a rate, and the bytes per second of one. `b` alone is left out: in `Mb/s` and `mb/s` it means either.
+/// Units of a rate in bytes per second. A lone `b` is missing, since `Mb/s` and `mb/s` may mean
+/// bits or bytes.
 const UNITS: &[(&str, f64)] = &[
     ("B", 1.0),
     ("kB", 1e3),
@@ -63,11 +67,12 @@ const UNITS: &[(&str, f64)] = &[
 ];
 
 impl Pipe {
-    /// Reads the name of a preset (in any case) or a rate: `nvme-4.0`, `2.5GB/s`, `800 Mbit/s`. The direction is
-    /// [`Direction::Read`].
+    /// Parses the name of a preset (in any case) or a rate: `nvme-4.0`, `2.5GB/s`, `800 Mbit/s`.
+    /// The direction is [`Direction::Read`].
     ///
     /// # Errors
-    /// Anything else, and rates that are not above zero. The message lists what is accepted.
+    /// [`ParseError`] for anything else, and for rates that are not above zero. The message lists
+    /// the names and units.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         let text = text.trim();
         let preset = PRESETS.iter().find(|preset| preset.0.eq_ignore_ascii_case(text));
@@ -82,7 +87,7 @@ impl Pipe {
     }
 }
 
-/// Bytes per second of `2.5GB/s`.
+/// Parses a rate such as `2.5GB/s`, in bytes per second.
 fn rate(text: &str) -> Option<f64> {
     let text = text.strip_suffix("/s").unwrap_or(text);
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
@@ -104,7 +109,7 @@ impl fmt::Display for ParseError {
         let units: Vec<&str> = UNITS.iter().map(|unit| unit.0).collect();
         write!(
             f,
-            "`{}` is no pipe: give a name ({}) or a rate above zero, such as 2.5GB/s, 100MB/s or 800Mbit/s (units: {})",
+            "`{}` is no pipe; give a name ({}) or a rate above zero, such as 2.5GB/s, 100MB/s or 800Mbit/s (units: {})",
             self.text,
             names.join(", "),
             units.join(", ")

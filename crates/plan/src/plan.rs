@@ -7,124 +7,126 @@ use crate::curve::{Curve, SATURATED};
 use crate::measurement::{Measurement, Memory, Speed};
 use crate::pipe::{Direction, Pipe};
 
-/// Candidates whose delivered rate lies within this part of the best one's are a tie: short measurements of a speed are
-/// off by some 5 %, one more and the other less. Fixed, since the spread of a few rounds is itself noise, which would
-/// make a second plan another one.
+/// Candidates whose delivered rate is within this part of the best one's are tied: short
+/// measurements of a speed are off by about 5 %, in either direction. The value is fixed, since the
+/// spread of a few rounds is itself noise, so that a second plan would differ.
 pub const TIE: f64 = 0.1;
-/// Tied candidates whose sizes lie within this part of the smallest one's count as equally small.
+/// Tied candidates whose sizes are within this part of the smallest one's count as equally small.
 pub const SAME_SIZE: f64 = 0.01;
 
-/// Every candidate with what it would deliver, and the one to use.
+/// All candidates with the rates that they deliver, and the one to use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The pipe that was asked about.
+    /// The pipe that the plan is for.
     pub pipe: Pipe,
-    /// The budget that was given; at least one core.
+    /// The budget, with at least one core.
     pub budget: Budget,
     /// Storing plainly, then the measurements in their order.
     pub rows: Vec<Row>,
-    /// The row to use. `None` if all are excluded.
+    /// Index of the row to use. `None` if all are excluded.
     pub winner: Option<usize>,
-    /// Other rows that deliver as much as the winner, as far as the measurements can tell.
+    /// Indexes of the rows that are tied with the winner.
     pub ties: Vec<usize>,
 }
 
-/// One candidate in a plan. Rates are bytes of content per second.
+/// A candidate in a plan. Rates are in bytes of content per second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What was measured of it.
+    /// The measurement of the candidate.
     pub measurement: Measurement,
     /// Whether this is storing plainly: no CPU time, ratio 1.
     pub plain: bool,
-    /// Content size over compressed size.
+    /// Content size divided by compressed size.
     pub ratio: f64,
     /// Speed that saturates the pipe: its rate times the ratio.
     pub required: f64,
-    /// Each direction of the pipe, reading first. Empty for storing plainly, and where a direction was not measured.
-    /// The figures of the row itself are those of the slower one.
+    /// The directions of the pipe, reading first. Empty for storing plainly, and if a direction was
+    /// not measured. The figures of the row itself are those of the slower direction.
     pub(crate) flows: Vec<Flow>,
-    /// Speed by cores. `None` where there are no flows.
+    /// Speed by number of cores. `None` without flows.
     pub curve: Option<Curve>,
-    /// Speed on all cores of the budget; storing plainly has none.
+    /// Speed on all cores of the budget; `None` for storing plainly.
     pub speed: Option<Speed>,
-    /// The budget has more cores than threads were measured, so that `speed` is an estimate.
+    /// Whether the budget has more cores than threads were measured, so that `speed` is an
+    /// estimate.
     pub extrapolated: bool,
-    /// What arrives: the lower one of `required` and `speed`, with the bounds of the speed.
+    /// Rate that arrives: the lower of `required` and `speed`, with the bounds of the speed.
     pub delivered: Speed,
-    /// Cores that are busy to deliver it.
+    /// Number of cores that are busy at the delivered rate.
     pub cores: usize,
     /// Fewest cores that saturate the pipe, if any number does.
     pub saturation: Option<Saturation>,
-    /// What limits the delivered rate.
+    /// The limit of the delivered rate.
     pub bound: Bound,
     /// Bytes that are not stored or sent, per second of one core. Zero without CPU time.
     pub saved_per_core_second: f64,
-    /// Bytes of memory: one stream, and the threads that are busy.
+    /// Bytes of memory for one stream and the busy threads.
     pub memory: u64,
-    /// Random reads through the pipe, where they were measured.
+    /// Random reads through the pipe, if they were measured.
     pub reads: Option<Reads>,
     /// Why the candidate cannot be chosen.
     pub excluded: Option<Exclusion>,
-    /// No usable row is both smaller and faster.
+    /// Whether no usable row is both smaller and faster.
     pub pareto: bool,
 }
 
-/// A candidate in one direction. Rates are bytes of content per second.
+/// A candidate in one direction. Rates are in bytes of content per second.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Flow {
     /// Reading or writing.
     pub(crate) direction: Direction,
-    /// Speed by cores.
+    /// Speed by number of cores.
     pub(crate) curve: Curve,
     /// Speed on all cores of the budget.
     pub(crate) speed: Speed,
-    /// The budget has more cores than threads were measured, so that `speed` is an estimate.
+    /// Whether the budget has more cores than threads were measured, so that `speed` is an
+    /// estimate.
     pub(crate) extrapolated: bool,
-    /// What arrives, or is taken: the lower one of the required speed and `speed`.
+    /// Rate that arrives, or is taken: the lower of the required speed and `speed`.
     pub(crate) delivered: Speed,
-    /// Cores that are busy with it.
+    /// Number of cores that are busy at this rate.
     pub(crate) cores: usize,
     /// Fewest cores that saturate the pipe, if any number does.
     pub(crate) saturation: Option<Saturation>,
-    /// What limits the delivered rate: the pipe or the cores.
+    /// The limit of the delivered rate: the pipe or the cores.
     pub(crate) bound: Bound,
 }
 
-/// Cores that saturate a pipe.
+/// The number of cores that saturate a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Saturation {
-    /// How many.
+    /// Number of cores.
     pub cores: usize,
-    /// More than were measured: an estimate.
+    /// Whether this is an estimate, because fewer threads were measured.
     pub extrapolated: bool,
 }
 
-/// What limits the delivered rate.
+/// The limit of a delivered rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// The pipe is saturated.
     Pipe,
     /// The cores of the budget are too slow for the pipe.
     Cores,
-    /// A stream takes more memory than the budget has.
+    /// A stream takes more memory than the budget allows.
     Memory,
 }
 
 /// Random reads of one record or block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reads {
-    /// Seconds for one: transfer through the pipe, then work on one core.
+    /// Seconds for one read: the transfer through the pipe, then the work on one core.
     pub seconds: f64,
     /// Reads per second with all cores of the budget.
     pub per_second: f64,
-    /// What limits them.
+    /// The limit of the reads per second.
     pub bound: Bound,
 }
 
 /// Why a candidate cannot be chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Exclusion {
-    /// It has no command: measured for comparison only.
+    /// It has no command, since it was measured only for comparison.
     ComparisonOnly,
     /// There was no content to compress.
     NoContent,
@@ -132,26 +134,27 @@ pub enum Exclusion {
     NoSpeed(Direction),
     /// Its ratio is below the minimum.
     BelowMinRatio {
-        /// The candidate's.
+        /// The candidate's ratio.
         ratio: f64,
-        /// The budget's.
+        /// The budget's minimum.
         min_ratio: f64,
     },
     /// A stream takes more memory than allowed.
     AboveMemory {
-        /// The candidate's, in bytes.
+        /// Memory of the candidate, in bytes.
         per_stream: u64,
-        /// The budget's, in bytes.
+        /// Limit of the budget, in bytes.
         limit: u64,
     },
 }
 
-/// Makes the plan: the usable candidate that delivers most content per second through the pipe.
+/// Makes the plan: chooses the usable candidate that delivers most content per second through the
+/// pipe.
 ///
-/// Of a pipe for both directions the slower one counts. Candidates within [`TIE`] of the best are a tie. It is decided
-/// by the smallest size, where sizes within [`SAME_SIZE`] count as equal, then by the fewest busy cores, then by the
-/// order of the input. Sizes have no noise, so that the noise of speeds changes the plan only where a candidate lies
-/// at the edge of the tie.
+/// For a pipe that is used in both directions, the slower direction counts. Candidates within
+/// [`TIE`] of the best are tied. The smallest of them wins, where sizes within [`SAME_SIZE`] count
+/// as equal, then the one with the fewest busy cores, then the first of the input. Sizes have no
+/// noise, so noise in speeds changes the plan only if a candidate is at the edge of the tie.
 pub fn plan(measurements: &[Measurement], pipe: &Pipe, budget: &Budget) -> Plan {
     let budget = Budget { cores: budget.cores.max(1), ..budget.clone() };
     let plain = row(stored_plainly(measurements), true, pipe, &budget);
@@ -170,14 +173,15 @@ impl Plan {
         self.winner.map(|i| &self.rows[i])
     }
 
-    /// The row to use where the data is coded in any case: the winner, or what would be if it could not be stored plainly.
+    /// The row to use if the data is coded in any case: the winner, or the row that would win if
+    /// the data could not be stored plainly.
     pub fn best_coded(&self) -> Option<&Row> {
         let tied = best_rows(&self.rows, |row| !row.plain);
         break_tie(&self.rows, &tied).map(|i| &self.rows[i])
     }
 
-    /// The same choice with the figures of one direction in every row, as charts of a direction draw them. The front is
-    /// that of this direction.
+    /// The same choice with the figures of one direction in every row, for the charts of that
+    /// direction. The Pareto front is that of this direction.
     pub(crate) fn in_direction(&self, direction: Direction) -> Plan {
         let mut view = self.clone();
         for row in &mut view.rows {
@@ -189,8 +193,8 @@ impl Plan {
         view
     }
 
-    /// The command that applies the winner to all of the data, quoted for a POSIX shell. `None` if nothing is to be
-    /// done: the data is stored plainly, or nothing is usable.
+    /// The command that applies the winner to all of the data, quoted for a POSIX shell. `None` if
+    /// there is nothing to do, because the data is stored plainly or no candidate is usable.
     pub fn command(&self) -> Option<String> {
         self.winner()?.command()
     }
@@ -203,8 +207,8 @@ fn find_front(rows: &mut [Row]) {
 }
 
 impl Row {
-    /// The row once for each direction of its pipe, with the figures of that direction and its name in the settings;
-    /// only itself where there are not several.
+    /// Copies of the row, one for each direction of its pipe, with the figures of that direction
+    /// and its name in the settings. The row itself if there is only one direction.
     pub fn by_direction(&self) -> Vec<Row> {
         let one = |flow: &Flow| {
             let mut row = self.clone();
@@ -218,7 +222,7 @@ impl Row {
         }
     }
 
-    /// Takes the figures of a direction.
+    /// Sets the figures to those of a direction.
     fn set(&mut self, flow: &Flow) {
         let Memory { per_stream, per_thread } = self.measurement.memory;
         self.curve = Some(flow.curve.clone());
@@ -235,7 +239,8 @@ impl Row {
         self.memory = per_stream + per_thread.saturating_mul(flow.cores as u64);
     }
 
-    /// The part of the required speed that all cores of the budget lack. 0 if the pipe is saturated.
+    /// The part of the required speed that all cores of the budget do not reach. 0 if the pipe is
+    /// saturated.
     pub fn shortfall(&self) -> f64 {
         match self.bound {
             Bound::Cores => 1.0 - self.delivered.median / self.required,
@@ -246,12 +251,12 @@ impl Row {
     /// The candidate's command, quoted for a POSIX shell.
     fn command(&self) -> Option<String> {
         let words = self.measurement.command.as_ref()?.iter().map(String::as_str);
-        // Only a NUL cannot be quoted, and no argument of a program has one.
+        // Only a NUL byte cannot be quoted, and an argument of a program cannot contain one.
         shlex::try_join(words).ok()
     }
 }
 
-/// What storing plainly would have been measured as.
+/// The measurement of storing plainly.
 fn stored_plainly(measurements: &[Measurement]) -> Measurement {
     let content = measurements.iter().map(|m| m.content).max().unwrap_or(0);
     Measurement { settings: "stored plainly".into(), content, compressed: content, ..Measurement::default() }
@@ -290,7 +295,7 @@ fn row(measurement: Measurement, plain: bool, pipe: &Pipe, budget: &Budget) -> R
     Row { flows, ..row }
 }
 
-/// A flow for each direction; none if one of them was not measured.
+/// Returns a flow for each direction, or none if a direction was not measured.
 fn flows(measurement: &Measurement, required: f64, direction: Direction, cores: usize) -> Vec<Flow> {
     let reading = || Curve::new(measurement.decode, &measurement.decode_scaling);
     let writing = || Curve::new(measurement.encode, &measurement.encode_scaling);
@@ -327,7 +332,8 @@ fn saturation(curve: &Curve, required: f64) -> Option<Saturation> {
     Some(Saturation { cores, extrapolated: !curve.covers(cores) })
 }
 
-/// The first reason against a candidate. Memory comes last: a candidate that is excluded by it has no other fault.
+/// The first reason to exclude a candidate. Memory is checked last, so that a candidate excluded by
+/// it is otherwise usable.
 fn exclusion(measurement: &Measurement, pipe: &Pipe, budget: &Budget) -> Option<Exclusion> {
     if measurement.command.is_none() {
         return Some(Exclusion::ComparisonOnly);
@@ -371,7 +377,8 @@ fn reads(measurement: &Measurement, pipe: &Pipe, budget: &Budget) -> Option<Read
     })
 }
 
-/// Whether `a` is at least as small and as fast as `b`, and better in one of both. Nothing is faster than no work.
+/// Whether `a` is at least as small and as fast as `b`, and better in one of the two. A row without
+/// work is faster than all others.
 fn dominates(a: &Row, b: &Row) -> bool {
     let speed =
         |row: &Row| if row.plain { f64::INFINITY } else { row.speed.map_or(0.0, |speed| speed.median) };
@@ -379,10 +386,10 @@ fn dominates(a: &Row, b: &Row) -> bool {
     a.excluded.is_none() && no_worse && (a.ratio > b.ratio || speed(a) > speed(b))
 }
 
-/// The usable row among the wanted that delivers most, and those that are a tie with it, in order.
+/// The usable wanted rows that deliver most: the best one and those tied with it, in order.
 fn best_rows(rows: &[Row], wanted: impl Fn(&Row) -> bool) -> Vec<usize> {
     let usable = || (0..rows.len()).filter(|i| rows[*i].excluded.is_none() && wanted(&rows[*i]));
-    // Of equal rows the first one.
+    // Of equal rows, the first one is the best.
     let best =
         usable().max_by(|a, b| compare(rows[*a].delivered.median, rows[*b].delivered.median).then(b.cmp(a)));
     let Some(best) = best.map(|i| rows[i].delivered.median) else { return Vec::new() };
@@ -392,7 +399,7 @@ fn best_rows(rows: &[Row], wanted: impl Fn(&Row) -> bool) -> Vec<usize> {
 fn break_tie(rows: &[Row], tied: &[usize]) -> Option<usize> {
     let largest = tied.iter().map(|i| rows[*i].ratio).max_by(|a, b| compare(*a, *b))?;
     let small = tied.iter().copied().filter(|i| rows[*i].ratio >= largest * (1.0 - SAME_SIZE));
-    // `min_by_key` keeps the first of equal ones.
+    // `min_by_key` returns the first of equal elements.
     small.min_by_key(|i| rows[*i].cores)
 }
 

@@ -1,7 +1,7 @@
-//! A plan as a page: one self-contained HTML file without scripts and without requests.
+//! The plan as a self-contained HTML page, without scripts and without requests.
 //!
-//! The page is well-formed XML, so that tests can parse it. Charts exist in two sizes, for wide and narrow screens;
-//! colors are those of the reader's light or dark scheme.
+//! The page is well-formed XML, so that tests can parse it. Each chart has two sizes, for wide and
+//! narrow screens. Colors follow the reader's light or dark scheme.
 
 mod axis;
 mod bars;
@@ -22,7 +22,8 @@ use markup::escape;
 
 const STYLE: &str = include_str!("report/style.css");
 
-/// What a report says about the measurements besides their results. All of it is text as it shall be read.
+/// Facts about the measurements that a report shows besides their results. All fields are displayed
+/// unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Context {
     /// Name of the data: a file or folder.
@@ -48,13 +49,13 @@ struct Size {
     width: f64,
     height: f64,
     narrow: bool,
-    /// Most characters of a label.
+    /// Maximum number of characters of a label.
     label_chars: usize,
 }
 
 const WIDE: Size = Size { width: 940.0, height: 460.0, narrow: false, label_chars: 34 };
 const NARROW: Size = Size { width: 350.0, height: 380.0, narrow: true, label_chars: 16 };
-/// Height of the chart of threads, as a part of that of ratio and speed.
+/// Height of the chart of threads, relative to the chart of ratio and speed.
 const FLAT: f64 = 0.68;
 
 impl Size {
@@ -88,12 +89,12 @@ pub fn html(plan: &Plan, context: &Context) -> String {
     page
 }
 
-/// A plan as the charts of speed draw it: each direction has charts of its own.
+/// The plan for the charts of one direction.
 struct View {
     plan: Plan,
-    /// Ends the headings.
+    /// Appended to headings.
     heading: String,
-    /// Ends the names of elements.
+    /// Appended to the IDs of elements.
     suffix: String,
 }
 
@@ -110,7 +111,7 @@ fn views(plan: &Plan) -> Vec<View> {
     [Direction::Read, Direction::Write].map(view).into()
 }
 
-/// Two sections side by side on wide screens. Either may be empty.
+/// Puts two sections side by side on wide screens. Either may be empty.
 fn pair(left: &str, right: &str) -> String {
     format!("<div class=\"pair\">\n{left}{right}</div>\n")
 }
@@ -184,7 +185,7 @@ fn figure(html: &mut String, name: &str, number: &str, unit: &str, remark: &str)
     );
 }
 
-/// Number and unit of `3.4 GB/s`.
+/// Splits `3.4 GB/s` into its number and its unit.
 fn split(text: &str) -> (String, String) {
     let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
     (number.into(), unit.into())
@@ -193,7 +194,7 @@ fn split(text: &str) -> (String, String) {
 fn bound_text(plan: &Plan, row: &Row) -> String {
     let plain = units::rate(plan.pipe.rate);
     match (row.plain, row.bound) {
-        (true, _) => "all that the pipe has".into(),
+        (true, _) => "the rate of the pipe".into(),
         (_, Bound::Pipe) => format!("pipe saturated; {plain} stored plainly"),
         (_, Bound::Cores | Bound::Memory) => format!("bound by cores; {plain} stored plainly"),
     }
@@ -217,8 +218,8 @@ fn pareto_section(View { plan, heading, suffix }: &View) -> String {
         return String::new();
     }
     format!(
-        "<section>\n<h2>Ratio and speed{heading}</h2>\n<p>A pipe of compressed data needs a decoder or encoder as fast as its rate \
-         times the ratio: the dashed line. Above it the pipe is the limit, below it the cores are.</p>\n<figure>\n{charts}\
+        "<section>\n<h2>Ratio and speed{heading}</h2>\n<p>The dashed line is the speed that a decoder or encoder needs: the \
+         rate of the pipe times the ratio. Above it the pipe is the limit, below it the cores are.</p>\n<figure>\n{charts}\
          <figcaption class=\"legend\"><span class=\"key winner\">chosen</span> <span class=\"key tie\">tie</span> \
          <span class=\"key on-front\">Pareto front</span> <span class=\"key other\">other</span> \
          <span class=\"key excluded\">excluded</span> <span class=\"key dash\">required speed</span></figcaption>\n\
@@ -246,7 +247,7 @@ fn scaling_section(View { plan, heading, suffix }: &View) -> String {
         return String::new();
     }
     format!(
-        "<section>\n<h2>Threads{heading}</h2>\n<p>Speed of several threads together, as measured.</p>\n<figure>\n{charts}</figure>\n\
+        "<section>\n<h2>Threads{heading}</h2>\n<p>Measured speed of several threads together.</p>\n<figure>\n{charts}</figure>\n\
          </section>\n"
     )
 }
@@ -293,11 +294,11 @@ fn machine_section(context: &Context) -> String {
 fn method_section(plan: &Plan) -> String {
     let percent = |part: f64| part * 100.0;
     format!(
-        "<section>\n<h2>How it is decided</h2>\n<p>A candidate delivers the lower of two rates: {} times its \
-         ratio, and its measured speed on {}. The one that delivers most is chosen. Of both directions the slower \
-         one counts. Candidates within {:.0} % of it are a tie: the smallest wins, where sizes within {:.0} % are equal, then \
-         the one with fewer busy cores, then the first.</p>\n<p>Between measured numbers of threads speeds are interpolated; \
-         beyond them they are estimates, and marked so.</p>\n</section>\n",
+        "<section>\n<h2>How the plan is made</h2>\n<p>A candidate delivers the lower of two rates: {} times its \
+         ratio, and its measured speed on {}. The candidate that delivers most is chosen. If both directions are used, \
+         the slower one counts. Candidates within {:.0} % of the best are tied: the smallest wins, where sizes within {:.0} % \
+         count as equal, then the one with fewer busy cores, then the first.</p>\n<p>Speeds between measured numbers of \
+         threads are interpolated. Speeds beyond them are estimates, and marked as such.</p>\n</section>\n",
         units::rate(plan.pipe.rate),
         units::cores(plan.budget.cores),
         percent(TIE),
@@ -313,7 +314,7 @@ fn is_tie(plan: &Plan, i: usize) -> bool {
     plan.ties.contains(&i)
 }
 
-/// The settings, which name the engine or its codec.
+/// The short name of a row: its settings, which name the engine or its codec.
 fn short_name(row: &Row) -> &str {
     &row.measurement.settings
 }

@@ -6,15 +6,15 @@ use crate::pipe::Direction;
 use crate::plan::{Bound, Exclusion, Flow, Plan, Row, Saturation};
 use crate::units::{cores, rate, ratio, size, time};
 
-/// Ties that are named; more are counted.
+/// Maximum number of tied candidates that are named; others are counted.
 const MAX_NAMED: usize = 3;
-/// Spreads from this part of the rate on are said.
+/// Smallest relative spread worth mentioning.
 const SAID_SPREAD: f64 = 0.1;
-/// Data compresses from this ratio on.
+/// Ratio from which data counts as compressible.
 const COMPRESSES: f64 = 1.02;
 
 impl Plan {
-    /// One sentence: the winner and why.
+    /// The plan in one sentence: the winner and the reason.
     pub fn sentence(&self) -> String {
         match self.winner() {
             None => self.nothing_usable(),
@@ -23,8 +23,8 @@ impl Plan {
         }
     }
 
-    /// The sentence of a candidate that is used whatever else there is: with how much it lacks to saturate the pipe, and followed
-    /// by another one if speeds are estimates.
+    /// The sentence about a candidate that is used in any case. It says how much the candidate
+    /// lacks to saturate the pipe. A second sentence follows if speeds are estimates.
     pub fn sentence_of(&self, row: &Row) -> String {
         let mut said = self.use_candidate(row);
         let short = (row.shortfall() * 100.0).round();
@@ -38,7 +38,8 @@ impl Plan {
         }
     }
 
-    /// Sentences that a reader needs to judge the plan: uncertainty, ties, what memory costs, random reads.
+    /// Sentences that a reader needs to judge the plan: about uncertainty, ties, memory and random
+    /// reads.
     pub fn notes(&self) -> Vec<String> {
         let winner = self.winner();
         let said = [
@@ -76,7 +77,7 @@ impl Plan {
         }
     }
 
-    /// `, 2.1x as much as stored plainly`.
+    /// The comparison with storing plainly, such as `, 2.1x as much as stored plainly`.
     fn compared_with_plain(&self, flow: &Flow) -> String {
         let part = flow.delivered.median / self.pipe.rate;
         if part >= 1.01 {
@@ -97,7 +98,8 @@ impl Plan {
         );
         let usable = || self.rows.iter().filter(|row| !row.plain && row.excluded.is_none());
         let smallest = usable().max_by(|a, b| a.ratio.total_cmp(&b.ratio));
-        // What comes closest of those that compress: a copy in an archive is as fast, and no smaller.
+        // Names the closest candidate that compresses: a copy in an archive is as fast, but no
+        // smaller.
         let compressing = usable().filter(|row| row.ratio >= COMPRESSES);
         let closest = compressing.max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median));
         match (closest, smallest) {
@@ -135,7 +137,7 @@ impl Plan {
         let threads = row.curve.as_ref()?.max_threads();
         row.extrapolated.then(|| {
             format!(
-                "Speeds on {} are estimates: {threads} threads at most were measured.",
+                "Speeds on {} are estimates: at most {threads} threads were measured.",
                 cores(self.budget.cores)
             )
         })
@@ -163,7 +165,7 @@ impl Plan {
         let best = excluded.max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median))?;
         let why = best.excluded.filter(|_| best.delivered.median > delivered)?;
         Some(format!(
-            "Memory is what is lacking: {} would deliver {}, but {why}.",
+            "Memory is the limit: {} would deliver {}, but {why}.",
             best.measurement.settings,
             rate(best.delivered.median)
         ))
@@ -181,7 +183,7 @@ impl Plan {
         ))
     }
 
-    /// `nvme-4.0 (7 GB/s)`, or the rate alone.
+    /// The pipe in words: `nvme-4.0 (7 GB/s)`, or its rate alone.
     fn pipe_name(&self) -> String {
         let known = crate::pipe::PRESETS.iter().any(|preset| preset.0 == self.pipe.name);
         match known {
@@ -199,7 +201,7 @@ fn verb(direction: Direction) -> &'static str {
     }
 }
 
-/// `2.1x smaller`.
+/// A ratio in words, such as `2.1x smaller`.
 fn smaller(value: f64) -> String {
     match value {
         value if value >= 1.0 => format!("{} smaller", ratio(value)),
@@ -207,7 +209,7 @@ fn smaller(value: f64) -> String {
     }
 }
 
-/// What it would take to saturate the pipe.
+/// The number of cores that would saturate the pipe, in words.
 fn lacking(saturation: Option<Saturation>) -> String {
     match saturation {
         Some(saturation) => {

@@ -1,21 +1,21 @@
-//! Numbers as people read them: two or three digits and a unit.
+//! Formats numbers for people: two or three digits and a unit.
 
-/// Bytes per second in decimal units, as drives and networks state them: `3.4 GB/s`.
+/// Formats bytes per second in decimal units, as for drives and networks: `3.4 GB/s`.
 pub fn rate(bytes_per_second: f64) -> String {
     with_unit(bytes_per_second, 1000.0, &["B/s", "kB/s", "MB/s", "GB/s", "TB/s"])
 }
 
-/// Bytes of memory or of a file in binary units: `1.5 MiB`.
+/// Formats bytes of memory or of a file in binary units: `1.5 MiB`.
 pub fn size(bytes: u64) -> String {
     with_unit(bytes as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
-/// Seconds: `12.4 us`, `3.4 ms`.
+/// Formats seconds: `12.4 us`, `3.4 ms`.
 pub fn time(seconds: f64) -> String {
     with_unit(seconds * 1e9, 1000.0, &["ns", "us", "ms", "s"])
 }
 
-/// A ratio: `1.04x`, `2.1x`, `110x`.
+/// Formats a ratio: `1.04x`, `2.1x`, `110x`.
 pub fn ratio(ratio: f64) -> String {
     match ratio {
         r if r < 1.995 => format!("{r:.2}x"),
@@ -24,7 +24,7 @@ pub fn ratio(ratio: f64) -> String {
     }
 }
 
-/// `1 core`, `2 cores`.
+/// Formats a number of cores: `1 core`, `2 cores`.
 pub fn cores(count: usize) -> String {
     match count {
         1 => "1 core".into(),
@@ -34,7 +34,7 @@ pub fn cores(count: usize) -> String {
 
 fn with_unit(mut value: f64, step: f64, units: &[&str]) -> String {
     let mut unit = 0;
-    // From 999.5 on, rounding would print `1000`.
+    // Values of 999.5 and more would be rounded to `1000`, so they get the next unit.
     while value.abs() >= step - 0.5 && unit + 1 < units.len() {
         value /= step;
         unit += 1;

@@ -1,8 +1,8 @@
 //! Detects whether standard input and output were closed when the program started (`<&-`, `>&-`).
 //!
-//! Rust's runtime opens `/dev/null` in the place of closed streams before `main`, and afterwards that
-//! cannot be distinguished from a `/dev/null` that the caller passed. So a function that the loader
-//! calls before the runtime starts looks at the descriptors.
+//! Rust's runtime opens `/dev/null` in the place of closed streams before `main`, and afterwards
+//! that cannot be distinguished from a `/dev/null` that the caller passed. So a function that the
+//! loader calls before the runtime starts looks at the descriptors.
 
 use std::io;
 
@@ -49,14 +49,14 @@ mod unix {
 
     extern "C" fn look() {
         for (descriptor, closed) in (0..).zip(&CLOSED) {
-            // SAFETY: F_GETFD takes no third argument and changes nothing. For a descriptor that is not
-            // open, `fcntl` returns an error.
+            // SAFETY: F_GETFD takes no third argument and changes nothing. For a descriptor that is
+            // not open, `fcntl` returns an error.
             closed.store(unsafe { fcntl(descriptor, F_GETFD) } == -1, Ordering::Relaxed);
         }
     }
 
-    // SAFETY: the loader calls each function of this section once, before `main`. `look` uses nothing
-    // of Rust's runtime.
+    // SAFETY: the loader calls each function of this section once, before `main`. `look` uses
+    // nothing of Rust's runtime.
     #[used]
     #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
     #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
@@ -82,8 +82,8 @@ mod windows {
     /// A program that is started without a stream has no handle, or one that was closed before. The
     /// standard library reports no error when lines are written to either.
     fn is_closed(stream: &(impl AsHandle + AsRawHandle)) -> bool {
-        /// `INVALID_HANDLE_VALUE`. Duplicating it succeeds, since the number is also the handle of this
-        /// process.
+        /// `INVALID_HANDLE_VALUE`. Duplicating it succeeds, since the number is also the handle of
+        /// this process.
         const INVALID: isize = -1;
         let handle = stream.as_raw_handle();
         handle.is_null() || handle as isize == INVALID || stream.as_handle().try_clone_to_owned().is_err()

@@ -16,7 +16,8 @@ fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set())
 }
 
-/// The subcommands without subcommands of their own, by name (`rice encode`), in the order of the help.
+/// The subcommands without subcommands of their own, by name (`rice encode`), in the order of the
+/// help.
 fn leaves() -> Vec<(String, Command)> {
     fn visit(command: &Command, path: &str, found: &mut Vec<(String, Command)>) {
         for sub in shown(command) {

@@ -40,7 +40,8 @@ impl CliError {
         CliError::io(format!("{context} {}", path.display()))
     }
 
-    /// Converts an engine's read or write error, with the operating system's reason if there is one.
+    /// Converts an engine's read or write error, with the operating system's reason if there is
+    /// one.
     pub(crate) fn system(error: Error) -> Self {
         let reason = match error.os {
             Some(number) => io::Error::from_raw_os_error(number.get()),

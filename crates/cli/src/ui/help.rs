@@ -1,9 +1,9 @@
 //! Joins the lines of the text below the options of `--help`, so that clap alone wraps them.
 //!
-//! The source wraps that text by hand. As in doc comments, a paragraph ends at a blank line, and its
-//! lines are joined; clap wraps them to the width of the terminal. In lists (examples, exit statuses)
-//! each line is an item and stays a line. The description of an item that is too wide for a narrow
-//! terminal moves to a line of its own.
+//! The source wraps that text by hand. As in doc comments, a paragraph ends at a blank line, and
+//! its lines are joined; clap wraps them to the width of the terminal. In lists (examples, exit
+//! statuses) each line is an item and stays a line. The description of an item that is too wide for
+//! a narrow terminal moves to a line of its own.
 
 use clap::Command;
 

@@ -84,8 +84,8 @@ fn id_at(path: &Path) -> Option<FileId> {
     has_content(found.file_type()).then(|| FileId::at(path).ok())?
 }
 
-/// Whether writing to a file of this type overwrites what can be read from it. A terminal, a pipe and
-/// `/dev/null` keep nothing.
+/// Whether writing to a file of this type overwrites what can be read from it. A terminal, a pipe
+/// and `/dev/null` keep nothing.
 fn has_content(kind: FileType) -> bool {
     #[cfg(unix)]
     if std::os::unix::fs::FileTypeExt::is_block_device(&kind) {

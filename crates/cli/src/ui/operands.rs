@@ -50,7 +50,9 @@ pub(crate) fn read_stdin(files: &[PathBuf]) -> bool {
 /// Refuses compressed data from or to a terminal.
 pub(crate) fn refuse_terminal(from_stdin: bool, to_stdout: bool) -> Result<(), &'static str> {
     if to_stdout && stdout().is_terminal() {
-        return Err("compressed data is not written to a terminal; -o FILE writes it to a file, -f forces it");
+        return Err(
+            "compressed data is not written to a terminal; -o FILE writes it to a file, -f forces it",
+        );
     }
     if from_stdin && stdin().is_terminal() {
         return Err("compressed data is not read from a terminal; name a file, or force it with -f");
@@ -71,8 +73,8 @@ pub(crate) struct Arguments<'a> {
 pub(crate) type FoundOperand = Result<Operand, (String, CliError)>;
 
 impl<'a> Arguments<'a> {
-    /// The operands in groups. Those of a group can be processed in parallel, since none is the output
-    /// of another: a group is a folder, or files whose names differ without their suffixes.
+    /// The operands in groups. Those of a group can be processed in parallel, since none is the
+    /// output of another: a group is a folder, or files whose names differ without their suffixes.
     pub(crate) fn groups(&self) -> Vec<Box<dyn Iterator<Item = FoundOperand> + 'a>> {
         let mut groups: Vec<Box<dyn Iterator<Item = FoundOperand> + 'a>> = Vec::new();
         let mut group = Vec::new();
@@ -92,7 +94,8 @@ impl<'a> Arguments<'a> {
                 continue;
             }
             let name = self.without_suffixes(path);
-            // A file that is named twice is processed twice, the second time as the first time left it.
+            // A file that is named twice is processed twice, the second time as the first time left
+            // it.
             if seen.contains(&name) {
                 end(&mut group, None);
                 seen.clear();

@@ -83,8 +83,8 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// Creates the file at `path`, which must not exist unless `overwrite`. An existing device or pipe
-    /// is written to directly, and a link is followed. A file that is being read is refused.
+    /// Creates the file at `path`, which must not exist unless `overwrite`. An existing device or
+    /// pipe is written to directly, and a link is followed. A file that is being read is refused.
     pub(crate) fn at(path: &Path, overwrite: bool) -> Result<Output, CliError> {
         inputs::refuse(path)?;
         signals::remove_temporaries_on_signal();
@@ -106,8 +106,9 @@ impl Output {
         }
     }
 
-    /// Gives a file the times of its source, or `modified` instead, and on commit the source's owner and
-    /// mode. With `durable` the commit also syncs its bytes and name, so that the source may be deleted.
+    /// Gives a file the times of its source, or `modified` instead, and on commit the source's
+    /// owner and mode. With `durable` the commit also syncs its bytes and name, so that the source
+    /// may be deleted.
     pub(crate) fn take_over(
         &mut self,
         source: Option<&Metadata>,
@@ -163,8 +164,8 @@ impl Write for Output {
     }
 }
 
-/// Commits files together, since syncing many takes little longer than syncing one. Returns a result
-/// for each output, in order, with the name of a file.
+/// Commits files together, since syncing many takes little longer than syncing one. Returns a
+/// result for each output, in order, with the name of a file.
 pub(crate) fn commit_all(outputs: Vec<Output>) -> Vec<Result<Option<PathBuf>, CliError>> {
     let mut files = Vec::new();
     let names: Vec<Option<PathBuf>> = outputs

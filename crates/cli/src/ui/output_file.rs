@@ -1,4 +1,5 @@
-//! Outputs that replace their sources: checks first, then the commit, then the deletion of the sources.
+//! Outputs that replace their sources: checks first, then the commit, then the deletion of the
+//! sources.
 
 use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
@@ -84,9 +85,9 @@ pub(crate) struct FinishedOutput {
 }
 
 impl FinishedOutput {
-    /// The output made from `input`, whose path is `source` unless it is standard input. The output gets
-    /// the attributes of its source, or `modified` as its time. With `deletes` the source is deleted after
-    /// the commit if the output is a regular file.
+    /// The output made from `input`, whose path is `source` unless it is standard input. The output
+    /// gets the attributes of its source, or `modified` as its time. With `deletes` the source is
+    /// deleted after the commit if the output is a regular file.
     pub(crate) fn new(
         mut output: Output,
         source: Option<&Path>,
@@ -150,13 +151,14 @@ pub(crate) struct Work<D> {
 /// Bytes of sources to delete after which their outputs are synced to the disk, together.
 const BATCH_BYTES: u64 = 64 << 20;
 
-/// Maximum number of outputs of a batch. Open files limit it: each output takes one, and its folder another.
+/// Maximum number of outputs of a batch. Open files limit it: each output takes one, and its folder
+/// another.
 fn batch_files() -> usize {
     linerate_io::Folder::max_open_folders().min(512)
 }
 
-/// Processes operands on several threads and commits their outputs. Calls `report` with each result, in
-/// the order of the operands.
+/// Processes operands on several threads and commits their outputs. Calls `report` with each
+/// result, in the order of the operands.
 pub(crate) fn each<O: Send, D: Send>(
     threads: usize,
     operands: impl Iterator<Item = O>,
@@ -261,8 +263,8 @@ mod tests {
 
     use super::*;
 
-    /// Reads `source`, calls `meanwhile` on it, commits the output and deletes the source. Returns the
-    /// warning, and whether the source still exists.
+    /// Reads `source`, calls `meanwhile` on it, commits the output and deletes the source. Returns
+    /// the warning, and whether the source still exists.
     fn replaced(meanwhile: impl FnOnce(&Path)) -> (Option<String>, bool) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let source = folder.path().join("source");

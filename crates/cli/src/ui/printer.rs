@@ -103,7 +103,8 @@ pub(crate) fn stdout_failed() -> bool {
     STDOUT_FAILED.load(Ordering::Relaxed)
 }
 
-/// Prints a line of regular output. A closed pipe ends the program; the first other error is printed.
+/// Prints a line of regular output. A closed pipe ends the program; the first other error is
+/// printed.
 pub(crate) fn to_stdout(line: impl Display) {
     let written = closed::check_stdout().and_then(|()| writeln!(io::stdout(), "{}", one_line(&line)));
     match written.map_err(CliError::stdout_write) {
@@ -114,7 +115,8 @@ pub(crate) fn to_stdout(line: impl Display) {
     }
 }
 
-/// Prints a line to standard error. Errors are ignored, since they cannot be reported anywhere else.
+/// Prints a line to standard error. Errors are ignored, since they cannot be reported anywhere
+/// else.
 pub(crate) fn to_stderr(line: impl Display) {
     let _ = writeln!(io::stderr(), "{}", one_line(&line));
 }

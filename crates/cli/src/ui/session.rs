@@ -1,4 +1,5 @@
-//! The run of `gzip` and `zstd` over several operands: processes each, commits its output, prints its result.
+//! The run of `gzip` and `zstd` over several operands: processes each, commits its output, prints
+//! its result.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -59,8 +60,8 @@ impl<T> FileSummary<T> {
         FileSummary { name: operand.name(), output: None, seconds: 0.0, warnings: Vec::new(), totals }
     }
 
-    /// The line of `-v`. `bytes` says how many were read and written; `content` is their uncompressed
-    /// number, for the speed.
+    /// The line of `-v`. `bytes` says how many were read and written; `content` is their
+    /// uncompressed number, for the speed.
     pub(crate) fn line(&self, bytes: &str, content: u64) -> String {
         let rate = content as f64 / 1e6 / self.seconds.max(1e-9);
         let target = self.output.as_ref().map(|path| format!(" -> {}", path.display())).unwrap_or_default();
@@ -89,9 +90,9 @@ impl Session {
         Session { printer, exit_status: ExitStatus::default() }
     }
 
-    /// Processes operands on several threads. `threads` is called only if there may be several operands.
-    /// The second argument of `work` is whether the operand is processed alone. Calls `done` with each
-    /// result, in the order of the operands, after printing its warnings.
+    /// Processes operands on several threads. `threads` is called only if there may be several
+    /// operands. The second argument of `work` is whether the operand is processed alone. Calls
+    /// `done` with each result, in the order of the operands, after printing its warnings.
     pub(crate) fn process<T: Send>(
         &mut self,
         threads: impl Fn() -> usize,
@@ -147,8 +148,8 @@ impl Session {
 /// Files up to this size are processed by one thread.
 const SMALL: u64 = 1 << 20;
 
-/// Waits until no other large file is processed, since a large one uses all threads. Returns `None` for
-/// a small file, and for one that is processed alone.
+/// Waits until no other large file is processed, since a large one uses all threads. Returns `None`
+/// for a small file, and for one that is processed alone.
 pub(crate) fn wait_for_turn(alone: bool, bytes: u64) -> Option<MutexGuard<'static, ()>> {
     static LARGE: Mutex<()> = Mutex::new(());
     (!alone && bytes > SMALL).then(|| lock(&LARGE))

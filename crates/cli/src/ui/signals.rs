@@ -62,8 +62,8 @@ fn not_ignored<const N: usize>(signals: [i32; N]) -> impl Iterator<Item = i32> {
     signals.into_iter().filter(move |signal| mask >> (signal - 1) & 1 == 0)
 }
 
-/// Runs work that the first signal cancels. If one arrived, ends the program by that signal afterwards,
-/// when the work has removed its incomplete files.
+/// Runs work that the first signal cancels. If one arrived, ends the program by that signal
+/// afterwards, when the work has removed its incomplete files.
 pub(crate) fn cancellable<T>(work: impl FnOnce(&CancelToken) -> T) -> T {
     let cancel = CancelToken::on_signal();
     let result = work(&cancel);
@@ -71,8 +71,8 @@ pub(crate) fn cancellable<T>(work: impl FnOnce(&CancelToken) -> T) -> T {
     result
 }
 
-/// Cancelled by the first signal, so that work can stop and clean up. A second signal ends the program
-/// at once.
+/// Cancelled by the first signal, so that work can stop and clean up. A second signal ends the
+/// program at once.
 pub(crate) struct CancelToken {
     /// The number of the signal; 0 until one arrives.
     signal: Arc<AtomicUsize>,
@@ -81,8 +81,8 @@ pub(crate) struct CancelToken {
 }
 
 impl CancelToken {
-    /// A token that SIGHUP, SIGINT and SIGTERM cancel from now on; on Windows, Ctrl+C, Ctrl+Break and
-    /// the closing of the console do.
+    /// A token that SIGHUP, SIGINT and SIGTERM cancel from now on; on Windows, Ctrl+C, Ctrl+Break
+    /// and the closing of the console do.
     pub(crate) fn on_signal() -> CancelToken {
         let cancel = CancelToken { signal: Arc::default(), cancelled: Arc::default() };
         #[cfg(any(unix, windows))]
@@ -118,8 +118,8 @@ impl CancelToken {
 fn register(signal: &Arc<AtomicUsize>, cancelled: &Arc<AtomicBool>) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     for number in not_ignored([SIGHUP, SIGINT, SIGTERM]) {
-        // A signal that cannot be registered ends the program, as by default. The order matters: when the
-        // first signal arrives, `cancelled` is not yet set.
+        // A signal that cannot be registered ends the program, as by default. The order matters:
+        // when the first signal arrives, `cancelled` is not yet set.
         let _ = signal_hook::flag::register_conditional_default(number, Arc::clone(cancelled))
             .and_then(|_| signal_hook::flag::register(number, Arc::clone(cancelled)))
             .and_then(|_| signal_hook::flag::register_usize(number, Arc::clone(signal), number as usize));
@@ -153,8 +153,8 @@ fn cancel_all() -> bool {
     any
 }
 
-/// Ends the program by SIGPIPE without a message, as a closed pipe ends other programs. Rust's runtime
-/// ignores that signal, so that writing has returned an error instead.
+/// Ends the program by SIGPIPE without a message, as a closed pipe ends other programs. Rust's
+/// runtime ignores that signal, so that writing has returned an error instead.
 pub(crate) fn exit_by_sigpipe() -> ! {
     #[cfg(unix)]
     let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);

@@ -1,5 +1,5 @@
-//! Parses sizes and counts on the command line: numbers, optionally with K, M or G in either case. K is
-//! 1024 in sizes and 1000 in counts; M and G are the square and the cube of K.
+//! Parses sizes and counts on the command line: numbers, optionally with K, M or G in either case.
+//! K is 1024 in sizes and 1000 in counts; M and G are the square and the cube of K.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -23,8 +23,9 @@ pub(crate) fn range(text: &str) -> Result<Range<u64>, String> {
 /// The parser of a count within a range.
 pub(crate) fn count(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String> + Clone {
     move |text| {
-        let count = scaled(text, 1000, &[])
-            .ok_or_else(|| format!("`{text}` is not a count; give a whole number, optionally with K, M or G"))?;
+        let count = scaled(text, 1000, &[]).ok_or_else(|| {
+            format!("`{text}` is not a count; give a whole number, optionally with K, M or G")
+        })?;
         count.filter(|count| range.contains(count)).ok_or_else(|| match *range.end() {
             u64::MAX => format!("`{text}` is not a count of {} or more", range.start()),
             end => format!("`{text}` is not a count from {} to {end}", range.start()),
@@ -32,8 +33,9 @@ pub(crate) fn count(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, 
     }
 }
 
-/// Parses a number and multiplies it by the power of `base` that its suffix means: K, M, G or one of
-/// `more`. Returns `None` if `text` is no such number, and `Some(None)` if the product exceeds 64 bits.
+/// Parses a number and multiplies it by the power of `base` that its suffix means: K, M, G or one
+/// of `more`. Returns `None` if `text` is no such number, and `Some(None)` if the product exceeds
+/// 64 bits.
 fn scaled(text: &str, base: u64, more: &[&str]) -> Option<Option<u64>> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let suffix = text[digits.len()..].to_ascii_uppercase();

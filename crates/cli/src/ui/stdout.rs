@@ -11,7 +11,8 @@ pub(crate) struct StdoutLines(BufWriter<Box<dyn Write>>);
 
 impl StdoutLines {
     pub(crate) fn new() -> Result<StdoutLines, CliError> {
-        // A Windows console interprets bytes by its code page; the standard library passes it UTF-16.
+        // A Windows console interprets bytes by its code page; the standard library passes it
+        // UTF-16.
         let lines: Box<dyn Write> = match cfg!(windows) && stdout().is_terminal() {
             true => Box::new(stdout()),
             false => Box::new(output::stdout()?),

@@ -35,8 +35,8 @@ impl ThreadArgs {
 /// Name of the argument.
 const THREADS: &str = "threads";
 
-// Written by hand because `derive` cannot distinguish the default from the same number on the command
-// line.
+// Written by hand because `derive` cannot distinguish the default from the same number on the
+// command line.
 impl clap::Args for ThreadArgs {
     fn augment_args(command: clap::Command) -> clap::Command {
         let arg = clap::Arg::new(THREADS).short('p').long(THREADS).value_name("N").help(HELP);
@@ -70,8 +70,8 @@ const ONE_THREAD: u64 = 64 << 10;
 pub(crate) struct Threads(usize);
 
 impl Threads {
-    /// The number of threads. The number of cores is looked up once, and only when it is needed: Linux
-    /// keeps it in several files.
+    /// The number of threads. The number of cores is looked up once, and only when it is needed:
+    /// Linux keeps it in several files.
     pub(crate) fn count(self) -> usize {
         static CORES: OnceLock<usize> = OnceLock::new();
         match self.0 {

@@ -9,8 +9,8 @@ use crate::ui::error::CliError;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct WaitArgs {
-    /// Wait while another process is changing the file, at most SECONDS if given; without this option
-    /// such a file is refused
+    /// Wait while another process is changing the file, at most SECONDS if given; without this
+    /// option such a file is refused
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
     wait: Option<Option<u64>>,
 }

@@ -8,8 +8,8 @@ use crate::ui::error::CliError;
 /// A file, or a folder that could not be read.
 pub(crate) type Found = Result<PathBuf, (PathBuf, CliError)>;
 
-/// Returns every regular file below `folder`, sorted by name. Links are not followed. Each folder is
-/// read completely before its files are processed, so that their outputs are not found.
+/// Returns every regular file below `folder`, sorted by name. Links are not followed. Each folder
+/// is read completely before its files are processed, so that their outputs are not found.
 pub(crate) fn files_below(folder: &Path) -> impl Iterator<Item = Found> {
     let mut folders = vec![folder.to_owned()];
     let mut files = Vec::new().into_iter();

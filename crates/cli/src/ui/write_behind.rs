@@ -20,8 +20,8 @@ pub(crate) trait Target {
     /// Writes bytes.
     fn put(&mut self, bytes: &[u8]) -> Result<(), CliError>;
 
-    /// Writes the first `len` bytes of a buffer. May replace it by another buffer of its size, with any
-    /// content.
+    /// Writes the first `len` bytes of a buffer. May replace it by another buffer of its size, with
+    /// any content.
     fn put_buffer(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<(), CliError> {
         self.put(&buffer[..len])
     }
@@ -133,8 +133,8 @@ mod tests {
 
     use super::*;
 
-    /// Writes `parts` by [`write_behind`], every third one with `put`, then fails if `fails`. Returns the
-    /// content of the file.
+    /// Writes `parts` by [`write_behind`], every third one with `put`, then fails if `fails`.
+    /// Returns the content of the file.
     fn written(parts: &[Vec<u8>], fails: bool) -> (Vec<u8>, Result<(), CliError>) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("out");

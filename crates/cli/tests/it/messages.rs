@@ -59,8 +59,17 @@ fn folder() -> Folder {
     folder.write("twice.json", b"{\"id\":\"a\"}\n{\"id\":\"a\"}\n");
     folder.write("text.json", b"{\"id\":\"a\"}\nnot JSON\n");
     folder.write("preset.zz", &[0x78, 0x20, 1, 2, 3, 4]);
-    for name in ["words.gz", "a.zst", "sound.rice", "nab.drc", "names.nx", "records.blocks", "all.pack", "history.sst", "sample.zst"]
-    {
+    for name in [
+        "words.gz",
+        "a.zst",
+        "sound.rice",
+        "nab.drc",
+        "names.nx",
+        "records.blocks",
+        "all.pack",
+        "history.sst",
+        "sample.zst",
+    ] {
         let whole = folder.read(name);
         let mut flipped = whole.clone();
         flipped[whole.len() / 2] ^= 0x10;

@@ -1,4 +1,4 @@
-//! An axis: values to pixels, and round values to mark.
+//! An axis of a chart: maps values to pixels, and chooses round values to mark.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// The pixel of a value; outside the axis the nearer end.
+    /// The pixel of a value. Values outside the axis are at the nearer end.
     pub(super) fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let part = match self.logarithmic {
@@ -25,7 +25,7 @@ impl Axis {
         self.from + part * (self.to - self.from)
     }
 
-    /// The value at a part of the axis from 0 to 1.
+    /// The value at `part` of the axis, from 0 to 1.
     pub(super) fn value(&self, part: f64) -> f64 {
         match self.logarithmic {
             true => self.low * (self.high / self.low).powf(part),
@@ -46,7 +46,7 @@ impl Axis {
         self.even(max)
     }
 
-    /// Draws lines across the chart from `left` to `right`, each with its rate before it.
+    /// Draws lines across the chart from `left` to `right`, and the rate before each line.
     pub(super) fn rate_grid(&self, svg: &mut String, max: usize, left: f64, right: f64) {
         for tick in self.ticks(max) {
             let at = self.at(tick);

@@ -1,4 +1,4 @@
-//! Bars: cores that saturate the pipe, and memory.
+//! The bar charts: cores that saturate the pipe, and memory.
 
 use std::fmt::Write as _;
 
@@ -7,12 +7,12 @@ use super::{is_tie, is_winner, short_name};
 use crate::plan::{Plan, Row};
 use crate::units;
 
-/// Bars of cores end at this many times the budget; longer ones are cut and say their number.
+/// Bars of cores end at this many times the budget. Longer bars are cut and show their number.
 const MAX_BUDGETS: f64 = 4.0;
-/// Bars of each chart: the table has all candidates.
+/// Maximum number of bars of a chart. The table has all candidates.
 const MAX_BARS: usize = 12;
 
-/// Cores that saturate the pipe, by candidate, as a table with bars.
+/// A table with bars of the cores that saturate the pipe, by candidate.
 pub(super) fn cores(plan: &Plan) -> String {
     let rows = shown(plan);
     let needed = |i: usize| plan.rows[i].saturation.map(|saturation| saturation.cores);
@@ -51,7 +51,7 @@ fn needed_text(cores: usize, extrapolated: bool) -> String {
     format!("{about}{cores}")
 }
 
-/// Memory by candidate, as a table with bars, or nothing if it is all zero.
+/// A table with bars of the memory of each candidate. Empty if all memory is zero.
 pub(super) fn memory(plan: &Plan) -> String {
     let rows = shown(plan);
     let limit = plan.budget.memory_per_stream.unwrap_or(0);
@@ -93,8 +93,9 @@ fn bar_row(html: &mut String, plan: &Plan, i: usize, track: &str, text: &str) {
     );
 }
 
-/// The rows that have bars: usable candidates with a speed, and such that only memory excludes, in the order of the
-/// input. Of too many the winner, ties and the front come first.
+/// The rows that have bars, in the order of the input: usable candidates with a speed, and
+/// candidates that only memory excludes. If there are too many, the winner, ties and the Pareto
+/// front come first.
 fn shown(plan: &Plan) -> Vec<usize> {
     let is_shown = |i: &usize| {
         let row = &plan.rows[*i];

@@ -1,4 +1,4 @@
-//! A chart of points and lines by itself, as an SVG file.
+//! A chart of points and lines as an SVG file.
 
 use std::fmt::Write as _;
 
@@ -74,7 +74,8 @@ impl Chart {
             let at: Vec<(f64, f64)> =
                 series.points.iter().map(|point| (x.at(point.0), y.at(point.1))).collect();
             let path: Vec<String> = at.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
-            // Viewers show the title under the pointer: a name that finds no place beside its points is not lost.
+            // Viewers show the title under the pointer, so a name without room beside its points is
+            // not lost.
             let _ = writeln!(svg, "<g><title>{}</title>", escape(&series.name));
             let _ = writeln!(svg, "<path fill=\"none\" stroke=\"{color}\" d=\"M{}\"/>", path.join("L"));
             for (x, y) in &at {
@@ -107,7 +108,7 @@ fn axis(values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Axis {
     }
 }
 
-/// A tick's number in few digits.
+/// Formats the number of a tick in few digits.
 fn number(value: f64) -> String {
     let text = if value.abs() >= 1e6 { format!("{:.4e}", value) } else { format!("{:.3}", value) };
     match text.contains('e') {

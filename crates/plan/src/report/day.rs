@@ -1,4 +1,4 @@
-//! A day of message streams as a page: sets of connections beside each other, hour by hour.
+//! A day of message streams as an HTML page, which compares sets of connections hour by hour.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ const TOP: f64 = 30.0;
 const BOTTOM: f64 = 44.0;
 /// Hours of a day.
 const HOURS: f64 = 24.0;
-/// Sets with a color of their own; further ones share them.
+/// Number of colors. With more sets, colors are used again.
 const COLORS: usize = 3;
 
 /// Messages of a set, an hour or an event.
@@ -27,9 +27,9 @@ pub struct Group {
     pub compressed: u64,
     /// Bytes of payloads.
     pub payload: u64,
-    /// Seconds of decoding.
+    /// Seconds to decode all messages.
     pub seconds: f64,
-    /// Seconds of decoding a message: median, 90, 99 and 99.9 %.
+    /// Seconds to decode a message: median, 90, 99 and 99.9 %.
     pub quantiles: [f64; 4],
 }
 
@@ -48,15 +48,15 @@ impl Group {
 /// A set of connections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Set {
-    /// Its name.
+    /// Name of the set.
     pub name: String,
-    /// All its messages.
+    /// All messages of the set.
     pub total: Group,
-    /// By hour of the day (UTC), in order; hours without messages are left out.
+    /// Messages by hour of the day (UTC), in order; hours without messages are left out.
     pub hours: Vec<(u8, Group)>,
-    /// By event, where payloads are known.
+    /// Messages by event, if payloads are known.
     pub events: Vec<(String, Group)>,
-    /// Records that were lost.
+    /// Number of records that were lost.
     pub dropped: u64,
 }
 
@@ -67,7 +67,7 @@ struct Chart {
     text: &'static str,
     value: fn(&Group) -> f64,
     unit: fn(f64) -> String,
-    /// Values of some hours are many times those of others.
+    /// Whether the axis is logarithmic, because values of hours differ by large factors.
     logarithmic: bool,
 }
 
@@ -83,7 +83,7 @@ const CHARTS: [Chart; 5] = [
     Chart {
         name: "tail",
         title: "Time of a message: 99 %",
-        text: "Ninety-nine of a hundred messages of an hour were decoded within this time.",
+        text: "99 % of the messages of an hour were decoded within this time.",
         value: |group| group.quantiles[2],
         unit: units::time,
         logarithmic: true,
@@ -99,7 +99,7 @@ const CHARTS: [Chart; 5] = [
     Chart {
         name: "ratio",
         title: "Ratio",
-        text: "Bytes of payload over compressed bytes.",
+        text: "Bytes of payload divided by compressed bytes.",
         value: Group::ratio,
         unit: units::ratio,
         logarithmic: false,
@@ -114,7 +114,7 @@ const CHARTS: [Chart; 5] = [
     },
 ];
 
-/// The day as one HTML page without scripts and without requests. `Context::data` is its title.
+/// The day as an HTML page without scripts and without requests. `Context::data` is its title.
 pub fn html(sets: &[Set], context: &Context) -> String {
     let mut page = super::head(&context.data);
     page.push_str("<main>\n");
@@ -128,9 +128,9 @@ pub fn html(sets: &[Set], context: &Context) -> String {
     page
 }
 
-const METHOD: &str = "<section>\n<h2>How to read it</h2>\n<p>Times are those of decoding, not of parsing, and of messages that \
-    were decoded. Quantiles are those of a histogram with steps of 0.1 %. Throughput is payload over time of decoding; the \
-    time between messages does not count. Hours are those of arrival.</p>\n</section>\n";
+const METHOD: &str = "<section>\n<h2>How to read this page</h2>\n<p>Times are for decoding, without parsing, of messages that were \
+    decoded. Quantiles are read from a histogram with steps of 0.1 %. Throughput is payload bytes divided by decoding time; \
+    the time between messages does not count. Hours are hours of arrival.</p>\n</section>\n";
 
 fn summary(sets: &[Set], context: &Context) -> String {
     let messages: u64 = sets.iter().map(|set| set.total.messages).sum();
@@ -183,7 +183,7 @@ fn chart_section(chart: &Chart, sets: &[Set]) -> String {
 fn svg(chart: &Chart, sets: &[Set], size: &Size) -> String {
     let values = || sets.iter().flat_map(|set| &set.hours).map(|(_, group)| (chart.value)(group));
     let high = values().fold(0.0, f64::max).max(f64::MIN_POSITIVE) * 1.08;
-    // Hours in which nothing was decoded have no place on a logarithmic axis.
+    // Hours without decoded messages are left out, since a logarithmic axis has no zero.
     let low = values().filter(|value| *value > 0.0).fold(high, f64::min) / 1.08;
     let low = if chart.logarithmic { low } else { 0.0 };
     let x = Axis { low: 0.0, high: HOURS, from: LEFT, to: size.width - RIGHT, logarithmic: false };
@@ -215,7 +215,7 @@ fn svg(chart: &Chart, sets: &[Set], size: &Size) -> String {
 }
 
 fn series(svg: &mut String, chart: &Chart, set: &Set, color: usize, x: &Axis, y: &Axis) {
-    // Values stand in the middle of their hour.
+    // A point is drawn in the middle of its hour.
     let points = || {
         set.hours
             .iter()
@@ -292,7 +292,7 @@ fn table_section(title: &str, first: &str, rows: &[(String, Group)]) -> String {
     html
 }
 
-/// A whole number with commas.
+/// Formats a whole number with commas.
 fn count(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut text = String::new();

@@ -1,11 +1,12 @@
-//! Places labels beside points so that none overlaps another one, a point or what else was drawn.
+//! Places labels beside points, so that no label overlaps another label, a point or another drawn
+//! shape.
 
-/// Width of a character, on average, at the charts' font size of 12 pixels.
+/// Average width of a character in pixels, at the charts' font size of 12 pixels.
 const CHAR_WIDTH: f64 = 6.5;
 const HEIGHT: f64 = 14.0;
-/// Distances of a label from its point that are tried in turn.
+/// Distances of a label from its point, in pixels, in the order in which they are tried.
 const DISTANCES: [f64; 3] = [9.0, 16.0, 26.0];
-/// Directions that are tried in turn: right, left, above, below, then the diagonals.
+/// Directions in the order in which they are tried: right, left, above, below, then the diagonals.
 const DIRECTIONS: [(f64, f64); 8] =
     [(1.0, 0.0), (-1.0, 0.0), (0.0, -1.0), (0.0, 1.0), (0.8, -0.8), (-0.8, -0.8), (0.8, 0.8), (-0.8, 0.8)];
 
@@ -39,20 +40,20 @@ impl Rect {
     }
 }
 
-/// A label that found its place.
+/// A label with its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placed {
-    /// Where its text begins, ends or has its middle, as `anchor` says.
+    /// Horizontal position of the text's beginning, middle or end, as `anchor` says.
     pub(super) x: f64,
-    /// The text's baseline.
+    /// Vertical position of the text's baseline.
     pub(super) y: f64,
-    /// SVG's `text-anchor`.
+    /// The attribute `text-anchor` of SVG.
     pub(super) anchor: &'static str,
-    /// Where a line from the point ends that shows what the label belongs to; near labels need none.
+    /// End of the line from the point to the label. `None` for a label near its point.
     pub(super) leader: Option<(f64, f64)>,
 }
 
-/// What is drawn already.
+/// The areas that are already drawn on.
 #[derive(Debug)]
 pub(super) struct Places {
     inside: Rect,
@@ -74,7 +75,7 @@ impl Places {
         self.lines.push(rect);
     }
 
-    /// A place for the text beside the point, which is then taken. `None` if there is none.
+    /// Finds a place for the text beside the point, and takes it. `None` if there is none.
     pub(super) fn place(&mut self, x: f64, y: f64, text: &str) -> Option<Placed> {
         let places =
             || DISTANCES.iter().flat_map(|d| DIRECTIONS.iter().map(move |(dx, dy)| (dx * d, dy * d)));
@@ -93,12 +94,12 @@ impl Places {
     }
 }
 
-/// Width of a text in pixels, rather too large.
+/// Estimated width of a text in pixels, which is rather too large than too small.
 pub(super) fn width(text: &str) -> f64 {
     text.chars().count() as f64 * CHAR_WIDTH
 }
 
-/// The label of that width with its near side, corner or edge at (x, y).
+/// A label of this width, whose nearest side or corner is at (x, y).
 fn beside(x: f64, y: f64, dx: f64, dy: f64, width: f64) -> (Placed, Rect) {
     let (left, anchor) = match dx {
         dx if dx > 0.0 => (x, "start"),
@@ -110,13 +111,14 @@ fn beside(x: f64, y: f64, dx: f64, dy: f64, width: f64) -> (Placed, Rect) {
         dy if dy < 0.0 => y - HEIGHT,
         _ => y - HEIGHT / 2.0,
     };
-    // The baseline is where descenders begin.
+    // The baseline is above the descenders.
     let near = dx.hypot(dy) < DISTANCES[1];
     let placed = Placed { x, y: top + HEIGHT - 3.5, anchor, leader: (!near).then_some((x, y)) };
     (placed, Rect { left, top, right: left + width, bottom: top + HEIGHT })
 }
 
-/// Moves positions in ascending order down or up so that neighbours are `gap` apart, within `low..=high` if they fit.
+/// Moves positions, which are in ascending order, so that neighbours are at least `gap` apart, and
+/// within `low..=high` if they fit.
 pub(super) fn spread_out(positions: &mut [f64], gap: f64, low: f64, high: f64) {
     let mut next = low;
     for position in positions.iter_mut() {
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn line_is_covered_only_if_needed() {
+    fn line_is_covered_only_if_no_other_place_is_free() {
         let mut places = Places::new(INSIDE);
         places.avoid(Rect { left: 205.0, top: 0.0, right: 400.0, bottom: 200.0 });
         assert_eq!(places.place(200.0, 100.0, "zstd").map(|placed| placed.anchor), Some("end"));

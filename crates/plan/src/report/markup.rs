@@ -1,7 +1,7 @@
-//! Text in markup. Names of files and settings are untrusted.
+//! Escapes text for markup, since names of files and settings are untrusted.
 
-/// Text as the content of an element or the value of a quoted attribute. Control characters, which XML forbids, and
-/// those that change the direction of text become U+FFFD.
+/// Escapes text for the content of an element or the value of a quoted attribute. Control
+/// characters, which XML forbids, and characters that change the direction of text become U+FFFD.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -22,7 +22,7 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// Text cut to `max` characters, with an ellipsis if it was longer.
+/// Cuts text to `max` characters, ending in an ellipsis if it was longer.
 pub(super) fn shortened(text: &str, max: usize) -> String {
     if text.chars().count() <= max {
         return text.into();

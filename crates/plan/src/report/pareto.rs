@@ -15,16 +15,16 @@ const TOP: f64 = 30.0;
 const BOTTOM: f64 = 44.0;
 /// Ratios that span more than this factor get a logarithmic axis.
 const LINEAR_RATIOS: f64 = 10.0;
-/// Straight pieces of the line of required speed.
+/// Number of straight pieces of the line of required speed.
 const PIECES: usize = 48;
 
-/// What is drawn where.
+/// The axes of the chart.
 struct Chart {
     x: Axis,
     y: Axis,
 }
 
-/// The chart as SVG, or nothing if no candidate has a speed.
+/// The chart as SVG. Empty if no candidate has a speed.
 pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
     let rows: Vec<usize> = (0..plan.rows.len()).filter(|i| plan.rows[*i].speed.is_some()).collect();
     let Some(chart) = axes(plan, &rows, size) else { return String::new() };
@@ -40,7 +40,7 @@ pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
 
 fn description(plan: &Plan) -> String {
     format!(
-        "Across: content size over compressed size. Up, logarithmic: bytes of content per second on {}. The dashed line \
+        "Across: content size divided by compressed size. Up, logarithmic: bytes of content per second on {}. The dashed line \
          is the speed that {} requires at each ratio; above it a candidate saturates the pipe. The table below has all \
          numbers.",
         units::cores(plan.budget.cores),
@@ -100,7 +100,7 @@ fn grid(svg: &mut String, chart: &Chart, size: &Size, plan: &Plan) {
     );
 }
 
-/// Draws the line of required speed and the area above it; returns its points.
+/// Draws the line of required speed and the area above it. Returns the points of the line.
 fn required_line(svg: &mut String, chart: &Chart, plan: &Plan) -> Vec<(f64, f64)> {
     let Chart { x, y } = chart;
     let at = |ratio: f64| (x.at(ratio), y.at(plan.pipe.rate * ratio));
@@ -112,7 +112,7 @@ fn required_line(svg: &mut String, chart: &Chart, plan: &Plan) -> Vec<(f64, f64)
     points
 }
 
-/// The steps of the front: left of a point nothing is as fast, below it nothing is as small.
+/// Draws the Pareto front as steps between its points.
 fn front(svg: &mut String, chart: &Chart, plan: &Plan) {
     let on_front = plan.rows.iter().filter(|row| row.pareto && row.ratio > 1.0);
     let mut points: Vec<(f64, f64)> =
@@ -138,7 +138,7 @@ fn points(svg: &mut String, chart: &Chart, plan: &Plan, rows: &[usize]) {
         units::rate(plan.pipe.rate),
         y - 6.0
     );
-    // The winner last, on top of the others.
+    // The winner is drawn last, on top of the others.
     let winner = rows.iter().filter(|i| is_winner(plan, **i));
     for i in rows.iter().filter(|i| !is_winner(plan, **i)).chain(winner) {
         let row = &plan.rows[*i];
@@ -210,11 +210,11 @@ fn labels(svg: &mut String, chart: &Chart, plan: &Plan, rows: &[usize], line: &[
     }
 }
 
-/// Names the areas on both sides of the line, in the two corners that never lie on it.
+/// Names the areas on both sides of the line, in the two corners that the line never reaches.
 fn areas(svg: &mut String, chart: &Chart, plan: &Plan, places: &mut Places) {
     let Chart { x, y } = chart;
     let above = format!("saturates {}", shortened(&plan.pipe.name, 16));
-    let below = "cores too slow for it";
+    let below = "cores too slow";
     let (left, top) = (x.from + 8.0, y.to + 16.0);
     let (right, bottom) = (x.to - 8.0, y.from - 9.0);
     let _ = writeln!(svg, r#"<text class="area" x="{left:.1}" y="{top:.1}">{}</text>"#, escape(&above));

@@ -13,11 +13,11 @@ use crate::units;
 const LEFT: f64 = 68.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 44.0;
-/// Lines that are drawn: more are hard to tell apart, and the table has all.
+/// Maximum number of lines. More are hard to distinguish, and the table has all candidates.
 const MAX_LINES: usize = 6;
 const LABEL_GAP: f64 = 15.0;
 
-/// The chart as SVG, or nothing if no candidate was measured with several threads.
+/// The chart as SVG. Empty if no candidate was measured with several threads.
 pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
     let lines = lines(plan);
     let threads = lines.iter().map(|(_, curve)| curve.max_threads()).max().unwrap_or(1);
@@ -38,7 +38,7 @@ pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
 
     let mut svg = size.open(name, "Speed by number of threads", &description(plan, threads));
     grid(&mut svg, &x, &y, threads, size);
-    // The winner is first in order, and drawn on top.
+    // The winner is the first row, and is drawn on top.
     for (i, curve) in lines.iter().rev() {
         line(&mut svg, &x, &y, plan, *i, curve);
     }
@@ -47,7 +47,8 @@ pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
     svg
 }
 
-/// The rows to draw with their curves: the winner, ties, the front, then the others by what they deliver.
+/// The rows to draw, with their curves: the winner, ties, the Pareto front, then the others by
+/// delivered rate.
 fn lines(plan: &Plan) -> Vec<(usize, &Curve)> {
     let with_curve =
         |i: usize| Some((i, plan.rows[i].curve.as_ref().filter(|curve| curve.points().len() > 1)?));
@@ -108,7 +109,7 @@ fn line(svg: &mut String, x: &Axis, y: &Axis, plan: &Plan, i: usize, curve: &Cur
     svg.push_str("</g>\n");
 }
 
-/// Names at the right end of the lines, apart from each other.
+/// Draws names at the right ends of the lines, so that they do not overlap.
 fn labels(svg: &mut String, x: &Axis, y: &Axis, plan: &Plan, lines: &[(usize, &Curve)], size: &Size) {
     let end = |curve: &Curve| y.at(curve.on(curve.max_threads()).median);
     let mut ends: Vec<(f64, usize)> = lines.iter().map(|(i, curve)| (end(curve), *i)).collect();

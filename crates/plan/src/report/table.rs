@@ -8,7 +8,8 @@ use crate::measurement::Speed;
 use crate::plan::{Plan, Row};
 use crate::units;
 
-/// A column: its name, what stands in large type, and what in small type below it. Missing values are empty.
+/// A column: its name, the text in large type, and the text in small type below. Missing values are
+/// empty.
 type Column = (&'static str, fn(&Row) -> String, fn(&Row) -> String);
 
 const COLUMNS: &[Column] = &[
@@ -59,7 +60,7 @@ fn bound(row: &Row) -> String {
     if row.speed.is_some() || row.plain { format!("bound by {}", row.bound.name()) } else { String::new() }
 }
 
-/// The table, with columns of random reads where any were measured.
+/// The table, with a column for random reads if any were measured.
 pub(super) fn html(plan: &Plan) -> String {
     let with_reads = plan.rows.iter().any(|row| row.reads.is_some());
     let columns = || COLUMNS.iter().chain(if with_reads { READ_COLUMNS } else { &[] });

@@ -1,14 +1,14 @@
-//! Candidates as a test writes them down.
+//! Short constructors of candidates, pipes and budgets.
 
 use linerate_plan::{Budget, Direction, Measurement, Memory, Pipe, Scaling, Speed};
 
-/// A speed whose rounds lie within 1 %.
+/// A speed whose rounds are within 1 %.
 pub(crate) fn speed(median: f64) -> Speed {
     Speed { low: median * 0.99, median, high: median * 1.01 }
 }
 
-/// A candidate of 1 GB with a ratio and the decode speed of one thread; two threads are twice as fast, encoding is at a
-/// tenth.
+/// A candidate of 1 GB with this ratio and this decoding speed of one thread. Two threads are twice
+/// as fast; encoding has a tenth of the speed.
 pub(crate) fn candidate(settings: &str, ratio: f64, decode: f64) -> Measurement {
     let two = |speed_of_one: f64| vec![Scaling { threads: 2, speed: speed(2.0 * speed_of_one) }];
     Measurement {

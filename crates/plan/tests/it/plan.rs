@@ -1,4 +1,4 @@
-//! What wins, what is excluded, and how the plan says so.
+//! Which candidate wins, which are excluded, and the sentences about it.
 
 use linerate_plan::{Bound, Budget, Direction, Exclusion, Measurement, Pipe, Plan, Read, Speed, plan};
 
@@ -58,7 +58,7 @@ fn best_coded_is_the_winner_or_the_best_beside_storing_plainly() {
     assert_eq!(fits.sentence_of(fits.winner().unwrap()), fits.sentence());
     let estimate = plan(&slow, &pipe(100e6), &budget(8));
     let said = estimate.sentence_of(estimate.best_coded().unwrap());
-    assert!(said.ends_with(" Speeds on 8 cores are estimates: 2 threads at most were measured."), "{said}");
+    assert!(said.ends_with(" Speeds on 8 cores are estimates: at most 2 threads were measured."), "{said}");
     assert_eq!(plan(&[], &pipe(1e6), &budget(1)).best_coded(), None);
 }
 
@@ -245,7 +245,7 @@ fn candidate_above_the_memory_limit_is_named_if_it_would_deliver_more() {
     assert_eq!(
         found.notes(),
         [
-            "Memory is what is lacking: zstd 19 would deliver 2 GB/s, but takes 128 MiB per stream, above the limit of 64 \
+            "Memory is the limit: zstd 19 would deliver 2 GB/s, but takes 128 MiB per stream, above the limit of 64 \
           MiB."
         ]
     );
@@ -269,13 +269,13 @@ fn random_reads_are_bound_by_cores_or_pipe() {
 }
 
 #[test]
-fn wide_spread_and_more_cores_than_measured_are_said() {
+fn wide_spread_and_more_cores_than_measured_are_mentioned() {
     let mut wide = candidate("zstd 12", 3.0, 300e6);
     wide.decode_scaling[0].speed = Speed { low: 400e6, median: 600e6, high: 650e6 };
     let found = plan(&[wide], &pipe(1e9), &Budget { min_ratio: Some(2.0), ..budget(4) });
     assert!(found.winner().unwrap().extrapolated);
     let notes = found.notes().join(" ");
-    assert!(notes.contains("Speeds on 4 cores are estimates: 2 threads at most were measured."), "{notes}");
+    assert!(notes.contains("Speeds on 4 cores are estimates: at most 2 threads were measured."), "{notes}");
     assert!(notes.contains("The delivered rate lies between 800 MB/s and 1.3 GB/s."), "{notes}");
 }
 

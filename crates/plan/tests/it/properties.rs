@@ -1,4 +1,4 @@
-//! What holds for every plan.
+//! Properties of every plan, tested with random candidates.
 
 use linerate_plan::{Measurement, Memory, Pipe, Scaling, Speed, plan};
 use proptest::prelude::*;
@@ -49,10 +49,11 @@ fn directions() -> impl Strategy<Value = linerate_plan::Direction> {
     prop::sample::select(vec![Read, Write, Both])
 }
 
-/// Most that a speed is off in a second measurement of the same data.
+/// Maximum relative difference of a speed in a second measurement of the same data.
 const NOISE: f64 = 0.03;
 
-/// The same candidates, measured again: each speed times the next factor, and with another spread.
+/// The same candidates measured again: each speed is multiplied by the next factor and has another
+/// spread.
 fn again(rows: &[Measurement], factors: &[f64]) -> Vec<Measurement> {
     let mut factors = factors.iter().cycle();
     let mut measure = |speed: &mut Speed| {
@@ -74,7 +75,7 @@ fn noise() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec(1.0 - NOISE..1.0 + NOISE, 1..40)
 }
 
-/// Candidates whose sizes and speeds are like those of one engine at several levels: in a narrow range, with ties.
+/// Candidates like one engine at several levels: sizes and speeds in a narrow range, with ties.
 fn levels() -> impl Strategy<Value = Vec<Measurement>> {
     let one = (1.1..5.0_f64, 1e8..2e9_f64).prop_map(|(ratio, decode)| candidate("level", ratio, decode));
     prop::collection::vec(one, 1..12)
@@ -157,7 +158,7 @@ proptest! {
         let moves = (1.0 + NOISE) / (1.0 - NOISE);
         prop_assume!(delivered(&first).iter().all(|rate| *rate < edge / moves || *rate > edge * moves));
         let (a, b) = (first.winner().expect("one wins"), second.winner().expect("one wins"));
-        // Sizes that count as equal are told apart by cores, which are measured.
+        // Among sizes that count as equal the number of cores decides, which is measured.
         let same_size = |row: &linerate_plan::Row| row.ratio >= a.ratio * (1.0 - linerate_plan::SAME_SIZE);
         prop_assert!(first.winner == second.winner || same_size(b), "{} became {}", a.ratio, b.ratio);
     }

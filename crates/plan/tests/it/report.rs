@@ -1,4 +1,4 @@
-//! The report is well-formed, asks for nothing and escapes what it is given.
+//! The report is well-formed, makes no requests and escapes all text.
 
 use linerate_plan::report::{self, Context};
 use linerate_plan::{Budget, Direction, Measurement, Pipe, Plan, Read, Scaling, plan};
@@ -9,7 +9,8 @@ use crate::common::{budget, candidate, pipe, speed};
 
 const HOSTILE: &str = "<script src='http://x.example/a.js'>&amp;\"]]>\u{1b}\0\u{202e}";
 
-/// Plans of every kind: bound by the pipe, by cores, by memory, stored plainly, tied, nothing usable, nothing measured.
+/// Plans of every kind: limited by the pipe, by cores and by memory, stored plainly, tied, with no
+/// usable candidate, and without measurements.
 fn plans() -> Vec<Plan> {
     let many: Vec<Measurement> = (1..30)
         .map(|i| candidate(&format!("zstd {i}"), 1.5 + f64::from(i) * 0.01, 1e9 - f64::from(i) * 1e6))
@@ -76,7 +77,7 @@ fn elements(page: &str) -> Vec<(String, Vec<(String, String)>)> {
 }
 
 #[test]
-fn every_page_is_well_formed_and_asks_for_nothing() {
+fn every_page_is_well_formed_and_makes_no_requests() {
     for plan in plans() {
         let page = report::html(&plan, &context());
         assert!(page.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"));

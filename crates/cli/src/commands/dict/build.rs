@@ -131,7 +131,8 @@ impl DictionaryArgs {
     }
 }
 
-/// Records the user of a dictionary in its pack, so that it is not dropped, then reads the dictionary.
+/// Records the user of a dictionary in its pack, so that it is not dropped, then reads the
+/// dictionary.
 fn from_pack(pack: &Path, id: u64, target: &Path) -> Result<DictionaryChoice, CliError> {
     openable(pack)?;
     let mut editor = Editor::open(pack).map_err(engine_error)?;
@@ -176,7 +177,8 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
         DuplicateChoice::Last => Duplicates::LastWins,
     };
     let mut sorter = Sorter::new(args.memory as usize, duplicates);
-    // Until here there is no output, and a signal ends the program at once, even while it waits for input.
+    // Until here there is no output, and a signal ends the program at once, even while it waits for
+    // input.
     let bytes = read(args, reporter, &mut sorter)?;
     let written = cancellable(|cancel| {
         let progress = SharedProgress::new(reporter.step("writing", Some(bytes)));
@@ -203,9 +205,9 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     Ok(summary)
 }
 
-/// Returns the bytes of the file's blocks with the dictionary, used or left out, and without it, scaled
-/// from the blocks that were compared. The bytes of a dictionary in a pack do not count, since other
-/// files use it.
+/// Returns the bytes of the file's blocks with the dictionary, used or left out, and without it,
+/// scaled from the blocks that were compared. The bytes of a dictionary in a pack do not count,
+/// since other files use it.
 fn totals(file: &Summary) -> Option<Totals> {
     let savings = file.savings.as_ref().filter(|savings| savings.content > 0)?;
     let content = file.counts.content_bytes;
@@ -240,8 +242,8 @@ fn describe(file: &Summary, summary: &mut RunSummary) {
     summary.set("dictionary", dictionary_object(dictionary));
 }
 
-/// Writes the file. A signal cancels this and removes the incomplete file; the caller then ends the program
-/// by the signal.
+/// Writes the file. A signal cancels this and removes the incomplete file; the caller then ends the
+/// program by the signal.
 fn write(
     args: &BuildArgs,
     options: BlockFileOptions,

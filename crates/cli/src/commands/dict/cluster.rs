@@ -68,8 +68,8 @@ pub(crate) struct ClusterArgs {
     #[arg(short = 'M', long, value_name = "SIZE", default_value = "1G", value_parser = size::parse)]
     memory: u64,
 
-    /// Write one pack, dictionaries.pack, instead of a file for each dictionary; it records the path of each
-    /// set as a user of its dictionary
+    /// Write one pack, dictionaries.pack, instead of a file for each dictionary; it records the
+    /// path of each set as a user of its dictionary
     #[arg(long)]
     pack: bool,
 
@@ -82,7 +82,8 @@ pub(crate) struct ClusterArgs {
     #[command(flatten)]
     verbosity: VerbosityArgs,
 
-    /// Sets: files, or folders with all files below them. The entries of a single folder are a set each
+    /// Sets: files, or folders with all files below them. The entries of a single folder are a set
+    /// each
     #[arg(value_name = "SET", required = true, value_hint = ValueHint::AnyPath)]
     sets: Vec<PathBuf>,
 }

@@ -37,7 +37,8 @@ impl InputReader {
         InputReader { inner: BufReader::with_capacity(128 << 10, Counted::new(file)), offset: 0 }
     }
 
-    /// Appends the next `len` bytes to `into`, fewer only at the end of the file. Returns their number.
+    /// Appends the next `len` bytes to `into`, fewer only at the end of the file. Returns their
+    /// number.
     pub(crate) fn take(&mut self, len: usize, into: &mut Vec<u8>) -> Result<usize, CliError> {
         let before = into.len();
         let read = (&mut self.inner).take(len as u64).read_to_end(into);
@@ -47,8 +48,8 @@ impl InputReader {
         Ok(n)
     }
 
-    /// Reads the next line, without its end, into `line`, replacing its content. Returns false at the end
-    /// of the file.
+    /// Reads the next line, without its end, into `line`, replacing its content. Returns false at
+    /// the end of the file.
     pub(crate) fn line(&mut self, line: &mut Vec<u8>) -> Result<bool, CliError> {
         line.clear();
         let mut limited = (&mut self.inner).take(MAX_LEN as u64 + 1);
@@ -62,8 +63,8 @@ impl InputReader {
         Ok(n > 0)
     }
 
-    /// Reads the next record into `key` and `value`, replacing their content. Returns false at the end of
-    /// the file.
+    /// Reads the next record into `key` and `value`, replacing their content. Returns false at the
+    /// end of the file.
     pub(crate) fn record(&mut self, key: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<bool, CliError> {
         key.clear();
         value.clear();

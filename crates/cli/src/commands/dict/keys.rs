@@ -30,7 +30,8 @@ impl KeyArgs {
         if self.hex { hex(key) } else { String::from_utf8_lossy(key).into_owned() }
     }
 
-    /// Sets `name` of a JSON object to bytes that are UTF-8; sets `name_hex` to the digits of others.
+    /// Sets `name` of a JSON object to bytes that are UTF-8; sets `name_hex` to the digits of
+    /// others.
     pub(crate) fn put(&self, object: &mut Value, name: &str, bytes: &[u8]) {
         match std::str::from_utf8(bytes) {
             Ok(text) if !self.hex => object[name] = json!(text),

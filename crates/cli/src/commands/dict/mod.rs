@@ -1,5 +1,5 @@
-//! `linerate dict`: trains and shares dictionaries; reads and writes block files and packs; reads SST
-//! files.
+//! `linerate dict`: trains and shares dictionaries; reads and writes block files and packs; reads
+//! SST files.
 
 mod blockfile;
 mod build;

@@ -75,7 +75,8 @@ pub(crate) struct AddArgs {
     #[command(flatten)]
     pub(super) verbosity: VerbosityArgs,
 
-    /// Dictionaries, and folders with *.dict files; those that the pack already has are not added again
+    /// Dictionaries, and folders with *.dict files; those that the pack already has are not added
+    /// again
     #[arg(value_name = "DICT", required = true, value_hint = ValueHint::AnyPath)]
     pub(super) files: Vec<PathBuf>,
 }

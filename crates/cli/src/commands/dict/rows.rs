@@ -58,8 +58,8 @@ impl<'a> Rows<'a> {
         written.map_err(CliError::stdout_write)
     }
 
-    /// The JSON object of a record. A JSON value is inserted as text, to keep its numbers and the order of
-    /// its keys.
+    /// The JSON object of a record. A JSON value is inserted as text, to keep its numbers and the
+    /// order of its keys.
     fn object(&self, key: &[u8], value: &[u8]) -> String {
         let mut object = json!({});
         self.args.keys.put(&mut object, "key", key);

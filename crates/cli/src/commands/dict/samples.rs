@@ -19,8 +19,8 @@ const MAX_BLOCK: u64 = 64 << 20;
 /// How files are cut into samples.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SampleArgs {
-    /// Bytes of a sample, the same as of the blocks to compress later; 0 makes each file, line or record
-    /// a sample
+    /// Bytes of a sample, the same as of the blocks to compress later; 0 makes each file, line or
+    /// record a sample
     #[arg(short = 'b', long, value_name = "SIZE", default_value = "4K", value_parser = block_size)]
     pub(crate) block: u64,
 

@@ -1,5 +1,5 @@
-//! Measures the savings of an SST file's dictionary: compresses a sample of its zstd blocks again with and
-//! without it.
+//! Measures the savings of an SST file's dictionary: compresses a sample of its zstd blocks again
+//! with and without it.
 
 use linerate_dict::Savings;
 use linerate_dict::sst::{Compression, Reader, Sst, SstStats};
@@ -23,8 +23,8 @@ pub(super) struct SampledSavings {
 }
 
 impl SampledSavings {
-    /// Measures at the file's level, with blocks spread evenly over the file. Returns `None` for a file
-    /// without a dictionary or zstd blocks.
+    /// Measures at the file's level, with blocks spread evenly over the file. Returns `None` for a
+    /// file without a dictionary or zstd blocks.
     pub(super) fn measure(
         stats: &SstStats,
         sst: &Sst,
@@ -33,8 +33,8 @@ impl SampledSavings {
         let count = stats.blocks.get(&Compression::Zstd).copied().unwrap_or_default();
         let (Some(id), 1..) = (sst.dictionary(), count.blocks) else { return Ok(None) };
         let all = reader.blocks(sst).map_err(engine_error)?;
-        // If all blocks are zstd, no trailer is read again: that may take a request to a web server for
-        // each block.
+        // If all blocks are zstd, no trailer is read again: that may take a request to a web server
+        // for each block.
         let all_zstd = all.len() as u64 == count.blocks;
         let wanted = SAMPLE / (count.content / count.blocks).max(1);
         let step = count.blocks.div_ceil(wanted.max(1)) as usize;

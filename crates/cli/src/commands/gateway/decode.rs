@@ -153,7 +153,7 @@ impl Decoding {
             }
         }
         if self.waiting.is_some() {
-            return Err(self.message(CliError::data(Kind::Truncated, self.begin, "the message is incomplete")));
+            return Err(self.message(CliError::data(Kind::Truncated, self.begin, "it is incomplete")));
         }
         Ok(())
     }

@@ -65,8 +65,8 @@ pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
     Reporter::new(&args.verbosity, false).one(&args.output, |reporter| process(args, reporter))
 }
 
-/// The three forms of a shard. They are written one after the other, so that only one file is incomplete
-/// when a signal arrives.
+/// The three forms of a shard. They are written one after the other, so that only one file is
+/// incomplete when a signal arrives.
 const FORMS: [(&str, Option<Transport>); 3] =
     [("msgs", None), ("zlib", Some(Transport::Zlib)), ("zst", Some(Transport::Zstd))];
 

@@ -1,5 +1,5 @@
-//! Decoders of other libraries for one connection, to compare results with: `linerate gateway replay
-//! --decoder`.
+//! Decoders of other libraries for one connection, to compare results with: `linerate gateway
+//! replay --decoder`.
 
 use linerate_gateway::Transport;
 use zlib_rs::{Inflate, InflateFlush};
@@ -22,15 +22,16 @@ pub(crate) struct PeerDecoder {
     library: Library,
     /// Parts of a message that is not complete yet.
     parts: Vec<u8>,
-    /// Buffer for a payload, one byte longer than the largest one, so that a full buffer means an error.
+    /// Buffer for a payload, one byte longer than the largest one, so that a full buffer means an
+    /// error.
     payload: Vec<u8>,
 }
 
 impl PeerDecoder {
     pub(crate) const NAMES: [&str; 2] = ["libzstd", "zlib-rs"];
 
-    /// Opens a decoder for payloads of at most `max_message` bytes, itself at most 1 GiB. The error is a
-    /// sentence.
+    /// Opens a decoder for payloads of at most `max_message` bytes, itself at most 1 GiB. The error
+    /// is a sentence.
     pub(crate) fn open(name: &str, transport: Transport, max_message: usize) -> Result<PeerDecoder, String> {
         let library = match (name, transport) {
             ("zlib-rs", Transport::Zlib) => zlib_rs(),
@@ -40,9 +41,9 @@ impl PeerDecoder {
         Ok(PeerDecoder { library, parts: Vec::new(), payload: vec![0; max_message.min(MAX_BUFFER) + 1] })
     }
 
-    /// Decodes a websocket message. Returns `None` if the payload continues in the next one. [`SUFFIX`] at
-    /// the end of a websocket message always ends a zlib message. The error is the library's name and its
-    /// message.
+    /// Decodes a websocket message. Returns `None` if the payload continues in the next one.
+    /// [`SUFFIX`] at the end of a websocket message always ends a zlib message. The error is the
+    /// library's name and its message.
     pub(crate) fn message(&mut self, frame: &[u8]) -> Result<Option<&[u8]>, (&'static str, String)> {
         let (name, read, written, len) = match &mut self.library {
             Library::Zlib(inflate) => {

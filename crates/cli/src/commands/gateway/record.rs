@@ -1,4 +1,5 @@
-//! `linerate gateway record`: makes recordings from files, from standard input and from live connections.
+//! `linerate gateway record`: makes recordings from files, from standard input and from live
+//! connections.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -203,8 +204,8 @@ fn record_live(
     Ok(summary)
 }
 
-/// Creates a file that only its owner may read. The file has its final name from the beginning, so that
-/// messages recorded before an error are kept. A device or a FIFO is written to directly.
+/// Creates a file that only its owner may read. The file has its final name from the beginning, so
+/// that messages recorded before an error are kept. A device or a FIFO is written to directly.
 fn private(path: &Path, force: bool) -> Result<File, CliError> {
     if output_args::is_stdout(path) {
         return output::stdout();

@@ -39,7 +39,8 @@ impl<W: Write> RecordingWriter<W> {
         self.recorder.add(&Entry::Connection { time })
     }
 
-    /// Adds a websocket message, whether it decodes or not. Returns the payload of a complete message.
+    /// Adds a websocket message, whether it decodes or not. Returns the payload of a complete
+    /// message.
     pub(super) fn frame(&mut self, time: i64, wire: Vec<u8>) -> io::Result<Option<&[u8]>> {
         let decoded = match self.session.error() {
             // The decoder cannot continue in this connection; the next connection resets it.

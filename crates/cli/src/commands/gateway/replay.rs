@@ -123,7 +123,8 @@ fn describe(words: &str, totals: &Totals, summary: &mut RunSummary) {
         format!("memory       {} bytes per connection, {} per thread", totals.memory, totals.scratch),
     ];
     if totals.broken_off > 0 {
-        let line = format!("broken off   {} messages, incomplete when their connection ended", totals.broken_off);
+        let line =
+            format!("broken off   {} messages, incomplete when their connection ended", totals.broken_off);
         summary.lines.push(line);
     }
     summary.text = Some(format!("OK, {messages} messages, {compressed} -> {payload} bytes"));

@@ -56,7 +56,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
 
-    /// Send the events of this file after READY: length-prefixed payloads in JSON. Default: a small guild
+    /// Send the events of this file after READY: length-prefixed payloads in JSON. Default: a small
+    /// guild
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     messages: Option<PathBuf>,
 
@@ -154,8 +155,8 @@ fn serve(
     Ok(summary)
 }
 
-/// Raises the limit of file descriptors to what the connections of the script need. If the system does
-/// not permit that, prints a note and accepts fewer connections.
+/// Raises the limit of file descriptors to what the connections of the script need. If the system
+/// does not permit that, prints a note and accepts fewer connections.
 fn raise_descriptor_limit(script: &mut Script, reporter: &mut Reporter) {
     let wanted = script.limits.connections + DESCRIPTORS;
     let allowed = descriptors(wanted);

@@ -28,8 +28,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u8).range(10..=27))]
     window_log: u8,
 
-    /// Check that each payload is one JSON object or one ETF term; with `-sequence`, also that sequence
-    /// numbers increase
+    /// Check that each payload is one JSON object or one ETF term; with `-sequence`, also that
+    /// sequence numbers increase
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Check::None)]
     check: Check,
 }
@@ -84,8 +84,8 @@ impl SessionArgs {
         Ok(session.dictionaries(Arc::new(dictionaries)))
     }
 
-    /// The error of the first dictionary that is invalid by itself. If none is, `error` is about two of
-    /// them.
+    /// The error of the first dictionary that is invalid by itself. If none is, `error` is about
+    /// two of them.
     fn dictionary_error(&self, files: &[Vec<u8>], error: Error) -> CliError {
         let alone = |(path, bytes): (&PathBuf, &Vec<u8>)| {
             let error = Dictionaries::new([bytes.as_slice()]).err()?;

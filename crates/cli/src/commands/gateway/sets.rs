@@ -1,4 +1,5 @@
-//! Sets of statistics: messages counted by hour and by event, shown as a table, CSV, JSON and a page.
+//! Sets of statistics: messages counted by hour and by event, shown as a table, CSV, JSON and a
+//! page.
 
 use std::collections::BTreeMap;
 

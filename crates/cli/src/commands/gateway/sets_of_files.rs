@@ -1,5 +1,5 @@
-//! Counts sets of statistics from files: statistics logs, records of 18 bytes, recordings and files of
-//! messages.
+//! Counts sets of statistics from files: statistics logs, records of 18 bytes, recordings and files
+//! of messages.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
@@ -67,8 +67,8 @@ pub(crate) fn has_records(path: &Path) -> bool {
     })
 }
 
-/// Whether a file has records of 18 bytes. These have no magic number: all have the same separator, and
-/// the file does not hold messages.
+/// Whether a file has records of 18 bytes. These have no magic number: all have the same separator,
+/// and the file does not hold messages.
 fn is_origin(head: &[u8], len: u64) -> bool {
     let separators = || head.chunks_exact(ORIGIN_RECORD).map(|record| &record[16..]);
     let is_whole = len > 0 && len.is_multiple_of(ORIGIN_RECORD as u64);

@@ -1,5 +1,5 @@
-//! `linerate gateway stats`: counts messages by size, opcode and event and compares zlib with zstd, or
-//! counts sets of statistics by hour.
+//! `linerate gateway stats`: counts messages by size, opcode and event and compares zlib with zstd,
+//! or counts sets of statistics by hour.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,8 @@ pub(crate) struct StatsArgs {
     #[command(flatten)]
     verbosity: VerbosityArgs,
 
-    /// Length-prefixed messages, compressed or not, recordings or statistics logs; `-` is standard input
+    /// Length-prefixed messages, compressed or not, recordings or statistics logs; `-` is standard
+    /// input
     #[arg(value_name = "FILE", required_unless_present = "set", value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }
@@ -181,7 +182,8 @@ fn process(
     Ok(summary)
 }
 
-/// The encoding of a payload. Erlang's external terms begin with the byte 131, which begins no text.
+/// The encoding of a payload. Erlang's external terms begin with the byte 131, which begins no
+/// text.
 pub(crate) fn encoding(payload: &[u8]) -> Encoding {
     if payload.first() == Some(&131) { Encoding::Etf } else { Encoding::Json }
 }
@@ -282,7 +284,8 @@ impl FileStatistics {
         rows
     }
 
-    /// Groups of messages by size, opcode and event, each after its title and its two names in `--json`.
+    /// Groups of messages by size, opcode and event, each after its title and its two names in
+    /// `--json`.
     fn groups(&self) -> [([&'static str; 3], Vec<Group>); 3] {
         let first = &self.sides[0].statistics;
         let counters = |of: &dyn Fn(&Statistics) -> Counters| -> Vec<Counters> {

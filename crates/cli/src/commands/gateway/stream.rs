@@ -29,7 +29,8 @@ impl Stream {
 
     #[cfg(not(feature = "remote"))]
     pub(super) fn encrypted(_: TcpStream, _: &str, _: Option<&Path>) -> Result<Stream, CliError> {
-        let what = "this program cannot connect to wss:// addresses: it was built without the feature `remote`";
+        let what =
+            "this program cannot connect to wss:// addresses: it was built without the feature `remote`";
         Err(CliError::Refused(what.into()))
     }
 

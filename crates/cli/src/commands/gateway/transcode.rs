@@ -1,4 +1,5 @@
-//! `linerate gateway transcode`: compresses a connection with another transport, or writes its payloads.
+//! `linerate gateway transcode`: compresses a connection with another transport, or writes its
+//! payloads.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -66,8 +66,8 @@ impl<R: Read> Read for Tally<R> {
 }
 
 impl Wire {
-    /// Opens a file, or standard input for `-`. The compression is `told`, or is detected by the first
-    /// bytes.
+    /// Opens a file, or standard input for `-`. The compression is `told`, or is detected by the
+    /// first bytes.
     pub(crate) fn open(path: &Path, told: Option<Transport>) -> Result<Wire, CliError> {
         let file = if path == Path::new("-") { input::stdin() } else { File::open(path) };
         let file = file.map_err(CliError::io("cannot open"))?;
@@ -115,8 +115,7 @@ impl Wire {
             (Some(FileKind::Payloads), None) => None,
             (Some(FileKind::Compressed(transport)), None) => Some(transport),
             (None, None) => {
-                let what =
-                    "it begins like no payload and no transport; --transport names the transport";
+                let what = "it begins like no payload and no transport; --transport names the transport";
                 return Err(CliError::data(Kind::Corrupt, 0, what));
             }
         };
@@ -131,7 +130,9 @@ impl Wire {
     ) -> Result<Wire, CliError> {
         let transport = recording.transport();
         if told.is_some_and(|told| told != transport) {
-            return Err(CliError::Refused(format!("it is a recording of {transport}; leave out --transport")));
+            return Err(CliError::Refused(format!(
+                "it is a recording of {transport}; leave out --transport"
+            )));
         }
         Ok(Wire::new(Form::Recording, Some(transport), Box::new(recording)))
     }

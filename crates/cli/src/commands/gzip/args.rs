@@ -54,8 +54,8 @@ pub(crate) struct Args {
     #[arg(short = 'l', long)]
     pub(crate) list: bool,
 
-    /// Decompress, write nothing but an index beside each file, FILE.gz.gzidx, and keep the file. With
-    /// the index, parts of the file can be decompressed alone
+    /// Decompress, write nothing but an index beside each file, FILE.gz.gzidx, and keep the file.
+    /// With the index, parts of the file can be decompressed alone
     #[arg(long, conflicts_with_all = ["decompress", "test", "list", "range", "index_file"])]
     pub(crate) index: bool,
 
@@ -65,7 +65,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "START+LENGTH", value_parser = size::range, conflicts_with_all = ["test", "list"])]
     pub(crate) range: Option<Range<u64>>,
 
-    /// Use this index to decompress on several threads; with --range, use it instead of FILE.gz.gzidx
+    /// Use this index to decompress on several threads; with --range, use it instead of
+    /// FILE.gz.gzidx
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) index_file: Option<PathBuf>,
 
@@ -80,8 +81,8 @@ pub(crate) struct Args {
     #[arg(short = 'k', long)]
     pub(crate) keep: bool,
 
-    /// Overwrite existing files, follow links, read and write compressed data on a terminal; with -dc,
-    /// copy data in other formats unchanged
+    /// Overwrite existing files, follow links, read and write compressed data on a terminal; with
+    /// -dc, copy data in other formats unchanged
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
 
@@ -178,7 +179,8 @@ impl Args {
         }
     }
 
-    /// Options of compression. The gzip header is written separately, because it may contain a name.
+    /// Options of compression. The gzip header is written separately, because it may contain a
+    /// name.
     pub(crate) fn options(&self, format: FormatChoice, threads: usize) -> Options {
         Options::new(format.container(), self.level.0)
             .threads(threads)
@@ -188,7 +190,8 @@ impl Args {
             .after_header(format == FormatChoice::Gzip)
     }
 
-    /// Whether matches cross blocks. They do from level 4 on, since those levels are chosen for size.
+    /// Whether matches cross blocks. They do from level 4 on, since those levels are chosen for
+    /// size.
     pub(crate) fn uses_history(&self) -> bool {
         self.history || self.level.0 >= Level::Lazy
     }

@@ -1,8 +1,8 @@
 //! Decodes BGZF members in parallel (SAM specification, section 4.1).
 //!
 //! The "BC" extra field of a member states its size, so members are cut out of the input without
-//! decoding them. Only valid members are decoded here. The first invalid one, and everything after it,
-//! is left to the sequential decoder, which reports the error.
+//! decoding them. Only valid members are decoded here. The first invalid one, and everything after
+//! it, is left to the sequential decoder, which reports the error.
 
 use std::io::Read;
 
@@ -41,8 +41,8 @@ pub(super) struct DecodeOptions {
     pub(super) max_output: u64,
 }
 
-/// Decodes members up to the first one that is invalid or not BGZF, and leaves `source` at its start.
-/// Uses about (2 x `threads` + 2) x 2 x `job_bytes` bytes of memory.
+/// Decodes members up to the first one that is invalid or not BGZF, and leaves `source` at its
+/// start. Uses about (2 x `threads` + 2) x 2 x `job_bytes` bytes of memory.
 pub(super) fn decode<R: Read>(
     source: &mut Source<R>,
     options: &DecodeOptions,
@@ -131,8 +131,8 @@ impl Job {
         }
     }
 
-    /// The first valid members that together decode to at most `max_output` bytes, and the number of
-    /// those bytes.
+    /// The first valid members that together decode to at most `max_output` bytes, and the number
+    /// of those bytes.
     fn valid_members(&self, max_output: u64) -> (&[Member], usize) {
         let (mut count, mut len) = (0, 0);
         for member in &self.members[..self.decoded] {
@@ -161,7 +161,8 @@ fn next_member<R: Read>(source: &mut Source<R>) -> Option<(usize, &[u8])> {
     Some((header, source.peek(size).ok()?.get(..size)?))
 }
 
-/// Appends a member's content to `output`. Returns false, and appends nothing, if the member is invalid.
+/// Appends a member's content to `output`. Returns false, and appends nothing, if the member is
+/// invalid.
 fn decode_member(input: &[u8], member: &Member, scratch: &mut Scratch, output: &mut Vec<u8>) -> bool {
     let (start, len) = (output.len(), member.len as usize);
     let (data, trailer) = input[member.data..member.end].split_at(member.end - member.data - TRAILER);

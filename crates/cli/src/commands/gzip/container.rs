@@ -36,7 +36,8 @@ pub(super) fn read_header<R: Read>(source: &mut Source<R>, format: Format) -> Re
     }
 }
 
-/// Checks a zlib header (RFC 1950, section 2.2): method 8, a window of at most 32 KiB, divisible by 31.
+/// Checks a zlib header (RFC 1950, section 2.2): method 8, a window of at most 32 KiB, divisible by
+/// 31.
 fn is_zlib(cmf: u8, flg: u8) -> bool {
     cmf & 15 == 8 && cmf >> 4 <= 7 && u16::from_be_bytes([cmf, flg]).is_multiple_of(31)
 }

@@ -1,5 +1,5 @@
-//! Decodes gzip, zlib and deflate: `linerate-inflate` decodes the deflate data, this file checks the
-//! checksums.
+//! Decodes gzip, zlib and deflate: `linerate-inflate` decodes the deflate data, this file checks
+//! the checksums.
 
 use std::cell::Cell;
 use std::io::Read;
@@ -124,8 +124,8 @@ impl<R: Read> Decoder<R> {
         })
     }
 
-    /// Sets whether several threads decode data that is not in BGZF blocks. They wait for large pieces
-    /// of the source.
+    /// Sets whether several threads decode data that is not in BGZF blocks. They wait for large
+    /// pieces of the source.
     pub(crate) fn speculative(self, speculates: bool) -> Self {
         Decoder { speculates: speculates && !self.must_be_bgzf, ..self }
     }
@@ -140,8 +140,8 @@ impl<R: Read> Decoder<R> {
         &self.header
     }
 
-    /// Decodes everything into `target`, member by member. Calls `progress` with the number of input
-    /// bytes read so far.
+    /// Decodes everything into `target`, member by member. Calls `progress` with the number of
+    /// input bytes read so far.
     pub(crate) fn run(
         &mut self,
         target: &mut dyn Target,
@@ -174,8 +174,8 @@ impl<R: Read> Decoder<R> {
         Ok(Decoded { bytes_in, bytes_out: self.output.bytes, garbage_at })
     }
 
-    /// Decodes the BGZF members that follow, in parallel, if there are threads for it. Returns the decoded
-    /// length of the last one.
+    /// Decodes the BGZF members that follow, in parallel, if there are threads for it. Returns the
+    /// decoded length of the last one.
     fn bgzf_members(
         &mut self,
         target: &mut dyn Target,
@@ -194,8 +194,8 @@ impl<R: Read> Decoder<R> {
         })?;
         self.output.bytes += written;
         if members.found_invalid {
-            // Members after the invalid one were decoded in vain. A crafted input can cause this only
-            // once.
+            // Members after the invalid one were decoded in vain. A crafted input can cause this
+            // only once.
             self.threads = 1;
         }
         Ok(members.last)
@@ -257,7 +257,8 @@ impl<R: Read> Decoder<R> {
         }
     }
 
-    /// Decodes one round. Returns the number of bytes decoded, and whether the deflate data has ended.
+    /// Decodes one round. Returns the number of bytes decoded, and whether the deflate data has
+    /// ended.
     fn step(&mut self) -> Result<(usize, bool), CliError> {
         let Inflate { stream, scratch } = &mut self.inflate;
         let others = self.source.at() - stream.position();
@@ -273,8 +274,8 @@ impl<R: Read> Decoder<R> {
         Ok((progress.written, progress.status == Status::End))
     }
 
-    /// Decodes deflate data on several threads, and the members after it while they are valid. Returns
-    /// checksum and length of the last member's content; its trailer is next.
+    /// Decodes deflate data on several threads, and the members after it while they are valid.
+    /// Returns checksum and length of the last member's content; its trailer is next.
     fn data_in_parallel(
         &mut self,
         target: &mut dyn Target,

@@ -27,7 +27,8 @@ impl<R: Seek> Seek for CountedReader<'_, R> {
     }
 }
 
-/// Writes to a target up to the limit of the output, and keeps the error, which an engine cannot return.
+/// Writes to a target up to the limit of the output, and keeps the error, which an engine cannot
+/// return.
 pub(super) struct TargetWriter<'a> {
     pub(super) target: &'a mut dyn Target,
     pub(super) progress: &'a mut dyn FnMut(u64),

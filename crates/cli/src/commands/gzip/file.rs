@@ -1,4 +1,5 @@
-//! Processes one operand: opens it, compresses or decompresses it, and prepares the commit of its output.
+//! Processes one operand: opens it, compresses or decompresses it, and prepares the commit of its
+//! output.
 
 use std::io::Write;
 use std::time::Instant;
@@ -22,15 +23,15 @@ use crate::ui::remote::{remote, url};
 use crate::ui::session::{FileSummary, Mode, open_output, wait_for_turn};
 use crate::ui::write_behind::{Target, write_behind};
 
-/// Block size for files up to this size: clearing the buffers of larger blocks takes longer than compressing
-/// such a file.
+/// Block size for files up to this size: clearing the buffers of larger blocks takes longer than
+/// compressing such a file.
 const SMALL_BLOCK: usize = 32 << 10;
 
 /// Files up to this size are decompressed and written by one thread, and with `-p1` read at once.
 const SMALL: u64 = 512 << 10;
 
-/// Fewest threads that decode data other than BGZF together, since they take nearly twice the CPU time
-/// of one thread.
+/// Fewest threads that decode data other than BGZF together, since they take nearly twice the CPU
+/// time of one thread.
 const SPECULATIVE_THREADS: usize = 3;
 
 /// Totals of an operand.
@@ -41,8 +42,8 @@ pub(crate) struct Totals {
     pub(crate) bytes_out: u64,
 }
 
-/// Processes an operand, up to an output that is not committed yet. `alone` says that no other operand
-/// is processed at the same time.
+/// Processes an operand, up to an output that is not committed yet. `alone` says that no other
+/// operand is processed at the same time.
 pub(crate) fn work(args: &Args, operand: &Operand, alone: bool) -> Work<FileSummary<Totals>> {
     Work { name: operand.name(), result: process(args, operand, alone) }
 }
@@ -187,7 +188,8 @@ fn decompress(
         _ => Decoder::open(source, format, args.max_output, threads)?,
     };
     let is_large = input.size().is_some_and(|size| size > SMALL);
-    // A pipe may wait for its writer. Its data is decoded as it arrives, unless threads are asked for.
+    // A pipe may wait for its writer. Its data is decoded as it arrives, unless threads are asked
+    // for.
     let has_pieces = is_large || input.size().is_none() && args.threads.is_given();
     decoder = decoder.speculative(has_pieces && threads >= SPECULATIVE_THREADS);
     let suffix = args.suffix.as_deref();
@@ -235,8 +237,8 @@ fn decompress(
     Ok((summary, FinishedOutput::new(output, operand.path(), input, modified, deletes)?))
 }
 
-/// Whether data that is not gzip is copied, as `zcat -f` does. A file with the suffix `.zz` is decoded
-/// as zlib, which cannot be distinguished from text by its content.
+/// Whether data that is not gzip is copied, as `zcat -f` does. A file with the suffix `.zz` is
+/// decoded as zlib, which cannot be distinguished from text by its content.
 fn passes_other_data(args: &Args, operand: &Operand) -> bool {
     let suffix = operand.path().and_then(|path| names::compressed_suffix(path, None));
     args.force && args.writes_stdout(operand.path().is_none()) && suffix != Some("zz")

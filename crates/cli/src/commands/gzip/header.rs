@@ -30,7 +30,8 @@ pub(super) fn file_name(header: &Header) -> Option<OsString> {
     if names_no_file { None } else { from_bytes(base) }
 }
 
-/// Whether Windows keeps the name unchanged: it reads `NUL.txt` as a device and drops dots at the end.
+/// Whether Windows keeps the name unchanged: it reads `NUL.txt` as a device and drops dots at the
+/// end.
 fn names_file_on_windows(name: &[u8]) -> bool {
     std::str::from_utf8(name).is_ok_and(|name| linerate_nx::check_path(name).is_ok())
 }

@@ -1,4 +1,5 @@
-//! `--index` makes the index of a gzip file; `--index-file` decompresses with it on several threads.
+//! `--index` makes the index of a gzip file; `--index-file` decompresses with it on several
+//! threads.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -61,8 +62,8 @@ impl Read for Shown<'_> {
     }
 }
 
-/// Decodes a file with its index into `target`, on several threads. Calls `progress` with the number of
-/// bytes of the file that were read.
+/// Decodes a file with its index into `target`, on several threads. Calls `progress` with the
+/// number of bytes of the file that were read.
 pub(super) fn decompress(
     args: &Args,
     index: &Path,
@@ -94,8 +95,7 @@ pub(super) fn open(path: &Path, file: &mut impl Seek, range: Range<u64>) -> Resu
     let index = Index::read(source, len, range).map_err(engine_error).map_err(in_file)?;
     if len != index.compressed_len() {
         let indexed = index.compressed_len();
-        let what =
-            format!("it is the index of a file of {indexed} bytes, not {len}; --index makes it again");
+        let what = format!("it is the index of a file of {indexed} bytes, not {len}; --index makes it again");
         return Err(in_file(CliError::data(Kind::Corrupt, 0, what)));
     }
     Ok(index)

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::args::FormatChoice;
 
-/// Suffixes of compressed files, the suffix that replaces each, and the format if content cannot show it.
+/// Suffixes of compressed files, the suffix that replaces each, and the format if content cannot
+/// show it.
 const SUFFIXES: [(&str, &str, Option<FormatChoice>); 7] = [
     ("gz", "", None),
     ("bgz", "", None),

@@ -34,11 +34,11 @@ impl ArchiveArg {
 /// The archive, and globs for its files.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ChoiceArgs {
-    /// The archive, as an option; every other argument is a glob then
+    /// The archive, as an option; all other arguments are then globs
     #[arg(long, value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) source: Option<PathBuf>,
 
-    /// Exclude files that the glob matches
+    /// Exclude files that match GLOB
     #[arg(short = 'x', long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
 
@@ -50,7 +50,7 @@ pub(crate) struct ChoiceArgs {
     #[arg(value_name = "ARCHIVE", required_unless_present = "source", value_hint = ValueHint::FilePath)]
     pub(crate) archive: Option<String>,
 
-    /// Globs for the files to process. Default: all files
+    /// Globs that choose the files to process. Default: all files
     #[arg(value_name = "GLOB")]
     pub(crate) globs: Vec<String>,
 }
@@ -75,7 +75,7 @@ impl ChoiceArgs {
 /// Limits on what an archive may cost.
 #[derive(clap::Args, Debug)]
 pub(crate) struct LimitArgs {
-    /// Fail when the files take more bytes than this: a number, or one with K, M or G
+    /// Fail when the files take more bytes than this; K, M and G are multiples of 1024
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) max_output: Option<u64>,
 
@@ -83,11 +83,11 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) max_file: Option<u64>,
 
-    /// Limit of the buffers of all threads together, in bytes
+    /// Limit the buffers of all threads together to this many bytes
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) max_memory: Option<u64>,
 
-    /// Set no limits but those of the format, for trusted archives
+    /// Apply no limits except those of the format, for trusted archives
     #[arg(long, conflicts_with_all = ["max_output", "max_file", "max_memory"])]
     pub(crate) no_limits: bool,
 }

@@ -1,4 +1,4 @@
-//! `linerate nx bench`: decode speed of an archive in memory, into reused buffers.
+//! `linerate nx bench`: measures the speed of decoding an archive in memory, into reused buffers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use crate::ui::verbosity::VerbosityArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  linerate nx bench mods.nx                    1, 2, 4 .. threads up to the processors
+  linerate nx bench mods.nx                    with 1, 2, 4 .. threads, up to all cores
   linerate nx bench -p 12 --attempts 50 mods.nx
   linerate nx bench --no-verify mods.nx        without the hashes of contents
   linerate nx bench --to-files /dev/shm mods.nx";
@@ -33,11 +33,11 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct BenchArgs {
-    /// Number of measurements for each number of threads; the best and the median are printed
+    /// Measurements for each number of threads, of which the best and the median are printed
     #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) attempts: u32,
 
-    /// Seconds after which no further measurement starts for a number of threads
+    /// Start no further measurement with a number of threads after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) seconds: u64,
 
@@ -64,7 +64,7 @@ pub(crate) struct BenchArgs {
 
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// Read speeds of common drives, in bytes per second.
+/// Drives, and their read speeds in bytes per second.
 const DRIVES: [(&str, f64); 5] = [
     ("SATA", 0.55e9),
     ("PCIe 3.0 x4", 3.5e9),
@@ -94,7 +94,7 @@ fn process(args: &BenchArgs, path: &Path, reporter: &Reporter) -> Result<RunSumm
     let verify = !args.no_verify;
     let run = Run { args, bytes, activity: &activity };
     let fastest = run.table(&mut summary, "threads", |threads| in_memory(&archive, threads, verify))?;
-    summary.lines.push("GiB/s of content, from memory into buffers that are used again".into());
+    summary.lines.push("GiB/s of content, from memory into reused buffers".into());
     required(&mut summary, ratio, fastest);
     if let Some(folder) = &args.to_files {
         let cancel = CancelToken::on_signal();
@@ -110,7 +110,7 @@ fn process(args: &BenchArgs, path: &Path, reporter: &Reporter) -> Result<RunSumm
     Ok(summary)
 }
 
-/// What each table is measured with.
+/// What the tables of a run share.
 struct Run<'a> {
     args: &'a BenchArgs,
     /// Bytes of content.
@@ -119,7 +119,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// A row for each number of threads, and the fastest of them in bytes per second.
+    /// Prints a row for each number of threads. Returns the highest speed, in bytes per second.
     fn table(
         &self,
         summary: &mut RunSummary,
@@ -148,7 +148,7 @@ impl Run<'_> {
         Ok(rows.iter().map(|row| row.best).fold(0.0, f64::max))
     }
 
-    /// Seconds of each attempt. The first run warms caches up and is not counted.
+    /// The seconds of each attempt. The first run warms up the caches and is not counted.
     fn measure(
         &self,
         step: &str,
@@ -181,12 +181,12 @@ fn required(summary: &mut RunSummary, ratio: f64, fastest: f64) {
         ));
         table.push(json!({ "drive": name, "bytes_per_second": speed, "required": needed }));
     }
-    summary.lines.push("GiB/s; required = what the drive reads / ratio".into());
+    summary.lines.push("GiB/s; required = read speed of the drive / ratio".into());
     summary.set("drives", table);
 }
 
-/// The archive with all of its bytes in memory, as they are in the file: blocks with a dictionary are
-/// decoded when they are read.
+/// Reads the archive into memory without decoding it. Only blocks with a dictionary are decoded
+/// when they are read.
 fn load(args: &BenchArgs, path: &Path) -> Result<Opened, CliError> {
     let limits = args.limits.limits();
     let on_disk = open(path, &args.limits)?;
@@ -197,7 +197,7 @@ fn load(args: &BenchArgs, path: &Path) -> Result<Opened, CliError> {
         CliError::data(
             Kind::Limit,
             0,
-            format!("its {len} bytes do not fit the memory allowed; see --max-memory"),
+            format!("its {len} bytes exceed the memory limit; --max-memory raises it"),
         )
     })?;
     let mut bytes = Vec::new();
@@ -207,15 +207,15 @@ fn load(args: &BenchArgs, path: &Path) -> Result<Opened, CliError> {
     open_source(Box::new(bytes), limits)
 }
 
-/// 1, 2, 4 and so on, and the number asked for.
+/// The powers of two below `most`, and `most`.
 fn thread_counts(most: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = (0..).map(|i| 1 << i).take_while(|n| *n < most).collect();
     counts.push(most.max(1));
     counts
 }
 
-/// Decodes every block into a buffer of its thread and hashes the content. The clock stops at the last
-/// block: the rest of a verification is not decoding.
+/// Decodes every block into a buffer of its thread, and hashes the content. The clock stops at the
+/// last block, since the rest of a verification is not decoding.
 fn in_memory(archive: &Opened, threads: usize, hashes: bool) -> Result<f64, CliError> {
     let begun = Instant::now();
     let last = AtomicU64::new(0);
@@ -232,7 +232,7 @@ fn in_memory(archive: &Opened, threads: usize, hashes: bool) -> Result<f64, CliE
     Ok(last.into_inner() as f64 / 1e9)
 }
 
-/// Extracts to a folder of its own below `parent`, and removes it.
+/// Extracts to a new folder below `parent`, and removes that folder.
 fn to_files(
     archive: &Opened,
     parent: &Path,
@@ -255,7 +255,7 @@ fn to_files(
     Ok(seconds)
 }
 
-/// The first error, since a damaged archive is not measured.
+/// Returns the first error, since a damaged archive is not measured.
 fn first_of(failures: Vec<linerate_nx::PathError>) -> Result<(), CliError> {
     match failures.into_iter().next() {
         Some(error) => Err(entry_failure(error.source, 0).in_file(&error.path)),

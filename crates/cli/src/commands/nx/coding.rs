@@ -6,27 +6,28 @@ use linerate_nx::pack::{Coding, Filters, Format, PRESETS, PackOptions, Preset, Z
 
 use crate::ui::size;
 
-/// Default levels of the original program for an algorithm given without a level.
+/// Default levels of the original program, for an algorithm without a level.
 const SOLID_LEVEL: i32 = 16;
 const CHUNKED_LEVEL: i32 = 9;
 const MAX_LZ4_LEVEL: i32 = 12;
 
-/// How blocks are formed and compressed. Flattened last, since later arguments would get its heading.
+/// How blocks are formed and compressed. Flattened last, since later arguments would get this
+/// heading.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Packing")]
 pub(crate) struct CodingArgs {
-    /// Named settings, see below; the options after this one change them
+    /// Named settings, see below; other options change single settings
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(PRESETS.iter().map(|p| p.name)))]
     pub(crate) preset: Option<String>,
 
-    /// Largest file that shares a block with others, and most bytes of such a block, rounded up to
-    /// one less than a power of two, 1M means 1048575; 0 gives each file blocks of its own
+    /// Largest file that shares a block with others, and maximum size of such a block; rounded up
+    /// to one less than a power of two, so that 1M means 1048575; 0 gives each file its own blocks
     /// [default: one less than the chunk size]
     #[arg(long, visible_alias = "block-size", value_name = "SIZE", value_parser = size::parse)]
     pub(crate) blocksize: Option<u64>,
 
-    /// Bytes that larger files are cut into, rounded up to a power of two from 512 to 256M
-    /// [default: 1M]
+    /// Size of the chunks that larger files are cut into, rounded up to a power of two from 512 to
+    /// 256M [default: 1M]
     #[arg(long, visible_alias = "chunk-size", value_name = "SIZE", value_parser = size::parse)]
     pub(crate) chunksize: Option<u64>,
 
@@ -38,11 +39,11 @@ pub(crate) struct CodingArgs {
     #[arg(long, visible_alias = "chunked-level", value_name = "LEVEL", allow_negative_numbers = true)]
     pub(crate) chunkedlevel: Option<i32>,
 
-    /// How blocks that files share are coded [default: zstandard]
+    /// Algorithm of blocks that files share [default: zstandard]
     #[arg(long, value_enum, value_name = "NAME", ignore_case = true)]
     pub(crate) solid_algorithm: Option<Algorithm>,
 
-    /// How other blocks are coded [default: zstandard]
+    /// Algorithm of other blocks [default: zstandard]
     #[arg(long, value_enum, value_name = "NAME", ignore_case = true)]
     pub(crate) chunked_algorithm: Option<Algorithm>,
 
@@ -50,31 +51,33 @@ pub(crate) struct CodingArgs {
     #[arg(long, value_name = "N")]
     pub(crate) min_match: Option<u32>,
 
-    /// Leave literals of zstd uncoded: larger, and textures decode 1.4 to 1.7 times as fast
+    /// Store the literals of zstd uncoded: larger, but textures decode 1.4 to 1.7 times as fast
     #[arg(long)]
     pub(crate) raw_literals: bool,
 
-    /// Search whole blocks for long matches with zstd
+    /// Search for long matches in whole blocks with zstd
     #[arg(long)]
     pub(crate) long: bool,
 
-    /// Train a zstd dictionary for each extension whose small files it makes smaller; only with --format r3a
+    /// Train a zstd dictionary for each extension whose small files get smaller by it; only with
+    /// --format r3a
     #[arg(long)]
     pub(crate) dictionaries: bool,
 
-    /// Filter the textures of blocks that become smaller by it, so that only linerate reads the archive:
-    /// none, all (chosen by size), fast (by size and estimated decoding time), auto (fast with the
-    /// presets fast-load and vfs, else all), or a list of formats (bc1,bc3) or filters [default: none]
+    /// Filter the textures of blocks that get smaller by it. Only linerate can read such an
+    /// archive. LIST is none, all (chosen by size), fast (by size and estimated decoding time),
+    /// auto (fast with the presets fast-load and vfs, else all), or a list of formats (bc1,bc3) or
+    /// filters [default: none]
     #[arg(long, value_name = "LIST")]
     pub(crate) filters: Option<String>,
 
-    /// Find textures by their bytes too, where no header names one; only with --filters
+    /// Also find textures by their bytes if no header names a format; only with --filters
     /// [default: true]
     #[arg(long, value_name = "BOOL")]
     pub(crate) guess_textures: Option<bool>,
 
-    /// Fit the match search of zstd levels 6 to 16 to blocks above 256K: smaller, and slower to pack
-    /// [default: true]
+    /// Adapt the match search of zstd levels 6 to 16 to blocks above 256K: smaller, but slower to
+    /// pack [default: true]
     #[arg(long, value_name = "BOOL")]
     pub(crate) fit_search: Option<bool>,
 
@@ -91,7 +94,7 @@ pub(crate) struct CodingArgs {
     pub(crate) deduplicate_solid: Option<bool>,
 }
 
-/// How blocks are coded; incompressible blocks are stored.
+/// The algorithm of blocks. Incompressible blocks are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Algorithm {
     Copy,
@@ -104,7 +107,7 @@ impl CodingArgs {
     /// The options of packing. `chunk` is the default chunk size without a preset.
     ///
     /// # Errors
-    /// A message if an option exceeds the limits of the format.
+    /// A sentence if an option exceeds the limits of the format.
     pub(crate) fn options(&self, chunk: Option<u64>, threads: usize) -> Result<PackOptions, String> {
         let preset = self.preset.as_deref().and_then(Preset::from_name);
         let mut options = preset.map_or_else(PackOptions::default, Preset::options);
@@ -152,19 +155,19 @@ impl CodingArgs {
     }
 
     /// # Errors
-    /// A message if the format lacks an option.
+    /// A sentence if the format does not have an option.
     pub(crate) fn check_format(&self, format: Format) -> Result<(), String> {
         let filters = self.filters.as_deref().is_some_and(|list| list != "none");
         match format {
             Format::Nx if self.dictionaries => {
-                Err("--dictionaries needs --format r3a: Nx archives have none".into())
+                Err("--dictionaries needs --format r3a: Nx archives have no dictionaries".into())
             }
-            Format::R3a if filters => Err("--filters needs --format nx: R3A archives have none".into()),
+            Format::R3a if filters => Err("--filters needs --format nx: R3A archives have no filters".into()),
             _ => Ok(()),
         }
     }
 
-    /// Whether an option is given that the texture coding of a preset would ignore.
+    /// Whether an option is given that a preset with its own texture coding would ignore.
     fn sets_algorithm(&self) -> bool {
         let algorithm = self.solid_algorithm.or(self.chunked_algorithm).is_some();
         let level = self.solidlevel.or(self.chunkedlevel).is_some();
@@ -197,19 +200,19 @@ impl CodingArgs {
     }
 }
 
-/// Rounded up to one less than a power of two; a power of two means the one less than it.
+/// Rounds a size up to one less than a power of two; a power of two becomes one less.
 fn solid_limit(given: u64) -> u64 {
     match given {
         0 => 0,
         n => n.checked_next_power_of_two().map_or(u64::MAX, |power| match power == n {
             true => n - 1,
-            // 2^n - 1 stays, and 2^n + 1 goes up to 2^(n+1) - 1.
+            // 2^n - 1 is unchanged, and 2^n + 1 becomes 2^(n+1) - 1.
             false => power - 1,
         }),
     }
 }
 
-/// The presets, for the help.
+/// The list of presets for the help.
 pub(crate) fn presets() -> String {
     let mut text = String::from("Presets:");
     for preset in PRESETS {

@@ -21,8 +21,8 @@ use crate::ui::verbosity::VerbosityArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  linerate nx diff old.nx new.nx                  lines of -, + or M and a path; m for metadata
-  linerate nx diff -v old.nx new.nx               also how many bytes of blocks are new
+  linerate nx diff old.nx new.nx                  print -, + or M and a path; m for metadata
+  linerate nx diff -v old.nx new.nx               also print how many bytes of blocks are new
   linerate nx diff --exit-code old.nx new.nx && echo the same files";
 
 #[derive(clap::Args, Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     pub(crate) exit_code: bool,
 
-    /// Compare only contents, not times, modes, links and empty folders
+    /// Compare contents only, not times, modes, links and empty folders
     #[arg(long)]
     pub(crate) no_metadata: bool,
 
@@ -77,7 +77,7 @@ impl Change {
     }
 }
 
-/// Compares the archives; returns the number of differences with the summary.
+/// Compares the archives. Returns the summary and the number of differences.
 pub(super) fn run(args: &DiffArgs) -> ExitCode {
     let mut differences = 0;
     let code = Reporter::new(&args.verbosity, false).one(&args.old, |reporter| {
@@ -94,7 +94,7 @@ fn process(args: &DiffArgs, reporter: &mut Reporter) -> Result<(RunSummary, usiz
     let in_new = |error: CliError| error.in_file(&args.new.display().to_string());
     let new = open(&args.new, &args.limits).map_err(in_new)?;
     let mut counts = [0u64; 3];
-    // By path; of one path the content comes first.
+    // Rows are sorted by path. Of the same path, the content comes first.
     let mut rows: Vec<(String, String, Value)> = Vec::new();
     for (change, path) in changes(&old, &new, summary.file(), reporter)? {
         counts[change as usize] += 1;
@@ -155,7 +155,8 @@ fn metadata_changes(
     let before = metadata::for_display(old, &old_name, reporter);
     let after = metadata::for_display(new, &args.new.display().to_string(), reporter);
     if before.is_some() != after.is_some() {
-        reporter.note(&old_name, "only one of the archives has metadata: times and modes are not compared");
+        reporter
+            .note(&old_name, "only one of the archives has metadata, so times and modes are not compared");
     }
     let paths = |archive: &'_ Opened| archive.files().map(|file| file.path().to_owned()).collect::<Vec<_>>();
     let (files, new_files) = (paths(old), paths(new));
@@ -203,7 +204,7 @@ impl<'a> Pair<'a> {
         (old.size() == new.size()).then(|| Pair { old: (old, stored), new: (new, new.hash()) })
     }
 
-    /// Bytes of content that are hashed, because their archive has no hashes, or others.
+    /// Bytes of content to hash, because an archive has no hashes or hashes of another kind.
     fn hashed_bytes(&self) -> u64 {
         let bytes = |(file, stored): (File<'_>, Option<u64>)| if stored.is_none() { file.size() } else { 0 };
         bytes(self.old).saturating_add(bytes(self.new))
@@ -236,8 +237,8 @@ impl Comparison<'_> {
     }
 }
 
-/// Bytes of the blocks of `new` with content that no file of `old` has: the download size of an update
-/// from `old`.
+/// Bytes of the blocks of `new` with content that no file of `old` has: the download size of an
+/// update from `old`.
 fn bytes_to_fetch(old: &Opened, new: &Opened) -> u64 {
     let same_hash = old.hash_kind() == new.hash_kind() && old.has_hashes();
     let known: HashMap<u64, u64> =

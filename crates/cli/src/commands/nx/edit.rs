@@ -1,4 +1,5 @@
-//! `linerate nx merge`, `update`, `delete` and `repack`: write archives from existing archives.
+//! `linerate nx merge`, `update`, `delete` and `repack`: write archives made from existing
+//! archives.
 
 use std::collections::HashSet;
 use std::fs;
@@ -31,7 +32,7 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{MERGE_EXAMPLES}\n\n{}\n\n{}", presets(), exit_code::HELP))]
 pub(crate) struct MergeArgs {
-    /// Which file to take where archives have different content under one path
+    /// Which file to take if archives have different contents under the same path
     #[arg(long, value_enum, value_name = "RULE", default_value = "refuse")]
     pub(crate) on_clash: OnClash,
 
@@ -42,7 +43,8 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "ARCHIVE", num_args = 1.., value_hint = ValueHint::FilePath)]
     pub(crate) sources: Vec<PathBuf>,
 
-    /// Archives to merge; blocks are copied as they are from those with the chunk size of the first
+    /// Archives to merge; blocks of archives with the chunk size of the first one are copied
+    /// unchanged
     #[arg(value_name = "ARCHIVE", required_unless_present = "sources", value_hint = ValueHint::FilePath)]
     pub(crate) archives: Vec<PathBuf>,
 
@@ -75,19 +77,19 @@ impl OnClash {
 
 const UPDATE_EXAMPLES: &str = "\
 Examples:
-  linerate nx update mods.nx mods                what is new or changed in the folder
+  linerate nx update mods.nx mods                add what is new or changed in the folder
   linerate nx update --mirror mods.nx mods       also delete what the folder lacks
-  linerate nx update mods.nx mods -o new.nx      mods.nx stays as it is";
+  linerate nx update mods.nx mods -o new.nx      leave mods.nx unchanged";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{UPDATE_EXAMPLES}\n\n{}\n\n{GLOBS}\n\n{}", presets(), exit_code::HELP))]
 pub(crate) struct UpdateArgs {
-    /// Delete files that the folder does not have
+    /// Delete files that are not in the folder
     #[arg(long)]
     pub(crate) mirror: bool,
 
-    /// Keep times, modes, links and empty folders too, as `pack --metadata`; this is the default
-    /// for an archive that has them
+    /// Also keep times, modes, links and empty folders, as `pack --metadata` does; the default for
+    /// an archive that has them
     #[arg(long)]
     pub(crate) metadata: bool,
 
@@ -112,14 +114,14 @@ pub(crate) struct UpdateArgs {
 const DELETE_EXAMPLES: &str = "\
 Examples:
   linerate nx delete mods.nx '*.bak' old
-  linerate nx delete --dry-run mods.nx '*.bak'           the paths that would be deleted
-  linerate nx delete --keep-hashes wanted.txt store.nx   files whose hash is not in the list";
+  linerate nx delete --dry-run mods.nx '*.bak'           print the paths that would be deleted
+  linerate nx delete --keep-hashes wanted.txt store.nx   delete files whose hash is not listed";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{DELETE_EXAMPLES}\n\n{GLOBS}\n\n{}", exit_code::HELP))]
 pub(crate) struct DeleteArgs {
-    /// Delete files whose hash is not in FILE, which has a hash of 16 hexadecimal digits per line,
-    /// as `list --long` prints them; with globs, of the files that they match
+    /// Delete files whose hash is not in FILE. Each line of FILE is a hash of 16 hexadecimal
+    /// digits, as `list --long` prints it. With globs, delete only files that match them
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) keep_hashes: Option<PathBuf>,
 
@@ -130,11 +132,11 @@ pub(crate) struct DeleteArgs {
     #[command(flatten)]
     pub(crate) edit: EditArgs,
 
-    /// The archive; blocks without deleted files are copied unchanged, the others encoded again
+    /// The archive; blocks without deleted files are copied unchanged, others are encoded again
     #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) archive: PathBuf,
 
-    /// Globs for the files to delete
+    /// Globs that choose the files to delete
     #[arg(value_name = "GLOB", required_unless_present = "keep_hashes")]
     pub(crate) globs: Vec<String>,
 }
@@ -143,8 +145,8 @@ const REPACK_EXAMPLES: &str = "\
 Examples:
   linerate nx repack --preset archive mods.nx                in place
   linerate nx repack --chunkedlevel 19 mods.nx -o small.nx
-  linerate nx repack --filters auto mods.nx                  textures filtered; without, plain again
-  linerate nx repack --format r3a mods.nx -o mods.r3a        only converted: blocks stay as they are";
+  linerate nx repack --filters auto mods.nx                  filter textures
+  linerate nx repack --format r3a mods.nx -o mods.r3a        convert, without encoding blocks again";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{REPACK_EXAMPLES}\n\n{}\n\n{}", presets(), exit_code::HELP))]
@@ -152,8 +154,9 @@ pub(crate) struct RepackArgs {
     #[command(flatten)]
     pub(crate) edit: EditArgs,
 
-    /// The archive to compress again; its chunk size is kept unless another is given. With --format and no
-    /// coding options, blocks are copied unchanged
+    /// The archive to compress again. Its chunk size is kept unless another is given; filters are
+    /// removed unless --filters is given. With --format and no coding options, blocks are copied
+    /// unchanged
     #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) archive: PathBuf,
 
@@ -164,7 +167,7 @@ pub(crate) struct RepackArgs {
 pub(super) fn run_merge(args: &MergeArgs) -> Result<ExitCode, String> {
     args.coding.options(None, 1)?;
     if args.edit.output.is_none() && !args.edit.dry_run {
-        return Err("merging needs -o: none of the archives is changed".into());
+        return Err("`merge` needs -o FILE, since it changes none of the archives".into());
     }
     let first = args.all_archives()[0];
     let reporter = Reporter::new(&args.edit.verbosity, false);
@@ -194,7 +197,7 @@ fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Res
     let paths = args.all_archives();
     let mut summary = RunSummary::new(paths[0], "merge");
     let target = Target::of_edit(&args.edit, paths[0]);
-    // `update`, `delete` and `repack` may replace their archive; a merge changes none of its archives.
+    // `update`, `delete` and `repack` may replace their archive, but a merge must not replace any.
     paths.iter().for_each(|path| inputs::keep(path));
     target.checked()?;
     let _lock = target.lock(args.edit.wait.wait())?;
@@ -224,23 +227,24 @@ fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Res
     Ok(summary)
 }
 
-/// Fails if the archives cannot be merged: names the first clash with both archives, and the number of all.
+/// Fails if paths of the archives clash. The error names the first clash with both archives, and
+/// the number of clashes.
 fn refuse_clashes(opened: &[Arc<Opened>], names: &[&Path]) -> Result<(), CliError> {
     let clashes = Builder::merge_clashes(opened);
     let Some(clash) = clashes.first() else { return Ok(()) };
     let (one, other) = (names[clash.archive].display(), names[clash.other_archive].display());
     let path = clash.path.escape_debug();
     let what = match clash.path == clash.other_path {
-        true => format!("{path}: {one} and {other} have different files of this path"),
+        true => format!("{path}: {one} and {other} have different files under this path"),
         false => {
-            format!("{path}: a file in {one}, a folder of {} in {other}", clash.other_path.escape_debug())
+            format!("{path}: a file in {one}, but a folder of {} in {other}", clash.other_path.escape_debug())
         }
     };
     let remedy = match clash.archive == clash.other_archive {
-        true => "nx delete removes one",
-        false => "see --on-clash",
+        true => "`nx delete` removes one of them",
+        false => "--on-clash chooses one",
     };
-    Err(CliError::Refused(format!("{what}; paths that clash: {}; {remedy}", clashes.len())))
+    Err(CliError::Refused(format!("{what} (clashes in all: {}); {remedy}", clashes.len())))
 }
 
 fn update(
@@ -283,7 +287,7 @@ fn update(
     Ok(summary)
 }
 
-/// A line for each path that would change, with the signs of `diff`, and their numbers.
+/// Adds a line for each path that would change, with the signs of `diff`, and counts them.
 fn list(changes: &Changes, args: &UpdateArgs, reporter: &Reporter, summary: &mut RunSummary) {
     let Changes { added, replaced, removed, unchanged, .. } = changes;
     let all = [('+', "added", added), ('M', "replaced", replaced), ('-', "removed", removed)];
@@ -337,7 +341,7 @@ fn delete(
         !is_deleted
     });
     let mut builder = builder.map_err(write::engine_error)?;
-    // Folders and links have no hash, so that --keep-hashes does not apply to them.
+    // Folders and links have no hash, so --keep-hashes does not apply to them.
     if kept.is_none() {
         metadata.retain(|path| !select.takes(path));
         let stays = |path: &str| metadata.folders.contains_key(path) || metadata.links.contains_key(path);
@@ -382,7 +386,7 @@ fn chunk(archive: &Opened) -> u64 {
     archive.header().chunk.bytes().min(linerate_nx::pack::MAX_CHUNK)
 }
 
-/// The given format, by default that of the archive.
+/// The format of `--format`, or else that of the archive.
 fn format(args: &EditArgs, archive: &Opened) -> Format {
     args.format.map_or_else(|| archive.source().format(), FormatName::format)
 }
@@ -398,7 +402,7 @@ fn options(
     Ok(options)
 }
 
-/// Hashes of 16 hexadecimal digits, one per line; the first word of each line counts.
+/// Reads hashes of 16 hexadecimal digits. The first word of each line is a hash.
 fn hashes(path: &Path) -> Result<HashSet<u64>, CliError> {
     let text = fs::read_to_string(path).map_err(CliError::io_at("cannot read", path))?;
     let mut at = 0;

@@ -30,7 +30,7 @@ const FOLDER_OR_STDOUT: &str =
 const EXAMPLES: &str = "\
 Examples:
   linerate nx extract mods.nx -o mods                all files
-  linerate nx extract mods.nx '*.dds' -o textures    files by name
+  linerate nx extract mods.nx '*.dds' -o textures    files with matching names
   linerate nx extract --stdout mods.nx readme.txt
   linerate nx extract --metadata mods.nx -o mods     with times, modes, links and empty folders
   linerate nx extract --strip-components 1 --overwrite replace mods.nx";
@@ -49,15 +49,15 @@ pub(crate) struct ExtractArgs {
     )]
     pub(crate) output: PathBuf,
 
-    /// Write the contents to standard output, one after another, as -o - does
+    /// Write the contents to standard output, one after another; the same as -o -
     #[arg(short = 'c', long, conflicts_with_all = ["output", "strip_components", "overwrite", "force", "sync", "metadata"])]
     pub(crate) stdout: bool,
 
-    /// Remove N leading folders from paths; files in fewer folders are skipped
+    /// Remove N leading folders from each path; files in fewer folders are skipped
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) strip_components: usize,
 
-    /// What to do where a file exists; -f is the same as `replace`
+    /// What to do if a file exists; -f is the same as `replace`
     #[arg(long, value_enum, value_name = "POLICY", default_value = "fail")]
     pub(crate) overwrite: Overwrite,
 
@@ -76,7 +76,7 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_enum, value_name = "WHICH", default_value = "inside", requires = "metadata")]
     pub(crate) links: LinkChoice,
 
-    /// Sync each file to disk before it is committed: slow for small files
+    /// Sync each file to the disk before it gets its name, which is slow for small files
     #[arg(long)]
     pub(crate) sync: bool,
 
@@ -139,7 +139,8 @@ impl LinkChoice {
 pub(super) fn run(args: &ExtractArgs) -> Result<ExitCode, String> {
     if args.is_stdout() && (args.metadata || args.sync || args.strip_components > 0) {
         return Err(
-            "standard output takes contents alone: no --metadata, --sync or --strip-components".into()
+            "with -o -, only contents are written; leave out --metadata, --sync and --strip-components"
+                .into(),
         );
     }
     let select = args.choice.select()?;
@@ -195,7 +196,7 @@ fn to_folder(
         })
         .to_folder(&args.output);
     drop(bar);
-    // Incomplete files have been removed.
+    // Incomplete files have been removed by now.
     cancel.exit_if_cancelled();
     is_still_there(archive)?;
     let extracted = extracted.map_err(|error| match error.source {
@@ -263,16 +264,17 @@ pub(crate) fn strip(path: &str, components: usize) -> Option<String> {
     }
 }
 
-/// Converts the error of one entry. `at` is the offset of its table entry, for errors of its name.
+/// Converts the error of an entry. `at` is the offset of its table entry, for errors about its
+/// name.
 pub(crate) fn entry_failure(cause: FileError, at: u64) -> CliError {
     match cause {
         FileError::Archive(error) => damage(error),
         FileError::Output(error) => CliError::Io { context: "cannot write".into(), error },
-        FileError::Exists => CliError::Refused("it exists already; see --overwrite".into()),
+        FileError::Exists => CliError::Refused("it exists already; --overwrite skips or replaces it".into()),
         FileError::Link(what) => {
             CliError::data(Kind::Corrupt, at, format!("not created: {what}; --links any creates it"))
         }
-        // Refused paths and colliding names are damage of the archive.
+        // Refused paths and names that collide count as damage of the archive.
         cause => CliError::data(Kind::Corrupt, at, format!("not extracted: {cause}")),
     }
 }
@@ -301,7 +303,7 @@ pub(crate) fn wanted(
     Ok(found)
 }
 
-/// Restores the metadata of extracted files, and folders and links.
+/// Restores the metadata of extracted files, and creates folders and links.
 pub(crate) fn restore(
     args: &ExtractArgs,
     select: &Select,
@@ -332,8 +334,8 @@ pub(crate) fn restore(
     Ok(failures)
 }
 
-/// Writes files in the order of their paths. A file up to [`MAX_BUFFERED`] bytes is written only if it is valid; a
-/// larger one up to the damage.
+/// Writes files in the order of their paths. A file of up to [`MAX_BUFFERED`] bytes is written only
+/// if it is valid, a larger one up to the damage.
 fn to_stdout(
     args: &ExtractArgs,
     archive: &Opened,
@@ -346,7 +348,9 @@ fn to_stdout(
     files.sort_by(|a, b| tree::order(a.path(), b.path()));
     let total = files.iter().fold(0u64, |sum, file| sum.saturating_add(file.size()));
     if total > archive.limits().total {
-        let what = format!("its {total} bytes of files exceed the limit of {} bytes", archive.limits().total);
+        let limit = archive.limits().total;
+        let what =
+            format!("its files have {total} bytes, more than the limit of {limit}; --max-output raises it");
         return Err(CliError::data(Kind::Limit, 0, what));
     }
     let mut stdout = output::stdout()?;
@@ -376,7 +380,7 @@ fn to_stdout(
                 failed += 1;
                 reporter.entry_failed(name, file.path(), error);
             }
-            // Every other file would fail in the same way.
+            // Every other file would fail with the same error.
             Err(error) => return Err(error),
         }
     }

@@ -1,4 +1,4 @@
-//! `linerate nx info`: the header of an archive.
+//! `linerate nx info`: prints the header of an archive.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) verbosity: VerbosityArgs,
 
-    /// Archives
+    /// Archives to print
     #[arg(value_name = "ARCHIVE", required = true, value_hint = ValueHint::FilePath)]
     pub(crate) archives: Vec<PathBuf>,
 }
@@ -54,12 +54,12 @@ fn process(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
 struct HeaderFields {
     /// The name in `--json`.
     name: &'static str,
-    /// The format with its hash and form of entries.
+    /// The format, its hash, and the form of entries.
     format: String,
     entries: String,
-    /// Bytes up to the first block.
+    /// Bytes before the first block.
     bytes: u64,
-    /// Bytes in use of these.
+    /// How many of these bytes are used.
     used: u64,
     /// Bytes of the string pool.
     pool: u32,
@@ -102,7 +102,7 @@ impl HeaderFields {
             ),
             entries: header.form.name().to_owned(),
             bytes: header.bytes(),
-            // Segments of any length follow the tables; their padding is not counted.
+            // Segments of any length follow the tables. Their padding is not counted.
             used: header.bytes(),
             pool: header.pool,
             flags: 0,
@@ -111,7 +111,7 @@ impl HeaderFields {
     }
 }
 
-/// The name of the format, with a word of warning if only we read it.
+/// The name of the format, with a warning if only linerate reads it.
 fn nx_name(header: &Header) -> &'static str {
     match header.filtered {
         true => "Nx 1 with filters (header version 65: linerate only)",
@@ -135,17 +135,17 @@ fn filtered(archive: &Opened) -> linerate_nx::Result<Filtered> {
     Ok(found)
 }
 
-/// Totals over the tables.
+/// Totals of the tables.
 struct Totals {
     /// Bytes of all files.
     bytes: u64,
-    /// Bytes that their blocks hold, each once.
+    /// Bytes of content of the blocks, counting each block once.
     content: u64,
     /// Bytes of all blocks, without padding.
     compressed: u64,
     chunked: usize,
     empty: usize,
-    /// Files that begin where another does in the same block, with the same size.
+    /// Files that are the same slice of a block as another file.
     shared: usize,
     /// Blocks and their bytes, per codec.
     codecs: [(Codec, usize, u64); 3],
@@ -227,8 +227,8 @@ impl Totals {
         if !self.disorder.is_none() {
             let Disorder { misplaced, holes, .. } = self.disorder;
             lines.push(format!(
-                "note        other programs damage it when they merge or repack it ({misplaced} files out of order, {holes} \
-                 blocks with bytes of no file); any edit, such as `linerate nx repack`, mends that"
+                "note        other programs damage this archive when they merge or repack it ({misplaced} files out of \
+                 order, {holes} blocks with bytes of no file); any edit, such as `linerate nx repack`, repairs it"
             ));
         }
         if header.flags != 0 {

@@ -1,4 +1,4 @@
-//! `linerate nx list`: the entries of an archive, from its header alone.
+//! `linerate nx list`: prints the entries of an archive, from its header alone.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,8 +23,8 @@ const EXAMPLES: &str = "\
 Examples:
   linerate nx list mods.nx                    paths
   linerate nx list --long mods.nx '*.dds'     sizes, blocks, codecs and hashes of textures
-  linerate nx list --tree mods.nx textures    a folder with the bytes below each of its folders
-  linerate nx list --metadata mods.nx         with modes, times, folders and links, as `ls -l`
+  linerate nx list --tree mods.nx textures    a folder as a tree, with the bytes of each folder
+  linerate nx list --metadata mods.nx         modes, times, folders and links, like `ls -l`
   linerate nx list --json mods.nx             a JSON object for each file, folder and link";
 
 #[derive(clap::Args, Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct ListArgs {
     #[arg(short = 'l', long, conflicts_with = "tree")]
     pub(crate) long: bool,
 
-    /// Print folders with the bytes below them
+    /// Print a tree of folders with the bytes below each
     #[arg(short = 't', long)]
     pub(crate) tree: bool,
 
@@ -131,7 +131,7 @@ fn hash(file: &File<'_>) -> Option<String> {
     file.hash().map(|hash| format!("{hash:016x}"))
 }
 
-/// A path of an archive with its metadata.
+/// A path in an archive with its metadata.
 enum Entry<'a> {
     File(&'a File<'a>, Option<&'a Attributes>),
     Folder(&'a str, &'a Attributes),
@@ -156,7 +156,8 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// As `ls -l`, in UTC. Unknown fields are question marks or dashes.
+    /// The line of an entry in the form of `ls -l`, in UTC. Unknown fields are question marks or
+    /// dashes.
     fn line(&self) -> String {
         let (letter, mode, modified, size, name) = match self {
             Entry::File(file, kept) => {
@@ -220,7 +221,8 @@ fn record(name: &str, codecs: &Codecs, file: &File<'_>) -> Value {
     })
 }
 
-/// Prefix sums of the blocks of each codec, and of filtered ones, so that those of a file are counted in constant time.
+/// Prefix sums of the blocks of each codec, and of filtered blocks, so that the blocks of a file
+/// are counted in constant time.
 struct Codecs {
     of_codec: [Vec<u32>; 3],
     filtered: Vec<u32>,
@@ -236,7 +238,8 @@ impl Codecs {
         }
     }
 
-    /// The codecs of a file's blocks, and whether any of these is filtered, as in `copy+zstd+filter`.
+    /// The codecs of a file's blocks, and whether any of these is filtered, as in
+    /// `copy+zstd+filter`.
     fn label(&self, file: &File<'_>) -> String {
         let mut names = self.of(file);
         names.extend((self.filtered(file) > 0).then_some("filter"));
@@ -258,7 +261,7 @@ impl Codecs {
     }
 }
 
-/// How many of the flags before each are set, and of all.
+/// For each flag, how many flags before it are set; last, how many of all.
 fn prefix_sums(flags: impl Iterator<Item = bool>) -> Vec<u32> {
     let mut count = 0;
     let sums = flags.map(|flag| {

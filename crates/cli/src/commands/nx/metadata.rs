@@ -1,4 +1,5 @@
-//! Metadata (times, modes, links, folders): captured from folders and carried between archives.
+//! Metadata (times, modes, links, folders), captured from folders and carried from archive to
+//! archive.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,13 +16,13 @@ pub(crate) fn carried(archive: &Opened, name: &Path, reporter: &mut Reporter) ->
     Metadata::from_archive(archive).unwrap_or_else(|error| {
         reporter.warn(
             &name.display().to_string(),
-            &format!("its metadata is damaged and left out: {}", error.message),
+            &format!("its metadata is damaged and is left out: {}", error.message),
         );
         None
     })
 }
 
-/// Merges the metadata of archives: each file has that of the archive it is taken from.
+/// Merges the metadata of archives. Each file keeps the metadata of the archive it is taken from.
 pub(crate) fn merged(
     archives: &[Arc<Opened>],
     names: &[&Path],
@@ -34,7 +35,8 @@ pub(crate) fn merged(
     Metadata::merged(archives, found, clash)
 }
 
-/// Reads the metadata of an archive for display. Damage is reported; the files can be listed without it.
+/// Reads the metadata of an archive for display. Damage is reported, but the files can still be
+/// listed.
 pub(crate) fn for_display(archive: &Opened, name: &str, reporter: &mut Reporter) -> Option<Metadata> {
     Metadata::from_archive(archive).unwrap_or_else(|error| {
         reporter.entry_failed(name, "(metadata)", damage(error));

@@ -1,4 +1,4 @@
-//! `linerate nx`: list, verify, extract, pack and change Nx archives.
+//! `linerate nx`: lists, verifies, extracts, packs and changes Nx archives.
 
 mod args;
 mod bench;
@@ -30,20 +30,20 @@ use crate::ui::printer::to_stderr;
 const NOTES: &str = "\
 Examples:
   linerate nx pack mods -o mods.nx           an archive of a folder
-  linerate nx list --long mods.nx            its files
+  linerate nx list --long mods.nx            the files of the archive
   linerate nx extract mods.nx -o mods        all files
 
 Format:
-  Nx 1.x archives: a header with the tables of files and blocks, then blocks that can be decoded alone
-    and in parallel. Small files share solid blocks; large files are cut into chunks. Hashes of contents
-    are checked whenever contents are read.
+  An Nx 1.x archive is a header with the tables of files and blocks, then the blocks, which can be decoded
+    alone and in parallel. Small files share solid blocks; large files are cut into chunks. The hash of a
+    file is checked whenever its content is read.
 
-  R3A 2.0, a draft, is read too, and written with --format r3a, both by the profile r3a-2.0-doc. Other
-    programs are not known to read such archives.
+  R3A 2.0, a draft format, is also read, and written with --format r3a, by the profile r3a-2.0-doc. No
+    other program is known to read such archives.
 
 Archives on web servers:
-  Wherever an archive is read, it may be a URL of http or https. A listing fetches the header, a file
-  its blocks.";
+  An archive that is read may be an http or https URL. Listing fetches only the header, and extracting a
+  file only its blocks.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
@@ -56,20 +56,20 @@ pub(crate) struct Args {
 enum NxCommand {
     /// List the files of an archive, from its header alone
     List(Box<list::ListArgs>),
-    /// Print the headers of archives
+    /// Print summaries of archives, from their headers alone
     Info(Box<info::InfoArgs>),
     /// Check every file of archives against its hash, or a folder against an archive
     Verify(Box<verify::VerifyArgs>),
     /// Extract files to a folder, or to standard output
     ///
-    /// Files appear under their names when they are complete and verified. Damaged files are reported by
-    /// name, and the others are extracted. Nothing is written outside of the folder, through links, or
-    /// under reserved names.
+    /// Files get their names when they are complete and verified. Damaged files are reported by
+    /// name, and the others are extracted. Nothing is written outside of the folder, through links,
+    /// or under reserved names.
     Extract(Box<extract::ExtractArgs>),
     /// Pack folders and files into an archive
     ///
-    /// The same files and options make the same bytes, for any number of threads. Links are not
-    /// followed, and not packed without --metadata.
+    /// The same files and options make the same archive, with any number of threads. Links are not
+    /// followed, and are packed only with --metadata.
     Pack(Box<pack::PackArgs>),
     /// Mount an archive as a read-only folder, on Linux
     Mount(Box<mount::MountArgs>),

@@ -1,4 +1,5 @@
-//! `linerate nx mount`: an archive as a read-only folder, until a signal or `umount` ends it.
+//! `linerate nx mount`: mounts an archive as a read-only folder, until a signal or `umount` ends
+//! it.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,11 +17,11 @@ use crate::ui::verbosity::VerbosityArgs;
 
 const NOTES: &str = "\
 Mounting:
-  Linux only, by FUSE: it takes /dev/fuse, and the rights of root or the program `fusermount3`. The
-  program stays in the foreground. Ctrl-C, SIGTERM or `umount FOLDER` end it; while other programs have
-  files open in the folder, it is detached and ends with this program.
+  Mounting works on Linux only, with FUSE: it needs /dev/fuse, and root or the program `fusermount3`. The
+  program stays in the foreground until Ctrl-C, SIGTERM or `umount FOLDER` ends it. If other programs
+  still have files open in the folder, it is detached, and they lose access when this program ends.
 
-  Everything belongs to the user who mounts. Times, modes and links come from the archive's metadata if
+  All files belong to the user who mounts. Times, modes and links come from the archive's metadata, if
   it has any; otherwise files have the time of the archive. Paths that `extract` refuses are not shown.
 
 Examples:
@@ -30,7 +31,7 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
 pub(crate) struct MountArgs {
-    /// Budget of decoded blocks in memory, beside what the system caches
+    /// Maximum bytes of decoded blocks in memory, besides what the system caches
     #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "64M")]
     pub(crate) cache: u64,
 
@@ -51,7 +52,7 @@ pub(crate) struct MountArgs {
     #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) archive: PathBuf,
 
-    /// The folder to mount it on, which exists
+    /// The folder to mount the archive on, which must exist
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 }
@@ -88,7 +89,7 @@ fn process(args: &MountArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     let mount = Mount::new(&shared, &args.folder, options).map_err(at(&args.folder))?;
     if mount.left_out() > 0 {
         let what =
-            format!("{} files and links are not shown: their paths are refused or taken", mount.left_out());
+            format!("{} files and links are not shown: their paths are unsafe or clash", mount.left_out());
         reporter.note(&args.archive.display().to_string(), &what);
     }
     if reporter.is_json() {
@@ -109,7 +110,7 @@ fn process(args: &MountArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     Ok(summary)
 }
 
-/// Interval at which the end is looked for.
+/// Interval between checks for the end.
 #[cfg(all(feature = "mount", target_os = "linux"))]
 const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(50);
 
@@ -131,7 +132,7 @@ fn at(folder: &Path) -> impl FnOnce(std::io::Error) -> CliError {
 #[cfg(not(all(feature = "mount", target_os = "linux")))]
 fn process(args: &MountArgs, _reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let why = match cfg!(target_os = "linux") {
-        true => "this program was built without the feature `mount`, which mounts archives",
+        true => "this program cannot mount archives: it was built without the feature `mount`",
         false => "archives can be mounted on Linux only",
     };
     let _: &Path = &args.folder;

@@ -11,7 +11,7 @@ use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 
-/// Warns of what was left out below `root`.
+/// Warns about files and folders below `root` that were not packed.
 pub(crate) fn warn_of_skipped(skipped: &Skipped, root: &Path, reporter: &mut Reporter) {
     let file = root.display().to_string();
     for (path, why) in skipped.iter() {
@@ -20,8 +20,8 @@ pub(crate) fn warn_of_skipped(skipped: &Skipped, root: &Path, reporter: &mut Rep
     }
 }
 
-/// Prints a note about names that file systems which ignore case or Unicode normalization cannot keep apart. They are packed
-/// nevertheless.
+/// Prints a note about names that are the same on file systems that ignore case or Unicode
+/// normalization. Such files are packed nevertheless.
 pub(crate) fn note_clashes<'n>(
     names: impl Iterator<Item = &'n str>,
     reporter: &Reporter,
@@ -33,7 +33,7 @@ pub(crate) fn note_clashes<'n>(
         .map(|group| group.iter().map(|&i| names[i]).collect())
         .collect();
     for group in &groups {
-        let what = "packed, but not portable: some file systems cannot keep these names apart";
+        let what = "packed, but not portable: some file systems treat these names as the same";
         let why = if differ_in_case(group) { "" } else { ", which differ in Unicode normalization" };
         let shown: Vec<String> = group.iter().map(|name| printable(name)).collect();
         reporter.note(summary.file(), &format!("{}: {what}{why}", shown.join(", ")));
@@ -41,7 +41,8 @@ pub(crate) fn note_clashes<'n>(
     summary.set("clashes", groups);
 }
 
-/// Whether names that clash do so by case alone: as names of files, or as a file and a folder above another.
+/// Whether names clash by case alone: as names of files, or as a file and a folder above another
+/// file.
 fn differ_in_case(clash: &[&str]) -> bool {
     let capitals: Vec<String> = clash.iter().map(|name| name.to_uppercase()).collect();
     capitals.windows(2).all(|pair| {
@@ -49,18 +50,18 @@ fn differ_in_case(clash: &[&str]) -> bool {
     })
 }
 
-/// The name with its control characters escaped.
+/// Escapes the control characters of a name.
 fn printable(name: &str) -> String {
     let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     name.chars().map(escape).collect()
 }
 
-/// Reports each file of an archive whose path is also a folder of others, as damage.
+/// Reports as damage each file of an archive whose path is also the folder of other files.
 pub(crate) fn report_folders(archive: &Opened, name: &str, reporter: &mut Reporter) -> usize {
     let paths: Vec<&str> = archive.files().map(|file| file.path()).collect();
     let clashes = folder_clashes(paths.iter().copied());
     for &(file, below) in &clashes {
-        let what = format!("the path is also a folder, of {}", paths[below].escape_debug());
+        let what = format!("this path is also the folder of {}", paths[below].escape_debug());
         reporter.entry_failed(
             name,
             paths[file],
@@ -70,7 +71,7 @@ pub(crate) fn report_folders(archive: &Opened, name: &str, reporter: &mut Report
     clashes.len()
 }
 
-/// Prints a note about names that Windows refuses. They are packed nevertheless.
+/// Prints a note about names that Windows refuses. Such files are packed nevertheless.
 pub(crate) fn note_not_portable<'n>(
     names: impl Iterator<Item = &'n str>,
     reporter: &Reporter,

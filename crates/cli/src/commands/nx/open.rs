@@ -13,7 +13,7 @@ use crate::ui::remote::{remote, url};
 /// An archive from any source, of either format.
 pub(crate) type Opened = Archive<AnySource>;
 
-/// Bytes of an archive: of Nx, or of R3A presented as Nx.
+/// The bytes of an archive: Nx, or R3A presented as Nx.
 pub(crate) enum AnySource {
     Nx(Box<dyn ReadAt>),
     R3a(Box<r3a::AsNx<Box<dyn ReadAt>>>),
@@ -70,7 +70,7 @@ impl ReadAt for AnySource {
     }
 }
 
-/// Reads the header of the archive at a path or URL. A pipe has no size, so it cannot be opened.
+/// Reads the header of the archive at a path or URL. A pipe cannot be opened, since it has no size.
 pub(crate) fn open(path: &Path, limits: &LimitArgs) -> Result<Opened, CliError> {
     let source: Box<dyn ReadAt> = match url(path) {
         Some(url) => remote(url)?,
@@ -93,12 +93,13 @@ pub(crate) fn open_source(source: Box<dyn ReadAt>, limits: Limits) -> Result<Ope
     Ok(archive.map_source(|shown| AnySource::R3a(Box::new(shown))))
 }
 
-/// Fails if the archive was replaced on its server while it was read: one error, instead of one for each file.
+/// Fails if the archive was replaced on its server while it was read, with one error instead of one
+/// for each file.
 pub(crate) fn is_still_there(archive: &Opened) -> Result<(), CliError> {
     archive.source().end().map_or(Ok(()), |error| Err(damage(error)))
 }
 
-/// The codec of each block (`None` if unsupported) and its compressed bytes.
+/// The codec of each block (`None` if unsupported), and its compressed bytes.
 pub(crate) fn blocks(archive: &Opened) -> Vec<(Option<Codec>, u32)> {
     match archive.source() {
         AnySource::Nx(_) => {
@@ -131,7 +132,7 @@ pub(crate) fn damage_or_output(error: io::Error, writing: impl FnOnce(io::Error)
     }
 }
 
-/// Offset of the table entry of a path; that of the first block if there is no entry.
+/// Offset of the table entry of a path, or of the first block if there is no entry.
 pub(crate) fn entry_at(archive: &Opened, path: &str) -> u64 {
     let header = archive.header();
     match archive.find(path) {

@@ -25,21 +25,21 @@ use crate::ui::{exit_code, inputs};
 
 const EXAMPLES: &str = "\
 Examples:
-  linerate nx pack mods -o mods.nx                       the content of the folder, zstd 16 and 9
+  linerate nx pack mods -o mods.nx                       pack a folder with zstd levels 16 and 9
   linerate nx pack --preset fast-load mods -o mods.nx
-  linerate nx pack --pipe nvme-5.0 --cores 12 mods -o mods.nx    what loads fastest from such a drive on 12 cores
-  linerate nx pack --filters auto mods -o mods.nx        smaller textures, for readers of this program only
+  linerate nx pack --pipe nvme-5.0 --cores 12 mods -o mods.nx    fastest to load on 12 cores
+  linerate nx pack --filters auto mods -o mods.nx        smaller textures; only linerate reads them
   linerate nx pack -x .git -x '*.bak' . -o ../mods.nx
   linerate nx pack --store '*.ogg' --alone '*.json' mods -o mods.nx
-  linerate nx pack --metadata home -o home.nx            with times, modes, links and empty folders
-  linerate nx pack --format r3a mods -o mods.r3a         in the draft format R3A 2.0
-  linerate nx pack --skip-bad-names ~ -o home.nx         skip and list names that no archive can hold
-  linerate nx pack --dry-run mods                        the paths and their totals";
+  linerate nx pack --metadata home -o home.nx            keep times, modes, links and empty folders
+  linerate nx pack --format r3a mods -o mods.r3a         write the draft format R3A 2.0
+  linerate nx pack --skip-bad-names ~ -o home.nx         skip and list names that cannot be packed
+  linerate nx pack --dry-run mods                        print the paths and their totals";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}\n\n{GLOBS}\n\n{}", presets(), exit_code::HELP))]
 pub(crate) struct PackArgs {
-    /// Keep times, modes, links and empty folders too, in an extension that other programs ignore;
+    /// Also keep times, modes, links and empty folders, in an extension that other programs ignore;
     /// the bytes of the archive then depend on them
     #[arg(long)]
     pub(crate) metadata: bool,
@@ -63,7 +63,7 @@ pub(crate) struct PackArgs {
     #[arg(long, value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     pub(crate) source: Vec<PathBuf>,
 
-    /// Folders, whose contents are packed under their paths in them, and files
+    /// Files, and folders, whose files are packed under their paths in the folder
     #[arg(value_name = "SOURCE", required_unless_present = "source", value_hint = ValueHint::AnyPath)]
     pub(crate) sources: Vec<PathBuf>,
 
@@ -80,22 +80,22 @@ impl PackArgs {
     }
 
     /// # Errors
-    /// A message if an option is given beside `--pipe` that it decides.
+    /// A sentence if an option is given that `--pipe` decides.
     fn check_pipe(&self) -> Result<(), String> {
         let none = self.coding.filters.as_deref() == Some("none");
         match self.pipe.pipe.is_some() {
             true if self.output.format == FormatName::R3a => {
-                Err("--pipe chooses among Nx archives: leave out --format r3a".into())
+                Err("--pipe chooses among Nx archives; leave out --format r3a".into())
             }
             true if self.coding.is_given() && !(none && self.coding.is_only_filters()) => {
-                Err("--pipe chooses how to pack: leave out the other options of packing but --filters none"
+                Err("--pipe chooses how to pack; leave out the other packing options except --filters none"
                     .into())
             }
             _ => Ok(()),
         }
     }
 
-    /// The coding to pack with, measured if a pipe is given.
+    /// The coding to pack with, chosen by measuring if a pipe is given.
     fn choice(&self, reporter: &Reporter) -> Result<Option<Choice>, CliError> {
         let Some(pipe) = &self.pipe.pipe else { return Ok(None) };
         let sources: Vec<PathBuf> = self.all_sources().map(Path::to_owned).collect();
@@ -137,7 +137,7 @@ fn process(
         bad_names: 0,
     };
     for source in args.all_sources() {
-        // The reporter names the first source before every message.
+        // The reporter prints the first source's name before every message.
         let at = |e: CliError| if source == first { e } else { e.in_file(&source.display().to_string()) };
         let meta = fs::metadata(source).map_err(CliError::io("cannot open")).map_err(at)?;
         packing.add(source, &meta, rules, &target, reporter)?;

@@ -12,32 +12,33 @@ use crate::commands::plan::{choose, parse_cores, parse_pipe, parse_positive};
 use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 
-/// What the archive will be read from.
+/// The drive or network that the archive will be read from.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Chosen by measuring")]
 pub(crate) struct PipeArgs {
-    /// Measure how the files compress and decode, and pack them as is best for this drive or network: a name or a rate, as for
-    /// `linerate plan`. Of the options of packing only --filters none goes with it
+    /// Measure how the files compress and decode, and choose the best settings for this drive or
+    /// network: a name or a rate, as for `linerate plan`. Of the packing options, only --filters
+    /// none may be given
     #[arg(long, value_name = "PIPE", value_parser = parse_pipe)]
     pub(crate) pipe: Option<Pipe>,
 
-    /// Cores that will decode, 0 for all of this machine
+    /// Number of cores that will decode; 0 means all cores of this machine
     #[arg(long, value_name = "N", requires = "pipe", default_value_t = 0, hide_default_value = true, value_parser = parse_cores)]
     pub(crate) cores: usize,
 
-    /// Seconds that the measurement should take
+    /// Approximate duration of the measurement
     #[arg(long, value_name = "SECONDS", requires = "pipe", default_value_t = 20.0, value_parser = parse_positive)]
     pub(crate) seconds: f64,
 }
 
-/// A coding, and the sentence that says why.
+/// A coding, and the plan that chose it.
 pub(crate) struct Choice {
     pub(crate) coding: CodingArgs,
     pub(crate) sentence: String,
     pub(crate) plan: Plan,
 }
 
-/// The command that the planner gives for its candidates.
+/// Parses the command that the planner prints for a candidate.
 #[derive(Parser)]
 struct Command {
     #[command(flatten)]
@@ -48,7 +49,7 @@ impl PipeArgs {
     /// Measures samples of the sources, and chooses.
     ///
     /// # Errors
-    /// Sources that cannot be read, or have no content.
+    /// Errors for sources that cannot be read or have no content.
     pub(crate) fn choose(
         &self,
         pipe: &Pipe,
@@ -64,7 +65,7 @@ impl PipeArgs {
                 measured.measurements.into_iter().filter(|found| !has_filters(found.command.as_deref()));
             plan = linerate_plan::plan(&plain.collect::<Vec<_>>(), pipe, &plan.budget);
         }
-        let nothing = || CliError::Refused("nothing was measured that could be packed".into());
+        let nothing = || CliError::Refused("there is nothing to measure and pack".into());
         let row = plan.best_coded().ok_or_else(nothing)?;
         let command = row.measurement.command.iter().flatten().skip(2);
         let command = Command::try_parse_from(command).map_err(|e| CliError::Refused(e.to_string()))?;

@@ -1,17 +1,17 @@
 //! Selects entries by globs over paths.
 //!
-//! A glob without a slash matches a component at any depth; one with a slash matches the whole path, and
-//! its `*` does not cross slashes while `**` does. A glob that matches a folder also matches everything
-//! below it.
+//! A glob without a slash matches a component at any depth; one with a slash matches the whole
+//! path, and its `*` does not cross slashes while `**` does. A glob that matches a folder also
+//! matches everything below it.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// The paragraph about globs in the help.
 pub(crate) const GLOBS: &str = "\
 Globs:
-  * and ? match within a path component, ** across components, {a,b} either one, [x-z] one character.
-    A glob without a slash matches names at any depth, one with a slash paths from the top. A glob that
-    matches a folder also matches everything below it.";
+  * and ? match inside a component of a path, ** across components, {a,b} either a or b, [x-z] one
+    character. A glob without a slash matches names at any depth; a glob with a slash matches whole
+    paths. A glob that matches a folder also matches everything below it.";
 
 /// A glob, and what it matches.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ enum Matcher {
 
 impl Glob {
     pub(crate) fn new(text: &str, ignore_case: bool) -> Result<Glob, String> {
-        // Shells on Windows complete names with back-slashes; no path of an archive has one.
+        // Shells on Windows complete names with backslashes; no path in an archive has one.
         let slashes = if cfg!(windows) { text.replace('\\', "/") } else { text.to_owned() };
         let bare = &*normalized(&slashes);
         let base = match bare.strip_prefix('/') {
@@ -49,7 +49,8 @@ impl Glob {
             set.add(glob.map_err(|e| bad(text, e.kind()))?);
         }
         let set = set.build().map_err(|e| bad(text, e.kind()))?;
-        // Literal globs are compared directly, which is faster: an archive may have a million paths.
+        // Globs without special characters are compared directly, since an archive may have a
+        // million paths.
         let matcher = match bare.strip_prefix('/') {
             _ if ignore_case || bare.contains(SPECIAL) => Matcher::Pattern(set),
             Some(rest) => Matcher::Path(rest.to_owned()),
@@ -70,7 +71,8 @@ impl Glob {
     }
 }
 
-/// The glob without empty components, `.` and the last slash. One that begins with `./` is a path from the top.
+/// The glob without empty components, `.` and the last slash. A glob that begins with `./` matches
+/// whole paths.
 fn normalized(glob: &str) -> String {
     let parts: Vec<&str> = glob.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let top = if glob.starts_with('/') || glob.starts_with("./") { "/" } else { "" };
@@ -84,7 +86,7 @@ fn bad(text: &str, why: &globset::ErrorKind) -> String {
     format!("`{text}` is not a glob: {why}")
 }
 
-/// What is included and not excluded. Without globs to include, everything is.
+/// The globs to include and to exclude. Without globs to include, everything is included.
 #[derive(Debug, Default)]
 pub(crate) struct Select {
     include: Vec<Glob>,
@@ -104,12 +106,12 @@ impl Select {
         included && !self.excludes(path)
     }
 
-    /// Whether a path is excluded; if it is a folder's, everything below it is too.
+    /// Whether a path is excluded. Everything below an excluded folder is, too.
     pub(crate) fn excludes(&self, path: &str) -> bool {
         self.exclude.iter().any(|glob| glob.matches(path))
     }
 
-    /// Of the globs to include, one that no path matches.
+    /// The first glob to include that no path matches.
     pub(crate) fn unmatched<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Option<&str> {
         let mut unmatched: Vec<&Glob> = self.include.iter().collect();
         for path in paths {

@@ -5,20 +5,20 @@ use std::cmp::Ordering;
 use crate::ui::error::CliError;
 use crate::ui::stdout::StdoutLines;
 
-/// Folders deeper than this are shown as part of the names in them: no real tree has them, and a crafted
-/// archive could have millions.
+/// Folders below this depth are shown as part of the names in them. Real trees are not that deep,
+/// and a crafted archive could have millions of folders.
 const MAX_DEPTH: usize = 64;
 
-/// Order of paths: by component.
+/// Compares paths component by component.
 pub(crate) fn order(a: &str, b: &str) -> Ordering {
     match std::ptr::eq(a, b) {
-        // Entries can share one path of any length.
+        // Entries can share a path of any length.
         true => Ordering::Equal,
         false => a.split('/').cmp(b.split('/')),
     }
 }
 
-/// Writes paths with their sizes. They must be sorted by [`order`].
+/// Writes a tree of paths with their sizes. The paths must be sorted by [`order`].
 pub(crate) fn draw(entries: &[(&str, u64)], lines: &mut StdoutLines) -> Result<(), CliError> {
     lines.write(format_args!("{:>15}  .", total(entries)))?;
     rows(entries, &mut |size, depth, name| {
@@ -28,7 +28,7 @@ pub(crate) fn draw(entries: &[(&str, u64)], lines: &mut StdoutLines) -> Result<(
 
 type Put<'a> = dyn FnMut(u64, usize, &str) -> Result<(), CliError> + 'a;
 
-/// One row per file, and one per folder where it begins.
+/// Calls `put` for each file, and for each folder before its first file.
 fn rows(entries: &[(&str, u64)], put: &mut Put<'_>) -> Result<(), CliError> {
     let mut open: Vec<&str> = Vec::new();
     for (i, (path, size)) in entries.iter().enumerate() {

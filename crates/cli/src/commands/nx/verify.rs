@@ -1,4 +1,5 @@
-//! `linerate nx verify`: checks every file of an archive against its hash, or a folder against an archive.
+//! `linerate nx verify`: checks every file of an archive against its hash, or a folder against an
+//! archive.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,16 +25,17 @@ const EXAMPLES: &str = "\
 Examples:
   linerate nx verify *.nx                    all files of all archives
   linerate nx verify -v --json mods.nx       errors and totals as objects
-  linerate nx verify --against mods mods.nx  whether the folder has the files of the archive, no more";
+  linerate nx verify --against mods mods.nx  check that the folder has the same files";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct VerifyArgs {
-    /// Compare this folder with the archive, of which only the header is read
+    /// Compare this folder with the archive, reading only the archive's header
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) against: Option<PathBuf>,
 
-    /// Compare contents alone, not the times, modes, links and empty folders that an archive may keep
+    /// Compare contents only, not the times, modes, links and empty folders that an archive may
+    /// keep
     #[arg(long, requires = "against")]
     pub(crate) no_metadata: bool,
 
@@ -91,7 +93,7 @@ fn contents(
     is_still_there(archive)?;
     let verified = verified?;
     let metadata = Metadata::from_archive(archive);
-    // These bytes are metadata, or reported as damaged metadata.
+    // These bytes are metadata, or are reported as damaged metadata.
     let is_known = |note: &&Note| matches!(note, Note::SpareInHeader) && !matches!(metadata, Ok(None));
     let notes: Vec<String> =
         verified.notes.iter().filter(|note| !is_known(note)).map(Note::to_string).collect();
@@ -111,7 +113,7 @@ fn contents(
     }
     summary.bytes = verified.bytes;
     summary.text = Some(match failed {
-        0 if unchecked > 0 => format!("{unchecked} files decode; they have no hashes to be checked against"),
+        0 if unchecked > 0 => format!("{unchecked} files decode, but have no hashes to check"),
         0 => format!("OK, {} files", verified.files),
         _ => format!("{} files are valid, {failed} failed", verified.files),
     });

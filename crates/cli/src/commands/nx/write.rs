@@ -22,7 +22,7 @@ use crate::ui::wait;
 
 /// Where to write an archive.
 pub(crate) enum Target {
-    /// Nowhere.
+    /// Nothing is written.
     DryRun,
     /// A new file.
     Fresh(PathBuf),
@@ -41,7 +41,7 @@ impl Target {
         }
     }
 
-    /// The target of the command line; by default the archive that is changed.
+    /// The target of the command line, or else the archive that is changed.
     pub(crate) fn of_edit(args: &EditArgs, archive: &Path) -> Target {
         match &args.output {
             _ if args.dry_run => Target::DryRun,
@@ -68,12 +68,12 @@ impl Target {
         Lock::of_target(path, how_long).map_err(|error| wait::not_locked(path, error))
     }
 
-    /// Fails early where the target cannot be written.
+    /// Fails, before any work, if the target cannot be written.
     pub(crate) fn checked(&self) -> Result<Option<&Path>, CliError> {
         let Some(path) = self.path() else { return Ok(None) };
         if url(path).is_some() {
             return Err(CliError::Refused(
-                "an archive on a server cannot be written; -o names a file".into(),
+                "an archive on a server cannot be changed; -o FILE writes the result to a file".into(),
             ));
         }
         inputs::refuse(path)?;
@@ -89,7 +89,7 @@ impl Target {
     }
 }
 
-/// Draws what is done before the first block, until it is dropped.
+/// Shows the stages before the first block is packed, until it is dropped.
 pub(crate) fn watch(name: &Path, cancel: &CancelToken, reporter: &Reporter) -> Watch {
     let cancel = cancel.clone();
     reporter.watch(&name.display().to_string(), move || {
@@ -161,7 +161,7 @@ fn describe(archive: &Summary, target: &Target, summary: &mut RunSummary) {
     summary.set("archive_bytes", archive.archive_bytes);
 }
 
-/// Converts an error of packing; the message names its file.
+/// Converts an error of packing, whose message names the file.
 pub(crate) fn engine_error(error: PackError) -> CliError {
     let file = error.file().map(str::to_owned);
     let named = |error: CliError| match &file {

@@ -21,29 +21,29 @@ use crate::ui::wait::WaitArgs;
 /// Which files of a folder are packed, and options of single files.
 #[derive(clap::Args, Debug)]
 pub(crate) struct RuleArgs {
-    /// Pack only files that the glob matches
+    /// Pack only files that match GLOB
     #[arg(short = 'g', long, value_name = "GLOB")]
     pub(crate) include: Vec<String>,
 
-    /// Exclude files that the glob matches, and folders with everything below them
+    /// Exclude files that match GLOB, and matching folders with everything below them
     #[arg(short = 'x', long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
 
-    /// Skip files and folders whose names no archive can hold (such as CON, x:y, a trailing dot, not
-    /// UTF-8), list them, and end with status 5
+    /// Skip and list files and folders whose names no archive can hold (such as CON, x:y, a
+    /// trailing dot, not UTF-8), and end with status 5
     #[arg(long)]
     pub(crate) skip_bad_names: bool,
 
-    /// Store files that the glob matches uncompressed
+    /// Store files that match GLOB uncompressed
     #[arg(long, value_name = "GLOB")]
     pub(crate) store: Vec<String>,
 
-    /// Give files that the glob matches blocks of their own, so that each is decoded alone
+    /// Give files that match GLOB their own blocks, so that each can be decoded alone
     #[arg(long, value_name = "GLOB")]
     pub(crate) alone: Vec<String>,
 
-    /// Take files that the glob matches for texels of that format (bc1 to bc5, bc6h, bc7) from the first
-    /// byte on, unless a header says otherwise; the first glob that matches counts; only with --filters
+    /// Treat files that match GLOB as texels of FORMAT (bc1 to bc5, bc6h, bc7) from their first
+    /// byte, unless a header says otherwise; the first matching glob counts; only with --filters
     #[arg(long, value_name = "GLOB=FORMAT", value_parser = texture_format)]
     pub(crate) texture_format: Vec<(String, TextureFormat)>,
 
@@ -53,9 +53,9 @@ pub(crate) struct RuleArgs {
 }
 
 /// # Errors
-/// A message with all formats, if it is not a glob, an equals sign and one of them.
+/// A sentence with all formats, if the text is not a glob, an equals sign and a format.
 fn texture_format(text: &str) -> Result<(String, TextureFormat), String> {
-    let (glob, name) = text.rsplit_once('=').ok_or("a glob, `=` and a format are needed, as in *.tex=bc1")?;
+    let (glob, name) = text.rsplit_once('=').ok_or("give a glob, `=` and a format, such as *.tex=bc1")?;
     let format = TextureFormat::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = TextureFormat::ALL.iter().map(|format| format.name()).collect();
         format!("`{name}` is no texture format; formats are {}", names.join(", "))
@@ -91,17 +91,17 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Whether a folder is left out with all that is below it.
+    /// Whether a folder is left out with everything below it.
     pub(crate) fn prunes(&self, folder: &str) -> bool {
         self.select.excludes(folder)
     }
 
-    /// The walk through a folder under these rules; `prune` is [`prunes`](Self::prunes).
+    /// The walk through a folder with these rules; `prune` is [`prunes`](Self::prunes).
     pub(crate) fn walk<'w>(&self, folder: &'w Path, prune: &'w dyn Fn(&str) -> bool) -> Walk<'w> {
         Walk::new(folder).prune(prune).skip_bad_names(self.skip_bad_names)
     }
 
-    /// Options of packing a file, or a folder, whose path ends with a slash; `None` to skip it.
+    /// Options of packing a file, or a folder (whose path ends with a slash); `None` to skip it.
     pub(crate) fn options(&self, path: &str) -> Option<FileOptions> {
         let path = path.strip_suffix('/').unwrap_or(path);
         if !self.select.takes(path) {
@@ -118,12 +118,12 @@ impl Rules {
     }
 }
 
-/// The formats that are written.
+/// The formats that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatName {
     /// Nx 1.x, which other programs read
     Nx,
-    /// R3A 2.0, a draft: for readers of the profile r3a-2.0-doc only
+    /// R3A 2.0, a draft, which only readers of the profile r3a-2.0-doc can read
     R3a,
 }
 
@@ -171,7 +171,7 @@ pub(crate) struct EditArgs {
     #[arg(short = 'f', long, help = output_args::FORCE)]
     pub(crate) force: bool,
 
-    /// The format of the archive that is written [default: that of the first archive]
+    /// The format of the new archive [default: the format of the first archive]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<FormatName>,
 

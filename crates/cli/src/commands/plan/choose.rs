@@ -8,7 +8,8 @@ use linerate_plan::{Budget, Pipe, Plan, plan};
 use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 
-/// Measures for about `seconds`, and plans for a pipe. A budget of 0 cores means all cores of this machine.
+/// Measures for about `seconds`, and plans for a pipe. A budget of 0 cores means all cores of this
+/// machine.
 ///
 /// # Errors
 /// Data that cannot be read, or is empty.

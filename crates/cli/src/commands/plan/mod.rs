@@ -1,4 +1,5 @@
-//! `linerate plan`: measures candidates on the user's data and names the one that keeps a pipe busy.
+//! `linerate plan`: measures candidates on the user's data and names the one that keeps a pipe
+//! busy.
 
 mod choose;
 pub(crate) mod page;
@@ -126,10 +127,7 @@ pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
 /// 0 means all cores.
 pub(crate) fn parse_cores(text: &str) -> Result<usize, String> {
     const MAX: usize = 4096;
-    text.parse()
-        .ok()
-        .filter(|n| *n <= MAX)
-        .ok_or_else(|| format!("`{text}` is not a number from 0 to {MAX}"))
+    text.parse().ok().filter(|n| *n <= MAX).ok_or_else(|| format!("`{text}` is not a number from 0 to {MAX}"))
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {

@@ -11,8 +11,8 @@ use linerate_plan::report::{self, Context};
 use crate::ui::error::CliError;
 use crate::ui::inputs;
 
-/// The file of a page. It is opened before anything is measured, so that a path that cannot be written is
-/// an error at once.
+/// The file of a page. It is opened before anything is measured, so that a path that cannot be
+/// written is an error at once.
 pub(crate) struct Page {
     path: PathBuf,
     file: AtomicFile,

@@ -1,7 +1,7 @@
 //! Recognises the shape of data: folder or file, and by the first and last bytes of a file.
 //!
-//! Only a path that cannot be read is an error. Data of unknown structure has the shape `bytes`, and the
-//! user is told so.
+//! Only a path that cannot be read is an error. Data of unknown structure has the shape `bytes`,
+//! and the user is told so.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -91,7 +91,8 @@ fn is_json_lines(head: &[u8], complete: bool) -> bool {
     objects >= 2 && objects as f64 >= JSON_LINES * lines.len() as f64
 }
 
-/// Whether the text is an HTTP message or a document that servers send: HTML, XML, CSS, JavaScript, JSON.
+/// Whether the text is an HTTP message or a document that servers send: HTML, XML, CSS, JavaScript,
+/// JSON.
 fn is_web_text(head: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(valid_prefix(head)) else { return false };
     let start = text.trim_start_matches('\u{feff}').trim_start();

@@ -34,8 +34,8 @@ fn table(plan: &Plan, all: bool) -> Vec<String> {
     aligned(&cells)
 }
 
-/// Whether a candidate is listed without `-v`: no other one beats it in both size and speed, or it is tied
-/// with the best.
+/// Whether a candidate is listed without `-v`: no other one beats it in both size and speed, or it
+/// is tied with the best.
 fn is_of_interest(plan: &Plan, i: usize) -> bool {
     plan.rows[i].pareto || plan.winner == Some(i) || plan.ties.contains(&i)
 }

@@ -61,7 +61,11 @@ pub(super) fn element_type() -> impl TypedValueParser<Value = ElementType> {
         let is_named = |(element, aliases): &(ElementType, [&str; 2])| {
             element.name() == text || aliases.contains(&&*text)
         };
-        ELEMENT_TYPES.iter().find(|row| is_named(row)).map(|row| row.0).ok_or("not a type of samples: i16, u16, i32 or u32")
+        ELEMENT_TYPES
+            .iter()
+            .find(|row| is_named(row))
+            .map(|row| row.0)
+            .ok_or("not a type of samples: i16, u16, i32 or u32")
     })
 }
 

@@ -12,8 +12,8 @@ pub(super) struct ChunkArgs {
     #[arg(long)]
     v1: bool,
 
-    /// Parameters of the chunk in the order of HDF5: m, segment, number of coefficients, coefficients.
-    /// The last ones may be left out
+    /// Parameters of the chunk in the order of HDF5: m, segment, number of coefficients,
+    /// coefficients. The last ones may be left out
     #[arg(
         long,
         value_name = "M,SEGMENT,..",

@@ -35,8 +35,9 @@ pub(super) struct DecodeArgs {
     #[arg(long, value_name = "TYPE", value_parser = element_type())]
     dtype: Option<ElementType>,
 
-    /// Shape of the array; the first axis may be -1. By default a v2 file gets the shape of the array
-    /// that was encoded, and a v1 chunk one axis. With this option, an encoded WAV file becomes an array
+    /// Shape of the array; the first axis may be -1. By default a v2 file gets the shape of the
+    /// array that was encoded, and a v1 chunk one axis. With this option, an encoded WAV file
+    /// becomes an array
     #[arg(long, value_name = "ROWS,SAMPLES", value_parser = partial_shape, allow_hyphen_values = true)]
     shape: Option<PartialShape>,
 

@@ -39,19 +39,20 @@ pub(super) struct EncodeArgs {
     #[command(flatten)]
     raw: ArrayArgs,
 
-    /// Rice parameter of a v1 chunk: a power of two from 2 to 32768, or `auto` (the default) for the
-    /// one that makes the chunk smallest; for a pipe, its first 16 MiB
+    /// Rice parameter of a v1 chunk: a power of two from 2 to 32768, or `auto` (the default) for
+    /// the one that makes the chunk smallest; for a pipe, its first 16 MiB
     #[arg(long, value_name = "M", value_parser = rice_parameter, requires = "v1")]
     m: Option<RiceParameter>,
 
-    /// Samples per segment, which can be decoded alone: a number (at most 65536 in v2), or `auto`. With
-    /// --v1 also `row`, or `all` (-1) for the whole array. `auto` makes each row a segment, joins short
-    /// rows, and cuts long ones (with --v1 only a single long row)
+    /// Samples per segment, which can be decoded alone: a number (at most 65536 in v2), or `auto`.
+    /// With --v1 also `row`, or `all` (-1) for the whole array. `auto` makes each row a segment,
+    /// joins short rows, and cuts long ones (with --v1 only a single long row)
     #[arg(long, value_name = "N", default_value = "auto", value_parser = segment, allow_hyphen_values = true)]
     segment: SegmentChoice,
 
-    /// Channels of a v2 file, 1 to 1024: each row (the last axis) holds one sample of each channel, such
-    /// as the leads of an ECG or stereo sound. By default rows of up to 512 samples are tried both ways
+    /// Channels of a v2 file, 1 to 1024: each row (the last axis) holds one sample of each channel,
+    /// such as the leads of an ECG or stereo sound. By default rows of up to 512 samples are tried
+    /// both ways
     #[arg(long, value_name = "N", value_parser = channels, conflicts_with = "v1")]
     channels: Option<NonZeroU32>,
 
@@ -133,7 +134,9 @@ fn check(args: &EncodeArgs) -> Result<(), &'static str> {
         return Err("to encode raw samples from a pipe with --v1, give the complete --shape");
     }
     match args.segment {
-        SegmentChoice::All if !v1 => Err("--segment all needs --v1; a segment of a v2 file has at most 65536 samples"),
+        SegmentChoice::All if !v1 => {
+            Err("--segment all needs --v1; a segment of a v2 file has at most 65536 samples")
+        }
         SegmentChoice::Samples(n) if !v1 && n.get() > MAX_SEGMENT => {
             Err("a segment of a v2 file has at most 65536 samples; give a smaller --segment")
         }

@@ -26,8 +26,8 @@ pub(super) enum Decoded {
     Wav,
 }
 
-/// The name of a decoded file: `a.drc` becomes `a.npy`. Raw samples and a WAV file only lose the suffix,
-/// or get `.raw` or `.wav` if no other suffix remains.
+/// The name of a decoded file: `a.drc` becomes `a.npy`. Raw samples and a WAV file only lose the
+/// suffix, or get `.raw` or `.wav` if no other suffix remains.
 pub(super) fn decoded(path: &Path, decoded: Decoded) -> PathBuf {
     let stem = if has_suffix(path, &[CHUNK, STREAMS]) { path.with_extension("") } else { path.to_owned() };
     match (decoded, stem.extension().is_some() && stem != path) {

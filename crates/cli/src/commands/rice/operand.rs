@@ -41,8 +41,8 @@ impl Operand {
         RunSummary::new(Path::new(&self.name()), mode)
     }
 
-    /// Opens the operand. Also returns the metadata of a regular file. Standard input counts as a pipe, even
-    /// if it is a file.
+    /// Opens the operand. Also returns the metadata of a regular file. Standard input counts as a
+    /// pipe, even if it is a file.
     pub(super) fn open(&self) -> Result<(Input, Option<Metadata>), CliError> {
         let cannot_open = || CliError::io("cannot open");
         match self {
@@ -99,7 +99,8 @@ impl Sink {
         Ok(())
     }
 
-    /// Commits a file. Adds its name and its size to the summary, whose `bytes` are those of the input.
+    /// Commits a file. Adds its name and its size to the summary, whose `bytes` are those of the
+    /// input.
     pub(super) fn finish(mut self, summary: &mut RunSummary) -> Result<(), CliError> {
         self.output.take_over(self.source.as_ref(), None, false)?;
         summary.output = self.output.commit()?;

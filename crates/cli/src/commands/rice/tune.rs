@@ -1,5 +1,5 @@
-//! `linerate rice tune`: finds the parameters that make a v1 chunk smallest, and prints the size for
-//! every m.
+//! `linerate rice tune`: finds the parameters that make a v1 chunk smallest, and prints the size
+//! for every m.
 
 use std::num::NonZeroU32;
 use std::process::ExitCode;
@@ -30,8 +30,8 @@ pub(super) struct TuneArgs {
     #[command(flatten)]
     raw: ArrayArgs,
 
-    /// Samples per segment: a number, `row`, `all` (-1) for the whole array, or `auto`, which makes each
-    /// row a segment, joins short rows and cuts a single long one
+    /// Samples per segment: a number, `row`, `all` (-1) for the whole array, or `auto`, which makes
+    /// each row a segment, joins short rows and cuts a single long one
     #[arg(long, value_name = "N", default_value = "auto", value_parser = segment, allow_hyphen_values = true)]
     segment: SegmentChoice,
 

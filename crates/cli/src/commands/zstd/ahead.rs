@@ -1,5 +1,5 @@
-//! Reads the block headers of a file ahead, to decide whether several threads can begin with its first
-//! frame.
+//! Reads the block headers of a file ahead, to decide whether several threads can begin with its
+//! first frame.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -8,13 +8,13 @@ use linerate_zstd::{Format, FrameHeader, Header};
 use super::parallel::MAX_FRAME;
 use super::walk::{Block, MAX_HEADER, SKIPPABLE_HEADER};
 
-/// Maximum number of headers that are read. The largest frame that is held in memory has 256 blocks of
-/// the usual size.
+/// Maximum number of headers that are read. The largest frame that is held in memory has 256 blocks
+/// of the usual size.
 const MAX_HEADERS: u32 = 2048;
 
-/// Whether the next frame of a file is small enough for memory and another frame follows it. The only
-/// frame of a file, and a large frame, are better decoded while they are read. Keeps the position in the
-/// file.
+/// Whether the next frame of a file is small enough for memory and another frame follows it. The
+/// only frame of a file, and a large frame, are better decoded while they are read. Keeps the
+/// position in the file.
 ///
 /// # Errors
 /// The error of seeking back.
@@ -44,8 +44,8 @@ fn two_frames(file: &mut (impl Read + Seek), mut at: u64) -> Option<bool> {
     }
 }
 
-/// Returns where the frame at `begin` ends. Returns `None` if it is too large for memory, has more than
-/// `left` blocks, or cannot be read.
+/// Returns where the frame at `begin` ends. Returns `None` if it is too large for memory, has more
+/// than `left` blocks, or cannot be read.
 fn end_of_small(
     file: &mut (impl Read + Seek),
     begin: u64,

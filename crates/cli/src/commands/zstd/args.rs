@@ -69,8 +69,8 @@ pub(crate) struct Args {
     #[arg(long = "rm", overrides_with = "keep")]
     pub(crate) remove: bool,
 
-    /// Overwrite existing files, follow links, read and write compressed data on a terminal; with -dc,
-    /// copy data in other formats unchanged
+    /// Overwrite existing files, follow links, read and write compressed data on a terminal; with
+    /// -dc, copy data in other formats unchanged
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
 
@@ -85,8 +85,8 @@ pub(crate) struct Args {
     #[arg(short = 'D', long, value_name = "DICT", value_hint = ValueHint::FilePath)]
     pub(crate) dictionary: Option<PathBuf>,
 
-    /// Search for matches up to 2^N bytes back, N from 10 to 31; when decompressing, allow windows of
-    /// that size [default: 27, 128 MiB]
+    /// Search for matches up to 2^N bytes back, N from 10 to 31; when decompressing, allow windows
+    /// of that size [default: 27, 128 MiB]
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = LONG, value_parser = clap::value_parser!(u32).range(10..=31))]
     pub(crate) long: Option<u32>,
 
@@ -236,12 +236,12 @@ impl LevelArgs {
     fn reduced(&self) -> Option<String> {
         let (wished, most) = (self.wished(), self.most());
         let allows = if self.ultra { "" } else { "; --ultra allows up to 22, which needs much memory" };
-        (wished > most.into())
-            .then(|| format!("level {wished} is too high, {most} is used{allows}"))
+        (wished > most.into()).then(|| format!("level {wished} is too high, {most} is used{allows}"))
     }
 }
 
-/// Returns the options that environment variables set, and a remark about each value that is ignored.
+/// Returns the options that environment variables set, and a remark about each value that is
+/// ignored.
 pub(super) fn environment() -> (Vec<String>, Vec<String>) {
     let level = |text: &str| match text.parse::<i32>() {
         Ok(level @ 0..) => Ok(format!("--level={level}")),
@@ -289,7 +289,8 @@ impl Args {
         !self.hints.no_asyncio
     }
 
-    /// Remarks, unless `-q` is given, about levels and environment variables that were changed or ignored.
+    /// Remarks, unless `-q` is given, about levels and environment variables that were changed or
+    /// ignored.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let reduced = self.level.reduced().filter(|_| self.mode() == Mode::Compress);
         environment().1.into_iter().chain(reduced).collect()

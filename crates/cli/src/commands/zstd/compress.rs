@@ -1,8 +1,8 @@
 //! Compresses inputs with libzstd, each to one frame.
 //!
-//! With threads, libzstd cuts an input into jobs by the parameters of its level, so that the frame does
-//! not depend on the number of threads. Without threads, libzstd makes another frame, so there is
-//! always at least one thread.
+//! With threads, libzstd cuts an input into jobs by the parameters of its level, so that the frame
+//! does not depend on the number of threads. Without threads, libzstd makes another frame, so there
+//! is always at least one thread.
 
 use std::io::{ErrorKind, Read};
 use std::sync::Mutex;
@@ -131,9 +131,9 @@ fn compress_frame<R: Read>(
     }
 }
 
-/// Ends a frame after its output was refused, to avoid two faults of libzstd 1.5.7: it frees a dictionary
-/// before the threads that read it have ended, and it crashes at the beginning of the next frame
-/// (`ZSTDMT_waitForAllJobsCompleted`) if a job still waits for a thread.
+/// Ends a frame after its output was refused, to avoid two faults of libzstd 1.5.7: it frees a
+/// dictionary before the threads that read it have ended, and it crashes at the beginning of the
+/// next frame (`ZSTDMT_waitForAllJobsCompleted`) if a job still waits for a thread.
 fn finish(context: &mut CCtx<'_>) {
     let mut buffer = vec![0; CCtx::out_size()];
     let mut end = || {

@@ -65,11 +65,12 @@ impl<'a, R: Read> Decoder<'a, R> {
         }
     }
 
-    /// Sets the number of threads, which decode a frame each, or a large frame together. They read ahead,
-    /// so the source must not wait for its data. The first frame is decoded as it is read, unless
-    /// `from_first`.
+    /// Sets the number of threads, which decode a frame each, or a large frame together. They read
+    /// ahead, so the source must not wait for its data. The first frame is decoded as it is read,
+    /// unless `from_first`.
     pub(crate) fn threads(self, threads: usize, from_first: bool) -> Self {
-        // The bytes written before the output reaches a limit must not depend on the number of threads.
+        // The bytes written before the output reaches a limit must not depend on the number of
+        // threads.
         let of_a_frame = if self.output.left() == u64::MAX { threads } else { 1 };
         let options = pipeline::Options::new().stream(self.options).threads(of_a_frame);
         let stream = pipeline::Decoder::new(options, self.dictionary);
@@ -122,8 +123,8 @@ impl<'a, R: Read> Decoder<'a, R> {
         Ok(())
     }
 
-    /// Whether the next data is no frame. The magic number alone decides, as in `zstd`: a frame may have
-    /// a damaged header.
+    /// Whether the next data is no frame. The magic number alone decides, as in `zstd`: a frame may
+    /// have a damaged header.
     fn is_other_data(&mut self) -> Result<bool, CliError> {
         let Some(magic) = self.source.peek(MAGIC_LEN)?.first_chunk::<MAGIC_LEN>() else { return Ok(true) };
         // A magic number without the rest of a header is a frame that was cut off.

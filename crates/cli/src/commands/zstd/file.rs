@@ -1,4 +1,5 @@
-//! Processes one operand: opens it, compresses or decompresses it, and prepares the commit of its output.
+//! Processes one operand: opens it, compresses or decompresses it, and prepares the commit of its
+//! output.
 
 use std::fs::File;
 use std::io::Write;
@@ -32,8 +33,8 @@ pub(crate) struct Processor<'a> {
 }
 
 impl Processor<'_> {
-    /// Processes an operand, up to an output that is not committed yet. `alone` says that no other operand
-    /// is processed at the same time.
+    /// Processes an operand, up to an output that is not committed yet. `alone` says that no other
+    /// operand is processed at the same time.
     pub(crate) fn work(&self, operand: &Operand, alone: bool) -> Work<FileSummary<Totals>> {
         Work { name: operand.name(), result: self.process(operand, alone) }
     }
@@ -53,7 +54,8 @@ impl Processor<'_> {
         let beside = operand.path().filter(|_| mode.makes_files() && !args.stdout && args.output.is_none());
         let target = beside.map(|path| target(mode, path)).transpose()?;
         let in_place = InPlaceOptions { force: args.force, deletes: args.remove };
-        // A source that may be deleted is checked like one that is replaced. A named pipe is never deleted.
+        // A source that may be deleted is checked like one that is replaced. A named pipe is never
+        // deleted.
         let deletes = |path: &Path| args.remove && args.output.is_some() && path.is_file();
         let input = match operand.path() {
             None => Opened::stdin()?,
@@ -106,7 +108,8 @@ impl Processor<'_> {
         let size = input.size();
         let source = Source::of_size(&input.file, size, SMALL);
         let decoder = Decoder::new(source, self.args, self.dictionary, progress).passing(passes);
-        // A pipe may wait for its writer in the middle of a frame. Its data is decoded as it arrives.
+        // A pipe may wait for its writer in the middle of a frame. Its data is decoded as it
+        // arrives.
         let Some(size) = size.filter(|_| threads > 1) else { return decoder.run(output) };
         let from_first =
             ahead::begins_with_small_frames(&mut &input.file).map_err(CliError::io("cannot read"))?;

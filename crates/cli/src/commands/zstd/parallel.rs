@@ -1,9 +1,9 @@
-//! Decodes the frames of a file on several threads, one thread per frame, such as files of `pzstd` and of
-//! the seekable format.
+//! Decodes the frames of a file on several threads, one thread per frame, such as files of `pzstd`
+//! and of the seekable format.
 //!
-//! Block headers state the sizes of blocks, so frames are cut out of the input without decoding them.
-//! Only valid frames are decoded here. The first invalid one, and everything after it, is left to the
-//! sequential decoder, which reports the error.
+//! Block headers state the sizes of blocks, so frames are cut out of the input without decoding
+//! them. Only valid frames are decoded here. The first invalid one, and everything after it, is
+//! left to the sequential decoder, which reports the error.
 
 use std::cell::Cell;
 use std::io::Read;
@@ -17,10 +17,11 @@ use crate::ui::error::CliError;
 use crate::ui::input::Source;
 use crate::ui::output::Sink;
 
-/// Largest frame that is held in memory, in bytes of content and in compressed bytes: frames of `pzstd`
-/// at level 19 have that much content. Larger frames are decoded as streams.
+/// Largest frame that is held in memory, in bytes of content and in compressed bytes: frames of
+/// `pzstd` at level 19 have that much content. Larger frames are decoded as streams.
 pub(super) const MAX_FRAME: u64 = 32 << 20;
-/// Maximum number of threads: 16 produce more than a drive writes, and hold up to 33 frames in memory.
+/// Maximum number of threads: 16 produce more than a drive writes, and hold up to 33 frames in
+/// memory.
 const MAX_THREADS: usize = 16;
 
 /// Options of decoding.
@@ -38,9 +39,9 @@ impl<'a> FrameOptions<'a> {
     }
 }
 
-/// Decodes frames up to the first that is invalid, too large for memory, or the only one, and leaves
-/// `source` at its start. Adds the decoded frames to `totals`. Holds at most 2 x `threads` + 1 frames in
-/// memory.
+/// Decodes frames up to the first that is invalid, too large for memory, or the only one, and
+/// leaves `source` at its start. Adds the decoded frames to `totals`. Holds at most 2 x `threads` +
+/// 1 frames in memory.
 ///
 /// # Errors
 /// Errors of `sink`.
@@ -91,7 +92,8 @@ pub(super) fn decode<R: Read>(
     Ok(len)
 }
 
-/// Whether the input has ended. A read error occurs again in the sequential decoder, which reports it.
+/// Whether the input has ended. A read error occurs again in the sequential decoder, which reports
+/// it.
 fn is_at_end<R: Read>(source: &mut Source<R>) -> bool {
     source.peek(1).map_or(true, <[u8]>::is_empty)
 }
@@ -108,8 +110,8 @@ struct Job {
 }
 
 impl Job {
-    /// Takes the next frame from the source. Returns `None`, and takes nothing, if the frame is incomplete
-    /// or too large.
+    /// Takes the next frame from the source. Returns `None`, and takes nothing, if the frame is
+    /// incomplete or too large.
     fn gather<R: Read>(source: &mut Source<R>, options: &FrameOptions<'_>) -> Option<Job> {
         let header = Header::parse(source.peek(MAX_HEADER).ok()?, Format::Standard).ok()?;
         let mut input = Vec::new();
@@ -182,7 +184,8 @@ mod tests {
         [&[0x28, 0xb5, 0x2f, 0xfd], &head[..], &block[..3], content].concat()
     }
 
-    /// Decodes `input` on two threads. Returns the content, the totals, and the offset where it stopped.
+    /// Decodes `input` on two threads. Returns the content, the totals, and the offset where it
+    /// stopped.
     fn decoded(input: &[u8], max_frame: u64, max_output: u64) -> (Vec<u8>, Totals, u64) {
         let mut source = Source::new(input);
         let options = FrameOptions { max_frame, ..FrameOptions::new(2, Options::new(), None) };

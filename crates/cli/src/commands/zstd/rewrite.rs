@@ -1,4 +1,5 @@
-//! Handles options of `zstd` that clap cannot express: levels such as `-19`, and unsupported options.
+//! Handles options of `zstd` that clap cannot express: levels such as `-19`, and unsupported
+//! options.
 
 use std::ffi::OsString;
 
@@ -31,8 +32,9 @@ const UNSUPPORTED: [(&str, &str); 20] = [
     ("-b", "`linerate-bench frames` measures speeds"),
 ];
 
-/// Rewrites the command line of the program: a level such as `-19` becomes `--level=19`, since clap would
-/// take each digit for an option. The command line of another subcommand is returned unchanged.
+/// Rewrites the command line of the program: a level such as `-19` becomes `--level=19`, since clap
+/// would take each digit for an option. The command line of another subcommand is returned
+/// unchanged.
 ///
 /// # Errors
 /// A sentence about an option that is not supported.

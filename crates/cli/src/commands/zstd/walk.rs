@@ -49,8 +49,8 @@ pub(super) fn pass_skippable<R: Read>(
     pass(source, SKIPPABLE_HEADER + u64::from(len), 0, take)
 }
 
-/// Skips the next frame, whose header is given. Returns an upper bound of its content in bytes, which is
-/// exact if the header states the size.
+/// Skips the next frame, whose header is given. Returns an upper bound of its content in bytes,
+/// which is exact if the header states the size.
 pub(super) fn pass_frame<R: Read>(
     source: &mut Source<R>,
     header: &FrameHeader,

@@ -101,13 +101,16 @@ fn first_different_payload_is_an_error() {
     let len = raw[7].len();
     let run = folder.gateway(&["replay", "--expect", "raw", &sample("sample.zst")]);
     let expected =
-        format!("message 7: the payload differs from the expected one at byte 10; it has {len} bytes instead of {len}");
+        format!("message 7: the payload differs from the expected one at byte 10; it has {len} bytes");
     assert!(run.status == Some(DAMAGED) && run.stderr.contains(&expected), "{}", run.stderr);
 
     let raw = sample_messages("sample.msgs");
     write_messages(&folder, "short", &raw[..300]);
     let run = folder.gateway(&["replay", "--expect", "short", &sample("sample.zst")]);
-    assert!(run.status == Some(DAMAGED) && run.stderr.contains("message 300: it has more messages than are expected"));
+    assert!(
+        run.status == Some(DAMAGED)
+            && run.stderr.contains("message 300: it has more messages than are expected")
+    );
     write_messages(&folder, "less.zst", &sample_messages("sample.zst")[..300]);
     let run = folder.gateway(&["replay", "--expect", &sample("sample.msgs"), "less.zst"]);
     assert!(run.status == Some(DAMAGED) && run.stderr.contains("ends after 300 messages"), "{}", run.stderr);

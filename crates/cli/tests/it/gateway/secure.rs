@@ -187,7 +187,9 @@ fn cacert_file_without_certificates_is_an_error() {
     let url =
         format!("wss://localhost:{}/?compress=zlib-stream", taken.local_addr().expect("its address").port());
     folder.write("empty.pem", b"nothing");
-    for (file, said) in [("empty.pem", "it contains no certificates in PEM form"), ("none.pem", "cannot read")] {
+    for (file, said) in
+        [("empty.pem", "it contains no certificates in PEM form"), ("none.pem", "cannot read")]
+    {
         let run = folder.gateway(&["record", &url, "-o", "x", "--cacert", file]);
         assert!(run.status == Some(FAILED) && run.stderr.contains(said), "{run:?}");
     }

@@ -142,8 +142,7 @@ fn ranges_and_indexes_that_do_not_fit_are_reported() {
     folder.write("a.gz", &[&file[..], b"garbage"].concat());
     let run = folder.gzip(&["-dc", "--range", "1+1", "a.gz"]);
     let (indexed, now) = (file.len(), file.len() + "garbage".len());
-    let other =
-        format!("it is the index of a file of {indexed} bytes, not {now}; --index makes it again");
+    let other = format!("it is the index of a file of {indexed} bytes, not {now}; --index makes it again");
     run.fails(DAMAGED, &format!("linerate: a.gz: a.gz.gzidx: {other}"));
     folder.write("a.gz.gzidx", b"no index");
     let run = folder.gzip(&["-t", "--index-file", "a.gz.gzidx", "a.gz"]);

@@ -79,8 +79,7 @@ fn files_on_a_server_without_their_index_are_one_line_of_error() {
     let longer = [&folder.read("a.gz")[..], b"\0"].concat();
     let (_server, url) = serve(longer, Some(folder.read("a.gz.gzidx")));
     let len = folder.read("a.gz").len();
-    let what =
-        format!("it is the index of a file of {len} bytes, not {}; --index makes it again", len + 1);
+    let what = format!("it is the index of a file of {len} bytes, not {}; --index makes it again", len + 1);
     let run = folder.gzip(&["-c", "--range", "3+4", &url]);
     run.fails(DAMAGED, &format!("linerate: {url}: {url}.gzidx: {what}"));
 }

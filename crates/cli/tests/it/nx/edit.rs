@@ -38,7 +38,7 @@ fn merging_keeps_every_file() {
     folder.nx(&["merge", "--sources", "one.nx", "two.nx", "--output", "again.nx"]).ok();
     assert!(folder.read("again.nx") == folder.read("all.nx"));
     let run = folder.nx(&["merge", "one.nx", "two.nx"]);
-    run.fails(USAGE, "linerate: merging needs -o: none of the archives is changed");
+    run.fails(USAGE, "linerate: `merge` needs -o FILE, since it changes none of the archives");
     let run = folder.nx(&["merge", "one.nx", "absent.nx", "-o", "b.nx"]);
     run.fails(FAILED, "linerate: one.nx: absent.nx: cannot open: No such file or directory");
 }
@@ -71,8 +71,8 @@ fn merge_names_both_archives_and_the_number_of_clashes() {
     folder.write("three/other", b"");
     pack(&folder, "three", "three.nx");
     let run = folder.nx(&["merge", "three.nx", "one.nx", "two.nx", "-o", "all.nx"]);
-    let line = "linerate: three.nx: 0: one.nx and two.nx have different files of this path; \
-                paths that clash: 3; see --on-clash";
+    let line = "linerate: three.nx: 0: one.nx and two.nx have different files under this path \
+                (clashes in all: 3); --on-clash chooses one";
     run.fails(FAILED, line);
 }
 
@@ -90,8 +90,7 @@ fn file_and_folder_of_one_path_are_not_packed_together() {
     pack(&folder, "m1", "1.nx");
     pack(&folder, "m2", "2.nx");
     let run = folder.nx(&["merge", "1.nx", "2.nx", "-o", "a.nx"]);
-    let line =
-        "linerate: 1.nx: a: a file in 1.nx, a folder of a/b in 2.nx; paths that clash: 1; see --on-clash";
+    let line = "linerate: 1.nx: a: a file in 1.nx, but a folder of a/b in 2.nx (clashes in all: 1); --on-clash chooses one";
     run.fails(FAILED, line);
     for (rule, expected) in [("first", "a"), ("last", "a/b")] {
         folder.nx(&["merge", "-f", "--on-clash", rule, "1.nx", "2.nx", "-o", "a.nx"]).ok();
@@ -121,7 +120,7 @@ fn archive_with_a_path_that_is_file_and_folder_is_named_and_its_rest_extracted()
         let run = folder.nx(args);
         assert_eq!(run.status, Some(DAMAGED), "{args:?}: {}", run.stderr);
         assert!(
-            run.stderr.contains("a.nx: a: the path is also a folder, of a/b"),
+            run.stderr.contains("a.nx: a: this path is also the folder of a/b"),
             "{args:?}: {}",
             run.stderr
         );

@@ -184,7 +184,8 @@ fn overwrite_policies_fail_skip_or_replace() {
         args.extend(more);
         folder.nx(&args)
     };
-    let line = format!("linerate: {}: {path}: it exists already; see --overwrite", golden.file());
+    let line =
+        format!("linerate: {}: {path}: it exists already; --overwrite skips or replaces it", golden.file());
     extract(&[]).fails(FAILED, &line);
     assert_eq!(folder.read(&name), b"mine");
     let object = extract(&["--overwrite", "skip", "--json"]).ok().objects().remove(0);

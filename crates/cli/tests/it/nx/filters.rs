@@ -120,7 +120,7 @@ fn bad_filters_are_refused_with_the_names_of_all() {
         run.stderr
     );
     let run = folder.nx(&["pack", "--filters=auto", "--format=r3a", "in", "-o", "a.r3a"]);
-    run.fails(USAGE, "linerate: --filters needs --format nx: R3A archives have none");
+    run.fails(USAGE, "linerate: --filters needs --format nx: R3A archives have no filters");
     assert_eq!(folder.names(), ["in"]);
 }
 

@@ -256,7 +256,7 @@ fn existing_links_follow_the_overwrite_policy() {
     fs::create_dir(folder.path("out")).unwrap();
     symlink("old", folder.path("out/l")).unwrap();
     let run = folder.nx(&["extract", "--metadata", "a.nx", "-o", "out"]);
-    run.fails(FAILED, "linerate: a.nx: l: it exists already; see --overwrite");
+    run.fails(FAILED, "linerate: a.nx: l: it exists already; --overwrite skips or replaces it");
     let run = folder.nx(&["extract", "--metadata", "--json", "--overwrite=skip", "a.nx", "-o", "out"]).ok();
     assert_eq!(run.objects()[0]["skipped_links"], serde_json::json!(["l"]));
     assert_eq!(target("out/l"), Path::new("old"));
@@ -362,7 +362,7 @@ fn damaged_metadata_is_reported_and_files_are_extracted() {
     let run = folder.nx(&["verify", "bad.nx"]);
     run.fails(DAMAGED, &format!("linerate: bad.nx: (metadata): {what} (at byte {at})"));
     let run = folder.nx(&["repack", "bad.nx", "-o", "b.nx"]);
-    run.fails(WARNED, &format!("linerate: bad.nx: its metadata is damaged and left out: {what}"));
+    run.fails(WARNED, &format!("linerate: bad.nx: its metadata is damaged and is left out: {what}"));
     folder.nx(&["diff", "--exit-code", "--no-metadata", "a.nx", "b.nx"]).ok();
     assert_eq!(folder.nx(&["diff", "a.nx", "bad.nx"]).status, Some(DAMAGED));
     assert_eq!(folder.nx(&["list", "--metadata", "bad.nx"]).status, Some(DAMAGED));

@@ -426,7 +426,7 @@ fn names_that_clash_elsewhere_are_shown_as_they_are() {
         folder.write(name, b"content");
     }
     let run = folder.nx(&["pack", "in", "-o", "a.nx"]);
-    let what = "packed, but not portable: some file systems cannot keep these names apart";
+    let what = "packed, but not portable: some file systems treat these names as the same";
     for line in [
         format!("Äpfel, äpfel: {what}\n"),
         format!("cafe\u{301}, caf\u{e9}: {what}, which differ in Unicode normalization\n"),

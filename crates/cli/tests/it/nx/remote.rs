@@ -6,6 +6,8 @@ use linerate_testkit::program::Folder;
 use linerate_testkit::program::Run;
 use linerate_testkit::web::{Reply, Server};
 
+const SERVER_REFUSED: &str = "an archive on a server cannot be changed; -o FILE writes the result to a file";
+
 #[test]
 fn list_fetches_the_header_and_extract_the_blocks_of_files() {
     let folder = Folder::new();
@@ -39,9 +41,7 @@ fn repack_of_a_url_is_an_error() {
     let folder = Folder::new();
     let server = Server::of(std::fs::read(golden("single-1-byte").path).unwrap());
     let run = folder.nx(&["repack", &server.url()]);
-    let line =
-        format!("linerate: {}: an archive on a server cannot be written; -o names a file", server.url());
-    run.fails(FAILED, &line);
+    run.fails(FAILED, &format!("linerate: {}: {SERVER_REFUSED}", server.url()));
     assert!(folder.names().is_empty());
 }
 
@@ -53,9 +53,7 @@ fn changing_an_archive_on_a_server_makes_no_request() {
     let server = Server::of(std::fs::read(golden("dups-off").path).unwrap());
     let url = server.url();
     for args in [&["update", &url, "in"][..], &["delete", &url, "*"], &["repack", &url]] {
-        let run = folder.nx(args);
-        let line = format!("linerate: {url}: an archive on a server cannot be written; -o names a file");
-        run.fails(FAILED, &line);
+        folder.nx(args).fails(FAILED, &format!("linerate: {url}: {SERVER_REFUSED}"));
     }
     assert_eq!(server.requests(), 0);
 }
@@ -113,7 +111,7 @@ fn buckets_are_read_with_the_settings_of_the_environment() {
     folder.nx(&["verify", "--against", "out", golden.file()]).ok();
     let missing = "linerate: s3://bucket/b.nx: cannot open: the server has no such file";
     run(&["list", "s3://bucket/b.nx"]).fails(FAILED, missing);
-    let line = "linerate: s3://bucket/a.nx: an archive on a server cannot be written; -o names a file";
+    let line = &format!("linerate: s3://bucket/a.nx: {SERVER_REFUSED}");
     run(&["repack", "s3://bucket/a.nx"]).fails(FAILED, line);
 }
 
