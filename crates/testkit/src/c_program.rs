@@ -1,6 +1,6 @@
-//! C programs against a header and a library of the workspace: compiled by every standard of C and C++, watched by
-//! sanitizers and by valgrind. For tests of a package with the crate types `lib`, `cdylib` and `staticlib`: Cargo builds
-//! the two others with the first.
+//! Compiles C programs with a header and a library of the workspace, by every standard of C and
+//! C++, and runs them under sanitizers and valgrind. For tests of a package with the crate types
+//! `lib`, `cdylib` and `staticlib`: Cargo builds the other two together with the first.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -18,12 +18,12 @@ pub const STANDARDS: [&[&str]; 4] = [
     &["c++", "-x", "c++", "-std=c++20", "-pedantic"],
 ];
 
-/// C under AddressSanitizer, with its search for leaks, and UndefinedBehaviorSanitizer. They watch the C part, and the heap
-/// of both.
+/// The command line of a C compiler with AddressSanitizer, including its search for leaks, and
+/// UndefinedBehaviorSanitizer. They check the C code, and the heap of C and Rust.
 pub const SANITIZED: &[&str] =
     &["cc", "-std=c99", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
-/// The libraries of one package, as Cargo built them for its tests.
+/// The libraries of a package that Cargo built for its tests.
 pub struct Library {
     folder: PathBuf,
     stem: String,
@@ -58,15 +58,15 @@ impl Library {
         self.folder.join(format!("lib{}.so", self.stem))
     }
 
-    /// A copy of the shared library in `folder`, under the name that programs linked with it ask for.
+    /// Copies the shared library to `folder`, under the name that programs linked with it load.
     pub fn copy_as(&self, soname: &str, folder: &Path) -> PathBuf {
         let copy = folder.join(soname);
         fs::copy(self.shared(), &copy).expect("the library is copied");
         copy
     }
 
-    /// The functions that the shared library exports, with their version, if they have one: `NAME` or `NAME@@VERSION`.
-    /// A test without `nm` is reported as skipped.
+    /// The functions that the shared library exports: `NAME`, or `NAME@@VERSION` if it has a
+    /// version. Without `nm`, the test is reported as skipped.
     #[track_caller]
     pub fn exports(&self) -> Option<BTreeSet<String>> {
         has_program("nm").then(|| {
@@ -79,8 +79,8 @@ impl Library {
     }
 }
 
-/// Compiles `source` with a command line such as [`SANITIZED`], without a warning, against the headers in `include`; links
-/// it with `library`, whose folder it searches again when it runs.
+/// Compiles `source` with a command line such as [`SANITIZED`] and the headers in `include`. Links
+/// it with `library`, in whose folder the program also searches for it when it runs.
 ///
 /// # Panics
 /// If there is an error or a warning.
@@ -101,13 +101,14 @@ pub fn compile(compiler: &[&str], include: &Path, source: &Path, library: &Path,
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
 }
 
-/// `program` under valgrind, which fails on invalid memory and on leaks; not on blocks that are "possibly lost", as that of a
-/// thread's handle always is.
+/// The command that runs `program` under valgrind, which fails on invalid memory accesses and on
+/// leaks. It does not fail on blocks that are "possibly lost", since the block of a thread's handle
+/// always is.
 pub fn valgrind(program: &Path) -> Command {
     let mut command = Command::new("valgrind");
     command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
     command.args(["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]).arg(program);
-    // It has no AVX-512.
+    // valgrind does not support AVX-512.
     command.env("LINERATE_CPU", "avx2");
     command
 }

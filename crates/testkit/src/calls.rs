@@ -1,17 +1,18 @@
-//! Calls of a program that pages show, compared with clap's description of the program.
+//! Compares the calls of a program in pages with clap's description of the program.
 
 use clap::{Arg, Command};
 
 use crate::markdown::{Page, pages};
 
-/// Asserts that no page names a call of which something is missing, and that at least so many calls were found.
+/// Asserts that every call in a page exists with its options, and that at least a given number of
+/// calls was found.
 pub fn assert_exist(
     at_least: usize,
     named: impl Fn(&Page) -> Vec<Vec<String>>,
     missing: impl Fn(&[String]) -> Option<String>,
 ) {
     let (mut wrong, mut found) = (Vec::new(), 0);
-    // The log of changes names what there was.
+    // The changelog also names commands that were removed.
     for page in pages().iter().filter(|page| page.path != "CHANGELOG.md") {
         for words in named(page) {
             found += 1;
@@ -23,7 +24,8 @@ pub fn assert_exist(
     assert!(found >= at_least, "{found} calls");
 }
 
-/// What of a call's arguments does not exist in a program, which has been built.
+/// Returns a sentence about a subcommand or option in a call's arguments that the program, which
+/// must be built, does not have.
 pub fn missing(root: &Command, words: &[String]) -> Option<String> {
     let mut command = root;
     let mut words = words.iter().map(String::as_str).take_while(|word| *word != "--");
@@ -40,7 +42,7 @@ pub fn missing(root: &Command, words: &[String]) -> Option<String> {
         } else if is_name(word) {
             Err(format!("subcommand {word}"))
         } else {
-            // It stands for any subcommand.
+            // A placeholder for any subcommand.
             return None;
         };
         match takes_next {
@@ -71,7 +73,8 @@ fn long_takes_next(command: &Command, long: &str) -> Result<bool, String> {
     }
 }
 
-/// Whether the word after `-shorts` is the value of the last of them. Fails with an option that does not exist.
+/// Whether the word after `-shorts` is the value of the last of them. Fails with an option that
+/// does not exist.
 fn shorts_take_next(command: &Command, shorts: &str) -> Result<bool, String> {
     let mut rest = shorts.chars();
     while let Some(short) = rest.next() {

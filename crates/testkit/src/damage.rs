@@ -1,4 +1,5 @@
-//! The matrix of damage: how often a test kills or damages, and the rows of its record.
+//! The damage matrix: how often a test kills commands and damages inputs, and the rows of its
+//! record.
 
 use std::env;
 use std::fs::OpenOptions;
@@ -9,20 +10,20 @@ use crate::data::Noise;
 /// The columns of [`Outcome`].
 pub const COLUMNS: &str = "role,name,kills,old,new,disks,truncations,truncations_refused,flips,flips_refused";
 
-/// How often each command is killed, and its input damaged: `LINERATE_DAMAGE`, else `few`.
+/// How often each command is killed and its input damaged: `LINERATE_DAMAGE`, or else `few`.
 pub fn rounds(few: usize) -> usize {
     env::var("LINERATE_DAMAGE").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
 }
 
-/// What became of one writer or reader; zeros are of what does not apply to it.
+/// Results of a writer or reader. Fields that do not apply to it are zero.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub kills: usize,
-    /// Kills that left the target as it was.
+    /// Kills that left the old target.
     pub old: usize,
-    /// Kills that left it whole.
+    /// Kills that left the complete new target.
     pub new: usize,
-    /// Full disks.
+    /// Runs on a full disk.
     pub disks: usize,
     pub truncations: usize,
     pub truncations_refused: usize,
@@ -48,12 +49,13 @@ impl Outcome {
     }
 }
 
-/// Lengths below that of `bytes`: each, if there are at most `count`, else as many at random.
+/// Lengths below that of `bytes`: all, if there are at most `count`, else `count` random ones.
 pub fn truncations(bytes: &[u8], count: usize) -> Vec<usize> {
     some(bytes.len(), count)
 }
 
-/// The bytes with one bit flipped: each, if there are at most `count`, else as many at random.
+/// The bytes with one bit flipped: every bit in turn, if there are at most `count`, else `count`
+/// random bits.
 pub fn flips(bytes: &[u8], count: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
     some(8 * bytes.len(), count).into_iter().map(|bit| {
         let mut damaged = bytes.to_vec();

@@ -1,6 +1,6 @@
-//! Generated content of every kind, the same on every machine.
+//! Generates content of every kind, the same on every machine.
 
-/// A pseudorandom sequence (xorshift), the same for the same seed.
+/// A pseudorandom sequence (xorshift), which depends on the seed only.
 #[derive(Clone)]
 pub struct Noise(u64);
 
@@ -30,7 +30,7 @@ impl Noise {
     }
 }
 
-/// Lines of a kind: all of one kind have the same words, no two kinds have any in common.
+/// Lines of a kind. All lines of a kind have the same words, and two kinds have no words in common.
 pub fn lines_of_kind(kind: u64, seed: u64, len: usize) -> Vec<u8> {
     let mut words = Noise::new(1000 + kind);
     let words: Vec<String> = (0..300)
@@ -46,8 +46,8 @@ pub fn lines_of_kind(kind: u64, seed: u64, len: usize) -> Vec<u8> {
     out
 }
 
-/// A DDS file of 256 texels by 4 in each of `rows` rows of blocks, as `DXT1` or `DXT5`: colours that change slowly, and
-/// indices out of few.
+/// A DDS file, `DXT1` or `DXT5`, with `rows` rows of blocks of 256 by 4 texels. Colors change
+/// slowly, and indices have few values.
 pub fn dds(four_cc: &[u8; 4], rows: usize, seed: u64) -> Vec<u8> {
     let mut noise = Noise::new(seed);
     let mut file = vec![0; 128];
@@ -92,7 +92,7 @@ pub fn mixed(len: usize) -> Vec<u8> {
         .collect()
 }
 
-/// Rows of a log in JSON, some 370 bytes each.
+/// Rows of a log in JSON, about 370 bytes each.
 pub fn json_rows(seed: u64, n: usize) -> Vec<u8> {
     let mut noise = Noise::new(seed);
     let mut text = String::new();
@@ -121,7 +121,8 @@ pub fn json_rows(seed: u64, n: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Records that storage engines hold, about `n` bytes of each kind: JSON, logs, text, SQLite's rows, Protocol Buffers.
+/// Records as in storage engines, about `n` bytes of each kind: JSON, logs, text, SQLite's rows,
+/// Protocol Buffers.
 pub fn records(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let mut noise = Noise::new(n as u64);
     let words = lines_of_kind(5, 1, 4000);
@@ -141,7 +142,7 @@ pub fn records(n: usize) -> Vec<(&'static str, Vec<u8>)> {
                 .concat(),
         );
         text.extend([word(&mut noise), b" ", name, b" ", word(&mut noise), b", ", city, b" "].concat());
-        // Types of the columns: 4, 2 and 6 bytes, texts.
+        // Types of the columns: integers of 4, 2 and 6 bytes, then texts.
         let head = [7, 4, 2, 5, 13 + 2 * name.len() as u8, 13 + 2 * city.len() as u8];
         let fixed = [
             &(number as u32 % 90_000).to_be_bytes()[..],
@@ -178,7 +179,8 @@ pub fn records(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Data of every kind: text, noise of all and of few values, runs, far copies, records, mixtures.
+/// Data of every kind: text, noise with all and with few values, runs, far copies, records,
+/// mixtures.
 pub fn kinds(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let mut noise = Noise::new(n as u64 + 1);
     let rows = json_rows(7, n / 300 + 1);
@@ -208,7 +210,7 @@ pub fn kinds(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Noise with copies of earlier bytes, at near and far offsets and of all lengths.
+/// Noise with copies of earlier bytes, with near and far offsets and of all lengths.
 fn copies(noise: &mut Noise, n: usize) -> Vec<u8> {
     let mut bytes = noise.bytes(40.min(n));
     while bytes.len() < n {

@@ -1,7 +1,8 @@
-//! Decoders of deflate that others wrote, as oracles of an encoder: zlib-rs, and with the feature `zlib` zlib and
-//! libdeflate.
+//! Deflate decoders of other projects, as oracles of an encoder: zlib-rs and, with the feature
+//! `zlib`, zlib and libdeflate.
 //!
-//! `window_bits` are those of zlib's `inflateInit2`: 8 to 15 for zlib, negative for raw deflate, 16 more for gzip.
+//! `window_bits` is that of zlib's `inflateInit2`: 8 to 15 for zlib, negative for raw deflate, 16
+//! more for gzip.
 
 use zlib_rs::{Inflate, InflateFlush, Status};
 
@@ -14,10 +15,11 @@ pub const HAS_C: bool = cfg!(feature = "zlib");
 /// Decodes one stream of at most `len` bytes with each decoder of this build.
 ///
 /// # Errors
-/// The first decoder that refuses the stream, finds no end, or leaves bytes behind the end.
+/// A sentence about the first decoder that refuses the stream, finds no end, or finds bytes after
+/// the end.
 ///
 /// # Panics
-/// If two decoders find different bytes.
+/// If two decoders return different bytes.
 pub fn decode(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
     let plain = zlib_rs(window_bits, encoded, len)?;
     #[cfg(feature = "zlib")]
@@ -30,7 +32,7 @@ pub fn decode(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, S
 
 fn zlib_rs(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
     let mut decoder = zlib_rs_decoder(window_bits);
-    // One byte more, so that a stream which decodes to more is noticed.
+    // One more byte, to detect a stream that decodes to more than `len`.
     let mut out = vec![0; len + 1];
     let status = decoder.decompress(encoded, &mut out, InflateFlush::Finish);
     whole(
@@ -69,7 +71,7 @@ fn zlib(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String>
     Ok(out)
 }
 
-/// libdeflate is the strictest about trees. It ignores what follows the stream.
+/// Decodes with libdeflate, which is the strictest about trees. It ignores data after the stream.
 #[cfg(feature = "zlib")]
 fn libdeflate(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
     let mut decoder = libdeflater::Decompressor::new();
@@ -83,8 +85,8 @@ fn libdeflate(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, S
     Ok(out)
 }
 
-/// A decoder of one stream that comes in pieces: zlib with exactly the window asked for if this build has it, else
-/// zlib-rs, which does not notice a match that reaches beyond the window.
+/// A decoder of a stream that arrives in pieces: zlib with an exact window if this build has it,
+/// else zlib-rs, which does not notice a match that reaches beyond the window.
 #[cfg(not(feature = "zlib"))]
 pub struct Receiver {
     decoder: Inflate,
@@ -93,7 +95,7 @@ pub struct Receiver {
 
 #[cfg(not(feature = "zlib"))]
 impl Receiver {
-    /// `dictionary` is what the stream begins with, or empty.
+    /// `dictionary` is the preset dictionary of the stream, or empty.
     pub fn new(window_bits: i32, dictionary: &[u8]) -> Self {
         let mut decoder = zlib_rs_decoder(window_bits);
         if window_bits < 0 && !dictionary.is_empty() {
@@ -102,10 +104,10 @@ impl Receiver {
         Receiver { decoder, dictionary: dictionary.to_vec() }
     }
 
-    /// All that can be decoded of `bytes`, each of which is taken.
+    /// Decodes all of `bytes`, and returns the content.
     ///
     /// # Errors
-    /// What zlib-rs says, or how many bytes are left behind the end of the stream.
+    /// The message of the decoder, or the number of bytes after the end of the stream.
     pub fn take(&mut self, mut bytes: &[u8]) -> Result<Vec<u8>, String> {
         let mut plain = Vec::new();
         let mut buffer = [0; 1 << 15];

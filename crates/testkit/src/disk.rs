@@ -1,4 +1,4 @@
-//! A small disk that is really full: a file system mounted for one run of the program alone.
+//! A small disk that can be full: a file system that is mounted only for one run of the program.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use crate::program::{FAILED, Folder, Run, files_below};
 
-/// Mounts a file system of `$1` bytes at `$2`, copies what is in `$3` to it, runs the rest, and copies what is there then
-/// to `$4`.
+/// A script that mounts a file system of `$1` bytes at `$2`, copies the content of `$3` to it, runs
+/// the remaining arguments as a command, and copies the file system's content to `$4`.
 const SCRIPT: &str = r#"
     mount -t tmpfs -o "size=$1" none "$2" && cp -R "$3/." "$2" || exit 99
     disk=$2 after=$4
@@ -19,7 +19,8 @@ const SCRIPT: &str = r#"
     exit $code
 "#;
 
-/// How a process comes by a mount of its own: as root, or as an ordinary user where that is allowed.
+/// Commands that give a process its own mounts: as root, or as an ordinary user if the system
+/// allows it.
 fn mounter() -> Option<&'static [&'static str]> {
     const WAYS: [&[&str]; 2] = [&["--mount"], &["--mount", "--map-root-user"]];
     let folder = Folder::new();
@@ -31,18 +32,18 @@ fn mounter() -> Option<&'static [&'static str]> {
     })
 }
 
-/// A folder with `before/`, which is on the disk when the program starts, `disk/`, where the disk is,
-/// and `after/`, what is there in the end.
+/// A folder with `before/`, the content of the disk when the program starts, `disk/`, where the
+/// disk is mounted, and `after/`, its content at the end.
 pub struct Disk {
     pub folder: Folder,
     way: &'static [&'static str],
 }
 
 impl Disk {
-    /// Says that it is skipped where nothing can be mounted.
+    /// Returns `None`, and reports the test as skipped, if nothing can be mounted.
     pub fn new() -> Option<Disk> {
         let Some(way) = mounter() else {
-            // Not `println`, which the test runner swallows.
+            // The test runner would capture `println`.
             let _ = writeln!(io::stderr(), "SKIP: no small file system can be mounted here");
             return None;
         };
@@ -53,7 +54,7 @@ impl Disk {
         Some(Disk { folder, way })
     }
 
-    /// Runs the program on a disk of so many bytes.
+    /// Runs the program on a disk of this many bytes.
     pub fn run(&self, bytes: usize, args: &[&str]) -> Run {
         let program = self.folder.command(&[]);
         let paths = ["disk", "before", "after"].map(|name| self.folder.path(name));
@@ -76,7 +77,7 @@ impl Disk {
     }
 }
 
-/// Asserts that a run failed because of the disk, and said so.
+/// Asserts that a run failed because the disk was full, and that its message says so.
 #[track_caller]
 pub fn assert_full(run: &Run) {
     assert_eq!(run.status, Some(FAILED), "{}", run.stderr);

@@ -1,4 +1,4 @@
-//! Ending a process: killed after a random delay, or asked to end.
+//! Ends a process: kills it after a random delay, or sends SIGTERM.
 
 #[cfg(unix)]
 use std::process::Child;
@@ -6,11 +6,12 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// Names the seed with which a run of the tests can be repeated.
+/// Environment variable with the seed that repeats a run of the tests.
 const SEED: &str = "LINERATE_KILL_SEED";
 
-/// Random delays within a run that takes `whole`, different in every run of the tests; the seed is printed.
-/// The first delay is zero, so that at least one process is killed in time.
+/// Random delays up to `whole`, the duration of a complete run. They differ in every run of the
+/// tests, and the seed is printed. The first delay is zero, so that at least one process is killed
+/// in time.
 pub fn moments(count: u32, whole: Duration) -> impl Iterator<Item = Duration> {
     let now =
         || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |now| now.as_nanos() as u64);
@@ -28,27 +29,27 @@ pub fn moments(count: u32, whole: Duration) -> impl Iterator<Item = Duration> {
     })
 }
 
-/// Starts a program, kills it after a while, and says whether it had not ended by itself.
+/// Starts a program and kills it after a delay. Returns whether it was still running then.
 ///
 /// # Panics
-/// If it does not start.
+/// If the program does not start.
 pub fn killed(command: &mut Command, after: Duration) -> bool {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().expect("the program starts");
     thread::sleep(after);
-    // Of one that has ended there is nothing to kill.
+    // Killing a process that has ended fails.
     let _ = child.kill();
     !child.wait().expect("it ends").success()
 }
 
-/// Sends SIGTERM, which the program takes as it does Ctrl+C. Not SIGINT: a shell without job control has programs in the background
-/// ignore that one, and so all that they start, these tests among them.
+/// Sends SIGTERM, which the program handles like Ctrl+C. SIGINT would not do: a shell without job
+/// control makes background programs ignore it, and the programs that they start inherit this.
 ///
 /// # Panics
-/// If it cannot be sent.
+/// If the signal cannot be sent.
 #[cfg(unix)]
 pub fn terminate(child: &Child) {
-    // The shell has this command where no package does.
+    // `kill` is built into the shell, also if no package provides it.
     let kill = Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status();
     assert!(kill.expect("a shell").success(), "the program cannot be ended");
 }

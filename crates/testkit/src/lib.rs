@@ -1,22 +1,23 @@
-//! Shared by the tests of several crates. Not published, and a dev-dependency only. What needs other crates is behind
-//! features, which `Cargo.toml` describes.
+//! Code that the tests of several crates share. The crate is not published, and is only a
+//! dev-dependency. Modules that need other crates are behind features, which `Cargo.toml`
+//! describes.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`sys::counting`] | an allocator that counts |
+//! | [`sys::counting`] | an allocator that counts allocations |
 //! | [`sys::guarded`] | buffers between guard pages: an access outside ends the process |
-//! | [`sys::zlib_window`] | zlib's inflate with exactly one window |
+//! | [`sys::zlib_window`] | zlib's inflate with an exact window |
 //! | [`testdata`] | files of `testdata/`, and corpora named by `LINERATE_CORPORA` |
 //! | [`damage`] | the matrix of kills, full disks and damaged input: counts and the rows of its record |
 //! | [`deflate`] | zlib-rs, zlib and libdeflate as oracles of an encoder |
-//! | [`disk`] | a small file system that is full, mounted for one run of the program |
+//! | [`disk`] | a small file system that can be full, mounted for one run of the program |
 //! | [`data`] | generated content, the same on every machine |
 //! | [`c_program`] | C programs against a header and a library, under sanitizers and valgrind |
-//! | [`program`] | the program `linerate`, run in a folder of the test's own |
-//! | [`web`] | a web server on loopback that answers range requests, also wrongly |
-//! | [`tools`] | external programs: present or skipped |
+//! | [`program`] | runs of the program `linerate` in a temporary folder |
+//! | [`web`] | a web server on loopback that answers range requests, correctly or wrongly |
+//! | [`tools`] | external programs, and tests that are skipped without them |
 //! | [`markdown`] | the pages of the documentation, parsed |
-//! | [`calls`] | calls that pages show, compared with clap's description of their program |
+//! | [`calls`] | calls in pages, compared with clap's description of their program |
 //! | `pages` | the Rust blocks of the documentation, compiled |
 //! | [`kill`] | killing a process after a random delay |
 //! | [`rice`] | golden chunks of the original Delta-Rice filter |
@@ -58,7 +59,7 @@ pub mod zstd;
 
 use linerate_core::Tier;
 
-/// The CPU tiers that this machine can run, lowest first, whatever `LINERATE_CPU` says.
+/// The CPU tiers that this machine can run, lowest first, regardless of `LINERATE_CPU`.
 pub fn tiers() -> impl Iterator<Item = Tier> {
     Tier::ALL.into_iter().filter(|tier| tier.is_supported())
 }

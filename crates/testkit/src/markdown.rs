@@ -1,4 +1,5 @@
-//! The Markdown pages of the repository, parsed: links, anchors, tables and code blocks, for tests of the documentation.
+//! Parses the Markdown pages of the repository for tests of the documentation: links, anchors,
+//! tables and code blocks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,11 +8,11 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::testdata::repository;
 
-/// Programs and marks that stand before the name of a program that is called.
+/// Words that may precede the name of a called program.
 const BEFORE: [&str; 5] = ["$", "exec", "nice", "time", "xargs"];
 /// Languages of blocks of commands.
 const SHELLS: [&str; 4] = ["", "bash", "console", "sh"];
-/// Build outputs, and inputs of tests.
+/// Folders of build outputs and of inputs of tests, which have no pages.
 const SKIPPED_FOLDERS: &[&str] = &["target", "node_modules", "corpus", "seeds", "artifacts", "venv"];
 
 /// One Markdown file.
@@ -24,8 +25,8 @@ pub struct Page {
     /// Anchors of the headings, as GitHub and mdBook make them.
     pub anchors: Vec<String>,
     pub code_blocks: Vec<CodeBlock>,
-    /// Code within text, without its backticks. Left out: what stands between `<!-- table` and `<!-- end -->`, where
-    /// records quote the commands of their day.
+    /// Code in running text, without its backticks. Text between `<!-- table` and `<!-- end -->` is
+    /// left out, since records there quote old commands.
     pub code_spans: Vec<String>,
     pub tables: Vec<Table>,
 }
@@ -33,7 +34,7 @@ pub struct Page {
 /// A fenced or indented block of code.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct CodeBlock {
-    /// What stands after the fence (`rust,no_run`); empty for an indented block.
+    /// The text after the fence (`rust,no_run`); empty for an indented block.
     pub language: String,
     pub text: String,
 }
@@ -132,7 +133,8 @@ impl Page {
         page
     }
 
-    /// The path of the file that a relative link leads to, and its anchor. `None` for a link to another site.
+    /// The path of the file that a relative link leads to, and its anchor. `None` for a link to
+    /// another site.
     pub fn resolve<'l>(&self, link: &'l str) -> Option<(PathBuf, Option<&'l str>)> {
         if link.contains("://") || link.starts_with("mailto:") {
             return None;
@@ -150,7 +152,8 @@ impl Page {
         self.tables.last_mut().expect("rows are in a table")
     }
 
-    /// Lower case, blanks as hyphens, no punctuation; a number after a heading that came before.
+    /// The anchor of a heading: lower case, hyphens for spaces, no punctuation, and a number if an
+    /// earlier heading has the same text.
     fn add_anchor(&mut self, heading: &str) {
         let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
         let anchor: String =

@@ -1,15 +1,17 @@
-//! Whether other programs can merge and repack an Nx archive without damage, with no code of `linerate-nx`.
+//! Checks, without code of `linerate-nx`, that other programs can merge and repack an Nx archive
+//! without damage.
 //!
-//! The production library copies a solid block as it is, and counts the offsets of its files anew in the order of the
-//! table's entries. So the first entry of each slice of a block must come in the order of offsets, and every byte of a
-//! solid block must belong to an entry. Files of 0 bytes come last, since its extraction sometimes stops at one that is
-//! the first of its folder.
+//! The original library copies a solid block unchanged, and computes the offsets of its files again
+//! in the order of the table's entries. So the first entries of the slices of a block must be in
+//! the order of offsets, and every byte of a solid block must belong to an entry. Files of 0 bytes
+//! must come last, since that library's extraction sometimes stops at one that is the first of its
+//! folder.
 
 use std::collections::BTreeMap;
 
 const PAGE: usize = 4096;
 
-/// What is wrong with the order of entries, as sentences; nothing if all is well.
+/// Returns a sentence for each fault in the order of entries.
 pub fn disorder(archive: &[u8]) -> Vec<String> {
     let u32_at = |at: usize| u32::from_le_bytes(archive[at..at + 4].try_into().unwrap());
     let u64_at = |at: usize| u64::from_le_bytes(archive[at..at + 8].try_into().unwrap());
@@ -50,7 +52,7 @@ pub fn disorder(archive: &[u8]) -> Vec<String> {
         let bytes = &archive[block_at..block_at + len];
         block_at += len.next_multiple_of(PAGE);
         let Some(slices) = slices.get(&(block as u64)).filter(|slices| !slices.is_empty()) else { continue };
-        // The offsets as another program counts them.
+        // The offsets that another program computes.
         let mut end = 0;
         for &(offset, size) in slices {
             if offset != end {

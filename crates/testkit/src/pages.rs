@@ -1,5 +1,6 @@
-//! Compiles the Rust blocks of the documentation, as documentation tests. Pages are outside of every package, so no
-//! published crate can include them. `tests/it/documents.rs` checks that no page with such a block is missing.
+//! Compiles the Rust blocks of the documentation as documentation tests. Pages are outside of every
+//! package, so no published crate can include them. `tests/it/documents.rs` checks that no page
+//! with a Rust block is missing.
 
 macro_rules! pages {
     ($($name:ident $path:literal)*) => {

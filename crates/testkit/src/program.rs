@@ -1,5 +1,5 @@
-//! Runs the program `linerate` in a folder of the test's own. For tests of its package, which Cargo builds
-//! together with the program.
+//! Runs the program `linerate` in a temporary folder. For tests of the program's package, since
+//! Cargo builds the program for them.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -19,7 +19,7 @@ pub const DAMAGED: i32 = 3;
 pub const LIMIT: i32 = 4;
 pub const WARNED: i32 = 5;
 
-/// Settings of the environment that would lead requests to the tests' own servers elsewhere.
+/// Environment variables that would send requests for the tests' servers to a proxy.
 const PROXIES: [&str; 8] = [
     "http_proxy",
     "https_proxy",
@@ -31,10 +31,10 @@ const PROXIES: [&str; 8] = [
     "NO_PROXY",
 ];
 
-/// The program's path: Cargo puts tests into the folder `deps` beside it.
+/// The program's path. Cargo puts tests into the folder `deps` beside the program.
 ///
 /// # Panics
-/// If there is no such program.
+/// If the program does not exist.
 pub fn program() -> PathBuf {
     let test = env::current_exe().expect("the path of this test");
     let folder = test.parent().and_then(Path::parent).expect("the folder of the profile");
@@ -43,7 +43,7 @@ pub fn program() -> PathBuf {
     program
 }
 
-/// A temporary folder, where the program runs.
+/// A temporary folder in which the program runs.
 pub struct Folder(TempDir);
 
 impl Folder {
@@ -152,7 +152,7 @@ impl Folder {
     }
 }
 
-/// Every file below a folder, links too, with what is in it.
+/// Every file below a folder, including links, with its content.
 pub fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
     fn visit(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(folder).expect("a folder") {
@@ -169,7 +169,7 @@ pub fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// The lines without the objects of progress, which `--json` prints on a slow machine.
+/// Removes the progress objects, which `--json` prints on a slow machine.
 fn without_progress(stderr: &str) -> String {
     stderr.split_inclusive('\n').filter(|line| !line.contains("\"status\":\"progress\"")).collect()
 }
@@ -180,7 +180,7 @@ pub struct Run {
     /// `None` if a signal ended it.
     pub status: Option<i32>,
     pub stdout: Vec<u8>,
-    /// Without progress.
+    /// Standard error without progress.
     pub stderr: String,
 }
 
@@ -209,11 +209,13 @@ impl Run {
         self
     }
 
-    /// Asserts the exit status and the only line on standard error, which is in the words of Linux: of a missing file, another
-    /// system says it in its own. Byte 0, which a test may count, is not shown.
+    /// Asserts the exit status and the only line on standard error. `line` is the message on Linux:
+    /// its text about a missing file is replaced by that of the system. ` (at byte 0)` in `line` is
+    /// ignored, since the program does not print it.
     #[track_caller]
     pub fn fails(&self, status: i32, line: &str) {
-        // Not by linerate-core, whose feature `std` the tests without it would then have, too.
+        // linerate-core is not used for this: tests without its feature `std` would then have that
+        // feature.
         let missing = std::io::Error::from_raw_os_error(2).to_string();
         let missing = missing.trim_end_matches(" (os error 2)").trim_end_matches('.');
         let line = line.replace("No such file or directory", missing).replace(" (at byte 0)", "");

@@ -1,4 +1,4 @@
-//! R3A archives built field by field from the format's document, with no code of `linerate-nx`.
+//! Builds R3A archives field by field from the format's document, without code of `linerate-nx`.
 
 use twox_hash::XxHash3_64;
 
@@ -12,7 +12,8 @@ pub enum Shape {
     Preset(u64),
     /// Preset 3, and whether there are hashes.
     Small(bool),
-    /// FEF64: whether there are hashes; bits of pool, files, blocks and offset; the width that 0 encodes.
+    /// FEF64: whether there are hashes; bits of pool, files, blocks and offset; the width that a 0
+    /// stands for.
     Flexible { hashed: bool, pool: u32, files: u32, blocks: u32, offset: u32, zero: u32 },
 }
 
@@ -29,19 +30,20 @@ pub struct FileSpec {
 pub struct Vector {
     pub magic: [u8; 4],
     pub version: u32,
-    /// Chunks have 512 << n bytes.
+    /// Logarithm of the chunk size: chunks have 512 << n bytes.
     pub chunk: u32,
     pub shape: Shape,
     pub files: Vec<FileSpec>,
     /// Codec and bytes of each block.
     pub blocks: Vec<(u32, Vec<u8>)>,
-    /// The pool with its size in front.
+    /// The pool, after its size.
     pub pool: Vec<u8>,
     pub dictionaries: Option<Vec<u8>>,
     pub user_data: Option<Vec<u8>>,
 }
 
-/// A zstd frame without magic number, content size and checksum: one raw block in a window of 2 MiB.
+/// A zstd frame without magic number, content size and checksum: one raw block in a window of 2
+/// MiB.
 pub fn raw_frame(content: &[u8]) -> Vec<u8> {
     assert!(content.len() <= 128 << 10);
     let header = (content.len() as u32) << 3 | 1;
@@ -58,7 +60,7 @@ pub fn pool_of(names: &[&str]) -> Vec<u8> {
     [&(text.len() as u32).to_le_bytes()[..], &raw_frame(&text)].concat()
 }
 
-/// A segment: its word's upper part, and its payload in a raw frame.
+/// A segment: the upper part of its word, and its payload in a raw frame.
 pub fn segment(top: u64, content_bits: u32, payload: &[u8]) -> Vec<u8> {
     let frame = raw_frame(payload);
     let word = top | (frame.len() as u64) << content_bits | payload.len() as u64;
@@ -111,7 +113,8 @@ pub fn pad(out: &mut Vec<u8>, to: usize) {
 }
 
 impl Vector {
-    /// The header's pages, then the blocks, each on a page, the last without padding.
+    /// The bytes of the archive: the pages of the header, then the blocks. Each block begins on a
+    /// page, and the last has no padding.
     pub fn bytes(&self) -> Vec<u8> {
         let mut head = self.tables();
         for part in [&self.dictionaries, &self.user_data].into_iter().flatten() {
@@ -200,7 +203,7 @@ impl Vector {
     }
 }
 
-/// Names and contents of the example, in the order of its paths.
+/// Names and contents of the example, in the order of paths.
 pub fn example_files() -> Vec<(&'static str, Vec<u8>)> {
     let bytes = |len: usize, seed: usize| (0..len).map(|i| (i * i / 7 + seed * i) as u8).collect();
     vec![
@@ -212,8 +215,8 @@ pub fn example_files() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// An archive of those files, with chunks of 1 KiB. `big.bin` spans three blocks. Two files share a
-/// block if the form has offsets; entries are not in the order of paths.
+/// An archive of the example's files, with chunks of 1 KiB. `big.bin` spans three blocks. Two files
+/// share a block if the form has offsets. Entries are not in the order of paths.
 pub fn example(shape: Shape) -> Vector {
     let solid = !matches!(shape, Shape::Small(_));
     let files = example_files();
@@ -251,8 +254,8 @@ pub fn example(shape: Shape) -> Vector {
     }
 }
 
-/// Every form: the four presets, with and without hashes where both are, and FEF64 with counts of
-/// 42 bits beside the widths and of 43 bits in a word of their own.
+/// Every form: the four presets, with and without hashes if both exist, and FEF64 with counts of 42
+/// bits beside the widths and of 43 bits in a separate word.
 pub fn shapes(zero: u32) -> Vec<Shape> {
     let flexible = |hashed, pool| Shape::Flexible { hashed, pool, files: 11, blocks: 11, offset: 12, zero };
     vec![

@@ -12,7 +12,7 @@ pub struct Golden {
     /// The filter's `cd_values` in HDF5.
     pub cd_values: Vec<u32>,
     pub chunk: Vec<u8>,
-    /// The samples as bytes; zeros where the chunk reaches over the edge of the array.
+    /// The samples as bytes, with zeros where the chunk extends beyond the array.
     pub plain: Vec<u8>,
 }
 
@@ -24,7 +24,7 @@ pub fn goldens() -> Vec<Golden> {
     let golden = |(name, entry): (&String, &Value)| {
         let mut chunk = read(&format!("{name}.chunk0.bin"));
         if name == "walk_then_fletcher32" {
-            // The checksum of a later filter.
+            // Another filter has added its checksum.
             chunk.truncate(chunk.len() - 4);
         }
         let [shape, chunk_shape] = ["shape", "chunks"].map(|key| numbers(&entry[key]));
@@ -35,7 +35,7 @@ pub fn goldens() -> Vec<Golden> {
     manifest.as_object().expect("an object").iter().map(golden).collect()
 }
 
-/// The numbers of a list; none for null.
+/// The numbers of a JSON list; `null` is an empty list.
 fn numbers(list: &Value) -> Vec<usize> {
     let numbers = list.as_array().map_or(&[][..], Vec::as_slice).iter();
     numbers.map(|n| n.as_u64().expect("a number") as usize).collect()

@@ -28,7 +28,8 @@ pub fn corpus() -> Vec<(String, Vec<u8>)> {
     files.iter().map(|path| (file_name(path), fs::read(path).expect("a file of the corpus"))).collect()
 }
 
-/// The folder named by `LINERATE_CORPORA`. Without one the test is reported as skipped, also with `STRICT=1`.
+/// The folder named by `LINERATE_CORPORA`. Without one the test is reported as skipped, also with
+/// `STRICT=1`.
 pub fn corpora() -> Option<PathBuf> {
     let folder = env::var_os("LINERATE_CORPORA").map(PathBuf::from);
     if folder.is_none() {

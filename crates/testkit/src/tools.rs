@@ -35,8 +35,8 @@ pub fn has_program(name: &str) -> bool {
     require(status.is_ok_and(|status| status.success()), &format!("{name} is not installed"))
 }
 
-/// A reader of archives in Python, written from the format's document alone: `pack_reader.py` (Nx) or
-/// `r3a_reader.py`.
+/// The path of a reader of archives in Python that was written from the format's document alone:
+/// `pack_reader.py` (Nx) or `r3a_reader.py`.
 pub fn reader(name: &str) -> PathBuf {
     crate::testdata::repository().join("crates/testkit/readers").join(name)
 }

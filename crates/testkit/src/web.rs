@@ -1,4 +1,5 @@
-//! A web server on the loopback interface that answers range requests, also wrongly, and records them.
+//! A web server on the loopback interface that answers range requests, correctly or wrongly, and
+//! records them.
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -25,7 +26,7 @@ impl Request {
     }
 }
 
-/// A response, sent as it is.
+/// A response, which is sent unchanged.
 pub struct Reply {
     pub status: &'static str,
     pub headers: Vec<(&'static str, String)>,
@@ -33,14 +34,14 @@ pub struct Reply {
     pub then: Then,
 }
 
-/// What the server does after the body.
+/// The action of the server after the body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Then {
     /// Waits for the next request on this connection.
     Keep,
     /// Closes the connection.
     Close,
-    /// Nothing, with the connection open, until the server stops.
+    /// Keeps the connection open without a response until the server stops.
     Hang,
 }
 
@@ -211,7 +212,7 @@ fn serve(stream: &TcpStream, stop: &AtomicBool, count: &Mutex<Count>, answer: &A
 
 /// Reads the head of the next request; `None` if there is none.
 fn head(lines: &mut impl BufRead, stop: &AtomicBool) -> Option<Request> {
-    // Anything else, such as the start of TLS, whose random bytes may have line ends, is no request.
+    // Other data is no request, such as the start of TLS, whose random bytes may contain line ends.
     let first = line(lines, stop)?;
     let path = first.strip_suffix(" HTTP/1.1")?.split_once(' ')?.1.to_owned();
     let mut request = Request { number: 0, path, lines: Vec::new(), range: 0..u64::MAX };

@@ -1,23 +1,25 @@
-//! An allocator that counts: `#[global_allocator] static ALLOCATOR: Counting = Counting;`.
+//! An allocator that counts allocations: `#[global_allocator] static ALLOCATOR: Counting =
+//! Counting;`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, with [`held`] and [`allocations`].
+/// The system's allocator with counts, which [`held`] and [`allocations`] return.
 pub struct Counting;
 
 thread_local! {
-    /// Below zero, wrapping, in a thread that frees what others allocated.
+    /// Wraps below zero in a thread that frees memory that other threads allocated.
     static HELD: Cell<usize> = const { Cell::new(0) };
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Bytes allocated by this thread less those it freed. Other threads, such as that of the test runner, allocate meanwhile.
+/// Bytes that this thread has allocated and not freed. Allocations of other threads, such as the
+/// test runner's, do not count.
 pub fn held() -> usize {
     HELD.get()
 }
 
-/// Allocations of this thread so far; growing one is another.
+/// Number of allocations of this thread so far. Growing an allocation counts as another one.
 pub fn allocations() -> usize {
     ALLOCATIONS.get()
 }

@@ -1,5 +1,5 @@
-//! Buffers between two guard pages: a read or write outside ends the process at once (SIGSEGV), whatever
-//! compiled it.
+//! Buffers between two guard pages: a read or write outside of the buffer ends the process at once
+//! (SIGSEGV), also in code that was not compiled by us.
 
 use std::io::Error;
 use std::ptr::null_mut;
@@ -20,7 +20,7 @@ impl Guarded {
     /// # Panics
     /// If the system refuses.
     pub fn new(n: usize) -> Self {
-        // SAFETY: a question about a constant of the system.
+        // SAFETY: the call only returns a constant of the system.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).expect("a page size");
         let len = n.next_multiple_of(page).max(page);
         // SAFETY: a new private mapping at an address of the system's choice.

@@ -1,7 +1,8 @@
-//! zlib's inflate with exactly the window asked for, as oracle of encoders that promise one.
+//! zlib's inflate with an exact window, as the oracle of encoders that promise a window.
 //!
-//! One byte is asked for at a time, so that every match is one into the window; zlib refuses those beyond it.
-//! zlib-rs keeps 32 KiB whatever it is told, so it would not notice ([`crate::deflate::Receiver`]).
+//! Output is requested one byte at a time, so that every match reads from the window, and zlib
+//! refuses matches beyond it. zlib-rs always keeps 32 KiB, so it would not notice
+//! ([`crate::deflate::Receiver`]).
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
@@ -17,7 +18,7 @@ extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_vo
 }
 
 extern "C" fn release(_: *mut c_void, block: *mut c_void) {
-    // SAFETY: the library hands back what `allocate` gave it.
+    // SAFETY: zlib passes an address that `allocate` returned.
     unsafe { libc::free(block) }
 }
 
@@ -28,8 +29,9 @@ pub struct ZlibWindow {
 }
 
 impl ZlibWindow {
-    /// A decoder with `window_bits` as for zlib's `inflateInit2`: 8 to 15 for zlib, negative for raw deflate, 16 more
-    /// for gzip. `dictionary` is what the stream begins with, or empty.
+    /// A decoder with `window_bits` as for zlib's `inflateInit2`: 8 to 15 for zlib, negative for
+    /// raw deflate, 16 more for gzip. `dictionary` is the preset dictionary of the stream, or
+    /// empty.
     pub fn new(window_bits: i32, dictionary: &[u8]) -> Self {
         let mut stream = Box::new(z_stream {
             next_in: ptr::null_mut(),
@@ -47,7 +49,7 @@ impl ZlibWindow {
             adler: 0,
             reserved: 0,
         });
-        // SAFETY: the stream stays in its box for as long as the library knows of it; its allocator is set.
+        // SAFETY: the stream stays in its box until `inflateEnd`, and its allocator is set.
         let rc = unsafe {
             inflateInit2_(&mut *stream, window_bits, zlibVersion(), size_of::<z_stream>() as c_int)
         };
@@ -67,10 +69,10 @@ impl ZlibWindow {
         assert_eq!(rc, Z_OK, "inflateSetDictionary");
     }
 
-    /// All that can be decoded of `bytes`, each of which is taken.
+    /// Decodes all of `bytes`, and returns the content.
     ///
     /// # Errors
-    /// zlib's message, or how many bytes are left behind the end of the stream.
+    /// zlib's message, or the number of bytes after the end of the stream.
     pub fn take(&mut self, bytes: &[u8]) -> Result<Vec<u8>, String> {
         let mut plain = Vec::new();
         self.stream.next_in = bytes.as_ptr().cast_mut();
@@ -79,8 +81,8 @@ impl ZlibWindow {
             let mut byte = 0u8;
             self.stream.next_out = &mut byte;
             self.stream.avail_out = 1;
-            // SAFETY: the stream was opened; input and output are valid for their lengths, and inflate does not write
-            // to its input.
+            // SAFETY: the stream was opened; input and output are valid for their lengths, and
+            // inflate does not write to its input.
             let rc = unsafe { inflate(&mut *self.stream, Z_SYNC_FLUSH) };
             let is_full = self.stream.avail_out == 0;
             if is_full {

@@ -1,7 +1,7 @@
-//! Bits, lowest first.
+//! Writes bit fields, lowest bit first.
 
-/// Gathers bits into bytes, lowest first: a forward stream as it is written, a backward one from
-/// its last field to its first.
+/// Gathers bits into bytes, lowest bit first. The fields of a forward stream are written in order,
+/// those of a backward stream from the last to the first.
 #[derive(Default)]
 pub struct Bits {
     bytes: Vec<u8>,
@@ -26,7 +26,7 @@ impl Bits {
         self.bytes
     }
 
-    /// The bytes of a backward stream, with the mark at its end.
+    /// The bytes of a backward stream, with its end mark.
     pub fn backward(mut self) -> Vec<u8> {
         self.push(1, 1);
         self.bytes

@@ -7,7 +7,7 @@ use super::sequences::{Tables, default_lengths, default_literals, default_offset
 /// The magic number of dictionaries with tables.
 pub const MAGIC: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
 
-/// A dictionary to be written.
+/// The parts of a dictionary.
 #[derive(Clone)]
 pub struct Dictionary {
     pub id: u32,
@@ -19,19 +19,19 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// Content alone.
+    /// A dictionary of content alone.
     pub fn raw(content: &[u8]) -> Dictionary {
         Dictionary { id: 0, tree: None, counts: None, repeats: [1, 4, 8], content: content.to_vec() }
     }
 
-    /// One with the predefined tables and this tree.
+    /// A dictionary with the predefined tables and this tree.
     pub fn full(id: u32, tree: Tree, content: &[u8]) -> Dictionary {
         let counts = [(default_literals(), 6), (default_offsets(), 5), (default_lengths(), 6)];
         Dictionary { id, tree: Some(tree), counts: Some(counts), ..Dictionary::raw(content) }
     }
 
-    /// The same with tables whose log is as near to `log` as each field's limit allows: every code has
-    /// a share.
+    /// The same with tables whose log is as near to `log` as each field's limit allows. Every code
+    /// has a share of each table.
     pub fn with_log(self, log: u32) -> Dictionary {
         let counts =
             [(36, 9), (29, 8), (53, 9)].map(|(symbols, most)| (even(symbols, log.min(most)), log.min(most)));
@@ -60,8 +60,8 @@ impl Dictionary {
     }
 }
 
-/// Counts of `symbols` symbols, as even as a table of that log allows: where there are fewer cells
-/// than symbols, every other one and so on.
+/// Counts of `symbols` symbols, as even as a table of this log allows. If there are fewer cells
+/// than symbols, every second symbol (or third and so on) gets a cell.
 pub fn even(symbols: usize, log: u32) -> Vec<i16> {
     let size = 1usize << log;
     let step = symbols.div_ceil(size);

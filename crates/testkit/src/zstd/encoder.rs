@@ -1,4 +1,4 @@
-//! Frames and dictionaries by libzstd.
+//! Makes frames and dictionaries with libzstd.
 
 use zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd_safe::{CCtx, CParameter, compress_bound, get_error_name, train_from_buffer};
@@ -20,7 +20,8 @@ fn context(dictionary: &[u8], parameters: &[CParameter]) -> CCtx<'static> {
     context
 }
 
-/// Compresses piece by piece with a flush after each: the header has a window and no content size.
+/// Compresses piece by piece with a flush after each piece. The header has a window and no content
+/// size.
 pub fn compress_flushed(pieces: &[&[u8]], dictionary: &[u8], parameters: &[CParameter]) -> Vec<u8> {
     use zstd_safe::{InBuffer, OutBuffer};
     let mut context = context(dictionary, parameters);

@@ -1,5 +1,5 @@
-//! Builds frames block by block, with their content: from the format (RFC 8878) and without a match finder,
-//! so that every form can be written.
+//! Builds frames block by block, together with their content, from the format (RFC 8878) and
+//! without a match finder, so that every form can be written.
 
 use twox_hash::XxHash64;
 
@@ -13,7 +13,7 @@ pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Largest block, in bytes.
 pub const BLOCK: usize = 128 << 10;
 
-/// How the header of a frame is written.
+/// The fields of a frame's header.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
     pub magic: bool,
@@ -27,13 +27,13 @@ pub struct Header {
     pub checksum: bool,
     /// Bits 3 and 4 of the descriptor.
     pub spare: u8,
-    /// Added to the stated content size.
+    /// A number to add to the stated content size.
     pub size_lie: i64,
-    /// Flipped bits of the checksum.
+    /// Bits of the checksum to flip.
     pub checksum_lie: u32,
 }
 
-/// A single segment with a content size of 4 bytes, which fits everything here.
+/// A single segment with a content size field of 4 bytes, which is enough for all frames here.
 pub const SINGLE: Header = Header {
     magic: true,
     window: None,
@@ -77,17 +77,17 @@ impl Header {
 /// The literals of a block.
 #[derive(Clone, Debug)]
 pub enum Literals {
-    /// As they are, in a header of that form (0 to 3).
+    /// Raw literals, in a header of this form (0 to 3).
     Raw(u8, Vec<u8>),
-    /// One byte so many times, in a header of that form.
+    /// A repeated byte and its count, in a header of this form.
     Rle(u8, u8, usize),
-    /// By a tree of their own; form 0 is one stream, 1 to 3 are four.
+    /// Literals coded with a new tree; form 0 is one stream, forms 1 to 3 are four.
     Coded(u8, Tree, Vec<u8>),
-    /// By the tree before.
+    /// Literals coded with the previous tree.
     Treeless(u8, Vec<u8>),
 }
 
-/// Literals without ado.
+/// Raw literals in the shortest header.
 pub fn plain(bytes: &[u8]) -> Literals {
     let form = match bytes.len() {
         0..32 => 0,
@@ -107,7 +107,7 @@ impl Literals {
         }
     }
 
-    /// The section; `tree` is the one before, and becomes the one of this block.
+    /// The literals section. `tree` is the previous tree, and becomes that of this block.
     fn section(&self, tree: &mut Option<Tree>) -> Vec<u8> {
         match self {
             Literals::Raw(form, bytes) => [literals_header(0, *form, bytes.len(), 0), bytes.clone()].concat(),
@@ -130,7 +130,7 @@ fn streams(form: u8) -> usize {
     if form == 0 { 1 } else { 4 }
 }
 
-/// The header of a literals section: its type, its form, and sizes in as many bits as they say.
+/// The header of a literals section: its type, its form, and each size with its number of bits.
 pub fn literals_header(kind: u8, form: u8, regenerated: usize, compressed: usize) -> Vec<u8> {
     let (bytes, width) = match (kind, form) {
         (0 | 1, 0 | 2) => (1, 0),
@@ -152,19 +152,19 @@ pub fn literals_header(kind: u8, form: u8, regenerated: usize, compressed: usize
 /// A block's type, its size field and its bytes.
 type Block = (u8, usize, Vec<u8>);
 
-/// A frame in the making.
+/// A frame under construction.
 #[derive(Clone)]
 pub struct Frame {
     header: Header,
     blocks: Vec<Block>,
-    /// The dictionary's content, then that of the frame.
+    /// The content of the dictionary, then of the frame.
     history: Vec<u8>,
-    /// Bytes of the former.
+    /// Bytes of the dictionary's content.
     before: usize,
     repeats: [u32; 3],
     tree: Option<Tree>,
     tables: Tables,
-    /// Whether every match so far reaches something.
+    /// Whether every match so far begins inside the history.
     sound: bool,
 }
 
@@ -210,7 +210,7 @@ impl Frame {
         self.counted(literals, sequences, modes, Count::Shortest)
     }
 
-    /// A compressed block whose sequences are by the predefined tables.
+    /// Adds a compressed block whose sequences use the predefined tables.
     pub fn plain(self, literals: Literals, sequences: &[Sequence]) -> Frame {
         self.compressed(literals, sequences, [Mode::Predefined, Mode::Predefined, Mode::Predefined])
     }
@@ -228,7 +228,7 @@ impl Frame {
         self.block(2, body.len(), &body)
     }
 
-    /// A block of which nothing is known but its bytes.
+    /// Adds a block of arbitrary bytes, without content.
     pub fn block(mut self, kind: u8, size: usize, body: &[u8]) -> Frame {
         self.blocks.push((kind, size, body.to_vec()));
         self
@@ -262,12 +262,13 @@ impl Frame {
         self.repeats
     }
 
-    /// Bytes before the next block, those of the dictionary included.
+    /// Bytes before the next block, including those of the dictionary.
     pub fn history(&self) -> usize {
         self.history.len()
     }
 
-    /// Whether the next block may repeat the table of the field `FIELDS[field]` for these sequences.
+    /// Whether the next block may repeat the table of the field `FIELDS[field]` for these
+    /// sequences.
     pub fn can_repeat(&self, field: usize, sequences: &[Sequence]) -> bool {
         self.tables[field].as_ref().is_some_and(|table| FIELDS[field].fits(table, sequences))
     }
@@ -277,12 +278,12 @@ impl Frame {
         self.tree.as_ref()
     }
 
-    /// Most bytes of a block, without its header.
+    /// Maximum bytes of a block, without its header.
     pub fn largest_block(&self) -> usize {
         self.blocks.iter().map(|(_, size, body)| body.len().max(*size)).max().unwrap_or(0)
     }
 
-    /// What the frame holds, if its matches reach something.
+    /// The content of the frame, if all of its matches are valid.
     pub fn content(&self) -> Option<Vec<u8>> {
         self.sound.then(|| self.history[self.before..].to_vec())
     }
@@ -304,7 +305,7 @@ impl Frame {
     }
 }
 
-/// The offset that a sequence means; updates the repeat offsets.
+/// Resolves the offset of a sequence, and updates the repeat offsets.
 pub fn resolve(repeats: &mut [u32; 3], sequence: &Sequence) -> u32 {
     let [a, b, c] = *repeats;
     let shifted = sequence.offset + u32::from(sequence.literals == 0);

@@ -1,4 +1,5 @@
-//! FSE tables from counts, their descriptions, and which state codes a symbol.
+//! Builds FSE tables from counts, writes their descriptions, and finds the states that code
+//! symbols.
 
 use super::bits::Bits;
 
@@ -54,7 +55,7 @@ impl Table {
         Table { log: 0, cells: vec![Cell { symbol, bits: 0, base: 0 }] }
     }
 
-    /// A state of the symbol; with `moving` one that needs bits to be left.
+    /// A state of the symbol. With `moving`, leaving the state takes at least one bit.
     pub fn state(&self, symbol: u8, moving: bool) -> u32 {
         let fits = |cell: &Cell| cell.symbol == symbol && (cell.bits > 0 || !moving);
         self.cells.iter().position(fits).expect("a symbol that the table has") as u32
@@ -104,7 +105,8 @@ pub fn describe(counts: &[i16], log: u32) -> Vec<u8> {
     bits.forward()
 }
 
-/// Counts in proportion to how often each symbol stands in `symbols`, none of them lost.
+/// Normalised counts in proportion to the frequency of each symbol in `symbols`. Each symbol that
+/// occurs gets a count of at least 1.
 pub fn normalise(symbols: &[u8], log: u32) -> Vec<i16> {
     let most = symbols.iter().copied().max().expect("at least one symbol");
     let mut seen = vec![0usize; usize::from(most) + 1];
@@ -117,7 +119,7 @@ pub fn normalise(symbols: &[u8], log: u32) -> Vec<i16> {
         let largest = counts.iter_mut().max().expect("at least one symbol");
         match size as i32 - sum {
             0 => return counts,
-            // What is missing, or a little of what is too much, and again.
+            // Corrects the sum in steps: adds what is missing, or takes off a part of the excess.
             more @ 1.. => *largest += more as i16,
             _ => {
                 assert!(*largest > 1, "more symbols than a table of log {log} holds");

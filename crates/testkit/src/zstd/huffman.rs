@@ -1,4 +1,4 @@
-//! Huffman trees from weights, their two descriptions, and streams.
+//! Builds Huffman trees from weights, and writes their two descriptions and streams.
 
 use super::bits::Bits;
 use super::fse::{Table, describe, normalise};
@@ -8,16 +8,16 @@ use super::fse::{Table, describe, normalise};
 pub struct Tree {
     /// Without trailing zeros: the last is the one that a description leaves out.
     pub weights: Vec<u8>,
-    /// How it is written.
+    /// The form in which it is written.
     pub form: Form,
 }
 
-/// How a tree's weights are written.
+/// The form in which a tree's weights are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Four bits each.
     Direct,
-    /// By FSE with a table of that log.
+    /// Coded by FSE, with a table of this log.
     Fse(u32),
 }
 
@@ -26,14 +26,14 @@ impl Tree {
         Tree { weights: weights.to_vec(), form }
     }
 
-    /// Symbols from `first`, as many as 2 to the power `bits`, all with codes of that length.
+    /// 2^`bits` symbols from `first`, all with codes of `bits` bits.
     pub fn flat(first: u8, bits: u32, form: Form) -> Tree {
         let mut weights = vec![0; usize::from(first)];
         weights.resize(usize::from(first) + (1 << bits), 1);
         Tree { weights, form }
     }
 
-    /// Symbols from `first` with codes of 1, 2, 3, ... `bits` and once more `bits` bits.
+    /// Symbols from `first` with codes of 1, 2, 3, ... `bits` bits, and one more of `bits` bits.
     pub fn skewed(first: u8, bits: u8, form: Form) -> Tree {
         let mut weights = vec![0; usize::from(first)];
         weights.extend((1..=bits).rev());
@@ -41,7 +41,7 @@ impl Tree {
         Tree { weights, form }
     }
 
-    /// The longest code.
+    /// Length of the longest code, in bits.
     pub fn bits(&self) -> u32 {
         let sum: u32 = self.weights.iter().filter(|w| **w > 0).map(|w| 1u32 << (w - 1)).sum();
         assert!(sum.is_power_of_two(), "weights that fill no tree");
@@ -58,7 +58,7 @@ impl Tree {
         (lower / cells(own) + equal, self.bits() + 1 - u32::from(own))
     }
 
-    /// The description, as it stands before the streams and in dictionaries.
+    /// The description of the tree, which precedes the streams, and is part of dictionaries.
     pub fn describe(&self) -> Vec<u8> {
         let stored = &self.weights[..self.weights.len() - 1];
         match self.form {
@@ -82,7 +82,7 @@ impl Tree {
         bits.backward()
     }
 
-    /// The streams with their jump table: of one stream there is none.
+    /// The streams, after their jump table if there are four.
     pub fn streams(&self, literals: &[u8], streams: usize) -> Vec<u8> {
         if streams == 1 {
             return self.stream(literals);
@@ -96,7 +96,7 @@ impl Tree {
     }
 }
 
-/// Counts of weights, at least two of which are in the table, so that states need bits.
+/// Counts of weights. At least two weights are in the table, so that leaving a state takes bits.
 fn weight_counts(weights: &[u8], log: u32) -> Vec<i16> {
     let mut counts = normalise(weights, log);
     if let Some(only) = counts.iter().position(|count| *count == 1 << log) {
@@ -115,8 +115,8 @@ pub fn direct(weights: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Weights by two states in turn. The last but one must be left through a state that needs bits:
-/// that there are none says where the weights end.
+/// Codes weights by two states in turn. Leaving the state of the last weight but one must take
+/// bits: that no bits are left tells the decoder where the weights end.
 pub fn fse_stream(weights: &[u8], table: &Table) -> Vec<u8> {
     let n = weights.len();
     let mut states = [0; 2];

@@ -1,5 +1,5 @@
-//! zstd frames and dictionaries built field by field (RFC 8878), with no code of the decoder, and libzstd
-//! as encoder and oracle.
+//! Builds zstd frames and dictionaries field by field (RFC 8878), without code of the decoder, and
+//! wraps libzstd as encoder and oracle.
 
 pub mod bits;
 pub mod dictionary;

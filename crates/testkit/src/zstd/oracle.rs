@@ -1,18 +1,19 @@
-//! libzstd as the oracle: its verdict and its bytes.
+//! libzstd as the oracle of validity and content.
 
 use linerate_core::Error;
 use zstd_safe::{DCtx, DParameter, FrameFormat, InBuffer, OutBuffer, ResetDirective, get_error_name};
 
-/// Result of decoding: bytes, or libzstd's error name.
+/// Result of decoding: bytes, or the name of libzstd's error.
 pub type Verdict = Result<Vec<u8>, &'static str>;
 
 const STRICTER: [&str; 2] = ["a stream of literals", "a Huffman tree has codes of more than 11 bits"];
 
-/// Whether our result agrees with libzstd's: where its two ways differ, with either.
+/// Whether our result agrees with libzstd's. If its one-call and its streaming decoder differ,
+/// either counts.
 ///
-/// Ours is stricter in two cases, as the format demands. Four literal streams of which one has no end mark
-/// or unused bits: libzstd checks that only where its fastest loop cannot run. Huffman codes of 12 bits:
-/// libzstd never writes them, but reads them.
+/// As the format demands, our decoder is stricter in two cases. Four literal streams of which one
+/// has no end mark, or unused bits: libzstd checks this only if its fastest loop cannot run.
+/// Huffman codes of 12 bits: libzstd reads them, but never writes them.
 pub fn agrees(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {
     match ours {
         Ok(bytes) => theirs.iter().any(|theirs| theirs.as_ref() == Ok(bytes)),
@@ -22,8 +23,8 @@ pub fn agrees(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {
     }
 }
 
-/// As [`agrees`], for a stream decoder that keeps exactly the window. libzstd keeps more when it streams, and
-/// accepts matches beyond the window, which the format forbids.
+/// As [`agrees`], for a stream decoder that keeps exactly the window. libzstd's streaming decoder
+/// keeps more, and accepts matches beyond the window, which the format forbids.
 pub fn agrees_in_pieces(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {
     const TOO_FAR: &str = "a match reaches back before the history";
     agrees(ours, theirs) || ours.as_ref().is_err_and(|e| e.message == TOO_FAR)
@@ -64,16 +65,17 @@ impl Oracle {
         self.at_once(src, dictionary, max_len)
     }
 
-    /// With a dictionary as bytes: with a digested one libzstd accepts matches into the tables, which precede
-    /// the content.
+    /// Loads a dictionary as bytes. With a digested dictionary, libzstd would accept matches into
+    /// the tables, which precede the content.
     fn at_once(&mut self, src: &[u8], dictionary: &[u8], max_len: usize) -> Verdict {
         let mut out = Vec::with_capacity(max_len);
         self.context.decompress_using_dict(&mut out, src, dictionary).map_err(get_error_name)?;
         Ok(out)
     }
 
-    /// Decodes piece by piece with a window of at most `1 << window_log` bytes. Truncated input is an error.
-    /// Pieces are smaller than any frame: libzstd decodes a complete frame in one call.
+    /// Decodes piece by piece with a window of at most `1 << window_log` bytes. Truncated input is
+    /// an error. Pieces are smaller than any frame, since libzstd would decode a complete frame in
+    /// one call.
     pub fn stream(&mut self, src: &[u8], dictionary: &[u8], window_log: u32, max_len: usize) -> Verdict {
         const PIECE: usize = 8;
         self.reset();
@@ -81,7 +83,7 @@ impl Oracle {
         self.context.load_dictionary(dictionary).map_err(get_error_name)?;
         let mut out = Vec::new();
         let mut hint = 0;
-        // The empty piece asks for what is left.
+        // The empty piece flushes the remaining output.
         for piece in src.chunks(PIECE).chain([&[][..]]) {
             let mut input = InBuffer::around(piece);
             loop {
@@ -106,7 +108,7 @@ impl Oracle {
         if hint == 0 { Ok(out) } else { Err("Src size is incorrect") }
     }
 
-    /// Decodes in both ways; where they differ, either is accepted.
+    /// Decodes in both ways. If they differ, either result is accepted.
     pub fn both(&mut self, src: &[u8], dictionary: &[u8], window_log: u32, max_len: usize) -> [Verdict; 2] {
         [self.whole(src, dictionary, max_len), self.stream(src, dictionary, window_log, max_len)]
     }

@@ -1,4 +1,5 @@
-//! Valid frames of random parts, from a seed: headers, trees, tables and matches that no encoder would choose.
+//! Makes valid frames with random parts from a seed: headers, trees, tables and matches that no
+//! encoder would choose.
 
 use super::dictionary::Dictionary;
 use super::frame::{Frame, Header, Literals, SINGLE, plain, resolve, windowed};
@@ -50,7 +51,7 @@ fn blocks(
     let mut frame =
         dictionary.map_or_else(|| Frame::new(header), |dictionary| Frame::with(header, dictionary));
     for _ in 0..1 + noise.below(most) {
-        // So small that descriptions and bits stay below the limit of a block, too.
+        // Small enough that descriptions and bits also stay below the limit of a block.
         let size = skewed(noise, 14).min(window / 4);
         frame = match noise.below(8) {
             0 => frame.raw(&noise.bytes(size)),
@@ -71,7 +72,7 @@ fn compressed(noise: &mut Noise, frame: Frame, window: usize, size: usize) -> Fr
     frame.compressed(literals, &sequences, modes)
 }
 
-/// A number below 2 to the power `bits`, small ones more often.
+/// A number below 2^`bits`. Small numbers are more frequent.
 fn skewed(noise: &mut Noise, bits: usize) -> usize {
     let most = 1 << (1 + noise.below(bits));
     noise.below(most)
@@ -105,7 +106,7 @@ fn literals(noise: &mut Noise, frame: &Frame, n: usize) -> Literals {
     }
 }
 
-/// Symbols of a tree, about as often as their codes are short.
+/// Random symbols of a tree; symbols with short codes are more frequent.
 fn symbols(noise: &mut Noise, tree: &Tree, n: usize) -> Vec<u8> {
     let present = (0..tree.weights.len()).filter(|&symbol| tree.weights[symbol] > 0);
     let cells: Vec<u8> =
@@ -113,7 +114,7 @@ fn symbols(noise: &mut Noise, tree: &Tree, n: usize) -> Vec<u8> {
     (0..n).map(|_| cells[noise.below(cells.len())]).collect()
 }
 
-/// A tree of 2 to 60 neighbouring symbols, made by dividing leaves at random.
+/// A tree of 2 to 60 neighbouring symbols, made by splitting random leaves.
 fn tree(noise: &mut Noise) -> Tree {
     let longest = 1 + noise.below(11) as u8;
     let count = 2 + noise.below((1 << longest).min(60) - 1);
@@ -129,7 +130,8 @@ fn tree(noise: &mut Noise) -> Tree {
     let first = noise.below(257 - lens.len());
     let mut weights = vec![0; first];
     weights.extend(lens.iter().map(|len| depth + 1 - len));
-    // Four bits each serve 128 weights; FSE needs two weights to begin with, and the last one is not stored.
+    // At most 128 weights fit into four bits each. FSE begins with two weights, and the last weight
+    // is not stored.
     let form = match weights.len() {
         0..3 => Form::Direct,
         3..130 if noise.below(2) == 0 => Form::Direct,
@@ -138,8 +140,8 @@ fn tree(noise: &mut Noise) -> Tree {
     Tree { weights, form }
 }
 
-/// At most `count` sequences whose matches reach neither before the history nor beyond the window, and have `most` bytes in
-/// total.
+/// At most `count` sequences with at most `most` bytes in total, whose matches begin inside the
+/// history and inside the window.
 fn sequences(
     noise: &mut Noise,
     frame: &Frame,
@@ -178,7 +180,7 @@ fn sequences(
 }
 
 fn mode(noise: &mut Noise, frame: &Frame, field: usize, sequences: &[Sequence]) -> Mode {
-    // As many cells as a field has codes, at least, and as a table may have at most.
+    // A table has at least as many cells as the field has codes, up to the limit of a table.
     let (least, most) = [(6, 9), (5, 8), (6, 9)][field];
     match noise.below(5) {
         0 if FIELDS[field].is_uniform(sequences) => Mode::Rle,

@@ -1,4 +1,4 @@
-//! Sequences: values to codes, and the section that holds them.
+//! Encodes sequences: converts values to codes, and writes the sequences section.
 
 use super::bits::Bits;
 use super::fse::{Table, describe, normalise};
@@ -7,7 +7,7 @@ use super::fse::{Table, describe, normalise};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequence {
     pub literals: u32,
-    /// As it is coded: 1 to 3 are the repeat offsets, more is an offset plus 3.
+    /// The coded value: 1 to 3 are the repeat offsets, larger values are an offset plus 3.
     pub offset: u32,
     pub length: u32,
 }
@@ -23,23 +23,23 @@ pub fn again(literals: u32, which: u32, length: u32) -> Sequence {
     Sequence { literals, offset: which, length }
 }
 
-/// Where the table of a field comes from.
+/// The source of a field's table.
 #[derive(Clone, Debug)]
 pub enum Mode {
     Predefined,
     Rle,
-    /// Described, with counts that fit the sequences, in a table of that log.
+    /// A described table of this log, with counts that fit the sequences.
     Fse(u32),
-    /// Described, with these counts.
+    /// A described table with these counts.
     Counts(Vec<i16>, u32),
     Repeat,
 }
 
-/// How the number of sequences is written.
+/// The form of the number of sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     Shortest,
-    /// In 1, 2 or 3 bytes.
+    /// The number in 1, 2 or 3 bytes.
     Bytes(u8),
 }
 
@@ -139,7 +139,7 @@ impl Field {
         sequences.windows(2).all(|pair| self.code(&pair[0]).code == self.code(&pair[1]).code)
     }
 
-    /// The table that needs no description.
+    /// The predefined or repeated table, which needs no description.
     fn predefined(self) -> Table {
         match self {
             Field::Literals => Table::new(&default_literals(), 6),
@@ -166,10 +166,10 @@ pub fn default_offsets() -> Vec<i16> {
     runs(&[(1, 6), (2, 3), (1, 15), (-1, 5)])
 }
 
-/// The three tables, as the last block with sequences left them.
+/// The three tables of the last block with sequences.
 pub type Tables = [Option<Table>; 3];
 
-/// Writes the sequences section; `tables` are updated for the next block.
+/// Writes the sequences section, and updates `tables` for the next block.
 pub fn section(sequences: &[Sequence], modes: &[Mode; 3], count: Count, tables: &mut Tables) -> Vec<u8> {
     let mut bytes = count_bytes(sequences.len(), count);
     if sequences.is_empty() {

@@ -1,5 +1,5 @@
-//! Test vectors: every form that the format (RFC 8878) allows, and violations of each rule, in frames built
-//! field by field.
+//! Test vectors: every form that the format (RFC 8878) allows, and violations of each rule, in
+//! frames built field by field.
 
 use super::dictionary::{Dictionary, even};
 use super::frame::{BLOCK, Frame, Header, Literals, SINGLE, literals_header, plain, skippable, windowed};
@@ -9,14 +9,14 @@ use super::sequences::{
     Count, Mode, Sequence, again, copy, count_bytes, default_lengths, default_literals, default_offsets,
 };
 
-/// Bytes to decode, and with which dictionary.
+/// A test vector: bytes to decode, and the dictionary.
 pub struct Vector {
     pub name: String,
     pub bytes: Vec<u8>,
     pub dictionary: Option<&'static str>,
-    /// Without magic numbers.
+    /// Whether the frames have no magic numbers.
     pub magicless: bool,
-    /// The content, known to the builder; `None` for an invalid frame.
+    /// The expected content; `None` for an invalid frame.
     pub content: Option<Vec<u8>>,
 }
 
@@ -29,7 +29,7 @@ pub fn letters(n: usize) -> Vec<u8> {
     (0..n as u64).map(|i| b'a' + (i * i / 3 + i) as u8 % 26).collect()
 }
 
-/// Bytes of few kinds, from `first`: the more frequent the lower.
+/// Bytes with few values, from `first`. Lower values are more frequent.
 pub fn few(first: u8, kinds: u8, n: usize) -> Vec<u8> {
     let kind =
         |i: u64| (i.wrapping_mul(2_654_435_761) >> 7 | 1 << 20).trailing_zeros().min(u32::from(kinds) - 1);
@@ -71,7 +71,7 @@ fn vector(name: &str, frame: &Frame) -> Vector {
     }
 }
 
-/// What decodes.
+/// The valid vectors.
 pub fn good() -> Vec<Vector> {
     [
         headers(),
@@ -152,7 +152,7 @@ fn joined() -> Vec<Vector> {
     ];
     let every: Vec<u8> = (0..16).flat_map(|variant| skippable(variant, &[variant; 5])).collect();
     all.push(row("skippable-every-number", &[&every, &a], contents[0].clone()));
-    // The second frame begins anew: with 1, 4 and 8, and without tables.
+    // The second frame begins with the repeat offsets 1, 4 and 8, and without tables.
     let tree = Tree::skewed(b'a', 4, Form::Direct);
     let odd = Frame::new(windowed(10)).compressed(
         Literals::Coded(0, tree, few(b'a', 5, 40)),
@@ -165,7 +165,7 @@ fn joined() -> Vec<Vector> {
     all
 }
 
-/// Frames that older decoders stumbled over, byte for byte.
+/// Frames, byte for byte, that older decoders failed to decode.
 fn published() -> Vec<Vector> {
     const MIXED: &[u8] = &[
         0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x27, 0xc5, 0, 0, 0x80, 0xf3, 0xf1, 0xf0, 0xec, 0xeb, 0xc6, 0xc5, 0xc7,
@@ -202,7 +202,7 @@ fn blocks() -> Vec<Vector> {
         vector("block-ends-empty", &start().raw(b"abc").raw(b"")),
         vector("block-many-small", &many),
         vector("block-of-the-window", &Frame::new(windowed(10)).raw(&letters(1024)).rle(b'z', 1024)),
-        // Raw and RLE blocks leave tables and offsets as they were.
+        // Raw and RLE blocks do not change tables and offsets.
         vector(
             "block-keeps-tables",
             &start()
@@ -234,7 +234,7 @@ fn literals() -> Vec<Vector> {
     let mut all = Vec::new();
     let mut add = |name: String, literals: Literals| {
         let n = literals_len(&literals) as u32;
-        // Of a single segment a block may not be larger than the content.
+        // In a single segment, a block may not be larger than the content.
         let alone = Frame::new(windowed(17)).plain(literals.clone(), NONE);
         let matched = Frame::new(windowed(17)).plain(plain(b"history"), NONE);
         let first = n.min(6);
@@ -253,7 +253,7 @@ fn literals() -> Vec<Vector> {
         let tree = Tree::skewed(b'a', 6, Form::Direct);
         add(format!("literals-huffman-{form}-of-{n}"), Literals::Coded(form, tree, few(b'a', 7, n)));
     }
-    // Every remainder of four streams.
+    // Every remainder when literals are divided into four streams.
     for n in 6..20 {
         add(
             format!("literals-four-streams-of-{n}"),
@@ -304,7 +304,7 @@ fn literals_len(literals: &Literals) -> usize {
     }
 }
 
-/// `n` bytes that go round `kinds` values from `first`.
+/// `n` bytes that cycle through `kinds` values from `first`.
 fn cycle(first: u8, kinds: usize, n: usize) -> Vec<u8> {
     (0..n).map(|i| first.wrapping_add((i * 5 % kinds) as u8)).collect()
 }
@@ -316,7 +316,7 @@ fn fill(weights: &mut Vec<u8>) {
     weights.extend((0..16).filter(|bit| missing >> bit & 1 == 1).map(|bit| bit as u8 + 1));
 }
 
-/// Trees that are used again, in every form, with other blocks and literals in between.
+/// Trees that are used again, in every form, with other blocks and literals between the uses.
 fn treeless() -> Frame {
     let again = |form, n| Literals::Treeless(form, few(b'a', 7, n));
     Frame::new(windowed(17))
@@ -332,7 +332,7 @@ fn treeless() -> Frame {
         .plain(Literals::Treeless(0, cycle(b'k', 4, 50)), NONE)
 }
 
-/// Sequences whose codes are many, all of which the predefined tables know.
+/// Sequences with many different codes, all of which are in the predefined tables.
 fn varied(n: u32) -> Vec<Sequence> {
     (0..n).map(|i| copy(i * 7 % 23, 1 + i * 31 % 97, 3 + i * i % 29)).collect()
 }
@@ -385,14 +385,15 @@ fn modes() -> Vec<Vector> {
     all
 }
 
-/// Descriptions of tables with "less than one", long runs of zeros, and a symbol that fills the table.
+/// Descriptions of tables with "less than one", long runs of zeros, and a symbol that fills the
+/// table.
 fn counts_of_tables() -> Vec<Vector> {
     let own = || plain(&letters(900));
     let mut all = Vec::new();
     let defaults = [(default_literals(), 6), (default_offsets(), 5), (default_lengths(), 6)];
     let modes = defaults.map(|(counts, log)| Mode::Counts(counts, log));
     all.push(vector("counts-of-the-predefined", &start_of_modes().compressed(own(), &varied(60), modes)));
-    // Codes 6 of literals, 5 of offsets, 7 of lengths and nothing else: no state needs a bit.
+    // Only code 6 for literals, 5 for offsets and 7 for lengths, so that no state needs a bit.
     let only = |code: usize| {
         let mut counts = vec![0; code];
         counts.push(32);
@@ -401,7 +402,8 @@ fn counts_of_tables() -> Vec<Vector> {
     let sequences: Vec<Sequence> = (0..9).map(|i| copy(6, 29 + i, 10)).collect();
     let modes = [only(6), only(5), only(7)];
     all.push(vector("counts-of-one-symbol", &start_of_modes().compressed(own(), &sequences, modes)));
-    // Only the last codes, after the longest runs of zeros, all less than one but one.
+    // Only the last codes, after the longest runs of zeros. All but one have the count "less than
+    // one".
     let sparse = |first: usize, last: usize, log: u32| {
         let mut counts = vec![0i16; last + 1];
         counts[first..].fill(-1);
@@ -429,7 +431,7 @@ fn counts_of_tables() -> Vec<Vector> {
     all
 }
 
-/// Numbers of sequences, and the ways to write them.
+/// Numbers of sequences in all forms in which they can be written.
 fn counts() -> Vec<Vector> {
     let mut all = Vec::new();
     for n in [1, 2, 127, 128, 255, 256, 1000, 32_511, 32_512, 32_767, 43_600] {
@@ -465,7 +467,7 @@ fn repeats() -> Vec<Vector> {
     for which in 1..=3 {
         for literals in [0, 1, 16] {
             let name = format!("repeat-{which}-after-{literals}");
-            // The first offset is 1, and one less is none.
+            // The first repeat offset is 1, and 1 less is an offset of 0, which is invalid.
             if (which, literals) != (3, 0) {
                 let sequences = [again(literals, which, 7), again(1, 1, 3), again(1, 2, 3)];
                 all.push(vector(
@@ -477,7 +479,7 @@ fn repeats() -> Vec<Vector> {
                 [copy(3, 1000, 4), copy(3, 2000, 4), copy(3, 3000, 4), again(literals, which, 40)];
             let later = [again(1, 3, 9), again(1, 2, 9), again(1, 3, 9), again(0, 1, 9)];
             let frame = begun().plain(plain(&letters(60)), &[&sequences[..], &later].concat());
-            // The offsets outlive the block.
+            // The next block keeps the repeat offsets.
             let frame = frame.rle(b'-', 3).plain(plain(&letters(9)), &later);
             all.push(vector(&name, &frame));
         }
@@ -488,7 +490,7 @@ fn repeats() -> Vec<Vector> {
     all
 }
 
-/// Matches from the first byte there is, and with every short offset.
+/// Matches that begin at the first byte of the history, and matches with every short offset.
 fn reaches() -> Vec<Vector> {
     let mut all = Vec::new();
     all.push(vector(
@@ -499,7 +501,8 @@ fn reaches() -> Vec<Vector> {
         "reach-the-start-of-the-frame",
         &Frame::new(SINGLE).raw(&letters(700)).plain(plain(b"end"), &[copy(2, 702, 800)]),
     ));
-    // The window is 1 KiB: the match begins at its first byte, at the start of a block and within.
+    // The window is 1 KiB. The match begins at the first byte of the window, at the start of a
+    // block and inside a block.
     let full = Frame::new(windowed(10)).raw(&letters(1024)).raw(&letters(1000));
     all.push(vector(
         "reach-the-start-of-the-window",
@@ -564,7 +567,7 @@ fn extremes() -> Vec<Vector> {
         let frame = start().plain(plain(b""), &[copy(0, 6, low)]).plain(plain(b""), &[copy(0, 9, high)]);
         all.push(vector(&format!("length-code-{code}"), &frame));
     }
-    // Offsets of 23 bits: the largest code here, at both of its ends.
+    // Offsets of 23 bits, which have the largest code here: the smallest and the largest of them.
     let long = (0..64).fold(start(), |frame, i| frame.raw(&[i, 1, 2, 3]).rle(i, BLOCK));
     let sequences: Vec<Sequence> = (2..23)
         .flat_map(|bits| [(1 << bits) - 3, (2 << bits) - 4].map(|offset| copy(1, offset, 9)))
@@ -648,7 +651,7 @@ fn with_dictionaries() -> Vec<Vector> {
     all
 }
 
-/// What cannot be decoded, by libzstd or by anybody.
+/// The invalid vectors, which libzstd refuses, too.
 pub fn bad() -> Vec<Vector> {
     [
         bad_headers(),
@@ -689,7 +692,7 @@ fn bad_headers() -> Bad {
         ("magic-of-a-dictionary", dictionary("full").bytes()),
         ("skippable-cut", skippable(0, &[1, 2, 3])[..10].to_vec()),
         ("skippable-without-size", skippable(0, &[])[..6].to_vec()),
-        // With their headers they have more bytes than 32 bits count.
+        // With its header, the frame has more bytes than fit into 32 bits.
         (
             "skippable-of-4-gib",
             [&0x184d_2a50_u32.to_le_bytes()[..], &[0xf8, 0xff, 0xff, 0xff], &[7; 20]].concat(),
@@ -793,7 +796,7 @@ fn bad_literals() -> Bad {
     all
 }
 
-/// Descriptions of trees that are none.
+/// Descriptions of invalid trees.
 fn bad_trees() -> Bad {
     let with = |description: &[u8]| {
         let part = [description, &[0xff, 0xff, 0x01]].concat();
@@ -875,7 +878,7 @@ fn bad_matches() -> Bad {
     [
         ("match-before-the-start", start(SINGLE).plain(plain(b"abc"), &[copy(3, 54, 3)])),
         ("match-far-before-the-start", start(SINGLE).plain(plain(b"abc"), &[copy(3, 1_000_000, 3)])),
-        // Negative where a number of 32 bits has a sign.
+        // Negative as a signed number of 32 bits.
         ("match-2-gib-before-the-start", start(SINGLE).compressed(plain(b"abc"), &far(1 << 31)[..1], rle())),
         ("match-4-gib-before-the-start", start(SINGLE).compressed(plain(b"abc"), &far(!0 - 3)[..1], rle())),
         ("match-2-gib-before-the-start-first", start(SINGLE).compressed(plain(b"abc"), &far(1 << 31), rle())),
@@ -931,7 +934,7 @@ fn bad_published() -> Bad {
     .to_vec()
 }
 
-/// Whether the vector is committed: it is small, and not one of a long row of its kind.
+/// Whether the vector is committed. Large vectors, and most of a long series, are not.
 pub fn is_kept(vector: &Vector) -> bool {
     const ROWS: [&str; 5] =
         ["offset-", "literals-code-", "length-code-", "literals-four-streams-", "header-window-byte-"];

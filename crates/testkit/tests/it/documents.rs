@@ -1,5 +1,5 @@
-//! Every link and anchor of every page leads somewhere, the book has every page of `docs/`, and every code block is
-//! run, compiled, or known to be neither.
+//! Checks that every link and anchor of every page exists, that the book has every page of `docs/`,
+//! and that every code block is run, compiled, or in a language that no test runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,8 @@ use linerate_testkit::testdata::repository;
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// What is wrong with a link of a page: `None` if it leads to a file of the repository and to one of its headings.
+/// Returns a sentence about a broken link of a page; `None` if it leads to a file of the repository
+/// and to one of its headings.
 fn broken(page: &Page, link: &str, anchors: &BTreeMap<&str, &[String]>) -> Option<String> {
     let (target, anchor) = page.resolve(link)?;
     let target = target.to_string_lossy().replace('\\', "/");
@@ -54,11 +55,11 @@ fn the_summary_of_the_book_lists_every_page_of_docs_once() {
     assert_eq!(unique, written);
 }
 
-/// Languages of blocks that no test runs: layouts and output, commands that are only shown, parts of build files, and
-/// indented blocks.
+/// Languages of blocks that no test runs: layouts and output, commands that are only shown, parts
+/// of build files, and indented blocks.
 const NOT_RUN: &[&str] = &["", "console", "kotlin", "text", "toml", "xml"];
 
-/// Who runs the blocks of each language: the files of the tests, which name the page or take every page.
+/// The tests that run the blocks of each language. They name the page, or run every page.
 const RUNNERS: &[(&str, &[&str])] = &[
     ("c", &["bindings/c/linerate/tests/it/interface.rs", "bindings/c/slz/tests/interface.rs"]),
     ("cpp", &["bindings/c/linerate/tests/it/interface.rs", "bindings/rocksdb/tests/plugin.rs"]),
@@ -76,7 +77,7 @@ const RUNNERS: &[(&str, &[&str])] = &[
     ("js", &["bindings/node/test/documents.test.js"]),
     ("python", &["bindings/hdf5/tests/test_docs.py", "bindings/python/tests/test_package.py"]),
     ("rust", &["crates/testkit/src/pages.rs"]),
-    // A server, which is compiled and does not end by itself.
+    // A server is only compiled, since it does not end by itself.
     ("rust,no_run", &["crates/testkit/src/pages.rs"]),
     ("sh", &["crates/cli/tests/it/documents/mod.rs"]),
     ("verilog", &["bindings/hdf5/tests/test_hdl.py"]),
@@ -90,7 +91,7 @@ fn sources(path: &Path) -> String {
     entries.flatten().map(|entry| sources(&entry.path())).collect()
 }
 
-/// The front page and the book. Those of crates have their example from a documentation test.
+/// The front page and the pages of the book. Examples in crates are documentation tests.
 fn book() -> impl Iterator<Item = Page> {
     pages().into_iter().filter(|page| page.path == "README.md" || page.path.starts_with("docs/"))
 }

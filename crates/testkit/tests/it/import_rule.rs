@@ -1,10 +1,11 @@
-//! Checks the import rule of ARCHITECTURE.md against `cargo metadata`. A new crate is a row of `CRATES`.
+//! Checks the import rule of ARCHITECTURE.md against `cargo metadata`. A new crate is a row of
+//! `CRATES`.
 
 use std::process::Command;
 
 use serde_json::Value;
 
-/// The floor of a workspace crate, which decides what it may import.
+/// The layer of a workspace crate, which decides which crates it may import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Core,
@@ -59,7 +60,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-testkit", TestKit),
 ];
 
-/// What each floor may import. No row has `Cli`: nothing imports the command line.
+/// The layers that each layer may import. No row has `Cli`, since nothing imports the command line.
 fn may_import(from: Role, to: Role, for_tests: bool) -> bool {
     let allowed: &[Role] = match from {
         Core | Plan => &[],
@@ -86,7 +87,7 @@ fn role(name: &str) -> Option<Role> {
     CRATES.iter().find(|row| row.0 == name).map(|row| row.1)
 }
 
-/// The violations of the rule in what `cargo metadata` prints, one sentence each.
+/// The violations of the rule in the output of `cargo metadata`, one sentence each.
 fn violations(metadata: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let packages = metadata["packages"].as_array().expect("packages");
@@ -124,7 +125,7 @@ fn workspace_has_no_violation() {
     assert_eq!(violations(&metadata), Vec::<String>::new());
 }
 
-/// The violations of a workspace of all crates in `CRATES` where one imports another.
+/// The violations in a workspace of all crates in `CRATES` in which one crate imports another.
 fn with_import(from: &str, to: &str, kind: Option<&str>) -> Vec<String> {
     let package = |&(name, _): &(&str, Role)| {
         let import = serde_json::json!({ "name": to, "kind": kind, "path": "/somewhere" });

@@ -1,4 +1,4 @@
-//! What a registry shows of each crate that is published.
+//! Checks the metadata that a registry shows of each published crate.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ fn texts(value: &Value) -> Vec<&str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// What a package lacks.
+/// The metadata that a package lacks, in words.
 fn lacks(package: &Value) -> Vec<String> {
     let folder = Path::new(package["manifest_path"].as_str().expect("a path")).parent().expect("a folder");
     let files = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];

@@ -1,13 +1,14 @@
-//! Checks what the compiler does not: where `unsafe` may stand, how deep modules nest, that every crate takes the lints
-//! of the workspace, that crates include no files of each other, and that `scripts/test.sh` has every part that it is
-//! asked for.
+//! Checks rules that the compiler does not: where `unsafe` is allowed, how deep modules nest, that
+//! every crate uses the lints of the workspace, that crates include no files of each other, and
+//! that `scripts/test.sh` has every part that others run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The only folders with `unsafe`: hot loops; mapped files and foreign functions.
+/// The only folders with `unsafe`: `kernel` for hot loops, `sys` for mapped files and foreign
+/// functions.
 const UNSAFE_HOMES: &[&str] = &["kernel", "sys"];
-/// Places of `accel/` at the border to C and to devices.
+/// Places in `accel/` at the border to C and to devices, which may have `unsafe`.
 const UNSAFE_BORDERS: &[&str] = &["cuda/src/capi.rs", "cuda/src/host.rs", "cuda/examples", "cuda/tests"];
 
 /// The folders with crates.
@@ -32,7 +33,7 @@ fn rust_files() -> Vec<(PathBuf, String)> {
 /// Whether a line uses the keyword outside a comment.
 fn is_unsafe(line: &str) -> bool {
     let code = line.split("//").next().unwrap_or("");
-    // A hyphen too: the name of a content security policy is no code.
+    // A hyphen counts as part of the word: a content security policy has `unsafe-inline`.
     code.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-')
         .any(|word| word == concat!("un", "safe"))
 }
@@ -57,15 +58,15 @@ fn unsafe_code_is_in_kernel_and_sys_only() {
 #[test]
 fn modules_nest_at_most_one_folder_deep() {
     for (path, _) in rust_files() {
-        // Two folders for `commands/ENGINE/COMMAND.rs`.
+        // The command line has two folders: `commands/ENGINE/COMMAND.rs`.
         let deepest = if path.starts_with("cli/src/commands") { 2 } else { 1 };
-        // `CRATE/src/FILE` has none, nor has `CRATE/tests/it/FILE`.
+        // `CRATE/src/FILE` and `CRATE/tests/it/FILE` have no folder.
         let root = if path.iter().nth(2).is_some_and(|folder| folder == "it") { 4 } else { 3 };
         assert!(path.components().count() <= deepest + root, "{} is nested too deep", path.display());
     }
 }
 
-/// Nobody would compile a file without a line `mod`, nor run its tests.
+/// A file without a `mod` line would not be compiled, and its tests would not run.
 #[test]
 fn every_file_of_integration_tests_is_a_module_of_their_program() {
     let files = rust_files();
@@ -92,7 +93,8 @@ fn every_crate_takes_the_lints_of_the_workspace() {
     }
 }
 
-/// No `#[path]` leaves its crate, but to examples: they are compiled and linted where they are.
+/// No `#[path]` leads out of its crate, except to examples, which are compiled and linted where
+/// they are.
 #[test]
 fn no_module_is_a_file_of_another_crate() {
     for (path, source) in rust_files() {

@@ -1,12 +1,14 @@
-//! Readers of archives, packs, block files and SST files need no C compiler: without what writes, no dependency
-//! compiles C or looks for a C library. Nor do the tests of some engines.
+//! Checks that readers of archives, packs, block files and SST files need no C compiler: without
+//! the features that write, no dependency compiles C or looks for a C library. Neither do the tests
+//! of some engines.
 
 use std::process::Command;
 
-/// Crates by which build scripts compile C or find a library of it.
+/// Crates with which build scripts compile C or find a C library.
 const C_TOOLS: &[&str] = &["autotools", "bindgen", "cc", "cmake", "pkg-config", "vcpkg"];
 
-/// The crates of [`C_TOOLS`] that a crate depends on by these edges, for these options of cargo.
+/// The crates of [`C_TOOLS`] that a crate depends on by these kinds of edges, with these options of
+/// cargo.
 fn c_tools(name: &str, edges: &str, options: &[&str]) -> Vec<String> {
     let output = Command::new(env!("CARGO"))
         .args([
@@ -32,7 +34,7 @@ fn c_tools(name: &str, edges: &str, options: &[&str]) -> Vec<String> {
     C_TOOLS.iter().filter(|tool| names.clone().any(|name| name == **tool)).map(ToString::to_string).collect()
 }
 
-/// Those of a library with these features alone.
+/// The crates of [`C_TOOLS`] that a library depends on with only these features.
 fn of_library(name: &str, features: &str) -> Vec<String> {
     c_tools(name, "normal,build", &["--no-default-features", "--features", features])
 }
