@@ -1,4 +1,4 @@
-//! The contract of docs/reference/cli.md, kept by the program itself.
+//! Tests the contract of docs/reference/cli.md on the program itself.
 
 use std::process::{Command, Output};
 
@@ -194,14 +194,15 @@ const REPLACING: [&[&str]; 23] = [
     &["gateway", "record", "-f", "zlib", "-o", "zlib"],
     &["gateway", "stats", "zlib", "--report", "zlib"],
     &["plan", "--pipe=nvme-4.0", "--seconds=1", "text", "--report", "text"],
-    // By other names.
+    // The input by another name.
     &["gzip", "-f", "text", "-o", "hard"],
     &["zstd", "-f", "text", "-o", "./sub/../text"],
     &["gzip", "-d", "text.gz", "-f", "-o", "sub/../text.gz"],
     &["dict", "train", "--lines", "rows", "-f", "-o", "sub/../rows"],
 ];
 
-/// An output that appears when it is complete would take the place of what it was made from, and no copy would be left.
+/// An output that gets its name when it is complete would replace its own input, and no copy would
+/// remain.
 #[test]
 fn an_output_that_is_an_input_is_refused_with_f_too() {
     let folder = inputs();
@@ -250,13 +251,13 @@ fn an_input_is_recognised_through_links_and_as_standard_input_and_output() {
         assert_eq!(output.status.code(), Some(1), "{command:?}: {output:?}");
         assert!(files_below(&path("")) == before, "{command:?}");
     }
-    // What cannot be overwritten may be both.
+    // A device that keeps nothing may be both input and output.
     let null = || std::fs::File::options().read(true).write(true).open("/dev/null").expect("it is there");
     let both = folder.command(&["gzip", "-cf"]).stdin(null()).stdout(null()).status();
     assert!(both.expect("the program starts").success());
 }
 
-/// What a run has written and no longer reads is an output like any other.
+/// A file that a run has finished reading may be replaced.
 #[test]
 fn an_input_of_an_earlier_operand_may_be_replaced() {
     let folder = inputs();
@@ -267,7 +268,8 @@ fn an_input_of_an_earlier_operand_may_be_replaced() {
     assert_eq!(folder.read("b"), b"other text");
 }
 
-/// The runtime opens `/dev/null` in the place of closed streams, where everything can be written and nothing is read.
+/// Rust's runtime opens `/dev/null` in the place of closed streams, so that writing would seem to
+/// succeed and reading would find an empty input.
 #[cfg(unix)]
 #[test]
 fn closed_standard_input_and_output_are_errors_and_not_dev_null() {
@@ -301,7 +303,7 @@ fn closed_standard_input_and_output_are_errors_and_not_dev_null() {
         "rice info - <&-",
         "gateway replay - <&-",
         "dict train --lines - -o new <&-",
-        // As daemons have it, and as a full disk does.
+        // Writing fails, as on a full disk.
         "nx list a.nx >/dev/full",
         "gzip -c text >/dev/full",
     ] {
@@ -316,7 +318,7 @@ fn closed_standard_input_and_output_are_errors_and_not_dev_null() {
             run.stderr
         );
     }
-    // Streams that are not used may be closed, and /dev/null is no closed stream.
+    // Unused streams may be closed, and /dev/null does not count as closed.
     for command in [
         "gzip -k text <&- >&- 2>&-",
         "nx verify -q a.nx >&-",
@@ -332,7 +334,7 @@ fn closed_standard_input_and_output_are_errors_and_not_dev_null() {
     }
 }
 
-/// A program that shows progress reads it as JSON, on standard error, while the command works.
+/// Another program can read the progress as JSON objects on standard error while the command works.
 #[test]
 fn long_work_prints_its_progress_as_json_objects() {
     use std::io::{BufRead, BufReader, Write};
@@ -350,7 +352,7 @@ fn long_work_prints_its_progress_as_json_objects() {
     let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
     let reader =
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(said.send(line))));
-    // It writes until progress is printed, for a minute at most.
+    // Writes input until progress is printed, for at most a minute.
     let block = [7; 64 << 10];
     let first = (0..6000).find_map(|_| {
         stdin.write_all(&block).expect("the program reads");
@@ -368,7 +370,7 @@ fn long_work_prints_its_progress_as_json_objects() {
     assert_eq!(last["status"], "ok");
 }
 
-/// The objects of progress of a run that prints one at every step.
+/// The progress objects of a run that prints one at every step.
 fn progress(folder: &Folder, args: &[&str]) -> Vec<Value> {
     let mut command = folder.command(args);
     let output = command.env("LINERATE_PROGRESS_AT_EVERY_STEP", "1").output().expect("the program starts");
@@ -435,10 +437,10 @@ fn every_long_command_prints_its_progress() {
         let last = objects.last().unwrap_or_else(|| panic!("{args:?}: no progress"));
         let (done, total) = (last["done"].as_u64(), last["total"].as_u64());
         assert!(last["file"].is_string() && done > Some(0), "{args:?}: {last}");
-        // The tables of an SST file are not counted.
+        // The tables of an SST file do not count.
         assert!(if args.contains(&sst) { done < total } else { done == total }, "{args:?}: {last}");
     }
-    // How long these take is not known in bytes.
+    // These commands measure their progress in steps, not in bytes.
     let steps =
         progress(&folder, &["nx", "bench", "--json", "--attempts=2", "--seconds=3600", "-p1", "a.nx"]);
     let steps: Vec<&str> = steps.iter().map(|object| object["step"].as_str().expect("text")).collect();

@@ -1,5 +1,5 @@
-//! Links named as the programs that they stand in for. Images of containers are unpacked through `unpigz -d -c`, with a pipe on
-//! standard input, so that is how it is driven.
+//! Links with the names of other programs. containerd unpacks images through `unpigz -d -c` with a
+//! pipe on standard input, so these tests do the same.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::symlink;
@@ -27,7 +27,7 @@ fn unpigz(input: &[u8]) -> Run {
     Run::of(command.args(["-d", "-c"]), input)
 }
 
-/// `unpigz` on three pipes that nobody serves.
+/// Starts `unpigz` with three pipes, which the test reads and writes itself.
 fn running(folder: &Folder, args: &[&str]) -> Child {
     let mut command = Command::new(folder.path("unpigz"));
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -75,7 +75,8 @@ fn layers_of_one_and_of_many_members_are_unpacked() {
     let folder = Folder::new();
     let layer = sample(3_000_000);
     let pack = |args: &[&str], content: &[u8]| folder.gzip_with(args, content).ok().stdout;
-    // A layer that is fetched in parts has a member for each file, and one without content as its footer.
+    // A layer that can be fetched in parts has a member for each file, and an empty one as its
+    // footer.
     let members =
         [pack(&[], &layer[..1_000_000]), pack(&["-9"], &layer[1_000_000..]), pack(&[], b"")].concat();
     for packed in [pack(&[], &layer), pack(&["--format", "bgzf"], &layer), members] {
@@ -97,7 +98,7 @@ fn damage_is_an_error_status_and_one_line_of_text() {
     unpigz(b"").fails(DAMAGED, "linerate: stdin: the input is empty");
 }
 
-/// As many threads as are asked for read the pipe, whole pieces at a time.
+/// Several threads read the pipe, in large pieces.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_layer_on_a_pipe_is_unpacked_on_several_threads_if_they_are_asked_for() {
@@ -113,7 +114,7 @@ fn a_layer_on_a_pipe_is_unpacked_on_several_threads_if_they_are_asked_for() {
             let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).expect("it runs");
             tasks.count()
         };
-        // The pipe is still open, so that they have not ended.
+        // The pipe is still open, so the threads have not ended.
         let has_them = (0..1000).any(|_| {
             thread::sleep(Duration::from_millis(10));
             threads() >= wanted
@@ -180,7 +181,7 @@ fn a_layer_that_trickles_in_is_unpacked() {
     assert!(read.join().expect("no panic").expect("its output") == content);
 }
 
-/// The caller has lost interest, and kills the program while the layer is still being fetched.
+/// The caller kills the program while the layer is still being fetched.
 #[test]
 fn a_killed_program_leaves_no_process_that_holds_its_pipes_and_no_file() {
     let (folder, _) = linked("unpigz");
@@ -201,7 +202,7 @@ fn a_killed_program_leaves_no_process_that_holds_its_pipes_and_no_file() {
     assert_eq!(folder.names(), ["unpigz"]);
 }
 
-/// The caller has stopped reading, and goes on to send what it has.
+/// The caller has stopped reading, but continues to write.
 #[test]
 fn a_closed_pipe_ends_the_program_without_a_message() {
     let (folder, _) = linked("unpigz");

@@ -1,4 +1,5 @@
-//! The integration tests, linked into one program: `linerate` as a user meets it, with real files and real pipes.
+//! The integration tests, linked into one program. They run `linerate` with real files and real
+//! pipes.
 
 mod contract;
 mod damage;

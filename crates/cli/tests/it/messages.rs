@@ -1,8 +1,10 @@
-//! What the command prints when it cannot do what it was told: `tests/messages.txt`, one list to read.
+//! What the command prints when it cannot do what it was told: `tests/messages.txt`, one list to
+//! read.
 //!
-//! The list is a transcript. Each line that begins with `$ ` is run in a folder with the files of [`folder`]; below it
-//! are the lines of standard error and the exit status. To add a message, add its `$ ` line; then
-//! `LINERATE_UPDATE=1 cargo test -p linerate --test it messages` fills in the rest.
+//! The list is a transcript. Each line that begins with `$ ` is run in a folder with the files of
+//! [`folder`]; below it are the lines of standard error and the exit status. To add a message, add
+//! its `$ ` line; then `LINERATE_UPDATE=1 cargo test -p linerate --test it messages` fills in the
+//! rest.
 
 use std::fs;
 use std::path::Path;
@@ -104,7 +106,8 @@ fn parsed(line: &str) -> (Vec<String>, Option<String>) {
     (words, input)
 }
 
-/// Runs a line, and returns what it prints on standard error, without clap's usage, and its exit status.
+/// Runs a line, and returns what it prints on standard error, without clap's usage, and its exit
+/// status.
 fn printed(folder: &Folder, line: &str) -> String {
     let (words, input) = parsed(line);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();

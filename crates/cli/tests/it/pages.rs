@@ -1,8 +1,8 @@
-//! What help, manual pages and completion scripts of all engines have.
+//! Checks that the help, manual pages and completion scripts of all engines share.
 
 use linerate_testkit::program::{Folder, Run};
 
-/// What `linerate LINE` prints.
+/// The output of `linerate LINE`.
 pub(crate) fn text(line: &str) -> String {
     let args: Vec<&str> = line.split(' ').collect();
     Run::of(&mut Folder::new().command(&args), b"").ok().text()

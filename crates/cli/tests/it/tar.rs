@@ -1,4 +1,4 @@
-//! GNU tar with the program as its compressor, both ways.
+//! GNU tar with the program as its compressor, packing and unpacking.
 
 use std::process::Command;
 
@@ -6,10 +6,10 @@ use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{Folder, Run, files_below, program};
 use linerate_testkit::tools::require;
 
-/// Compressors, and what archives by them begin with.
+/// Compressors, and the first bytes of archives that they write.
 const COMPRESSORS: [(&str, &[u8]); 2] = [("gzip", b"\x1f\x8b\x08"), ("zstd -q", b"\x28\xb5\x2f\xfd")];
 
-/// A folder with files to pack, if there is a `tar` to pack them.
+/// A folder with files to pack; `None` without `tar`.
 fn tree() -> Option<Folder> {
     let version = Command::new("tar").arg("--version").output();
     let is_gnu = version.is_ok_and(|output| output.stdout.starts_with(b"tar (GNU tar)"));
@@ -39,7 +39,7 @@ fn tar_packs_lists_and_unpacks_through_the_program() {
             run(&["-cf", "archive", "tree"], b"");
             assert!(folder.read("archive").starts_with(magic));
             assert_eq!(run(&["-tf", "archive"], b"").iter().filter(|&&byte| byte == b'\n').count(), 5);
-            // Of a pipe, too.
+            // Also from a pipe.
             let piped = run(&["-cf", "-", "tree"], b"");
             for (name, input) in [("archive", &b""[..]), ("-", &piped)] {
                 std::fs::create_dir(folder.path("out")).expect("a folder");
@@ -57,7 +57,7 @@ fn tar_that_stops_reading_early_is_no_error() {
     let Some(folder) = tree() else { return };
     for (compressor, _) in COMPRESSORS {
         tar(&folder, "-I", compressor, &["-cf", "archive", "tree"], b"").ok();
-        // It leaves most of the archive unread.
+        // `tar` leaves most of the archive unread.
         let args = ["-xOf", "archive", "--occurrence=1", "tree/1"];
         assert_eq!(tar(&folder, "-I", compressor, &args, b"").ok().stdout, sample(10));
     }

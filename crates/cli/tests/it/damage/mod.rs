@@ -1,7 +1,9 @@
-//! What killing, a full disk and damaged input do to commands that write, and to commands that read.
+//! The effects of killing and of a full disk on commands that write, and of damaged input on
+//! commands that read.
 //!
-//! `make test` tries a few moments and places of each. `LINERATE_DAMAGE=200` tries as many, and `LINERATE_DAMAGE_CSV=FILE`
-//! gets a row of each: `make assure` does so, and SECURITY.md has the table.
+//! `make test` tries a few moments and places for each command. `LINERATE_DAMAGE=200` tries 200,
+//! and `LINERATE_DAMAGE_CSV=FILE` writes a row for each command to FILE: `make assure` does both,
+//! and SECURITY.md has the table.
 
 mod readers;
 mod sources;

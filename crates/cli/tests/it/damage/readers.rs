@@ -1,4 +1,4 @@
-//! Commands that read: input cut short, and with a flipped bit.
+//! Commands that read, with truncated input and with flipped bits.
 
 use std::fs;
 
@@ -12,7 +12,8 @@ struct Reader {
     name: &'static str,
     file: &'static str,
     args: &'static [&'static str],
-    /// Whether what it accepts must be the content: not of formats without checksums.
+    /// Whether accepted input must decode to the content, which a format without checksums cannot
+    /// promise.
     checked: bool,
 }
 
@@ -50,7 +51,7 @@ const READERS: [Reader; 13] = [
 ];
 
 impl Reader {
-    /// Runs the command on these bytes. Whether it refused them.
+    /// Runs the command on these bytes. Returns whether it refused them.
     fn refuses(&self, folder: &Folder, bytes: &[u8], whole: &[Vec<u8>]) -> bool {
         folder.write("damaged", bytes);
         let _ = fs::remove_dir_all(folder.path("out"));
@@ -64,7 +65,7 @@ impl Reader {
         );
         assert!(!run.stderr.contains("panicked"), "{}: {}", self.name, run.stderr);
         let files = if folder.has("out") { files_below(&folder.path("out")) } else { Default::default() };
-        // Whatever is left under a final name is a file of the archive.
+        // Every file under a final name is a file of the archive.
         assert!(!self.checked || files.values().all(|content| whole.contains(content)), "{}", self.name);
         let refused = status != 0;
         if !refused && self.checked {

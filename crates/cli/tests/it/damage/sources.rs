@@ -16,7 +16,7 @@ fn waveform(samples: usize) -> Vec<u8> {
     file
 }
 
-/// Lines of JSON with a key each.
+/// Lines of JSON, each with a key.
 fn rows(count: usize) -> Vec<u8> {
     let mut noise = Noise::new(4);
     let row = |i| {
@@ -29,7 +29,8 @@ fn rows(count: usize) -> Vec<u8> {
     (0..count).map(row).collect::<String>().into_bytes()
 }
 
-/// Plants `in/`, and what commands make of it, in `made/`. `size` is about the bytes of the largest source.
+/// Creates sources in `in/`, and files that commands make from them in `made/`. `size` is the
+/// approximate size of the largest source, in bytes.
 pub(crate) fn plant(size: usize) -> Folder {
     let folder = Folder::new();
     folder.write("in/text", &mixed(size));

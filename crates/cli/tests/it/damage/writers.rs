@@ -1,4 +1,4 @@
-//! Commands that write: killed at random moments, and on a disk that is full.
+//! Commands that write, killed at random moments and run on a full disk.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,9 +19,10 @@ use super::sources::plant;
 struct Writer {
     name: &'static str,
     args: &'static [&'static str],
-    /// What `out/a` is a copy of before; none for a command that makes a new file.
+    /// The file that is copied to `out/a` before; `None` for a command that makes a new file.
     before: Option<&'static str>,
-    /// What tells the state of `out/a`, where its bytes do not: a command that leaves uncommitted bytes behind.
+    /// The command whose output shows the state of `out/a`, if a kill may leave uncommitted bytes
+    /// in it.
     state: Option<&'static [&'static str]>,
 }
 
@@ -75,7 +76,7 @@ const WRITERS: [Writer; 16] = [
 type Files = BTreeMap<String, Vec<u8>>;
 
 impl Writer {
-    /// Puts what is there before into a new folder `to`.
+    /// Creates the folder `to` with its initial content.
     fn reset(&self, folder: &Folder, to: &str) {
         let _ = fs::remove_dir_all(folder.path(to));
         fs::create_dir(folder.path(to)).expect("a folder");
@@ -84,7 +85,8 @@ impl Writer {
         }
     }
 
-    /// What is in `out`, temporary files left out; of a file whose bytes do not tell, what a command says.
+    /// The files in `out` without temporary files. If a command shows the state of `out/a`, its
+    /// output replaces the content.
     fn state(&self, folder: &Folder) -> Files {
         let mut files = files_below(&folder.path("out"));
         files.retain(|path, _| !linerate_io::is_temporary_name(path.rsplit('/').next().unwrap_or(path)));
@@ -107,7 +109,8 @@ impl Writer {
         let new = self.state(folder);
         assert!(old != new, "{}", self.name);
         let wanted = rounds(2);
-        // On a busy machine a short command may be done before each of its kills: kill more of them at once.
+        // On a busy machine a short command may end before every kill. Then more are killed
+        // immediately.
         let again = repeat_n(Duration::ZERO, 50);
         for (i, moment) in moments(wanted as u32, whole_run).chain(again).enumerate() {
             if i >= wanted && outcome.kills > 0 {
@@ -122,7 +125,7 @@ impl Writer {
             match () {
                 () if found == new => outcome.new += 1,
                 () if found == old => outcome.old += 1,
-                // Each file is there, or is not.
+                // Each file is complete or missing.
                 () => assert!(
                     self.is_extraction() && found.iter().all(|(path, bytes)| new.get(path) == Some(bytes)),
                     "{} after {moment:?}: {:?}",
@@ -133,7 +136,7 @@ impl Writer {
         }
     }
 
-    /// On disks with less and less room than is needed.
+    /// Runs the command on disks with less and less free space.
     #[cfg(target_os = "linux")]
     fn try_disks(&self, disk: &Disk, outcome: &mut Outcome) {
         const PAGE: usize = 4096;
@@ -144,7 +147,7 @@ impl Writer {
         let new: Files = files_below(&folder.path("out"));
         let whole = sizes(&folder.path("out"));
         let needed = if self.name == "dict pack append" { whole - old } else { whole };
-        // The command's own folder is the disk.
+        // The output folder is on the disk.
         let args: Vec<String> = self.args.iter().map(|arg| on_disk(arg)).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let parts = rounds(2).min(16);
@@ -170,7 +173,7 @@ impl Writer {
     }
 }
 
-/// The bytes that files take on a disk of pages.
+/// The bytes that files take on a disk with pages of 4 KiB.
 #[cfg(target_os = "linux")]
 fn sizes(folder: &Path) -> usize {
     files_below(folder).values().map(|bytes| bytes.len().next_multiple_of(4096)).sum()
@@ -184,7 +187,7 @@ fn on_disk(arg: &str) -> String {
     }
 }
 
-/// The lines without what differs from run to run.
+/// The JSON objects without fields that differ from run to run.
 fn without_times(text: &str) -> Vec<u8> {
     let lines = text.lines().map(|line| {
         let mut object: serde_json::Value = serde_json::from_str(line).expect("JSON");

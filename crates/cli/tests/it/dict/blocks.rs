@@ -19,7 +19,7 @@ fn shuffled(count: usize) -> Vec<Value> {
     rows
 }
 
-/// Length-prefixed.
+/// Rows as length-prefixed records.
 fn records(rows: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<u8> {
     let mut out = Vec::new();
     for bytes in rows.iter().flat_map(|(key, value)| [key, value]) {
@@ -48,7 +48,7 @@ fn json_lines_are_scanned_in_key_order() {
         let name = format!("{i}.blocks");
         let args = [&["build", "--key", "id", "--json", "rows", "-o", &name][..], options].concat();
         let run = folder.dict(&args);
-        // The dictionary of the fourth takes more than it saves in so little data.
+        // The fourth dictionary takes more bytes than it saves in so little data.
         assert_eq!(run.status, Some(if i == 3 { WARNED } else { 0 }), "{run:?}");
         let built = run.objects().remove(0);
         assert_eq!(
@@ -182,7 +182,7 @@ mod interrupted {
         let mut command = folder.command(&["dict", "build", "--records", "-", "-o", "a"]);
         let mut child = command.stdin(Stdio::piped()).spawn().expect("the program starts");
         let mut stdin = child.stdin.take().expect("piped");
-        // More than a pipe holds: once it is written, the program is reading.
+        // This is more than a pipe holds: once it is written, the program is reading.
         let record = records(&BTreeMap::from([(b"k".to_vec(), vec![0; 300_000])]));
         stdin.write_all(&record).expect("the program reads");
         end(child);
@@ -196,7 +196,7 @@ mod interrupted {
         let value = |noise: &mut Noise| (0..1000).map(|_| b'a' + noise.below(9) as u8).collect();
         let rows = (0..20_000u32).map(|i| (i.to_be_bytes().to_vec(), value(&mut noise))).collect();
         folder.write("rec", &records(&rows));
-        // At level 22 it takes seconds.
+        // At level 22 the work takes seconds.
         let mut command = folder.command(&["dict", "build", "--records", "--level=22", "rec", "-o", "a"]);
         let child = command.spawn().expect("the program starts");
         // On Linux the file has no name yet, but the program has it open.
@@ -300,7 +300,7 @@ fn damaged_block_files_are_errors() {
     folder.dict(&["get", "folder", "k"]).fails(FAILED, "linerate: folder: it is a directory");
 }
 
-/// The disk, or a limit, ends the output and not the input.
+/// A full disk, or a limit, stops the output.
 #[test]
 #[cfg(unix)]
 fn unwritable_output_is_an_error_with_the_reason() {
@@ -336,7 +336,7 @@ fn fifo_as_output_is_written_to() {
 fn a_damaged_dictionary_is_named() {
     let folder = Folder::new();
     folder.write("rows", &lines_of(&shuffled(10)));
-    // The magic number and an ID, then no tables.
+    // The magic number and an ID, without tables.
     folder.write("bad", &[0x37, 0xa4, 0x30, 0xec, 1, 0, 0, 0, 0xff]);
     let run = folder.dict(&["build", "--key", "id", "-D", "bad", "rows", "-o", "a"]);
     assert_eq!(run.status, Some(DAMAGED), "{}", run.stderr);
@@ -352,7 +352,8 @@ fn build_compares_the_dictionary_with_none_in_the_words_of_train() {
     let saved = folder.dict(&["build", "--key", "id", "--json", "rows", "-o", "a"]).ok().objects().remove(0);
     let bytes = |name: &str| saved["savings"][name].as_u64().expect("a number");
     assert!(bytes("with") < bytes("without") && bytes("without") < bytes("content"), "{saved}");
-    // More than compared, since the blocks were trained with, and the file has an index.
+    // The sizes differ slightly, since the dictionary was trained with these blocks, and the file
+    // has an index.
     let plain = folder.dict(&["build", "--key", "id", "--json", "--no-dictionary", "rows", "-o", "b"]).ok();
     let stored = plain.objects()[0]["stored_bytes"].as_u64().expect("a number");
     assert!(stored.abs_diff(bytes("without")) < 2 * saved["blocks"].as_u64().expect("a number"), "{saved}");

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::data::{FAILED, USAGE, kind};
 use linerate_testkit::program::Folder;
 
-/// Sets of three kinds, by turns, two of them folders.
+/// Sets of three kinds in turn; two of the sets are folders.
 fn plant(folder: &Folder) {
     for i in 0..9u64 {
         let name = if i < 2 { format!("sets/{i}/deep/rows") } else { format!("sets/{i}") };
@@ -15,7 +15,7 @@ fn plant(folder: &Folder) {
     }
 }
 
-/// The dictionary of each set, as `assignment.json` has it.
+/// The dictionary of each set in `assignment.json`.
 fn assignment(bytes: &[u8]) -> BTreeMap<String, Value> {
     let text = std::str::from_utf8(bytes).expect("UTF-8");
     let parse = |line: &str| serde_json::from_str::<Value>(line).expect("JSON");
@@ -67,7 +67,7 @@ fn each_operand_is_a_set() {
     assert_eq!(assignment(&folder.read("out/assignment.json")).len(), 1);
 }
 
-/// What the system says to a folder whose name a file has.
+/// The system's message about a folder with the name of a file.
 fn not_a_folder() -> &'static str {
     if cfg!(windows) { "Invalid name" } else { "Not a directory" }
 }

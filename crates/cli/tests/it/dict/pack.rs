@@ -1,4 +1,4 @@
-//! `linerate dict pack`, and block files whose dictionaries stand in one.
+//! `linerate dict pack`, and block files whose dictionaries are in a pack.
 
 use super::data::{DAMAGED, FAILED, USAGE, WARNED, kind, lines_of, rows};
 use linerate_testkit::program::Folder;
@@ -90,7 +90,7 @@ fn block_files_use_dictionaries_of_packs() {
     let build = ["build", "--key", "id", "--pack", "a.pack", "--number", "5", "rows", "-o", "b.blocks"];
     folder.dict(&build).ok();
     assert_eq!(listed(&folder, "a.pack")[4].2, 1, "the pack knows its user");
-    // Embedded, the same dictionary takes its own bytes, which few rows do not save.
+    // An embedded dictionary takes more bytes than it saves with few rows.
     folder.dict(&["build", "--key", "id", "-D", "dicts/rows.dict", "rows", "-o", "c.blocks"]).ok();
     let embedded = folder.read("c.blocks").len() - folder.read("b.blocks").len();
     assert!(embedded.abs_diff(folder.read("dicts/rows.dict").len()) < 100, "{embedded}");
@@ -110,7 +110,7 @@ fn block_files_use_dictionaries_of_packs() {
     folder.dict(&["scan", "--pack", "other.pack", "b.blocks"]).fails(FAILED, other);
     let absent = "linerate: b.blocks: no.pack: cannot open: No such file or directory";
     folder.dict(&["scan", "--pack", "no.pack", "b.blocks"]).fails(FAILED, absent);
-    // What a block file uses stays, and the block file is read with the pack that was compacted.
+    // A dictionary with users is kept, and the block file can be read with the compacted pack.
     folder.dict(&["pack", "compact", "--drop-unused", "a.pack"]).ok();
     assert!(folder.dict(&["scan", "--pack", "a.pack", "b.blocks"]).ok().stdout == rows);
     let unknown = ["build", "--key", "id", "--pack", "a.pack", "--number", "1", "rows", "-o", "d.blocks"];
@@ -161,7 +161,7 @@ fn damaged_packs_and_other_files_are_errors() {
         found += usize::from(run.status == Some(DAMAGED));
         count += 1;
     }
-    // Some bytes are only there to fill.
+    // Some bytes are padding.
     assert!(found * 10 > count * 7, "{found} of {count}");
     folder.write("text", b"hello, this is a text and neither of them");
     let neither = "linerate: text: it is no block file, pack or SST file";

@@ -1,4 +1,4 @@
-//! Files on a web server, which are read like those on a disk.
+//! Files on a web server, which are read like files on a disk.
 
 use super::data::{lines_of, rows};
 use linerate_testkit::program::Folder;

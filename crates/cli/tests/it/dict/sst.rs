@@ -15,7 +15,7 @@ fn fixture(name: &str) -> String {
     fixtures().join(name).to_str().expect("UTF-8").to_owned()
 }
 
-/// All files but those of a compression that is not read.
+/// All files except those with an unsupported compression.
 fn readable() -> Vec<String> {
     let entries = std::fs::read_dir(fixtures()).expect("testdata/sst");
     let names = entries.map(|entry| entry.expect("an entry").path().to_str().expect("UTF-8").to_owned());
@@ -114,7 +114,8 @@ fn stats_match_the_file() {
             assert_eq!(number("blocks"), number("sampled_without") - number("sampled_with"));
             assert_eq!(number("net"), number("blocks") - number("dictionary"));
             assert_eq!(savings["dictionary"], stats["dictionary"]["bytes"]);
-            // RocksDB compressed them at the same level, and states the content's length before each.
+            // RocksDB compressed the blocks at the same level, and stores the length of the content
+            // before each.
             let stored = zstd["stored"].as_f64().unwrap() - 2.0 * zstd["blocks"].as_f64().unwrap();
             assert!((number("sampled_with") / stored - 1.0).abs() < 0.1, "{name}: {savings}, {stored}");
             assert!(number("blocks") > 0.0, "{name}: {savings}");

@@ -26,7 +26,7 @@ fn dictionary_is_trained_and_its_savings_printed() {
     assert!(found["dictionary"]["tables"].as_u64() <= Some(2840), "{found}");
     let [gained, plain] = [&found["sizes"][0]["ratio_of_blocks"], &found["without"]["ratio"]];
     assert!(gained.as_f64() > plain.as_f64(), "{found}");
-    // With its own bytes it is less.
+    // Counting the dictionary's own bytes, the ratio is lower.
     assert!(found["sizes"][0]["ratio"].as_f64() < gained.as_f64(), "{found}");
     assert!(folder.read("small.dict").len() <= 4096);
     assert_eq!(folder.names(), ["rows", "rows.dict", "small.dict"]);
@@ -146,7 +146,7 @@ fn zstd_uses_the_dictionary_in_both_directions() {
 fn a_dictionary_that_loses_is_made_with_a_warning() {
     let folder = Folder::new();
     let mut noise = Noise::new(1);
-    // A dictionary saves some bytes of each block, of which there are six.
+    // A dictionary saves a few bytes of each of the six blocks.
     let words = |noise: &mut Noise| {
         (0..90).map(|_| 33 + noise.below(94) as u8).chain(*b" and the same words\n").collect()
     };
@@ -165,7 +165,7 @@ fn a_dictionary_that_loses_is_made_with_a_warning() {
     let record: serde_json::Value = serde_json::from_slice(&run.stdout).expect("an object");
     let warning = record["warnings"][0].as_str().expect("a warning");
     assert!(record["status"] == "warning" && warning.starts_with("the dictionary saves nothing"), "{record}");
-    // With enough data to serve, its own bytes are saved again.
+    // With enough data, the dictionary saves more than its own bytes.
     folder.dict(&["train", "--lines", "--expect", "1G", "rows", "-o", "more.dict"]).ok();
 }
 

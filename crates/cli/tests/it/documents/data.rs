@@ -1,4 +1,4 @@
-//! The files that the examples of the documentation name.
+//! The files that examples in the documentation use.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use linerate_testkit::testdata::testdata;
 use tempfile::TempDir;
 
-/// A folder with all of them.
+/// A folder with all of these files.
 pub(crate) fn folder() -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     let root = folder.path();
@@ -68,7 +68,8 @@ fn rows(count: u32) -> String {
 
 /// A zstd frame (RFC 8878, section 3.1.1) of raw blocks.
 fn zstd_frame(content: &[u8]) -> Vec<u8> {
-    // Magic number; a window descriptor of 128 KiB, no content size, no checksum.
+    // The magic number, and the descriptor of a window of 128 KiB, without content size and
+    // checksum.
     let mut frame = vec![0x28, 0xB5, 0x2F, 0xFD, 0, 7 << 3];
     let blocks = content.chunks(100_000);
     let last = blocks.len() - 1;

@@ -1,7 +1,7 @@
-//! The front page and the pages it leads to: what they say to type is typed.
+//! Runs the commands of the front page and of the pages that it leads to.
 //!
-//! Every fenced `sh` block of the documentation is run, the blocks of a page one after the other in a folder with the
-//! files of [`data`]. Indented and `console` blocks are not run.
+//! Every fenced `sh` block of the documentation is run, the blocks of a page one after the other in
+//! a folder with the files of [`data`]. Indented and `console` blocks are not run.
 
 mod data;
 mod reference;
@@ -54,7 +54,7 @@ fn can_install(line: &str) -> bool {
         ["mvn", "-f", folder, ..] => root.join(folder).join("pom.xml").exists(),
         ["cargo", "install", "--path", folder, ..] => root.join(folder).join("Cargo.toml").exists(),
         ["cargo", "add", name, "--path", folder, ..] => {
-            // The project that it is added to is elsewhere.
+            // The project that the crate is added to is elsewhere.
             let folder = folder.trim_start_matches("/path/to/linerate/");
             let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml")).unwrap_or_default();
             manifest.contains(&format!("name = \"{name}\"\n"))
@@ -95,8 +95,8 @@ fn every_row_of_the_front_page_leads_to_a_page_with_its_install_line_and_a_first
         };
         let said = commands.flat_map(|block| block.text.lines()).any(is_install);
         assert!(said, "{} does not say `{}`", page.path, install.text);
-        // `RUNNERS` in the test kit's `documents.rs` says who runs the others. Servers that load a library need no code:
-        // the tests of `bindings/c/zlib` start them.
+        // `RUNNERS` in the test kit's `documents.rs` names the tests that run the others. Servers
+        // that load a library need no code: the tests of `bindings/c/zlib` start them.
         let is_run = |language: &str| {
             matches!(language, "sh" | "python" | "java" | "js" | "rust" | "rust,no_run" | "c" | "cpp")
         };

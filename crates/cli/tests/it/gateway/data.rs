@@ -1,4 +1,4 @@
-//! Files of connections.
+//! Makes files of connections.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ pub(crate) fn write_messages(folder: &Folder, name: &str, all: &[Vec<u8>]) {
     folder.write(name, &prefixed(all));
 }
 
-/// Writes a recording of connections with the first messages of a sample, so many each, a nanosecond apart.
+/// Writes a recording of connections with the first messages of a sample, one nanosecond apart.
+/// `connections` has the number of messages of each.
 pub(crate) fn write_recording(folder: &Folder, name: &str, file: &str, connections: &[usize]) {
     let all = sample_messages(file);
     let transport = if file.ends_with(".zlib") { Transport::Zlib } else { Transport::Zstd };
@@ -44,7 +45,7 @@ pub(crate) fn sample(name: &str) -> String {
     sample_path(name).to_str().expect("UTF-8").to_owned()
 }
 
-/// Its messages.
+/// The messages of a file of the sample.
 pub(crate) fn sample_messages(name: &str) -> Vec<Vec<u8>> {
     split(&fs::read(sample_path(name)).expect("a file of the sample"))
 }

@@ -12,7 +12,7 @@ use linerate_testkit::program::{Folder, Run};
 const IDENTIFY: &str =
     r#"{"op":2,"d":{"token":"test","intents":0,"properties":{"os":"x","browser":"x","device":"x"}}}"#;
 
-/// A server that ends by itself if a test fails.
+/// Starts a server that ends by itself if a test fails.
 fn served(change: impl FnOnce(&mut Script)) -> Server {
     let mut script = Script::new();
     script.max_duration = Duration::from_secs(60);

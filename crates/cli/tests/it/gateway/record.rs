@@ -33,7 +33,7 @@ fn messages_of_a_pipe_get_arrival_times() {
     assert!(times[0] > 1_700_000_000_000_000_000, "{}", times[0]);
     #[cfg(unix)]
     assert_eq!(folder.mode("made"), 0o600);
-    // However the pipe ends, what came is kept.
+    // The messages before an error of the pipe are kept.
     let run = folder.gateway_with(&["record", "-", "-f", "-o", "made"], &input[..input.len() - 1]);
     assert_eq!(run.status, Some(DAMAGED));
     assert_eq!(folder.gateway(&["replay", "--json", "made"]).ok().object()["messages"], 305);
@@ -56,7 +56,7 @@ fn damaged_file_is_recorded_with_a_warning() {
     assert!(run.status == Some(WARNED) && run.stderr.contains("message 100: "), "{}", run.stderr);
     let run = folder.gateway(&["replay", "--json", "made"]);
     assert_eq!((run.status, &run.object()["message"]), (Some(DAMAGED), &100.into()));
-    // A file that is cut off is no recording of anything.
+    // A file that is cut off makes no recording.
     let whole = fs::read(sample_path("sample.zst")).unwrap();
     folder.write("cut", &whole[..whole.len() - 3]);
     assert_eq!(folder.gateway(&["record", "cut", "-o", "none"]).status, Some(DAMAGED));
@@ -69,7 +69,7 @@ fn connections_are_kept_and_wrong_lengths_are_errors() {
     write_recording(&folder, "two.lgwr", "sample.zst", &[30, 10]);
     folder.gateway(&["record", "two.lgwr", "-o", "again"]).ok();
     assert_eq!(folder.read("again"), folder.read("two.lgwr"));
-    // The length of the payload of the first message, after the header, its time and its own length.
+    // The length of the first payload follows the header, the time and the length of the message.
     let mut wrong = folder.read("two.lgwr");
     wrong[8 + 12] ^= 1;
     folder.write("wrong", &wrong);

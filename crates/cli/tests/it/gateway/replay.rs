@@ -1,4 +1,4 @@
-//! `linerate gateway replay`: good connections, and where bad ones end.
+//! `linerate gateway replay`: valid connections, and the first bad message of others.
 
 use std::fs;
 
@@ -72,7 +72,7 @@ fn first_invalid_message_is_named() {
     assert_eq!((&object["message"], &object["connection"]), (&50.into(), &0.into()));
     let at = object["offset"].as_u64().unwrap() as usize;
     assert!((begin..begin + 8).contains(&at), "{at} of {begin}");
-    // People also see how far it went.
+    // The text output also shows the totals up to the error.
     let run = folder.gateway(&["replay", "bad.zst"]);
     assert!(run.text().contains("messages     50 in 51 frames"), "{}", run.text());
 }
@@ -138,7 +138,7 @@ fn truncated_and_empty_files_are_errors() {
     folder.write("cut", &whole[..whole.len() - 1]);
     let run = folder.gateway(&["replay", "--json", "cut"]);
     assert_eq!((run.status, &run.object()["kind"]), (Some(DAMAGED), &"truncated".into()));
-    // Cut off within a message, but not of the file.
+    // The connection is cut off inside a message, but the file is complete.
     let mut all = sample_messages("sample.zlib");
     let half = all.pop().unwrap();
     all.push(half[..half.len() / 2].to_vec());
@@ -186,7 +186,7 @@ fn other_decoders_give_the_same_result() {
         let args = ["replay", "--json", "--decoder", decoder, "--expect", &raw, &sample(file)];
         let object = folder.gateway(&args).ok().object();
         assert_eq!((&object["messages"], &object["decoder"]), (&306.into(), &decoder.into()));
-        // The first bad one is the same, and a limit is one.
+        // The other decoder fails at the same message, and also at a limit.
         let mut all = sample_messages(file);
         all[50][0] |= 6;
         write_messages(&folder, "bad", &all);
@@ -196,7 +196,7 @@ fn other_decoders_give_the_same_result() {
         let limited = ["replay", "--decoder", decoder, "--max-message", "100000", &sample(file)];
         assert_eq!(folder.gateway(&limited).status, Some(DAMAGED), "{decoder}");
     }
-    // Connections, and messages in parts.
+    // Several connections, and messages in parts.
     write_recording(&folder, "two.lgwr", "sample.zlib", &[20, 20]);
     let object = folder.gateway(&["replay", "--json", "--decoder", "zlib-rs", "two.lgwr"]).ok().object();
     assert_eq!((&object["messages"], &object["connections"]), (&40.into(), &2.into()));

@@ -1,5 +1,5 @@
-//! `linerate gateway record` over TLS: a gateway of the test behind a front that encrypts, on the loopback
-//! interface.
+//! `linerate gateway record` over TLS, from a gateway of the test behind an encrypting proxy on the
+//! loopback interface.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -17,10 +17,10 @@ use super::data::{FAILED, USAGE};
 use linerate_testkit::program::{Folder, Run};
 
 const IDENTIFY: &str = r#"{"op":2,"d":{"token":"test","intents":0,"properties":{}}}"#;
-/// How long the front waits for one side before it looks at the other.
+/// Time that the proxy waits for one side before it reads from the other.
 const TICK: Duration = Duration::from_millis(5);
 
-/// A certificate that nobody signed but itself, for names of these tests.
+/// A self-signed certificate for the names of these tests.
 struct Certificate {
     pem: String,
     config: Arc<ServerConfig>,
@@ -30,7 +30,7 @@ impl Certificate {
     fn new(subject: &str, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Certificate {
         let key = KeyPair::generate().expect("a key");
         let mut params = CertificateParams::new([name.to_owned()]).expect("a name");
-        // Of two with the same one, one would seem to have signed the other.
+        // With equal names, one certificate would appear to have signed the other.
         params.distinguished_name.push(DnType::CommonName, subject);
         change(&mut params);
         let made = params.self_signed(&key).expect("a certificate");
@@ -45,7 +45,7 @@ impl Certificate {
     }
 }
 
-/// Takes TLS connections one after the other and hands on what comes to a gateway.
+/// A proxy that accepts TLS connections one after the other, and forwards their data to a gateway.
 struct Front {
     port: u16,
     over: Arc<AtomicBool>,
@@ -78,7 +78,7 @@ impl Drop for Front {
     }
 }
 
-/// Until one of the two ends it.
+/// Forwards data in both directions until one side ends the connection.
 fn pass(client: TcpStream, gateway: SocketAddr, config: &Arc<ServerConfig>, ends: &AtomicBool) {
     client.set_nonblocking(false).expect("a stream that waits");
     let mut gateway = TcpStream::connect(gateway).expect("the gateway");
@@ -95,7 +95,7 @@ fn pass(client: TcpStream, gateway: SocketAddr, config: &Arc<ServerConfig>, ends
     let _ = client.flush();
 }
 
-/// Hands on what is there; whether more may come.
+/// Forwards the available data. Returns whether more may come.
 fn hand_on(from: &mut impl Read, to: &mut impl Write) -> bool {
     let mut piece = [0; 16 << 10];
     match from.read(&mut piece) {
@@ -107,7 +107,7 @@ fn hand_on(from: &mut impl Read, to: &mut impl Write) -> bool {
     }
 }
 
-/// A gateway, and a recording of it through a front with that certificate.
+/// Records from a gateway through a proxy with this certificate.
 fn recorded(folder: &Folder, certificate: &Certificate, host: &str, args: &[&str]) -> Run {
     let mut script = Script::new();
     script.max_duration = Duration::from_secs(60);

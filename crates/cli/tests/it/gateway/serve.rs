@@ -14,7 +14,7 @@ use super::data::{DAMAGED, FAILED, USAGE, sample, sample_messages, write_message
 use linerate_testkit::kill::terminate;
 use linerate_testkit::program::Folder;
 
-/// What a server does not outlive, whatever becomes of its test.
+/// Seconds after which a server ends, even if its test fails.
 const MOST: &str = "60";
 
 /// A running server.
@@ -29,7 +29,7 @@ impl Served {
         Served::of(Folder::new().command(&["gateway", "serve", "--for", MOST]), args)
     }
 
-    /// With limits of open files, as the shell sets them.
+    /// Starts a server with limits of open files that the shell sets.
     fn limited(limits: &str, args: &[&str]) -> Served {
         let program = Folder::new().command(&[]).get_program().to_owned();
         let mut command = Command::new("sh");
@@ -39,7 +39,7 @@ impl Served {
     }
 
     fn of(mut command: Command, args: &[&str]) -> Served {
-        // Its folder is gone, which it does not mind.
+        // The temporary folder is already deleted, and the server does not need it.
         let mut child =
             command.current_dir("/").args(args).stdout(Stdio::piped()).spawn().expect("the program starts");
         let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
@@ -52,7 +52,7 @@ impl Served {
         self.first.trim_end().strip_prefix("listening on ").expect("the address").to_owned()
     }
 
-    /// What else it prints until it ends, and how it ends.
+    /// Waits for the end. Returns the rest of the output, and the exit status.
     fn end(mut self) -> (String, ExitStatus) {
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).expect("text");
@@ -60,7 +60,7 @@ impl Served {
     }
 }
 
-/// Runs a client until it has so many events besides READY and RESUMED; returns them.
+/// Runs a client until it has `wanted` events besides READY and RESUMED. Returns the events.
 fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<Vec<u8>>, ClientCounts) {
     let mut client = Client::new(url, transport);
     let mut got = Vec::new();
@@ -91,7 +91,7 @@ fn served_file_arrives_unchanged_over_both_transports() {
     for transport in Transport::STREAMS {
         let server = Served::start(&["--once", "--messages", &sample("sample.msgs")]);
         let (got, counts) = fetch(&server.url(), transport, events.len());
-        // Nothing was lost, so that the numbers are those of the file as well.
+        // No event was lost, so the sequence numbers are those of the file.
         assert!(got == events, "{counts:?}");
         let (summary, status) = server.end();
         assert!(status.success());
@@ -167,7 +167,7 @@ fn http_is_answered_on_the_same_port() {
 fn signal_ends_it_with_a_summary() {
     use std::os::unix::process::ExitStatusExt;
     let server = Served::start(&[]);
-    // A client that is connected does not hold it up.
+    // A connected client does not delay the end.
     let stream =
         TcpStream::connect(server.url().strip_prefix("ws://").expect("an address")).expect("a connection");
     terminate(&server.child);
@@ -215,7 +215,7 @@ fn invalid_files_and_options_of_serve_are_errors() {
     }
 }
 
-/// Connects clients until one is refused; returns how many got their HELLO.
+/// Connects clients until one is refused. Returns the number that got a HELLO.
 fn admitted(url: &str, most: usize) -> usize {
     let place = url.strip_prefix("ws://").expect("an address");
     let mut all = Vec::new();
@@ -242,11 +242,11 @@ fn more_clients_than_the_soft_limit_of_open_files_are_served() {
 
 #[test]
 fn clients_beyond_the_hard_limit_of_open_files_are_refused_after_a_note() {
-    // What it says comes where the address does.
+    // The note is printed before the address, on the same stream.
     let mut server = Served::limited("ulimit -n 200; exec 2>&1", &[]);
     assert_eq!(
         server.first.trim_end(),
-        "linerate: gateway serve: the system allows 200 open files, so 136 connections at a time; `ulimit -Hn` raises that"
+        "linerate: gateway serve: the system allows 200 open files, so at most 136 connections; `ulimit -Hn` raises the limit"
     );
     server.first.clear();
     server.stdout.read_line(&mut server.first).expect("a line");

@@ -15,7 +15,8 @@ fn numbers(set: &Value, key: &str) -> Vec<u64> {
     set["by_hour"].as_array().unwrap().iter().map(|hour| hour[key].as_u64().unwrap()).collect()
 }
 
-/// Writes 300 messages of 3 connections as a log of the folder `logs`: in each hour an hour's number of messages.
+/// Writes 300 messages of 3 connections as a log in the folder `logs`. Hour `n` has `n + 1`
+/// messages.
 fn write_log(folder: &Folder, name: &str) {
     let options = LogOptions::new(folder.path("logs")).name(name);
     let mut log = LogFiles::create(options, Clock::Monotonic, 0).unwrap();
@@ -28,7 +29,7 @@ fn write_log(folder: &Folder, name: &str) {
                 verdict: Verdict::Decoded,
                 compressed: 100,
                 payload: 500,
-                // As a recorder does.
+                // A recorder times one message in 16, too.
                 decode_ns: (i % 16 == 0).then_some(1000 + i),
             };
             log.add(&LogEntry::Message(record), record.time).unwrap();
@@ -48,7 +49,7 @@ fn sets_of_logs_are_counted_by_hour_and_drawn() {
         assert_eq!((&set["name"], &set["messages"], &set["errors"]), (&name.into(), &300.into(), &0.into()));
         assert_eq!((&set["compressed_bytes"], &set["payload_bytes"]), (&30_000.into(), &150_000.into()));
         assert_eq!(numbers(set, "messages"), (1..=24).collect::<Vec<_>>());
-        // One in 16 of each hour is timed, and only these count in the time.
+        // One message in 16 of each hour is timed, and only these count in the time.
         assert_eq!((&set["timed"], &set["decode_ns"]), (&32.into(), &32_128.into()));
         assert!(set["p99_ns"].as_u64() >= set["median_ns"].as_u64() && set["ratio"] == 5.0);
     }
@@ -56,7 +57,7 @@ fn sets_of_logs_are_counted_by_hour_and_drawn() {
     for part in ["600 messages in 2 sets", "<svg", "Throughput"] {
         assert!(page.contains(part), "{part}");
     }
-    // The speed is that of messages that were timed: 500 bytes in a microsecond.
+    // The speed is that of the timed messages: 500 bytes per microsecond.
     let table = folder.gateway(&["stats", "--set", "A=logs/A-*.stats"]).ok().text();
     assert!(table.contains("498 MB/s") && page.contains("498 MB/s"), "{table}");
     let csv = folder.gateway(&["stats", "--csv", "--set", "A=logs/A-*.stats"]).ok().text();
@@ -82,7 +83,7 @@ fn recordings_and_records_of_18_bytes_are_sets_too() {
     let events = new["by_event"].as_array().unwrap();
     let created = events.iter().find(|event| event["event"] == "MESSAGE_CREATE").unwrap();
     assert_eq!(created["messages"], 120);
-    // Without times there are no hours.
+    // Messages without times are in no hour.
     assert!(numbers(old, "messages").is_empty() && numbers(new, "messages").is_empty());
 }
 

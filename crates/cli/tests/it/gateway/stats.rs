@@ -1,4 +1,4 @@
-//! `linerate gateway stats`: what is counted, and how it is shown.
+//! `linerate gateway stats`: the counts, and their output.
 
 use serde_json::Value;
 
@@ -88,7 +88,7 @@ fn statistics_before_damage_are_printed() {
 
 #[test]
 fn etf_and_json_payloads_are_distinguished() {
-    // A map of one: op => 11.
+    // A map with one entry: op => 11.
     let term = [&[131, 116, 0, 0, 0, 1, 109, 0, 0, 0, 2][..], b"op", &[97, 11]].concat();
     let folder = Folder::new();
     write_messages(&folder, "terms", &[term.clone(), term]);

@@ -1,4 +1,4 @@
-//! `linerate gateway transcode`: the same payloads come out of what was written.
+//! `linerate gateway transcode`: the output decodes to the same payloads.
 
 use super::data::{DAMAGED, FAILED, USAGE, sample, sample_messages, split, write_messages, write_recording};
 use linerate_testkit::program::Folder;
@@ -23,12 +23,12 @@ fn payloads_survive_every_transcoding() {
     }
 }
 
-/// Messages that are compressed each on their own: written, replayed, recorded, and back to payloads.
+/// Messages that are compressed each on its own are written, replayed, recorded, and decoded again.
 #[test]
 fn independent_messages_are_replayed_and_recorded() {
     let folder = Folder::new();
     let raw = sample("sample.msgs");
-    // Raw content: frames that name no dictionary use it.
+    // A dictionary of raw content, which frames without a dictionary ID use.
     folder.write("feed.dict", &sample_messages("sample.msgs")[5]);
     for (to, options) in [
         ("zstd-frame", &["-D", "feed.dict"][..]),
@@ -41,7 +41,7 @@ fn independent_messages_are_replayed_and_recorded() {
         let made = [&["transcode", "-f", "--to", to, &raw, "-o", "made"], dictionary].concat();
         folder.gateway(&made).ok();
         folder.gateway(&[&["record", "-f", "made", "-o", "made.lgwr"], options].concat()).ok();
-        // A recording says how it is compressed.
+        // A recording states its transport.
         for (file, options) in [("made", options), ("made.lgwr", dictionary)] {
             let replay = [&["replay", "--json", "--expect", &raw, file], options].concat();
             let object = folder.gateway(&replay).ok().object();

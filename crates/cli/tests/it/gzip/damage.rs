@@ -1,4 +1,4 @@
-//! Inputs that are not what they should be: a sentence, an offset and a status for each kind.
+//! Damaged inputs: the message, the offset and the exit status for each kind.
 
 use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{DAMAGED, Folder, LIMIT, WARNED};
@@ -73,7 +73,7 @@ fn wrong_checksums_and_lengths_are_errors_with_their_offsets() {
 #[test]
 fn corrupt_deflate_data_is_an_error() {
     let folder = Folder::new();
-    // A block of the reserved type 3.
+    // A block with the reserved type 3.
     let bytes = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..], &[7, 0, 0, 0]].concat();
     let run = folder.gzip_with(&["-t"], &bytes);
     assert_eq!(run.status, Some(DAMAGED));

@@ -1,4 +1,4 @@
-//! Files replaced by others: names, attributes, and never losing one.
+//! Files that are replaced: their names and attributes, and that none is lost.
 
 use std::fs::{self, File, FileTimes};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -75,7 +75,7 @@ fn compressed_suffix_on_compression_and_unknown_suffix_on_decompression_are_skip
     let line = "linerate: b: skipped: it has no suffix of compressed files; -S names another one";
     folder.gzip(&["-d", "b"]).fails(WARNED, line);
     assert_eq!(folder.names(), ["a.gz", "b"]);
-    // To standard output the name does not matter.
+    // With standard output, the suffix does not matter.
     let twice = folder.gzip(&["-c", "a.gz"]).ok().stdout;
     folder.write("c", &twice);
     assert_eq!(folder.gzip(&["-dc", "c"]).ok().stdout, b"whatever");
@@ -345,7 +345,7 @@ mod unix {
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o600);
     }
 
-    /// Folders where nobody, root included, can make a file.
+    /// Folders in which nobody, not even root, can create a file.
     #[test]
     fn output_in_a_folder_that_takes_no_files_is_an_error() {
         let folder = Folder::new();

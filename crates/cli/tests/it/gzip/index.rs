@@ -1,4 +1,4 @@
-//! `--index`, `--range` and `--index-file`: parts of a file, and files on several threads.
+//! `--index`, `--range` and `--index-file`: parts of a file, and decompression on several threads.
 
 use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{DAMAGED, FAILED, Folder, USAGE, WARNED};
@@ -103,7 +103,7 @@ fn a_file_is_decompressed_by_an_index_as_without() {
     assert_eq!(folder.gzip(&["-t", "--index-file", "a.gz.gzidx", "a.gz"]).status, Some(DAMAGED));
 }
 
-/// Of files that gztool wrote the range needs the points in it, and the whole file all of them.
+/// With an index of gztool, a range needs the points in it, and the whole file needs all points.
 #[test]
 fn index_of_gztool_is_taken_for_ranges_and_whole_files() {
     let folder = Folder::new();

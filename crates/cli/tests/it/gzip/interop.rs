@@ -1,4 +1,4 @@
-//! With the system's gzip, both ways.
+//! Exchanges files with the system's gzip, in both directions.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! What killed runs leave: removed by the next write in the folder, and by `linerate clean`.
+//! Temporary files of killed runs: the next write in the folder, and `linerate clean`, remove them.
 
 use std::process::{Command, Stdio};
 use std::thread;
@@ -50,7 +50,7 @@ fn killed_runs_leave_no_file_after_the_next_write_and_lose_no_source() {
         let mut command = folder.command(&["gzip"]);
         let mut child = command.args(&args).stderr(Stdio::null()).spawn().expect("the program starts");
         thread::sleep(moment);
-        // Of one that has ended there is nothing to kill.
+        // Killing a process that has ended fails.
         let _ = child.kill();
         kills += u32::from(!child.wait().expect("it ends").success());
         for name in &names {

@@ -1,11 +1,11 @@
-//! Many files at a time: the same reports, statuses and files as one after the other.
+//! Many files at a time give the same reports, statuses and files as one after the other.
 
 use serde_json::Value;
 
 use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{Folder, Run};
 
-/// Files, and things that are not: the names in the order of the command line.
+/// Creates files, folders and missing names. Returns the names in the order of the command line.
 fn plant(folder: &Folder) -> Vec<String> {
     let mut names = Vec::new();
     for i in 0..300 {
@@ -21,7 +21,7 @@ fn plant(folder: &Folder) -> Vec<String> {
         }
         names.push(name);
     }
-    // Large ones in between, a name given twice, a suffix that is there already.
+    // A large file in between, names that are given twice, and a file that has the suffix already.
     folder.write("large", &sample(3_000_000));
     names.insert(100, "large".into());
     names.insert(200, "f3".into());
@@ -31,7 +31,7 @@ fn plant(folder: &Folder) -> Vec<String> {
     names
 }
 
-/// The exit status, what was said, and the files that are there with their contents.
+/// The exit status, standard error, the JSON objects, and the files with their contents.
 type Outcome = (Option<i32>, String, Vec<Value>, Vec<(String, Vec<u8>)>);
 
 fn outcome(folder: &Folder, run: Run) -> Outcome {
@@ -58,7 +58,7 @@ fn files_compressed_in_parallel_are_reported_in_operand_order() {
         let names = || names.iter().map(String::as_str);
         let packed: Vec<String> = names().map(|name| format!("{name}.gz")).collect();
         let gzip = |args: &[&str], files: &[&str]| {
-            // Without times, which differ.
+            // Times differ from run to run.
             let run = folder.gzip(&[&[threads, "--json", "-n"], args, files].concat());
             outcome(&folder, run)
         };

@@ -1,4 +1,5 @@
-//! Options that programs give `gzip`: `-S`, `--rsyncable`, and `-dcf` as `zcat -f` and `zgrep` use it.
+//! Options with which other programs call `gzip`: `-S`, `--rsyncable`, and `-dcf` as in `zcat -f`
+//! and `zgrep`.
 
 use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{DAMAGED, Folder, Run, USAGE, WARNED};
@@ -37,13 +38,13 @@ fn a_file_and_its_output_with_a_given_suffix_are_compressed_one_after_the_other(
 fn plain_input_is_passed_through_by_dcf_and_is_an_error_without_f() {
     let folder = Folder::new();
     let packed = folder.gzip_with(&[], b"packed\n").ok().stdout;
-    // "x^" is a header of zlib, too.
+    // "x^" is also a valid zlib header.
     for plain in [&b"plain\n"[..], b"x^2 + y^2\n", b"", b"\x1f", b"x", &sample(300_000)] {
         folder.write("plain", plain);
         assert!(folder.gzip(&["-dcf", "plain"]).ok().stdout == plain);
         assert!(folder.gzip_with(&["-df"], plain).ok().stdout == plain, "to standard output, as with -c");
         assert_eq!(folder.gzip(&["-dc", "plain"]).status, Some(DAMAGED));
-        // What follows a member is copied, as by gzip 1.12.
+        // Data after a member is copied, as gzip 1.12 does.
         let both = [&packed, plain].concat();
         assert!(folder.gzip_with(&["-dcf"], &both).ok().stdout == [b"packed\n", plain].concat());
     }
@@ -51,7 +52,7 @@ fn plain_input_is_passed_through_by_dcf_and_is_an_error_without_f() {
     folder.write("plain", b"plain\n");
     assert_eq!(folder.gzip(&["-dcf", "plain", "a.gz", "plain"]).ok().stdout, b"plain\npacked\nplain\n");
     assert_eq!(folder.gzip(&["-tf", "plain"]).status, Some(DAMAGED));
-    // Cut gzip data is no plain input.
+    // Truncated gzip data does not count as plain input.
     for len in 2..packed.len() {
         assert_eq!(folder.gzip_with(&["-dcf"], &packed[..len]).status, Some(DAMAGED), "{len}");
     }
@@ -62,7 +63,7 @@ fn plain_input_is_passed_through_by_dcf_and_is_an_error_without_f() {
     assert_eq!(folder.gzip_with(&["-dcf", "--max-output=3"], b"plain").status, Some(4));
 }
 
-/// `zgrep` calls the `gzip` of the path.
+/// `zgrep` calls the `gzip` in `PATH`.
 #[cfg(unix)]
 #[test]
 fn zgrep_finds_lines_of_plain_and_compressed_files() {
@@ -114,7 +115,7 @@ fn an_insertion_into_a_file_changes_little_of_its_rsyncable_output_on_any_number
         assert!(b == packed(&new, "-p1"), "{more:?}");
         assert!(folder.gzip_with(&["-d"], &b).ok().stdout == new, "{more:?}");
         let same = |pairs: &mut dyn Iterator<Item = (&u8, &u8)>| pairs.take_while(|(a, b)| a == b).count();
-        // The checksum and the length at the end differ.
+        // Only the checksum and the length at the end differ.
         let (a, b) = (&a[..a.len() - 8], &b[..b.len() - 8]);
         let kept = same(&mut a.iter().zip(b)) + same(&mut a.iter().rev().zip(b.iter().rev()));
         assert!(kept + 150_000 > a.len(), "{more:?}: {kept} of {}", a.len());

@@ -4,7 +4,7 @@ use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{DAMAGED, FAILED, Folder};
 use linerate_testkit::web::{Reply, Server};
 
-/// A server of `a.gz` and, if there is one, of its index.
+/// Serves `a.gz` and its index, if there is one.
 fn serve(file: Vec<u8>, index: Option<Vec<u8>>) -> (Server, String) {
     let server = Server::new(move |request| match (request.path.as_str(), &index) {
         ("/a.gz", _) => Reply::range(&file, request),
@@ -24,11 +24,11 @@ fn a_range_takes_the_bytes_it_needs_of_the_file_and_its_index() {
     let (server, url) = serve(folder.read("a.gz"), Some(folder.read("a.gz.gzidx")));
     let run = folder.gzip(&["-c", "--range", "8600000+5000", &url]).ok();
     assert!(run.stdout == content[8_600_000..8_605_000]);
-    // From a block just after 8 MiB on, and of the index less than 128 KiB.
+    // The data from a block just after 8 MiB, and less than 128 KiB of the index.
     let sent = server.bytes();
     assert!(sent < 600_000, "{sent} bytes in {} requests", server.requests());
 
-    // Each request is larger than the one before.
+    // Requests grow, so that few are enough.
     let before = server.requests();
     let run = folder.gzip(&["-c", "--range", "1000+4000000", &url]).ok();
     assert!(run.stdout == content[1000..4_001_000]);

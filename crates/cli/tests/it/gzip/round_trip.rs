@@ -1,4 +1,4 @@
-//! What goes in comes out again, whatever the options.
+//! Files are restored, with every option.
 
 use linerate_testkit::data::{self, mixed as sample};
 use linerate_testkit::program::Folder;
@@ -19,7 +19,8 @@ fn every_level_and_format_round_trips() {
         let gzip = std::mem::take(&mut sizes);
         assert!(gzip[0] > data.len(), "-0 stores");
         assert!(gzip[2] < data.len() && gzip[..4].is_sorted_by(|a, b| a >= b), "{format}: {gzip:?}");
-        // Matches do not help a third of this data, which is random letters: levels for size are between 1 and 2.
+        // A third of this data is random letters, which have no matches, so sizes at the levels for
+        // size are between those of -1 and -2.
         assert!(gzip[4..].iter().all(|&size| size < gzip[1]), "{format}: {gzip:?}");
     }
 }

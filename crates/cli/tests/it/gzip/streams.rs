@@ -1,4 +1,4 @@
-//! Pipes: standard input and output, readers that go away, and what is said on a wrong command.
+//! Standard input and output: pipes, readers that exit, and errors in the command line.
 
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -38,7 +38,7 @@ fn input_in_small_pieces_round_trips() {
     assert!(packed == folder.gzip_with(&["-b4K"], &data).ok().stdout);
 }
 
-/// Without `-p` a pipe is decoded as it comes.
+/// Without `-p`, the data of a pipe is decoded as it arrives.
 #[test]
 fn content_is_written_before_its_pipe_ends() {
     let folder = Folder::new();
@@ -47,7 +47,7 @@ fn content_is_written_before_its_pipe_ends() {
     let mut command = folder.command(&["gzip", "-d"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    // No more than the two pipes take together.
+    // Not more than the two pipes hold together.
     stdin.write_all(&packed[..100_000]).unwrap();
     let (send, receive) = std::sync::mpsc::channel();
     let reader = std::thread::spawn(move || {
@@ -91,10 +91,10 @@ fn signal_removes_the_incomplete_output() {
     let folder = Folder::new();
     let mut command = folder.command(&["gzip", "-o", "out.gz"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-    // It waits for input, with its output open. `wait` would close the pipe, and the end of the
-    // input could then overtake the signal.
+    // The program waits for input, with its output open. `wait` would close the pipe, and the
+    // program could see the end of the input before the signal.
     let _open = child.stdin.take();
-    // A file without a name is one that was deleted, to /proc.
+    // /proc shows a file without a name as deleted.
     let descriptors = format!("/proc/{}/fd", child.id());
     let is_unnamed = |entry: std::io::Result<std::fs::DirEntry>| {
         let link = entry.and_then(|entry| std::fs::read_link(entry.path())).unwrap_or_default();

@@ -1,5 +1,6 @@
-//! The system calls of commands that replace files, in their order: content to the disk, then names, then folders, and
-//! sources are deleted last. And of commands that decompress a small file, of which few are needed.
+//! The order of system calls of commands that replace files: content is synced, then files get
+//! their names, then folders are synced, and sources are deleted last. Also the number of system
+//! calls that decompressing a small file takes.
 
 use std::process::{Command, Stdio};
 
@@ -7,10 +8,10 @@ use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{Folder, Run, program};
 use linerate_testkit::tools::require;
 
-/// What a system call does, of those that matter.
+/// The effect of a system call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Call {
-    /// fsync of a file, or syncfs.
+    /// `fsync` of a file, or `syncfs`.
     SyncContent,
     SyncFolder,
     /// A file gets its name.
@@ -25,7 +26,7 @@ fn can_trace() -> bool {
     require(strace.status().is_ok_and(|status| status.success()), "strace cannot trace here")
 }
 
-/// The lines of the traced calls of a command that succeed, in order.
+/// The lines of a command's successful traced calls, in order.
 fn trace(folder: &Folder, traced: &str, args: &[&str]) -> Vec<String> {
     let mut strace = Command::new("strace");
     strace.current_dir(folder.path("")).args(["-f", "-y", "-o", "trace", "-e", traced]);
@@ -65,7 +66,8 @@ fn call(line: &str, root: &std::path::Path) -> Option<Call> {
     })
 }
 
-/// Asserts that all content is synced before the first name, and the folder after the last; returns what comes then.
+/// Asserts that all content is synced before the first file gets its name, and the folder after the
+/// last. Returns the calls after that.
 #[track_caller]
 fn after_names(calls: &[Call], files: usize) -> Vec<Call> {
     let content = calls.iter().rposition(|call| *call == Call::SyncContent).expect("content is synced");
@@ -82,7 +84,7 @@ fn sources_are_deleted_last_once_content_and_names_are_on_the_disk() {
     if !can_trace() {
         return;
     }
-    // Few files are synced one by one, many together.
+    // A few files are synced one by one; many are synced together.
     for count in [1, 3, 12] {
         let folder = Folder::new();
         let names: Vec<String> = (0..count).map(|i| format!("f{i:02}")).collect();
@@ -97,7 +99,7 @@ fn sources_are_deleted_last_once_content_and_names_are_on_the_disk() {
     }
 }
 
-/// A descriptor learns of the write errors since it was opened.
+/// A descriptor reports only write errors since it was opened.
 #[test]
 fn many_files_are_synced_through_a_descriptor_that_is_older_than_their_content() {
     if !can_trace() {
@@ -111,7 +113,7 @@ fn many_files_are_synced_through_a_descriptor_that_is_older_than_their_content()
     let lines = trace(&folder, "trace=open,openat,openat2,write,fsync,syncfs", &args);
     let position = |call: &str| lines.iter().position(|line| line.contains(call));
     let Some(synced) = position(" syncfs(") else {
-        // Not on every file system: then each file is synced.
+        // Some file systems do not support it. Then each file is synced.
         assert!(lines.iter().filter(|line| line.contains(" fsync(")).count() > 12, "{lines:#?}");
         return;
     };
@@ -137,7 +139,7 @@ fn an_output_is_synced_before_it_replaces_a_file_and_not_if_it_is_new() {
         (&["gzip", "-d", "text.gz", "-o", "same"], None),
         (&["gzip", "-d", "-f", "text.gz", "-o", "same"], Some(2)),
         (&["nx", "pack", "text", "-o", "a.nx"], None),
-        // A link cannot replace a file: it gets a temporary name first.
+        // A link cannot replace a file, so the new file gets a temporary name first.
         (&["nx", "pack", "-f", "text", "rows", "-o", "a.nx"], Some(2)),
         (&["nx", "delete", "a.nx", "rows"], Some(2)),
         (&["dict", "build", "--key=id", "rows", "-o", "rows.blocks"], None),
@@ -173,7 +175,7 @@ fn a_small_file_starts_no_thread_and_asks_for_no_number_of_cores() {
             assert!(!is_small || !has(&lines, " clone"), "{file}: {lines:#?}");
             let lines = trace(&folder, "trace=openat,clone,clone3", &[subcommand, "-d", &file, "-o", "out"]);
             std::fs::remove_file(folder.path("out")).expect("it was written");
-            // Where a file has a name before it is complete, a thread waits for signals to remove it.
+            // If an incomplete file has a name, a thread waits for signals, to remove the file.
             assert!(!is_small || !has(&lines, "O_TMPFILE") || !has(&lines, " clone"), "{file}: {lines:#?}");
         }
     }

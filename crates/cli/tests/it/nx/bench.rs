@@ -1,4 +1,4 @@
-//! `bench`: that it measures, not how fast it is.
+//! `bench`: that it measures; speeds are not checked.
 
 use super::data::{DAMAGED, LIMIT, golden};
 use linerate_testkit::program::Folder;

@@ -1,4 +1,4 @@
-//! Archives of the production library, with their records.
+//! Archives that the original library wrote, with their records.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 pub(crate) use linerate_testkit::program::{DAMAGED, FAILED, LIMIT, USAGE, WARNED};
 
-/// An archive written by the production library, with the record of what is in it.
+/// An archive that the original library wrote, with the record of its content.
 pub(crate) struct Golden {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
@@ -20,7 +20,7 @@ impl Golden {
         self.path.to_str().expect("UTF-8")
     }
 
-    /// Paths with sizes and hashes, as the record has them.
+    /// The paths, sizes and hashes of the record.
     pub(crate) fn entries(&self) -> BTreeMap<String, (u64, String)> {
         let files = self.record["files"].as_array().expect("files");
         let entry = |file: &Value| {
@@ -30,14 +30,14 @@ impl Golden {
         files.iter().map(entry).collect()
     }
 
-    /// Paths that the production packer damaged.
+    /// Paths that the original packer damaged.
     pub(crate) fn damaged(&self) -> Vec<String> {
         let damaged = self.record["damaged_entries"].as_array().into_iter().flatten();
         damaged.map(|path| path.as_str().expect("text").to_owned()).collect()
     }
 }
 
-/// All of `testdata/nx`.
+/// All archives in `testdata/nx`.
 pub(crate) fn goldens() -> Vec<Golden> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/nx");
     let entries = fs::read_dir(&folder).expect("testdata/nx").map(|entry| entry.expect("an entry").path());

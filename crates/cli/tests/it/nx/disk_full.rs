@@ -1,4 +1,4 @@
-//! A disk that is really full: a file system of a mebibyte.
+//! A disk that is full: a file system of 1 MiB.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn run(disk: &Disk, args: &[&str]) -> Run {
     disk.run(1 << 20, &[&["nx"], args].concat())
 }
 
-/// An archive of more than the disk holds, which is not on it.
+/// Packs an archive of more data than the disk holds, outside of the disk.
 fn archive(disk: &Disk) {
     plant(&disk.folder, "in");
     disk.folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "a.nx"]).ok();
@@ -34,7 +34,7 @@ fn extraction_that_fills_the_disk_leaves_only_complete_files() {
     let Some(disk) = Disk::new() else { return };
     archive(&disk);
     for threads in ["-p1", "-p2", "-p4"] {
-        // What replaces files does not ask for room.
+        // With -f, extraction does not compare the needed with the free space first.
         let run = run(&disk, &["extract", "-f", threads, "a.nx", "-o", "disk"]);
         assert_full(&run);
         let (files, after) = (files(), disk.after());
@@ -63,7 +63,7 @@ fn pack_that_fills_the_disk_leaves_the_old_archive() {
 #[test]
 fn repack_that_fills_the_disk_leaves_the_old_archive() {
     let Some(disk) = Disk::new() else { return };
-    // What is small now, and will not be.
+    // The archive is small when it is packed, and large when it is stored.
     disk.folder.write("in/zeros", &vec![0; 3 << 20]);
     disk.folder.nx(&["pack", "in", "-o", "a.nx"]).ok();
     let archive = disk.folder.read("a.nx");

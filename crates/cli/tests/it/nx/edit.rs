@@ -1,4 +1,4 @@
-//! `merge`, `update`, `delete`, `repack`: archives from archives.
+//! `merge`, `update`, `delete`, `repack`: archives made from archives.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ fn pack(folder: &Folder, source: &str, target: &str) {
     folder.nx(&[&["pack", source, "-o", target], &FAST[..]].concat()).ok();
 }
 
-/// What is in an archive, by extracting it.
+/// The content of an archive, by extraction.
 fn contents(folder: &Folder, archive: &str) -> BTreeMap<String, Vec<u8>> {
     let out = format!("contents of {archive}");
     let _ = fs::remove_dir_all(folder.path(&out));
@@ -96,7 +96,7 @@ fn file_and_folder_of_one_path_are_not_packed_together() {
         folder.nx(&["merge", "-f", "--on-clash", rule, "1.nx", "2.nx", "-o", "a.nx"]).ok();
         assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), [expected]);
     }
-    // An ordinary update of a mod, with metadata too.
+    // An ordinary update of a mod, with metadata.
     folder.nx(&["pack", "--metadata", "m2", "-f", "-o", "2.nx"]).ok();
     for archive in ["1.nx", "2.nx"] {
         let source = if archive == "1.nx" { "m2" } else { "m1" };
@@ -247,14 +247,14 @@ fn archive_in_its_folder_is_not_updated_with_itself() {
         folder.nx(&[&["update", "in/all.nx", "in"], options].concat()).ok();
         assert_eq!(folder.nx(&["list", "in/all.nx"]).ok().lines(), ["a", "b"]);
     }
-    // The second time the output is there, too.
+    // The second time, the output exists.
     for _ in 0..2 {
         folder.nx(&["update", "-f", "in/all.nx", "in", "-o", "in/other.nx"]).ok();
         assert_eq!(folder.nx(&["list", "in/other.nx"]).ok().lines(), ["a", "b"]);
     }
 }
 
-/// Updates an archive from two folders at once, and returns how both ended.
+/// Updates an archive from two folders at the same time. Returns both exit statuses.
 fn update_at_once(folder: &Folder, more: &[&str]) -> [std::process::Output; 2] {
     let start = |source: &str| {
         let mut command = folder.command(&["nx"]);
@@ -273,7 +273,7 @@ fn concurrent_updates_lose_no_change() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     pack(&folder, "in", "before.nx");
-    // What takes long enough for the other to come in between.
+    // Enough data that the two updates overlap.
     for (i, source) in ["one", "two"].into_iter().enumerate() {
         let bytes: Vec<u8> =
             (0..300_000u32).flat_map(|n| (n.wrapping_mul(n) / 7 + i as u32).to_le_bytes()).collect();
@@ -342,7 +342,7 @@ fn changed_archive_of_mode_0600_keeps_mode_and_owner() {
     fs::create_dir(folder.path("out")).unwrap();
     pack(&folder, "in", "out/a.nx");
     let path = folder.path("out/a.nx");
-    // Only the superuser gives files away.
+    // Only root can change the owner of files.
     let _ = chown(&path, Some(1), Some(1));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     let of = |path: &std::path::Path| {
@@ -369,13 +369,13 @@ fn changed_archive_of_mode_0600_keeps_mode_and_owner() {
         let end = std::time::Instant::now() + moment;
         while std::time::Instant::now() < end {
             for entry in fs::read_dir(folder.path("out")).unwrap() {
-                // What has gone meanwhile has no mode.
+                // A file that was deleted meanwhile has no mode.
                 let mode = entry.unwrap().metadata().map_or(0, |found| found.mode());
                 assert_eq!(mode & 0o077, 0);
             }
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        // Of one that has ended there is nothing to kill.
+        // Killing a process that has ended fails.
         let _ = child.kill();
         child.wait().unwrap();
         assert_eq!(of(&path), before, "killed after {moment:?}");

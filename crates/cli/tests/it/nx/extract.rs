@@ -1,4 +1,5 @@
-//! `extract` and `verify`: archives of the production library, damage, paths that lead elsewhere.
+//! `extract` and `verify`: archives of the original library, damaged archives, paths that lead
+//! outside.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +24,7 @@ fn path_of_millions_of_folders_is_an_error_in_bounded_time() {
     assert!(files_below(&folder.path("out")).keys().eq(["file"]));
 }
 
-/// What an archive is recorded to hold, without what its packer damaged.
+/// The recorded content of an archive, without the files that its packer damaged.
 fn expected(golden: &super::data::Golden) -> BTreeMap<String, (u64, String)> {
     let damaged = golden.damaged();
     golden.entries().into_iter().filter(|(path, _)| !damaged.contains(path)).collect()
@@ -36,7 +37,7 @@ fn found(root: &Path) -> BTreeMap<String, (u64, String)> {
     files_below(root).into_iter().map(entry).collect()
 }
 
-/// Those that fit into a test: one unfolds to over 4 GiB.
+/// The archives that are small enough for a test: one decodes to more than 4 GiB.
 fn small() -> impl Iterator<Item = super::data::Golden> {
     goldens().into_iter().filter(|golden| golden.name != "over-4-gib")
 }
@@ -45,7 +46,7 @@ fn small() -> impl Iterator<Item = super::data::Golden> {
 fn every_golden_is_extracted_to_its_tree() {
     for threads in ["1", "3"] {
         for golden in small().filter(|golden| golden.damaged().is_empty()) {
-            // Two of its names cannot be on Windows, which crates/nx/tests/it/windows.rs tries.
+            // Two of its names are impossible on Windows; crates/nx/tests/it/windows.rs tests them.
             if cfg!(windows) && golden.name == "names" {
                 continue;
             }
@@ -233,7 +234,7 @@ fn paths_outside_the_folder_are_not_extracted() {
         let names: Vec<&String> = below.keys().collect();
         assert_eq!(names, ["deep/out/good", "in/evil.nx"], "{path:?}");
         assert!(!Path::new("/tmp/linerate-escaped").exists());
-        // Its bytes can be had where no name is needed.
+        // Commands that create no file accept such a path.
         let run = folder.nx(&["list", "in/evil.nx"]).ok();
         assert_eq!(run.lines().len(), 2);
     }
@@ -292,7 +293,7 @@ fn flipped_bits_never_give_a_wrong_file() {
         damaged[at] ^= 1 << (i % 8);
         folder.write("a.nx", &damaged);
         let run = folder.nx(&["extract", "a.nx", "-o", "out"]);
-        // A frame may also come to want more memory than is allowed.
+        // A damaged frame may also need more memory than is allowed.
         assert!(matches!(run.status, Some(0 | FAILED | DAMAGED | LIMIT)), "{at}: {}", run.stderr);
         failures += usize::from(run.status != Some(0));
         for (path, entry) in found(&folder.path("out")) {

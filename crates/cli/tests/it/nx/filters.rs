@@ -78,7 +78,7 @@ fn repack_makes_an_archive_plain_and_edits_keep_its_filters() {
     folder.nx(&["delete", "a.nx", "noise.ogg", "-o", "d.nx"]).ok();
     assert_eq!(version(&folder.read("d.nx")), 65);
     folder.nx(&["delete", "a.nx", "*.dds", "*.txt", "-o", "e.nx"]).ok();
-    // A note says that blocks hold more than the files that are left.
+    // The blocks still hold the deleted files, which is only worth a note.
     assert_eq!(folder.nx(&["verify", "e.nx"]).status, Some(0));
     folder.nx(&["repack", "--format=r3a", "a.nx", "-o", "a.r3a"]).ok();
     folder.nx(&["extract", "a.r3a", "-o", "out"]).ok();

@@ -1,8 +1,8 @@
-//! Archives that no packer would write, made from the parts of the engine.
+//! Makes archives that no packer would write, from the parts of the engine.
 
 use linerate_nx::{Block, ChunkSize, Codec, Entry, HashKind, Header, PAGE, StringPool, Toc, TocForm};
 
-/// An archive of stored blocks, one per file, with whatever paths, in that order.
+/// An archive of stored blocks, one per file, with any paths, in this order.
 pub(crate) fn stored(files: &[(&str, &[u8])]) -> Vec<u8> {
     let pool = StringPool::encode(files.iter().map(|(path, _)| *path)).expect("a pool");
     let entry = |(i, (_, bytes)): (usize, &(&str, &[u8]))| Entry {

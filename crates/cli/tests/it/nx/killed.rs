@@ -1,4 +1,4 @@
-//! Killing `pack` and `extract` at random moments leaves no half file under a final name.
+//! Killing `pack` and `extract` at random moments leaves no incomplete file under a final name.
 
 use std::fs;
 use std::process::Stdio;

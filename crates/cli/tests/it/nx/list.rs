@@ -1,4 +1,4 @@
-//! What reads the header alone: `list`, `info`, `diff`.
+//! Commands that read only the header: `list`, `info`, `diff`.
 
 use std::collections::BTreeMap;
 

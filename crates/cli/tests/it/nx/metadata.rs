@@ -1,4 +1,5 @@
-//! `--metadata`: times, modes, links and folders go into archives and come out, and lead nowhere else.
+//! `--metadata`: times, modes, links and folders are packed and restored, and links lead nowhere
+//! outside.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -18,10 +19,10 @@ use linerate_testkit::program::{Folder, WARNED};
 
 const FAST: [&str; 2] = ["--solidlevel=1", "--chunkedlevel=1"];
 
-/// What is compared of one path: kind and mode, time, and content or target.
+/// The compared attributes of a path: kind and mode, time, and content or target.
 type Seen = (u32, i64, i64, Vec<u8>);
 
-/// Everything below a folder, empty folders and links too. Links have no mode worth comparing.
+/// Everything below a folder, including empty folders and links. Modes of links are not compared.
 fn seen(root: &Path) -> BTreeMap<String, Seen> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -50,7 +51,7 @@ fn stamp(path: &Path, mode: u32, seconds: u64, nanoseconds: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A folder of all that metadata keeps.
+/// A folder with everything that metadata keeps.
 fn plant(folder: &Folder) {
     for (name, mode, content) in [
         ("in/readme.txt", 0o644, &b"text"[..]),
@@ -80,7 +81,7 @@ fn extracted(folder: &Folder, archive: &str, more: &[&str]) -> BTreeMap<String, 
     seen(&folder.path("out"))
 }
 
-/// An archive of one file `file`, and that metadata.
+/// An archive of these files, with this metadata.
 fn forged(folder: &Folder, name: &str, files: &[&str], links: &[(&str, &str)], folders: &[&str]) {
     let mut builder = Builder::new(PackOptions::default()).unwrap();
     files.iter().for_each(|path| builder.add_bytes(*path, *b"content").unwrap());
@@ -108,7 +109,7 @@ fn metadata_round_trips_in_both_formats() {
         let info = folder.nx(&["info", "--json", "a"]).ok().objects().remove(0);
         assert_eq!(info["metadata"], serde_json::json!({ "files": 4, "folders": 6, "links": 4 }));
     }
-    // Without being asked neither packing nor extracting says or does anything of it.
+    // Without --metadata, extraction neither restores nor mentions metadata.
     folder.nx(&["extract", "a", "-o", "plain"]).ok();
     assert!(
         files_below(&folder.path("plain"))
@@ -141,7 +142,7 @@ fn other_readers_ignore_metadata() {
     }
     let folder = Folder::new();
     plant(&folder);
-    // What the reader compares with knows neither links nor empty folders.
+    // The reader compares neither links nor empty folders.
     for link in ["link", "a/b/up", "a/folder", "dangling"] {
         fs::remove_file(folder.path("in").join(link)).unwrap();
     }
@@ -176,7 +177,7 @@ fn metadata_follows_globs_and_stripped_paths() {
     );
     let _ = fs::remove_dir_all(folder.path("out"));
     let run = folder.nx(&["extract", "--metadata", "--strip-components=1", "a.nx", "/a", "-o", "out"]);
-    // From one folder less, the link leads out.
+    // Without its first folder, the link leads outside.
     let line = "not created: a link that leads out of the folder; --links any creates it";
     assert!(run.status == Some(DAMAGED) && run.stderr.contains(line), "{}", run.stderr);
     assert_eq!(names(seen(&folder.path("out"))), ["b", "b/c", "b/c/deep", "folder"]);
@@ -193,7 +194,7 @@ fn links_out_of_the_folder_are_errors_that_name_them() {
         ("absolute", outside.as_str()),
         ("up", "../outside"),
         ("d/up", "../../outside"),
-        // `d/top` leads to the top, and one above it leads out.
+        // `d/top` leads to the top folder, and a link above it leads outside.
         ("d/top", ".."),
         ("through", "d/top/../outside"),
         ("fine", "file"),
@@ -216,14 +217,15 @@ fn metadata_is_not_written_through_links() {
     let folder = Folder::new();
     folder.write("outside/file", b"kept");
     let outside = folder.path("outside").to_str().unwrap().to_owned();
-    // The link has the name of a folder that files are in; and one is where another goes through.
+    // One link has the name of a folder with files, and another link is a folder in the path of a
+    // third.
     forged(&folder, "a.nx", &["d/file"], &[("d", &outside), ("l", &outside), ("l/inner", "x")], &["l/made"]);
     let run = folder.nx(&["extract", "-f", "--metadata", "--links=any", "a.nx", "-o", "out"]);
     assert_eq!(run.status, Some(FAILED), "{}", run.stderr);
     assert_eq!(folder.read("out/d/file"), b"content");
     assert_eq!(files_below(&folder.path("outside")), BTreeMap::from([("file".into(), b"kept".to_vec())]));
     assert!(!folder.has("outside/inner") && !folder.has("outside/made"));
-    // Links that are there already are not followed either.
+    // Existing links are not followed, either.
     fs::remove_dir_all(folder.path("out")).unwrap();
     fs::create_dir(folder.path("out")).unwrap();
     symlink(&outside, folder.path("out/d")).unwrap();
@@ -294,13 +296,13 @@ fn edits_keep_metadata() {
         folder.nx(&args).ok();
         assert_eq!(extracted(&folder, "a.nx", &[]), expected, "{args:?}");
     }
-    // A file goes with what is known of it; the folder stays.
+    // A deleted file loses its metadata; its folder stays.
     folder.nx(&["delete", "a.nx", "bin/run", "dangling"]).ok();
     expected.remove("bin/run");
     expected.remove("dangling");
     assert_eq!(extracted(&folder, "a.nx", &[]), expected);
 
-    // The folder says what is newer, without being asked.
+    // An update takes new metadata from the folder, without --metadata.
     stamp(&folder.path("in/readme.txt"), 0o640, 77, 7);
     symlink("bin/run", folder.path("in/new")).unwrap();
     folder.nx(&["update", "a.nx", "in"]).ok();
@@ -313,7 +315,7 @@ fn edits_keep_metadata() {
     folder.nx(&["update", "--mirror", "a.nx", "in"]).ok();
     assert!(!extracted(&folder, "a.nx", &[]).contains_key("link"));
 
-    // An archive without begins to keep it when asked.
+    // With --metadata, an archive without metadata gets it.
     folder.nx(&[&["pack", "in/bin", "-o", "b.nx"], &FAST[..]].concat()).ok();
     assert!(folder.nx(&["info", "--json", "b.nx"]).ok().objects()[0]["metadata"].is_null());
     folder.nx(&["update", "--metadata", "b.nx", "in/bin"]).ok();
@@ -339,7 +341,7 @@ fn merge_takes_metadata_from_the_archive_of_the_file() {
         assert_eq!(found.contains_key("empty"), first == "1.nx");
         match mode {
             Some(mode) => assert_eq!((found["a"].0 & 0o777, found["a"].1), (mode, 5)),
-            // Nothing is known of the file that was taken.
+            // The file is taken from an archive without metadata.
             None => assert_ne!(found["a"].1, 5),
         }
     }
@@ -405,7 +407,7 @@ fn verify_against_a_folder_reports_each_metadata_change() {
     folder.nx(&["extract", "a.nx", "-o", "plain"]).ok();
     folder.nx(&["verify", "--no-metadata", "--against", "plain", "a.nx"]).ok();
 
-    // The same between archives.
+    // The same differences between archives.
     pack(&folder, "in", "b.nx", &[]);
     let run = folder.nx(&["diff", "--exit-code", "a.nx", "b.nx"]);
     assert_eq!(run.status, Some(FAILED), "{}", run.stderr);

@@ -1,6 +1,7 @@
-//! `linerate nx mount`: the files of the folder are those of the archive, until a signal ends it.
+//! `linerate nx mount`: the folder shows the files of the archive, until a signal ends the mount.
 //!
-//! The file system below the mount is tested in `linerate-nx`, wherever that is; this needs `/dev/fuse` and the right to mount.
+//! Tests of `linerate-nx` check the file system itself, without mounting. These tests need
+//! `/dev/fuse` and the right to mount.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -14,7 +15,8 @@ use linerate_testkit::program::Folder;
 use super::data::USAGE;
 use super::tree::{files_below, plant};
 
-/// Mounts `a.nx` on `mnt`, and returns once it is there; `None` where the system lets nobody mount.
+/// Mounts `a.nx` on `mnt`, and returns when it is mounted. Returns `None` if the system does not
+/// permit mounting.
 fn mount(folder: &Folder, args: &[&str]) -> Option<Child> {
     fs::create_dir_all(folder.path("mnt")).unwrap();
     let mut command = folder.command(&["nx", "mount", "a.nx", "mnt"]);
@@ -28,12 +30,14 @@ fn mount(folder: &Folder, args: &[&str]) -> Option<Child> {
     child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
     assert!(error.contains("cannot mount on mnt"), "{line}{error}");
     assert_eq!(child.wait().unwrap().code(), Some(1));
-    // No failure under STRICT=1 either: no package brings this to a system that forbids it.
+    // This is no failure with STRICT=1, either, since no package enables it on a system that
+    // forbids it.
     let _ = writeln!(std::io::stderr(), "note: nothing can be mounted here: {}", error.trim());
     None
 }
 
-/// Waits for the program to end by itself, and returns its exit status; kills it after half a minute.
+/// Waits until the program ends by itself, and returns its exit status. Kills it after half a
+/// minute.
 fn status(mut child: Child) -> Option<i32> {
     for _ in 0..600 {
         if let Some(status) = child.try_wait().unwrap() {

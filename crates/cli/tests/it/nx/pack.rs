@@ -1,4 +1,4 @@
-//! `pack`, and that what is packed comes out again.
+//! `pack`, and that extraction restores the packed files.
 
 use std::fs;
 use std::process::Command;
@@ -322,7 +322,7 @@ fn pack_does_not_enter_excluded_folders() {
     fs::create_dir_all(folder.path("in/odd/deeper")).unwrap();
     fs::write(folder.path("in/odd/deeper").join(std::ffi::OsStr::from_bytes(b"\xff")), b"x").unwrap();
     std::os::unix::fs::symlink("good", folder.path("in/link")).unwrap();
-    // The administrator may read it all the same; then the other folder tells.
+    // Root can read this folder nevertheless; then the other folder shows the error.
     fs::set_permissions(folder.path("in/locked"), fs::Permissions::from_mode(0o000)).unwrap();
     for metadata in [None, Some("--metadata")] {
         let mut args = vec!["pack", "-f", "-x", "locked", "-x", "odd", "-x", "link", "in", "-o", "a.nx"];
@@ -375,7 +375,7 @@ fn json_has_the_totals_of_pack() {
     assert!(run.stderr.starts_with(&format!("in: {} files, {bytes} -> ", files.len())), "{}", run.stderr);
 }
 
-/// Quick, for a drive that any decoding saturates.
+/// Options for a short measurement, and a drive that any decoder saturates.
 const PIPE: [&str; 7] = ["pack", "--pipe", "1MB/s", "--cores", "2", "--seconds", "0.05"];
 
 #[test]

@@ -1,4 +1,5 @@
-//! R3A, the draft format: written on demand, and read wherever an archive is.
+//! R3A, the draft format: written with `--format r3a`, and read by every command that reads
+//! archives.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -16,7 +17,7 @@ fn pack(folder: &Folder, args: &[&str]) {
     folder.nx(&[&["pack"], args, &FAST[..]].concat()).ok();
 }
 
-/// Magic, version and the form of the tables.
+/// The magic number, the version and the form of the tables.
 fn front(archive: &[u8]) -> (&[u8], u8, u8) {
     (&archive[..4], archive[7] >> 1, archive[15] >> 5)
 }
@@ -60,7 +61,7 @@ fn a_reader_written_from_the_draft_alone_finds_every_file() {
         let archive = format!("{i}.r3a");
         pack(&folder, &[&["--format=r3a", "in", "-o", &archive], *options].concat());
         let mut python = Command::new("python3");
-        // No compiled form of the other reader beside the sources.
+        // Python writes no compiled form of the reader beside the sources.
         let python = python.env("PYTHONDONTWRITEBYTECODE", "1").arg(&reader);
         let output =
             python.arg(folder.path(&archive)).arg(folder.path("in")).output().expect("python3 starts");
@@ -92,7 +93,7 @@ fn archives_without_solid_blocks_have_the_compact_form() {
 #[test]
 fn dictionaries_shrink_small_files_of_one_kind_and_need_r3a() {
     let folder = Folder::new();
-    // Lines from 300 that files share, which a block of 16 KiB hardly repeats.
+    // Files consist of 300 common lines, which rarely repeat within a block of 16 KiB.
     let mix = |n: u32| (n ^ n >> 15).wrapping_mul(2_246_822_519) ^ n.wrapping_mul(2_654_435_761);
     let line = |n: u32| (0..12).map(|k| format!("{:08x}", mix(n + k * 1000))).collect::<String>() + "\n";
     for i in 0..400 {
@@ -107,7 +108,8 @@ fn dictionaries_shrink_small_files_of_one_kind_and_need_r3a() {
     folder.nx(&["verify", "--against", "in", "a.r3a"]).ok();
     folder.nx(&["extract", "-p3", "a.r3a", "-o", "out"]).ok();
     assert!(files_below(&folder.path("out")) == files_below(&folder.path("in")));
-    // What is measured is decoding: the archive is in memory as it is, and the limit leaves no memory for its contents.
+    // Only decoding is measured: the archive is in memory without decoding, since the limit leaves
+    // no memory for its contents.
     let limit = folder.read("a.r3a").len() + 1000;
     assert!(limit < 300_000, "{limit}");
     let run = folder.nx(&["bench", "--attempts=1", "-p1", "--max-memory", &limit.to_string(), "a.r3a"]).ok();
@@ -136,7 +138,7 @@ fn search_and_grouping_options_change_sizes_not_contents() {
 #[test]
 fn the_solid_limit_is_that_of_the_format() {
     let folder = Folder::new();
-    // Files that would share a block of 32 MiB - 1.
+    // These files would share a block of 32 MiB - 1.
     for i in 0..3 {
         folder.write(&format!("in/{i}.txt"), &vec![i; 7 << 20]);
     }
@@ -226,7 +228,7 @@ fn archive_without_hashes_is_read_and_verified_with_a_warning() {
     assert!(folder.nx(&["info", "a.r3a"]).ok().lines()[1].contains("without hashes"));
     folder.nx(&["extract", "a.r3a", "-o", "out"]).ok();
     folder.nx(&["verify", "--against", "out", "a.r3a"]).ok();
-    // What is written from it has hashes, and the same contents.
+    // Archives written from it have hashes, and the same contents.
     folder.nx(&["repack", "--format=nx", "a.r3a", "-o", "a.nx"]).ok();
     folder.nx(&["verify", "a.nx"]).ok();
     folder.nx(&["repack", "a.r3a", "-o", "b.r3a"]).ok();

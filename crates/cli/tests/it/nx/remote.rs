@@ -1,4 +1,4 @@
-//! Archives on a web server: the requests, and that nothing is written to it.
+//! Archives on a web server: the requests, and that nothing is written to the server.
 
 use super::data::{DAMAGED, FAILED, golden};
 use linerate_testkit::program::Folder;
@@ -45,7 +45,7 @@ fn repack_of_a_url_is_an_error() {
     assert!(folder.names().is_empty());
 }
 
-/// The commands that would change an archive say at once that they cannot.
+/// Commands that would change an archive fail at once.
 #[test]
 fn changing_an_archive_on_a_server_makes_no_request() {
     let folder = Folder::new();

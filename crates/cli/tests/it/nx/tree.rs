@@ -1,4 +1,4 @@
-//! Folders of files, made and read back.
+//! Makes folders of files, and reads them back.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use linerate_testkit::data::{dds, mixed as sample};
 use linerate_testkit::program::Folder;
 pub(crate) use linerate_testkit::program::files_below;
 
-/// Names and contents of all the sorts that packing tells apart: empty, small, equal, larger than a
+/// Names and contents of all kinds that packing distinguishes: empty, small, equal, larger than a
 /// chunk, incompressible, hidden.
 pub(crate) fn files() -> BTreeMap<String, Vec<u8>> {
     let noise = |seed: u32, len: usize| -> Vec<u8> {
@@ -34,7 +34,7 @@ pub(crate) fn files() -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Writes [`files`] below a folder of the test's.
+/// Writes [`files`] below a folder.
 pub(crate) fn plant(folder: &Folder, root: &str) -> BTreeMap<String, Vec<u8>> {
     let files = files();
     files.iter().for_each(|(name, bytes)| drop(folder.write(&format!("{root}/{name}"), bytes)));

@@ -1,4 +1,5 @@
-//! What is particular to Windows: files that programs hold, back-slashes, names, text without carriage returns.
+//! Rules of Windows: files that programs hold open, backslashes, names, lists with carriage
+//! returns.
 
 use std::fs::File;
 use std::os::windows::fs::OpenOptionsExt;
@@ -10,7 +11,7 @@ use super::forge;
 const FILE_SHARE_READ: u32 = 1;
 const REMEDY: &str = "close the program that has it open, and try again";
 
-/// Opens a file as games open their archives: others may read it, no more.
+/// Opens a file as games open their archives: others may read it, but neither write nor delete it.
 fn held(folder: &Folder, name: &str) -> File {
     File::options().read(true).share_mode(FILE_SHARE_READ).open(folder.path(name)).expect("it is there")
 }
@@ -82,7 +83,7 @@ fn text_on_a_pipe_is_utf8_with_line_feeds_and_no_colours() {
     assert_eq!(folder.nx(&["list", "a.nx"]).ok().stdout, "ümlaut/日本語.txt\n".as_bytes());
     let help = folder.nx(&["--help"]).ok().text();
     assert!(!help.contains('\x1b') && !help.contains('\r'));
-    // A list that an editor of Windows has saved.
+    // A list that a Windows editor has saved, with carriage returns.
     folder.write("mods/other", b"y");
     folder.nx(&["pack", "-f", "mods", "-o", "a.nx"]).ok();
     let objects = folder.nx(&["list", "--json", "a.nx"]).ok().text();
@@ -93,7 +94,7 @@ fn text_on_a_pipe_is_utf8_with_line_feeds_and_no_colours() {
     assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), ["ümlaut/日本語.txt"]);
 }
 
-/// A mod manager has its folders deep below a user's.
+/// Mod managers keep their folders deep below a user's folder.
 #[test]
 fn folders_beyond_260_characters_are_packed_and_extracted() {
     let folder = Folder::new();

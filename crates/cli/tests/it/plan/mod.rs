@@ -8,7 +8,7 @@ use linerate_testkit::data::mixed;
 use linerate_testkit::program::{Folder, Run};
 use serde_json::Value;
 
-/// Quick: samples are small, and speeds of no interest.
+/// Options for a short measurement: samples are small, and speeds are not checked.
 const QUICK: [&str; 3] = ["plan", "--seconds", "0.05"];
 
 fn plan(folder: &Folder, args: &[&str]) -> Run {

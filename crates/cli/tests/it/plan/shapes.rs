@@ -1,4 +1,4 @@
-//! `linerate plan` on shapes with engines of their own: each is recognised, and its commands run as printed.
+//! `linerate plan` on every shape: the shape is recognised, and the commands run as printed.
 
 use std::process::Command;
 
@@ -53,8 +53,9 @@ fn words(command: &Value) -> Vec<&str> {
     command.as_array().expect("words").iter().filter_map(Value::as_str).collect()
 }
 
-/// Plans for the data and a pipe that is slower than any candidate, checks shape and sentence, and runs the command of every candidate that has one. All but the
-/// first have to replace what was written before.
+/// Plans for the data and a pipe that is slower than any candidate. Checks shape and sentence, and
+/// runs the command of every candidate that has one. All but the first must replace existing
+/// outputs.
 #[track_caller]
 fn commands_run(folder: &Folder, shape: &str, data: &str) -> Value {
     let found = json(folder, &["--pipe", "1MB/s", data]);
@@ -67,10 +68,10 @@ fn commands_run(folder: &Folder, shape: &str, data: &str) -> Value {
     for (i, command) in std::iter::once(&found["command"]).chain(others).enumerate() {
         let mut words = words(command);
         assert_eq!(words.remove(0), "linerate");
-        // What checks replaces nothing.
+        // Commands that only check files have no -f.
         words.extend((i > 0 && words[1] != "sst").then_some("-f"));
         let run = Run::of(&mut folder.command(&words), b"");
-        // A dictionary of so little data saves less than it takes, which is a warning.
+        // A dictionary for so little data saves less than its own size, which is a warning.
         let warns = words[..2] == ["dict", "train"] && run.status == Some(WARNED);
         assert!(run.status == Some(0) || warns, "{words:?}: {}", run.stderr);
     }

@@ -1,4 +1,4 @@
-//! Arrays in all the forms that are taken, and those that are refused.
+//! Arrays in all forms that are accepted, and in forms that are refused.
 
 use super::data::{DAMAGED, FAILED, USAGE, npy, npy_text, samples, wave};
 use linerate_testkit::program::Folder;
@@ -27,7 +27,7 @@ fn npy_headers_of_every_version_are_read() {
     }
     let line = "linerate: stdin: an .npy file of a version other than 1.0 to 3.0 (at byte 6)";
     encode(&folder, &version(4)).fails(DAMAGED, line);
-    // Data that is not aligned in the file.
+    // The data is not aligned in the file.
     assert_eq!((12 + text.len()) % 2, 1);
     folder.write("odd.npy", &version(2));
     folder.rice(&["encode", "--v1", "-q", "--segment", "all", "odd.npy"]).ok();
@@ -35,7 +35,7 @@ fn npy_headers_of_every_version_are_read() {
     folder.rice(&["verify", "--v1", "--m", "2", "odd.drc"]).fails(DAMAGED, &stderr_of(&folder, "odd.drc"));
 }
 
-/// What `verify` with m = 2 says about a chunk of another m.
+/// The message of `verify` with m = 2 about a chunk of another m.
 fn stderr_of(folder: &Folder, name: &str) -> String {
     let run = folder.rice(&["verify", "--v1", "--m", "2", name]);
     assert!(run.stderr.starts_with(&format!("linerate: {name}: ")), "{}", run.stderr);

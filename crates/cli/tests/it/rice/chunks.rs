@@ -1,4 +1,5 @@
-//! Chunks of filter 32025: the bytes of the original, both ways.
+//! Chunks of filter 32025: encoding makes the bytes of the original filter, and decoding restores
+//! the samples.
 
 use super::data::{FAILED, goldens, json, samples, wave};
 use linerate_testkit::program::Folder;
@@ -7,7 +8,7 @@ fn strs(list: &[String]) -> Vec<&str> {
     list.iter().map(String::as_str).collect()
 }
 
-/// The options by which `encode` makes a chunk with these parameters.
+/// The options with which `encode` makes a chunk with these parameters.
 fn encode_options(cd_values: Option<&str>) -> Vec<String> {
     let values: Vec<&str> = cd_values.iter().flat_map(|v| v.split(',')).filter(|v| !v.is_empty()).collect();
     let signed = |v: &str| (v.parse::<u32>().unwrap() as i32).to_string();
@@ -134,8 +135,8 @@ fn best_m_gives_the_smallest_chunk() {
 
 #[test]
 fn chunk_of_more_than_16_mib_is_the_same_as_in_memory() {
-    // 16 MiB are worked on at a time. Rows of a length that does not divide them, and one segment
-    // that is longer.
+    // Pieces have 16 MiB. One array has rows whose length does not divide that, another one longer
+    // segment.
     let folder = Folder::new();
     let data = wave(9_000_000);
     folder.write("a.raw", &data);

@@ -1,4 +1,4 @@
-//! Chunks that are not what they should be: a sentence and a status, and no output.
+//! Damaged chunks: the message and the exit status, and that there is no output.
 
 use super::data::{DAMAGED, FAILED, LIMIT, goldens, npy, wave};
 use linerate_testkit::program::Folder;
@@ -26,7 +26,7 @@ fn crafted_chunks_are_errors_with_their_offsets() {
         run.fails(DAMAGED, &format!("linerate: a.drc: {what}"));
         assert_eq!(folder.names(), ["a.drc"], "no output is left");
         folder.rice(&["verify", "--v1", "a.drc"]).fails(DAMAGED, &format!("linerate: a.drc: {what}"));
-        // A pipe does not tell how long it is, so some faults show later; none goes unseen.
+        // The length of a pipe is unknown, so some errors are detected later, but all are detected.
         let run = folder.rice_with(&["verify", "--v1"], &chunk);
         assert_eq!(run.status, Some(DAMAGED), "{}", run.stderr);
     }

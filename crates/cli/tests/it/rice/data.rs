@@ -7,10 +7,10 @@ use serde_json::Value;
 
 pub(crate) use linerate_testkit::program::{DAMAGED, FAILED, LIMIT, USAGE};
 
-/// A chunk by the original filter, whose array is one chunk.
+/// A chunk that the original filter made of a whole array.
 pub(crate) struct Golden {
     pub(crate) name: String,
-    /// As `--cd-values` takes them; `None` where there are none.
+    /// The value of `--cd-values`; `None` for a chunk without cd_values.
     pub(crate) cd_values: Option<String>,
     pub(crate) npy: Vec<u8>,
     pub(crate) shape: Vec<usize>,
@@ -19,7 +19,7 @@ pub(crate) struct Golden {
 }
 
 impl Golden {
-    /// What to tell the program about the chunk.
+    /// The options that describe the chunk.
     pub(crate) fn parameters(&self) -> Vec<String> {
         match &self.cd_values {
             Some(values) => vec!["--cd-values".into(), values.clone()],
@@ -28,7 +28,7 @@ impl Golden {
     }
 }
 
-/// The goldens of 16-bit samples in C order whose one chunk is the whole array.
+/// The goldens of 16-bit samples in C order whose only chunk is the whole array.
 pub(crate) fn goldens() -> Vec<Golden> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rice");
     let read = |name: &str| fs::read(folder.join(name)).expect("a file of testdata/rice");

@@ -1,4 +1,4 @@
-//! What is printed: lines for people, objects for programs.
+//! Output: lines for people, JSON objects for programs.
 
 use super::data::{DAMAGED, FAILED, USAGE, json, npy, wave};
 use linerate_testkit::program::Folder;
@@ -30,7 +30,7 @@ fn json_has_an_object_for_each_file() {
             assert_eq!((&record["samples"], &record["status"]), (&3000.into(), &"ok".into()));
         }
     }
-    // Data on standard output sends them to standard error.
+    // If standard output carries data, the objects go to standard error.
     let run = folder.rice(&["decode", "--json", "--cd-values=16,1000", "-o", "-", "a.drc"]);
     assert_eq!(json(run.stderr.as_bytes())["bytes_out"], run.stdout.len());
     let run = folder.rice(&["info", "--json", "--v1", "a.npy"]);

@@ -1,4 +1,4 @@
-//! Files of version 2: every type and shape, in pieces, and damaged ones.
+//! Files of version 2: every type and shape, files in pieces, and damaged files.
 
 use linerate_rice::v2::{self, StreamOptions};
 use linerate_rice::{Kind, Options};
@@ -53,7 +53,7 @@ fn shape_option_restores_more_axes() {
     decode(&["--shape", "2,3,101"]).fails(FAILED, line);
 }
 
-/// As Python writes them.
+/// Formats axes as Python does.
 #[test]
 fn streams_that_keep_a_shape_are_read_from_files_and_pipes() {
     let folder = Folder::new();
@@ -78,7 +78,8 @@ fn streams_that_keep_a_shape_are_read_from_files_and_pipes() {
 fn more_axes_survive_in_several_streams_and_concatenated_files() {
     let folder = Folder::new();
     let data = wave(9_000_000);
-    // The first holds 3728 whole indices of the first axis in 16 MiB, the second not even one.
+    // In 16 MiB fit 3728 elements of the first axis of the first array, and not even one of the
+    // second.
     for (shape, option, samples) in [
         ("(4000, 2, 1125)", "-1,2,1125", &[8_388_000, 612_000][..]),
         ("(1, 2, 4500000)", "1,2,4500000", &[0, 4_500_000, 4_500_000]),
@@ -148,7 +149,7 @@ fn long_arrays_are_several_streams_of_whole_rows() {
     let cut = encode(&["--segment", "700"]);
     assert!(streams(&cut).iter().all(|s| s.segment == 700));
 
-    // Of a pipe that does not tell its length, and to one that is told it.
+    // From a pipe of unknown length, and to a pipe with a given shape.
     assert!(folder.rice_with(&["encode", "--dtype=i16", "--shape=-1,3000"], &data).ok().stdout == rows);
     assert!(folder.rice_with(&["encode", "--dtype=i16"], &data).ok().stdout == line);
     assert!(folder.rice_with(&["decode", "--raw"], &rows).ok().stdout == data);
@@ -198,7 +199,7 @@ fn concatenated_files_decode_to_one_array() {
 
 #[test]
 fn long_stream_of_another_encoder_is_decoded() {
-    // 68 MB in one stream: it is mapped, not read.
+    // A stream of 68 MB is mapped, not read.
     let folder = Folder::new();
     let mut seed = 1u32;
     let noise = |_| {
@@ -247,7 +248,7 @@ fn flipped_bits_are_errors_or_without_effect() {
         let mut damaged = whole.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         let run = folder.rice_with(&["decode"], &damaged);
-        // Bits after the last code need not be looked at; all others decide about samples.
+        // Bits after the last code may be ignored. All others affect samples.
         if run.status == Some(0) {
             assert!(run.stdout == file, "bit {bit}");
         } else {

@@ -5,7 +5,7 @@ use serde_json::json as value;
 use super::data::{DAMAGED, FAILED, json, wave};
 use linerate_testkit::program::{Folder, Run};
 
-/// A chunk of a RIFF file, with the byte that follows an odd size.
+/// A chunk of a RIFF file, with the padding byte after an odd size.
 fn chunk(id: &[u8; 4], content: &[u8]) -> Vec<u8> {
     let pad = vec![0x5a; content.len() % 2];
     [&id[..], &(content.len() as u32).to_le_bytes(), content, &pad].concat()
@@ -68,7 +68,7 @@ fn the_limit_on_output_counts_every_byte_of_the_wav_file_and_no_more() {
     assert_eq!(decoded(wav.len() - 1).status, Some(4));
 }
 
-/// Whether the program failed with this status and said so.
+/// Asserts that the program failed with this status, and that its message contains a text.
 fn says(run: &Run, status: i32, what: &str) {
     assert!(
         run.status == Some(status) && run.stderr.contains(what),
@@ -78,7 +78,7 @@ fn says(run: &Run, status: i32, what: &str) {
     );
 }
 
-/// Encodes, decodes and compares a file; from files and through pipes.
+/// Encodes, decodes and compares a file, with files and through pipes.
 fn round_trips(folder: &Folder, name: &str, wav: &[u8]) -> Vec<u8> {
     folder.write("x.wav", wav);
     folder.rice(&["encode", "--verify", "-f", "x.wav"]).ok();
@@ -178,13 +178,13 @@ fn samples_of_a_wav_file_are_an_array_too() {
     assert!(folder.read("a.npy") == super::data::npy("<i4", "(400, 2)", &widened));
     folder.rice(&["verify", "--against", "a.npy", "a.wav.rice"]).ok();
     assert!(folder.rice(&["decode", "--raw", "-o", "-", "a.wav.rice"]).ok().stdout == widened);
-    // The name of the file again, which is there.
+    // The output has the name of the original, which exists.
     says(&folder.rice(&["decode", "a.wav.rice"]), FAILED, "a.wav");
     folder.rice(&["decode", "-f", "a.wav.rice"]).ok();
     assert!(folder.read("a.wav") == wav);
     let both = [&folder.read("a.wav.rice")[..], &folder.read("a.wav.rice")].concat();
     assert!(folder.rice_with(&["decode"], &both).ok().stdout == [&wav[..], &wav].concat());
-    // Another file is no WAV file, and the other way.
+    // Other WAV files, and an array, differ.
     folder.write("b.wav", &[&wav[..wav.len() - 1], b"!"].concat());
     let line = format!("byte {} of the WAV file differs from b.wav", wav.len() - 1);
     says(&folder.rice(&["verify", "--against", "b.wav", "a.wav.rice"]), DAMAGED, &line);
@@ -192,7 +192,8 @@ fn samples_of_a_wav_file_are_an_array_too() {
     says(&folder.rice(&["verify", "--against", "c.wav", "a.wav.rice"]), DAMAGED, "c.wav has more than");
     folder.rice(&["encode", "a.npy"]).ok();
     says(&folder.rice(&["verify", "--against", "a.wav", "a.rice"]), DAMAGED, "it holds an array");
-    // A WAV file and an array are not one file, whichever comes first, even if types and rows agree.
+    // Streams of a WAV file and of an array are not one file, in either order, even if types and
+    // rows agree.
     for parts in [["a.rice", "a.wav.rice"], ["a.wav.rice", "a.rice"]] {
         let mixed = parts.map(|name| folder.read(name)).concat();
         let run = folder.rice_with(&["decode"], &mixed);
@@ -240,7 +241,7 @@ fn damaged_wav_files_and_streams_are_typed_errors() {
     let list = chunk(b"LIST", b"INFOISFT\x02\0\0\0ab");
     let content = samples(40, 2, 3);
     let wav = riff(b"RIFF", &[&chunk(b"fmt ", &format(1, 2, 24, 3)), &chunk(b"data", &content), &list]);
-    // Of the header; a file whose samples are cut is encoded as it is.
+    // A truncated header is an error. A file with truncated samples is encoded unchanged.
     for len in 12..44 {
         let run = folder.rice_with(&["encode"], &wav[..len]);
         assert_eq!(run.status, Some(DAMAGED), "{len}: {}", run.stderr);
@@ -264,7 +265,7 @@ fn damaged_wav_files_and_streams_are_typed_errors() {
         damaged[at] ^= 1 << (at / 2 % 8);
         folder.write("d.rice", &damaged);
         let run = folder.rice(&["decode", "-o", "-", "d.rice"]);
-        // Padding of a segment is not covered by a checksum.
+        // No checksum covers the padding of a segment.
         assert!(run.status != Some(0) || run.stdout == wav, "{at}");
         assert!(
             run.stderr.is_empty() || run.stderr.starts_with("linerate: d.rice: "),

@@ -14,7 +14,7 @@ fn make(target: &str, destination: &Path) {
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
-/// The files below `folder`, from there, and their modes.
+/// The files below `folder`, by their paths in it, and their modes.
 fn files(folder: &Path) -> Vec<(String, u32)> {
     let mut folders = vec![folder.to_owned()];
     let mut found = Vec::new();

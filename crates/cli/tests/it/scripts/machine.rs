@@ -1,4 +1,4 @@
-//! Machines that are made up: a folder of programs in the place of `PATH`.
+//! Simulated machines: a folder of programs that replaces `PATH`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,19 +9,19 @@ use tempfile::TempDir;
 
 use super::run;
 
-/// What the scripts use of any Unix.
+/// Programs that the scripts use on every Unix.
 const TOOLS: &[&str] = &[
     "awk", "bash", "cut", "dirname", "grep", "head", "mkdir", "mktemp", "rm", "sed", "sh", "sort", "tail",
     "tee",
 ];
 
-/// A Rust that is new enough, in a folder that is `$1`.
+/// A script that puts a recent Rust into the folder `$1`.
 pub(crate) const NEW_RUST: &str = r##"PATH=/usr/bin:/bin
 mkdir -p "$1"
 for program in rustc cargo; do echo "#!/bin/sh
 echo $program 999.0.0" >"$1/$program"; chmod +x "$1/$program"; done"##;
 
-/// Debian 12 as far as setup.sh can see, with root.
+/// A machine that setup.sh takes for Debian 12 with root.
 pub(crate) struct Machine {
     folder: TempDir,
 }
@@ -46,20 +46,21 @@ impl Machine {
         self.folder.path().join(name)
     }
 
-    /// A program that notes how it is called, then runs `script`.
+    /// Adds a program that logs its arguments, then runs `script`.
     pub(crate) fn has(&self, name: &str, script: &str) {
         let path = self.path("bin").join(name);
         let log = self.path("log");
         let script =
             format!("#!/bin/sh\necho {name} \"$@\" >>{}\nPATH=/usr/bin:/bin\n{script}\n", log.display());
-        // Not written by this process: a child that another test starts meanwhile would have the file open for writing
-        // until its `exec`, and what is open for writing cannot be executed (ETXTBSY).
+        // Another process writes the file: a child that another test starts meanwhile would inherit
+        // it open for writing until its `exec`, and a file that is open for writing cannot be
+        // executed (ETXTBSY).
         let mut write = Command::new("/bin/sh");
         write.args(["-c", "printf %s \"$1\" >\"$0\" && chmod 755 \"$0\""]).arg(&path).arg(script);
         assert!(write.status().expect("a shell").success(), "room for a program");
     }
 
-    /// The distribution has `package`, and no other.
+    /// Makes `package` the only package of the distribution.
     pub(crate) fn offers(&self, package: &str, version: &str) {
         self.has("apt-cache", &format!("[ \"$2\" != {package} ] || echo '  Candidate: {version}'"));
     }

@@ -1,4 +1,4 @@
-//! The Makefile and `scripts/`: what a fresh clone meets first.
+//! The Makefile and `scripts/`, as in a fresh clone.
 
 mod install;
 mod machine;
@@ -13,7 +13,7 @@ fn root() -> PathBuf {
     here.ancestors().nth(2).expect("crates/cli is in crates/").to_owned()
 }
 
-/// What `command` says and how it ends, in [`root`] and without a terminal.
+/// Runs `command` in [`root`], without a terminal. Returns its output and its exit status.
 fn run(command: &mut Command) -> Output {
     command.current_dir(root()).stdin(Stdio::null()).output().expect("the program starts")
 }

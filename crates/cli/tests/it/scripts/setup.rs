@@ -1,11 +1,11 @@
-//! `scripts/setup.sh rust` on a Debian 12 that is made up.
+//! `scripts/setup.sh rust` on a simulated Debian 12.
 
 use std::process::Command;
 
 use super::machine::{Machine, NEW_RUST};
 use super::text;
 
-/// The installer that `curl` brings: it puts Rust where rustup's would.
+/// The installer that `curl` downloads: it puts Rust into the same folder as rustup's.
 fn curl_that_brings_an_installer() -> String {
     format!(
         "while [ \"$1\" != -o ]; do shift; done\ncat >\"$2\" <<'END'\nset -- \"$HOME/.cargo/bin\" \"$@\"\n{NEW_RUST}\nEND"

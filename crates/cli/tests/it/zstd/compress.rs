@@ -1,4 +1,4 @@
-//! Compression: what goes in comes out again, whatever the options.
+//! Compression: files are restored, with every option.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use super::data::testdata;
 use linerate_testkit::data::{Noise, json_rows, mixed as sample};
 use linerate_testkit::program::{DAMAGED, FAILED, Folder, LIMIT, USAGE, WARNED};
 
-/// The totals of frames, by their headers.
+/// The totals of frames, from their headers.
 fn listed(folder: &Folder, frames: &[u8]) -> Value {
     folder.zstd_with(&["-l", "--json"], frames).ok().object()
 }
@@ -37,7 +37,7 @@ fn every_level_round_trips() {
 #[test]
 fn output_is_the_same_for_any_threads() {
     let folder = Folder::new();
-    // Several jobs of libzstd, which have up to 16 MiB at level 12.
+    // Enough for several jobs of libzstd, which have up to 16 MiB at level 12.
     let data = json_rows(5, 60_000);
     assert!(data.len() > 17 << 20);
     folder.write("rows", &data);
@@ -123,7 +123,7 @@ fn long_finds_matches_beyond_the_window_of_the_level() {
     let (short, long) = (packed(&["-1"]), packed(&["-1", "--long=24"]));
     assert!(long.len() + (1 << 20) < short.len() + 1000, "{} and {}", long.len(), short.len());
     assert!(folder.zstd_with(&["-d"], &long).ok().stdout == data);
-    // 27 needs no option to be decompressed, 28 does.
+    // A window of 2^27 bytes is decompressed without an option, one of 2^28 is not.
     assert!(folder.zstd_with(&["-d"], &packed(&["-1", "--long"])).ok().stdout == data);
     let larger = packed(&["-1", "--long=28"]);
     assert_eq!(folder.zstd_with(&["-d"], &larger).status, Some(LIMIT));
@@ -148,7 +148,7 @@ fn dictionaries_make_small_files_smaller() {
             assert_eq!(folder.zstd_with(&["-d"], &packed).status, Some(DAMAGED), "{level}");
         }
     }
-    // Of several files, and of one that takes several threads.
+    // A dictionary for several files, one of which is compressed on several threads.
     folder.write("large", &json_rows(2, 6000));
     folder.zstd_with(&["-T4", "-D", "raw", "row", "large"], b"").ok();
     for name in ["row", "large"] {
@@ -253,11 +253,12 @@ fn signal_removes_the_incomplete_output() {
     let mut command = folder.command(&["zstd", "-T2", "-o", "out.zst"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // More than a pipe holds: it is reading, with its output open.
+    // This is more than a pipe holds, so the program is reading by now, with its output open.
     stdin.write_all(&sample(4_000_000)).unwrap();
     assert!(!folder.has("out.zst"));
     terminate(&child);
-    // Not closed before: the end of the input could overtake the signal.
+    // The pipe stays open until now, since the program could see the end of the input before the
+    // signal.
     assert_eq!(child.wait().unwrap().signal(), Some(15));
     drop(stdin);
     assert_eq!(folder.names(), [""; 0]);

@@ -1,4 +1,4 @@
-//! Inputs that are not what they should be: a sentence, an offset and a status for each kind.
+//! Damaged inputs: the message, the offset and the exit status for each kind.
 
 use std::fs;
 
@@ -77,7 +77,7 @@ fn json_has_objects_for_failures() {
 #[test]
 fn a_frame_that_states_more_than_its_blocks_can_hold_is_damaged_in_the_list_too() {
     let folder = Folder::new();
-    // One segment, a size of 8 bytes, one empty block.
+    // A single segment with a content size of 8 bytes in the header, and one empty block.
     let states = |size: u64| [&b"\x28\xb5\x2f\xfd\xe0"[..], &size.to_le_bytes(), b"\x01\0\0"].concat();
     for size in [u64::MAX, 1 << 40, 1] {
         folder.write("a.zst", &states(size));

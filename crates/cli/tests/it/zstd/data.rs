@@ -11,7 +11,7 @@ pub(crate) fn stored(content: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// A frame with a window of `1 << log` bytes, which does not say its size.
+/// A frame with a window of `1 << log` bytes and no content size.
 pub(crate) fn windowed(log: u8, content: &[u8]) -> Vec<u8> {
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, (log - 10) << 3];
     frame.extend(blocks(content, 1 << log));
@@ -32,7 +32,7 @@ fn blocks(content: &[u8], window: usize) -> Vec<u8> {
     blocks.iter().enumerate().flat_map(with_header).collect()
 }
 
-/// A frame that is to be skipped.
+/// A skippable frame.
 pub(crate) fn skippable(content: &[u8]) -> Vec<u8> {
     [&[0x55, 0x2a, 0x4d, 0x18][..], &(content.len() as u32).to_le_bytes(), content].concat()
 }
@@ -41,7 +41,7 @@ pub(crate) fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
-/// The files of a folder in `testdata` with that extension.
+/// The files of a folder in `testdata` that have this extension.
 pub(crate) fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(testdata().join(folder)).expect("a folder of testdata");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();

@@ -1,4 +1,4 @@
-//! Files: names, attributes, and never losing one.
+//! Names and attributes of files, and that none is lost.
 
 use std::fs::{self, File, FileTimes};
 use std::time::{Duration, UNIX_EPOCH};
@@ -52,7 +52,7 @@ fn rm_deletes_the_source_of_compression() {
     folder.zstd_with(&["--rm", "-k", "c"], b"").ok();
     folder.zstd_with(&["--rm", "-c", "d"], b"").ok();
     assert_eq!(folder.names(), ["a.zst", "b.zst", "c", "c.zst", "d"]);
-    // A source whose output cannot be written stays.
+    // A source whose output cannot be written is kept.
     folder.write("d.zst", b"taken");
     let run = folder.zstd_with(&["--rm", "d"], b"");
     run.fails(FAILED, "linerate: d: d.zst exists already; -f overwrites it");
@@ -88,7 +88,7 @@ fn recursion_compresses_and_decompresses_every_file_once() {
 #[test]
 fn several_files_are_compressed_to_several_outputs_or_standard_output() {
     let folder = Folder::new();
-    // Large ones, too, which take all threads.
+    // Some files are large, and use all threads.
     let contents: Vec<Vec<u8>> = [10, 3_000_000, 0, 2_000_000, 70_000].into_iter().map(sample).collect();
     let names = ["a", "b", "c", "d", "e"];
     for (name, content) in names.iter().zip(&contents) {
@@ -156,7 +156,7 @@ fn rm_deletes_the_source() {
     folder.zstd_with(&["-d", "--rm", "a.zst", "b.zst"], b"").ok();
     folder.zstd_with(&["-d", "--rm", "-k", "c.zst"], b"").ok();
     assert_eq!(folder.names(), ["a", "b", "c", "c.zst"]);
-    // Without an output file nothing is deleted.
+    // Without an output file, no source is deleted.
     folder.zstd_with(&["-dc", "--rm", "c.zst"], b"").ok();
     folder.zstd_with(&["-d", "--rm", "-o", "-", "c.zst"], b"").ok();
     folder.zstd_with(&["-t", "--rm", "c.zst"], b"").ok();
@@ -236,7 +236,7 @@ fn list_has_frames_and_sizes_of_headers() {
     let run = folder.zstd_with(&["-l", "--json", "b.zst"], b"").ok();
     let record: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((record["window"].as_u64(), record["bytes_out"].as_u64()), (Some(4096), None));
-    // Frames that are not whole, or no frames, are seen.
+    // Incomplete frames and other data are detected.
     folder.write("c.zst", &frames[..frames.len() - 3]);
     assert_eq!(folder.zstd_with(&["-l", "c.zst"], b"").status, Some(3));
 }

@@ -1,4 +1,4 @@
-//! With the system's zstd, both ways.
+//! Exchanges files with the system's zstd, in both directions.
 
 use std::env;
 use std::fs;
@@ -11,7 +11,7 @@ use linerate_testkit::program::{Folder, Run};
 use linerate_testkit::testdata::corpus_folder;
 use linerate_testkit::tools::has_program;
 
-/// Levels as the tool's arguments.
+/// Levels as arguments of `zstd`.
 const LEVELS: [&[&str]; 6] =
     [&["-1"], &["--fast=5"], &["-3"], &["-9"], &["-19"], &["--ultra", "-22", "--long=27"]];
 
@@ -27,8 +27,8 @@ fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The corpus of the bench, and the folder that `LINERATE_CORPORA` names. Of its files those above
-/// 4 MiB take the two slow levels by their first 4 MiB.
+/// Tests the corpus of the bench, and the folder that `LINERATE_CORPORA` names. The two slow levels
+/// compress only the first 4 MiB of larger files.
 #[test]
 fn files_of_every_level_of_zstd_are_decompressed() {
     if !has_program("zstd") {
@@ -40,7 +40,7 @@ fn files_of_every_level_of_zstd_are_decompressed() {
     let corpora = env::var_os("LINERATE_CORPORA").map(PathBuf::from);
     match &corpora {
         Some(folder) => files_below(folder, &mut paths),
-        // Not `println`, which the test runner swallows.
+        // The test runner would capture `println`.
         None => _ = writeln!(io::stderr(), "SKIP: LINERATE_CORPORA names no folder of larger files"),
     }
     paths.sort();
@@ -160,7 +160,7 @@ fn file_is_as_large_as_that_of_zstd() {
     for level in ["-1", "-3", "-9", "-19"] {
         let theirs = compress(&[level, "-T1"], &path).len() as f64;
         let ours = folder.zstd_with(&[level, "-c", "rows"], b"").ok().stdout.len() as f64;
-        // Versions of libzstd differ a little.
+        // Sizes differ slightly between versions of libzstd.
         assert!((ours / theirs - 1.0).abs() < 0.03, "{level}: {ours} and {theirs}");
     }
 }

@@ -1,10 +1,10 @@
-//! Files of many frames, which several threads decompress.
+//! Files with many frames, which several threads decompress.
 
 use super::data::{skippable, stored, windowed};
 use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{DAMAGED, Folder, LIMIT};
 
-/// Frames with and without their sizes, one of them too large for memory, and what is in them.
+/// Frames with and without content sizes, one of them too large for memory, and their content.
 fn plant(folder: &Folder) -> (Vec<u8>, Vec<u8>) {
     let (mut frames, mut content) = (Vec::new(), Vec::new());
     for i in 0..200 {
@@ -64,7 +64,7 @@ fn damage_and_limits_end_the_output_at_the_same_byte_for_any_threads() {
         folder.zstd_with(&["-t", threads, "--max-output=100000", "a.zst"], b"")
     });
     assert_eq!((limited[0].status, &limited[0].stderr), (Some(LIMIT), &limited[1].stderr));
-    // Between the second frame and the third.
+    // The offset between the second and the third frame.
     let third = windowed(17, b"").len() + stored(&sample(100)).len();
     frames.splice(third..third, *b"garbage");
     folder.write("b.zst", &frames);
@@ -92,7 +92,7 @@ fn text_of_a_pipe_is_decompressed_before_its_frame_has_ended() {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let frame = windowed(10, &sample(1500));
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    // The first of its two blocks.
+    // Sends the first of the two blocks.
     stdin.write_all(&frame[..6 + 3 + 1024]).unwrap();
     let mut first = vec![0; 1024];
     stdout.read_exact(&mut first).unwrap();

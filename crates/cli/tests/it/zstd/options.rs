@@ -1,4 +1,5 @@
-//! What programs and hands give `zstd`: levels of any number, variables of the environment, `-c` beside `-o`, hints.
+//! Options with which people and programs call `zstd`: all levels, environment variables, `-c`
+//! together with `-o`, and options that are ignored.
 
 use std::process::Command;
 
@@ -134,7 +135,7 @@ fn a_dictionary_that_only_begins_as_a_trained_one_is_an_error_that_says_so() {
         let line = "linerate: d: it begins like a trained dictionary but is not a valid one: ";
         assert!(run.stderr.starts_with(line), "{}", run.stderr);
     }
-    // libzstd takes fewer than 8 bytes for raw content, too.
+    // libzstd also treats fewer than 8 bytes as raw content.
     for short in [&b"\x37\xa4\x30\xec"[..], b"\x37\xa4\x30\xecabc", b"abc"] {
         folder.write("d", short);
         let packed = folder.zstd_with(&["-c", "-D", "d", "a"], b"").ok().stdout;
@@ -171,7 +172,7 @@ fn damaged_header_of_a_frame_is_no_other_data() {
     let folder = Folder::new();
     let one = stored(b"packed\n");
     let mut damaged = one.clone();
-    // The reserved bit of the frame's descriptor.
+    // Sets the reserved bit of the frame's descriptor.
     damaged[4] ^= 8;
     for input in [damaged.clone(), [&one[..], &damaged].concat(), [&skippable(b"abc")[..], &damaged].concat()]
     {

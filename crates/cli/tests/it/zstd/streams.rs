@@ -42,7 +42,7 @@ fn windows_above_the_limit_are_errors() {
 #[test]
 fn output_above_the_limit_is_an_error() {
     let folder = Folder::new();
-    // 300 blocks of 128 KiB of the same byte, 4 bytes each.
+    // 300 RLE blocks of 4 bytes, each of which decodes to 128 KiB.
     let mut bomb = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3];
     (0..300).for_each(|i| bomb.extend_from_slice(&[2 | u8::from(i == 299), 0, 0x10, b'0']));
     folder.write("bomb.zst", &bomb);
