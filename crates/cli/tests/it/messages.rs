@@ -1,10 +1,8 @@
-//! What the command prints when it cannot do what it was told: `tests/messages.txt`, one list to
-//! read.
+//! The errors, warnings and notes of the command line, in one list to read: `tests/messages.txt`.
 //!
 //! The list is a transcript. Each line that begins with `$ ` is run in a folder with the files of
-//! [`folder`]; below it are the lines of standard error and the exit status. To add a message, add
-//! its `$ ` line; then `LINERATE_UPDATE=1 cargo test -p linerate --test it messages` fills in the
-//! rest.
+//! [`folder`]. Below it are the lines of standard error and the exit status. To add a message, add
+//! its `$ ` line; `LINERATE_UPDATE=1 cargo test -p linerate --test it messages` writes the rest.
 
 use std::fs;
 use std::path::Path;
@@ -61,6 +59,16 @@ fn folder() -> Folder {
     folder.write("twice.json", b"{\"id\":\"a\"}\n{\"id\":\"a\"}\n");
     folder.write("text.json", b"{\"id\":\"a\"}\nnot JSON\n");
     folder.write("preset.zz", &[0x78, 0x20, 1, 2, 3, 4]);
+    folder.write("pair", b"content");
+    fs::hard_link(folder.path("pair"), folder.path("other")).expect("a link");
+    std::os::unix::fs::symlink("pair", folder.path("link")).expect("a link");
+    for name in ["odd/CON", "case/a", "case/A", "windows/what?"] {
+        folder.write(name, b"content");
+    }
+    for side in ["side-1", "side-2"] {
+        folder.write(&format!("{side}/a"), side.as_bytes());
+        folder.nx(&["pack", side, "-o", &format!("{side}.nx")]).ok();
+    }
     for name in [
         "words.gz",
         "a.zst",

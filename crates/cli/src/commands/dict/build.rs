@@ -34,8 +34,8 @@ Examples:
 
 Input:
   With --key, files hold JSON lines: the key is the content of that field, a text or a whole
-    number, and the value is the whole line. With --records, files hold length-prefixed records.
-    Records may be in any order; those that exceed --memory go to temporary files.";
+  number, and the value is the whole line. With --records, files hold length-prefixed records.
+  Records may be in any order; those that exceed --memory go to temporary files.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]

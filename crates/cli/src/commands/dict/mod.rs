@@ -38,7 +38,7 @@ Examples:
 
 Samples:
   Files are cut into blocks of --block bytes, as a storage engine compresses them. With --lines,
-    whole lines such as JSON are gathered into blocks of that size; with --records, the records
+  whole lines such as JSON are gathered into blocks of that size; with --records, the records
   of a length-prefixed file are. --block 0 makes each file, line or record a sample. A folder
   means all files below it.
 

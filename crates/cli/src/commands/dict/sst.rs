@@ -17,8 +17,8 @@ Examples:
 Files:
   Files are block-based tables of format versions 2 to 7, with any checksum and blocks of zstd,
   LZ4, Snappy or zlib, with or without dictionaries. Each file is read alone, without its
-    database, so other files may have newer entries of a key. A file may be on a server:
-    https://... or s3://BUCKET/KEY.";
+  database, so other files may have newer entries of a key. A file may be on a server:
+  https://... or s3://BUCKET/KEY.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]

@@ -34,9 +34,9 @@ Examples:
 
 Files:
   A file holds length-prefixed messages (lengths are 32-bit little-endian numbers), which are
-    payloads or compressed payloads, in order from the beginning of a connection. A recording also
-    has times and may have several connections. The kind of a file is detected by its first
-    bytes.";
+  payloads or compressed payloads, in order from the beginning of a connection. A recording also
+  has times and may have several connections. The kind of a file is detected by its first
+  bytes.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]

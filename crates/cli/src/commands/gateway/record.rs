@@ -34,16 +34,16 @@ Examples:
 
 Private content:
   A recording contains private messages. Only the owner of the file may read it (mode 0600). Do
-    not share it.
+  not share it.
 
 Live connections:
   wss:// is encrypted, ws:// is not. Certificates are checked against Mozilla's list, which is
   built in, or against those of --cacert. Each line of the file of --send is sent to the gateway
   after HELLO. Send an IDENTIFY or RESUME: without one a gateway sends little more than HELLO. To
-    a feed, whose messages are compressed each on its own, the lines are sent at once. Heartbeats
-    are sent at the interval of HELLO. Ctrl-C, --for, --messages or the gateway ends the recording.
-    The file grows as messages arrive, and is kept however the connection ends. The recording of a
-    pipe is kept, too.";
+  a feed, whose messages are compressed each on its own, the lines are sent at once. Heartbeats
+  are sent at the interval of HELLO. Ctrl-C, --for, --messages or the gateway ends the recording.
+  The file grows as messages arrive, and is kept however the connection ends. The recording of a
+  pipe is kept, too.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]

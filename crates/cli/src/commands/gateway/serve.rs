@@ -28,8 +28,8 @@ Serving:
   /api/v10 over HTTP on the same port, and websockets with compress=zlib-stream,
   compress=zstd-stream or without compression, in JSON or, with encoding=etf, in Erlang's external
   term format. Up to 10,000 clients may be connected at a time. Any token is accepted. The
-    HELLO, READY and acknowledgements of the file of --messages are left out; the server's READY
-    has the user and the guilds of the file's READY.
+  HELLO, READY and acknowledgements of the file of --messages are left out; the server's READY
+  has the user and the guilds of the file's READY.
 
 Faults:
   N is the sequence number of an event: READY is 1, the first message after it is 2. Each fault is

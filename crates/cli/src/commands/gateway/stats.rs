@@ -36,14 +36,14 @@ Examples:
 
 Sets:
   With --set or --report, and for statistics logs, messages are counted by set, hour (UTC) and
-    event instead. A set may consist of statistics logs, records of 18 bytes, recordings and
-    files of messages.
+  event instead. A set may consist of statistics logs, records of 18 bytes, recordings and
+  files of messages.
 
 CSV:
   Columns for sets: set, hour (empty for all), messages, errors, compressed bytes, payload bytes,
-    nanoseconds to decode (sum of the timed messages, median, 90, 99 and 99.9 %), number of timed
-    messages. Columns otherwise: file, message, time_ns (arrival, since 1970), decode_ns, payload,
-    zlib, zstd (bytes), opcode, event. Unknown fields are empty.";
+  nanoseconds to decode (sum of the timed messages, median, 90, 99 and 99.9 %), number of timed
+  messages. Columns otherwise: file, message, time_ns (arrival, since 1970), decode_ns, payload,
+  zlib, zstd (bytes), opcode, event. Unknown fields are empty.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]

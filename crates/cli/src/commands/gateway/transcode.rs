@@ -30,9 +30,9 @@ Examples:
 Settings:
   The settings are those of gateways: zlib level 6, or zstd level 7 with a window of 64 KiB and
   tables of 2^15 entries. The transports zstd-frame, zlib, gzip and raw-deflate compress each
-    message on its own; zstd-frame uses the first dictionary of -D, if there is one. A recording
-    becomes a recording, but payloads are always written as length-prefixed messages. Only the
-    owner may read output made from a recording.";
+  message on its own; zstd-frame uses the first dictionary of -D, if there is one. A recording
+  becomes a recording, but payloads are always written as length-prefixed messages. Only the
+  owner may read output made from a recording.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]

@@ -35,11 +35,11 @@ Examples:
 
 Format:
   An Nx 1.x archive is a header with the tables of files and blocks, then the blocks, which can be decoded
-    alone and in parallel. Small files share solid blocks; large files are cut into chunks. The hash of a
-    file is checked whenever its content is read.
+  alone and in parallel. Small files share solid blocks; large files are cut into chunks. The hash of a
+  file is checked whenever its content is read.
 
   R3A 2.0, a draft format, is also read, and written with --format r3a, by the profile r3a-2.0-doc. No
-    other program is known to read such archives.
+  other program is known to read such archives.
 
 Archives on web servers:
   An archive that is read may be an http or https URL. Listing fetches only the header, and extracting a

@@ -10,8 +10,8 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 pub(crate) const GLOBS: &str = "\
 Globs:
   * and ? match inside a component of a path, ** across components, {a,b} either a or b, [x-z] one
-    character. A glob without a slash matches names at any depth; a glob with a slash matches whole
-    paths. A glob that matches a folder also matches everything below it.";
+  character. A glob without a slash matches names at any depth; a glob with a slash matches whole
+  paths. A glob that matches a folder also matches everything below it.";
 
 /// A glob, and what it matches.
 #[derive(Debug)]
