@@ -109,7 +109,8 @@ impl fmt::Display for ParseError {
         let units: Vec<&str> = UNITS.iter().map(|unit| unit.0).collect();
         write!(
             f,
-            "`{}` is no pipe; give a name ({}) or a rate above zero, such as 2.5GB/s, 100MB/s or 800Mbit/s (units: {})",
+            "`{}` is no pipe; give a name ({}) or a rate above zero, such as 2.5GB/s, 100MB/s or \
+             800Mbit/s (units: {})",
             self.text,
             names.join(", "),
             units.join(", ")

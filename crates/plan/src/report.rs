@@ -218,8 +218,9 @@ fn pareto_section(View { plan, heading, suffix }: &View) -> String {
         return String::new();
     }
     format!(
-        "<section>\n<h2>Ratio and speed{heading}</h2>\n<p>The dashed line is the speed that a decoder or encoder needs: the \
-         rate of the pipe times the ratio. Above it the pipe is the limit, below it the cores are.</p>\n<figure>\n{charts}\
+        "<section>\n<h2>Ratio and speed{heading}</h2>\n<p>The dashed line is the speed that a decoder or \
+         encoder needs: the rate of the pipe times the ratio. Above it the pipe is the limit, below it the \
+         cores are.</p>\n<figure>\n{charts}\
          <figcaption class=\"legend\"><span class=\"key winner\">chosen</span> <span class=\"key tie\">tie</span> \
          <span class=\"key on-front\">Pareto front</span> <span class=\"key other\">other</span> \
          <span class=\"key excluded\">excluded</span> <span class=\"key dash\">required speed</span></figcaption>\n\

@@ -227,8 +227,9 @@ impl Totals {
         if !self.disorder.is_none() {
             let Disorder { misplaced, holes, .. } = self.disorder;
             lines.push(format!(
-                "note        other programs damage this archive when they merge or repack it ({misplaced} files out of \
-                 order, {holes} blocks with bytes of no file); any edit, such as `linerate nx repack`, repairs it"
+                "note        other programs damage this archive when they merge or repack it ({misplaced} \
+                 files out of order, {holes} blocks with bytes of no file); any edit, such as \
+                 `linerate nx repack`, repairs it"
             ));
         }
         if header.flags != 0 {

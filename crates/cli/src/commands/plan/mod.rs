@@ -172,8 +172,8 @@ fn short_run(plan: &Plan, bytes: u64) -> Option<String> {
     let seconds = bytes as f64 / plan.winner()?.speed?.median;
     (seconds < SHORT).then(|| {
         format!(
-            "All of the data takes {} at this speed. The command takes longer, since it must start and allocate \
-             memory first.",
+            "All of the data takes {} at this speed. The command takes longer, since it must start and \
+             allocate memory first.",
             time(seconds)
         )
     })
@@ -184,7 +184,8 @@ fn writing(plan: &Plan, seconds: f64) -> Option<String> {
     let decodes = plan.pipe.direction != Direction::Write && !plan.winner()?.plain;
     (decodes && seconds > 0.0).then(|| {
         format!(
-            "Decoding was measured into memory. Writing the content to files here takes {} more of one core per GB.",
+            "Decoding was measured into memory. Writing the content to files here takes {} more of one \
+             core per GB.",
             time(seconds * 1e9)
         )
     })

@@ -65,7 +65,7 @@ pub(super) fn element_type() -> impl TypedValueParser<Value = ElementType> {
             .iter()
             .find(|row| is_named(row))
             .map(|row| row.0)
-            .ok_or("not a type of samples: i16, u16, i32 or u32")
+            .ok_or("not a type of samples; give i16, u16, i32 or u32")
     })
 }
 

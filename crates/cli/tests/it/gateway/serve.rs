@@ -246,7 +246,8 @@ fn clients_beyond_the_hard_limit_of_open_files_are_refused_after_a_note() {
     let mut server = Served::limited("ulimit -n 200; exec 2>&1", &[]);
     assert_eq!(
         server.first.trim_end(),
-        "linerate: gateway serve: the system allows 200 open files, so at most 136 connections; `ulimit -Hn` raises the limit"
+        "linerate: gateway serve: the system allows 200 open files, so at most 136 connections; \
+         `ulimit -Hn` raises the limit"
     );
     server.first.clear();
     server.stdout.read_line(&mut server.first).expect("a line");

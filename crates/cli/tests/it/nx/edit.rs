@@ -90,7 +90,8 @@ fn file_and_folder_of_one_path_are_not_packed_together() {
     pack(&folder, "m1", "1.nx");
     pack(&folder, "m2", "2.nx");
     let run = folder.nx(&["merge", "1.nx", "2.nx", "-o", "a.nx"]);
-    let line = "linerate: 1.nx: a: a file in 1.nx, but a folder of a/b in 2.nx (clashes in all: 1); --on-clash chooses one";
+    let line = "linerate: 1.nx: a: a file in 1.nx, but a folder of a/b in 2.nx (clashes in all: 1); \
+                --on-clash chooses one";
     run.fails(FAILED, line);
     for (rule, expected) in [("first", "a"), ("last", "a/b")] {
         folder.nx(&["merge", "-f", "--on-clash", rule, "1.nx", "2.nx", "-o", "a.nx"]).ok();
