@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use linerate_candidates::arrays::Container;
 use linerate_candidates::{self as candidates, Measured, Options, Shape, messages, sst};
-use linerate_plan::{Budget, Curve, Pipe, Row, Speed, plan};
+use linerate_plan::{Budget, Curve, Goal, Pipe, Row, Speed, plan};
 
 use crate::harness::{self, Common, message, process, progress, rounded};
 use crate::kernel::os::children_time;
@@ -93,7 +93,8 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
     let measured = candidates::measure(shape, std::slice::from_ref(&data), &options, &progress)?;
     let planned = begun.elapsed().as_secs_f64();
     let pipe = Pipe::parse(&args.pipe).map_err(message)?;
-    let budget = Budget { cores: options.threads, memory_per_stream: None, min_ratio: None };
+    let budget =
+        Budget { cores: options.threads, memory_per_stream: None, min_ratio: None, goal: Goal::default() };
     let plan = plan(&measured.measurements, &pipe, &budget);
     let run = Run { program, folder: folder.path(), threads: options.threads, rounds: args.common.rounds(3) };
     let name = found.file_name().unwrap_or_default().to_string_lossy().into_owned();

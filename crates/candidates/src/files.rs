@@ -12,6 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use linerate_nx::filter::{MAX_HEAD, detect};
 use linerate_nx::pack::{Builder, Coding, FileOptions, PackOptions};
 use linerate_nx::{Archive, Limits, Verifier, check_path};
 use linerate_plan::{Measurement, Memory, Read, Speed};
@@ -58,8 +59,11 @@ pub(super) fn measure(
     progress("listing files");
     let mut set = FileSet::new(paths)?;
     let left_out = leave_out_bad_names(&mut set)?;
-    let settings = settings();
+    let mut settings = settings();
     let samples = Samples::read(&set, &settings, options, progress)?;
+    if !samples.have_textures() {
+        settings.retain(|setting| !setting.is_filtered());
+    }
     let packed = samples.pack_all(&settings, options.threads, progress)?;
     let bridge = samples.bridge(&settings, options.threads, progress)?;
     let equal = samples.equal_files(&set, options.threads, progress)?;
@@ -197,6 +201,12 @@ impl Samples {
         let broad = sample(bytes(false, BROAD_SHARE), BROAD_WINDOW)?;
         let deep = sample(bytes(true, DEEP_SHARE), DEEP_WINDOW)?;
         Ok(Samples { broad, deep })
+    }
+
+    /// Whether a file begins as a texture that filters know.
+    fn have_textures(&self) -> bool {
+        let mut contents = self.broad.contents.iter().chain(&self.deep.contents);
+        contents.any(|content| detect(&content.bytes[..content.bytes.len().min(MAX_HEAD)]).is_some())
     }
 
     fn of(&self, setting: &Setting) -> &Sample {
@@ -552,6 +562,26 @@ mod tests {
             let error = estimate as f64 / real - 1.0;
             assert!(error.abs() < 0.08, "{}: {estimate} of {real}", setting.words);
         }
+    }
+
+    #[test]
+    fn filters_are_candidates_only_where_a_texture_is() {
+        let folder = folder();
+        let filtered = |folder: &Path| {
+            let options = Options { seconds: 0.05, threads: 1, seed: 1 };
+            let found = measure(&[folder.to_owned()], &options, &|_| {}).expect("measured");
+            found.measurements.iter().filter(|found| found.settings.contains("filtered")).count()
+        };
+        assert_eq!(filtered(folder.path()), 0);
+        let mut dds = vec![0; 128 + 4096];
+        dds[..4].copy_from_slice(b"DDS ");
+        dds[4] = 124;
+        for (at, value) in [(12, 64u32), (16, 64), (76, 32), (80, 4)] {
+            dds[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        dds[84..88].copy_from_slice(b"DXT1");
+        std::fs::write(folder.path().join("stone.dds"), dds).expect("writable");
+        assert_eq!(filtered(folder.path()), 4);
     }
 
     #[test]

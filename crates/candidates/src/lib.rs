@@ -12,6 +12,7 @@
 //! |---|---|
 //! | [`timing`] | interleaved rounds in CPU time on one thread, in elapsed time on several |
 //! | `sample` | a bounded, spread-out sample of files |
+//! | [`drive`] | the rates at which the drive is read past the system's cache, and written |
 //! | `file_cost` | the system's CPU time to read files and write results |
 //! | `files` | folders: Nx archives by level, block size and preset |
 //! | `nx_settings`, `control` | their settings; estimates of ratios |
@@ -30,6 +31,7 @@ pub mod arrays;
 mod blocks;
 mod bytes;
 mod control;
+pub mod drive;
 pub mod environment;
 mod file_cost;
 mod files;
@@ -168,7 +170,7 @@ pub fn measure(
 
 /// The folder that the commands of a shape write to: the current folder for an archive, that of the
 /// input for others.
-fn output_folder(shape: Shape, paths: &[PathBuf]) -> &Path {
+pub fn output_folder(shape: Shape, paths: &[PathBuf]) -> &Path {
     let parent = paths.first().and_then(|path| path.parent());
     let is_named = |folder: &&Path| !folder.as_os_str().is_empty();
     parent.filter(|_| shape != Shape::Files).filter(is_named).unwrap_or(Path::new("."))

@@ -68,6 +68,11 @@ pub(super) fn reference(settings: &[Setting]) -> usize {
 }
 
 impl Setting {
+    /// Whether it filters textures.
+    pub(super) fn is_filtered(&self) -> bool {
+        self.options.filters != Filters::default()
+    }
+
     /// Whether it gets the deep sample of large windows, because it is slow or has large blocks.
     pub(super) fn is_deep(&self) -> bool {
         self.cost >= SLOW || self.options.chunk > MIB

@@ -14,6 +14,7 @@ use linerate_rice::{Filter, Options as Threads, Params, decode_into, encode_into
 
 use super::arrays::{Array, Container, Found, counted, find};
 use super::pieces::{Candidate, Checked, time};
+use super::sample::FileSet;
 use super::{Measured, Options, Progress, Shape, bytes, general};
 
 /// Bytes of the sample for each second. A round of all candidates takes about 200 ns a byte, most
@@ -38,7 +39,7 @@ pub(super) fn measure(
     progress: Progress<'_>,
 ) -> Result<Measured, String> {
     progress("reading a sample");
-    let mut found = find(paths)?;
+    let mut found = find(&files(paths)?)?;
     let Some(element) = most_common(&found.arrays) else {
         let mut measured = bytes::measure(Shape::Bytes, paths, options, progress)?;
         measured.notes.append(&mut found.notes);
@@ -54,7 +55,7 @@ pub(super) fn measure(
         owners.extend(pieces.iter().map(|_| owner));
         raw.extend(pieces);
     }
-    let sample = Sample { arrays: &found.arrays, owners: &owners, raw: &raw };
+    let sample = Sample { sources: paths, arrays: &found.arrays, owners: &owners, raw: &raw };
     let measurements = match element {
         ElementType::I16 => sample.measure::<i16>(Some(&sample.words()), options, progress),
         ElementType::U16 => sample.measure::<u16>(Some(&sample.words()), options, progress),
@@ -63,6 +64,29 @@ pub(super) fn measure(
     }?;
     let sampled = raw.iter().map(|piece| piece.len() as u64).sum();
     Ok(Measured { measurements, bytes: all, sampled, notes: found.notes, ..Measured::default() })
+}
+
+/// Returns the files, and those below folders that `linerate rice encode -r` takes.
+fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    for path in paths {
+        match path.is_dir() {
+            true => files.extend(
+                FileSet::new(std::slice::from_ref(path))?
+                    .files
+                    .into_iter()
+                    .map(|file| file.path)
+                    .filter(is_named_as_array),
+            ),
+            false => files.push(path.clone()),
+        }
+    }
+    Ok(files)
+}
+
+fn is_named_as_array(path: &PathBuf) -> bool {
+    path.extension()
+        .is_some_and(|suffix| ["npy", "wav"].iter().any(|known| suffix.eq_ignore_ascii_case(known)))
 }
 
 /// Leaves out arrays of another type, or in another container than the first remaining one, because
@@ -120,6 +144,8 @@ words!(i16, u16, i32, u32);
 
 /// Pieces of arrays of one type.
 struct Sample<'s> {
+    /// The files and folders that were given.
+    sources: &'s [PathBuf],
     arrays: &'s [Array],
     /// Index of the array of each piece.
     owners: &'s [usize],
@@ -245,7 +271,11 @@ impl Sample<'_> {
         let settings: Vec<StreamOptions> = self.owners.iter().map(stream).collect();
         let longest = pieces.iter().map(Vec::len).max().unwrap_or(0);
         Candidate {
-            measurement: self.measurement("Delta-Rice 2".into(), self.command_2(), size_of::<T>() * longest),
+            measurement: self.measurement(
+                "Delta-Rice 2".into(),
+                Some(self.command_2()),
+                size_of::<T>() * longest,
+            ),
             pieces,
             encode: Box::new(move |pieces, out| {
                 let mut stream = Vec::new();
@@ -269,20 +299,25 @@ impl Sample<'_> {
         }
     }
 
-    fn measurement(&self, settings: String, command: Vec<String>, buffer: usize) -> Measurement {
+    fn measurement(&self, settings: String, command: Option<Vec<String>>, buffer: usize) -> Measurement {
         Measurement {
             engine: "rice".into(),
             settings,
-            command: Some(command),
+            command,
             // Nothing is kept between calls. A thread holds the samples of a piece.
             memory: Memory { per_stream: 0, per_thread: buffer as u64 },
             ..Measurement::default()
         }
     }
 
-    fn command_1(&self, setting: &Setting) -> Vec<String> {
-        if self.arrays[0].container == Container::Hdf5 {
-            return self.repack(|owner| (FILTER.0, setting.filter_values(owner)));
+    /// `None` for WAV files below folders: they are raw samples to version 1, as arrays beside them would be.
+    fn command_1(&self, setting: &Setting) -> Option<Vec<String>> {
+        let container = self.arrays[0].container;
+        if container == Container::Hdf5 {
+            return Some(self.repack(|owner| (FILTER.0, setting.filter_values(owner))));
+        }
+        if container == Container::Wav && self.has_folders() {
+            return None;
         }
         let mut flags = vec!["--v1".to_owned()];
         match setting.choice {
@@ -295,7 +330,14 @@ impl Sample<'_> {
                 flags.extend(["--m".into(), setting.params[0].m().to_string(), format!("--filter={taps}")]);
             }
         }
-        self.encode(flags)
+        if container == Container::Wav {
+            flags.extend(["--dtype".into(), self.arrays[0].element.name().into()]);
+        }
+        Some(self.encode(flags))
+    }
+
+    fn has_folders(&self) -> bool {
+        self.sources.iter().any(|path| path.is_dir())
     }
 
     fn command_2(&self) -> Vec<String> {
@@ -309,10 +351,16 @@ impl Sample<'_> {
     fn encode(&self, flags: Vec<String>) -> Vec<String> {
         let mut command = vec!["linerate".to_owned(), "rice".into(), "encode".into()];
         command.extend(flags);
-        if self.arrays[0].container == Container::Wav {
-            command.extend(["--dtype".into(), self.arrays[0].element.name().into()]);
+        let names = |paths: &mut dyn Iterator<Item = &PathBuf>| {
+            paths.map(|path| path.display().to_string()).collect::<Vec<_>>()
+        };
+        match self.has_folders() {
+            true => {
+                command.push("-r".into());
+                command.extend(names(&mut self.sources.iter()));
+            }
+            false => command.extend(names(&mut self.arrays.iter().map(|array| &array.path))),
         }
-        command.extend(self.arrays.iter().map(|array| array.path.display().to_string()));
         command
     }
 

@@ -2,7 +2,7 @@
 //! a browser.
 
 use linerate_plan::report::{self, Context};
-use linerate_plan::{Budget, Direction, Measurement, Memory, Pipe, Read, Scaling, Speed, plan};
+use linerate_plan::{Budget, Direction, Goal, Measurement, Memory, Pipe, Read, Scaling, Speed, plan};
 
 /// Candidates: settings, ratio, MB/s of one thread, MiB per stream.
 const CANDIDATES: &[(&str, f64, f64, f64)] = &[
@@ -24,7 +24,7 @@ fn main() -> std::io::Result<()> {
         std::process::exit(2);
     };
     let pipe = Pipe { direction: Direction::Both, ..Pipe::parse("nvme-3.0").map_err(std::io::Error::other)? };
-    let budget = Budget { cores: 2, memory_per_stream: Some(64 << 20), min_ratio: None };
+    let budget = Budget { cores: 2, memory_per_stream: Some(64 << 20), min_ratio: None, goal: Goal::Balance };
     let mut measured: Vec<Measurement> = CANDIDATES.iter().map(candidate).collect();
     measured.push(comparison());
     std::fs::write(file, report::html(&plan(&measured, &pipe, &budget), &context()))

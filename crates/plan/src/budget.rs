@@ -1,6 +1,8 @@
-//! The budget: limits on the cost of compression.
+//! The budget: limits on the cost of compression, and its goal.
 
-/// Limits on cost, and required savings.
+use crate::plan::Row;
+
+/// Limits on cost, required savings, and the goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
     /// Cores for encoding and decoding.
@@ -9,4 +11,41 @@ pub struct Budget {
     pub memory_per_stream: Option<u64>,
     /// Minimum ratio (content size over compressed size), such as 2.0; none by default.
     pub min_ratio: Option<f64>,
+    /// What the winner has most of.
+    pub goal: Goal,
+}
+
+/// What a plan looks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal {
+    /// The most content per second through the pipe.
+    Speed,
+    /// The smallest size.
+    Size,
+    /// The largest product of both, content per second times ratio: half the size is worth as much as twice the speed.
+    #[default]
+    Balance,
+}
+
+impl Goal {
+    /// All goals.
+    pub const ALL: [Goal; 3] = [Goal::Speed, Goal::Size, Goal::Balance];
+
+    /// `speed`, `size` or `balance`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Goal::Speed => "speed",
+            Goal::Size => "size",
+            Goal::Balance => "balance",
+        }
+    }
+
+    /// What the winner has most of. Scores of different goals cannot be compared.
+    pub(crate) fn score(self, row: &Row) -> f64 {
+        match self {
+            Goal::Speed => row.delivered.median,
+            Goal::Size => row.ratio,
+            Goal::Balance => row.delivered.median * row.ratio,
+        }
+    }
 }

@@ -6,10 +6,11 @@
 //! | key | value |
 //! |---|---|
 //! | `sentence`, `notes` | the winner and the reason; a list of further sentences |
-//! | `command`, `command_line` | the winner's command as a list of arguments, and quoted for a POSIX shell |
+//! | `command`, `command_line` | the command of the winner, or else of the alternative, as a list of arguments, and quoted for a POSIX shell |
 //! | `pipe` | `name`, `bytes_per_second`, `direction` (`read`, `write` or `both`) |
-//! | `budget` | `cores`, `memory_per_stream`, `min_ratio` |
+//! | `budget` | `cores`, `memory_per_stream`, `min_ratio`, `goal` (`speed`, `size` or `balance`) |
 //! | `winner`, `ties` | an index into `candidates`; a list of indexes |
+//! | `alternative` | if storing plainly wins, the index of the best candidate that compresses |
 //! | `candidates` | storing plainly, then the others in the order of measurement |
 //!
 //! Each candidate:
@@ -42,7 +43,7 @@ impl Plan {
         json!({
             "sentence": self.sentence(),
             "notes": self.notes(),
-            "command": self.winner().and_then(|row| row.measurement.command.as_ref()),
+            "command": self.applied().and_then(|row| row.measurement.command.as_ref()),
             "command_line": self.command(),
             "pipe": {
                 "name": self.pipe.name,
@@ -53,9 +54,11 @@ impl Plan {
                 "cores": self.budget.cores,
                 "memory_per_stream": self.budget.memory_per_stream,
                 "min_ratio": self.budget.min_ratio,
+                "goal": self.budget.goal.name(),
             },
             "winner": self.winner,
             "ties": self.ties,
+            "alternative": self.alternative,
             "candidates": self.rows.iter().map(candidate).collect::<Vec<_>>(),
         })
     }

@@ -9,11 +9,14 @@
 //! delivered = min(pipe * ratio, speed on the cores of the budget)
 //! ```
 //!
+//! The [`Goal`] of the budget decides which candidate wins: the one that delivers most, the smallest,
+//! or the one with the largest product of delivered speed and ratio.
+//!
 //! The crate is pure: it reads no file, measures nothing and imports no engine. The same input
 //! gives the same plan.
 //!
 //! ```
-//! use linerate_plan::{Budget, Measurement, Pipe, Speed, plan};
+//! use linerate_plan::{Budget, Goal, Measurement, Pipe, Speed, plan};
 //!
 //! let speed = |median| Some(Speed { low: median * 0.98, median, high: median * 1.02 });
 //! let candidate = |settings: &str, compressed, decode| Measurement {
@@ -26,7 +29,8 @@
 //! };
 //! let measured = [candidate("zstd 3", 500_000_000, 1.2e9), candidate("zstd 19", 400_000_000, 0.9e9)];
 //! let pipe = Pipe::parse("sata")?;
-//! let plan = plan(&measured, &pipe, &Budget { cores: 2, memory_per_stream: None, min_ratio: None });
+//! let budget = Budget { cores: 2, memory_per_stream: None, min_ratio: None, goal: Goal::Balance };
+//! let plan = plan(&measured, &pipe, &budget);
 //! assert_eq!(plan.winner().unwrap().measurement.settings, "zstd 19");
 //! assert_eq!(plan.command().unwrap(), "linerate nx pack 'my data'");
 //! # Ok::<(), linerate_plan::pipe::ParseError>(())
@@ -36,7 +40,7 @@
 //! |---|---|
 //! | [`measurement`] | the measurement of a candidate: sizes, speeds, scaling, memory, reads |
 //! | [`pipe`] | drives and networks with names, and rates |
-//! | [`budget`] | limits: cores, memory per stream, minimum ratio |
+//! | [`budget`] | limits: cores, memory per stream, minimum ratio; the goal |
 //! | [`curve`] | speed by number of cores, from measured numbers of threads |
 //! | [`mod@plan`] | what every candidate delivers, and the choice |
 //! | `sentence` | the plan in words |
@@ -57,7 +61,7 @@ pub mod report;
 mod sentence;
 pub mod units;
 
-pub use budget::Budget;
+pub use budget::{Budget, Goal};
 pub use curve::Curve;
 pub use measurement::{Measurement, Memory, Read, Scaling, Speed};
 pub use pipe::{Direction, Pipe};

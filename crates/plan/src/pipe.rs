@@ -5,7 +5,7 @@ use std::fmt;
 /// A drive or network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pipe {
-    /// The name, such as `nvme-4.0`, or the rate as the user wrote it.
+    /// The name, such as `nvme-4.0` or [`DRIVE`], or the rate as the user wrote it.
     pub name: String,
     /// Compressed bytes per second.
     pub rate: f64,
@@ -24,6 +24,9 @@ pub enum Direction {
     /// Both have to keep up, one at a time.
     Both,
 }
+
+/// Name of the pipe that is the drive of the data, with its measured rate.
+pub const DRIVE: &str = "drive";
 
 /// Pipes with names, and the bytes per second that a program gets through each.
 pub(crate) const PRESETS: &[(&str, f64)] = &[

@@ -2,15 +2,17 @@
 
 use std::cmp::Ordering;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Goal};
 use crate::curve::{Curve, SATURATED};
 use crate::measurement::{Measurement, Memory, Speed};
 use crate::pipe::{Direction, Pipe};
 
-/// Candidates whose delivered rate is within this part of the best one's are tied: short
-/// measurements of a speed are off by about 5 %, in either direction. The value is fixed, since the
-/// spread of a few rounds is itself noise, so that a second plan would differ.
+/// Candidates are tied if their delivered rate, or its product with the ratio, is within this part of
+/// the best one's: short measurements of a speed are off by about 5 %, in either direction. The value
+/// is fixed, since the spread of a few rounds is itself noise, so that a second plan would differ.
 pub const TIE: f64 = 0.1;
+/// Ratio from which data counts as compressible.
+pub(crate) const COMPRESSES: f64 = 1.02;
 /// Tied candidates whose sizes are within this part of the smallest one's count as equally small.
 pub const SAME_SIZE: f64 = 0.01;
 
@@ -27,6 +29,9 @@ pub struct Plan {
     pub winner: Option<usize>,
     /// Indexes of the rows that are tied with the winner.
     pub ties: Vec<usize>,
+    /// Where storing plainly wins, the best row that compresses: disk space and uploads may be reasons to use it all
+    /// the same.
+    pub alternative: Option<usize>,
 }
 
 /// A candidate in a plan. Rates are in bytes of content per second.
@@ -148,23 +153,28 @@ pub enum Exclusion {
     },
 }
 
-/// Makes the plan: chooses the usable candidate that delivers most content per second through the
-/// pipe.
+/// Makes the plan: chooses the usable candidate that is best by the goal of the budget.
 ///
 /// For a pipe that is used in both directions, the slower direction counts. Candidates within
 /// [`TIE`] of the best are tied. The smallest of them wins, where sizes within [`SAME_SIZE`] count
 /// as equal, then the one with the fewest busy cores, then the first of the input. Sizes have no
 /// noise, so noise in speeds changes the plan only if a candidate is at the edge of the tie.
+/// For [`Goal::Size`], candidates within [`SAME_SIZE`] of the smallest are tied, and the one that
+/// delivers most wins.
 pub fn plan(measurements: &[Measurement], pipe: &Pipe, budget: &Budget) -> Plan {
     let budget = Budget { cores: budget.cores.max(1), ..budget.clone() };
     let plain = row(stored_plainly(measurements), true, pipe, &budget);
     let measured = measurements.iter().map(|m| row(m.clone(), false, pipe, &budget));
     let mut rows: Vec<Row> = std::iter::once(plain).chain(measured).collect();
     find_front(&mut rows);
-    let tied = best_rows(&rows, |_| true);
-    let winner = break_tie(&rows, &tied);
+    let tied = best_rows(&rows, budget.goal, |_| true);
+    let winner = break_tie(&rows, budget.goal, &tied);
     let ties = tied.into_iter().filter(|i| Some(*i) != winner).collect();
-    Plan { pipe: pipe.clone(), budget, rows, winner, ties }
+    let alternative = winner.filter(|i| rows[*i].plain).and_then(|_| {
+        let compressing = best_rows(&rows, budget.goal, |row| !row.plain && row.ratio >= COMPRESSES);
+        break_tie(&rows, budget.goal, &compressing)
+    });
+    Plan { pipe: pipe.clone(), budget, rows, winner, ties, alternative }
 }
 
 impl Plan {
@@ -176,8 +186,13 @@ impl Plan {
     /// The row to use if the data is coded in any case: the winner, or the row that would win if
     /// the data could not be stored plainly.
     pub fn best_coded(&self) -> Option<&Row> {
-        let tied = best_rows(&self.rows, |row| !row.plain);
-        break_tie(&self.rows, &tied).map(|i| &self.rows[i])
+        let tied = best_rows(&self.rows, self.budget.goal, |row| !row.plain);
+        break_tie(&self.rows, self.budget.goal, &tied).map(|i| &self.rows[i])
+    }
+
+    /// The row whose command the plan gives: the winner, or the alternative to storing plainly.
+    pub(crate) fn applied(&self) -> Option<&Row> {
+        self.alternative.or(self.winner).map(|i| &self.rows[i])
     }
 
     /// The same choice with the figures of one direction in every row, for the charts of that
@@ -193,10 +208,11 @@ impl Plan {
         view
     }
 
-    /// The command that applies the winner to all of the data, quoted for a POSIX shell. `None` if
-    /// there is nothing to do, because the data is stored plainly or no candidate is usable.
+    /// The command that applies the winner, or else the alternative, to all of the data, quoted for a
+    /// POSIX shell. `None` if there is nothing to do, because the data does not compress or no
+    /// candidate is usable.
     pub fn command(&self) -> Option<String> {
-        self.winner()?.command()
+        self.applied()?.command()
     }
 }
 
@@ -386,17 +402,21 @@ fn dominates(a: &Row, b: &Row) -> bool {
     a.excluded.is_none() && no_worse && (a.ratio > b.ratio || speed(a) > speed(b))
 }
 
-/// The usable wanted rows that deliver most: the best one and those tied with it, in order.
-fn best_rows(rows: &[Row], wanted: impl Fn(&Row) -> bool) -> Vec<usize> {
+/// The usable wanted rows with the highest score: the best one and those tied with it, in order.
+fn best_rows(rows: &[Row], goal: Goal, wanted: impl Fn(&Row) -> bool) -> Vec<usize> {
     let usable = || (0..rows.len()).filter(|i| rows[*i].excluded.is_none() && wanted(&rows[*i]));
-    // Of equal rows, the first one is the best.
-    let best =
-        usable().max_by(|a, b| compare(rows[*a].delivered.median, rows[*b].delivered.median).then(b.cmp(a)));
-    let Some(best) = best.map(|i| rows[i].delivered.median) else { return Vec::new() };
-    usable().filter(|i| rows[*i].delivered.median >= best * (1.0 - TIE)).collect()
+    let score = |i: usize| goal.score(&rows[i]);
+    let Some(best) = usable().map(score).max_by(|a, b| compare(*a, *b)) else { return Vec::new() };
+    let tie = if goal == Goal::Size { SAME_SIZE } else { TIE };
+    usable().filter(|&i| score(i) >= best * (1.0 - tie)).collect()
 }
 
-fn break_tie(rows: &[Row], tied: &[usize]) -> Option<usize> {
+fn break_tie(rows: &[Row], goal: Goal, tied: &[usize]) -> Option<usize> {
+    if goal == Goal::Size {
+        let delivered = |i: &&usize| rows[**i].delivered.median;
+        // `min_by` keeps the first of equal ones.
+        return tied.iter().min_by(|a, b| compare(delivered(b), delivered(a))).copied();
+    }
     let largest = tied.iter().map(|i| rows[*i].ratio).max_by(|a, b| compare(*a, *b))?;
     let small = tied.iter().copied().filter(|i| rows[*i].ratio >= largest * (1.0 - SAME_SIZE));
     // `min_by_key` returns the first of equal elements.

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::pipe::Direction;
+use crate::budget::Goal;
+use crate::curve::Curve;
+use crate::pipe::{DRIVE, Direction};
 use crate::plan::{Bound, Exclusion, Flow, Plan, Row, Saturation};
 use crate::units::{cores, rate, ratio, size, time};
 
@@ -10,8 +12,8 @@ use crate::units::{cores, rate, ratio, size, time};
 const MAX_NAMED: usize = 3;
 /// Smallest relative spread worth mentioning.
 const SAID_SPREAD: f64 = 0.1;
-/// Ratio from which data counts as compressible.
-const COMPRESSES: f64 = 1.02;
+/// Speed below which a plan mentions the time of encoding, in bytes of content per second: a minute for each GB.
+const SLOW_ENCODING: f64 = 1e9 / 60.0;
 
 impl Plan {
     /// The plan in one sentence: the winner and the reason.
@@ -54,13 +56,24 @@ impl Plan {
 
     fn use_candidate(&self, row: &Row) -> String {
         let head = format!("{}: {}", row.measurement.settings, smaller(row.ratio));
+        let slow = self.slow_encoding(row);
         match row.flows.as_slice() {
-            [one] => format!("{head}, {}.", self.one_direction(one)),
+            [one] => format!("{head}, {}{slow}.", self.one_direction(one)),
             all => {
                 let named =
                     |flow: &Flow| format!("; {}: {}", flow.direction.name(), self.one_direction(flow));
-                head + &all.iter().map(named).collect::<String>() + "."
+                head + &all.iter().map(named).collect::<String>() + &slow + "."
             }
+        }
+    }
+
+    /// `; encoding takes 2.1 min for each GB`, where it takes long and is not what the pipe waits for.
+    fn slow_encoding(&self, row: &Row) -> String {
+        let encode = Curve::new(row.measurement.encode, &row.measurement.encode_scaling);
+        let speed = encode.map_or(f64::INFINITY, |curve| curve.on(self.budget.cores).median);
+        match self.pipe.direction == Direction::Read && speed < SLOW_ENCODING {
+            true => format!("; encoding takes {:.1} min for each GB", 1e9 / speed / 60.0),
+            false => String::new(),
         }
     }
 
@@ -96,19 +109,20 @@ impl Plan {
             verb(self.pipe.direction),
             rate(self.pipe.rate)
         );
-        let usable = || self.rows.iter().filter(|row| !row.plain && row.excluded.is_none());
-        let smallest = usable().max_by(|a, b| a.ratio.total_cmp(&b.ratio));
-        // Names the closest candidate that compresses: a copy in an archive is as fast, but no
-        // smaller.
-        let compressing = usable().filter(|row| row.ratio >= COMPRESSES);
-        let closest = compressing.max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median));
-        match (closest, smallest) {
+        let usable = self.rows.iter().filter(|row| !row.plain && row.excluded.is_none());
+        let smallest = usable.max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        match (self.alternative.map(|i| &self.rows[i]), smallest) {
             (Some(row), _) => format!(
-                "{plain}, and {} only {} on your {}; {}.",
+                "{plain}, and {} {} on your {}{}. It would save {:.0} % of the space all the same{}:",
                 row.measurement.settings,
                 rate(row.delivered.median),
                 cores(self.budget.cores),
-                lacking(row.saturation)
+                match row.bound {
+                    Bound::Cores => format!("; {}", lacking(row.saturation)),
+                    Bound::Pipe | Bound::Memory => String::new(),
+                },
+                (1.0 - 1.0 / row.ratio) * 100.0,
+                self.slow_encoding(row)
             ),
             (None, Some(row)) => format!(
                 "{plain}, and the data does not compress ({}: {}).",
@@ -155,18 +169,23 @@ impl Plan {
             n => format!("; {n} more"),
         };
         let smaller = self.ties.iter().all(|i| self.rows[*i].ratio < winner.ratio);
-        let why = if smaller { "the smallest size" } else { "size, then fewer cores" };
+        let why = match self.budget.goal {
+            Goal::Size => "speed",
+            Goal::Speed | Goal::Balance if smaller => "the smallest size",
+            Goal::Speed | Goal::Balance => "size, then fewer cores",
+        };
         Some(format!("A tie within what was measured, decided by {why}, with: {named}{more}."))
     }
 
     fn memory_bound(&self) -> Option<String> {
-        let delivered = self.winner().map_or(0.0, |row| row.delivered.median);
+        let score = |row: &Row| self.budget.goal.score(row);
         let excluded = self.rows.iter().filter(|row| row.bound == Bound::Memory);
-        let best = excluded.max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median))?;
-        let why = best.excluded.filter(|_| best.delivered.median > delivered)?;
+        let best = excluded.max_by(|a, b| score(a).total_cmp(&score(b)))?;
+        let why = best.excluded.filter(|_| score(best) > self.winner().map_or(0.0, score))?;
         Some(format!(
-            "Memory is the limit: {} would deliver {}, but {why}.",
+            "Memory is the limit: {}, {}, would deliver {}, but {why}.",
             best.measurement.settings,
+            smaller(best.ratio),
             rate(best.delivered.median)
         ))
     }
@@ -183,12 +202,13 @@ impl Plan {
         ))
     }
 
-    /// The pipe in words: `nvme-4.0 (7 GB/s)`, or its rate alone.
+    /// The pipe in words: `nvme-4.0 (7 GB/s)`, `your drive (1.2 GB/s)`, or its rate alone.
     fn pipe_name(&self) -> String {
-        let known = crate::pipe::PRESETS.iter().any(|preset| preset.0 == self.pipe.name);
-        match known {
-            true => format!("{} ({})", self.pipe.name, rate(self.pipe.rate)),
-            false => format!("your pipe of {}", rate(self.pipe.rate)),
+        let (name, rate) = (&self.pipe.name, rate(self.pipe.rate));
+        match crate::pipe::PRESETS.iter().any(|preset| preset.0 == name) {
+            true => format!("{name} ({rate})"),
+            false if name == DRIVE => format!("your drive ({rate})"),
+            false => format!("your pipe of {rate}"),
         }
     }
 }

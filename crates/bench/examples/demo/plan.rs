@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use linerate_bench::harness::provenance;
 use linerate_candidates::{Options, Shape, environment, measure};
 use linerate_plan::report::{self, Context};
-use linerate_plan::{Budget, Pipe, plan};
+use linerate_plan::{Budget, Goal, Pipe, plan};
 
 const DATA: &str = "crates/bench/corpus";
 /// A drive that delivers less than two cores decode, so that both the pipe and the cores matter.
@@ -19,7 +19,8 @@ pub(super) fn run() -> Result<String, String> {
     let options = Options { seconds: SECONDS, ..Options::default() };
     let measured = measure(Shape::Files, &[PathBuf::from(DATA)], &options, &|_| {})?;
     let pipe = Pipe::parse(PIPE).map_err(|e| e.to_string())?;
-    let budget = Budget { cores: options.threads, memory_per_stream: None, min_ratio: None };
+    let budget =
+        Budget { cores: options.threads, memory_per_stream: None, min_ratio: None, goal: Goal::default() };
     let plan = plan(&measured.measurements, &pipe, &budget);
 
     let run = provenance::run();

@@ -25,5 +25,5 @@ pub(crate) mod summary;
 pub(crate) mod threads;
 pub(crate) mod verbosity;
 pub(crate) mod wait;
-mod walk;
+pub(crate) mod walk;
 pub(crate) mod write_behind;

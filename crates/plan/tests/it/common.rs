@@ -1,6 +1,6 @@
 //! Short constructors of candidates, pipes and budgets.
 
-use linerate_plan::{Budget, Direction, Measurement, Memory, Pipe, Scaling, Speed};
+use linerate_plan::{Budget, Direction, Goal, Measurement, Memory, Pipe, Scaling, Speed};
 
 /// A speed whose rounds are within 1 %.
 pub(crate) fn speed(median: f64) -> Speed {
@@ -30,6 +30,7 @@ pub(crate) fn pipe(rate: f64) -> Pipe {
     Pipe { name: format!("{rate}B/s"), rate, direction: Direction::Read }
 }
 
+/// A budget whose plans deliver most.
 pub(crate) fn budget(cores: usize) -> Budget {
-    Budget { cores, memory_per_stream: None, min_ratio: None }
+    Budget { cores, memory_per_stream: None, min_ratio: None, goal: Goal::Speed }
 }

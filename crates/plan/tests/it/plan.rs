@@ -1,6 +1,6 @@
 //! Which candidate wins, which are excluded, and the sentences about it.
 
-use linerate_plan::{Bound, Budget, Direction, Exclusion, Measurement, Pipe, Plan, Read, Speed, plan};
+use linerate_plan::{Bound, Budget, Direction, Exclusion, Goal, Measurement, Pipe, Plan, Read, Speed, plan};
 
 use crate::common::{budget, candidate, pipe, speed};
 
@@ -66,18 +66,18 @@ fn best_coded_is_the_winner_or_the_best_beside_storing_plainly() {
 fn decoder_below_the_pipe_loses_to_storing_plainly() {
     let plan = plan(&[candidate("zstd 19", 4.0, 100e6)], &pipe(7e9), &budget(2));
     assert!(plan.winner().unwrap().plain);
-    assert_eq!(plan.command(), None);
     assert_eq!(
         plan.sentence(),
-        "Store it plainly: your pipe of 7 GB/s delivers 7 GB/s by itself, and zstd 19 only 200 MB/s on your 2 cores; \
-         with about 280 cores it would saturate."
+        "Store it plainly: your pipe of 7 GB/s delivers 7 GB/s by itself, and zstd 19 200 MB/s on your 2 cores; with \
+         about 280 cores it would saturate. It would save 75 % of the space all the same:"
     );
+    assert_eq!(plan.command().as_deref(), Some("linerate nx pack 'zstd 19'"));
 }
 
 #[test]
 fn data_that_does_not_compress_is_stored_plainly() {
     let plan = plan(&[candidate("zstd 3", 1.001, 9e9)], &pipe(500e6), &budget(2));
-    assert!(plan.winner().unwrap().plain);
+    assert!(plan.winner().unwrap().plain && plan.command().is_none());
     assert!(
         plan.sentence().ends_with("and the data does not compress (zstd 3: 1.00x)."),
         "{}",
@@ -165,9 +165,50 @@ fn copy_that_is_fastest_does_not_hide_that_the_data_compresses() {
     let plan = plan(&[copy, candidate("zstd 3", 4.0, 1e9)], &pipe(7e9), &budget(2));
     assert_eq!(
         plan.sentence(),
-        "Store it plainly: your pipe of 7 GB/s delivers 7 GB/s by itself, and zstd 3 only 2 GB/s on your 2 cores; with \
-         about 28 cores it would saturate."
+        "Store it plainly: your pipe of 7 GB/s delivers 7 GB/s by itself, and zstd 3 2 GB/s on your 2 cores; with about \
+         28 cores it would saturate. It would save 75 % of the space all the same:"
     );
+    assert_eq!((plan.alternative, &plan.to_json()["alternative"]), (Some(2), &2.into()));
+}
+
+#[test]
+fn goal_decides_between_speed_size_and_their_product() {
+    // On one core they deliver 1.5, 2.4 and 0.3 GB/s through 1.2 GB/s; stored plainly it is 1.2.
+    let rows =
+        [candidate("lz4", 1.25, 9e9), candidate("zstd 3", 2.0, 2.4e9), candidate("zstd 19", 4.0, 0.3e9)];
+    let with = |goal| plan(&rows, &pipe(1.2e9), &Budget { goal, ..budget(1) });
+    assert_eq!(Goal::ALL.map(|goal| winner(&with(goal)).to_owned()), ["zstd 3", "zstd 19", "zstd 3"]);
+
+    // At 2.4 GB/s storing plainly is as fast as anything, but half the size is worth more than the speed.
+    let with = |goal| plan(&rows, &pipe(4e9), &Budget { goal, ..budget(1) });
+    assert_eq!(Goal::ALL.map(|goal| winner(&with(goal)).to_owned()), ["lz4", "zstd 19", "lz4"]);
+    let with = |goal| plan(&rows[1..], &pipe(4e9), &Budget { goal, ..budget(1) });
+    let winners = Goal::ALL.map(|goal| winner(&with(goal)).to_owned());
+    assert_eq!(winners, ["stored plainly", "zstd 19", "zstd 3"]);
+    assert_eq!(with(Goal::Size).to_json()["budget"]["goal"], "size");
+}
+
+#[test]
+fn sizes_within_a_hundredth_are_told_apart_by_speed_if_size_is_the_goal() {
+    let rows = [candidate("slow", 3.0, 100e6), candidate("fast", 2.98, 900e6), candidate("large", 2.9, 2e9)];
+    let found = plan(&rows, &pipe(1e9), &Budget { goal: Goal::Size, ..budget(1) });
+    assert_eq!((winner(&found), &*found.ties), ("fast", &[1][..]));
+    let notes = found.notes().join(" ");
+    assert!(notes.contains("decided by speed, with: slow"), "{notes}");
+}
+
+#[test]
+fn slow_encoding_is_said_where_the_pipe_waits_for_decoding() {
+    let slow = Measurement {
+        encode: Some(speed(5e6)),
+        encode_scaling: Vec::new(),
+        ..candidate("zstd 19", 4.0, 9e9)
+    };
+    let read = plan(std::slice::from_ref(&slow), &pipe(500e6), &budget(1));
+    assert!(read.sentence().ends_with("; encoding takes 3.3 min for each GB."), "{}", read.sentence());
+    let write = Pipe { direction: Direction::Write, ..pipe(1e6) };
+    let write = plan(&[slow], &write, &budget(1));
+    assert!(!write.sentence().contains("min"), "{}", write.sentence());
 }
 
 #[test]
@@ -245,8 +286,8 @@ fn candidate_above_the_memory_limit_is_named_if_it_would_deliver_more() {
     assert_eq!(
         found.notes(),
         [
-            "Memory is the limit: zstd 19 would deliver 2 GB/s, but takes 128 MiB per stream, above the limit of 64 \
-          MiB."
+            "Memory is the limit: zstd 19, 4.0x smaller, would deliver 2 GB/s, but takes 128 MiB per stream, above the limit \
+          of 64 MiB."
         ]
     );
 }
@@ -301,7 +342,7 @@ fn json_has_every_documented_key() {
         .collect();
     for key in &keys {
         assert!(
-            !json[key].is_null() || json["candidates"][1].get(key).is_some(),
+            json.get(key).is_some() || json["candidates"][1].get(key).is_some(),
             "{key} is documented, but not there"
         );
     }

@@ -1,6 +1,6 @@
 //! Properties of every plan, tested with random candidates.
 
-use linerate_plan::{Measurement, Memory, Pipe, Scaling, Speed, plan};
+use linerate_plan::{Budget, Goal, Measurement, Memory, Pipe, Scaling, Speed, plan};
 use proptest::prelude::*;
 
 use crate::common::{budget, candidate, pipe};
@@ -71,6 +71,10 @@ fn again(rows: &[Measurement], factors: &[f64]) -> Vec<Measurement> {
     rows
 }
 
+fn goals() -> impl Strategy<Value = Goal> {
+    prop::sample::select(Goal::ALL.to_vec())
+}
+
 fn noise() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec(1.0 - NOISE..1.0 + NOISE, 1..40)
 }
@@ -122,14 +126,21 @@ proptest! {
 
     #[test]
     fn winner_is_usable_and_nearly_the_best(
-        rows in candidates(), direction in directions(), rate in 1e3..1e11_f64, cores in 1..80_usize,
+        rows in candidates(), direction in directions(), rate in 1e3..1e11_f64, cores in 1..80_usize, goal in goals(),
     ) {
-        let plan = plan(&rows, &Pipe { direction, ..pipe(rate) }, &budget(cores));
+        let plan = plan(&rows, &Pipe { direction, ..pipe(rate) }, &Budget { goal, ..budget(cores) });
         let winner = plan.winner().expect("storing plainly is always usable without a minimum ratio");
         prop_assert!(winner.excluded.is_none());
+        let score = |row: &linerate_plan::Row| match goal {
+            Goal::Speed => row.delivered.median,
+            Goal::Size => row.ratio,
+            Goal::Balance => row.delivered.median * row.ratio,
+        };
         for row in plan.rows.iter().filter(|row| row.excluded.is_none()) {
-            prop_assert!(winner.delivered.median >= row.delivered.median * (1.0 - linerate_plan::TIE) * (1.0 - 1e-9));
+            prop_assert!(score(winner) >= score(row) * (1.0 - linerate_plan::TIE) * (1.0 - 1e-9));
         }
+        let alternative = plan.alternative.map(|i| &plan.rows[i]);
+        prop_assert!(alternative.is_none_or(|row| winner.plain && !row.plain && row.ratio > 1.0));
         prop_assert!(plan.ties.iter().all(|i| Some(*i) != plan.winner && plan.rows[*i].excluded.is_none()));
     }
 

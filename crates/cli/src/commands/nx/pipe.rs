@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use linerate_candidates::Shape;
-use linerate_plan::{Budget, Pipe, Plan};
+use linerate_plan::{Budget, Goal, Pipe, Plan};
 
 use super::coding::CodingArgs;
 use super::pack::PackArgs;
@@ -57,7 +57,8 @@ impl PipeArgs {
         filters: bool,
         reporter: &Reporter,
     ) -> Result<Choice, CliError> {
-        let budget = Budget { cores: self.cores, memory_per_stream: None, min_ratio: None };
+        let budget =
+            Budget { cores: self.cores, memory_per_stream: None, min_ratio: None, goal: Goal::Speed };
         let (measured, mut plan) =
             choose(Shape::Files, sources, pipe.clone(), budget, self.seconds, reporter)?;
         if !filters {

@@ -2,6 +2,7 @@
 //! busy.
 
 mod choose;
+mod folder;
 pub(crate) mod page;
 mod recognise;
 mod table;
@@ -12,8 +13,9 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ValueEnum, ValueHint};
 use linerate_candidates::{Measured, Shape};
+use linerate_plan::pipe::DRIVE;
 use linerate_plan::units::time;
-use linerate_plan::{Budget, Direction, Pipe, Plan};
+use linerate_plan::{Budget, Direction, Goal, Pipe, Plan};
 
 pub(crate) use self::choose::choose;
 use self::page::Page;
@@ -27,15 +29,15 @@ use crate::ui::{exit_code, inputs};
 
 const NOTES: &str = "\
 Examples:
-  linerate plan mods                         settings that load this folder fastest from an NVMe drive
+  linerate plan mods                         settings that suit this folder and the drive that it is on
   linerate plan --pipe 1GbE --direction write --cores 4 access.log
   linerate plan --pipe 120MB/s --min-ratio 3 run7.npy
   linerate plan --seconds 60 --report plan.html --json mods
 
 Pipes:
-  A pipe is sata, nvme-3.0, nvme-4.0, nvme-5.0, 1GbE, 10GbE, 25GbE, 100GbE, or a rate such as 2.5GB/s
-  or 800Mbit/s. It carries compressed data: with a ratio of 2 it delivers twice its rate, if decoding
-  keeps up.
+  A pipe is drive (the one that DATA is on, measured for a second), sata, nvme-3.0, nvme-4.0, nvme-5.0,
+  1GbE, 10GbE, 25GbE, 100GbE, or a rate such as 2.5GB/s or 800Mbit/s. It carries compressed data: with a
+  ratio of 2 it delivers twice its rate, if decoding keeps up.
 
 Shapes:
   files      a folder, or several files: Nx archives by level, block size and preset
@@ -49,6 +51,9 @@ Shapes:
 A sample of the data is measured on this machine for about --seconds. Nothing is kept except the report.
 The cost of writing is measured with a file of 32 MiB that has no name.";
 
+/// Pipe that stands for a drive that cannot be measured.
+const ASSUMED: &str = "nvme-4.0";
+
 /// Work of fewer seconds takes little longer than starting a program.
 const SHORT: f64 = 0.2;
 
@@ -56,8 +61,12 @@ const SHORT: f64 = 0.2;
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
 pub(crate) struct Args {
     /// Drive or network that carries the compressed data: a name, or a rate such as 2.5GB/s
-    #[arg(long, value_name = "PIPE", default_value = "nvme-4.0", value_parser = parse_pipe)]
-    pipe: Pipe,
+    #[arg(long, value_name = "PIPE", default_value = DRIVE, value_parser = parse_pipe_or_drive)]
+    pipe: PipeArg,
+
+    /// What to choose for: content per second, size, or the product of speed and ratio
+    #[arg(long, value_enum, value_name = "GOAL", default_value = "balance")]
+    goal: GoalName,
 
     /// Direction in which the pipe is used
     #[arg(long, value_enum, value_name = "DIRECTION", default_value = "read")]
@@ -105,6 +114,23 @@ enum DirectionName {
     Both,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum GoalName {
+    /// The most content per second through the pipe
+    Speed,
+    /// The smallest size
+    Size,
+    /// The largest product of speed and ratio: half the size is worth as much as twice the speed
+    Balance,
+}
+
+/// The drive of the data, or a pipe that was given.
+#[derive(Clone, Debug)]
+enum PipeArg {
+    Drive,
+    Given(Pipe),
+}
+
 /// The names of all shapes.
 fn shape_parser() -> impl TypedValueParser<Value = Shape> {
     let of_name = |name: String| Shape::ALL.into_iter().find(|shape| shape.name() == name);
@@ -114,6 +140,13 @@ fn shape_parser() -> impl TypedValueParser<Value = Shape> {
 
 pub(crate) fn parse_pipe(text: &str) -> Result<Pipe, String> {
     Pipe::parse(text).map_err(|e| e.to_string())
+}
+
+fn parse_pipe_or_drive(text: &str) -> Result<PipeArg, String> {
+    match text {
+        DRIVE => Ok(PipeArg::Drive),
+        _ => parse_pipe(text).map(PipeArg::Given),
+    }
 }
 
 pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
@@ -137,7 +170,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 
 fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(first, "plan");
-    let (shape, notes) = match args.shape {
+    let (shape, mut notes) = match args.shape {
         Some(shape) => (shape, Vec::new()),
         None => recognise(&args.data)?,
     };
@@ -148,9 +181,17 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
         DirectionName::Write => Direction::Write,
         DirectionName::Both => Direction::Both,
     };
-    let pipe = Pipe { direction, ..args.pipe.clone() };
-    let budget =
-        Budget { cores: args.cores, memory_per_stream: args.memory_per_stream, min_ratio: args.min_ratio };
+    let pipe = match &args.pipe {
+        PipeArg::Given(pipe) => Pipe { direction, ..pipe.clone() },
+        PipeArg::Drive => drive(shape, &args.data, direction, args.seconds, &mut notes)?,
+    };
+    let goal = match args.goal {
+        GoalName::Speed => Goal::Speed,
+        GoalName::Size => Goal::Size,
+        GoalName::Balance => Goal::Balance,
+    };
+    let Args { cores, memory_per_stream, min_ratio, .. } = *args;
+    let budget = Budget { cores, memory_per_stream, min_ratio, goal };
     let (measured, plan) = choose(shape, &args.data, pipe, budget, args.seconds, reporter)?;
     let notes: Vec<String> = notes
         .into_iter()
@@ -167,6 +208,27 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
     Ok(summary)
 }
 
+/// Measures the drive that the data is on. If that fails, assumes one and adds a note.
+fn drive(
+    shape: Shape,
+    data: &[PathBuf],
+    direction: Direction,
+    seconds: f64,
+    notes: &mut Vec<String>,
+) -> Result<Pipe, CliError> {
+    let output = linerate_candidates::output_folder(shape, data);
+    match linerate_candidates::drive::rate(data, output, direction, seconds) {
+        Ok(rate) => Ok(Pipe { name: DRIVE.into(), rate, direction }),
+        Err(why) => {
+            notes.push(format!(
+                "The drive was not measured ({why}): {ASSUMED} is assumed; --pipe says what it is."
+            ));
+            let assumed = Pipe::parse(ASSUMED).map_err(|e| CliError::Refused(e.to_string()))?;
+            Ok(Pipe { direction, ..assumed })
+        }
+    }
+}
+
 /// A remark if processing all of the data takes so little time that starting a program matters.
 fn short_run(plan: &Plan, bytes: u64) -> Option<String> {
     let seconds = bytes as f64 / plan.winner()?.speed?.median;
@@ -181,7 +243,7 @@ fn short_run(plan: &Plan, bytes: u64) -> Option<String> {
 
 /// A remark about the cost of writing decoded content, for a command that writes it.
 fn writing(plan: &Plan, seconds: f64) -> Option<String> {
-    let decodes = plan.pipe.direction != Direction::Write && !plan.winner()?.plain;
+    let decodes = plan.pipe.direction != Direction::Write && plan.command().is_some();
     (decodes && seconds > 0.0).then(|| {
         format!(
             "Decoding was measured into memory. Writing the content to files here takes {} more of one \

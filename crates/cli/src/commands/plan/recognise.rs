@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use linerate_candidates::arrays::Container;
 use linerate_candidates::{Shape, messages, sst};
 
+use super::folder;
 use crate::ui::error::CliError;
 
 /// Number of bytes at the start of a file that are examined.
@@ -34,13 +35,15 @@ pub(super) fn recognise(paths: &[PathBuf]) -> Result<(Shape, Vec<String>), CliEr
     let first = shapes.first().copied().flatten();
     Ok(match (first, paths) {
         // Several files have one shape, or are a set of files.
-        (Some(shape), _) if shapes.iter().all(|found| *found == Some(shape)) => (shape, Vec::new()),
+        (Some(shape), _) if shape != Shape::Files && shapes.iter().all(|found| *found == Some(shape)) => {
+            (shape, Vec::new())
+        }
         (None, [_]) => {
             let note =
                 "The content has no known structure and is measured as bytes; --shape names its shape.";
             (Shape::Bytes, vec![note.into()])
         }
-        _ => (Shape::Files, Vec::new()),
+        _ => folder::recognise(paths),
     })
 }
 
@@ -49,16 +52,35 @@ fn of_path(path: &Path) -> std::io::Result<Option<Shape>> {
     if std::fs::metadata(path)?.is_dir() {
         return Ok(Some(Shape::Files));
     }
-    let mut file = File::open(path)?;
-    let mut head = Vec::new();
-    file.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
-    let len = file.metadata()?.len();
-    let mut tail = [0; 8];
-    if len >= 8 {
-        file.seek(SeekFrom::Start(len - 8))?;
-        file.read_exact(&mut tail)?;
+    Ok(of_ends(&Ends::read(path, HEAD)?))
+}
+
+/// The first bytes of a file and the last.
+pub(super) struct Ends {
+    pub(super) head: Vec<u8>,
+    tail: [u8; 8],
+    len: u64,
+}
+
+impl Ends {
+    /// Reads at most `most` bytes at the start, and the last eight.
+    pub(super) fn read(path: &Path, most: usize) -> std::io::Result<Ends> {
+        let mut file = File::open(path)?;
+        let mut head = Vec::new();
+        file.by_ref().take(most as u64).read_to_end(&mut head)?;
+        let len = file.metadata()?.len();
+        let mut tail = [0; 8];
+        if len >= 8 {
+            file.seek(SeekFrom::Start(len - 8))?;
+            file.read_exact(&mut tail)?;
+        }
+        Ok(Ends { head, tail, len })
     }
-    Ok(of_content(&head, tail, len))
+}
+
+/// The shape of a file with these ends; `None` without a known structure.
+pub(super) fn of_ends(ends: &Ends) -> Option<Shape> {
+    of_content(&ends.head, ends.tail, ends.len)
 }
 
 /// The shape of a file of `len` bytes with these first bytes and last eight.

@@ -11,7 +11,7 @@ use super::array_args::{element_type, partial_shape};
 use super::chunk_args::ChunkArgs;
 use super::operand::{Operand, Sink};
 use super::work_args::{TargetArgs, WorkArgs};
-use super::{check_target, names, parameters, process_each, usage_error};
+use super::{check_target, names, parameters, process_each, usage_error, writes_stdout};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::progress::{Label, Progress, Show};
 use crate::ui::summary::RunSummary;
@@ -58,16 +58,18 @@ pub(super) struct DecodeArgs {
 
 pub(super) fn run(args: &DecodeArgs) -> ExitCode {
     match check(args) {
-        Ok(()) => process_each(&args.work.files, &args.work.verbosity, Some(&args.target), |operand| {
-            process(args, operand)
-        }),
+        Ok(()) => {
+            let to_stdout = writes_stdout(&args.work.files, &args.target);
+            let operands = args.work.operands(&names::ENCODED);
+            process_each(operands, &args.work.verbosity, to_stdout, |operand| process(args, operand))
+        }
         Err(message) => usage_error(message),
     }
 }
 
 /// Checks that clap cannot express.
 fn check(args: &DecodeArgs) -> Result<(), &'static str> {
-    check_target(&args.work.files, &args.target)?;
+    check_target(&args.work, &args.target)?;
     match args.dtype {
         Some(_) if args.chunk.params().is_none() => {
             Err("--dtype is for v1 chunks; a v2 file states the type of its samples")

@@ -14,7 +14,7 @@ use super::array_args::ArrayArgs;
 use super::chunk_args::{check_filter, filter, known_rice_parameter, segment};
 use super::operand::{Operand, Sink};
 use super::work_args::{TargetArgs, WorkArgs};
-use super::{check_target, names, parameters, process_each, reads_stdin, usage_error};
+use super::{check_target, names, parameters, process_each, reads_stdin, usage_error, writes_stdout};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
 use crate::ui::progress::{Label, Progress, Show};
@@ -24,6 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   linerate rice encode run7.npy                        make run7.rice
   linerate rice encode take1.wav                       make take1.wav.rice, headers included
+  linerate rice encode -r takes                        encode every .npy and .wav file below takes
   linerate rice encode -p4 --verify big.npy            use 4 threads, decode and compare each piece
   linerate rice encode --dtype i16 --shape -1,7000 a.raw
   daq | linerate rice encode --dtype u16 -o run8.rice  encode a pipe until it ends
@@ -114,16 +115,18 @@ fn rice_parameter(text: &str) -> Result<RiceParameter, String> {
 
 pub(super) fn run(args: &EncodeArgs) -> ExitCode {
     match check(args) {
-        Ok(()) => process_each(&args.work.files, &args.work.verbosity, Some(&args.target), |operand| {
-            process(args, operand)
-        }),
+        Ok(()) => {
+            let to_stdout = writes_stdout(&args.work.files, &args.target);
+            let operands = args.work.operands(&names::TO_ENCODE);
+            process_each(operands, &args.work.verbosity, to_stdout, |operand| process(args, operand))
+        }
         Err(message) => usage_error(message),
     }
 }
 
 /// Checks that clap cannot express.
 fn check(args: &EncodeArgs) -> Result<(), &'static str> {
-    check_target(&args.work.files, &args.target)?;
+    check_target(&args.work, &args.target)?;
     let v1 = args.version.v1;
     args.filter.as_ref().map_or(Ok(()), check_filter)?;
     if v1 && matches!(args.raw.dtype, Some(ElementType::I32 | ElementType::U32)) {

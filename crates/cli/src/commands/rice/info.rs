@@ -37,7 +37,11 @@ pub(super) struct InfoArgs {
 }
 
 pub(super) fn run(args: &InfoArgs) -> ExitCode {
-    process_each(&args.files, &args.verbosity, None, |operand| process(args, operand))
+    let operands = match args.files.as_slice() {
+        [] => vec![Ok(Operand::Stdin)],
+        files => files.iter().map(|path| Ok(Operand::of(path))).collect(),
+    };
+    process_each(operands, &args.verbosity, false, |operand| process(args, operand))
 }
 
 fn process(args: &InfoArgs, operand: &Operand) -> Result<RunSummary, CliError> {

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use self::operand::Operand;
-use self::work_args::TargetArgs;
+use self::work_args::{TargetArgs, WorkArgs};
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
 use crate::ui::printer::to_stderr;
@@ -30,6 +30,7 @@ use crate::ui::verbosity::VerbosityArgs;
 const NOTES: &str = "\
 Examples:
   linerate rice encode run7.npy              make run7.rice
+  linerate rice encode -r takes              make takes/*.wav.rice, and those of folders below
   linerate rice decode run7.rice             make run7.npy
   linerate rice verify *.rice                checksums, without an original
 
@@ -90,15 +91,8 @@ fn usage_error(message: &str) -> ExitCode {
     ExitCode::from(exit_code::USAGE)
 }
 
-fn operands(files: &[PathBuf]) -> Vec<Operand> {
-    match files {
-        [] => vec![Operand::Stdin],
-        files => files.iter().map(|path| Operand::of(path)).collect(),
-    }
-}
-
 fn reads_stdin(files: &[PathBuf]) -> bool {
-    operands(files).iter().any(|operand| operand.path().is_none())
+    files.is_empty() || files.iter().any(|path| Operand::of(path).path().is_none())
 }
 
 /// Whether any output goes to standard output.
@@ -107,8 +101,9 @@ fn writes_stdout(files: &[PathBuf], target: &TargetArgs) -> bool {
 }
 
 /// Refuses a target that cannot take the output of these files.
-fn check_target(files: &[PathBuf], target: &TargetArgs) -> Result<(), &'static str> {
-    if target.output.is_some() && files.len() > 1 {
+fn check_target(work: &WorkArgs, target: &TargetArgs) -> Result<(), &'static str> {
+    let files = &work.files;
+    if target.output.is_some() && (files.len() > 1 || work.recursive) {
         return Err("-o takes a single input file");
     }
     if !target.force && writes_stdout(files, target) && stdout().is_terminal() {
@@ -122,16 +117,17 @@ fn check_target(files: &[PathBuf], target: &TargetArgs) -> Result<(), &'static s
 
 /// Processes operands in order, and reports each.
 fn process_each(
-    files: &[PathBuf],
+    operands: Vec<Result<Operand, (String, CliError)>>,
     verbosity: &VerbosityArgs,
-    target: Option<&TargetArgs>,
+    stdout_is_data: bool,
     mut process: impl FnMut(&Operand) -> Result<RunSummary, CliError>,
 ) -> ExitCode {
-    let stdout_is_data = target.is_some_and(|target| writes_stdout(files, target));
     let mut reporter = Reporter::new(verbosity, stdout_is_data);
-    for operand in operands(files) {
-        let result = process(&operand);
-        reporter.report(&operand.name(), result);
+    for operand in operands {
+        match operand {
+            Ok(operand) => reporter.report(&operand.name(), process(&operand)),
+            Err((folder, error)) => reporter.report(&folder, Err(error)),
+        }
     }
     reporter.code()
 }

@@ -10,6 +10,10 @@ pub(super) const STREAMS: &str = "rice";
 
 const NPY: &str = "npy";
 
+/// Suffixes of files that are encoded, and of encoded ones, below folders.
+pub(super) const TO_ENCODE: [&str; 2] = [NPY, "wav"];
+pub(super) const ENCODED: [&str; 2] = [CHUNK, STREAMS];
+
 /// The name of an encoded array: `a.npy` becomes `a.drc`, `a.raw` becomes `a.raw.drc`.
 pub(super) fn encoded(path: &Path, suffix: &str) -> PathBuf {
     match has_suffix(path, &[NPY]) {
@@ -29,7 +33,7 @@ pub(super) enum Decoded {
 /// The name of a decoded file: `a.drc` becomes `a.npy`. Raw samples and a WAV file only lose the
 /// suffix, or get `.raw` or `.wav` if no other suffix remains.
 pub(super) fn decoded(path: &Path, decoded: Decoded) -> PathBuf {
-    let stem = if has_suffix(path, &[CHUNK, STREAMS]) { path.with_extension("") } else { path.to_owned() };
+    let stem = if has_suffix(path, &ENCODED) { path.with_extension("") } else { path.to_owned() };
     match (decoded, stem.extension().is_some() && stem != path) {
         (Decoded::Npy, _) => appended(&stem, NPY),
         (_, true) => stem,
@@ -38,7 +42,8 @@ pub(super) fn decoded(path: &Path, decoded: Decoded) -> PathBuf {
     }
 }
 
-fn has_suffix(path: &Path, suffixes: &[&str]) -> bool {
+/// Whether the name ends in a dot and one of these, in any case.
+pub(super) fn has_suffix(path: &Path, suffixes: &[&str]) -> bool {
     let suffix = path.extension().and_then(|s| s.to_str());
     suffix.is_some_and(|s| suffixes.iter().any(|known| s.eq_ignore_ascii_case(known)))
 }

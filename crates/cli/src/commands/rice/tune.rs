@@ -13,7 +13,7 @@ use super::array_args::ArrayArgs;
 use super::chunk_args::{check_filter, filter, segment};
 use super::operand::Operand;
 use super::work_args::WorkArgs;
-use super::{parameters, process_each, usage_error};
+use super::{names, parameters, process_each, usage_error};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
 use crate::ui::summary::RunSummary;
@@ -46,7 +46,8 @@ pub(super) struct TuneArgs {
 pub(super) fn run(args: &TuneArgs) -> ExitCode {
     match check_filter(&args.filter) {
         Ok(()) => {
-            process_each(&args.work.files, &args.work.verbosity, None, |operand| process(args, operand))
+            let operands = args.work.operands(&names::TO_ENCODE);
+            process_each(operands, &args.work.verbosity, false, |operand| process(args, operand))
         }
         Err(message) => usage_error(message),
     }

@@ -13,7 +13,7 @@ use super::array_args::{ArrayArgs, element_type};
 use super::chunk_args::ChunkArgs;
 use super::operand::Operand;
 use super::work_args::WorkArgs;
-use super::{parameters, process_each, reads_stdin, usage_error};
+use super::{names, parameters, process_each, reads_stdin, usage_error};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
 use crate::ui::progress::{Label, Progress, Show};
@@ -48,7 +48,10 @@ pub(super) fn run(args: &VerifyArgs) -> ExitCode {
     let against_stdin = args.against.as_deref().is_some_and(|path| Operand::of(path).path().is_none());
     match against_stdin && reads_stdin(&args.work.files) {
         true => usage_error("standard input cannot be both the file and the original"),
-        false => process_each(&args.work.files, &args.work.verbosity, None, |operand| process(args, operand)),
+        false => {
+            let operands = args.work.operands(&names::ENCODED);
+            process_each(operands, &args.work.verbosity, false, |operand| process(args, operand))
+        }
     }
 }
 

@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::ValueHint;
 use linerate_rice::Options;
 
+use super::names;
+use super::operand::Operand;
+use crate::ui::error::CliError;
 use crate::ui::output_args;
 use crate::ui::threads::ThreadArgs;
 use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::walk;
 
 /// Where output goes.
 #[derive(clap::Args, Debug)]
@@ -38,12 +42,43 @@ pub(super) struct WorkArgs {
     #[command(flatten)]
     pub(super) verbosity: VerbosityArgs,
 
+    /// Also process the files below folders: .npy and .wav files to encode, else .rice and .drc files
+    #[arg(short, long)]
+    pub(super) recursive: bool,
+
     /// Files to process; without any, or for `-`, standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
 }
 
 impl WorkArgs {
+    /// The operands, where folders stand for the files below them that have one of these suffixes.
+    pub(super) fn operands(&self, suffixes: &[&str]) -> Vec<Result<Operand, (String, CliError)>> {
+        let is_folder = |path: &&PathBuf| self.recursive && path.is_dir();
+        let below = |folder: &PathBuf| -> Vec<_> {
+            let files = walk::files_below(folder).filter(|found| match found {
+                Ok(path) => names::has_suffix(path, suffixes),
+                Err(_) => true,
+            });
+            let operand = |found: walk::Found| match found {
+                Ok(path) => Ok(Operand::Named(path)),
+                Err((folder, error)) => Err((folder.display().to_string(), error)),
+            };
+            files.map(operand).collect()
+        };
+        let mut operands = Vec::new();
+        for path in &self.files {
+            match is_folder(&path) {
+                true => operands.extend(below(path)),
+                false => operands.push(Ok(Operand::of(path))),
+            }
+        }
+        if self.files.is_empty() {
+            operands.push(Ok(Operand::Stdin));
+        }
+        operands
+    }
+
     pub(super) fn options(&self) -> Options {
         Options::new().threads(self.threads.count())
     }

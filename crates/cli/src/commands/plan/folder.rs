@@ -1,0 +1,196 @@
+//! What the files of a folder are, by their share of the bytes.
+
+use std::path::{Path, PathBuf};
+
+use linerate_candidates::Shape;
+use linerate_candidates::arrays::Container;
+use linerate_candidates::sample::FileSet;
+use linerate_nx::filter;
+
+use super::recognise::{Ends, of_ends};
+
+/// Most files that are looked at: every n-th of more, in the order of extension and name.
+const MOST: usize = 2000;
+/// Bytes at the start of a file that are looked at.
+const HEAD: usize = 4 << 10;
+/// Smallest share that is named.
+const NAMED: f64 = 0.05;
+/// Share of arrays and WAV files from which a folder is one of waveforms.
+const WAVEFORMS: f64 = 0.9;
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Shape(Shape, &'static str),
+    Texture,
+    Compressed,
+    Text,
+    Other,
+}
+
+impl Kind {
+    /// As more than one file.
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Shape(_, name) => name,
+            Kind::Texture => "textures",
+            Kind::Compressed => "files that are compressed already",
+            Kind::Text => "text",
+            Kind::Other => "other files",
+        }
+    }
+
+    fn is_encoded_by_rice(self) -> bool {
+        self.name() == ARRAYS || self.name() == WAV
+    }
+}
+
+const ARRAYS: &str = "NumPy arrays";
+const WAV: &str = "WAV files";
+
+/// First bytes of formats that are compressed.
+const COMPRESSED: [&[u8]; 12] = [
+    b"\x1f\x8b",
+    b"\x28\xb5\x2f\xfd",
+    b"PK\x03\x04",
+    b"\xfd7zXZ",
+    b"7z\xbc\xaf",
+    b"BZh",
+    b"\x04\x22\x4d\x18",
+    b"Rar!",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"OggS",
+    b"ID3",
+];
+
+/// The shape of folders, and sentences about the shares.
+pub(super) fn recognise(paths: &[PathBuf]) -> (Shape, Vec<String>) {
+    // Whatever cannot be read is told by the measurement.
+    let Ok(set) = FileSet::new(paths) else { return (Shape::Files, Vec::new()) };
+    let step = set.files.len().div_ceil(MOST).max(1);
+    let (mut shares, mut all): (Vec<(Kind, u64)>, u64) = (Vec::new(), 0);
+    for file in set.files.iter().step_by(step) {
+        let kind = Ends::read(&file.path, HEAD).map_or(Kind::Other, |ends| kind(&ends));
+        match shares.iter_mut().find(|share| share.0 == kind) {
+            Some(share) => share.1 += file.size,
+            None => shares.push((kind, file.size)),
+        }
+        all += file.size;
+    }
+    shares.sort_by_key(|share| std::cmp::Reverse(share.1));
+    let part = |bytes: u64| bytes as f64 / all.max(1) as f64;
+    let sampled: f64 =
+        shares.iter().filter(|share| share.0.is_encoded_by_rice()).map(|share| part(share.1)).sum();
+    let shape = if sampled >= WAVEFORMS { Shape::Waveforms } else { Shape::Files };
+    let named: Vec<(Kind, f64)> =
+        shares.iter().map(|share| (share.0, part(share.1))).filter(|share| share.1 >= NAMED).collect();
+    (shape, sentences(shape, &named, paths))
+}
+
+fn sentences(shape: Shape, shares: &[(Kind, f64)], paths: &[PathBuf]) -> Vec<String> {
+    let percent = |part: f64| format!("{:.0} %", part * 100.0);
+    let list: Vec<String> =
+        shares.iter().map(|(kind, part)| format!("{} {}", percent(*part), kind.name())).collect();
+    let mut sentences = vec![format!("By bytes: {}.", list.join(", "))];
+    let words = paths.iter().map(|path| path.display().to_string());
+    let quoted = shlex::try_join(words.collect::<Vec<_>>().iter().map(String::as_str)).unwrap_or_default();
+    for (kind, part) in shares {
+        let Kind::Shape(own, name) = kind else { continue };
+        if shape == *own {
+            continue;
+        }
+        let how = match kind.is_encoded_by_rice() {
+            true => format!("`linerate rice encode -r {quoted}` makes them smaller by themselves"),
+            false => "`linerate plan` with these files alone measures what suits them".into(),
+        };
+        sentences.push(format!("{} of the bytes are {name}: {how}.", percent(*part)));
+    }
+    sentences
+}
+
+fn kind(ends: &Ends) -> Kind {
+    let head = ends.head.as_slice();
+    match (of_ends(ends), Container::recognise(head)) {
+        (_, Some(Container::Npy)) => Kind::Shape(Shape::Waveforms, ARRAYS),
+        (_, Some(Container::Wav)) => Kind::Shape(Shape::Waveforms, WAV),
+        (_, Some(Container::Hdf5)) => Kind::Shape(Shape::Waveforms, "HDF5 files"),
+        (Some(Shape::Records), _) => Kind::Shape(Shape::Records, "JSON lines"),
+        (Some(Shape::Messages), _) => Kind::Shape(Shape::Messages, "recordings of messages"),
+        (Some(Shape::Sst), _) => Kind::Shape(Shape::Sst, "SST files"),
+        _ if filter::detect(head).is_some() => Kind::Texture,
+        _ if COMPRESSED.iter().any(|magic| head.starts_with(magic)) => Kind::Compressed,
+        _ if is_text(head) => Kind::Text,
+        _ => Kind::Other,
+    }
+}
+
+/// UTF-8 without control characters of terminals and binary formats.
+fn is_text(head: &[u8]) -> bool {
+    let valid = match std::str::from_utf8(head) {
+        Err(e) if e.error_len().is_none() => e.valid_up_to(),
+        Err(_) => return false,
+        Ok(text) => text.len(),
+    };
+    !head[..valid].iter().any(|byte| matches!(byte, 0..=8 | 14..=26))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(files: &[(&str, Vec<u8>)]) -> (Shape, Vec<String>) {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, content) in files {
+            std::fs::write(folder.path().join(name), content).expect("writable");
+        }
+        let (shape, sentences) = recognise(&[folder.path().to_owned()]);
+        let named = |sentence: String| sentence.replace(&folder.path().display().to_string(), "DATA");
+        (shape, sentences.into_iter().map(named).collect())
+    }
+
+    fn wav(bytes: usize) -> Vec<u8> {
+        let mut wav = b"RIFF\x24\0\0\0WAVEfmt ".to_vec();
+        wav.resize(bytes, 1);
+        wav
+    }
+
+    #[test]
+    fn shares_are_by_bytes_and_waveforms_have_a_command() {
+        let found = of(&[
+            ("a.wav", wav(6100)),
+            ("b.txt", b"words and words ".repeat(125)),
+            ("c.png", [&b"\x89PNG"[..], &[7; 996]].concat()),
+            ("d.bin", vec![0; 900]),
+            ("e.bin", vec![0; 0]),
+        ]);
+        let list =
+            "By bytes: 61 % WAV files, 20 % text, 10 % files that are compressed already, 9 % other files.";
+        let advice = "61 % of the bytes are WAV files: `linerate rice encode -r DATA` makes them smaller by themselves.";
+        assert_eq!(found, (Shape::Files, vec![list.into(), advice.into()]));
+    }
+
+    #[test]
+    fn folder_of_recordings_is_of_waveforms() {
+        let npy = [&b"\x93NUMPY\x01\x00"[..], &[0; 1000]].concat();
+        let (shape, sentences) =
+            of(&[("a.wav", wav(9000)), ("b.npy", npy), ("notes.txt", b"words".to_vec())]);
+        assert_eq!(shape, Shape::Waveforms);
+        assert_eq!(sentences, ["By bytes: 90 % WAV files, 10 % NumPy arrays."]);
+    }
+
+    #[test]
+    fn other_shapes_are_measured_by_a_plan_of_their_own() {
+        let (shape, sentences) = of(&[("a.json", b"{\"a\":1}\n{\"a\":2}\n".repeat(50)), ("b", vec![0; 900])]);
+        assert_eq!(shape, Shape::Files);
+        assert!(
+            sentences[1].starts_with("50 % of the bytes are JSON lines: `linerate plan` with these"),
+            "{sentences:?}"
+        );
+    }
+
+    #[test]
+    fn folder_that_cannot_be_read_is_left_to_the_measurement() {
+        assert_eq!(recognise(&[Path::new("/nowhere").to_owned()]), (Shape::Files, Vec::new()));
+    }
+}
