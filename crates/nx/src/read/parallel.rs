@@ -13,7 +13,7 @@ use crate::error::{FileError, PathError, is_full};
 use crate::format::hash::ContentHasher;
 use crate::read::archive::{Archive, File};
 use crate::read::block_reader::{BlockReader, BufferSizes};
-use crate::read::queue::{Queue, READ_AHEAD, Slice, Task, WorkerState};
+use crate::read::queue::{Queue, Slice, Task, WorkerState};
 
 /// Receives files that are read in parallel, by [`Loader::deliver`](crate::Loader::deliver) or
 /// [`Batch::deliver`](crate::shared::Batch::deliver). Files are numbered by their index in the list that was asked for.
@@ -151,12 +151,11 @@ pub(crate) fn read_files<S: ReadAt>(
     destination: &dyn Destination,
     options: &ReadOptions<'_>,
 ) -> Result<Outcome> {
-    let run = Run::new(archive, files, destination, options.verify)?;
+    let run = Run::new(archive, files, destination, options.verify, options.threads)?;
     let progress = options.on_progress.as_deref().map(|f| f as _);
     let job = Job { archive, files, destination, progress, cached: None, run: &run };
-    let threads = run.threads(archive, options.threads);
-    let mut workers = Vec::with_capacity(threads);
-    for _ in 0..threads {
+    let mut workers = Vec::with_capacity(run.threads);
+    for _ in 0..run.threads {
         workers.push(job.reader()?);
     }
     job.skip_runs();
@@ -176,6 +175,8 @@ pub(crate) fn read_files<S: ReadAt>(
 pub(crate) struct Run {
     queue: Queue,
     sizes: BufferSizes,
+    /// As wanted, but no more than there are blocks, and buffers within the limit of memory.
+    pub(crate) threads: usize,
     verify: bool,
     /// For each run of the queue.
     hashes: Vec<OrderedHash>,
@@ -185,12 +186,13 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// A run that reads `files` into `destination`.
+    /// A run that reads `files` into `destination`, with up to `threads` threads.
     pub(crate) fn new<S: ReadAt>(
         archive: &Archive<S>,
         files: &[File<'_>],
         destination: &dyn Destination,
         verify: bool,
+        threads: usize,
     ) -> Result<Run> {
         let total_bytes = check_limits(archive, files)?;
         // For a remote source, skipped files are left out before anything is read.
@@ -200,23 +202,20 @@ impl Run {
         };
         let (skipped, wanted): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(is_skipped);
         let queue = Queue::new(archive, wanted.iter().map(|&number| (number, files[number])));
-        queue.blocks().take(READ_AHEAD).for_each(|block| read_ahead(archive, block));
+        let sizes = buffer_sizes(archive, queue.blocks());
+        let threads = within_memory(archive, sizes, threads.min(queue.len()));
         let (files_done, total_files) = (skipped.len() as u64, files.len() as u64);
         let done = Progress { files: files_done, total_files, total_bytes, ..Progress::default() };
         Ok(Run {
-            sizes: buffer_sizes(archive, queue.blocks()),
+            sizes,
+            threads,
             verify: verify && archive.has_hashes(),
             hashes: queue.runs().iter().map(|_| OrderedHash::new(archive)).collect(),
             outcome: Mutex::new(Outcome { done, skipped, ..Outcome::default() }),
             stop: AtomicBool::new(false),
             next_empty: AtomicU64::new(0),
-            queue,
+            queue: queue.announced_for(threads),
         })
-    }
-
-    /// The number of threads, of those wanted.
-    pub(crate) fn threads<S: ReadAt>(&self, archive: &Archive<S>, wanted: usize) -> usize {
-        within_memory(archive, self.sizes, wanted.min(self.queue.len()))
     }
 }
 
@@ -309,11 +308,12 @@ impl<'j, S: ReadAt> Job<'j, S> {
     /// Works until no block is left, or the run is stopped.
     pub(crate) fn work(&self, mut blocks: BlockReader<'_, S>) {
         let _guard = StopOnPanic(&self.run.stop);
-        let (mut buffer, mut worker, mut batch) = (Vec::new(), WorkerState::default(), Vec::new());
-        while !self.is_stopped() && self.run.queue.take(&mut worker, &mut batch) {
+        let (mut buffer, mut worker) = (Vec::new(), WorkerState::default());
+        let (mut batch, mut ahead) = (Vec::new(), Vec::new());
+        while !self.is_stopped() && self.run.queue.take(&mut worker, &mut batch, &mut ahead) {
+            ahead.drain(..).for_each(|block| read_ahead(self.archive, block));
             batch.retain_mut(|task| self.is_wanted(task));
             let until = batch.last().map_or(0, |task| task.block);
-            batch.iter().filter_map(|task| task.ahead).for_each(|block| read_ahead(self.archive, block));
             for task in batch.drain(..) {
                 if self.is_stopped() {
                     break;
@@ -692,9 +692,9 @@ mod tests {
     fn memory_limit_bounds_the_number_of_threads() {
         let archive = archive();
         let files: Vec<File<'_>> = archive.files().collect();
-        let run = Run::new(&archive, &files, &Counter::new(usize::MAX), true).unwrap();
-        let fit = |wanted| run.threads(&archive, wanted);
-        assert_eq!((fit(4), fit(0), fit(1_000_000)), (4, 1, run.queue.len()));
+        let run = |wanted| Run::new(&archive, &files, &Counter::new(usize::MAX), true, wanted).unwrap();
+        let fit = |wanted| run(wanted).threads;
+        assert_eq!((fit(4), fit(0), fit(1_000_000)), (4, 1, run(1).queue.len()));
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/over-4-gib.nx");
         let large = Archive::open(FileSource::open(path).unwrap()).unwrap();
         let queue = Queue::new(&large, large.files().enumerate());

@@ -1,5 +1,8 @@
 //! The order in which blocks are decoded, and the files that each of them holds.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
 use linerate_core::lock;
@@ -32,18 +35,25 @@ pub(crate) struct Task<'q> {
     pub(crate) slices: &'q [Slice],
     /// Indices into [`Queue::runs`].
     pub(crate) runs: Vec<u32>,
-    /// The block that is [`READ_AHEAD`] further in the queue.
-    pub(crate) ahead: Option<usize>,
 }
 
-/// Blocks that the source is told of before they are read: enough for a drive to work while all threads decode.
-pub(crate) const READ_AHEAD: usize = 16;
+/// Least bytes that the source is told of before they are read: as many as a drive needs to work while all threads decode, and
+/// enough for blocks that are read fast and decoded slowly, or the other way round.
+const MIN_WINDOW: u64 = 16 << 20;
 
-/// The queue of blocks: first those of chunked files, then all others, largest first.
+/// Most bytes that one thread announces before it goes on to read its own block, or a single block.
+const ANNOUNCED_AT_ONCE: u64 = 4 << 20;
+
+/// The queue of blocks: those of chunked files, in order, and all others, largest first.
+///
+/// Both kinds advance in proportion to their content. One kind may compress much better than the other; one after the other,
+/// a drive would first be waited for and then wait.
 ///
 /// A chunked file is hashed from its start, so its blocks are taken in order. While there are other
 /// blocks, each thread stays with its own chunked file: two threads on one file wait for each other.
 /// If the source coalesces reads, all blocks are in the order of the archive.
+///
+/// The source is told of blocks in the order in which they will probably be taken, up to a window of bytes.
 #[derive(Debug)]
 pub(crate) struct Queue {
     slices: Vec<Slice>,
@@ -53,7 +63,21 @@ pub(crate) struct Queue {
     spans: Vec<Span>,
     /// For each index in `order`, how many blocks from there one read may span. Empty without coalescing.
     coalesced: Vec<u32>,
+    /// For each index in `order`.
+    sizes: Vec<BlockSize>,
+    /// Bytes of content in blocks of spans, and in others.
+    content: [u64; 2],
+    /// Indices into `order`, as threads will take them if they decode equally fast.
+    expected: Vec<u32>,
+    /// Most bytes that are announced and not taken yet.
+    window: u64,
     state: Mutex<QueueState>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct BlockSize {
+    content: u64,
+    compressed: u32,
 }
 
 /// Blocks that are taken in order: those of one run, or of overlapping runs.
@@ -78,19 +102,47 @@ struct ActiveSpan {
     open: Vec<u32>,
 }
 
+/// How far blocks are taken.
 #[derive(Debug, Default)]
-struct QueueState {
+struct Position {
     next_span: usize,
     /// The index in [`Queue::order`] of the next block outside of all spans.
     next_solid: usize,
+    /// Bytes of content in spans begun, and in other blocks taken.
+    begun: [u64; 2],
     /// At most one per thread.
     active: Vec<ActiveSpan>,
+}
+
+/// How far blocks are announced.
+#[derive(Debug, Default)]
+struct Announced {
+    /// The next index in [`Queue::expected`].
+    next: usize,
+    /// Bytes announced and not taken.
+    bytes: u64,
+    /// For each index in [`Queue::order`], whether it was.
+    done: Vec<bool>,
+}
+
+#[derive(Debug, Default)]
+struct QueueState {
+    position: Position,
+    announced: Announced,
 }
 
 /// The state of one thread: the span that it works on.
 #[derive(Debug, Default)]
 pub(crate) struct WorkerState {
     span: Option<usize>,
+}
+
+/// What a thread takes next.
+enum Next {
+    /// Blocks of a span, by its index in [`Position::active`].
+    Active(usize),
+    /// The block at an index of [`Queue::order`], outside of all spans.
+    Solid(usize),
 }
 
 impl Queue {
@@ -122,7 +174,8 @@ impl Queue {
         solid.dedup();
         // `order` is still sorted.
         solid.retain(|block| order.binary_search(block).is_err());
-        solid.sort_by_key(|&block| core::cmp::Reverse(archive.layout().content(block as usize)));
+        // By powers of two: blocks of about the same length are read in the order of the archive.
+        solid.sort_by_key(|&block| Reverse(archive.layout().content(block as usize).checked_ilog2()));
         order.extend(solid);
         let mut coalesced = Vec::new();
         if archive.source().coalesce_limit() > 0 {
@@ -131,9 +184,64 @@ impl Queue {
             spans.retain(|span| span.start < span.end);
             coalesced = coalesced_counts(archive, &order);
         }
+        let size = |&block: &u32| BlockSize {
+            content: archive.layout().content(block as usize),
+            compressed: archive.toc().blocks[block as usize].compressed,
+        };
+        let sizes = order.iter().map(size).collect();
+        Queue::of(slices, runs, (order, spans), coalesced, sizes)
+    }
+
+    fn of(
+        slices: Vec<Slice>,
+        runs: Vec<BlockRun>,
+        (order, spans): (Vec<u32>, Vec<Span>),
+        coalesced: Vec<u32>,
+        sizes: Vec<BlockSize>,
+    ) -> Queue {
         let next_solid = spans.last().map_or(0, |span| span.end);
-        let state = Mutex::new(QueueState { next_solid, ..QueueState::default() });
-        Queue { slices, runs, order, spans, coalesced, state }
+        let (in_spans, others) = sizes.split_at(next_solid);
+        let content = [in_spans, others].map(content_of);
+        let state = Mutex::new(QueueState {
+            position: Position { next_solid, ..Position::default() },
+            announced: Announced { done: vec![false; order.len()], ..Announced::default() },
+        });
+        let (expected, window) = (Vec::new(), 0);
+        Queue { slices, runs, order, spans, coalesced, sizes, content, expected, window, state }
+    }
+
+    /// Has the source told of blocks, as so many threads will take them. Without this, of each when it is taken.
+    pub(crate) fn announced_for(mut self, threads: usize) -> Queue {
+        let largest = self.sizes.iter().map(|size| size.compressed).max().unwrap_or(0);
+        self.window = MIN_WINDOW.max(2 * threads as u64 * u64::from(largest));
+        self.expected = self.expected(threads);
+        self
+    }
+
+    /// The order in which `threads` threads take blocks if each needs the same time for a byte of content.
+    fn expected(&self, threads: usize) -> Vec<u32> {
+        let next_solid = self.spans.last().map_or(0, |span| span.end);
+        let mut position = Position { next_solid, ..Position::default() };
+        let mut workers: Vec<WorkerState> = Vec::new();
+        workers.resize_with(threads, WorkerState::default);
+        // The content that each thread has decoded so far. The one with the least is the next.
+        let mut clocks: BinaryHeap<Reverse<(u64, usize)>> = (0..threads).map(|i| Reverse((0, i))).collect();
+        let mut expected = Vec::with_capacity(self.order.len());
+        while let Some(Reverse((clock, worker))) = clocks.pop() {
+            let at = match self.choose(&mut position, &mut workers[worker]) {
+                None => continue,
+                Some(Next::Solid(at)) => at,
+                Some(Next::Active(active)) => {
+                    let at = position.active[active].next;
+                    position.active[active].next += 1;
+                    self.end_span(&mut position, active);
+                    at
+                }
+            };
+            expected.push(at as u32);
+            clocks.push(Reverse((clock.saturating_add(self.sizes[at].content), worker)));
+        }
+        expected
     }
 
     /// The number of blocks.
@@ -150,49 +258,114 @@ impl Queue {
         &self.runs
     }
 
-    /// Adds the next block for a thread to `batch`, with those to read along. Returns false if there is
-    /// none. The thread must process all of them, in this order: others may wait for them.
-    pub(crate) fn take<'q>(&'q self, worker: &mut WorkerState, batch: &mut Vec<Task<'q>>) -> bool {
+    /// Adds the next block for a thread to `batch`, with those to read along, and to `ahead` the blocks that the source is to
+    /// be told of before. Returns false if there is none. The thread must process all of the batch, in this order: others may
+    /// wait for them.
+    pub(crate) fn take<'q>(
+        &'q self,
+        worker: &mut WorkerState,
+        batch: &mut Vec<Task<'q>>,
+        ahead: &mut Vec<usize>,
+    ) -> bool {
         let mut state = self.state();
-        let own = worker.span.and_then(|span| state.active.iter().position(|active| active.span == span));
-        let at = match own.or_else(|| self.start_span(&mut state)) {
-            Some(at) => at,
-            None => {
-                if state.next_solid < self.order.len() {
-                    state.next_solid += 1;
-                    batch.push(self.task(state.next_solid - 1, Vec::new()));
-                    return true;
+        let QueueState { position, announced } = &mut *state;
+        let taken = match self.choose(position, worker) {
+            None => return false,
+            Some(Next::Solid(at)) => {
+                batch.push(self.task(at, Vec::new()));
+                at..at + 1
+            }
+            Some(Next::Active(at)) => {
+                let active = &mut position.active[at];
+                let (start, end) = (active.next, self.spans[active.span].end);
+                let mut count = self.coalesced.get(start).copied().unwrap_or(1);
+                while count > 0 && active.next < end {
+                    let task = self.advance(active);
+                    // Bounds the memory of a batch where very many files share blocks.
+                    count = if task.runs.len() > MAX_BATCHED_RUNS { 0 } else { count - 1 };
+                    batch.push(task);
                 }
-                // Help with the span that has most blocks left.
-                let left = |active: &ActiveSpan| self.spans[active.span].end - active.next;
-                let longest = (0..state.active.len()).max_by_key(|&i| left(&state.active[i]));
-                let Some(at) = longest else { return false };
-                at
+                let taken = start..active.next;
+                self.end_span(position, at);
+                taken
             }
         };
-        let active = &mut state.active[at];
-        worker.span = Some(active.span);
-        let end = self.spans[active.span].end;
-        let mut count = self.coalesced.get(active.next).copied().unwrap_or(1);
-        while count > 0 && active.next < end {
-            let task = self.advance(active);
-            // Bounds the memory of a batch where very many files share blocks.
-            count = if task.runs.len() > MAX_BATCHED_RUNS { 0 } else { count - 1 };
-            batch.push(task);
-        }
-        if active.next == end {
-            state.active.swap_remove(at);
-        }
+        self.announce(announced, taken, ahead);
         true
     }
 
-    /// Starts the next span, if there is one, and returns its index in [`QueueState::active`].
-    fn start_span(&self, state: &mut QueueState) -> Option<usize> {
-        let span = state.next_span;
-        let Span { start, runs, .. } = *self.spans.get(span)?;
-        state.next_span += 1;
-        state.active.push(ActiveSpan { span, next: start, next_run: runs, open: Vec::new() });
-        Some(state.active.len() - 1)
+    /// Chooses what a thread takes next.
+    fn choose(&self, position: &mut Position, worker: &mut WorkerState) -> Option<Next> {
+        let own = worker.span.and_then(|span| position.active.iter().position(|active| active.span == span));
+        let has_solid = position.next_solid < self.order.len();
+        // The kind of which the smaller part was begun.
+        let [spans, others] = position.begun.map(u128::from);
+        let spans_first = spans * u128::from(self.content[1]) <= others * u128::from(self.content[0]);
+        let new_span = |position: &mut Position| match has_solid && !spans_first {
+            true => None,
+            false => self.start_span(position),
+        };
+        let at = match own.or_else(|| new_span(position)) {
+            Some(at) => at,
+            None if has_solid => {
+                let at = position.next_solid;
+                position.next_solid += 1;
+                position.begun[1] += self.sizes[at].content;
+                return Some(Next::Solid(at));
+            }
+            None => {
+                // Help with the span that has most blocks left.
+                let left = |active: &ActiveSpan| self.spans[active.span].end - active.next;
+                (0..position.active.len()).max_by_key(|&i| left(&position.active[i]))?
+            }
+        };
+        worker.span = Some(position.active[at].span);
+        Some(Next::Active(at))
+    }
+
+    /// Starts the next span, if there is one, and returns its index in [`Position::active`].
+    fn start_span(&self, position: &mut Position) -> Option<usize> {
+        let span = position.next_span;
+        let Span { start, end, runs } = *self.spans.get(span)?;
+        position.next_span += 1;
+        position.begun[0] += content_of(&self.sizes[start..end]);
+        position.active.push(ActiveSpan { span, next: start, next_run: runs, open: Vec::new() });
+        Some(position.active.len() - 1)
+    }
+
+    /// Removes a span of which all blocks are taken.
+    fn end_span(&self, position: &mut Position, active: usize) {
+        let ActiveSpan { span, next, .. } = position.active[active];
+        if next == self.spans[span].end {
+            position.active.swap_remove(active);
+        }
+    }
+
+    /// Adds to `ahead` what the source is to be told of when the blocks at `taken` are taken: those that it was not told of,
+    /// then the next ones that are expected, as long as they fit the window.
+    fn announce(&self, announced: &mut Announced, taken: Range<usize>, ahead: &mut Vec<usize>) {
+        let Announced { next, bytes, done } = announced;
+        let len = |at: usize| u64::from(self.sizes[at].compressed);
+        for at in taken {
+            match core::mem::replace(&mut done[at], true) {
+                true => *bytes -= len(at),
+                false => ahead.push(self.order[at] as usize),
+            }
+        }
+        let mut at_once = 0;
+        while let Some(&at) = self.expected.get(*next) {
+            let at = at as usize;
+            if !done[at] {
+                if at_once >= ANNOUNCED_AT_ONCE || *bytes + len(at) > self.window {
+                    return;
+                }
+                done[at] = true;
+                at_once += len(at);
+                *bytes += len(at);
+                ahead.push(self.order[at] as usize);
+            }
+            *next += 1;
+        }
     }
 
     /// Takes the next block of a span.
@@ -212,13 +385,16 @@ impl Queue {
         let block = self.order[at];
         let start = self.slices.partition_point(|slice| slice.block < block);
         let end = self.slices.partition_point(|slice| slice.block <= block);
-        let ahead = self.order.get(at + READ_AHEAD).map(|&block| block as usize);
-        Task { block: block as usize, slices: &self.slices[start..end], runs, ahead }
+        Task { block: block as usize, slices: &self.slices[start..end], runs }
     }
 
     fn state(&self) -> MutexGuard<'_, QueueState> {
         lock(&self.state)
     }
+}
+
+fn content_of(sizes: &[BlockSize]) -> u64 {
+    sizes.iter().fold(0, |sum, size| size.content.saturating_add(sum))
 }
 
 /// Most runs of a block that is batched with the next.
@@ -276,14 +452,17 @@ mod tests {
             (0..).zip(runs).map(|(file, &(first, end))| BlockRun { file, first, end }).collect();
         let slices = slices.iter().map(|&block| Slice { file: 99, block, from: 0, len: 1 }).collect();
         let (mut order, spans) = spans(&runs);
-        let state = Mutex::new(QueueState { next_solid: order.len(), ..QueueState::default() });
         order.extend(solid);
-        Queue { slices, runs, order, spans, coalesced: Vec::new(), state }
+        let sizes = vec![BlockSize { content: 1 << 20, compressed: 1 << 19 }; order.len()];
+        Queue::of(slices, runs, (order, spans), Vec::new(), sizes)
     }
 
     fn take(queue: &Queue, worker: &mut WorkerState) -> Option<(usize, Vec<u32>)> {
         let mut batch = Vec::new();
-        queue.take(worker, &mut batch).then(|| batch.remove(0)).map(|task| (task.block, task.runs))
+        queue
+            .take(worker, &mut batch, &mut Vec::new())
+            .then(|| batch.remove(0))
+            .map(|task| (task.block, task.runs))
     }
 
     #[test]
@@ -292,16 +471,68 @@ mod tests {
         assert_eq!(queue.len(), 9);
         let (mut a, mut b) = (WorkerState::default(), WorkerState::default());
         assert_eq!(take(&queue, &mut a), Some((0, vec![0])));
+        assert_eq!(take(&queue, &mut b), Some((9, vec![])), "a block outside of all runs");
         assert_eq!(take(&queue, &mut b), Some((4, vec![1])));
         assert_eq!(take(&queue, &mut b), Some((5, vec![1])));
         assert_eq!(take(&queue, &mut b), Some((6, vec![2])));
         assert_eq!(take(&queue, &mut a), Some((1, vec![0])));
         assert_eq!(take(&queue, &mut b), Some((7, vec![2])));
-        assert_eq!(take(&queue, &mut b), Some((9, vec![])), "a block outside of all runs");
         assert_eq!(take(&queue, &mut b), Some((2, vec![0])), "nothing else is left");
         assert_eq!(take(&queue, &mut a), Some((3, vec![0])));
         assert_eq!(take(&queue, &mut a), None);
         assert_eq!(take(&queue, &mut b), None);
+    }
+
+    #[test]
+    fn both_kinds_of_blocks_advance_in_proportion() {
+        let runs: Vec<(u32, u32)> = (0..20).map(|i| (2 * i, 2 * i + 2)).collect();
+        let solid: Vec<u32> = (40..60).collect();
+        let queue = queue(&runs, &solid, &solid);
+        let mut worker = WorkerState::default();
+        let order: Vec<usize> =
+            std::iter::from_fn(|| take(&queue, &mut worker)).map(|taken| taken.0).collect();
+        assert_eq!(order.len(), 60);
+        for (i, part) in order.chunks(6).enumerate() {
+            let chunks = part.iter().filter(|&&block| block < 40).count();
+            assert_eq!(chunks, 4, "two thirds of blocks {} to {}: {part:?}", 6 * i, 6 * i + 5);
+        }
+    }
+
+    /// Threads take blocks in turn, and read them at once. Returns the most bytes that were announced and not read.
+    fn announce_all(queue: Queue, threads: usize) -> u64 {
+        let queue = queue.announced_for(threads);
+        let mut workers: Vec<WorkerState> = (0..threads).map(|_| WorkerState::default()).collect();
+        let (mut announced, mut pending, mut most) = (std::collections::HashSet::new(), 0, 0);
+        for i in 0.. {
+            let (mut batch, mut ahead) = (Vec::new(), Vec::new());
+            if !queue.take(&mut workers[i % threads], &mut batch, &mut ahead) {
+                break;
+            }
+            let block = batch[0].block;
+            assert!(i == 0 || announced.contains(&block), "block {block} was not announced before");
+            for block in ahead {
+                assert!(announced.insert(block), "block {block} was announced twice");
+                pending += 1 << 19;
+            }
+            pending -= 1 << 19;
+            most = pending.max(most);
+        }
+        assert_eq!(announced.len(), queue.len());
+        most
+    }
+
+    #[test]
+    fn each_block_is_announced_once_before_it_is_taken_and_within_the_window() {
+        for threads in [1, 2, 5] {
+            let solid: Vec<u32> = (400..500).collect();
+            // Files longer than the window: each thread is in another one.
+            let queue = queue(&[(0, 90), (90, 200), (200, 210), (210, 400)], &solid, &solid);
+            let most = announce_all(queue, threads);
+            assert!((MIN_WINDOW - (1 << 19)..=MIN_WINDOW).contains(&most), "{threads} threads: {most}");
+        }
+        // Two blocks for each thread, where those are more.
+        let most = announce_all(queue(&[(0, 200), (200, 400)], &[], &[]), 40);
+        assert!((39 << 20..=40 << 20).contains(&most), "{most}");
     }
 
     #[test]
@@ -320,7 +551,7 @@ mod tests {
         ];
         for (block, runs, worker) in expected {
             let mut batch = Vec::new();
-            assert!(queue.take(&mut workers[worker], &mut batch));
+            assert!(queue.take(&mut workers[worker], &mut batch, &mut Vec::new()));
             assert_eq!((batch[0].block, &batch[0].runs[..]), (block, runs));
             assert_eq!(batch[0].slices.len(), usize::from([2, 4].contains(&block)));
         }

@@ -129,9 +129,10 @@ impl<S: ReadAt + 'static> Batch<S> {
         finish: impl FnOnce(&[File<'_>], Outcome) -> T + Send + 'static,
     ) -> Result<Pending<T>> {
         let inner = Arc::clone(&self.shared.inner);
-        let run = Run::new(&inner.archive, &self.files(), &*destination, inner.verify)?;
         let executor: Executor = inner.executor.clone();
-        let threads = run.threads(&inner.archive, executor.parallelism());
+        let parallelism = executor.parallelism();
+        let run = Run::new(&inner.archive, &self.files(), &*destination, inner.verify, parallelism)?;
+        let threads = run.threads;
         let owned = Arc::new(OwnedRun { batch: self, destination, run });
         owned.with_job(&AtomicBool::new(false), |job| job.skip_runs());
         let last = Arc::clone(&owned);

@@ -1,15 +1,28 @@
 //! Hints to the source of what will be read.
+use std::collections::HashMap;
 use std::io;
 use std::sync::Mutex;
 
-use linerate_nx::pack::{Builder, PackOptions};
+use linerate_nx::pack::{Builder, Coding, PackOptions};
 use linerate_nx::{Archive, ReadAt, Verifier};
 use linerate_testkit::data::Noise;
 
-/// Bytes that note which of them will be read.
+/// Bytes that note which of them will be read, and are.
 struct Noting {
     bytes: Vec<u8>,
-    hints: Mutex<Vec<(u64, u64)>>,
+    notes: Mutex<Notes>,
+}
+
+#[derive(Default)]
+struct Notes {
+    /// Offset and length of each hint.
+    hints: Vec<(u64, u64)>,
+    /// Reads of what was hinted at.
+    reads: usize,
+    /// Lengths of ranges that were hinted at and not read yet.
+    pending: HashMap<u64, u64>,
+    /// Most bytes that were pending.
+    most_pending: u64,
 }
 
 impl ReadAt for Noting {
@@ -18,11 +31,16 @@ impl ReadAt for Noting {
     }
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let mut notes = self.notes.lock().unwrap();
+        notes.reads += usize::from(notes.pending.remove(&offset).is_some());
         self.bytes.read_at(offset, out)
     }
 
     fn will_read(&self, offset: u64, len: u64) {
-        self.hints.lock().unwrap().push((offset, len));
+        let mut notes = self.notes.lock().unwrap();
+        notes.hints.push((offset, len));
+        notes.pending.insert(offset, len);
+        notes.most_pending = notes.most_pending.max(notes.pending.values().sum());
     }
 }
 
@@ -35,7 +53,7 @@ fn each_block_is_announced_once_to_the_source() {
         builder.add_bytes(format!("large{i}"), noise.bytes(40_000)).unwrap();
         builder.add_bytes(format!("small{i}"), noise.bytes(3000)).unwrap();
     }
-    let source = Noting { bytes: builder.to_bytes().unwrap().0, hints: Mutex::default() };
+    let source = Noting { bytes: builder.to_bytes().unwrap().0, notes: Mutex::default() };
     let archive = Archive::open(source).unwrap();
     let blocks = &archive.toc().blocks;
     let expected: Vec<(u64, u64)> =
@@ -43,8 +61,31 @@ fn each_block_is_announced_once_to_the_source() {
     assert!(expected.len() > 50);
     for threads in [1, 3] {
         assert!(Verifier::new(&archive).threads(threads).run().unwrap().failures.is_empty());
-        let mut hints = std::mem::take(&mut *archive.source().hints.lock().unwrap());
+        let mut hints = std::mem::take(&mut archive.source().notes.lock().unwrap().hints);
         hints.sort_unstable();
         assert_eq!(hints, expected, "{threads} threads");
+    }
+}
+
+#[test]
+fn bytes_announced_and_not_read_stay_within_16_mib() {
+    const BLOCK: u64 = 256 << 10;
+    let options = PackOptions { chunk: BLOCK, solid_limit: BLOCK - 1, ..PackOptions::default() };
+    let options = options.solid(Coding::Copy).chunked(Coding::Copy).dedup_chunked(false);
+    let mut builder = Builder::new(options).unwrap();
+    let noise = Noise::new(1).bytes(24 << 20);
+    builder.add_bytes("one", noise.clone()).unwrap();
+    builder.add_bytes("two", noise).unwrap();
+    let source = Noting { bytes: builder.to_bytes().unwrap().0, notes: Mutex::default() };
+    let archive = Archive::open(source).unwrap();
+    let blocks = archive.toc().blocks.len();
+    for threads in [1, 3] {
+        *archive.source().notes.lock().unwrap() = Notes::default();
+        assert!(Verifier::new(&archive).threads(threads).run().unwrap().failures.is_empty());
+        let notes = archive.source().notes.lock().unwrap();
+        assert_eq!((notes.hints.len(), notes.reads), (blocks, blocks), "{threads} threads");
+        // A thread announces before it reads what it has taken, and may be interrupted before that.
+        let range = 6 << 20..=(16 << 20) + threads as u64 * BLOCK;
+        assert!(range.contains(&notes.most_pending), "{threads} threads: {}", notes.most_pending);
     }
 }
