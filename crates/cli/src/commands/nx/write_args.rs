@@ -42,8 +42,8 @@ pub(crate) struct RuleArgs {
     #[arg(long, value_name = "GLOB")]
     pub(crate) alone: Vec<String>,
 
-    /// Treat files that match GLOB as texels of FORMAT (bc1 to bc5, bc6h, bc7) from their first
-    /// byte, unless a header says otherwise; the first matching glob counts; only with --filters
+    /// Treat files that match GLOB as texels of FORMAT (bc1, bc3 to bc5, bc6h, bc7) from their
+    /// first byte, unless a header says otherwise; the first matching glob counts; only with --filters
     #[arg(long, value_name = "GLOB=FORMAT", value_parser = texture_format)]
     pub(crate) texture_format: Vec<(String, TextureFormat)>,
 
@@ -56,11 +56,15 @@ pub(crate) struct RuleArgs {
 /// A sentence with all formats, if the text is not a glob, an equals sign and a format.
 fn texture_format(text: &str) -> Result<(String, TextureFormat), String> {
     let (glob, name) = text.rsplit_once('=').ok_or("give a glob, `=` and a format, such as *.tex=bc1")?;
-    let format = TextureFormat::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = TextureFormat::ALL.iter().map(|format| format.name()).collect();
-        format!("`{name}` is no texture format; formats are {}", names.join(", "))
-    })?;
-    Ok((glob.to_owned(), format))
+    // No filter of BC2 is written.
+    let formats = TextureFormat::ALL.iter().filter(|format| !format.filters().is_empty());
+    match formats.clone().find(|format| format.name() == name) {
+        Some(format) => Ok((glob.to_owned(), *format)),
+        None => {
+            let names = formats.map(|format| format.name()).collect::<Vec<_>>().join(", ");
+            Err(format!("`{name}` is no texture format with filters; formats are {names}"))
+        }
+    }
 }
 
 impl RuleArgs {

@@ -99,9 +99,11 @@ fn textures_without_a_header_are_filtered_where_a_glob_says_so() {
     let info = folder.nx(&["info", "a.nx"]).ok().text();
     assert!(info.contains("bc3-") && !info.contains("bc7-"), "{info}");
     assert!(folder.nx(&["extract", "-c", "a.nx", "a/skin.TEX"]).ok().stdout == texels);
-    for (bad, why) in
-        [("*.tex", "`=` and a format"), ("*.tex=png", "`png` is no texture format; formats are bc1, ")]
-    {
+    for (bad, why) in [
+        ("*.tex", "`=` and a format"),
+        ("*.tex=png", "`png` is no texture format with filters; formats are bc1, bc3, "),
+        ("*.tex=bc2", "`bc2` is no texture format with filters; formats are bc1, bc3, "),
+    ] {
         let run = folder.nx(&["pack", "--texture-format", bad, "in", "-o", "b.nx"]);
         assert_eq!(run.status, Some(USAGE));
         assert!(run.stderr.contains(why), "{}", run.stderr);
