@@ -16,7 +16,7 @@
 //! | [`store`] | batches of small zstd blocks through thousands of dictionaries |
 //! | [`gateway`] | messages of long-lived connections |
 //! | [`rice`] | Delta-Rice, versions 1 and 2 |
-//! | [`archive`], [`pack`] | Nx archives, read and written |
+//! | [`archive`], [`pack`], [`pack_update`] | Nx archives: read, packed, updated and merged |
 
 #![allow(unsafe_code)]
 #![allow(non_camel_case_types, reason = "names of C")]
@@ -35,6 +35,7 @@ pub mod gzip;
 mod handles;
 pub mod inflate;
 pub mod pack;
+pub mod pack_update;
 mod reporter;
 pub mod rice;
 pub mod scratch;

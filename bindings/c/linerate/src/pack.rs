@@ -1,9 +1,7 @@
-//! Nx archives written: packed from folders, updated from folders, merged.
+//! Nx archives packed from folders, and what the functions that write archives share. `pack_update` has the others.
 
 use std::cell::Cell;
-use std::collections::HashSet;
-use std::ffi::{CStr, c_char, c_void};
-use std::fs;
+use std::ffi::{c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -14,8 +12,8 @@ use linerate_core::{Error, Kind};
 use linerate_io::{Lock, LockError, Wait};
 use linerate_nx::metadata::Metadata;
 use linerate_nx::pack::{
-    Builder, CancelToken, Changes, Clash, Coding, FileOptions, Filters, MAX_CHUNK, PRESETS, PackError,
-    PackOptions, Preset, Skipped, Walk, Zstd,
+    Builder, CancelToken, Changes, Coding, FileOptions, Filters, MAX_CHUNK, PRESETS, PackError, PackOptions,
+    Preset, Skipped, Walk, Zstd,
 };
 use linerate_nx::{Archive, FileSource};
 
@@ -183,137 +181,19 @@ pub unsafe extern "C" fn linerate_archive_pack(
     })
 }
 
-/// Changes the archive of a path: deletes files, and then adds those of folders, which replace others of their path. deleted has
-/// paths in the archive, of files or of folders with all that is in them; one that the archive lacks is LINERATE_BAD_ARGUMENT.
-/// Blocks without a changed file are copied as they are. The new archive has the chunk size of the old one and is written to
-/// target, or replaces the old one if target is null; what linerate_archive_pack says of its target holds for both. The archive
-/// that is replaced is locked meanwhile: one that another process is changing is LINERATE_WRITE. On Windows no
-/// linerate_archive may have it open.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn linerate_archive_update(
-    path: *const c_char,
-    folders: *const *const c_char,
-    folder_count: usize,
-    deleted: *const *const c_char,
-    deleted_count: usize,
-    target: *const c_char,
-    options: *const linerate_pack_options,
-    report: *mut linerate_pack_report,
-) -> linerate_error {
-    run(|| {
-        // SAFETY: the caller's promises.
-        let (path, folders, deleted, mut options, report) = unsafe {
-            (
-                path_of(name!(path), path)?,
-                paths_of(name!(folders), folders, folder_count)?,
-                names_of(name!(deleted), deleted, deleted_count)?,
-                value_or!(options, linerate_pack_defaults())?,
-                place!(report)?,
-            )
-        };
-        let target = match target.is_null() {
-            true => {
-                options.replace = 1;
-                path.clone()
-            }
-            // SAFETY: the caller's promise.
-            false => unsafe { path_of(name!(target), target) }?,
-        };
-        let update = Update { path, folders, deleted, target };
-        report.write(Work::new(options).ticking(|work| work.update(&update))?);
-        Ok(())
-    })
-}
-
-/// Merges archives into a new one; clash is a linerate_clash. Blocks are copied as they are from archives with the chunk size of the
-/// preset or, with the default one, of the first archive. What linerate_archive_pack says of its target holds here; the target is none
-/// of the archives.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn linerate_archive_merge(
-    archives: *const *const c_char,
-    archive_count: usize,
-    clash: i32,
-    target: *const c_char,
-    options: *const linerate_pack_options,
-    report: *mut linerate_pack_report,
-) -> linerate_error {
-    run(|| {
-        // SAFETY: the caller's promises.
-        let (archives, target, options, report) = unsafe {
-            (
-                paths_of(name!(archives), archives, archive_count)?,
-                path_of(name!(target), target)?,
-                value_or!(options, linerate_pack_defaults())?,
-                place!(report)?,
-            )
-        };
-        if archives.is_empty() {
-            return Err(linerate_error::bad_argument(c"no archive to merge"));
-        }
-        let clash = match clash {
-            0 => Clash::Refuse,
-            1 => Clash::First,
-            2 => Clash::Last,
-            _ => return Err(linerate_error::bad_argument(c"unknown choice for paths that clash")),
-        };
-        report.write(Work::new(options).ticking(|work| work.merge(&archives, clash, &target))?);
-        Ok(())
-    })
-}
-
 /// # Safety
 /// `at` is null or points to `count` C strings.
-unsafe fn paths_of(name: Name, at: *const *const c_char, count: usize) -> Call<Vec<PathBuf>> {
+pub(crate) unsafe fn paths_of(name: Name, at: *const *const c_char, count: usize) -> Call<Vec<PathBuf>> {
     // SAFETY: the caller's promise.
     unsafe { checked_input(name, at, count)?.iter().map(|path| path_of(name, *path)).collect() }
-}
-
-/// # Safety
-/// As [`paths_of`].
-unsafe fn names_of(name: Name, at: *const *const c_char, count: usize) -> Call<HashSet<String>> {
-    let not_utf8 = linerate_error::bad_argument(c"a path that is not UTF-8");
-    // SAFETY: the caller's promise.
-    let names = unsafe { checked_input(name, at, count) }?;
-    let names = names.iter().map(|text| {
-        if text.is_null() {
-            return Err(linerate_error::bad_argument(name.null));
-        }
-        // SAFETY: the caller's promise.
-        let text = unsafe { CStr::from_ptr(*text) }.to_str().map_err(|_| not_utf8)?;
-        Ok(text.trim_end_matches('/').to_owned())
-    });
-    names.collect()
 }
 
 /// How often progress is told while no block ends.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What an update changes.
-struct Update {
-    path: PathBuf,
-    folders: Vec<PathBuf>,
-    /// Paths without a slash at the end.
-    deleted: HashSet<String>,
-    target: PathBuf,
-}
-
-impl Update {
-    /// The deleted path that a path is, or is below.
-    fn deletes(&self, path: &str) -> Option<&str> {
-        let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
-        folders.chain([path]).find_map(|path| self.deleted.get(path).map(String::as_str))
-    }
-
-    /// A deleted path that is none of these, nor a folder of them.
-    fn missing<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Option<&str> {
-        let found: HashSet<&str> = paths.filter_map(|path| self.deletes(path)).collect();
-        self.deleted.iter().map(String::as_str).find(|path| !found.contains(path))
-    }
-}
-
 /// One call.
-struct Work {
-    options: linerate_pack_options,
+pub(crate) struct Work {
+    pub(crate) options: linerate_pack_options,
     cancel: CancelToken,
     reporter: Option<Arc<Reporter>>,
     /// Paths left out so far.
@@ -321,7 +201,7 @@ struct Work {
 }
 
 impl Work {
-    fn new(options: linerate_pack_options) -> Work {
+    pub(crate) fn new(options: linerate_pack_options) -> Work {
         let cancel = CancelToken::default();
         let reporter = |call| Arc::new(Reporter::new(call, options.context, cancel.clone()));
         Work { reporter: options.on_progress.map(reporter), options, cancel, left_out: Cell::new(0) }
@@ -329,7 +209,7 @@ impl Work {
 
     /// Runs the work while another thread tells the progress now and then: it can be cancelled while files are compared, and while
     /// a large block is encoded.
-    fn ticking<T>(self, work: impl FnOnce(&Work) -> T) -> T {
+    pub(crate) fn ticking<T>(self, work: impl FnOnce(&Work) -> T) -> T {
         let Some(reporter) = self.reporter.clone() else { return work(&self) };
         let (end, ended) = channel::<()>();
         thread::scope(|scope| {
@@ -358,52 +238,12 @@ impl Work {
         self.write(builder, target, &Changes::default())
     }
 
-    fn update(&self, update: &Update) -> Call<linerate_pack_report> {
-        let _lock = self.lock(&update.target)?;
-        let archive = self.open(&update.path)?;
-        let carried = self.carried(&archive, &update.path);
-        let keeps = self.options.metadata != 0 || carried.is_some();
-        let mut metadata = carried.unwrap_or_default();
-        if let Some(path) = update.missing(archive.files().map(|file| file.path()).chain(metadata.others())) {
-            let missing = linerate_error::bad_argument(c"the archive has no file of this path");
-            return Err(self.tell(path.as_bytes(), missing));
-        }
-        metadata.retain(|path| update.deletes(path).is_none());
-        let (own, prune) = ([&*update.path, &*update.target], |path: &str| self.prunes(path));
-        let walk = |folder| self.walk(folder, &own, &prune).metadata(keeps);
-        let walks: Vec<Walk<'_>> = update.folders.iter().map(|folder| walk(folder)).collect();
-        let options = self.pack_options(None)?;
-        let choose = |path: &str| self.options_of(path);
-        let updated = Builder::update_all(options, &archive, &walks, choose, |file| {
-            update.deletes(file.path()).is_none()
-        });
-        let (mut builder, changes, skipped) = updated.map_err(|error| self.failed(&error))?;
-        builder.metadata(metadata);
-        self.leave_out(&skipped);
-        // Windows does not replace open files.
-        drop(archive);
-        self.write(builder, &update.target, &changes)
-    }
-
-    fn merge(&self, paths: &[PathBuf], clash: Clash, target: &Path) -> Call<linerate_pack_report> {
-        let place = fs::canonicalize(target).ok();
-        if paths.iter().any(|path| place.is_some() && fs::canonicalize(path).ok() == place) {
-            let error = linerate_error::bad_argument(c"the target is one of the archives");
-            return Err(self.tell(target.as_os_str().as_encoded_bytes(), error));
-        }
-        let _lock = self.lock(target)?;
-        let archives = paths.iter().map(|path| self.open(path)).collect::<Call<Vec<_>>>()?;
-        let found = archives.iter().zip(paths);
-        let found = found.map(|(archive, path)| self.carried(archive, path).unwrap_or_default()).collect();
-        let chunk = archives.first().map(|archive| archive.header().chunk.bytes());
-        let merged = Builder::merge(self.pack_options(chunk)?, &archives, clash);
-        let mut builder = merged.map_err(|error| self.failed(&error))?;
-        builder.metadata(Metadata::merged(&archives, found, clash));
-        drop(archives);
-        self.write(builder, target, &Changes::default())
-    }
-
-    fn write(&self, mut builder: Builder, target: &Path, changes: &Changes) -> Call<linerate_pack_report> {
+    pub(crate) fn write(
+        &self,
+        mut builder: Builder,
+        target: &Path,
+        changes: &Changes,
+    ) -> Call<linerate_pack_report> {
         builder.replace(self.options.replace != 0);
         if let Some(reporting) = self.reporter.clone().map(Reporting) {
             builder.on_progress(move |progress| reporting.0.tell(Some(progress)));
@@ -423,7 +263,7 @@ impl Work {
     }
 
     /// The options, with `chunk` as the default size of chunks.
-    fn pack_options(&self, chunk: Option<u64>) -> Call<PackOptions> {
+    pub(crate) fn pack_options(&self, chunk: Option<u64>) -> Call<PackOptions> {
         let unknown = linerate_error::bad_argument(c"unknown preset");
         let number = usize::try_from(self.options.preset).map_err(|_| unknown)?;
         let preset = number.checked_sub(1).map(|number| PRESETS.get(number).ok_or(unknown)).transpose()?;
@@ -448,7 +288,7 @@ impl Work {
     }
 
     /// Locks the archive that is replaced.
-    fn lock(&self, target: &Path) -> Call<Option<Lock>> {
+    pub(crate) fn lock(&self, target: &Path) -> Call<Option<Lock>> {
         if self.options.replace == 0 {
             return Ok(None);
         }
@@ -461,7 +301,7 @@ impl Work {
         })
     }
 
-    fn open(&self, path: &Path) -> Call<Arc<Archive<FileSource>>> {
+    pub(crate) fn open(&self, path: &Path) -> Call<Arc<Archive<FileSource>>> {
         let source = FileSource::open(path)
             .map_err(|error| Error::from_io(Kind::Read, 0, "cannot open the archive", &error));
         let archive = source.and_then(Archive::open);
@@ -469,7 +309,7 @@ impl Work {
     }
 
     /// The metadata of an archive; that which is damaged is left out.
-    fn carried(&self, archive: &Archive<FileSource>, path: &Path) -> Option<Metadata> {
+    pub(crate) fn carried(&self, archive: &Archive<FileSource>, path: &Path) -> Option<Metadata> {
         Metadata::from_archive(archive).unwrap_or_else(|error| {
             self.tell(path.as_os_str().as_encoded_bytes(), error.into());
             self.left_out.set(self.left_out.get() + 1);
@@ -477,16 +317,21 @@ impl Work {
         })
     }
 
-    fn walk<'a>(&self, folder: &'a Path, own: &'a [&'a Path], prune: &'a dyn Fn(&str) -> bool) -> Walk<'a> {
+    pub(crate) fn walk<'a>(
+        &self,
+        folder: &'a Path,
+        own: &'a [&'a Path],
+        prune: &'a dyn Fn(&str) -> bool,
+    ) -> Walk<'a> {
         Walk::new(folder).leave_out(own).prune(prune).skip_bad_names(self.options.skip_bad_names != 0)
     }
 
-    fn prunes(&self, folder: &str) -> bool {
+    pub(crate) fn prunes(&self, folder: &str) -> bool {
         !self.chooses(&format!("{folder}/"))
     }
 
     /// Folders are chosen where they are not pruned.
-    fn options_of(&self, path: &str) -> Option<FileOptions> {
+    pub(crate) fn options_of(&self, path: &str) -> Option<FileOptions> {
         (path.ends_with('/') || self.chooses(path)).then(FileOptions::default)
     }
 
@@ -498,7 +343,7 @@ impl Work {
     }
 
     /// Tells what is left out.
-    fn leave_out(&self, skipped: &Skipped) {
+    pub(crate) fn leave_out(&self, skipped: &Skipped) {
         for (path, why) in skipped.iter() {
             self.tell(path.as_os_str().as_encoded_bytes(), why.into());
             self.left_out.set(self.left_out.get() + 1);
@@ -506,7 +351,7 @@ impl Work {
     }
 
     /// The error of packing, whose files are told.
-    fn failed(&self, error: &PackError) -> linerate_error {
+    pub(crate) fn failed(&self, error: &PackError) -> linerate_error {
         let reason = error.reason().into();
         let files = error.other_file().into_iter().chain(error.file());
         for file in files.filter(|_| !error.is_cancelled()) {
@@ -516,7 +361,7 @@ impl Work {
     }
 
     /// Tells an error of a path, and returns it.
-    fn tell(&self, path: &[u8], error: linerate_error) -> linerate_error {
+    pub(crate) fn tell(&self, path: &[u8], error: linerate_error) -> linerate_error {
         if let Some(call) = self.options.on_failure {
             let _turn = self.reporter.as_deref().map(Reporter::turn);
             // SAFETY: the caller's promise: a function of its type, which accepts the context.
@@ -529,10 +374,12 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
-    use std::ffi::CString;
+    use std::ffi::{CStr, CString};
+    use std::fs;
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
     use super::*;
+    use crate::pack_update::linerate_archive_merge;
 
     /// What callbacks find.
     #[derive(Default)]

@@ -18,6 +18,7 @@ use linerate::gateway::*;
 use linerate::gzip::*;
 use linerate::inflate::*;
 use linerate::pack::*;
+use linerate::pack_update::*;
 use linerate::rice::*;
 use linerate::scratch::*;
 use linerate::session::*;

@@ -20,6 +20,7 @@ const MODULES: &[&str] = &[
     "rice",
     "archive",
     "pack",
+    "pack_update",
 ];
 
 fn generated() -> String {

@@ -1,0 +1,178 @@
+//! Nx archives updated from folders, and merged.
+
+use std::collections::HashSet;
+use std::ffi::{CStr, c_char};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use linerate_nx::metadata::Metadata;
+use linerate_nx::pack::{Builder, Changes, Clash, Walk};
+
+use crate::border::{Name, checked_input, name, path_of, place, run, value_or};
+use crate::error::{Call, linerate_error};
+use crate::pack::{Work, linerate_pack_defaults, linerate_pack_options, linerate_pack_report, paths_of};
+
+/// Changes the archive of a path: deletes files, and then adds those of folders, which replace others of their path. deleted has
+/// paths in the archive, of files or of folders with all that is in them; one that the archive lacks is LINERATE_BAD_ARGUMENT.
+/// Blocks without a changed file are copied as they are. The new archive has the chunk size of the old one and is written to
+/// target, or replaces the old one if target is null; what linerate_archive_pack says of its target holds for both. The archive
+/// that is replaced is locked meanwhile: one that another process is changing is LINERATE_WRITE. On Windows no
+/// linerate_archive may have it open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_update(
+    path: *const c_char,
+    folders: *const *const c_char,
+    folder_count: usize,
+    deleted: *const *const c_char,
+    deleted_count: usize,
+    target: *const c_char,
+    options: *const linerate_pack_options,
+    report: *mut linerate_pack_report,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (path, folders, deleted, mut options, report) = unsafe {
+            (
+                path_of(name!(path), path)?,
+                paths_of(name!(folders), folders, folder_count)?,
+                names_of(name!(deleted), deleted, deleted_count)?,
+                value_or!(options, linerate_pack_defaults())?,
+                place!(report)?,
+            )
+        };
+        let target = match target.is_null() {
+            true => {
+                options.replace = 1;
+                path.clone()
+            }
+            // SAFETY: the caller's promise.
+            false => unsafe { path_of(name!(target), target) }?,
+        };
+        let update = Update { path, folders, deleted, target };
+        report.write(Work::new(options).ticking(|work| work.update(&update))?);
+        Ok(())
+    })
+}
+
+/// Merges archives into a new one; clash is a linerate_clash. Blocks are copied as they are from archives with the chunk size of the
+/// preset or, with the default one, of the first archive. What linerate_archive_pack says of its target holds here; the target is none
+/// of the archives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_merge(
+    archives: *const *const c_char,
+    archive_count: usize,
+    clash: i32,
+    target: *const c_char,
+    options: *const linerate_pack_options,
+    report: *mut linerate_pack_report,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (archives, target, options, report) = unsafe {
+            (
+                paths_of(name!(archives), archives, archive_count)?,
+                path_of(name!(target), target)?,
+                value_or!(options, linerate_pack_defaults())?,
+                place!(report)?,
+            )
+        };
+        if archives.is_empty() {
+            return Err(linerate_error::bad_argument(c"no archive to merge"));
+        }
+        let clash = match clash {
+            0 => Clash::Refuse,
+            1 => Clash::First,
+            2 => Clash::Last,
+            _ => return Err(linerate_error::bad_argument(c"unknown choice for paths that clash")),
+        };
+        report.write(Work::new(options).ticking(|work| work.merge(&archives, clash, &target))?);
+        Ok(())
+    })
+}
+
+/// # Safety
+/// As [`paths_of`].
+unsafe fn names_of(name: Name, at: *const *const c_char, count: usize) -> Call<HashSet<String>> {
+    let not_utf8 = linerate_error::bad_argument(c"a path that is not UTF-8");
+    // SAFETY: the caller's promise.
+    let names = unsafe { checked_input(name, at, count) }?;
+    let names = names.iter().map(|text| {
+        if text.is_null() {
+            return Err(linerate_error::bad_argument(name.null));
+        }
+        // SAFETY: the caller's promise.
+        let text = unsafe { CStr::from_ptr(*text) }.to_str().map_err(|_| not_utf8)?;
+        Ok(text.trim_end_matches('/').to_owned())
+    });
+    names.collect()
+}
+
+/// What an update changes.
+struct Update {
+    path: PathBuf,
+    folders: Vec<PathBuf>,
+    /// Paths without a slash at the end.
+    deleted: HashSet<String>,
+    target: PathBuf,
+}
+
+impl Update {
+    /// The deleted path that a path is, or is below.
+    fn deletes(&self, path: &str) -> Option<&str> {
+        let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+        folders.chain([path]).find_map(|path| self.deleted.get(path).map(String::as_str))
+    }
+
+    /// A deleted path that is none of these, nor a folder of them.
+    fn missing<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Option<&str> {
+        let found: HashSet<&str> = paths.filter_map(|path| self.deletes(path)).collect();
+        self.deleted.iter().map(String::as_str).find(|path| !found.contains(path))
+    }
+}
+
+impl Work {
+    fn update(&self, update: &Update) -> Call<linerate_pack_report> {
+        let _lock = self.lock(&update.target)?;
+        let archive = self.open(&update.path)?;
+        let carried = self.carried(&archive, &update.path);
+        let keeps = self.options.metadata != 0 || carried.is_some();
+        let mut metadata = carried.unwrap_or_default();
+        if let Some(path) = update.missing(archive.files().map(|file| file.path()).chain(metadata.others())) {
+            let missing = linerate_error::bad_argument(c"the archive has no file of this path");
+            return Err(self.tell(path.as_bytes(), missing));
+        }
+        metadata.retain(|path| update.deletes(path).is_none());
+        let (own, prune) = ([&*update.path, &*update.target], |path: &str| self.prunes(path));
+        let walk = |folder| self.walk(folder, &own, &prune).metadata(keeps);
+        let walks: Vec<Walk<'_>> = update.folders.iter().map(|folder| walk(folder)).collect();
+        let options = self.pack_options(None)?;
+        let choose = |path: &str| self.options_of(path);
+        let updated = Builder::update_all(options, &archive, &walks, choose, |file| {
+            update.deletes(file.path()).is_none()
+        });
+        let (mut builder, changes, skipped) = updated.map_err(|error| self.failed(&error))?;
+        builder.metadata(metadata);
+        self.leave_out(&skipped);
+        // Windows does not replace open files.
+        drop(archive);
+        self.write(builder, &update.target, &changes)
+    }
+
+    fn merge(&self, paths: &[PathBuf], clash: Clash, target: &Path) -> Call<linerate_pack_report> {
+        let place = fs::canonicalize(target).ok();
+        if paths.iter().any(|path| place.is_some() && fs::canonicalize(path).ok() == place) {
+            let error = linerate_error::bad_argument(c"the target is one of the archives");
+            return Err(self.tell(target.as_os_str().as_encoded_bytes(), error));
+        }
+        let _lock = self.lock(target)?;
+        let archives = paths.iter().map(|path| self.open(path)).collect::<Call<Vec<_>>>()?;
+        let found = archives.iter().zip(paths);
+        let found = found.map(|(archive, path)| self.carried(archive, path).unwrap_or_default()).collect();
+        let chunk = archives.first().map(|archive| archive.header().chunk.bytes());
+        let merged = Builder::merge(self.pack_options(chunk)?, &archives, clash);
+        let mut builder = merged.map_err(|error| self.failed(&error))?;
+        builder.metadata(Metadata::merged(&archives, found, clash));
+        drop(archives);
+        self.write(builder, target, &Changes::default())
+    }
+}
