@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 
 use super::linear_avx2::transpose_eight;
 use super::linear_scalar::{BATCH, Row};
-use super::linear_simd::Taps;
+use super::linear_simd::{Taps, push};
 use super::linear_wide_avx2::ROWS;
 
 /// Maximum sum of the absolute values of coefficients: 2^15 times that and a rounding term stay below 2^31.
@@ -74,8 +74,7 @@ impl<const PAIRS: usize> Lanes<PAIRS> {
         // The upper half of `one` meets a coefficient of zero.
         let b = _mm256_add_epi32(b, _mm256_madd_epi16(one, self.latest));
         let two = _mm256_add_epi32(residuals[1], _mm256_srav_epi32(b, self.shift));
-        self.before.rotate_right(1);
-        self.before[0] = _mm256_blend_epi16::<0xaa>(one, _mm256_slli_epi32::<16>(two));
+        push(&mut self.before, _mm256_blend_epi16::<0xaa>(one, _mm256_slli_epi32::<16>(two)));
         [one, two]
     }
 }

@@ -101,6 +101,15 @@ impl Taps {
     }
 }
 
+/// Puts the latest first. Moves one by one: `rotate_right` goes through memory, and each sample waits for the one before it.
+#[inline(always)]
+pub(super) fn push<V: Copy, const N: usize>(before: &mut [V; N], latest: V) {
+    for j in (1..N).rev() {
+        before[j] = before[j - 1];
+    }
+    before[0] = latest;
+}
+
 /// Undoes `tiles` tiles of at most N rows with at most 2 PAIRS coefficients. A tile has as many samples
 /// of each row as a register holds.
 ///
@@ -130,11 +139,11 @@ unsafe fn run<W: Word, L: Lanes, const PAIRS: usize>(rows: &mut [Row<W>], tiles:
                     a = L::add(a, L::madd(before[j], first[j]));
                     b = L::add(b, L::madd(before[j], second[j]));
                 }
-                let one = L::low(L::add(*pair, L::sra(a, shift)));
+                let one = L::add(*pair, L::sra(a, shift));
+                // The upper half of `one` meets a coefficient of zero.
                 let b = L::add(b, L::madd(one, latest));
-                *pair = L::pair(one, L::add(L::high(*pair), L::sra(b, shift)));
-                before.rotate_right(1);
-                before[0] = *pair;
+                *pair = L::pair(L::low(one), L::add(L::high(*pair), L::sra(b, shift)));
+                push(&mut before, *pair);
             }
             L::transpose(&mut tile);
             for (row, &from) in rows.iter_mut().zip(&tile) {

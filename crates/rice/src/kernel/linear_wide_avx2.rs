@@ -12,6 +12,7 @@ use core::ops::Range;
 use super::linear_avx2::transpose_eight;
 use super::linear_narrow_avx2;
 use super::linear_scalar::{BATCH, Row};
+use super::linear_simd::push;
 use crate::v2::element::Word;
 use crate::v2::segment::MAX_ORDER;
 
@@ -74,8 +75,7 @@ impl<const ORDER: usize> Chain<ORDER> {
             sum = _mm256_add_epi64(sum, _mm256_mul_epi32(self.before[j], self.taps[j]));
         }
         let samples = _mm256_add_epi64(residuals, _mm256_srlv_epi64(sum, self.shift));
-        self.before.rotate_right(1);
-        self.before[0] = samples;
+        push(&mut self.before, samples);
         samples
     }
 }
