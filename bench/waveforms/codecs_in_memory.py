@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -16,7 +17,11 @@ from measure import MEMORY, Method, Trial, Unavailable
 from sets import FRAME
 
 
+#: Most channels of a FLAC stream.
 FLAC_CHANNELS = 8
+
+#: Frames of a chunk of mtscomp's, at the 30 kHz of a probe.
+SECOND = 30_000
 
 
 def signed(array: NDArray) -> NDArray[np.int16]:
@@ -25,8 +30,8 @@ def signed(array: NDArray) -> NDArray[np.int16]:
 
 
 class Codec(Trial):
-    """`encoder` gives the compressed bytes of `array`, `decoder` fills `back` from them. Decoders that write whole blocks
-    have a longer `back`."""
+    """`encoder` gives the compressed bytes of `array`, or a list of some, `decoder` fills `back` from them. Decoders that
+    write whole blocks have a longer `back`."""
 
     def __init__(
         self, array: NDArray, back: NDArray, encoder: Callable[[], Any], decoder: Callable[[Any], object]
@@ -46,7 +51,8 @@ class Codec(Trial):
         return self.back.reshape(-1)[: self.array.size].reshape(self.array.shape)
 
     def size(self) -> int:
-        return memoryview(self.stored).nbytes
+        parts = self.stored if isinstance(self.stored, list) else [self.stored]
+        return sum(memoryview(part).nbytes for part in parts)
 
 
 def _require_16_bits(array: NDArray) -> None:
@@ -66,17 +72,15 @@ def copy(array: NDArray, back: NDArray) -> Codec:
 
 
 def flac(array: NDArray, back: NDArray, level: int) -> Codec:
-    """libFLAC, by way of libsndfile: one channel, the rows one after another, or the channels of frames.
+    """libFLAC, by way of libsndfile: one channel, the rows one after another, or the channels of frames, each eight of them
+    a stream of their own.
 
     FLAC's samples are signed. Unsigned samples are shifted by half the range (the highest bit is
     flipped) and decoded as such. 32-bit samples are stored as 24 bits, which libsndfile takes from
-    the upper bits. Neither shift is timed, which favours FLAC.
+    the upper bits. Neither shift is timed, nor is taking channels apart before encoding, which favours FLAC.
     """
     import soundfile
 
-    channels = array.shape[1] if array.shape[1] <= FRAME else 1
-    if channels > FLAC_CHANNELS:
-        raise Unavailable(f"FLAC has at most {FLAC_CHANNELS} channels")
     subtype = "PCM_16"
     if array.dtype.kind == "u":
         array, back = signed(array ^ np.uint16(0x8000)), signed(back)
@@ -85,17 +89,54 @@ def flac(array: NDArray, back: NDArray, level: int) -> Codec:
         if abs(array.astype(np.int64)).max() >= 1 << 23:
             raise Unavailable("samples of more than 24 bits")
         array = array << 8
+    channels = array.shape[1] if array.shape[1] <= FRAME else 1
+    frames, back_frames = (a.reshape(-1, channels) for a in (array, back))
+    streams = [slice(first, first + FLAC_CHANNELS) for first in range(0, channels, FLAC_CHANNELS)]
+    parts = [np.ascontiguousarray(frames[:, stream]) for stream in streams]
     # libsndfile's scale of levels.
     options = {"format": "FLAC", "compression_level": level / 8}
 
-    def encode() -> memoryview:
+    def encode_part(part: NDArray) -> memoryview:
         file = io.BytesIO()
-        soundfile.write(file, array.reshape(-1, channels), 48000, subtype, **options)
+        soundfile.write(file, part, 48000, subtype, **options)
         return file.getbuffer()
 
-    def decode(stored: Any) -> None:
-        with soundfile.SoundFile(io.BytesIO(stored)) as file:
-            file.read(dtype=back.dtype.name, out=back.reshape(-1, channels))
+    def decode(stored: list[memoryview]) -> None:
+        for part, stream in zip(stored, streams, strict=True):
+            with soundfile.SoundFile(io.BytesIO(part)) as file:
+                if len(streams) == 1:
+                    file.read(dtype=back.dtype.name, out=back_frames)
+                else:
+                    back_frames[:, stream] = file.read(dtype=back.dtype.name, always_2d=True)
+
+    return Codec(array, back, lambda: [encode_part(part) for part in parts], decode)
+
+
+def wavpack(array: NDArray, back: NDArray, level: int) -> Codec:
+    """WavPack, by way of wavpack-numcodecs: one channel, the rows one after another, or the channels of frames."""
+    from wavpack_numcodecs import WavPack
+
+    if array.dtype.kind == "u":
+        raise Unavailable("WavPack's samples are signed")
+    codec = WavPack(level=level, num_encoding_threads=1, num_decoding_threads=1)
+    samples = array if array.shape[1] <= FRAME else array.reshape(-1, 1)
+    return Codec(array, back, partial(codec.encode, samples), lambda stored: codec.decode(stored, back))
+
+
+def differences_zlib(array: NDArray, back: NDArray) -> Codec:
+    """What mtscomp stores: differences in time, channel after channel, by zlib at its default level, a second at a time."""
+    if array.shape[1] > FRAME:
+        raise Unavailable("rows are no frames")
+    starts = range(0, len(array), SECOND)
+
+    def encode() -> list[bytes]:
+        chunks = (array[start : start + SECOND] for start in starts)
+        return [zlib.compress(np.diff(chunk, axis=0, prepend=chunk[:1] * 0).tobytes(order="F")) for chunk in chunks]
+
+    def decode(stored: list[bytes]) -> None:
+        for start, chunk in zip(starts, stored, strict=True):
+            differences = np.frombuffer(zlib.decompress(chunk), array.dtype).reshape(array.shape[1], -1)
+            np.cumsum(differences.T, axis=0, out=back[start : start + SECOND], dtype=array.dtype)
 
     return Codec(array, back, encode, decode)
 
@@ -274,6 +315,9 @@ def rows(
         yield _row("blosc2 lz4 bitshuffle", "blosc2", partial(blosc2, codec="lz4", threads=threads), threads)
     yield from (pco_row(level) for level in (4, 8))
     yield from (flac_row(level) for level in (0, 5, 8))
+    for level, name in ((2, "wavpack"), (3, "wavpack -h")):
+        yield _row(name, "wavpack-numcodecs", partial(wavpack, level=level))
+    yield Method(MEMORY, "differences, zlib", differences_zlib, {"zlib": zlib.ZLIB_RUNTIME_VERSION})
     yield _row("aec nn 16", "imagecodecs", partial(aec, block=16))
     yield _row("aec nn 32", "imagecodecs", partial(aec, block=32))
     yield _row("rcomp 32", "imagecodecs", rcomp)

@@ -1,8 +1,8 @@
-"""Makes sets of several channels and of 32 bits from public recordings.
+"""Makes sets of several channels and of 32 bits from public recordings, and one by SpikeInterface's generator.
 
 Run as `python bench/waveforms/recordings.py SOURCE CORPUS`: SOURCE is a folder with the files named below, CORPUS
 gets the arrays. docs/reference/bench-waveforms.md says where the files come from. Seismic traces are those in the
-installed package obspy, without which that set is left out.
+installed package obspy, the probe is simulated by spikeinterface; a set whose package is missing is left out.
 """
 
 from __future__ import annotations
@@ -65,9 +65,40 @@ def seismic() -> Iterator[tuple[str, NDArray]]:
     yield "seismic_i32", np.concatenate(rows)
 
 
+#: Microvolts of a bit of a Neuropixels 1.0 probe in the action potential band, whose gain is 500: 1.2 V by 2^10.
+STEP = 1.2e6 / 1024 / 500
+
+
+def probe() -> Iterator[tuple[str, NDArray]]:
+    """Two seconds of spikes of 200 units and noise on the sites of a Neuropixels 1.0 probe. Half of the noise is of each
+    channel alone and white, half is shared by all channels, as it is before a common reference is subtracted."""
+    import spikeinterface.core as core
+
+    rng = np.random.default_rng(1)
+    recording, _ = core.generate_ground_truth_recording(
+        durations=[2.0],
+        sampling_frequency=30_000.0,
+        num_channels=384,
+        num_units=200,
+        generate_probe_kwargs={
+            "num_columns": 2,
+            "xpitch": 32,
+            "ypitch": 20,
+            "contact_shapes": "square",
+            "contact_shape_params": {"width": 12},
+        },
+        generate_sorting_kwargs={"firing_rates": 6.0, "refractory_period_ms": 4.0},
+        noise_kwargs={"noise_levels": 7.0, "strategy": "on_the_fly"},
+        seed=1,
+    )
+    traces = recording.get_traces()
+    shared = rng.normal(0, 7, len(traces))
+    yield "probe384", np.round((traces + shared[:, None]) / STEP).astype(np.int16)
+
+
 def main(source: Path, corpus: Path) -> None:
     corpus.mkdir(parents=True, exist_ok=True)
-    for sets in (heart(source), sound(source), seismic()):
+    for sets in (heart(source), sound(source), seismic(), probe()):
         try:
             for name, array in sets:
                 np.save(corpus / f"{name}.npy", np.ascontiguousarray(array))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 GENERATED = ("nab", "nedm", "noptrex")
 
 #: Maximum channels of a recording whose rows are moments.
-FRAME = 64
+FRAME = 384
 
 
 @dataclass(frozen=True)
