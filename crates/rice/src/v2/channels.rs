@@ -103,7 +103,7 @@ impl<W: Word> Planner<W> {
     }
 }
 
-/// Whether samples take at least 2 % less as `channels` than as `plain`, judged by a few segments.
+/// Whether samples take at least 1 % less as `channels` than as `plain`, judged by a few segments.
 pub(super) fn pay<T: Element>(
     samples: &[T],
     channels: &Geometry,
@@ -118,7 +118,7 @@ pub(super) fn pay<T: Element>(
         bytes += with.bytes(samples, channels.channels, options);
         plain_bytes += samples.chunks(plain.frames).map(|s| without.bytes(s, 1, options)).sum::<usize>();
     }
-    50 * bytes < 49 * plain_bytes
+    100 * bytes < 99 * plain_bytes
 }
 
 /// Covariances of the second differences of channels of one segment.
