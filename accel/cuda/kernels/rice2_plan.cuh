@@ -527,8 +527,8 @@ __device__ inline u32 choose_by_covariances(PlanShared &shared, const Scaled<T> 
   if (!shared.has_linear) return fixed;
   covariances.rate(shared, 1);
   double head = (double)(1 + 2 * shared.linear.order) * 8.0 / (double)n;
-  // A linear prediction must save more than one part in 128: it takes longer to undo.
-  return shared.bits[0] * (1.0 + 1.0 / 128.0) + head < bits ? LINEAR : fixed;
+  // A linear prediction must save more than one part in 64: it takes longer to undo.
+  return shared.bits[0] * (1.0 + 1.0 / 64.0) + head < bits ? LINEAR : fixed;
 }
 
 // Chooses a fixed predictor by an estimate of its bits, of a segment with fewer samples.
