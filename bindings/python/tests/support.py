@@ -2,6 +2,7 @@
 
 import ctypes
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -25,6 +26,18 @@ def waves(shape=(6, 1000), dtype="int16", seed=1, noise=5):
     pulse = height * np.exp(-(time - start).clip(0) / (shape[-1] / 4)) * (time >= start)
     baseline = 20_000 if np.dtype(dtype).kind == "u" else 0
     return (pulse + rng.normal(0, noise, shape) + baseline).astype(dtype)
+
+
+def python_blocks(text):
+    """The Python examples of a page."""
+    return re.findall(r"^```python\n(.*?)^```$", text, flags=re.S | re.M)
+
+
+def section(path, heading):
+    """The text of a Markdown file from a heading to the next one of the same level."""
+    text = (REPOSITORY / path).read_text()
+    level = heading.split(" ")[0]
+    return re.split(rf"^{level} ", text.split(f"\n{heading}\n")[1], flags=re.M)[0]
 
 
 def run_python(code, timeout=120, options=(), **process):

@@ -5,6 +5,7 @@ import doctest
 import json
 import pickle
 import sys
+import warnings
 
 import numcodecs
 import numpy as np
@@ -358,6 +359,55 @@ def test_zarr_compute_encoded_size_is_not_implemented():
     with pytest.raises(NotImplementedError):
         DeltaRice().compute_encoded_size(100, None)
     assert asyncio.iscoroutinefunction(DeltaRice._encode_single)
+
+
+def test_numcodecs_codecs_need_no_zarr():
+    run_python(
+        f"""
+import sys
+sys.modules["zarr"] = None
+import numcodecs, numpy
+for name in ({NAME!r}, {NAME!r} + "2"):
+    codec = numcodecs.get_codec(dict(id=name))
+    assert (codec.decode(codec.encode(numpy.arange(50, dtype="int16"))) == numpy.arange(50)).all()
+"""
+    )
+
+
+def by_numcodecs(array, m):
+    codec(m=m).encode(array)
+
+
+def by_zarr(array, m):
+    make(array, array.shape, serializer=serializer(m=m), compressors=None)
+
+
+#: Samples of 8 channels, one row for each time, with another baseline for each channel.
+TIME_MAJOR = (waves((8, 3001), noise=3) + 1000 * np.arange(8)[:, None]).astype("int16").T.copy()
+
+
+@pytest.mark.parametrize("write", [by_numcodecs, by_zarr])
+def test_chunks_that_other_parameters_would_make_much_smaller_are_a_warning_once(write):
+    rice._looked_at.clear()
+    for array, m, remedy in ((TIME_MAJOR, 2048, "DeltaRice2"), (waves((6, 2000), noise=900), 128, "m=1024")):
+        with pytest.warns(UserWarning, match=remedy) as warned:
+            write(array, m)
+        assert len(warned) == 1 and " 100% of its samples" in str(warned[0].message)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            write(array, m)
+
+
+@pytest.mark.parametrize("write", [by_numcodecs, by_zarr])
+def test_chunks_that_nothing_would_make_smaller_are_no_warning(write):
+    rice._looked_at.clear()
+    noise = np.random.default_rng(1).integers(-32768, 32767, (8, 3000), "int16")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write(noise, 16384)
+        write(waves((6, 2000)), 16)
+        write(TIME_MAJOR[:100], 2048)  # too few samples to judge
+        codec(m=16).encode(np.asfortranarray(TIME_MAJOR))
 
 
 # Version 2

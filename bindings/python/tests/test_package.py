@@ -7,21 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import REPOSITORY, run_python
+from support import REPOSITORY, python_blocks, run_python, section
 
 import pylinerate
 from pylinerate import _pylinerate, hdf5
-
-
-def section(path, heading):
-    """The text of a Markdown file from a heading to the next one of the same level."""
-    text = (REPOSITORY / path).read_text()
-    level = heading.split(" ")[0]
-    return re.split(rf"^{level} ", text.split(f"\n{heading}\n")[1], flags=re.M)[0]
-
-
-def python_blocks(text):
-    return re.findall(r"^```python\n(.*?)^```$", text, flags=re.S | re.M)
 
 
 def test_the_first_example_for_hdf5_compresses(tmp_path):
@@ -34,13 +23,15 @@ def test_the_first_example_for_hdf5_compresses(tmp_path):
 HDF5_PAGES = {"docs/waveforms/hdf5.md", "docs/waveforms/fpga.md"}
 #: Its example needs a gateway; test_gateway_discord.py runs it.
 SERVED_PAGES = {"docs/gateway/serve.md"}
+#: Its examples need libraries that want zarr 2; labs/test_labs.py runs them.
+LABS_PAGES = {"docs/waveforms/python-labs.md"}
 
 
 def pages_with_examples():
     """Every page of the documentation that has Python code, by its path from the repository."""
     paths = [*REPOSITORY.glob("docs/**/*.md"), *REPOSITORY.glob("bindings/python/*.md")]
     pages = [path for path in paths if python_blocks(path.read_text())]
-    return sorted({path.relative_to(REPOSITORY).as_posix() for path in pages} - HDF5_PAGES - SERVED_PAGES)
+    return sorted({path.relative_to(REPOSITORY).as_posix() for path in pages} - HDF5_PAGES - SERVED_PAGES - LABS_PAGES)
 
 
 @pytest.mark.parametrize("path", pages_with_examples())
@@ -147,7 +138,7 @@ def test_without_numpy_only_array_functions_fail(tmp_path):
     (folder / "pylinerate").symlink_to(Path(pylinerate.__file__).parent)
     code = f"import sys; sys.path.append({str(folder)!r})\n{BARE}"
     printed = run_python(code, options=["-I", "-S"], cwd=tmp_path)
-    needs = [("numpy", "numpy")] * 3 + [("h5py", "hdf5"), ("zarr", "zarr"), ("numcodecs", "zarr")]
+    needs = [("numpy", "numpy")] * 3 + [("h5py", "hdf5"), ("zarr", "zarr"), ("numcodecs", "numcodecs")]
     assert printed.splitlines() == [
         f'this part of pylinerate needs {package}: pip install "pylinerate[{extra}]"' for package, extra in needs
     ]
@@ -157,7 +148,7 @@ def test_requirements_are_in_extras_only():
     required = importlib.metadata.requires("pylinerate")
     assert required and all("extra ==" in line for line in required)
     extras = importlib.metadata.metadata("pylinerate").get_all("Provides-Extra")
-    assert set(extras) == {"numpy", "hdf5", "zarr", "dask", "websockets", "prometheus"}
+    assert set(extras) == {"numpy", "hdf5", "numcodecs", "zarr", "dask", "websockets", "prometheus"}
 
 
 def test_stub_has_every_name_of_the_extension():

@@ -20,23 +20,27 @@ from typing import Any, Literal
 
 from ._optional import require
 
-require("numcodecs", extra="zarr")
+require("numcodecs", extra="numcodecs")
 
 import numpy as np
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_ndarray
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ._arrays import sample_dtype, stream_channels, stream_segment
 from ._threads import thread_count
 from ._streams import encode_rows2
-from .rice import DELTA, Params, decode, decode2, encode, info2, tune
+from .rice import DELTA, Params, decode, decode2, encode, info2, tune, warn_if_large
 
 __all__ = ["DeltaRice", "DeltaRice2"]
 
 
 class DeltaRice(Codec):
     """Delta-Rice with fixed parameters, for arrays of 16-bit integers of any shape.
+
+    Samples are predicted from those before them in memory: the last axis should be time. Where the first is, as in
+    (samples, channels), use :class:`DeltaRice2`, or ``order="F"`` in zarr format 2. A chunk that is hardly smaller than its
+    array, although another ``m`` or order would help, is a ``UserWarning``, once for its shape.
 
     Parameters
     ----------
@@ -100,8 +104,12 @@ class DeltaRice(Codec):
                 f"samples are {array.dtype}, but this codec is for {self.dtype}: give it the dtype"
             )
         m, taps, threads = self.params.m, self.params.filter, thread_count(self.threads)
-        flat = array.reshape(-1, order="A")
-        return encode(flat, m, self.segment, taps, threads, allow_expansion=self.allow_expansion)
+        array = in_memory_order(array)
+        # In one axis, since the segment must not depend on the shape, which decoding does not know.
+        flat = array.reshape(-1)
+        chunk = encode(flat, m, self.segment, taps, threads, allow_expansion=self.allow_expansion)
+        warn_if_large(array, chunk)
+        return chunk
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """The samples, in one axis; or ``out``, filled with them."""
@@ -159,11 +167,10 @@ class DeltaRice2(Codec):
     def encode(self, buf: Any) -> bytes:
         """The stream of all samples of the array ``buf``."""
         array = ensure_ndarray(buf)
-        if array.flags.f_contiguous and not array.flags.c_contiguous:
-            if (self.channels or 1) > 1:
-                raise ValueError("with channels the array must be in C order: in F order channels are not neighbours")
-            array = array.T  # the samples in the order in which they are in memory
-        return encode_rows2(array, self.segment, thread_count(self.threads), self.channels)
+        samples = in_memory_order(array)
+        if samples is not array and (self.channels or 1) > 1:
+            raise ValueError("with channels the array must be in C order: in F order channels are not neighbours")
+        return encode_rows2(samples, self.segment, thread_count(self.threads), self.channels)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """The samples, in one axis and of the type that was encoded; or ``out``, filled with them."""
@@ -184,6 +191,11 @@ class DeltaRice2(Codec):
 
     def __repr__(self) -> str:
         return f"DeltaRice2(segment={self.segment}, channels={self.channels})"
+
+
+def in_memory_order(array: NDArray[Any]) -> NDArray[Any]:
+    """``array``, turned if it is in F order: its samples in the order in which they are in memory."""
+    return array.T if array.flags.f_contiguous and not array.flags.c_contiguous else array
 
 
 def flat_codec_output(out: Any, dtype: np.dtype[Any]) -> Any:

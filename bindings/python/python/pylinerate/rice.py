@@ -44,6 +44,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, overload
@@ -231,6 +232,40 @@ def tune(
     array, samples = _samples(array)
     best = _best(samples, "auto", _segment_of(segment, array.shape), filter)
     return replace(best, size=_pylinerate.rice_len(best._numbers, samples, 1))
+
+
+#: Shapes and parameters that :func:`warn_if_large` has looked at.
+_looked_at: set[tuple[tuple[int, ...], Params]] = set()
+
+
+def warn_if_large(array: NDArray[Any], chunk: Chunk) -> None:
+    """Warns if another m, or the samples in another order, would make a chunk at least a fifth smaller.
+
+    For codecs, whose parameters are fixed before they see samples. Only a chunk that is hardly smaller than its array is
+    looked at, and only the first of its shape and parameters, since that takes longer than encoding it.
+    """
+    seen = (array.shape, chunk.params)
+    if len(chunk) < 0.9 * array.nbytes or array.nbytes < 4096 or seen in _looked_at:
+        return
+    _looked_at.add(seen)
+    used, filter = chunk.params, chunk.params.filter
+    best = tune(array, used.segment, filter)
+    remedies = [(best, f"m={best.m}, which DeltaRice.for_array finds")]
+    if array.ndim > 1:
+        turned = np.moveaxis(array, 0, -1)
+        along = tune(turned, filter=filter)
+        remedies.append((
+            along,
+            f"the first axis last and m={along.m}: the samples of a channel must follow each other. Use DeltaRice2, "
+            f"which finds channels, or store the array in that order (zarr: the codec transpose, in format 2 order='F')",
+        ))
+    size, remedy = min((params.size or 0, text) for params, text in remedies)
+    if size < 0.8 * len(chunk):
+        warnings.warn(
+            f"a chunk of shape {array.shape} takes {len(chunk) / array.nbytes:.0%} of its samples with m={used.m}, and "
+            f"would take {size / array.nbytes:.0%} with {remedy}",
+            stacklevel=3,
+        )
 
 
 @overload

@@ -48,6 +48,7 @@ from .rice import (
     info2,
     segment_in,
     tune,
+    warn_if_large,
 )
 
 __all__ = ["DeltaRice", "DeltaRice2"]
@@ -211,6 +212,10 @@ def native_dtype(dtype: Any) -> np.dtype[Any]:
 class DeltaRice(_Codec):
     """Delta-Rice with fixed parameters, for arrays of 16-bit integers.
 
+    Samples are predicted from those before them: the last axis should be time. Where the first is, as in
+    (samples, channels), use :class:`DeltaRice2`, or ``filters=zarr.codecs.TransposeCodec(order=(1, 0))``. A chunk that is hardly
+    smaller than its array, although another ``m`` or order would help, is a ``UserWarning``, once for its shape.
+
     Parameters
     ----------
     m : int
@@ -263,7 +268,9 @@ class DeltaRice(_Codec):
 
     def _encode(self, samples: NDArray[Any]) -> bytes:
         threads, allow_expansion = thread_count(self.threads), self.allow_expansion
-        return encode(samples, self.m, self.segment, self.filter, threads, allow_expansion=allow_expansion)
+        chunk = encode(samples, self.m, self.segment, self.filter, threads, allow_expansion=allow_expansion)
+        warn_if_large(samples, chunk)
+        return chunk
 
     def _decode(self, chunk: NDArray[np.uint8], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         threads = thread_count(self.threads)
