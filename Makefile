@@ -164,7 +164,7 @@ bench-netty: ## permessage-deflate in Netty beside Netty's own, as JSON Lines: D
 	@scripts/bench-gateway-java.sh netty "$(DATA)" $(FLAGS)
 
 assure: CSV = target/assure.csv
-assure: PARTS = defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack decoding-study large-folders
+assure: PARTS = defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr labs soak fuzz report packages deny spelling hdl-long pnr repack decoding-study large-folders
 assure: SECONDS_PER_TARGET = 300
 assure: SOAK_SECONDS = 300
 assure: ## Long checks before a release, some hours (scripts/test.sh lists them): CSV=file PARTS="miri loom"

@@ -33,6 +33,7 @@
 #   nvidia            NVIDIA's compiler of CUDA kernels, and nvCOMP, wheels in target/venv-cuda
 #   python            target/venv with the packages of scripts/requirements-test.txt
 #   zarr              target/venv-zarr with the newest zarr, on Python 3.12 or newer
+#   labs              target/venv-labs with the packages of scripts/requirements-labs.txt
 #   bench-python      target/venv-bench with the packages of bench/waveforms
 #
 # It takes Rust from PATH or ~/.cargo/bin if that is new enough; otherwise the distribution's rustc if that is; otherwise
@@ -421,6 +422,7 @@ for name in "$@"; do
         missing+=("Python 3.12 or newer with venv, for the newest zarr")
       fi
       ;;
+    labs) need_venv target/venv-labs scripts/requirements-labs.txt ;;
     bench-python)
       need cxx-python "install g++ python3-dev" "g++ and Python's headers (Debian: apt-get install g++ python3-dev)"
       # hdf5plugin is built from source for this machine, with threads and only the measured filters.

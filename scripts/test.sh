@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in the given order, and counts skips. STRICT=1 makes a skip a failure.
 # Parts of `make test`: format rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; cli, a part of rust alone.
-# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack decoding-study large-folders.
+# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr labs soak fuzz report packages deny spelling hdl-long pnr repack decoding-study large-folders.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -377,7 +377,8 @@ test_hdf5() {
   cargo_test --workspace --features "$features" --test it plan::shapes::hdf5_file_gives_commands_of_h5repack
 }
 
-# Tests the codecs on the newest zarr, which needs a newer Python than 3.11 and has one more pipeline.
+# Tests the codecs on the newest zarr, which needs a newer Python than 3.11 and has one more pipeline, and in the suite of
+# numcodecs.
 test_zarr() {
   if ! scripts/setup.sh zarr; then
     skip "the newest zarr" "see above"
@@ -386,7 +387,21 @@ test_zarr() {
   local -x venv=target/venv-zarr
   $venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --requirement scripts/requirements-zarr.txt
   $venv/bin/python -m pip install --quiet --disable-pip-version-check --config-settings "profile=$profile" ./bindings/python
-  run_pytest bindings/python/tests/test_codecs.py bindings/python/tests/test_dask.py bindings/python/tests/test_xarray.py
+  run_pytest bindings/python/tests/test_codecs.py bindings/python/tests/test_dask.py bindings/python/tests/test_xarray.py \
+    bindings/python/tests/suites
+}
+
+# Libraries of laboratories, their newest versions, with numcodecs and without zarr 3.
+test_labs() {
+  if ! scripts/setup.sh labs; then
+    skip "SpikeInterface, neo, NWB, LEGEND" "see above"
+    return
+  fi
+  local -x venv=target/venv-labs
+  $venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --requirement scripts/requirements-labs.txt
+  $venv/bin/python -m pip install --quiet --disable-pip-version-check --config-settings "profile=$profile" \
+    "./bindings/python[numcodecs,hdf5]"
+  run_pytest bindings/python/tests/labs
 }
 
 run_pytest() { # ARGUMENT...

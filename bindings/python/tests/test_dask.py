@@ -1,7 +1,7 @@
-"""Two Dask worker processes write and read a zarr store; they find the codec by its name."""
+"""Two Dask worker processes write and read a zarr store, whose codec they find by its name, and read HDF5 files."""
 
 import pytest
-from support import run_python
+from support import python_blocks, run_python, section
 
 SCRIPT = """
 import sys
@@ -51,3 +51,16 @@ def test_worker_processes_find_the_codec_and_round_trip(tmp_path, name, config):
     assert "import pylinerate" not in script.read_text()
     code = f"import runpy, sys; sys.argv = [{str(script)!r}]; runpy.run_path({str(script)!r}, run_name='__main__')"
     assert run_python(code, timeout=180, cwd=tmp_path).endswith("done\n")
+
+
+def test_workers_read_hdf5_files_after_the_import(tmp_path):
+    (example,) = python_blocks(section("docs/waveforms/hdf5.md", "## Worker processes: Dask, multiprocessing"))
+    assert run_python(example, timeout=180, cwd=tmp_path) == "True\n"
+
+
+def test_workers_without_the_import_cannot_read_hdf5_files(tmp_path):
+    (example,) = python_blocks(section("docs/waveforms/hdf5.md", "## Worker processes: Dask, multiprocessing"))
+    without = example.replace(', preload="pylinerate.hdf5"', "")
+    assert without != example
+    with pytest.raises(AssertionError, match="required filter 'deltarice2' is not registered"):
+        run_python(without, timeout=180, cwd=tmp_path)
