@@ -39,8 +39,8 @@ class DeltaRice(Codec):
     """Delta-Rice with fixed parameters, for arrays of 16-bit integers of any shape.
 
     Samples are predicted from those before them in memory: the last axis should be time. Where the first is, as in
-    (samples, channels), use :class:`DeltaRice2`, or ``order="F"`` in zarr format 2. A chunk that is hardly smaller than its
-    array, although another ``m`` or order would help, is a ``UserWarning``, once for its shape.
+    (samples, channels), use :class:`DeltaRice2`, or ``order="F"`` in zarr format 2. A chunk above
+    70 % of its array that another ``m`` or order would make at least 30 % smaller is a ``UserWarning``, once for its shape.
 
     Parameters
     ----------

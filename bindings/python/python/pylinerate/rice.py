@@ -239,13 +239,13 @@ _looked_at: set[tuple[tuple[int, ...], Params]] = set()
 
 
 def warn_if_large(array: NDArray[Any], chunk: Chunk) -> None:
-    """Warns if another m, or the samples in another order, would make a chunk at least a fifth smaller.
+    """Warns if another m, or the samples in another order, would make a chunk at least 30 % smaller.
 
-    For codecs, whose parameters are fixed before they see samples. Only a chunk that is hardly smaller than its array is
+    For codecs, whose parameters are fixed before they see samples. Only a chunk above 70 % of its array is
     looked at, and only the first of its shape and parameters, since that takes longer than encoding it.
     """
     seen = (array.shape, chunk.params)
-    if len(chunk) < 0.9 * array.nbytes or array.nbytes < 4096 or seen in _looked_at:
+    if len(chunk) < 0.7 * array.nbytes or array.nbytes < 4096 or seen in _looked_at:
         return
     _looked_at.add(seen)
     used, filter = chunk.params, chunk.params.filter
@@ -260,7 +260,7 @@ def warn_if_large(array: NDArray[Any], chunk: Chunk) -> None:
             f"which finds channels, or store the array in that order (zarr: the codec transpose, in format 2 order='F')",
         ))
     size, remedy = min((params.size or 0, text) for params, text in remedies)
-    if size < 0.8 * len(chunk):
+    if size < 0.7 * len(chunk):
         warnings.warn(
             f"a chunk of shape {array.shape} takes {len(chunk) / array.nbytes:.0%} of its samples with m={used.m}, and "
             f"would take {size / array.nbytes:.0%} with {remedy}",
@@ -358,7 +358,7 @@ def encode(
     if not allow_expansion and _pylinerate.rice_expands(samples.size, n):
         raise ValueError(
             f"with {params} the chunk is {n / samples.nbytes:.0%} of the array: use the default m and segment, "
-            "or use encode2, whose streams do not grow; allow_expansion=True accepts it"
+            "time as the last axis, or encode2, whose streams do not grow; allow_expansion=True accepts it"
         )
     return Chunk(output[:n].data, params, array.shape, array.dtype) if out is None else n
 

@@ -213,8 +213,8 @@ class DeltaRice(_Codec):
     """Delta-Rice with fixed parameters, for arrays of 16-bit integers.
 
     Samples are predicted from those before them: the last axis should be time. Where the first is, as in
-    (samples, channels), use :class:`DeltaRice2`, or ``filters=zarr.codecs.TransposeCodec(order=(1, 0))``. A chunk that is hardly
-    smaller than its array, although another ``m`` or order would help, is a ``UserWarning``, once for its shape.
+    (samples, channels), use :class:`DeltaRice2`, or ``filters=zarr.codecs.TransposeCodec(order=(1, 0))``. A chunk above
+    70 % of its array that another ``m`` or order would make at least 30 % smaller is a ``UserWarning``, once for its shape.
 
     Parameters
     ----------

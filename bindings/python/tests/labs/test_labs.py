@@ -9,6 +9,7 @@ from support import REPOSITORY, python_blocks, run_python
 from pylinerate.hdf5 import DELTARICE2_ID, DeltaRice2
 
 lgdo = pytest.importorskip("lgdo", reason="SKIP: legend-pydataobj is not installed")
+lh5 = pytest.importorskip("lh5", reason="SKIP: legend-lh5io is not installed")
 
 PAGE = (REPOSITORY / "docs/waveforms/python-labs.md").read_text()
 
@@ -32,7 +33,7 @@ def test_what_the_page_calls_refused_is_refused(tmp_path):
     table = lgdo.Table({"samples": lgdo.Array(np.zeros((4, 50), "int16")), "energy": lgdo.Array(np.zeros(4))})
     for more in ({}, {"shuffle": False}):
         with pytest.raises(Exception, match="Delta-Rice"):
-            lgdo.lh5.write(table, "raw", str(tmp_path / "refused.lh5"), wo_mode="overwrite_file", **more, **DeltaRice2())
+            lh5.write(table, "raw", str(tmp_path / "refused.lh5"), wo_mode="overwrite_file", **more, **DeltaRice2())
 
 
 def filters(dataset):

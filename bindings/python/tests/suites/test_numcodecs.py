@@ -9,7 +9,7 @@ from support import waves
 from pylinerate import numcodecs
 
 CONFIGS = [
-    {"id": "linerate.deltarice", "m": 16},
+    {"id": "linerate.deltarice", "m": 16, "allow_expansion": True},
     {"id": "linerate.deltarice", "m": 64, "segment": 100, "filter": [1, -2, 1], "allow_expansion": True},
     {"id": "linerate.deltarice2"},
     {"id": "linerate.deltarice2", "segment": 512},
@@ -32,7 +32,7 @@ def test_encode_decode(codec):
 
 @pytest.mark.parametrize("dtype", ["uint16", "int32", "uint32"])
 def test_encode_decode_of_other_types(dtype):
-    own = [{"id": "linerate.deltarice", "m": 16, "dtype": dtype}] if dtype == "uint16" else []
+    own = [{**CONFIGS[0], "dtype": dtype}] if dtype == "uint16" else []
     for config in [*own, *CONFIGS[2:]]:
         for array in arrays(dtype):
             common.check_encode_decode_array(array, get_codec(config))
