@@ -64,11 +64,11 @@ mod _pylinerate {
     use crate::hdf5::{hdf5_class, hdf5_decode};
     #[pymodule_export]
     use crate::rice::{
-        rice_best, rice_bound, rice_decode, rice_decode_segments, rice_encode, rice_expands,
+        rice_best, rice_bound, rice_decode, rice_decode_segments, rice_encode, rice_encode_as, rice_expands,
         rice_fitting_segment, rice_len, rice_samples, rice_segment_for,
     };
     #[pymodule_export]
-    use crate::rice2::{rice2_bound, rice2_decode, rice2_decode_segments, rice2_encode, rice2_info};
+    use crate::rice2::{rice2_decode, rice2_decode_segments, rice2_encode, rice2_encode_into, rice2_info};
     #[pymodule_export]
     use crate::websocket::{WebsocketCodec, WebsocketOptions, WebsocketPrepared};
 

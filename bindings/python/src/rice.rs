@@ -5,9 +5,11 @@ use std::num::NonZeroU32;
 use linerate_rice::{Filter, Options, Params, Segments, segment_count, tune};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 use crate::error::raise;
 use crate::params::Numbers;
+use crate::sys::bytes::filled_instance;
 
 /// Maximum size in bytes of a chunk of `samples` samples.
 #[pyfunction]
@@ -72,6 +74,21 @@ pub(crate) fn rice_encode(
         linerate_rice::encode_into(&params.check()?, samples, out, Options::new().threads(threads))
     });
     n.map_err(|e| raise(py, e))
+}
+
+/// Encodes into a new object of `class`, a subclass of `bytes`, without `__init__`.
+#[pyfunction]
+pub(crate) fn rice_encode_as<'py>(
+    class: Bound<'py, PyType>,
+    params: Numbers,
+    samples: PyReadonlyArray1<'py, i16>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let params = params.check().map_err(|e| raise(class.py(), e))?;
+    let samples = samples.as_slice()?;
+    filled_instance(&class, params.bound(samples.len()), |out| {
+        linerate_rice::encode_into(&params, samples, out, Options::new().threads(threads))
+    })
 }
 
 /// Numbers of samples and of segments of a chunk, checked against its size.

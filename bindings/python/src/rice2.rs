@@ -7,8 +7,10 @@ use linerate_rice::Options;
 use linerate_rice::v2::{self, ElementType, Shape, StreamOptions};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::error::raise;
+use crate::sys::bytes::filled;
 
 /// Samples to encode.
 #[derive(FromPyObject)]
@@ -66,27 +68,35 @@ pub(crate) fn numpy_name(element: ElementType) -> &'static str {
     }
 }
 
-/// Maximum size in bytes of the stream of `samples`.
+/// Encodes `samples`.
 #[pyfunction]
-pub(crate) fn rice2_bound(
-    py: Python<'_>,
+pub(crate) fn rice2_encode<'py>(
+    py: Python<'py>,
     segment: Option<u64>,
     row: Option<u64>,
     shape: Option<Vec<u64>>,
     channels: Option<u64>,
-    samples: Samples<'_>,
-) -> PyResult<usize> {
-    fn bound<T: v2::Element>(settings: &StreamOptions, samples: &[T]) -> usize {
-        v2::bound::<T>(settings, samples.len())
+    samples: Samples<'py>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    fn encoded<'py, T: v2::Element>(
+        py: Python<'py>,
+        settings: &StreamOptions,
+        samples: &[T],
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        filled(py, v2::bound::<T>(settings, samples.len()), |out| {
+            v2::encode_into(settings, samples, out, Options::new().threads(threads))
+        })
     }
     let settings = settings(segment, row, shape, channels).map_err(|e| raise(py, e))?;
-    for_each_type!(Samples, samples, samples => Ok(bound(&settings, samples.as_slice()?)))
+    for_each_type!(Samples, samples, samples => encoded(py, &settings, samples.as_slice()?, threads))
 }
 
 /// Encodes into the start of `out`, returns the bytes written.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
-pub(crate) fn rice2_encode(
+pub(crate) fn rice2_encode_into(
     py: Python<'_>,
     segment: Option<u64>,
     row: Option<u64>,

@@ -1,6 +1,6 @@
 import os
 from collections.abc import Sequence
-from typing import Any, Literal, Self, final
+from typing import Any, Literal, Self, TypeVar, final
 
 from numpy import int16, int32, int64, uint8, uint16, uint32, uint64
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ VERSION: str
 DEBUG_ASSERTIONS: bool
 
 _Transport = Literal["zlib-stream", "zstd-stream", "zstd-frame", "zlib", "gzip", "raw-deflate"]
+_Bytes = TypeVar("_Bytes", bound=bytes)
 _Numbers = tuple[int, int, tuple[int, ...] | list[int]]  # m, segment or -1, filter
 
 class Error(ValueError):
@@ -37,6 +38,9 @@ class GatewayError(Error):
 def rice_bound(params: _Numbers, samples: int) -> int: ...
 def rice_len(params: _Numbers, samples: NDArray[int16], threads: int) -> int: ...
 def rice_encode(params: _Numbers, samples: NDArray[int16], out: NDArray[uint8], threads: int) -> int: ...
+def rice_encode_as(
+    cls: type[_Bytes], params: _Numbers, samples: NDArray[int16], threads: int
+) -> _Bytes: ...
 def rice_segment_for(shape: Sequence[int]) -> int: ...
 def rice_expands(samples: int, bytes: int) -> bool: ...
 def rice_fitting_segment(chunk: NDArray[uint8], samples: int, candidates: list[int]) -> int: ...
@@ -49,14 +53,15 @@ def rice_best(samples: NDArray[int16], segment: int, filter: list[int] | None) -
 
 _Samples = NDArray[int16] | NDArray[uint16] | NDArray[int32] | NDArray[uint32]
 
-def rice2_bound(
+def rice2_encode(
     segment: int | None,
     row: int | None,
     shape: Sequence[int] | None,
     channels: int | None,
     samples: _Samples,
-) -> int: ...
-def rice2_encode(
+    threads: int,
+) -> bytes: ...
+def rice2_encode_into(
     segment: int | None,
     row: int | None,
     shape: Sequence[int] | None,

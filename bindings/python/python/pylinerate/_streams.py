@@ -138,9 +138,8 @@ def _encode2(
     segment, channels, row = stream_segment(segment), stream_channels(channels), _row(array)
     if out is not None:
         output = flat_output(out, np.dtype(np.uint8))
-        return _pylinerate.rice2_encode(segment, row, shape, channels, samples, output, threads)
-    output = np.empty(_pylinerate.rice2_bound(segment, row, shape, channels, samples), np.uint8)
-    return output[: _pylinerate.rice2_encode(segment, row, shape, channels, samples, output, threads)].tobytes()
+        return _pylinerate.rice2_encode_into(segment, row, shape, channels, samples, output, threads)
+    return _pylinerate.rice2_encode(segment, row, shape, channels, samples, threads)
 
 
 def info2(stream: Any) -> Info2:

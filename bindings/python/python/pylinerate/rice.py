@@ -155,9 +155,11 @@ class Chunk(bytes):
     dtype: np.dtype[Any]
 
     def __new__(cls, data: Any, params: Params, shape: tuple[int, ...], dtype: DTypeLike) -> Chunk:
-        chunk = super().__new__(cls, data)
-        chunk.params, chunk.shape, chunk.dtype = params, shape, np.dtype(dtype)
-        return chunk
+        return super().__new__(cls, data)._described(params, shape, dtype)
+
+    def _described(self, params: Params, shape: tuple[int, ...], dtype: DTypeLike) -> Chunk:
+        self.params, self.shape, self.dtype = params, shape, np.dtype(dtype)
+        return self
 
     def __getnewargs__(self) -> tuple[Any, ...]:  # for pickle and copy
         return bytes(self), self.params, self.shape, self.dtype
@@ -349,18 +351,18 @@ def encode(
                 "with out, give m or params (see tune): 'auto' could not return the m that it chose"
             )
         params = _best(samples, m, _segment_of(segment, array.shape), filter)
-    output = (
-        np.empty(_pylinerate.rice_bound(params._numbers, samples.size), np.uint8)
-        if out is None
-        else flat_output(out, np.dtype(np.uint8))
-    )
-    n = _pylinerate.rice_encode(params._numbers, samples, output, threads)
+    made: Chunk | None = None
+    if out is None:
+        made = _pylinerate.rice_encode_as(Chunk, params._numbers, samples, threads)
+        n = len(made)
+    else:
+        n = _pylinerate.rice_encode(params._numbers, samples, flat_output(out, np.dtype(np.uint8)), threads)
     if not allow_expansion and _pylinerate.rice_expands(samples.size, n):
         raise ValueError(
             f"with {params} the chunk is {n / samples.nbytes:.0%} of the array: use the default m and segment, "
             "time as the last axis, or encode2, whose streams do not grow; allow_expansion=True accepts it"
         )
-    return Chunk(output[:n].data, params, array.shape, array.dtype) if out is None else n
+    return n if made is None else made._described(params, array.shape, array.dtype)
 
 
 def _for_decoding(
