@@ -9,13 +9,7 @@ mod gateway;
 mod gzip;
 #[cfg(unix)]
 mod links;
-#[cfg(all(
-    target_os = "linux",
-    feature = "mount",
-    feature = "remote",
-    feature = "zstd-compress",
-    not(feature = "s3")
-))]
+#[cfg(all(target_os = "linux", feature = "mount", feature = "remote", feature = "zstd-compress"))]
 mod messages;
 mod nx;
 mod pages;

@@ -1,6 +1,6 @@
 //! What the files of a folder are, by their share of the bytes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use linerate_candidates::Shape;
 use linerate_candidates::arrays::Container;
@@ -191,6 +191,6 @@ mod tests {
 
     #[test]
     fn folder_that_cannot_be_read_is_left_to_the_measurement() {
-        assert_eq!(recognise(&[Path::new("/nowhere").to_owned()]), (Shape::Files, Vec::new()));
+        assert_eq!(recognise(&[PathBuf::from("/nowhere")]), (Shape::Files, Vec::new()));
     }
 }
