@@ -14,7 +14,7 @@ pub struct PathError {
     pub source: FileError,
 }
 
-/// Why a file could not be read, verified or written.
+/// The reason why a file could not be read, verified or written.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
@@ -27,7 +27,7 @@ pub enum FileError {
     /// Another file of the archive has this path, or one that differs only in case or in Unicode
     /// normalization.
     Collision,
-    /// Other files of the archive are in a folder of this path.
+    /// The path is that of a folder which contains other files of the archive.
     Folder,
     /// A file exists at the path, and may not be replaced.
     Exists,
@@ -36,7 +36,7 @@ pub enum FileError {
 }
 
 impl PathError {
-    /// An error of the file at `path`.
+    /// Creates the error of the file at `path`.
     pub(crate) fn new(path: &str, source: impl Into<FileError>) -> PathError {
         PathError { path: path.to_owned(), source: source.into() }
     }

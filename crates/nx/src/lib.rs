@@ -1,11 +1,13 @@
-//! Nx 1.x archives: many files in compressed blocks that can be decoded independently and in parallel.
+//! Reads and writes Nx 1.x archives: many files in compressed blocks that are decoded independently
+//! and in parallel.
 //!
-//! A small header at the start locates everything. Files no larger than a chunk share *solid* blocks; a
-//! larger file has one block per chunk. Blocks are stored, zstd frames or raw LZ4.
+//! A small header at the start locates everything. Files no larger than a chunk share *solid*
+//! blocks; a larger file has one block per chunk. Blocks are stored, zstd frames or raw LZ4.
 //!
-//! [`Archive`] opens an archive, [`Reader`] reads single files, [`Loader`], [`Extractor`] and [`Verifier`] many in
-//! parallel. [`shared`] has files that own what they need, and a cache for many threads, as games want them. [`pack`] writes archives, [`r3a`] reads and writes the related draft format R3A, and
-//! [`metadata`] stores times, modes and links.
+//! [`Archive`] opens an archive. [`Reader`] reads single files; [`Loader`], [`Extractor`] and
+//! [`Verifier`] read many in parallel. [`shared`] is for games and servers: file handles without
+//! lifetimes, and one cache of decoded blocks for all threads. [`pack`] writes archives, [`r3a`]
+//! reads and writes the related draft format R3A, and [`metadata`] stores times, modes and links.
 //!
 //! ```
 //! # #[cfg(feature = "pack")]
@@ -26,21 +28,22 @@
 //! # fn main() {}
 //! ```
 //!
-//! Whatever encodes - [`pack`], and writing R3A and metadata - is behind the feature `pack`, on by default, which compiles
-//! the C libraries libzstd and liblz4. Blocks are decoded by Rust alone, but LZ4 by liblz4 where it is there. Without `pack`
-//! nothing needs a C compiler.
+//! All encoding ([`pack`], and writing R3A and metadata) needs the feature `pack`. It is on by
+//! default and compiles the C libraries libzstd and liblz4. zstd is decoded in Rust; LZ4 by liblz4
+//! if the feature `pack` is on, else by `lz4_flex`. Without `pack`, no C compiler is needed.
 //!
 //! | module | content |
 //! |---|---|
-//! | `format/` | header, tables, paths, limits: what an archive holds and what is accepted |
-//! | `block/` | decodes one block; caches decoded ones |
-//! | `read/` | an open archive; reads one file, or many in parallel, into a folder, memory or nothing |
+//! | `format/` | header, tables, paths; limits on untrusted archives |
+//! | `block/` | decodes one block; caches decoded blocks |
+//! | `read/` | an open archive; reads one file, or many in parallel; extracts, loads, verifies |
 //! | `error` | errors of single files |
 //! | [`filter`], `kernel/` | filters for textures, and their hot loops |
 //! | `sys/` | foreign functions (liblz4) |
 //! | [`metadata`], `mount`, [`pack`], [`r3a`], [`shared`] | each with a table of its own modules |
 //!
-//! From the ground up: `error`, `format`, `kernel`, `filter`, `block`, `metadata`, `read`, then `r3a`, `pack`, `shared`, `mount`.
+//! Each module uses only modules before it in this order: `error`, `format`, `kernel`, `filter`,
+//! `block`, `metadata`, `read`, then `r3a`, `pack`, `shared`, `mount`.
 
 #![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "what only writers use"))]
 

@@ -30,19 +30,20 @@ use crate::read::order;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Files, including empty ones.
+    /// Number of files, including empty ones.
     pub files: u64,
     /// Total size of the files in bytes.
     pub bytes: u64,
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u64,
-    /// Files that are not stored because another has the same bytes.
+    /// Files that are not stored because another file has the same bytes.
     pub shared_files: u64,
     /// Bytes of those files.
     pub shared_bytes: u64,
     /// Blocks that are stored because they do not shrink. 0 for a dry run.
     pub stored_blocks: u64,
-    /// Blocks that are filtered, so that only this crate reads the archive. 0 for a dry run.
+    /// Blocks that are filtered. If there are any, only this crate reads the archive. 0 for a dry
+    /// run.
     pub filtered_blocks: u64,
     /// Size of the archive in bytes. 0 for a dry run.
     pub archive_bytes: u64,
@@ -93,15 +94,16 @@ impl Builder {
         })
     }
 
-    /// Adds metadata to the archive, stored in a record that other readers ignore. What is there already, captured from
-    /// folders, takes precedence. Metadata of files that are not in the archive is left out.
+    /// Adds metadata to the archive. It is stored in a record that other readers ignore. Metadata
+    /// captured from folders before this call takes precedence. Metadata of files that are not in
+    /// the archive is left out.
     pub fn metadata(&mut self, mut metadata: Metadata) -> &mut Builder {
         metadata.overlay(std::mem::take(&mut self.metadata));
         self.metadata = metadata;
         self
     }
 
-    /// The folders and links of the metadata so far.
+    /// Returns the paths of the folders and links in the metadata so far.
     pub fn others(&self) -> impl Iterator<Item = &str> {
         self.metadata.others()
     }
@@ -112,8 +114,8 @@ impl Builder {
         self
     }
 
-    /// Calls `report` after every block, and while a block above 16 MiB is encoded by zstd, from the thread that works on it.
-    /// `report` is dropped before the archive gets its name.
+    /// Calls `report` after every block, from the thread that encoded it, and now and then while
+    /// zstd encodes a block above 16 MiB. `report` is dropped before the archive gets its name.
     pub fn on_progress(&mut self, report: impl Fn(&Progress) + Send + Sync + 'static) -> &mut Builder {
         self.on_progress = Box::new(report);
         self
@@ -124,31 +126,32 @@ impl Builder {
         &self.options
     }
 
-    /// The number of files so far.
+    /// Returns the number of files so far.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there is no file yet.
+    /// Returns whether there is no file yet.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// The paths of the files, in the order they were added.
+    /// Returns the paths of the files, in the order they were added.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.items.iter().map(|item| item.name.as_str())
     }
 
-    /// Whether there is a file of this path.
+    /// Returns whether a file of this path was added.
     pub fn contains(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
-    /// Adds a file with these bytes. `name` is its path in the archive, with `/` between components.
+    /// Adds a file with these bytes. `name` is its path in the archive, with `/` between
+    /// components.
     ///
     /// # Errors
-    /// `BadArgument` if [`check_path`](crate::check_path) rejects the path, it was added before, or it or one of its folders
-    /// would be both a file and a folder.
+    /// `BadArgument` if [`check_path`](crate::check_path) rejects the path, if it was added before,
+    /// or if it or one of its folders would be both a file and a folder.
     pub fn add_bytes(&mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> PackResult<()> {
         self.add_bytes_with(name, bytes, FileOptions::default())
     }
@@ -194,8 +197,8 @@ impl Builder {
         self.add(name.into(), metadata.len(), Content::Path(path), file_options)
     }
 
-    /// Adds the content of `reader`. It is read now and kept in an unnamed file in the system's temporary
-    /// folder.
+    /// Adds a file with the content of `reader`. The content is read now and kept in an unnamed
+    /// file in the system's temporary folder.
     ///
     /// # Errors
     /// As [`add_bytes`](Self::add_bytes); `Read` or `Write` if reading or the temporary file fails.
@@ -215,15 +218,15 @@ impl Builder {
         self.add(name.clone(), copied?, Content::Spooled { file, offset }, file_options)
     }
 
-    /// Adds the files below a folder for which `choose` returns options; `None` leaves a file out. `choose`
-    /// gets paths relative to the folder, in ascending order, each once. What [`Walk::metadata`] captures is added to
-    /// the [metadata](Self::metadata).
+    /// Adds the files below a folder for which `choose` returns options; `None` leaves a file out.
+    /// `choose` gets each path once, relative to the folder, in ascending order. With
+    /// [`Walk::metadata`], the captured metadata is added to the [metadata](Self::metadata).
     ///
     /// Returns the chosen paths that cannot be packed.
     ///
     /// # Errors
     /// As [`add_path_with`](Self::add_path_with), and if a folder cannot be read, a name is not
-    /// UTF-8, or it is cancelled. Files before the error have been added.
+    /// UTF-8, or the work is cancelled. Files before the error have been added.
     pub fn add_folder<'w>(
         &mut self,
         walk: impl Into<Walk<'w>>,
@@ -283,33 +286,35 @@ impl Builder {
         self.items.push(item);
     }
 
-    /// Plans the archive without writing it. Reads only as much as deduplication and the grouping of small
-    /// files need.
+    /// Plans the archive without writing it. Reads only what deduplication and the grouping of
+    /// small files need.
     ///
     /// # Errors
-    /// As [`write`](Self::write), as far as they occur before blocks are encoded.
+    /// As [`write`](Self::write), but only errors that occur before blocks are encoded.
     pub fn dry_run(mut self) -> PackResult<Summary> {
         let plan = self.plan()?;
         self.header(&plan)?;
         Ok(self.summary(&plan))
     }
 
-    /// Writes the archive to `target`. A file that is replaced passes on its owner and permissions. The
-    /// target must be a regular file or not exist: the header is written last, at the start of the file,
-    /// so an archive cannot be written to a pipe or device.
+    /// Writes the archive to `target`. If a file is replaced, the archive gets its owner and
+    /// permissions. The target must be a regular file or not exist: the header is written last, at
+    /// the start of the file, so an archive cannot be written to a pipe or device.
     ///
-    /// The builder closes its existing archives before the new one is renamed, since Windows cannot replace
-    /// an open file; callers must close their own handles of an archive that they overwrite. Two writers
-    /// are not synchronized: hold a `linerate_io::Lock` from before the old archive is opened.
+    /// Windows cannot replace an open file: the builder closes its existing archives before the new
+    /// one is renamed, and callers must close their own handles of an archive that they overwrite.
+    /// Two writers are not synchronized: take a `linerate_io::Lock` before you open the old
+    /// archive, and hold it until `write` returns.
     ///
     /// # Errors
-    /// `Read` if a file cannot be read or has changed since it was added; `Write` if the archive cannot be
-    /// written; `BadArgument` if the target is a device, a FIFO or another special file; `Limit` if the
-    /// format cannot hold that many files, blocks or bytes of paths. The target is unchanged then.
+    /// `Read` if a file cannot be read or has changed since it was added; `Write` if the archive
+    /// cannot be written; `BadArgument` if the target is a device, a FIFO or another special file;
+    /// `Limit` if the format cannot hold that many files, blocks or bytes of paths. After an error
+    /// the target is unchanged.
     pub fn write(mut self, target: impl AsRef<Path>) -> PackResult<Summary> {
         let target = target.as_ref();
         let at_target = |error: PackError| error.at(target.display().to_string());
-        // First, since making the plan reads files.
+        // Created first, since a bad target should fail before the plan reads files.
         let file = create(target, self.existing).map_err(at_target)?;
         let plan = self.plan()?;
         let (header, pool) = self.header(&plan)?;
@@ -329,8 +334,8 @@ impl Builder {
         Ok((memory.into_bytes(), summary))
     }
 
-    /// Closes the existing archives before the new one gets its name. Ends progress before it looks for the last time whether
-    /// that has cancelled the work.
+    /// Closes the existing archives before the new one gets its name. Drops the progress callback
+    /// before the last check of the token, since the callback may cancel the work.
     pub(super) fn close(self) -> PackResult<()> {
         let cancel = self.options.cancel.clone();
         drop(self);
@@ -345,7 +350,8 @@ impl Builder {
     }
 
     fn plan(&mut self) -> PackResult<Plan> {
-        // Fails early on the number of files; checked again together with the blocks.
+        // Fails early if there are too many files. The header is checked again when the number of
+        // blocks is known.
         Header::new(self.chunk()?, TocForm::Long, 0, 0, self.items.len())?;
         self.items.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         verify::existing(&mut self.items, &self.options)?;
@@ -357,8 +363,8 @@ impl Builder {
             .ok_or(PackError::rule(Kind::BadArgument, "the chunk size is not one of the format"))
     }
 
-    /// The header, and the compressed pool with the metadata record after it. Their size is known before
-    /// the blocks are, so the blocks can be written first.
+    /// Returns the header, and the compressed pool with the metadata record after it. Their size is
+    /// known before the blocks are encoded, so the blocks can be written first.
     fn header(&self, plan: &Plan) -> PackResult<(Header, Vec<u8>)> {
         let mut pool = StringPool::encode(self.items.iter().map(|item| item.name.as_str()))?;
         let form = match self.items.iter().all(|item| u32::try_from(item.size).is_ok()) {
@@ -366,7 +372,7 @@ impl Builder {
             false => TocForm::Long,
         };
         let mut header = Header::new(self.chunk()?, form, pool.len(), plan.blocks.len(), self.items.len())?;
-        // `Some`, since no two names are equal.
+        // `Paths::new` returns `Some`, since no two names are equal.
         let paths = Paths::new(self.items.iter().map(|item| item.name.as_str()));
         let record = paths.map_or(Ok(Vec::new()), |paths| self.metadata.encode(&paths))?;
         metadata::append(&record, &mut header, &mut pool)?;
@@ -380,7 +386,8 @@ impl Builder {
             blocks: plan.blocks.len() as u64,
             ..Summary::default()
         };
-        // Files of a copied block are placed each, also those that share a place there.
+        // Each file of a copied block has a place of its own in the plan, even if several files
+        // share one place in the block. The first of them counts as stored, the others as shared.
         let mut places = HashSet::new();
         for (i, item) in self.items.iter().enumerate().filter(|(_, item)| item.size > 0) {
             let has_blocks = plan.same[i] == i && plan.runs.binary_search(&i).is_err();
@@ -418,7 +425,8 @@ impl Builder {
         Ok(summary)
     }
 
-    /// Entries in the order of blocks, which other programs rely on. The pool is in the order of paths.
+    /// Returns the entries in the order of blocks, which other programs rely on. The pool is in the
+    /// order of paths.
     fn entries(&self, plan: &Plan, hashes: &[Option<u64>]) -> PackResult<Vec<Entry>> {
         let entry = |(i, item): (usize, &Item)| {
             let missing = || PackError::rule(Kind::Read, "the file was not read").at(item.name.as_str());
@@ -437,8 +445,8 @@ impl Builder {
     }
 }
 
-/// Creates the file of an archive. It must be a regular file, since it is written at offsets, the header
-/// last. A FIFO is not opened, which would block until it has a reader.
+/// Creates the file of an archive. It must be a regular file, since it is written at offsets, the
+/// header last. A FIFO is not opened, which would block until it has a reader.
 pub(super) fn create(target: &Path, existing: Existing) -> PackResult<AtomicFile> {
     match fs::metadata(target) {
         Ok(found) if !found.is_file() && !found.is_dir() => {

@@ -1,4 +1,5 @@
-//! A cancel token for packing, which also tells how far it is before its first block.
+//! A cancel token for packing. It also counts the steps of each stage, which shows progress before
+//! the first block.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,23 +7,25 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::error::{PackError, PackResult};
 use super::progress::Stage;
 
-/// Cancels packing from another thread or a signal handler. Clones share one flag, which is checked
-/// before every block, every file and every entry of a folder, and before the archive gets its name.
+/// Cancels packing from another thread or a signal handler. Clones share one flag. Packing checks
+/// it before every block, every file and every entry of a folder, and before the archive gets its
+/// name.
 ///
 /// A cancelled call returns an error for which [`PackError::is_cancelled`] is true, and leaves the
 /// target unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
     cancelled: Arc<AtomicBool>,
-    /// The stage, and below [`STAGE_SHIFT`] bits of it the checks since it began.
+    /// The stage, shifted left by [`STAGE_SHIFT`], and in the low bits the number of checks since
+    /// it began.
     begun: Arc<AtomicU64>,
 }
 
-/// Bits of the number of checks.
+/// Number of low bits that count checks.
 const STAGE_SHIFT: u32 = 56;
 
 impl CancelToken {
-    /// A token on the caller's own flag: setting it to `true` cancels.
+    /// Creates a token on the caller's own flag: setting the flag to `true` cancels.
     pub fn from_flag(flag: Arc<AtomicBool>) -> CancelToken {
         CancelToken { cancelled: flag, begun: Arc::default() }
     }
@@ -37,8 +40,9 @@ impl CancelToken {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// What the work is at, and how many entries, files or blocks of that it has begun: for a line that shows that it goes on,
-    /// from a thread that asks now and then. [`Progress`](super::Progress) comes with the first block.
+    /// Returns the current stage and how many of its entries, files or blocks have begun. A thread
+    /// that polls this can show that the work goes on. [`Progress`](super::Progress) is reported
+    /// only from the first block.
     pub fn stage(&self) -> (Stage, u64) {
         let begun = self.begun.load(Ordering::Relaxed);
         (Stage::from_number(begun >> STAGE_SHIFT), begun & ((1 << STAGE_SHIFT) - 1))
@@ -49,14 +53,15 @@ impl CancelToken {
         self.begun.store((stage as u64) << STAGE_SHIFT, Ordering::Relaxed);
     }
 
-    /// Counts an entry, a file or a block that is begun, and fails if the work is cancelled.
+    /// Counts an entry, a file or a block that begins, and fails if the work is cancelled.
     pub(super) fn check(&self) -> PackResult<()> {
         self.begun.fetch_add(1, Ordering::Relaxed);
         if self.is_cancelled() { Err(PackError::cancelled()) } else { Ok(()) }
     }
 }
 
-/// All tokens are equal, so that [`PackOptions`](super::PackOptions) compare by what they pack.
+/// All tokens are equal, so that two [`PackOptions`](super::PackOptions) are equal if they make the
+/// same archive.
 impl PartialEq for CancelToken {
     fn eq(&self, _: &CancelToken) -> bool {
         true

@@ -1,7 +1,7 @@
-//! Makes archives from archives: merge, delete, update from a folder, repack.
+//! Makes archives from archives: merges, deletes files, updates from a folder, repacks.
 //!
-//! Each function returns a [`Builder`], to which more files can be added. The source archive may be the
-//! target: it is replaced when the new one is complete.
+//! Each function returns a [`Builder`], to which more files can be added. The source archive may be
+//! the target: it is replaced when the new one is complete.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,17 +33,19 @@ pub struct Changes {
     pub added: Vec<String>,
     /// Files with other bytes in the folder.
     pub replaced: Vec<String>,
-    /// Number of equal files.
+    /// Number of files that are equal in the folder and the archive.
     pub unchanged: u64,
-    /// Files of the archive that are not in the folder and are left out: with `mirror` all of them, else those whose path
-    /// is a folder now, or in a folder that is a file now.
+    /// Files of the archive that are removed because they are not in the folder. With `mirror`
+    /// these are all such files; otherwise only those whose path is a folder now, or lies below a
+    /// path that is a file now.
     pub removed: Vec<String>,
 }
 
 /// Which file [`Builder::merge`] takes if several archives have the same path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {
-    /// None: it is an error, unless the files have the same size and hash. A file under the path of a folder is one too.
+    /// Neither: a clash is an error, unless the files have the same size and hash. It is also an
+    /// error if a file has the path of a folder.
     Refuse,
     /// The file of the first archive.
     First,
@@ -51,7 +53,7 @@ pub enum Clash {
     Last,
 }
 
-/// Two files of archives to be merged that one archive cannot hold.
+/// Two files that one archive cannot both hold, found in archives to be merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MergeClash {
@@ -59,7 +61,8 @@ pub struct MergeClash {
     pub path: String,
     /// The index of its archive.
     pub archive: usize,
-    /// The path of the other file: the same, or one below it, whose folder it would be.
+    /// The path of the other file. It is the same path, or one below it, so that `path` would be a
+    /// folder.
     pub other_path: String,
     /// The index of the other file's archive.
     pub other_archive: usize,
@@ -74,17 +77,18 @@ impl MergeClash {
     }
 }
 
-/// Which files of an archive keep their blocks.
+/// Tells which files of an archive keep their blocks.
 struct Copies {
-    /// For each block and the end, how many blocks before it cannot be copied.
+    /// For each block, and for the end, the number of blocks before it that must be encoded again.
     encoded_before: Vec<u32>,
-    /// The blocks that the source generates.
+    /// For each block, whether the source generates it.
     generated: Vec<bool>,
 }
 
 impl Copies {
-    /// Blocks are copied whole. One that has bytes of other files than `kept` is encoded again, since other programs rely
-    /// on every byte having a file; so is one that the source generates.
+    /// Blocks are copied whole. A block is encoded again if it has bytes of files other than
+    /// `kept`, since other programs rely on every byte belonging to a file, or if the source
+    /// generates it.
     fn new<S: ReadAt>(archive: &Archive<S>, kept: &[File<'_>]) -> Copies {
         let whole = archive.whole_blocks(kept);
         let generated: Vec<bool> = (0..whole.len()).map(|block| archive.is_generated(block)).collect();
@@ -101,13 +105,15 @@ impl Copies {
         self.encoded_before[blocks.start] == self.encoded_before[blocks.end]
     }
 
-    /// Whether the file is what is left of a block that cannot be copied because it lost other files.
+    /// Whether the file is left over from a block that cannot be copied because other files of it
+    /// are dropped.
     fn leaves(&self, file: File<'_>) -> bool {
         file.size() > 0 && !file.is_chunked() && !self.has(file) && !self.generated[file.blocks().start]
     }
 }
 
-/// The coding of files that are left of a block: that of the block, as far as it is known.
+/// Returns the coding for files left over from a block. It uses the block's codec; for zstd it is
+/// `None`, since the level is unknown.
 fn coding_of<S: ReadAt>(archive: &Archive<S>, file: File<'_>) -> Option<Coding> {
     match archive.toc().blocks[file.blocks().start].codec {
         Codec::Copy => Some(Coding::Copy),
@@ -117,13 +123,13 @@ fn coding_of<S: ReadAt>(archive: &Archive<S>, file: File<'_>) -> Option<Coding> 
 }
 
 impl Builder {
-    /// Adds the files of an archive for which `keep` returns true, under their paths. From here on the builder uses fewer
-    /// threads if the archive's largest block does not fit the archive's [`Limits::memory`](crate::Limits::memory) once for
-    /// each.
+    /// Adds the files of an archive for which `keep` returns true, under their paths. Lowers the
+    /// builder's number of threads if one largest block of the archive per thread does not fit the
+    /// archive's [`Limits::memory`](crate::Limits::memory).
     ///
     /// # Errors
-    /// `Limit` if the files exceed the limits that the archive was opened with; `BadArgument` if a path
-    /// leads out of the folder or was added before. Files before it have been added.
+    /// `Limit` if the files exceed the limits that the archive was opened with; `BadArgument` if a
+    /// path leads out of the folder or was added before. Files before it have been added.
     pub fn add_archive<S: ReadAt + 'static>(
         &mut self,
         archive: &Arc<Archive<S>>,
@@ -163,13 +169,15 @@ impl Builder {
         Ok(())
     }
 
-    /// Reduces the number of threads to those whose blocks of the archive fit its limit on memory.
+    /// Lowers the number of threads so that one largest block per thread fits the archive's limit
+    /// on memory.
     fn limit_threads<S: ReadAt>(&mut self, archive: &Archive<S>) {
         self.options.threads = threads_for_any_block(archive, self.options.threads);
     }
 
-    /// Starts from the files of one archive for which `keep` returns true: deletes by path, or collects
-    /// garbage by hash. Uses the archive's chunk size, so that blocks are reused.
+    /// Starts from the files of one archive for which `keep` returns true. Use it to delete files
+    /// by path, or to collect garbage by hash. The chunk size is that of the archive, so that
+    /// blocks are reused.
     ///
     /// ```no_run
     /// use linerate_nx::{Archive, FileSource};
@@ -209,8 +217,9 @@ impl Builder {
         Ok(builder)
     }
 
-    /// Starts from the files of several archives. Blocks are reused from archives with the options' chunk
-    /// size. Equal files of different archives are stored once. A file and a folder of one path clash as two files do.
+    /// Starts from the files of several archives. Blocks are reused from archives with the options'
+    /// chunk size. Equal files of different archives are stored once. A file and a folder of the
+    /// same path clash like two files.
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
@@ -230,7 +239,8 @@ impl Builder {
             in_order.reverse();
         }
         for archive in in_order {
-            // What an archive has twice is an error.
+            // Computed before any file is added: a path that one archive has twice is an error, not
+            // a clash.
             let keeps: Vec<bool> =
                 archive.files().map(|file| builder.names.clash(file.path()).is_none()).collect();
             builder.add_archive(archive, Reuse::Blocks, |file| keeps[file.index()])?;
@@ -238,8 +248,8 @@ impl Builder {
         Ok(builder)
     }
 
-    /// The paths that archives to be merged cannot both have, in ascending order: files of different size or hash under one
-    /// path, and files under the path of a folder.
+    /// Lists the clashes of archives to be merged, in ascending order of paths: files of the same
+    /// path that differ in size or hash, and files whose path is a folder of other files.
     pub fn merge_clashes<S: ReadAt>(archives: &[Arc<Archive<S>>]) -> Vec<MergeClash> {
         let mut files: Vec<(usize, File<'_>)> = Vec::new();
         for (i, archive) in archives.iter().enumerate() {
@@ -267,12 +277,12 @@ impl Builder {
         found
     }
 
-    /// Updates an archive from a folder: equal files keep their blocks, others are taken from the folder.
-    /// `choose` is as in [`add_folder`](Self::add_folder); files that it leaves out count as missing in the
-    /// folder. With `mirror`, files missing in the folder are removed, else they stay. Uses the archive's
-    /// chunk size.
+    /// Updates an archive from a folder: equal files keep their blocks, other files are taken from
+    /// the folder. `choose` works as in [`add_folder`](Self::add_folder); files that it leaves out
+    /// count as missing in the folder. With `mirror`, files missing in the folder are removed from
+    /// the archive; without, they stay. The chunk size is that of the archive.
     ///
-    /// The last part of the result is as for [`add_folder`](Self::add_folder).
+    /// The last part of the result lists the chosen paths that cannot be packed.
     ///
     /// # Errors
     /// As [`add_folder`](Self::add_folder) and [`add_archive`](Self::add_archive).
@@ -286,8 +296,8 @@ impl Builder {
         Builder::update_all(options, archive, &[folder.into()], choose, |_| !mirror)
     }
 
-    /// As [`update`](Self::update), from several folders, and with `keep` to choose which of the files that are in none of
-    /// them stay.
+    /// As [`update`](Self::update), but from several folders. `keep` chooses which of the archive's
+    /// files stay that are in none of the folders.
     ///
     /// # Errors
     /// As [`update`](Self::update); `BadArgument` if two folders have a file of one path.
@@ -305,11 +315,12 @@ impl Builder {
         let wanted = wanted(&builder.options, archive, &found, &kept)?;
         builder.options.cancel.begin(Stage::Comparing);
         let hashes = compare(archive, &wanted, &builder.options.workers())?;
-        // By entry. One that is not equal is not verified.
+        // The hash of each verified entry, by its index. Entries that differ from their file on
+        // disk have none.
         let verified = wanted.iter().zip(hashes).filter_map(|(of, hash)| Some((of.file.index(), hash?)));
         let verified: HashMap<usize, u64> = verified.collect();
         let mut changes = Changes::default();
-        // Whether the archive's file of a path is replaced.
+        // For each path in the folders, whether its file is taken from there.
         let mut fresh: HashMap<String, bool> = HashMap::new();
         let mut names = Names::default();
         for Chosen { found: entry, folder, size, file_options } in found.files {
@@ -333,7 +344,8 @@ impl Builder {
         }
         builder.add_archive(archive, Reuse::Blocks, |file| {
             let of_folder = fresh.get(file.path());
-            // A file that became a folder, or the other way, gives way to what is in the folder.
+            // If a file became a folder, or a folder a file, the content of the folder on disk
+            // wins.
             let goes = of_folder.is_none() && !(kept[file.index()] && names.clash(file.path()).is_none());
             if goes {
                 changes.removed.push(file.path().to_owned());
@@ -352,9 +364,9 @@ impl Builder {
     }
 }
 
-/// The options with the archive's chunk size.
+/// Returns the options with the archive's chunk size.
 fn as_archive<S: ReadAt>(options: PackOptions, archive: &Archive<S>) -> PackOptions {
-    // Larger chunks are read and not written.
+    // Chunks above this size are read but never written.
     options.chunk(archive.header().chunk.bytes().min(MAX_CHUNK))
 }
 
@@ -367,7 +379,7 @@ struct Chosen {
     file_options: FileOptions,
 }
 
-/// What folders have for an archive.
+/// Files and metadata found in folders, to update an archive from.
 #[derive(Default)]
 struct Found {
     files: Vec<Chosen>,
@@ -398,7 +410,8 @@ impl Found {
 
     fn add(&mut self, chosen: Chosen) -> PackResult<()> {
         let name = &chosen.found.name;
-        // Names that are not UTF-8 may look equal; bad ones are left out, or are an error of their own.
+        // Bad names are not checked: names that are not UTF-8 may look equal, and bad names are
+        // left out or reported as an error later.
         if chosen.found.bad_name().is_none()
             && let Some((what, other)) = self.names.clash(name)
         {
@@ -412,8 +425,8 @@ impl Found {
     }
 }
 
-/// The entries that are compared with a file of the folders, and, if blocks are verified, those that stay: they are kept, and
-/// neither in a folder nor do they give way to what is there.
+/// Returns the entries to decode: those to compare with a file of the folders and, if existing
+/// entries are verified, those that stay in the archive because no folder has them.
 fn wanted<'a, S: ReadAt>(
     options: &PackOptions,
     archive: &'a Archive<S>,

@@ -7,7 +7,7 @@ use linerate_core::{Error, Kind};
 /// A result whose error is [`PackError`].
 pub type PackResult<T> = std::result::Result<T, PackError>;
 
-/// An error of packing, with the file that it concerns, if any.
+/// An error of packing. It names the file that it concerns, if any.
 ///
 /// The message is one line: the file's name, then the problem.
 #[derive(Debug)]
@@ -20,13 +20,14 @@ pub struct PackError {
 enum Source {
     /// A violated rule of the format or of the packer.
     Rule(Kind, &'static str),
-    /// A file of this name cannot be beside the one that is named here.
+    /// The file clashes with the one whose name is in the second field. The first field is the
+    /// message.
     Clash(&'static str, String),
     /// An error of reading an existing archive.
     Engine(Error),
     /// A system error, of kind `Read` or `Write`.
     Io(Kind, io::Error),
-    /// Cancelled by the token.
+    /// The token cancelled the work.
     Cancelled,
 }
 
@@ -35,17 +36,17 @@ impl PackError {
         PackError { file: None, source: Source::Rule(kind, what) }
     }
 
-    /// A file that cannot be beside `other`.
+    /// Creates the error of a file that clashes with `other`.
     pub(super) fn clash(what: &'static str, other: String) -> PackError {
         PackError { file: None, source: Source::Clash(what, other) }
     }
 
-    /// A system error of reading.
+    /// Wraps a system error of reading.
     pub(crate) fn reading(error: io::Error) -> PackError {
         PackError { file: None, source: Source::Io(Kind::Read, error) }
     }
 
-    /// A system error of writing.
+    /// Wraps a system error of writing.
     pub(crate) fn writing(error: io::Error) -> PackError {
         PackError { file: None, source: Source::Io(Kind::Write, error) }
     }
@@ -77,12 +78,13 @@ impl PackError {
         matches!(self.source, Source::Cancelled)
     }
 
-    /// The file that the error concerns: its path on the disk, or in the archive if it comes from none there.
+    /// The file that the error concerns: its path on the disk, or its path in the archive if it is
+    /// not on the disk.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
 
-    /// The file that is in the way of [`file`](Self::file), where an archive cannot hold both.
+    /// The other file of a clash: an archive cannot hold both it and [`file`](Self::file).
     pub fn other_file(&self) -> Option<&str> {
         match &self.source {
             Source::Clash(_, other) => Some(other),
@@ -102,7 +104,7 @@ impl PackError {
         }
     }
 
-    /// The system error, if it was one. A full disk is `StorageFull`.
+    /// The system error, if the cause was one. A full disk has the kind `StorageFull`.
     pub fn io(&self) -> Option<&io::Error> {
         match &self.source {
             Source::Io(_, error) => Some(error),
@@ -111,7 +113,8 @@ impl PackError {
     }
 }
 
-/// Names the reasons that have no number of the system, since our own checks find them.
+/// Returns the message for a write error. The kinds named here come from this project's own checks,
+/// so they have no system error number.
 fn cannot_write(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::AlreadyExists => "the target exists already",

@@ -1,7 +1,8 @@
-//! Writes archives: Nx 1.x with header version 1, or 65 if blocks are filtered, or the draft R3A, by [`Format`].
+//! Writes archives in one of two [formats](Format): Nx 1.x, with header version 1, or 65 if blocks
+//! are filtered; or the draft R3A.
 //!
-//! A [`Builder`] collects files from paths, bytes, readers, folders and existing archives, and writes them
-//! with the given [`PackOptions`], usually those of a [`Preset`].
+//! A [`Builder`] collects files from paths, bytes, readers, folders and existing archives. It
+//! writes them with [`PackOptions`], usually those of a [`Preset`].
 //!
 //! ```
 //! use linerate_nx::pack::{Builder, Preset};
@@ -18,19 +19,20 @@
 //!
 //! Guarantees:
 //!
-//! * The output depends on paths, contents and options alone: not on the number of threads, nor on the
-//!   order in which files were added.
-//! * The archive appears under its name only when it is complete, and on the disk if it replaces a file. After an error the
-//!   target is unchanged, and after a kill too: temporary files of a killed run are removed by the next
-//!   write in the folder (`linerate_io::AtomicFile`).
-//! * Files count as equal only if every byte is.
+//! * The output depends on paths, contents and options alone: not on the number of threads, nor on
+//!   the order in which files were added.
+//! * The archive appears under its name only when it is complete; if it replaces a file, also only
+//!   when it is flushed to the disk. After an error or a kill the target is unchanged. The next
+//!   write in the folder removes the temporary files of a killed run (`linerate_io::AtomicFile`).
+//! * Files count as equal only if every byte is equal.
 //! * Blocks reused from an existing archive are verified first, unless the options say otherwise.
-//! * Memory: three chunks and the codec's state per thread, four chunks more with filters, one more where an
-//!   existing archive is encoded again or zstd searches whole blocks above 16 MiB for long matches; the files given as bytes; some hundred bytes per file; at most 100 MiB while small
-//!   files are grouped.
+//! * Each thread needs memory for three chunks and the codec's state. Filters add four chunks. One
+//!   more chunk is needed to encode an existing archive again, or if zstd searches whole blocks
+//!   above 16 MiB for long matches. The builder also holds the files given as bytes, a few hundred
+//!   bytes per file, and up to 100 MiB while it groups small files.
 //!
-//! Sizes are read when a file is added, contents when the archive is written. A file that changes in
-//! between is an error.
+//! The size of a file is read when it is added, its content when the archive is written. A file
+//! that changes in between is an error.
 //!
 //! | module | content |
 //! |---|---|
@@ -44,10 +46,10 @@
 //! | `filters`, `textures` | sets of texture filters; finds textures in blocks and filters them |
 //! | `blocks`, `file_hash` | encodes blocks in parallel and writes them in order; hashes across threads |
 //! | `sink`, `format` | the output: file or memory; Nx, or converted to R3A |
-//! | `workers`, `cancel`, `progress` | a parallel map; a cancel token, which counts; progress |
+//! | `workers`, `cancel`, `progress` | a parallel map; a cancel token, which also counts steps; progress |
 //! | `trained` | dictionaries for R3A |
-//! | `capture` | what a walk chooses, with its metadata; metadata merged |
-//! | `edit`, `compare`, `verify` | archives from archives: compared with a folder, verified before their blocks are reused |
+//! | `capture` | captures the chosen files of a walk with their metadata; merges metadata of archives |
+//! | `edit`, `compare`, `verify` | archives from archives; compares entries with a folder; verifies reused entries |
 
 mod blocks;
 mod builder;

@@ -10,34 +10,36 @@ use crate::filter::TextureFormat;
 
 /// Smallest chunk size, in bytes.
 pub(super) const MIN_CHUNK: u64 = 512;
-/// Largest chunk size that is written: above it a stored block would not fit its 29-bit size.
+/// Largest chunk size for writing, in bytes. A stored block of the next power of two would not fit
+/// the 29-bit size of a block.
 pub const MAX_CHUNK: u64 = 256 << 20;
-/// Largest level of LZ4-HC.
+/// Highest level of LZ4-HC.
 pub(super) const MAX_LZ4_LEVEL: i32 = 12;
-/// Largest solid limit: offsets within a solid block have 26 bits.
+/// Largest solid limit, in bytes: offsets within a solid block have 26 bits.
 pub(super) const MAX_SOLID_LIMIT: u64 = (64 << 20) - 1;
 
-/// The codec of a block and its parameters. A block that does not shrink is stored, whatever this says.
+/// The codec of a block and its parameters. A block that does not shrink is stored, whatever the
+/// coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Coding {
     /// Stored uncompressed.
     Copy,
     /// One zstd frame.
     Zstd(Zstd),
-    /// One LZ4 block. Levels 1 and 2 are the fast mode, 3 to 12 are LZ4-HC.
+    /// One LZ4 block. Levels 1 and 2 use the fast mode, levels 3 to 12 LZ4-HC.
     Lz4 {
-        /// 1 to 12.
+        /// The level, 1 to 12.
         level: i32,
     },
 }
 
 impl Coding {
-    /// zstd at this level, with its other parameters at zstd's defaults.
+    /// Returns zstd at this level, with zstd's defaults for all other parameters.
     pub const fn zstd(level: i32) -> Coding {
         Coding::Zstd(Zstd { level, min_match: 0, literals: true, long: false })
     }
 
-    /// LZ4 at this level.
+    /// Returns LZ4 at this level.
     pub const fn lz4(level: i32) -> Coding {
         Coding::Lz4 { level }
     }
@@ -62,11 +64,13 @@ impl Coding {
 /// The zstd parameters that affect decoding speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Zstd {
-    /// -5 to 22.
+    /// The level, -5 to 22.
     pub level: i32,
-    /// Shortest match, 3 to 7, or 0 for the level's default. 4 makes textures smaller.
+    /// Length of the shortest match in bytes, 3 to 7, or 0 for the level's default. 4 makes
+    /// textures smaller.
     pub min_match: u32,
-    /// Whether literals are entropy-coded. Without, textures decode much faster and are a little larger.
+    /// Whether literals are entropy-coded. If they are not, textures decode much faster and are a
+    /// little larger.
     pub literals: bool,
     /// Whether the window spans the whole block and long-distance matching is on.
     pub long: bool,
@@ -82,47 +86,53 @@ pub struct Zstd {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackOptions {
-    /// Chunk size of large files in bytes: a power of two, 512 to 256 Mi. Default: 1 MiB.
+    /// Chunk size of large files in bytes: a power of two from 512 to 256 Mi. Default: 1 MiB.
     pub chunk: u64,
-    /// Largest file in a solid block, and largest solid block, in bytes: one less than a power of two,
-    /// below `chunk`, at most 64 Mi - 1; 0 gives every file its own blocks. Default: 1 MiB - 1.
+    /// Maximum size in bytes of a solid block, and of a file in it. It is one less than a power of
+    /// two, below `chunk` and at most 64 Mi - 1; 0 gives every file its own blocks. Default: 1 MiB
+    /// - 1.
     pub solid_limit: u64,
     /// Coding of solid blocks. Default: zstd 16.
     pub solid: Coding,
     /// Coding of files above the solid limit. Default: zstd 9.
     pub chunked: Coding,
-    /// Coding of files with the extension of a texture, in place of the two above. Default: none.
+    /// Coding of files with the extension of a texture, instead of `solid` and `chunked`. Default:
+    /// none.
     pub textures: Option<Coding>,
     /// Whether equal files up to the solid limit are stored once. Default: true.
     pub dedup_solid: bool,
-    /// Whether equal files above the solid limit, and files that are a run of chunks of another file,
-    /// are stored once. Default: true.
+    /// Whether equal files above the solid limit, and files that are a run of chunks of another
+    /// file, are stored once. Default: true.
     pub dedup_chunked: bool,
-    /// Whether files are grouped into solid blocks by similarity, which reads the first 64 KiB of each
-    /// once more. Otherwise blocks are filled by extension, falling size and path. Default: true.
+    /// Whether files are grouped into solid blocks by similarity. Grouping reads the first 64 KiB
+    /// of each file once more. Without it, files fill blocks in the order of extension, falling
+    /// size and path. Default: true.
     pub group_similar: bool,
-    /// Whether the match search is adapted to the content of blocks above 256 KiB, for zstd levels 6 to
-    /// 16 with the default minMatch: minMatch 4 except for text; up to level 12 also the search of the
-    /// next level (text: two levels higher), or an optimal parse of near matches where a sample shows
-    /// that it pays. Smaller output, slower packing. Default: true.
-    pub fit_search: bool,
-    /// Whether blocks up to 256 KiB use a dictionary per file extension, where that saves more than the
-    /// dictionary takes. R3A only: Nx has no dictionaries, and ignores this. Default: false.
-    pub dictionaries: bool,
-    /// Filters that blocks with textures are tried with. A block that becomes smaller by a page and one per cent is
-    /// filtered, and the archive gets header version 65 then, which only this crate reads. Nx only: R3A has no filters,
-    /// and ignores this. Default: none.
-    pub filters: Filters,
-    /// Whether textures are also looked for by their bytes, where neither a header nor [`FileOptions::texture`] says that
-    /// there are some. Only with filters.
+    /// Whether the match search is adapted to the content of blocks above 256 KiB, for zstd levels
+    /// 6 to 16 with the default minMatch. The output is smaller and packing slower. minMatch is 4
+    /// except for text. Up to level 12, the search is also that of the next level (two levels
+    /// higher for text), or an optimal parse of near matches where a sample shows that it pays.
     /// Default: true.
+    pub fit_search: bool,
+    /// Whether blocks up to 256 KiB use one dictionary per file extension, where that saves more
+    /// than the dictionary takes. For R3A only: Nx has no dictionaries, and the option is ignored.
+    /// Default: false.
+    pub dictionaries: bool,
+    /// Filters to try on blocks with textures. A block is filtered if that makes it smaller by at
+    /// least a page (4 KiB) and 1 %. An archive with filtered blocks has header version 65, which
+    /// only this crate reads. For Nx only: R3A has no filters, and the option is ignored. Default:
+    /// none.
+    pub filters: Filters,
+    /// Whether textures are also detected by their bytes, where neither a header nor
+    /// [`FileOptions::texture`] names one. Used only with filters. Default: true.
     pub guess_textures: bool,
-    /// Threads that compress; 0 counts as 1. The output does not depend on it. Default: 1.
+    /// Number of threads that compress; 0 counts as 1. The output does not depend on it. Default:
+    /// 1.
     pub threads: usize,
-    /// Whether entries from existing archives are decoded and compared with their hashes. Without,
+    /// Whether entries from existing archives are decoded and compared with their hashes. If not,
     /// damage is copied unnoticed. Default: true.
     pub verify_existing: bool,
-    /// Cancels packing.
+    /// Token that cancels packing.
     pub cancel: CancelToken,
 }
 
@@ -148,10 +158,10 @@ impl Default for PackOptions {
     }
 }
 
-/// Consuming setters, each named after the field it sets.
+/// Generates consuming setters, each named after the field it sets.
 macro_rules! setters {
     ($($field:ident: $type:ty,)*) => {
-        /// Setters, each for the field of its name.
+        /// Setters, each named after the field it sets.
         impl PackOptions {
             $(
                 #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
@@ -182,16 +192,17 @@ setters! {
     cancel: CancelToken,
 }
 
-/// Lower-case extensions of texture files in formats that a GPU reads.
+/// Lower-case extensions of texture files whose formats a GPU reads.
 const TEXTURES: &[&str] = &["astc", "basis", "dds", "ktx", "ktx2", "pvr", "tga", "vtf"];
 
 impl PackOptions {
-    /// The default options.
+    /// Returns the default options.
     pub fn new() -> PackOptions {
         PackOptions::default()
     }
 
-    /// Sets [`chunk`](Self#structfield.chunk), and lowers [`solid_limit`](Self#structfield.solid_limit) below it.
+    /// Sets [`chunk`](Self#structfield.chunk), and lowers
+    /// [`solid_limit`](Self#structfield.solid_limit) below it if necessary.
     #[must_use]
     pub fn chunk(mut self, chunk: u64) -> PackOptions {
         self.chunk = chunk;
@@ -199,7 +210,7 @@ impl PackOptions {
         self
     }
 
-    /// Checks every field against the format's limits.
+    /// Checks that every field is within the format's limits.
     ///
     /// # Errors
     /// `BadArgument`, with the limit in its message.
@@ -222,7 +233,7 @@ impl PackOptions {
         Workers { threads: self.threads, cancel: self.cancel.clone() }
     }
 
-    /// The coding of a file by its name, unless its [`FileOptions`] say otherwise.
+    /// Returns the coding of a file by its name. Its [`FileOptions`] may override this coding.
     pub(super) fn coding_of(&self, name: &str, solid: bool) -> Coding {
         let general = if solid { self.solid } else { self.chunked };
         let texture = || TEXTURES.contains(&extension(name).to_ascii_lowercase().as_str());
@@ -234,18 +245,18 @@ impl PackOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileOptions {
-    /// The coding, if it differs.
+    /// The coding of the file, instead of that of the options.
     pub coding: Option<Coding>,
-    /// Whether the file has its own block even below the solid limit, so that reading it decodes
+    /// Whether the file gets its own block even below the solid limit, so that reading it decodes
     /// nothing else.
     pub alone: bool,
-    /// The format of the texels that the file is made of, from its first byte to its last, if it has no header that names
-    /// one. Only with [`PackOptions::filters`].
+    /// The texture format of a file without a header that names it. All bytes of the file are
+    /// texels of this format. Used only with [`PackOptions::filters`].
     pub texture: Option<TextureFormat>,
 }
 
 impl FileOptions {
-    /// No overrides.
+    /// Returns options that override nothing.
     pub fn new() -> FileOptions {
         FileOptions::default()
     }
@@ -256,13 +267,13 @@ impl FileOptions {
         FileOptions { coding: Some(coding), ..self }
     }
 
-    /// Sets whether the file has its own block.
+    /// Sets whether the file gets its own block.
     #[must_use]
     pub fn alone(self, alone: bool) -> FileOptions {
         FileOptions { alone, ..self }
     }
 
-    /// Sets the format of a texture without a header.
+    /// Sets the texture format of a file without a header.
     #[must_use]
     pub fn texture(self, format: TextureFormat) -> FileOptions {
         FileOptions { texture: Some(format), ..self }
@@ -273,7 +284,8 @@ impl FileOptions {
     }
 }
 
-/// The part of the last component after its last dot; empty for `.name` and for names without a dot.
+/// Returns the part of the last component after its last dot. It is empty for `.name` and for names
+/// without a dot.
 pub(super) fn extension(name: &str) -> &str {
     let last = name.rsplit('/').next().unwrap_or(name);
     match last.rfind('.') {

@@ -1,8 +1,9 @@
 //! Assigns files to blocks, before anything is encoded.
 //!
-//! The plan depends on paths, contents and options alone, not on threads or the order of adding. Large files
-//! and reused blocks come first, in the order of paths; then what is left of blocks that lost files; then solid blocks, in
-//! the order of coding, extension, falling size and path, except that similar files share a block.
+//! The plan depends on paths, contents and options alone, not on threads or the order of adding.
+//! Large files and reused blocks come first, in the order of paths. Then come files left over from
+//! blocks that lost other files. Last come solid blocks, in the order of coding, extension, falling
+//! size and path, except that similar files share a block.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -19,11 +20,11 @@ use super::{similarity, textures};
 use crate::filter::Texture;
 use crate::format::hash::HashKind;
 
-/// Maximum number of runs with the same first chunk that are compared with a file's chunks.
+/// Maximum number of runs with the same first chunk that are compared with the chunks of one file.
 const MAX_RUNS_TRIED: usize = 64;
 
-/// Maximum number of chunks of all files: 16 times what the format holds, since duplicates take no block.
-/// Bounds the memory of their list.
+/// Maximum number of chunks of all files, which bounds the memory of their list. It is 16 times the
+/// number of blocks that the format holds, since duplicates take no block.
 const MAX_CHUNKS: u64 = 1 << 22;
 
 /// The content of a block.
@@ -32,7 +33,8 @@ pub(super) enum Block {
     Solid { files: Vec<usize>, len: usize, coding: Coding },
     /// One chunk of a file, which may be a texture.
     Chunk { file: usize, number: u64, len: usize, coding: Coding, texture: Option<Texture> },
-    /// A block of an existing archive, by its number in the builder, for `file` and maybe others.
+    /// A block of an existing archive. `archive` is the number of the archive in the builder;
+    /// `file` is one of the files in the block.
     Reused { archive: usize, block: usize, file: usize },
     /// An empty block: an archive with files has at least one block.
     Empty,
@@ -46,7 +48,7 @@ pub(super) struct Place {
 }
 
 impl Block {
-    /// A file in the block, for messages.
+    /// Returns a file in the block, for messages.
     pub(super) fn file(&self) -> Option<usize> {
         match self {
             Block::Solid { files, .. } => files.first().copied(),
@@ -58,11 +60,12 @@ impl Block {
 
 pub(super) struct Plan {
     pub(super) blocks: Vec<Block>,
-    /// For each item.
+    /// The place of each item.
     pub(super) places: Vec<Place>,
-    /// For each item, if known. Known for all items that are in no block of their own.
+    /// The hash of each item, if known. It is known for all items without a block of their own.
     pub(super) hashes: Vec<Option<u64>>,
-    /// For each item, the item whose place it shares; itself if it is encoded, reused or empty.
+    /// For each item, the item whose place it shares. This is the item itself if it is encoded,
+    /// reused or empty.
     pub(super) same: Vec<usize>,
     /// Items that equal a run of chunks of another item, in ascending order.
     pub(super) runs: Vec<usize>,
@@ -121,7 +124,8 @@ impl Planner<'_> {
             }
             let of_kind = |&i: &usize| self.items[i].size > 0 && self.is_solid(i) == solid;
             let mut files: Vec<usize> = (0..self.items.len()).filter(of_kind).collect();
-            // Reused files first, so that they are never encoded again for an equal new file.
+            // Reused files come first, so that no new file makes an equal reused one be encoded
+            // again.
             files.sort_by_key(|&i| reused(&self.items[i]).is_none());
             let piece = |&item: &usize| {
                 let (len, hash) = (self.items[item].size, self.plan.hashes[item]);
@@ -137,8 +141,8 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Gives files their own places again in solid blocks that are copied anyway, for other files: every byte of a block
-    /// must have a file, since other programs rely on it.
+    /// Gives duplicates their own places again if their solid block is copied anyway for other
+    /// files. Other programs rely on every byte of a block belonging to a file.
     fn fill_copied_blocks(&mut self) {
         let block_of = |i: usize| {
             let existing = reused(&self.items[i]).filter(|_| self.items[i].size <= self.options.chunk)?;
@@ -171,7 +175,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// The chunks of the large files that are not reused, and which of them are equal.
+    /// Returns the chunks of the large files that are not reused, and which of them are equal.
     fn chunks(&self) -> PackResult<Chunks> {
         let mut chunks = Chunks::default();
         let mut pieces = Vec::new();
@@ -215,8 +219,8 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Packs what is left of blocks that lost files, in the order of these blocks: each of them is decoded once, and the
-    /// grouping of its files stays.
+    /// Packs files left over from blocks that lost other files, in the order of those blocks. Each
+    /// old block is then decoded once, and its files stay together.
     fn place_left_over(&mut self) {
         let wanted = |&i: &usize| self.is_placed(i) && self.is_solid(i);
         let mut files: Vec<_> = (0..self.items.len())
@@ -236,7 +240,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The coding of a file in a solid block.
+    /// Returns the coding of a file in a solid block.
     fn coding_of(&self, i: usize) -> Coding {
         let item = &self.items[i];
         item.file_options.coding.unwrap_or_else(|| self.options.coding_of(&item.name, true))
@@ -281,8 +285,8 @@ impl Planner<'_> {
         self.plan.blocks.push(Block::Solid { files, len, coding });
     }
 
-    /// Gives duplicates the place of the file that is packed, and hashes items that are in no block of their
-    /// own.
+    /// Gives each duplicate the place of the file that is packed, and hashes items without a block
+    /// of their own.
     fn share_places(&mut self) -> PackResult<()> {
         let (items, runs) = (self.items, &self.plan.runs);
         let hashes = self.options.workers().map(runs.len(), Vec::new, |buffer, i| {
@@ -321,7 +325,7 @@ fn is_solid(item: &Item, options: &PackOptions) -> bool {
     item.size <= options.solid_limit && !item.file_options.alone
 }
 
-/// The entry that the item reuses with its blocks, if any.
+/// Returns the existing entry of the item, if its blocks are reused.
 pub(super) fn reused(item: &Item) -> Option<&ExistingEntry> {
     match &item.content {
         Content::Existing(existing) if existing.reused => Some(existing),
@@ -329,7 +333,7 @@ pub(super) fn reused(item: &Item) -> Option<&ExistingEntry> {
     }
 }
 
-/// The entry that the item is, if it is left of a block that lost files.
+/// Returns the existing entry of the item, if it is left over from a block that lost other files.
 pub(super) fn left_over(item: &Item) -> Option<&ExistingEntry> {
     match &item.content {
         Content::Existing(existing) if existing.is_left_over => Some(existing),
@@ -337,7 +341,7 @@ pub(super) fn left_over(item: &Item) -> Option<&ExistingEntry> {
     }
 }
 
-/// The hash, if known before anything is read.
+/// Returns the hash, if it is known before anything is read.
 fn stored_hash(item: &Item) -> Option<u64> {
     match &item.content {
         _ if item.size == 0 => Some(HashKind::Xxh3.hash_bytes(&[])),
@@ -353,12 +357,13 @@ fn pieces_of(item: usize, size: u64, chunk: u64) -> impl Iterator<Item = Piece> 
     })
 }
 
-/// The chunks of large files: which are equal, and their blocks.
+/// The chunks of large files: which of them are equal, and their blocks.
 #[derive(Default)]
 struct Chunks {
     /// The start of each file's chunks in `first`.
     start: HashMap<usize, usize>,
-    /// The first equal chunk of each chunk, which identifies its content. Empty without deduplication.
+    /// For each chunk, the first chunk with the same bytes; its number identifies the content.
+    /// Empty without deduplication.
     first: Vec<usize>,
     /// The blocks of each content, in order.
     blocks: HashMap<usize, Vec<usize>>,
@@ -367,7 +372,7 @@ struct Chunks {
 }
 
 impl Chunks {
-    /// The contents of a file's chunks; none without deduplication.
+    /// Returns the contents of a file's chunks; none without deduplication.
     fn contents_of(&self, file: usize, count: usize) -> &[usize] {
         let start = self.start.get(&file).copied().unwrap_or(0);
         self.first.get(start..start + count).unwrap_or(&[])
@@ -378,7 +383,7 @@ impl Chunks {
         self.contents.insert(block, content);
     }
 
-    /// The first block of a run with these contents in sequence.
+    /// Finds consecutive blocks with these contents and returns the first of them.
     fn find(&self, wanted: &[usize]) -> Option<usize> {
         let begins = self.blocks.get(wanted.first()?)?;
         let matches = |&&block: &&usize| {
@@ -390,7 +395,7 @@ impl Chunks {
 
 /// Runs of blocks of existing archives that must stay contiguous, because files span them.
 struct Units {
-    /// For each archive, sorted.
+    /// The units of each archive, sorted.
     of_archive: HashMap<usize, Vec<Unit>>,
 }
 
@@ -398,7 +403,7 @@ struct Unit {
     first: usize,
     /// The block after the last.
     end: usize,
-    /// The new number of the first block.
+    /// The number of the first block in the new archive, once it is placed.
     placed: Option<usize>,
 }
 
@@ -415,8 +420,8 @@ impl Units {
         Units { of_archive: spans.into_iter().map(|(archive, spans)| (archive, joined(spans))).collect() }
     }
 
-    /// The first block of an entry, which is item `file`. Appends its unit to `blocks` if it is not placed
-    /// yet.
+    /// Returns the first block of an entry in the new archive; `file` is its item. Appends the
+    /// entry's unit to `blocks` if it is not placed yet.
     fn place(&mut self, existing: &ExistingEntry, file: usize, blocks: &mut Vec<Block>) -> usize {
         let first = existing.archive.place(existing.entry).0;
         let units = self.of_archive.entry(existing.number).or_default();

@@ -17,7 +17,7 @@ pub struct Preset {
     textures: Option<Coding>,
     fit_search: bool,
     dictionaries: bool,
-    /// Whether filters must not make decoding slower.
+    /// Whether filters are chosen by size and decoding time, instead of size alone.
     loads: bool,
 }
 
@@ -25,7 +25,7 @@ const fn zstd(level: i32, min_match: u32, literals: bool, long: bool) -> Coding 
     Coding::Zstd(Zstd { level, min_match, literals, long })
 }
 
-/// All presets. The solid limit of each is its chunk size less one.
+/// All presets. The solid limit of each is one byte less than its chunk size.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "archive",
@@ -79,13 +79,15 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// The filters for this purpose: all, by size or by size and time of decoding. They are not part of
-    /// [`Preset::options`], since other programs cannot read filtered archives.
+    /// Returns the filters for this purpose: all of them, chosen by size, or by size and decoding
+    /// time. [`Preset::options`] does not include them, since other programs cannot read filtered
+    /// archives.
     pub fn filters(&self) -> Filters {
         if self.loads { Filters::fast() } else { Filters::all() }
     }
 
-    /// The options of this preset, without filters, with both deduplications and one thread.
+    /// Returns the options of this preset, without filters, with both kinds of deduplication and
+    /// one thread.
     pub fn options(&self) -> PackOptions {
         PackOptions {
             chunk: self.chunk,

@@ -1,18 +1,19 @@
 //! Progress of packing.
 
-/// What packing is at. The first four come before [`Progress`]; a folder that no cache has makes them the longest.
+/// A stage of packing. The first four come before any [`Progress`] is reported. They take longest
+/// if the folder is not in the system's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
-    /// Listing folders; counts entries.
+    /// Lists folders; counts entries.
     Listing,
-    /// Reading the sizes, and with metadata the times, of files; counts entries.
+    /// Reads the sizes of files, and their times if metadata is captured; counts entries.
     Measuring,
-    /// Reading files to compare them with each other, or with those of an archive.
+    /// Reads files to compare them with each other, or with those of an archive.
     Comparing,
-    /// Reading small files to group similar ones.
+    /// Reads small files to group similar ones.
     Grouping,
-    /// Encoding and writing; counts blocks.
+    /// Encodes and writes blocks; counts blocks.
     Packing,
 }
 
@@ -31,11 +32,11 @@ pub struct Progress {
     pub blocks: u64,
     /// Blocks in total.
     pub blocks_total: u64,
-    /// Bytes of content of those blocks, and of blocks in work as far as they are encoded; for reused blocks, their
-    /// compressed bytes.
+    /// Bytes of content that are encoded: those of written blocks, and the encoded part of blocks
+    /// in work. Reused blocks count with their compressed bytes.
     pub bytes_in: u64,
-    /// What `bytes_in` becomes.
+    /// Value of `bytes_in` at the end.
     pub bytes_in_total: u64,
-    /// Bytes of the written blocks in the archive, without padding.
+    /// Compressed bytes of the written blocks, without padding.
     pub bytes_out: u64,
 }
