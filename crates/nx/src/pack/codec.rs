@@ -1,4 +1,4 @@
-//! Encodes one block, or finds that it is better stored.
+//! Encodes one block, or finds that storing it is better.
 
 use linerate_core::Kind;
 use zstd_safe::zstd_sys::ZSTD_EndDirective::{ZSTD_e_continue, ZSTD_e_end};
@@ -13,31 +13,35 @@ use crate::sys::lz4;
 
 /// Minimum size of blocks that are probed for compressibility before a slow codec runs.
 const MIN_PROBED: usize = 256 << 10;
-/// Bytes of a probe.
+/// Bytes of input that a probe compresses.
 const PROBE: usize = 64 << 10;
-/// Probes in their order: level, and bytes of each of the slices, which are spread evenly over the block. Meshes of
-/// floating-point numbers and embedded images have matches that level 1 misses and short slices cut apart.
+/// The probes in order: the level, and the length of a slice in bytes. Slices are spread evenly
+/// over the block. The second probe is for meshes of floating-point numbers and embedded images:
+/// level 1 misses their matches, and short slices cut them apart.
 const PROBES: [(i32, usize); 2] = [(1, 4 << 10), (9, 16 << 10)];
-/// What a probe of incompressible data saves at most: one part in this many. Images and audio that are compressed save up to
-/// a hundredth, at the full price of packing.
+/// Data is incompressible if each probe saves less than 1/128. Compressed images and audio save up
+/// to 1/100, at the full cost of packing.
 const PROBE_SAVINGS: usize = 128;
-/// Above this size the match search is fitted to the block. Below, zstd's own levels are as good.
+/// The match search is fitted to blocks of more bytes than this. For smaller blocks zstd's own
+/// levels are as good.
 const FITTED_ABOVE: usize = 256 << 10;
-/// Bytes of the sample for that, and of each of its slices: longer than those of the probe, since near
-/// matches decide.
+/// Bytes of the sample to which the search is fitted, and bytes of each of its slices. The slices
+/// are longer than those of the first probe, since near matches decide.
 const SAMPLE: usize = 16 << 10;
 const SAMPLE_SLICE: usize = 8 << 10;
-/// zstd levels below this are about as fast as the probe.
+/// Lowest zstd level that is clearly slower than a probe.
 const SLOW_LEVEL: i32 = 4;
-/// Decoders refuse windows above 2^27 by default.
+/// Base-2 logarithm of the largest window in bytes. Decoders refuse larger windows by default.
 const MAX_WINDOW_LOG: u32 = 27;
-/// Blocks of more bytes are given to zstd in pieces, so that the caller learns how far it is, and can stop it. Those of the
-/// presets are not larger: zstd splits a block better when it has all of it, which saves up to 0.3 % where small files of
-/// many kinds share one. It keeps a window of the pieces, too.
+/// Larger blocks, in bytes, are given to zstd in pieces, so that the caller sees progress and can
+/// stop it. No preset has larger blocks: zstd splits a block better when it gets all of it at once,
+/// which saves up to 0.3 % where small files of many kinds share a block. With pieces, zstd also
+/// needs memory for a window of them.
 const LONG_BLOCK: usize = 16 << 20;
 /// Bytes of a piece.
 const PIECE: usize = 1 << 20;
-/// Lower levels code a long block at once: they take a second for 64 MiB.
+/// Lowest level that takes a long block in pieces. Lower levels code 64 MiB in a second, so they
+/// get it at once.
 const PIECES_LEVEL: i32 = 6;
 /// zstd's `ZSTD_error_dstSize_tooSmall`, as its functions return it.
 const TOO_SMALL: usize = 0usize.wrapping_sub(70);
@@ -45,13 +49,13 @@ const TOO_SMALL: usize = 0usize.wrapping_sub(70);
 /// The parser: how zstd chooses among matches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parse {
-    /// The level's strategy for an input of this size.
+    /// The strategy of the level for an input of this size.
     Level,
     /// Lazy matching over three positions (`ZSTD_lazy2`), as levels 8 to 12 use for large inputs.
     Lazy,
-    /// Optimal parsing of near matches (`ZSTD_btopt`). Saves a tenth where they are short and many.
+    /// Optimal parsing of near matches (`ZSTD_btopt`). Saves 10 % of data with many short matches.
     Optimal,
-    /// Optimal parsing with the level's search.
+    /// Optimal parsing (`ZSTD_btopt`) with the level's search.
     Sparse,
 }
 
@@ -93,47 +97,50 @@ impl Search {
     }
 }
 
-/// How a stream of a filtered block may be coded beside its coding.
+/// Choices for one stream of a filtered block, in addition to the block's coding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct StreamCoding {
     pub(super) parse: StreamParse,
     /// Whether literals are compressed.
     pub(super) literals: bool,
-    /// Of a sample: parsed as the whole stream would be, though the level does otherwise for so few bytes.
+    /// Whether the stream is a sample. It is then parsed like a whole stream, although the level
+    /// parses so few bytes differently.
     pub(super) sample: bool,
 }
 
-/// Which matches of a stream are taken.
+/// Parser of a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StreamParse {
-    /// Those that the coding takes.
+    /// The parser of the block's coding.
     Level,
-    /// Optimal parsing of matches of [`SPARSE_MATCH`] bytes and more: fewer and longer sequences, which decode faster.
+    /// Optimal parsing of matches of at least [`SPARSE_MATCH`] bytes. Gives fewer and longer
+    /// sequences, which decode faster.
     Sparse,
-    /// Optimal parsing of matches of [`DENSE_MATCH`] bytes and more, where the level does not parse optimally by itself.
+    /// Optimal parsing of matches of at least [`DENSE_MATCH`] bytes, for levels that do not parse
+    /// optimally by themselves.
     Dense,
 }
 
 impl StreamCoding {
-    /// Samples that filters are compared by.
+    /// Coding of the samples by which filters are compared.
     pub(super) const OF_SAMPLES: StreamCoding =
         StreamCoding { parse: StreamParse::Level, literals: true, sample: true };
 }
 
-/// The shortest matches in bytes of sparse and of dense sequences.
+/// Shortest match in bytes of [`StreamParse::Sparse`], and of [`StreamParse::Dense`].
 const SPARSE_MATCH: u32 = 6;
 const DENSE_MATCH: u32 = 4;
-/// Levels that parse large inputs lazily, and small ones optimally.
+/// Levels that parse large inputs lazily, but small inputs optimally.
 const LAZY_LEVELS: std::ops::RangeInclusive<i32> = 6..=12;
-/// Levels from this one on parse optimally by themselves.
+/// Lowest level that parses every input optimally.
 const OPTIMAL_LEVEL: i32 = 16;
 
-/// Working memory of one thread.
+/// Encoder of one thread, with its working memory.
 pub(super) struct Encoder {
     zstd: CCtx<'static>,
     /// The parameters that `zstd` is set to.
     set: Option<Search>,
-    /// As in the options.
+    /// The option of this name.
     fit_search: bool,
     probe: Vec<u8>,
     probed: Vec<u8>,
@@ -145,9 +152,10 @@ impl Encoder {
         Ok(Encoder { zstd, set: None, fit_search, probe: Vec::new(), probed: Vec::new() })
     }
 
-    /// Encodes `input` into `out`. If `Codec::Copy` is returned, the block is `input` itself, and `out` is
-    /// unspecified. `taken` receives the bytes of `input` that zstd has taken of a long block since its last call, and may stop
-    /// it with an error.
+    /// Encodes `input` into `out`. If it returns `Codec::Copy`, the block is `input` itself, and
+    /// `out` is unspecified. While zstd encodes a long block, `taken` is called with the number of
+    /// bytes of `input` that zstd has taken since the last call; an error from `taken` stops the
+    /// encoding.
     pub(super) fn encode(
         &mut self,
         coding: Coding,
@@ -155,8 +163,8 @@ impl Encoder {
         out: &mut Vec<u8>,
         taken: &mut dyn FnMut(u64) -> PackResult<()>,
     ) -> PackResult<Codec> {
-        // One byte less than the input: a block that does not fit is better stored. The capacity depends on
-        // the input alone, so that the output does too.
+        // The capacity is one byte less than the input: a block that does not fit is better stored.
+        // It depends on the input alone, so that the output does too.
         let capacity = input.len().saturating_sub(1);
         if coding == Coding::Copy || capacity == 0 || self.is_incompressible(coding, input)? {
             return Ok(Codec::Copy);
@@ -179,7 +187,7 @@ impl Encoder {
         Ok(codec)
     }
 
-    /// Encodes a stream of a filtered block to a frame, which is appended to `out`.
+    /// Encodes a stream of a filtered block and appends the frame to `out`.
     pub(super) fn encode_stream(
         &mut self,
         zstd: Zstd,
@@ -211,8 +219,8 @@ impl Encoder {
         Ok(())
     }
 
-    /// Whether a large block is incompressible: slices from all over it hardly shrink, neither short ones at level 1 nor
-    /// longer ones at level 9.
+    /// Whether a large block is incompressible: slices from all over it hardly shrink, neither
+    /// short slices at level 1 nor longer slices at level 9.
     fn is_incompressible(&mut self, coding: Coding, input: &[u8]) -> PackResult<bool> {
         let slow = match coding {
             Coding::Copy => false,
@@ -231,7 +239,7 @@ impl Encoder {
         Ok(true)
     }
 
-    /// The search for a block: that of the coding, or one fitted to the block if allowed.
+    /// Returns the search of the coding, or a search fitted to the block if the options allow that.
     fn fitted_search(&mut self, zstd: Zstd, input: &[u8]) -> PackResult<Search> {
         let window_log = if zstd.long { window_log(input.len()) } else { 0 };
         let given = Search { window_log, hash_log: hash_log(zstd.level, input.len()), ..Search::of(zstd) };
@@ -241,8 +249,9 @@ impl Encoder {
         }
         let min_match = if is_text(&input[..SAMPLE]) { 0 } else { 4 };
         match zstd.level {
-            // Within a block, searches are cheap: the next level costs what this one does in a long
-            // stream. For text, which is mostly matches, even the one after that.
+            // Searches within one block are cheap: here the next level costs as much as this level
+            // does in a long stream. For text, which is mostly matches, even two levels higher cost
+            // no more.
             6..=12 => {
                 let level = (zstd.level + if min_match == 0 { 2 } else { 1 }).min(12);
                 let deeper = Search { zstd: Zstd { level, min_match, ..zstd }, ..given };
@@ -253,9 +262,9 @@ impl Encoder {
         }
     }
 
-    /// Chooses optimal parsing if it saves at least 2 % of a sample: it takes 2.5 times as long, its output decodes slower,
-    /// and a sample is not exact. Blocks of which it saves 1 to 2 % would take 5 % of the time of packing textures or
-    /// more, and make archives 0.15 % smaller.
+    /// Chooses optimal parsing if it saves at least 2 % of a sample: it takes 2.5 times as long,
+    /// its output decodes slower, and a sample is not exact. Accepting savings of 1 to 2 % would
+    /// cost at least 5 % of the time of packing textures, and make archives only 0.15 % smaller.
     fn choose_parse(&mut self, search: Search, input: &[u8]) -> PackResult<Parse> {
         let near = |parse| Search { parse, window_log: 0, ..search };
         let lazy = self.sampled(input, SAMPLE, SAMPLE_SLICE, near(Parse::Lazy))?;
@@ -263,13 +272,14 @@ impl Encoder {
         Ok(if optimal * 100 < lazy * 98 { Parse::Optimal } else { Parse::Level })
     }
 
-    /// The compressed size of a sample of `len` bytes in slices spread over the input; `len` if not smaller.
+    /// Returns the compressed size of a sample of `len` bytes in slices spread over the input;
+    /// `len` if it does not shrink.
     fn sampled(&mut self, input: &[u8], len: usize, slice: usize, search: Search) -> PackResult<usize> {
         let (mut sample, mut coded) = (std::mem::take(&mut self.probe), std::mem::take(&mut self.probed));
         sample.clear();
         let part = input.len() / (len / slice);
         for i in 0..len / slice {
-            // From the middle of each part: file headers are not typical of the content.
+            // The slice is in the middle of its part: file headers are not typical of the content.
             let start = part * i + (part - slice) / 2;
             sample.extend_from_slice(&input[start..start + slice]);
         }
@@ -279,7 +289,8 @@ impl Encoder {
         Ok(shrunk.unwrap_or(len))
     }
 
-    /// Compresses to one frame with content size, without checksum. `None` if it does not fit `out`.
+    /// Compresses to one frame with content size and without checksum. `None` if the frame does not
+    /// fit `out`.
     fn compress_zstd(&mut self, search: Search, input: &[u8], out: &mut [u8]) -> PackResult<Option<usize>> {
         self.set(search)?;
         match self.zstd.compress2(out, input) {
@@ -321,7 +332,7 @@ impl Encoder {
         Ok(Some(output.pos()))
     }
 
-    /// Sets the parameters, unless they are set.
+    /// Sets the parameters, unless zstd has them already.
     fn set(&mut self, search: Search) -> PackResult<()> {
         if self.set != Some(search) {
             self.set = None;
@@ -333,7 +344,7 @@ impl Encoder {
 
     fn configure(&mut self, search: Search) -> zstd_safe::SafeResult {
         let Search { zstd: Zstd { level, min_match, literals, long }, parse, window_log, hash_log } = search;
-        // With `Auto` the level decides: negative ones do not compress literals.
+        // With `Auto` the level decides: negative levels do not compress literals.
         let literals = if literals { ParamSwitch::Auto } else { ParamSwitch::Disable };
         let zstd = &mut self.zstd;
         zstd.reset(ResetDirective::SessionAndParameters)?;
@@ -355,14 +366,15 @@ fn is_text(bytes: &[u8]) -> bool {
     controls.count() * 256 < bytes.len()
 }
 
-/// The smallest window for a whole block, at most what decoders accept by default.
+/// Returns the smallest window for a whole block, at most what decoders accept by default.
 fn window_log(len: usize) -> u32 {
     len.next_power_of_two().ilog2().clamp(10, MAX_WINDOW_LOG)
 }
 
-/// The size of the hash table of levels that keep positions in binary trees and parse optimally; 0 for that of the level. It has
-/// the roots of the trees: with one for every four to eight positions a block of 1 MiB has the same size to a few bytes, and
-/// takes a tenth less time, since the table stays in the cache.
+/// Returns the size of the hash table, or 0 for the level's default. Levels that parse optimally
+/// keep positions in binary trees, and the table holds the roots. One root for every four to eight
+/// positions is enough: a block of 1 MiB has the same size to a few bytes, and takes 10 % less
+/// time, since the table stays in the CPU cache.
 fn hash_log(level: i32, len: usize) -> u32 {
     if level >= OPTIMAL_LEVEL && len > FITTED_ABOVE { len.ilog2() - 2 } else { 0 }
 }
@@ -435,7 +447,8 @@ mod tests {
         }
     }
 
-    /// Like BC1 textures: 8-byte units of two slowly changing colours, then indices.
+    /// Returns data like a BC1 texture: units of 8 bytes, with two slowly changing colours, then
+    /// indices.
     fn texture(len: usize) -> Vec<u8> {
         let noise = noise(len);
         let unit = |i: usize| {

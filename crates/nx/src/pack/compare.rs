@@ -1,5 +1,7 @@
-//! Compares entries of an archive with files on disk, and verifies them, in the order of blocks: each block is decoded once,
-//! but those of a chunked file again for every [`MAX_OPEN`] of its copies, or fewer where the system lets few files be open.
+//! Compares entries of an archive with files on disk, and verifies entries, in the order of blocks.
+//! Each block is decoded once, except in chunked files with many copies: at most [`MAX_OPEN`]
+//! copies are compared at a time, fewer if the system allows few open files, and the blocks are
+//! decoded again for the next copies.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -19,23 +21,26 @@ use crate::read::reader::Reader;
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub(super) file: File<'a>,
-    /// The file on disk to compare with, which has the same size. Without, the entry is only verified.
+    /// The file on disk to compare with, which has the same size. If `None`, the entry is only
+    /// verified.
     pub(super) path: Option<&'a Path>,
 }
 
-/// Bytes of entries that one thread takes at a time.
+/// Bytes of entries that a thread takes at a time.
 const BATCH: u64 = 4 << 20;
 
-/// Most files on disk that one thread opens at a time.
+/// Maximum number of files on disk that a thread opens at a time.
 const MAX_OPEN: usize = 64;
 
 /// Bytes of a file on disk that are compared at a time.
 const PIECE: usize = 64 << 10;
 
-/// The XXH3-64 of each entry. `None` if the entry is damaged, cannot be decoded, or differs from its file on disk.
+/// Returns the XXH3-64 of each entry. It is `None` if the entry is damaged, cannot be decoded, or
+/// differs from its file on disk.
 ///
 /// # Errors
-/// Those of decoding an entry without a file on disk, such as `Corrupt`; those of reading the archive or a file.
+/// Errors of decoding an entry that has no file on disk, such as `Corrupt`; errors of reading the
+/// archive or a file.
 pub(super) fn compare<S: ReadAt>(
     archive: &Archive<S>,
     wanted: &[Wanted<'_>],
@@ -70,7 +75,8 @@ pub(super) fn compare<S: ReadAt>(
     Ok(hashes)
 }
 
-/// What tells where the content of a file is, and what it should be. Ordered by block.
+/// Returns the position, size and hash of a file's content, as a sort key: first block, offset in
+/// the block, size, hash. Entries with equal keys have the same content.
 fn content_of(file: File<'_>) -> (u32, u32, u64, Option<u64>) {
     let entry = file.entry();
     match entry.size {
@@ -79,7 +85,7 @@ fn content_of(file: File<'_>) -> (u32, u32, u64, Option<u64>) {
     }
 }
 
-/// Divides entries into batches, between blocks.
+/// Divides entries into batches. A batch ends only where the next entry is in another block.
 fn batches<'o>(order: &'o [usize], wanted: &[Wanted<'_>]) -> Vec<&'o [usize]> {
     let (mut batches, mut start, mut bytes) = (Vec::new(), 0, 0u64);
     for (at, pair) in order.windows(2).enumerate() {
@@ -101,7 +107,7 @@ fn compare_equal<S: ReadAt>(
     same: &[Wanted<'_>],
 ) -> PackResult<Vec<Option<u64>>> {
     let file = same[0].file;
-    // An archive that others wrote may lack XXH3-64.
+    // Archives of other programs may have no XXH3-64.
     let stored = file.hash().filter(|_| archive.hash_kind() == HashKind::Xxh3);
     let mut comparing = Comparing {
         disks: same
@@ -124,14 +130,15 @@ fn compare_equal<S: ReadAt>(
     Ok(equal.map(|equal| hash.filter(|_| equal)).collect())
 }
 
-/// A writer that compares the bytes with files.
+/// A writer that compares the bytes with files on disk.
 struct Comparing {
     disks: Vec<Option<Disk>>,
     hasher: Option<ContentHasher>,
 }
 
 impl Comparing {
-    /// Whether the rest of the content may matter.
+    /// Whether the rest of the content is needed: an entry has to be verified, or a file on disk is
+    /// equal so far.
     fn is_wanted(&self) -> bool {
         self.disks.iter().any(|disk| disk.as_ref().is_none_or(|disk| disk.file.is_some()))
     }
@@ -154,9 +161,9 @@ impl Write for Comparing {
     }
 }
 
-/// A file on disk while it equals an entry.
+/// A file on disk that is compared with an entry.
 struct Disk {
-    /// `None` once it differs, or cannot be read: whoever packs it will tell why.
+    /// `None` once the file differs or cannot be read. Packing the file reports the error.
     file: Option<fs::File>,
     buffer: Vec<u8>,
 }
@@ -177,7 +184,7 @@ impl Disk {
         }
     }
 
-    /// Whether it equals the entry, and is no longer.
+    /// Whether the file equals the entry and ends where the entry does.
     fn ends(self) -> bool {
         self.file.is_some_and(|mut file| matches!(file.read(&mut [0]), Ok(0)))
     }

@@ -426,7 +426,7 @@ impl Found {
 }
 
 /// Returns the entries to decode: those to compare with a file of the folders and, if existing
-/// entries are verified, those that stay in the archive because no folder has them.
+/// entries are verified, those that are kept and clash with no path of the folders.
 fn wanted<'a, S: ReadAt>(
     options: &PackOptions,
     archive: &'a Archive<S>,

@@ -118,10 +118,10 @@ pub struct PackOptions {
     /// than the dictionary takes. For R3A only: Nx has no dictionaries, and the option is ignored.
     /// Default: false.
     pub dictionaries: bool,
-    /// Filters to try on blocks with textures. A block is filtered if that makes it smaller by at
-    /// least a page (4 KiB) and 1 %. An archive with filtered blocks has header version 65, which
-    /// only this crate reads. For Nx only: R3A has no filters, and the option is ignored. Default:
-    /// none.
+    /// Filters to try on blocks with textures. A block is filtered if it then takes fewer 4 KiB
+    /// pages and is at least 1 % smaller. An archive with filtered blocks has header version 65,
+    /// which only this crate reads. For Nx only: R3A has no filters, and the option is ignored.
+    /// Default: none.
     pub filters: Filters,
     /// Whether textures are also detected by their bytes, where neither a header nor
     /// [`FileOptions::texture`] names one. Used only with filters. Default: true.

@@ -1,4 +1,4 @@
-//! Finds the textures in a block, and filters them where that makes the block smaller.
+//! Finds the textures in a block, and filters them if that makes the block smaller.
 
 use super::codec::{Encoder, StreamCoding, StreamParse};
 use super::content::Item;
@@ -11,21 +11,23 @@ use crate::filter::{self, Filter, MAX_HEAD, Texture, TextureFormat};
 use crate::format::header::PAGE;
 use crate::format::toc::Codec;
 
-/// Shorter textures save less than their region takes.
+/// Smallest texture to filter, in bytes. Smaller textures save less than their region takes in the
+/// table.
 const MIN_TEXTURE: usize = 512;
 /// Bytes from the middle of a texture that its filters are tried on.
 const SAMPLE: usize = 64 << 10;
-/// A filtered block must save one part in this many: restoring it takes time.
+/// A filtered block must save 1/100 of its size, since restoring it takes time.
 const MIN_SAVINGS: usize = 100;
-/// If time counts, picoseconds that a byte of the compressed data is worth: what a pipe of 118 MB/s needs for it.
+/// Weight of a compressed byte against decoding time, in picoseconds: the time to transfer it at
+/// 118 MB/s. Used if decoding time counts.
 const BYTE: u64 = 8500;
-/// If time counts, a filtered block may take one part in this many longer to decode, by the estimate.
+/// A filtered block may take 1/3 longer to decode, by the estimate. Used if decoding time counts.
 const MAX_SLOWDOWN: u64 = 3;
-/// Shorter streams, in bytes, have no frame of their own.
+/// Smallest stream that gets a frame of its own, in bytes.
 const MIN_STREAM: usize = 16 << 10;
-/// A stream whose sample shrinks by less than one part in this many is not tried further.
+/// If a stream's sample shrinks by less than 1/128, no further coding is tried.
 const MIN_GAIN: usize = 128;
-/// Bytes of the sample of a stream that codings are tried on.
+/// Bytes of a stream's sample on which codings are tried.
 const STREAM_SAMPLE: usize = 32 << 10;
 
 /// Texels of one format in the content of a block.
@@ -36,7 +38,7 @@ pub(super) struct Span {
     pub(super) len: usize,
 }
 
-/// The texture in a file larger than a chunk.
+/// Returns the texture in a file larger than a chunk.
 pub(super) fn of_file(item: &Item, options: &PackOptions) -> PackResult<Option<Texture>> {
     if options.filters.is_empty() {
         return Ok(None);
@@ -46,14 +48,16 @@ pub(super) fn of_file(item: &Item, options: &PackOptions) -> PackResult<Option<T
     Ok(of_head(&head, item.file_options))
 }
 
-/// The texture in a file by its header; without one all of the file, if its options name a format.
+/// Returns the texture that the header of a file describes. Without such a header it is the whole
+/// file, if the file's options name a format.
 fn of_head(head: &[u8], file_options: FileOptions) -> Option<Texture> {
     let told = file_options.texture.map(|format| Texture { format, start: 0, len: None });
     filter::detect(head).or(told)
 }
 
-/// The texels in the chunk of a file that begins at `offset`: whole blocks of texels from the first that begins in it,
-/// and the rest after the last.
+/// Returns the texels in the chunk of a file that begins at `offset`. They start with the first
+/// block of texels that begins in the chunk, and end with the chunk or the texture, even within a
+/// block.
 pub(super) fn in_chunk(texture: Option<Texture>, offset: u64, chunk: &[u8], guess: bool) -> Vec<Span> {
     let guessed = || filter::guess(chunk).map(|format| Span { format, start: 0, len: chunk.len() });
     let span = match texture {
@@ -74,7 +78,7 @@ fn texels(texture: Texture, offset: u64, len: usize) -> Option<Span> {
     Some(Span { format: texture.format, start: (start - offset) as usize, len: texels as usize })
 }
 
-/// The texels of the files of a solid block, by their sizes in bytes and their options.
+/// Returns the texels in a solid block, whose files are given by size in bytes and options.
 pub(super) fn in_files(
     content: &[u8],
     files: impl Iterator<Item = (usize, FileOptions)>,
@@ -90,7 +94,7 @@ pub(super) fn in_files(
         start += size;
     }
     if spans.len() > MAX_REGIONS {
-        // The largest, and of equal ones the first.
+        // Keeps the largest spans; of equal ones, the first.
         spans.sort_by_key(|span| std::cmp::Reverse(span.len));
         spans.truncate(MAX_REGIONS);
         spans.sort_by_key(|span| span.start);
@@ -98,7 +102,7 @@ pub(super) fn in_files(
     spans
 }
 
-/// The size of something compressed in bytes, and the time to decode it in picoseconds.
+/// The compressed size of some data in bytes, and the time to decode it in picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     size: usize,
@@ -106,13 +110,14 @@ struct Cost {
 }
 
 impl Cost {
-    /// One number to compare: the size alone, or the size and the time.
+    /// Returns one number to compare: the size alone or, if `fast`, the size and the time in
+    /// picoseconds.
     fn total(self, fast: bool) -> u64 {
         if fast { self.size as u64 * BYTE + self.time } else { self.size as u64 }
     }
 }
 
-/// The cost of a block, or of a part of it, that was encoded whole.
+/// Returns the cost of data that was encoded whole, not stream by stream.
 fn cost(codec: Codec, compressed: &[u8], content: usize) -> Cost {
     match codec {
         Codec::Copy => Cost { size: content, time: decode_cost::COPY * content as u64 },
@@ -121,24 +126,26 @@ fn cost(codec: Codec, compressed: &[u8], content: usize) -> Cost {
     }
 }
 
-/// Filters blocks. One per thread, with its buffers.
+/// Filters blocks. Each thread has one, with its buffers.
 #[derive(Default)]
 pub(super) struct BlockFilter {
     filtered: Vec<u8>,
     coded: Vec<u8>,
     /// The block in one frame.
     whole: Vec<u8>,
-    /// The sample of a stream, coded.
+    /// The encoded sample of a stream.
     trial: Vec<u8>,
 }
 
 impl BlockFilter {
-    /// Encodes a block with its textures filtered to `out`, which holds the block encoded without, by the codec `plain`, and
-    /// returns the codec. `None`, with `out` as it was, if that does not pay: it must save a page and a hundredth, and if
-    /// time counts may not take a third longer to decode.
+    /// Encodes a block with its textures filtered, and returns the codec. On entry `out` holds the
+    /// block encoded by the codec `plain` without filters; on success it holds the filtered block.
+    /// Returns `None` and leaves `out` as it was if filtering does not pay: the filtered block must
+    /// take fewer pages and be 1 % smaller. If decoding time counts, it must not take more than 1/3
+    /// longer to decode.
     ///
-    /// For each texture the filter is chosen by its compressed sample. The choice depends on the content and the options
-    /// alone.
+    /// The filter of each texture is chosen by compressing a sample. The choice depends on the
+    /// content and the options alone.
     pub(super) fn encode(
         &mut self,
         encoder: &mut Encoder,
@@ -175,8 +182,9 @@ impl BlockFilter {
         Ok(Some(codec))
     }
 
-    /// Encodes a block, or the sample of a texture, with these regions filtered to `self.coded`: for zstd stream by stream,
-    /// or, if several textures with much in common cost less so, in one frame. The time includes that of the inverse filters.
+    /// Encodes a block, or the sample of a texture, with these regions filtered, to `self.coded`.
+    /// zstd encodes stream by stream, or all in one frame if that costs less because several
+    /// textures have much in common. The time includes that of the inverse filters.
     fn encode_filtered(
         &mut self,
         encoder: &mut Encoder,
@@ -214,8 +222,8 @@ impl BlockFilter {
         Ok((codec, found))
     }
 
-    /// Encodes each stream to a frame of its own in `self.coded`, with the search and the literals that cost least of a sample.
-    /// Short streams share a frame.
+    /// Encodes each stream to a frame of its own in `self.coded`, with the parser and literals that
+    /// cost least on a sample of the stream. Short streams share a frame.
     fn encode_streams(
         &mut self,
         encoder: &mut Encoder,
@@ -245,7 +253,8 @@ impl BlockFilter {
         Ok(total)
     }
 
-    /// The filter with which a sample of the texture costs least, out of those allowed; of equal ones the first.
+    /// Returns the allowed filter with which a sample of the texture costs least; of equal ones,
+    /// the first.
     fn choose(
         &mut self,
         encoder: &mut Encoder,
@@ -275,8 +284,9 @@ impl BlockFilter {
     }
 }
 
-/// Chooses how a stream is coded, by what a sample from its middle costs. Raw literals save nothing but time; what they cost
-/// follows from the sample with coded ones.
+/// Chooses the coding of a stream that costs least on a sample from its middle. Raw literals save
+/// only time. Their cost is computed from the sample with compressed literals, without another
+/// trial.
 fn choose_coding(
     encoder: &mut Encoder,
     (zstd, fast): (Zstd, bool),
@@ -306,8 +316,9 @@ fn choose_coding(
     Ok(StreamCoding { sample: false, ..best })
 }
 
-/// What is tried, the first first. Levels from 16 on parse optimally by themselves, and 13 to 15 do so for small inputs. Where
-/// time counts, dense sequences hardly save what decoding them takes.
+/// Returns the parsers to try, in order. Dense parsing is left out where it does not pay: levels
+/// from 16 parse optimally by themselves, levels 13 to 15 do so for small inputs, and if decoding
+/// time counts, dense sequences save hardly more than their decoding costs.
 fn parses(level: i32, fast: bool) -> &'static [StreamParse] {
     match level {
         4..=12 if !fast => &[StreamParse::Level, StreamParse::Sparse, StreamParse::Dense],
@@ -352,7 +363,7 @@ mod tests {
             let mut encoder = Encoder::new(false).expect("memory");
             choose_coding(&mut encoder, (zstd, fast), &stream, &mut Vec::new()).expect("memory").literals
         };
-        // Codes save 4 % of bytes below 200, and a half of those below 16.
+        // Entropy coding saves 4 % of random bytes below 200, and half of random bytes below 16.
         assert!(chosen(false, 200) && !chosen(true, 200));
         assert!(chosen(false, 16) && chosen(true, 16));
     }

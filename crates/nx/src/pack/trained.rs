@@ -1,8 +1,8 @@
-//! zstd dictionaries for blocks of small files: one for each extension where it pays.
+//! Trains zstd dictionaries for blocks of small files, one for each extension where that pays.
 //!
-//! Only R3A has dictionaries, and it is converted from an Nx archive, so this starts from Nx blocks: it trains
-//! a dictionary from the files of an extension, tries it on some of their blocks, and encodes all of them
-//! with it if they save more than the dictionary takes.
+//! Only R3A has dictionaries, and an R3A archive is converted from an Nx archive, so the input is
+//! Nx blocks. For each extension, a dictionary is trained from files with it and tried on some of
+//! their blocks. If it saves more than it takes, all their blocks are encoded with it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,28 +21,29 @@ use crate::r3a::{Dictionaries, MAX_DICTIONARIES, Recoded};
 use crate::read::archive::Archive;
 use crate::read::block_reader::BlockReader;
 
-/// Larger blocks save less than a dictionary takes.
+/// Largest block that gets a dictionary, in bytes. Larger blocks save less than a dictionary takes.
 const MAX_BLOCK: u64 = 256 << 10;
-/// Dictionary sizes to try, in bytes, until one saves less than the one before.
+/// Dictionary sizes in bytes, tried in order until one saves less than the one before.
 const SIZES: [usize; 4] = [220 << 10, 110 << 10, 32 << 10, 8 << 10];
 /// Approximate bytes of training samples.
 const TRAINING_BYTES: u64 = 16 << 20;
 /// Number of blocks that a dictionary is tried on.
 const TRIAL_BLOCKS: usize = 24;
-/// Number of encoded blocks in memory at once.
+/// Number of encoded blocks held in memory at once.
 const BATCH: usize = 64;
-/// The zstd level of dictionaries in the header.
+/// zstd level at which the dictionaries in the header are compressed.
 const HEADER_LEVEL: i32 = 16;
-/// Bytes of the magic number of a frame, which R3A leaves out.
+/// Length of a zstd frame's magic number in bytes. R3A leaves it out.
 const MAGIC: usize = 4;
 
-/// Blocks whose bytes are mostly of one extension, and their zstd parameters.
+/// Blocks with most bytes from files of one extension, and their zstd parameters.
 struct Group {
     zstd: Zstd,
     blocks: Vec<usize>,
 }
 
-/// Encodes blocks that shrink with dictionaries to the temporary file `data`. `None` if no dictionary pays.
+/// Encodes blocks that shrink with dictionaries to the temporary file `data`. `None` if no
+/// dictionary pays.
 pub(super) fn recode<S: ReadAt>(
     archive: &Archive<S>,
     options: &PackOptions,
@@ -61,7 +62,7 @@ pub(super) fn recode<S: ReadAt>(
         let Some(dictionary) = work.best_dictionary()? else { continue };
         let Some(coded) = work.encode_all(&dictionary, &mut out)? else { continue };
         for (block, place) in coded {
-            // Below 255.
+            // There are at most 254 dictionaries.
             dictionaries.of_block[block] = Some(number as u8);
             blocks[block] = Some(place);
         }
@@ -74,7 +75,7 @@ pub(super) fn recode<S: ReadAt>(
     Ok(Some(Recoded { dictionaries, blocks, data: FileSource::new(data).map_err(PackError::reading)? }))
 }
 
-/// For each block, the files in it that are no larger than a chunk, by offset.
+/// For each block, returns its files that are no larger than a chunk, by offset.
 fn files_of_blocks<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     let entries = &archive.toc().entries;
     let chunk = archive.header().chunk.bytes();
@@ -84,13 +85,14 @@ fn files_of_blocks<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     }
     for files in &mut files {
         files.sort_by_key(|&i| (entries[i].block_offset, i));
-        // One of several files at the same offset.
+        // Keeps one of several files at the same offset.
         files.dedup_by_key(|i| entries[*i].block_offset);
     }
     files
 }
 
-/// Groups the blocks that a dictionary may help by the extension of most of their bytes.
+/// Groups the blocks that a dictionary may help by extension: that of the files with most of a
+/// block's bytes.
 fn groups<S: ReadAt>(archive: &Archive<S>, options: &PackOptions, files: &[Vec<usize>]) -> Vec<Group> {
     let (toc, layout) = (archive.toc(), archive.layout());
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
@@ -111,7 +113,7 @@ fn groups<S: ReadAt>(archive: &Archive<S>, options: &PackOptions, files: &[Vec<u
     groups.into_values().collect()
 }
 
-/// One group, and the context to read and encode it.
+/// A group, with what is needed to read and encode its blocks.
 struct Work<'a, S> {
     archive: &'a Archive<S>,
     group: &'a Group,
@@ -120,7 +122,7 @@ struct Work<'a, S> {
 }
 
 impl<S: ReadAt> Work<'_, S> {
-    /// The dictionary with the largest savings on trial blocks, if any saves more than it takes.
+    /// Returns the dictionary that saves most on trial blocks, if one saves more than it takes.
     fn best_dictionary(&self) -> PackResult<Option<Vec<u8>>> {
         let blocks = &self.group.blocks;
         let tried: Vec<usize> = spread(blocks, TRIAL_BLOCKS).collect();
@@ -129,7 +131,7 @@ impl<S: ReadAt> Work<'_, S> {
         let mut best = (0, None);
         for size in SIZES {
             let mut dictionary = Vec::with_capacity(size);
-            // Too few samples to train from.
+            // Training fails if there are too few samples.
             if zstd_safe::train_from_buffer(&mut dictionary, &samples, &sizes).is_err() {
                 continue;
             }
@@ -146,7 +148,7 @@ impl<S: ReadAt> Work<'_, S> {
         Ok(best.1)
     }
 
-    /// Concatenated files of blocks spread over the group, and their lengths.
+    /// Returns the concatenated files of blocks spread over the group, and their lengths.
     fn samples(&self) -> PackResult<(Vec<u8>, Vec<usize>)> {
         let blocks = &self.group.blocks;
         let content = |block: usize| self.archive.layout().content(block);
@@ -159,7 +161,7 @@ impl<S: ReadAt> Work<'_, S> {
             for &file in &self.files[block] {
                 let entry = &self.archive.toc().entries[file];
                 let start = entry.block_offset as usize;
-                // `Layout::new` has checked that the block holds it.
+                // `Layout::new` has checked that the file is within the block.
                 samples.extend_from_slice(&content[start..start + entry.size as usize]);
                 sizes.push(entry.size as usize);
             }
@@ -167,13 +169,13 @@ impl<S: ReadAt> Work<'_, S> {
         Ok((samples, sizes))
     }
 
-    /// The total compressed size of blocks with a dictionary.
+    /// Returns the total compressed size of blocks with a dictionary.
     fn compressed_size(&self, blocks: &[usize], dictionary: &[u8]) -> PackResult<u64> {
         let coded = self.encode_each(blocks, dictionary, |coded| coded.len() as u64)?;
         Ok(coded.into_iter().sum())
     }
 
-    /// Encodes blocks in parallel and maps each result by `keep`.
+    /// Encodes blocks in parallel and returns `keep` of each result.
     fn encode_each<T: Send>(
         &self,
         blocks: &[usize],
@@ -193,8 +195,9 @@ impl<S: ReadAt> Work<'_, S> {
         )
     }
 
-    /// Encodes all blocks to `out`, and returns the ranges of those that shrink. `None`, with nothing
-    /// written, if they do not save what the dictionary takes, in whole pages.
+    /// Encodes all blocks to `out`, and returns the ranges of those that shrink. Counts in whole
+    /// pages. Returns `None` and writes nothing if the blocks save no more than the dictionary
+    /// takes.
     fn encode_all(&self, dictionary: &[u8], out: &mut Out) -> PackResult<Option<Vec<(usize, Range)>>> {
         let (start, mut saved, mut ranges) = (out.offset, 0, Vec::new());
         for batch in self.group.blocks.chunks(BATCH) {
@@ -218,19 +221,19 @@ impl<S: ReadAt> Work<'_, S> {
     }
 }
 
-/// About `wanted` of the blocks, evenly spread.
+/// Returns about `wanted` of the blocks, evenly spread.
 fn spread(blocks: &[usize], wanted: usize) -> impl Iterator<Item = usize> {
     blocks.iter().copied().step_by(blocks.len().div_ceil(wanted).max(1))
 }
 
-/// The compressed size of a dictionary in the header.
+/// Returns the compressed size of a dictionary in the header.
 fn size_in_header(dictionary: &[u8]) -> PackResult<u64> {
     let mut coded = Vec::with_capacity(zstd_safe::compress_bound(dictionary.len()));
     zstd_safe::compress(&mut coded, dictionary, HEADER_LEVEL).map_err(zstd_error)?;
     Ok(coded.len() as u64)
 }
 
-/// Offset and length of a block in the temporary file.
+/// Offset and length of a block in the temporary file, in bytes.
 type Range = (u64, u32);
 
 struct Out {
@@ -246,7 +249,7 @@ impl Out {
     }
 }
 
-/// Decodes blocks and encodes them again. One per thread.
+/// Decodes blocks and encodes them again. Each thread has one.
 struct Recoder<'a, S> {
     archive: &'a Archive<S>,
     reader: BlockReader<'a, S>,
