@@ -1,8 +1,8 @@
 //! Encodes blocks in parallel and writes them in order.
 //!
-//! The offset of a block is known once all blocks before it are encoded. Until then it waits. Threads run
-//! ahead by at most a window of blocks, which bounds memory: an input and an output buffer per thread, and
-//! an output buffer per waiting block.
+//! The offset of a block is known once all blocks before it are encoded; until then the block
+//! waits. Threads run ahead by at most a window of blocks. This bounds memory to an input and an
+//! output buffer per thread, and an output buffer per waiting block.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -35,12 +35,12 @@ pub(super) struct Job<'a> {
     pub(super) progress: &'a (dyn Fn(&Progress) + Sync),
 }
 
-/// The result of [`write`], for the header.
+/// The result of [`write`], from which the header is made.
 pub(super) struct Written {
     pub(super) blocks: Vec<toc::Block>,
     /// The hash of each item.
     pub(super) hashes: Vec<Option<u64>>,
-    /// The end offset of the last block with its padding.
+    /// The end offset of the last block, including its padding.
     pub(super) end: u64,
 }
 
@@ -49,12 +49,12 @@ struct EncodedBlock {
     data: Vec<u8>,
     codec: toc::Codec,
     filtered: bool,
-    /// Bytes of its input that progress does not count yet.
+    /// Bytes of its input that progress does not include yet.
     uncounted: u64,
     hashes: Vec<(usize, u64)>,
 }
 
-/// What one thread works with.
+/// Working memory of one thread.
 struct Worker {
     encoder: Encoder,
     filter: BlockFilter,
@@ -67,7 +67,7 @@ struct WriteState {
     next: usize,
     /// The offset of the next block in order.
     offset: u64,
-    /// Encoded blocks that wait for an earlier one.
+    /// Encoded blocks that wait for an earlier block.
     waiting: BTreeMap<usize, EncodedBlock>,
     /// Buffers for reuse.
     spare: Vec<Vec<u8>>,
@@ -83,14 +83,14 @@ struct WriteState {
 
 struct Shared<'a> {
     job: &'a Job<'a>,
-    /// Maximum number of blocks that are started and not written.
+    /// Maximum number of blocks that are started but not written.
     window: usize,
     hashes: OrderedHashes,
     state: Mutex<WriteState>,
     changed: Condvar,
 }
 
-/// Encodes all blocks of the plan and writes them from offset `start` on.
+/// Encodes all blocks of the plan and writes them, the first at offset `start`.
 pub(super) fn write(job: &Job<'_>, start: u64) -> PackResult<Written> {
     job.options.cancel.begin(Stage::Packing);
     let count = job.plan.blocks.len();
@@ -118,7 +118,7 @@ pub(super) fn write(job: &Job<'_>, start: u64) -> PackResult<Written> {
         changed: Condvar::new(),
     };
     thread::scope(|scope| {
-        // If a thread cannot be started, fewer write the same bytes.
+        // If a thread cannot be started, fewer threads write the same bytes.
         for _ in 1..threads {
             if thread::Builder::new().spawn_scoped(scope, || shared.run_worker()).is_err() {
                 break;
@@ -133,7 +133,7 @@ pub(super) fn write(job: &Job<'_>, start: u64) -> PackResult<Written> {
     }
 }
 
-/// The bytes that a block adds to [`Progress::bytes_in`].
+/// Returns the bytes that a block adds to [`Progress::bytes_in`].
 fn bytes_in(job: &Job<'_>, block: &Block) -> u64 {
     match block {
         Block::Empty => 0,
@@ -147,7 +147,7 @@ impl Shared<'_> {
         lock(&self.state)
     }
 
-    /// The loop of one thread.
+    /// Runs the loop of one thread.
     fn run_worker(&self) {
         let guard = StopOnPanic(self);
         if let Err(error) = self.work() {
@@ -246,7 +246,7 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// The filters that are tried on a block.
+    /// Returns the filters to try on a block.
     fn filters(&self, number: usize) -> Filters {
         let keeps_filters =
             |file: &usize| left_over(&self.job.items[*file]).is_some_and(|of| of.keeps_filters);
@@ -256,7 +256,7 @@ impl Shared<'_> {
         }
     }
 
-    /// The textures of a block that filters are tried on.
+    /// Returns the textures of a block on which filters are tried.
     fn textures(&self, number: usize, coding: Coding, filters: Filters, content: &[u8]) -> Vec<Span> {
         let PackOptions { guess_textures, chunk, .. } = *self.job.options;
         match &self.job.plan.blocks[number] {
@@ -325,7 +325,8 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Writes this block, and those that waited for it, or leaves it waiting.
+    /// Writes this block and the blocks that waited for it, or leaves it waiting for an earlier
+    /// block.
     fn write_in_order(&self, number: usize, block: EncodedBlock) -> PackResult<()> {
         let mut ready = Vec::new();
         {
@@ -548,7 +549,7 @@ mod tests {
             });
         }
         write_all(&items, 4, &Memory::default(), &|_| {}).expect("writable");
-        // Ten are done, and the slow one is the first of the window of eight.
+        // Ten files are done, and the slow file is the first of the window of eight.
         let meanwhile = slow.meanwhile.load(Ordering::SeqCst);
         assert!((11..=18).contains(&meanwhile), "{meanwhile} files");
     }

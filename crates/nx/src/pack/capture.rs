@@ -1,4 +1,4 @@
-//! What a walk chooses, with its metadata; metadata merged from that of archives.
+//! Captures the chosen files of a walk with their metadata, and merges the metadata of archives.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,8 +14,9 @@ use crate::metadata::{Attributes, Link, Metadata};
 use crate::read::archive::Archive;
 
 impl Walk<'_> {
-    /// The files for which `choose` returns something, with that, in ascending order. With [`Walk::metadata`] it is also asked for
-    /// folders, and folders and links go to `metadata`. What else it takes goes to `skipped`.
+    /// Returns the files for which `choose` returns a value, each with this value, in ascending
+    /// order. With [`Walk::metadata`], `choose` is also called for folders, and chosen folders and
+    /// links are added to `metadata`. Other chosen paths, such as devices, are added to `skipped`.
     pub(super) fn files<T>(
         &self,
         cancel: &CancelToken,
@@ -56,7 +57,7 @@ impl Walk<'_> {
         Ok(files)
     }
 
-    /// The size of a file, whose metadata is captured.
+    /// Returns the size of a file, and adds its metadata to `metadata` if it is captured.
     pub(super) fn size(&self, file: &WalkEntry, metadata: &mut Metadata) -> PackResult<u64> {
         let of = file.metadata()?;
         if self.metadata {
@@ -67,8 +68,8 @@ impl Walk<'_> {
 }
 
 impl Metadata {
-    /// Merges the metadata of each of the archives for [`Builder::merge`](super::Builder::merge): a file has that of the archive
-    /// it is taken from.
+    /// Merges the metadata of several archives for [`Builder::merge`](super::Builder::merge). Each
+    /// file gets the metadata from the archive it is taken from.
     pub fn merged<S: ReadAt>(
         archives: &[Arc<Archive<S>>],
         mut found: Vec<Metadata>,
@@ -113,7 +114,7 @@ impl Metadata {
     }
 }
 
-/// A link target with `/` between components.
+/// Returns a link target with `/` between components.
 fn portable(target: &str) -> String {
     match cfg!(windows) {
         true => target.replace('\\', "/"),

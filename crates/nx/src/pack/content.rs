@@ -1,4 +1,4 @@
-//! The source of a file's bytes, read at offsets and as often as needed.
+//! The source of a file's bytes. It is read at offsets, as often as needed.
 
 use std::fs::File;
 use std::io;
@@ -33,10 +33,11 @@ pub(super) enum Content {
 }
 
 impl Item {
-    /// Fills `out` from `offset` on. The range must lie within `size`.
+    /// Fills `out` with the content from `offset`. The range must lie within `size`.
     ///
     /// # Errors
-    /// Names the file. A file whose length differs from `size` has changed since it was added.
+    /// If the content cannot be read, or the file's length differs from `size`: then it has changed
+    /// since it was added. The error names the file.
     pub(super) fn read_at(&self, offset: u64, out: &mut [u8]) -> PackResult<()> {
         self.try_read_at(offset, out).map_err(|error| error.at(self.name.as_str()))
     }

@@ -1,8 +1,8 @@
-//! Deduplication: finds pieces with the same bytes by length, hash of the first page, hash, and last byte
-//! by byte.
+//! Deduplication: finds pieces with the same bytes. Compares their lengths, then hashes of their
+//! first page, then hashes of all bytes, and finally the bytes themselves.
 //!
-//! Each step looks only at pieces that the step before could not tell apart: a piece of unique length is
-//! never read, and two pieces count as equal only if every byte is.
+//! Each step looks only at pieces that the step before could not tell apart: a piece of unique
+//! length is never read, and two pieces count as equal only if every byte is.
 
 use crate::format::hash::HashKind;
 
@@ -10,7 +10,7 @@ use super::content::{Content, Item};
 use super::error::PackResult;
 use super::workers::Workers;
 
-/// Bytes that are hashed before a whole piece is.
+/// Bytes at the start of a piece that are hashed before all of it.
 const PAGE: u64 = 4096;
 
 /// A byte range of a file.
@@ -20,7 +20,7 @@ pub(super) struct Piece {
     pub(super) offset: u64,
     /// At least 1.
     pub(super) len: u64,
-    /// The hash, if an existing archive stores it.
+    /// XXH3-64 of the piece, if an existing archive stores it.
     pub(super) hash: Option<u64>,
 }
 
@@ -47,7 +47,7 @@ struct Search<'a> {
     pieces: &'a [Piece],
     unit: usize,
     workers: &'a Workers,
-    /// Maps the hashes; tests drop all bits to force collisions.
+    /// Maps each hash. Tests drop all bits to force collisions.
     weaken: fn(u64) -> u64,
 }
 
@@ -60,7 +60,8 @@ impl Search<'_> {
         let mut candidates = Vec::new();
         let (mut whole, mut paged) = (Vec::new(), Vec::new());
         for group in groups((0..self.pieces.len()).map(|i| (self.pieces[i].len, i)).collect()) {
-            // A known hash saves decoding its piece, but compares only with hashes of whole pieces.
+            // A known hash saves decoding its piece, but it can be compared only with hashes of
+            // whole pieces.
             let known = group.iter().any(|&i| self.pieces[i].hash.is_some());
             let long = self.pieces[group[0]].len > PAGE;
             if long && !known { &mut paged } else { &mut whole }.extend(group);
@@ -90,7 +91,7 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// The length and hash of the given pieces.
+    /// Returns the length and hash of each of the given pieces.
     fn keyed(
         &self,
         which: &[usize],
@@ -101,12 +102,12 @@ impl Search<'_> {
         Ok(which.iter().zip(hashes).map(|(&i, hash)| ((self.pieces[i].len, hash), i)).collect())
     }
 
-    /// The hash of the first `len` bytes.
+    /// Returns the hash of the first `len` bytes of a piece.
     fn hash(&self, buffer: &mut Vec<u8>, piece: &Piece, len: u64) -> PackResult<u64> {
         hash_range(&self.items[piece.item], piece.offset, len, self.unit, buffer)
     }
 
-    /// For each piece of a group with equal hashes, the first one with the same bytes.
+    /// For each piece of a group with equal hashes, returns the first piece with the same bytes.
     fn compare(&self, buffers: &mut (Vec<u8>, Vec<u8>), group: &[usize]) -> PackResult<Vec<usize>> {
         let mut different: Vec<usize> = Vec::new();
         let mut firsts = Vec::with_capacity(group.len());
@@ -151,7 +152,7 @@ impl Search<'_> {
     }
 }
 
-/// XXH3-64 of a byte range of a file, read in units.
+/// Returns the XXH3-64 of a byte range of a file, and reads at most a unit at a time.
 pub(super) fn hash_range(
     item: &Item,
     offset: u64,

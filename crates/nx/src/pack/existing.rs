@@ -1,4 +1,4 @@
-//! Entries of existing archives: decoded like files, or reused with their blocks.
+//! Entries of existing archives. They are decoded like files, or reused with their blocks.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -14,36 +14,37 @@ use crate::format::toc::{Block, Entry};
 use crate::read::archive::{Archive, File};
 use crate::read::block_reader::BlockReader;
 
-/// How files of an existing archive are added.
+/// The way in which files of an existing archive are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reuse {
-    /// Copies their blocks without recompression, if the archive has the options' chunk size and the blocks
-    /// need no R3A dictionary; else as [`Reuse::Contents`]. A solid block that has bytes of other files, or of none, is
-    /// not copied: the files that are left of it are encoded again, by the block's codec.
+    /// Copies their blocks without recompression, if the archive has the options' chunk size and
+    /// the blocks need no R3A dictionary; otherwise as [`Reuse::Contents`]. A solid block is copied
+    /// only if all of its bytes belong to added files. Otherwise its remaining files are encoded
+    /// again, with the block's codec.
     Blocks,
-    /// Decodes and encodes their contents again.
+    /// Decodes their contents and encodes them again.
     Contents,
 }
 
 /// An existing archive whose entries are packed.
 pub(super) trait SourceArchive: Send + Sync {
-    /// The first block of an entry, and the entry's offset in it.
+    /// Returns the first block of an entry, and the entry's offset in it.
     fn place(&self, entry: usize) -> (usize, u32);
 
-    /// The table entry of a block.
+    /// Returns the table entry of a block.
     fn block(&self, block: usize) -> Block;
 
     /// Reads the stored bytes of a block into `out`.
     fn read_block(&self, block: usize, out: &mut Vec<u8>) -> PackResult<()>;
 
-    /// Fills `out` with the content of an entry from `offset` on.
+    /// Fills `out` with the content of an entry from `offset`.
     fn read_at(&self, entry: usize, offset: u64, out: &mut [u8]) -> PackResult<()>;
 
-    /// The stored hash of an entry, if it is XXH3-64.
+    /// Returns the stored hash of an entry, if it is XXH3-64.
     fn stored_hash(&self, entry: usize) -> Option<u64>;
 
-    /// Decodes entries, compares them with their hashes, and returns their XXH3-64. Each block is decoded
-    /// once if the entries are in the order of blocks.
+    /// Decodes entries, compares their contents with the stored hashes, and returns the XXH3-64 of
+    /// each. Each block is decoded once if the entries are in the order of blocks.
     fn verify(&self, entries: &[usize]) -> PackResult<Vec<u64>>;
 }
 
@@ -55,14 +56,15 @@ pub(super) struct ExistingEntry {
     pub(super) entry: usize,
     /// Whether its blocks are copied without recompression.
     pub(super) reused: bool,
-    /// Whether it is encoded again because its block would be copied, but lost other files. What is left of such blocks
-    /// stays together.
+    /// Whether the entry is encoded again because its block lost other files and cannot be copied.
+    /// Entries left over from one block stay together.
     pub(super) is_left_over: bool,
-    /// Whether that block was filtered, so that what is left of it is filtered again, whatever the options are.
+    /// Whether that block was filtered. Its remaining files are then filtered again, whatever the
+    /// options.
     pub(super) keeps_filters: bool,
     /// XXH3-64 of its content, once known.
     pub(super) hash: Option<u64>,
-    /// Whether its content was compared with that hash already.
+    /// Whether its content was already compared with that hash.
     pub(super) is_verified: bool,
 }
 
@@ -71,12 +73,13 @@ impl ExistingEntry {
         self.archive.read_at(self.entry, offset, out)
     }
 
-    /// Whether both are the same bytes of the same blocks, if they are of one size.
+    /// Whether both entries are the same bytes of the same blocks. The caller has checked that
+    /// their sizes are equal.
     pub(super) fn shares_place(&self, other: &ExistingEntry) -> bool {
         self.number == other.number && self.archive.place(self.entry) == other.archive.place(other.entry)
     }
 
-    /// Whether any of the entry's blocks, `count` from its first, is filtered.
+    /// Whether any of the entry's `count` blocks is filtered.
     pub(super) fn is_filtered(&self, count: usize) -> bool {
         let first = self.archive.place(self.entry).0;
         (first..first + count).any(|block| self.archive.block(block).filtered)
@@ -86,7 +89,7 @@ impl ExistingEntry {
 /// An open archive with a cache of decoded blocks.
 pub(super) struct CachedArchive<S> {
     archive: Arc<Archive<S>>,
-    /// Newest first.
+    /// Decoded blocks, the newest first.
     decoded: Mutex<VecDeque<(usize, Arc<Vec<u8>>)>>,
     /// Maximum number of cached blocks.
     capacity: usize,
@@ -101,7 +104,7 @@ impl<S: ReadAt> CachedArchive<S> {
         self.archive.get(entry).expect("entries are numbered by the archive")
     }
 
-    /// The decoded content of a block.
+    /// Returns the decoded content of a block.
     fn content(&self, block: usize) -> PackResult<Arc<Vec<u8>>> {
         let mut decoded = lock(&self.decoded);
         if let Some(at) = decoded.iter().position(|(number, _)| *number == block) {
@@ -149,7 +152,7 @@ impl<S: ReadAt> SourceArchive for CachedArchive<S> {
         let (mut at, mut rest) = (offset, out);
         while !rest.is_empty() {
             let content = self.content(first + (at / chunk) as usize)?;
-            // Only a file of one block has an offset in it.
+            // `start` is 0 for files of several blocks.
             let from = start as usize + (at % chunk) as usize;
             let len = rest.len().min((chunk - at % chunk) as usize);
             let (part, after) = rest.split_at_mut(len);
@@ -169,7 +172,7 @@ impl<S: ReadAt> SourceArchive for CachedArchive<S> {
         for (i, &entry) in entries.iter().enumerate() {
             let file = self.file(entry);
             let same = |other: &Entry| Entry { path: 0, ..*other } == Entry { path: 0, ..*file.entry() };
-            // Entries that share their bytes are adjacent.
+            // Entries with the same bytes are adjacent.
             if i > 0 && same(self.file(entries[i - 1]).entry()) {
                 hashes.push(hashes[i - 1]);
                 continue;
@@ -186,7 +189,7 @@ impl<S: ReadAt> SourceArchive for CachedArchive<S> {
     }
 }
 
-/// The engine's error inside an output error, or that error itself.
+/// Returns the engine's error inside an I/O error, or else the I/O error itself.
 pub(super) fn engine_error(error: io::Error) -> PackError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(&inner) => inner.into(),

@@ -1,8 +1,8 @@
-//! Hashes of chunked files: threads read chunks in parallel and hash them in order, while the chunks are in
+//! Hashes chunked files. Threads read chunks in parallel, and hash them in order while they are in
 //! memory.
 //!
-//! Threads take chunks in order, and each waits only for chunks that were taken before its own and are
-//! being read, so there is no deadlock.
+//! Threads take chunks in order, and each waits only for chunks that were taken before its own and
+//! are being read, so there is no deadlock.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use linerate_core::{Kind, lock};
 use super::error::{PackError, PackResult};
 use crate::format::hash::{ContentHasher, HashKind};
 
-/// The ordered hashes of all files in work.
+/// The hashers of all files in work, which take chunks in order.
 #[derive(Default)]
 pub(super) struct OrderedHashes {
     state: Mutex<FileHashes>,
@@ -21,14 +21,15 @@ pub(super) struct OrderedHashes {
 
 #[derive(Default)]
 struct FileHashes {
-    /// For each started file, its next chunk, and the hasher unless a thread has it.
+    /// For each started file, the number of its next chunk, and the hasher unless a thread is using
+    /// it.
     files: HashMap<usize, (u64, Option<ContentHasher>)>,
     stopped: bool,
 }
 
 impl OrderedHashes {
-    /// Hashes chunk `number` of `count`, after all chunks before it. The last one returns the hash of the
-    /// file.
+    /// Hashes chunk `number` of `count`, and waits until all chunks before it are hashed. The call
+    /// for the last chunk returns the hash of the file.
     ///
     /// # Errors
     /// If [`stop`](Self::stop) was called.

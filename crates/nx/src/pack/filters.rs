@@ -1,8 +1,8 @@
-//! Sets of texture filters, by their names.
+//! Sets of texture filters, parsed from names.
 
 use crate::filter::{Filter, TextureFormat};
 
-/// A set of texture filters that blocks are tried with.
+/// A set of texture filters to try on blocks.
 ///
 /// ```
 /// use linerate_nx::filter::TextureFormat;
@@ -16,36 +16,37 @@ use crate::filter::{Filter, TextureFormat};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Filters(
-    /// One bit for each of [`Filter::ALL`], by its position, and [`FAST`].
+    /// One bit for each filter, at its position in [`Filter::ALL`]; and the bit [`FAST`].
     u64,
 );
 
-/// The bit that says that decoding time counts.
+/// The bit that is set if decoding time counts.
 const FAST: u64 = 1 << 63;
 
 const _: () = assert!(Filter::ALL.len() < u64::BITS as usize);
 
 impl Filters {
-    /// No filters: archives that every reader of Nx reads.
+    /// No filters. Every reader of Nx reads the archives.
     pub const NONE: Filters = Filters(0);
 
-    /// All filters that are written: the smallest archives.
+    /// Returns all filters that packing writes. Gives the smallest archives.
     pub fn all() -> Filters {
         written().fold(Filters::NONE, Filters::with)
     }
 
-    /// All filters, chosen by size and by the estimated time of decoding. A block that would take a third longer to decode than
-    /// without filters stays plain. The estimate follows from the compressed data, so that archives depend on no CPU.
+    /// Returns all filters that packing writes, chosen by size and by estimated decoding time. A
+    /// block stays unfiltered if filters would make its decoding more than 1/3 slower. The estimate
+    /// depends on the compressed data alone, so that archives do not depend on the CPU.
     pub fn fast() -> Filters {
         Filters(Filters::all().0 | FAST)
     }
 
-    /// Whether the time of decoding counts, not size alone.
+    /// Whether decoding time counts, not size alone.
     pub(super) fn is_fast(self) -> bool {
         self.0 & FAST != 0
     }
 
-    /// The set and one filter more.
+    /// Adds a filter to the set.
     #[must_use]
     pub fn with(self, filter: Filter) -> Filters {
         let at = Filter::ALL.iter().position(|other| *other == filter);
@@ -62,10 +63,11 @@ impl Filters {
         self == Filters::NONE
     }
 
-    /// Parses `none`, `all`, `fast`, or a list of formats and filters by their names, separated by commas.
+    /// Parses `none`, `all`, `fast`, or names of formats and filters, separated by commas.
     ///
     /// # Errors
-    /// A message with all names, if one is not known or no longer written.
+    /// A message that lists all valid names, if a name is unknown or its filter is no longer
+    /// written.
     pub fn parse(list: &str) -> Result<Filters, String> {
         match list {
             "none" => return Ok(Filters::NONE),
@@ -85,12 +87,12 @@ impl Filters {
     }
 }
 
-/// The filters that packing may use.
+/// Returns the filters that packing may use.
 fn written() -> impl Iterator<Item = Filter> {
     TextureFormat::ALL.iter().flat_map(|format| format.filters()).copied()
 }
 
-/// All names of formats and filters that are written.
+/// Returns the names of all formats and filters that packing may use.
 fn names() -> String {
     let formats = TextureFormat::ALL.iter().filter(|format| !format.filters().is_empty());
     let formats: Vec<&str> = formats.map(|format| format.name()).collect();

@@ -1,4 +1,4 @@
-//! Output formats. R3A is packed as Nx and converted.
+//! Output formats. An R3A archive is packed as Nx and then converted.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -31,15 +31,17 @@ pub enum Format {
 }
 
 impl Builder {
-    /// As [`write`](Self::write), in a given format.
+    /// Writes the archive to `target` in a given format. For Nx this is [`write`](Self::write).
     ///
-    /// For R3A the solid limit is lowered to 16 MiB - 1. The archive is written as Nx to an unnamed file
-    /// beside `target` first; then every file is read from there and checked, and the blocks are copied.
-    /// The disk must have space for both. With [`PackOptions::dictionaries`], blocks of small files are encoded
-    /// again before. Filters are not used, and files of filtered blocks that would be copied are encoded again.
+    /// For R3A the archive is first written as Nx to an unnamed file beside `target`. Then every
+    /// file is read from there and checked, and the blocks are copied. The disk must have space for
+    /// both archives. The solid limit is lowered to 16 MiB - 1. With [`PackOptions::dictionaries`],
+    /// blocks of small files are encoded again before they are copied. Filters are not used, and
+    /// files in filtered blocks of existing archives are encoded again.
     ///
     /// # Errors
-    /// As [`write`](Self::write); `Limit` if R3A holds fewer files or blocks, or smaller offsets in blocks.
+    /// As [`write`](Self::write); `Limit` if the archive has more files or blocks, or larger
+    /// offsets in blocks, than R3A can hold.
     pub fn write_as(mut self, target: impl AsRef<Path>, format: Format) -> PackResult<Summary> {
         let target = target.as_ref();
         if format == Format::Nx {
@@ -62,7 +64,7 @@ impl Builder {
         Ok(summary)
     }
 
-    /// Has files of filtered blocks encoded again instead of copied.
+    /// Marks files of filtered blocks to be encoded again instead of copied.
     fn encode_filtered_again(&mut self) {
         for item in &mut self.items {
             if let Content::Existing(existing) = &mut item.content {
@@ -74,8 +76,8 @@ impl Builder {
     }
 }
 
-/// Converts to R3A and returns its length. `recoded` is a temporary file for blocks with dictionaries, if
-/// there are to be any.
+/// Converts an Nx archive to R3A and returns its length in bytes. `recoded` is a temporary file for
+/// blocks with dictionaries; if `None`, there are no dictionaries.
 fn convert(packed: File, options: &PackOptions, recoded: Option<File>, out: &AtomicFile) -> PackResult<u64> {
     let packed = Archive::open_with(FileSource::new(packed).map_err(PackError::reading)?, Limits::none())?;
     let record = find(&packed)?
@@ -87,7 +89,7 @@ fn convert(packed: File, options: &PackOptions, recoded: Option<File>, out: &Ato
     Ok(written.bytes)
 }
 
-/// A sink as a sequential writer.
+/// A sequential writer to a sink.
 struct Appending<'a> {
     sink: &'a dyn Sink,
     offset: u64,

@@ -7,7 +7,7 @@ use linerate_core::Kind;
 use super::error::{PackError, PackResult};
 use crate::format::paths::{MAX_PATH, check_path};
 
-/// The paths of an archive that is being made, and the folders that they are in.
+/// The paths of an archive that is being made, and the folders that contain them.
 #[derive(Default)]
 pub(super) struct Names {
     files: BTreeSet<String>,
@@ -19,8 +19,9 @@ impl Names {
         self.files.contains(name)
     }
 
-    /// Why there cannot be a file of this path beside those that are there, and the path of one that is in its way. Ends
-    /// at the first folder that is not there: the path is one of an archive, and may have millions.
+    /// Returns why a file of this path cannot be added, and the path of the file that it clashes
+    /// with. Stops at the first folder that does not exist yet: a path from an archive may have
+    /// millions of components.
     pub(super) fn clash<'n>(&'n self, name: &'n str) -> Option<(&'static str, &'n str)> {
         if self.files.contains(name) {
             return Some(("the path is there already", name));
@@ -45,7 +46,7 @@ impl Names {
     }
 }
 
-/// The folders that a path is in, the outermost first.
+/// Returns the folders that contain a path, the outermost first.
 pub(super) fn folders_of(name: &str) -> impl DoubleEndedIterator<Item = &str> {
     name.match_indices('/').map(|(at, _)| &name[..at])
 }
@@ -58,11 +59,12 @@ pub(super) fn check(name: &str) -> PackResult<()> {
     check_path(name).map_err(|what| PackError::rule(Kind::BadArgument, what).at(name))
 }
 
-/// Checks the path of a file of an existing archive. Paths that only some systems reject are kept: the
-/// reader decides.
+/// Checks the path of a file of an existing archive. Paths that only some systems reject are kept;
+/// readers decide whether to extract them.
 ///
 /// # Errors
-/// `BadArgument` for paths that are invalid on every system, lead out of the folder, or have more than 4095 bytes.
+/// `BadArgument` for paths that are invalid on every system, lead out of the folder, or have more
+/// than 4095 bytes.
 pub(super) fn check_existing(name: &str) -> PackResult<()> {
     let leads_out = |part: &str| matches!(part, "" | "." | "..");
     match name.len() > MAX_PATH || name.contains(['\0', '\\']) || name.split('/').any(leads_out) {

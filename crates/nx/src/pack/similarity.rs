@@ -1,11 +1,13 @@
-//! Groups small files by similarity: sampled content fingerprints, as in MinHash (Broder 1997).
+//! Groups small files by similarity. Compares sampled fingerprints of their content, as in MinHash
+//! (Broder 1997).
 //!
-//! The fingerprints of a file are hashes of its 16-byte windows. One window in 64 is kept, selected by
-//! its hash, so that equal text gives equal fingerprints in any file. Blocks are filled greedily: a block
-//! starts with the first file that is left and takes the file with the largest share of its fingerprints
-//! in the block, as long as there is one; then the next file of the same extension that fits. It takes
-//! another extension only when none of this one is left: unused capacity costs less than similar files
-//! in different blocks.
+//! The fingerprints of a file are hashes of its 16-byte windows. One window in 64 is kept, selected
+//! by its hash, so that equal text gives equal fingerprints in any file.
+//!
+//! Blocks are filled greedily. A block starts with the first file that is left. It then takes, as
+//! long as there is one, the file with the largest share of its fingerprints in the block; else the
+//! next file of the same extension that fits. It takes a file of another extension only when no
+//! file of this one is left: unused capacity costs less than similar files in different blocks.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -18,15 +20,16 @@ use super::workers::Workers;
 
 /// Bytes at the start of a file that are sampled.
 const SAMPLED_BYTES: u64 = 64 << 10;
-/// Bytes under one fingerprint.
+/// Bytes covered by one fingerprint.
 const WINDOW: usize = 16;
-/// One window in so many gives a fingerprint, or fewer where there are many files.
+/// One window in this many gives a fingerprint. If there are many files, fewer windows do.
 const SAMPLING_RATE: u64 = 64;
-/// Most fingerprints of all files, which bounds memory to about 100 MiB.
+/// Maximum number of fingerprints of all files, which bounds memory to about 100 MiB.
 const MAX_FINGERPRINTS: u64 = 1 << 22;
-/// Fingerprints of more files than this do not discriminate, and cost time.
+/// Maximum number of files that share a fingerprint. Fingerprints of more files say little and cost
+/// time.
 const MAX_FILES_PER_FINGERPRINT: usize = 256;
-/// Files that are tried for the remaining capacity of a block.
+/// Maximum number of files that are tried for the remaining capacity of a block.
 const MAX_CANDIDATES: usize = 200;
 
 /// Divides `files`, which are sorted by extension, into blocks of at most `limit` bytes.
@@ -66,7 +69,7 @@ pub(super) fn blocks(
     Ok(blocks)
 }
 
-/// The fingerprints of a file that starts with `bytes`: sorted, without repeats.
+/// Returns the fingerprints of a file that starts with `bytes`, sorted and without repeats.
 fn fingerprints_of(bytes: &[u8], rate: u64) -> Vec<u64> {
     let max = u64::MAX / rate;
     let mut fingerprints: Vec<u64> = bytes.windows(WINDOW).map(hash).filter(|hash| *hash <= max).collect();
@@ -75,18 +78,19 @@ fn fingerprints_of(bytes: &[u8], rate: u64) -> Vec<u64> {
     fingerprints
 }
 
-/// A multiplicative hash. Its high bits, which select the windows, are good enough.
+/// Returns a multiplicative hash. Its high bits, which select the windows, are good enough.
 fn hash(window: &[u8]) -> u64 {
     let word = |at: usize| u64::from_le_bytes(window[at..at + 8].try_into().expect("eight bytes"));
     let mixed = word(0).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ word(8).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
     (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9)
 }
 
-/// An inverted index of the fingerprints that several files have.
+/// Inverted index of the fingerprints that several files have.
 struct SharedFingerprints {
     /// For each file, the number of its fingerprints and the indices of the shared ones.
     of_file: Vec<(u32, Vec<u32>)>,
-    /// For each shared fingerprint, the start of its files in `files`; they end at the next start.
+    /// For each shared fingerprint, the start of its list in `files`. The list ends at the next
+    /// start.
     start: Vec<u32>,
     files: Vec<u32>,
 }
@@ -126,16 +130,17 @@ struct Grouping<'a> {
     extension: Vec<usize>,
     sizes: Vec<u64>,
     left: BTreeSet<usize>,
-    /// For each file, how many fingerprints it shares with the block. All 0 between blocks.
+    /// For each file, the number of fingerprints that it shares with the block. All are 0 between
+    /// blocks.
     shared: Vec<u32>,
-    /// For each shared fingerprint, whether the block has it. All false between blocks.
+    /// For each shared fingerprint, whether the block has it. All are false between blocks.
     in_block: Vec<bool>,
 }
 
 impl Grouping<'_> {
     fn block(&mut self, first: usize, limit: u64) -> Vec<usize> {
         let (mut block, mut free) = (Vec::new(), limit);
-        // Ordered by similarity. An entry is stale once `shared` of its file has grown.
+        // Candidates by similarity. An entry is stale once `shared` of its file has grown.
         let mut similar: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::new();
         let (mut touched, mut added) = (Vec::new(), Vec::new());
         let mut next = Some(first);
@@ -172,7 +177,7 @@ impl Grouping<'_> {
         }
     }
 
-    /// The share of the file's fingerprints that the block has, in units of 2^-32.
+    /// Returns the share of the file's fingerprints that the block has, in units of 2^-32.
     fn similarity(&self, file: usize) -> u64 {
         (u64::from(self.shared[file]) << 32) / u64::from(self.fingerprints.of_file[file].0)
     }
@@ -200,7 +205,7 @@ mod tests {
     use crate::pack::content::Content;
     use crate::pack::options::FileOptions;
 
-    /// Text with nothing in common with text of another `kind`.
+    /// Returns text that has nothing in common with text of another `kind`.
     fn text(kind: u64, from: u64, len: usize) -> Vec<u8> {
         let lines = (from..).map(|i| format!("{:x} ", (i + 1).wrapping_mul(0x9E37_79B9 + 2 * kind)));
         lines.flat_map(String::into_bytes).take(len).collect()

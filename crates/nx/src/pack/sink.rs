@@ -1,4 +1,4 @@
-//! Output of an archive: written at offsets, from several threads.
+//! The output of an archive. Several threads write to it at offsets.
 
 use std::fs::File;
 use std::io;
@@ -53,7 +53,7 @@ impl Sink for AtomicFile {
     }
 }
 
-/// A temporary file, for conversion.
+/// A temporary file, which is converted to R3A afterwards.
 impl Sink for File {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         write_all_at(self, bytes, offset)

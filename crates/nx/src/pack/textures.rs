@@ -57,7 +57,7 @@ fn of_head(head: &[u8], file_options: FileOptions) -> Option<Texture> {
 
 /// Returns the texels in the chunk of a file that begins at `offset`. They start with the first
 /// block of texels that begins in the chunk, and end with the chunk or the texture, even within a
-/// block.
+/// block. Without a known texture, `guess` allows to guess the format from the chunk.
 pub(super) fn in_chunk(texture: Option<Texture>, offset: u64, chunk: &[u8], guess: bool) -> Vec<Span> {
     let guessed = || filter::guess(chunk).map(|format| Span { format, start: 0, len: chunk.len() });
     let span = match texture {

@@ -11,17 +11,17 @@ use super::progress::Stage;
 /// Entries of one archive in adjacent blocks.
 struct Batch {
     archive: Arc<dyn SourceArchive>,
-    /// Pairs of item and entry.
+    /// The index of each item and of its entry.
     files: Vec<(usize, usize)>,
 }
 
-/// Bytes of a batch: small enough that threads end at about the same time.
+/// Bytes of a batch. They are few enough that threads end at about the same time.
 const BATCH: u64 = 4 << 20;
 
 /// Sets the hash of every item from an existing archive, and verifies the items that need it.
 ///
-/// Entries that are encoded again are compared with their hash then. Verified here are reused entries, and
-/// those with another kind of hash.
+/// Only reused entries, and entries with another kind of hash, are verified here. Entries that are
+/// encoded again are compared with their hash at that point.
 pub(super) fn existing(items: &mut [Item], options: &PackOptions) -> PackResult<()> {
     let batches = batches(items, options);
     options.cancel.begin(Stage::Comparing);

@@ -11,10 +11,10 @@ use super::error::{PackError, PackResult};
 use super::progress::Stage;
 use crate::format::paths::bad_name;
 
-/// A recursive walk of a folder: its root, folders to prune, and the treatment of names that an archive
-/// cannot hold.
+/// Describes a recursive walk of a folder: its root, folders to prune, and the treatment of names
+/// that an archive cannot hold.
 ///
-/// The reference of a path, or of a text, converts into a walk of everything below it.
+/// A reference to a path or a string converts into a walk of everything below it.
 ///
 /// ```
 /// use linerate_nx::pack::{Builder, PackOptions, FileOptions, Walk};
@@ -38,7 +38,7 @@ pub struct Walk<'a> {
     cancel: Option<&'a CancelToken>,
 }
 
-/// A file or folder that was left out because of its name.
+/// A file or folder that is left out because of its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BadName {
     /// The path. For a folder with a bad name, only the folder is listed, not its content.
@@ -47,13 +47,13 @@ pub struct BadName {
     pub message: &'static str,
 }
 
-/// Chosen paths of a folder that were not packed.
+/// Chosen paths of a folder that cannot be packed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// Devices, sockets and pipes, and links without [`Walk::metadata`].
+    /// Devices, sockets and pipes; also links, unless [`Walk::metadata`] is set.
     pub others: Vec<PathBuf>,
-    /// Names that [`Walk::skip_bad_names`] left out, in ascending order.
+    /// Files and folders that [`Walk::skip_bad_names`] left out, in ascending order.
     pub bad_names: Vec<BadName>,
 }
 
@@ -63,7 +63,7 @@ impl Skipped {
         self.others.is_empty() && self.bad_names.is_empty()
     }
 
-    /// Each path that was left out, and why.
+    /// Returns each path that was left out, and the reason.
     pub fn iter(&self) -> impl Iterator<Item = (&Path, Error)> {
         const OTHER: Error = Error::new(Kind::Unsupported, 0, "neither a file nor a folder");
         let others = self.others.iter().map(|path| (&**path, OTHER));
@@ -71,7 +71,8 @@ impl Skipped {
         others.chain(bad_names.map(|bad| (&*bad.path, Error::new(Kind::BadArgument, 0, bad.message))))
     }
 
-    /// Names each folder once, whose content may be at several places of a walk.
+    /// Sorts the paths, and lists each folder once: the content of a folder may be at several
+    /// places of a walk.
     pub(super) fn sort(mut self) -> Skipped {
         self.bad_names.sort_unstable();
         self.bad_names.dedup();
@@ -86,38 +87,43 @@ impl<'a> Walk<'a> {
         Walk { root, prune: None, skip_bad_names: false, left_out: &[], metadata: false, cancel: None }
     }
 
-    /// Excludes folders for which `prune` returns true, by path relative to the root. They are not read, so
-    /// they need not be readable, and their content may have bad names.
+    /// Excludes folders for which `prune` returns true. It gets paths relative to the root.
+    /// Excluded folders are not read, so they need not be readable, and their content may have bad
+    /// names.
     #[must_use]
     pub fn prune(mut self, prune: &'a dyn Fn(&str) -> bool) -> Self {
         self.prune = Some(prune);
         self
     }
 
-    /// Sets whether files and folders with bad names are left out and listed, instead of being an error: names
-    /// that are not UTF-8, or that [`check_path`](crate::check_path) rejects. Default: false.
+    /// Sets whether files and folders with bad names are left out and listed, instead of being an
+    /// error. Bad names are names that are not UTF-8 or that [`check_path`](crate::check_path)
+    /// rejects. Default: false.
     #[must_use]
     pub fn skip_bad_names(mut self, skip: bool) -> Self {
         self.skip_bad_names = skip;
         self
     }
 
-    /// Leaves out these files, and the files of their locks: an archive may lie in the folder that it is made of.
+    /// Leaves out these files and their lock files. Use it for an archive that lies in the folder
+    /// that it is made of.
     #[must_use]
     pub fn leave_out(mut self, archives: &'a [&'a Path]) -> Self {
         self.left_out = archives;
         self
     }
 
-    /// Sets whether the [metadata](crate::metadata) of what is chosen is packed too: times, modes, links and folders. Folders are
-    /// chosen by their path with a slash at its end, and kept in any case if they contain anything that is. Default: false.
+    /// Sets whether the [metadata](crate::metadata) of chosen paths is packed too: times, modes,
+    /// links and folders. `choose` gets the paths of folders with a slash at the end. A folder that
+    /// contains a chosen path is always kept. Default: false.
     #[must_use]
     pub fn metadata(mut self, metadata: bool) -> Self {
         self.metadata = metadata;
         self
     }
 
-    /// Ends the walk with an error when it is cancelled: a folder that no cache has takes seconds.
+    /// Sets the token that cancels the walk with an error. Walking a folder takes seconds if it is
+    /// not in the system's cache.
     #[must_use]
     pub(super) fn cancel(mut self, cancel: &'a CancelToken) -> Self {
         self.cancel = Some(cancel);
@@ -127,7 +133,7 @@ impl<'a> Walk<'a> {
     /// Walks the folder and returns its entries sorted by path. Links are not followed.
     ///
     /// # Errors
-    /// Names the folder that cannot be read; or cancelled.
+    /// If a folder cannot be read, which the error names; or if the walk is cancelled.
     pub(crate) fn run(&self) -> PackResult<Vec<WalkEntry>> {
         if let Some(cancel) = self.cancel {
             cancel.begin(Stage::Listing);
@@ -166,12 +172,12 @@ impl<'a> Walk<'a> {
         Ok(all)
     }
 
-    /// Checks whether the work on the entries was cancelled.
+    /// Fails if the work on the entries was cancelled.
     pub(super) fn check(&self) -> PackResult<()> {
         self.cancel.map_or(Ok(()), CancelToken::check)
     }
 
-    /// The name below the root of a file that exists; `None` if it is elsewhere.
+    /// Returns the name of an existing file below the root, or `None` if it is elsewhere.
     fn name_of(&self, file: &Path) -> Option<String> {
         let (root, file) = (fs::canonicalize(self.root).ok()?, fs::canonicalize(file).ok()?);
         let parts: Option<Vec<&str>> =
@@ -179,16 +185,16 @@ impl<'a> Walk<'a> {
         Some(parts?.join("/"))
     }
 
-    /// Whether an entry has a good name. If not, it is added to `bad_names`.
+    /// Returns whether an entry has a good name. A bad name is added to `bad_names`.
     ///
     /// # Errors
-    /// `BadArgument` for a bad name, unless those are left out.
+    /// `BadArgument` for a bad name, unless bad names are left out.
     pub(crate) fn admits(&self, found: &WalkEntry, bad_names: &mut Vec<BadName>) -> PackResult<bool> {
         let Some(bad) = found.bad_name() else { return Ok(true) };
         if !self.skip_bad_names {
             return Err(PackError::rule(Kind::BadArgument, bad.message).at(bad.path.display().to_string()));
         }
-        // Entries are sorted, so those of one folder are adjacent.
+        // Entries are sorted, so entries of the same folder are adjacent.
         if bad_names.last() != Some(&bad) {
             bad_names.push(bad);
         }
@@ -196,7 +202,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether a name is that of an archive, or of its lock, which is a file on Windows.
+/// Whether a name is that of the archive or of its lock file, which exists only on Windows.
 fn is_own(archive: &str, name: &str) -> bool {
     let rest = name.strip_prefix(archive);
     rest.is_some_and(|rest| rest.is_empty() || cfg!(windows) && rest == LOCK_SUFFIX)
@@ -210,7 +216,7 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Walk<'a> {
 
 /// A file, folder, link or special file below the root.
 pub(crate) struct WalkEntry {
-    /// The path relative to the root with `/` between components; converted lossily to UTF-8.
+    /// The path relative to the root, with `/` between components, converted lossily to UTF-8.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) kind: fs::FileType,
@@ -218,16 +224,16 @@ pub(crate) struct WalkEntry {
 }
 
 impl WalkEntry {
-    /// The metadata; of a link itself, not its target.
+    /// Returns the metadata of the entry; for a link, that of the link itself.
     pub(crate) fn metadata(&self) -> PackResult<fs::Metadata> {
         fs::symlink_metadata(&self.path)
             .map_err(|error| PackError::reading(error).at(self.path.display().to_string()))
     }
 
-    /// The topmost component that an archive cannot hold.
+    /// Returns the topmost component that an archive cannot hold.
     pub(super) fn bad_name(&self) -> Option<BadName> {
         let depth = self.name.matches('/').count();
-        // The ancestor on disk for the first `len` bytes of the name.
+        // Returns the ancestor on disk that the first `len` bytes of the name stand for.
         let path_of = |len: usize| {
             let below = depth - self.name[..len].matches('/').count();
             self.path.ancestors().nth(below).unwrap_or(&self.path).to_owned()

@@ -1,4 +1,4 @@
-//! A parallel map over indices that ends at the first error or when it is cancelled.
+//! A parallel map over indices. It stops at the first error or when it is cancelled.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,12 +10,12 @@ use super::error::PackResult;
 /// The number of threads of a [`map`](Self::map), and the token that cancels it.
 #[derive(Clone, Default)]
 pub(super) struct Workers {
-    /// 0 counts as 1.
+    /// Number of threads; 0 counts as 1.
     pub(super) threads: usize,
     pub(super) cancel: CancelToken,
 }
 
-/// Without a cancel token.
+/// Sets the number of threads, without a cancel token.
 impl From<usize> for Workers {
     fn from(threads: usize) -> Workers {
         Workers { threads, cancel: CancelToken::default() }
@@ -23,11 +23,12 @@ impl From<usize> for Workers {
 }
 
 impl Workers {
-    /// Calls `work` on 0 to `count` - 1 and returns the results in that order. Each thread makes one
-    /// `scratch`. Threads live for one call.
+    /// Calls `work` for 0 to `count` - 1 and returns the results in that order. Each thread calls
+    /// `scratch` once and reuses the result. The threads end with the call.
     ///
     /// # Errors
-    /// Of several errors, that of the lowest index that ran. Indices not begun by then are skipped.
+    /// The error of `work`; if there are several, the one with the lowest index. After an error, no
+    /// further index begins.
     pub(super) fn map<S, T: Send>(
         &self,
         count: usize,
