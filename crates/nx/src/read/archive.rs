@@ -1,4 +1,4 @@
-//! An open archive: its files, and lookup by path.
+//! An open archive: its tables, its files, and lookup by path.
 
 use core::iter::FusedIterator;
 use core::ops::Range;
@@ -17,7 +17,7 @@ use crate::format::string_pool::StringPool;
 use crate::format::toc::{Entry, Toc};
 use crate::read::reader::Reader;
 
-/// An open archive: its header and tables are in memory and checked.
+/// An open archive. Its header and tables are in memory and checked.
 ///
 #[cfg_attr(feature = "pack", doc = "```")]
 #[cfg_attr(not(feature = "pack"), doc = "```ignore")]
@@ -43,9 +43,9 @@ pub struct Archive<S> {
     pool: StringPool,
     layout: Layout,
     spare: bool,
-    /// Whether the entries have hashes.
+    /// Whether the entries have hashes of their contents.
     hashed: bool,
-    /// Blocks that the source decodes on each read, by number; empty if there is none.
+    /// For each block, whether the source decodes it on each read. Empty if it decodes none.
     generated: Vec<bool>,
     /// Entry indices sorted by path, in byte order.
     by_path: OnceLock<Vec<u32>>,
@@ -64,12 +64,12 @@ pub struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// The index in the archive.
+    /// The index of the file in the archive.
     pub fn index(&self) -> usize {
         self.index as usize
     }
 
-    /// The path as stored. Not checked for safety: see [`crate::check_path`].
+    /// The path as stored. It is not checked for safety: see [`crate::check_path`].
     pub fn path(&self) -> &'a str {
         self.path
     }
@@ -79,8 +79,8 @@ impl<'a> File<'a> {
         self.entry.size
     }
 
-    /// The hash of the content, of the kind [`Header::hash`]. `None` if the archive
-    /// [has none](Archive::has_hashes).
+    /// The hash of the content, of the kind [`Header::hash`]. `None` if the archive [has no
+    /// hashes](Archive::has_hashes).
     pub fn hash(&self) -> Option<u64> {
         self.hashed.then_some(self.entry.hash)
     }
@@ -90,7 +90,7 @@ impl<'a> File<'a> {
         self.entry
     }
 
-    /// The blocks that hold the file; none if it is empty.
+    /// The blocks that hold the file. The range is empty if the file is.
     pub fn blocks(&self) -> Range<usize> {
         if self.entry.size == 0 {
             return 0..0;
@@ -105,12 +105,12 @@ impl<'a> File<'a> {
         self.entry.size > self.header.chunk.bytes()
     }
 
-    /// The offset of its entry in the archive.
+    /// The offset of the file's entry in the archive, in bytes.
     pub(crate) fn entry_offset(&self) -> u64 {
         (HEADER + self.index() * self.header.form.entry_bytes()) as u64
     }
 
-    /// Compares a hash of the content with the stored one, if there is one.
+    /// Compares a hash of the content with the stored hash, if there is one.
     pub(crate) fn check_hash(&self, hash: u64) -> Result<()> {
         match self.hash() {
             Some(stored) if stored != hash => {
@@ -126,9 +126,9 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// Those of [`Header::parse`], [`Toc::parse`], [`StringPool::parse`] and [`Layout::new`],
-    /// [`Kind::Limit`] if the header is larger than [`Limits::header`], [`Kind::Read`] if the source
-    /// cannot be read. Offsets are in the archive.
+    /// Errors of [`Header::parse`], [`Toc::parse`], [`StringPool::parse`] and [`Layout::new`];
+    /// [`Kind::Limit`] if the header is larger than [`Limits::header`]; [`Kind::Read`] if the
+    /// source cannot be read. Offsets are in the archive.
     pub fn open(source: S) -> Result<Archive<S>> {
         Archive::open_with(source, Limits::default())
     }
@@ -142,7 +142,7 @@ impl<S: ReadAt> Archive<S> {
         let (header, bytes) = read_header(&source, &limits)?;
         let toc = Toc::parse(&header, &bytes)?;
         let layout = Layout::new(&header, &toc, source.len())?;
-        // Both ends are within `bytes`, which are the header's pages.
+        // Both offsets are within `bytes`, which are the header's pages.
         let (pool_offset, pool_end) = (header.pool_offset() as usize, header.pool_end() as usize);
         let pool = StringPool::parse(&bytes[pool_offset..pool_end], header.files, &limits)
             .map_err(|e| e.shifted(header.pool_offset()))?;
@@ -162,18 +162,20 @@ impl<S: ReadAt> Archive<S> {
         })
     }
 
-    /// The archive with what its bytes do not tell: whether hashes are stored, and which blocks are generated.
+    /// Adds what the bytes of a generated archive cannot say: whether it has hashes, and which
+    /// blocks are generated.
     pub(crate) fn generated(mut self, hashed: bool, blocks: Vec<bool>) -> Self {
         (self.hashed, self.generated) = (hashed, blocks);
         self
     }
 
-    /// Whether the source decodes a block on each read, so that encoding it again beats copying it.
+    /// Whether the source decodes a block on each read. Encoding such a block again is better than
+    /// copying it.
     pub(crate) fn is_generated(&self, block: usize) -> bool {
         self.generated.get(block).is_some_and(|generated| *generated)
     }
 
-    /// Replaces the source by one that has the same bytes, such as a box of it.
+    /// Replaces the source by another source of the same bytes, such as a box of it.
     pub fn map_source<T>(self, map: impl FnOnce(S) -> T) -> Archive<T> {
         Archive {
             source: map(self.source),
@@ -220,7 +222,7 @@ impl<S: ReadAt> Archive<S> {
         &self.layout
     }
 
-    /// Whether there are non-zero bytes between the tables and the first block.
+    /// Returns whether there are non-zero bytes between the tables and the first block.
     pub fn has_spare_bytes(&self) -> bool {
         self.spare
     }
@@ -230,8 +232,8 @@ impl<S: ReadAt> Archive<S> {
         self.header.hash
     }
 
-    /// Whether contents have hashes, as in every Nx archive. An R3A archive may have none; shown
-    /// [as Nx](crate::r3a::AsNx), its contents are read without this check.
+    /// Whether contents have hashes, as in every Nx archive. An R3A archive may have none. Its
+    /// contents are then read without a check, also if it is shown [as Nx](crate::r3a::AsNx).
     pub fn has_hashes(&self) -> bool {
         self.hashed
     }
@@ -241,12 +243,12 @@ impl<S: ReadAt> Archive<S> {
         self.toc.entries.len()
     }
 
-    /// Whether there is no file.
+    /// Whether the archive has no files.
     pub fn is_empty(&self) -> bool {
         self.toc.entries.is_empty()
     }
 
-    /// The file of an index.
+    /// Returns the file of an index, or `None` if there is no such file.
     pub fn get(&self, index: usize) -> Option<File<'_>> {
         let entry = self.toc.entries.get(index)?;
         let path = self.pool.get(entry.path as usize)?;
@@ -254,13 +256,14 @@ impl<S: ReadAt> Archive<S> {
         Some(File { index: index as u32, path, entry, header: &self.header, hashed: self.hashed })
     }
 
-    /// All files, in the order of the archive: in one of this crate by block, the empty ones last.
+    /// Returns all files in the order of the archive. In an archive written by this crate that is
+    /// the order of blocks, empty files last.
     pub fn files(&self) -> impl DoubleEndedIterator<Item = File<'_>> + ExactSizeIterator + FusedIterator {
         (0..self.len()).map(|i| self.get(i).expect("every entry has a path: both were checked on opening"))
     }
 
-    /// Finds a file by its exact path; the first of several. The first call sorts the entries, which takes linear time if
-    /// the archive's pool of paths is sorted.
+    /// Finds a file by its exact path. If several files have the path, returns the first. The first
+    /// call sorts the entries, which takes linear time if the paths in the archive are sorted.
     pub fn find(&self, path: &str) -> Option<File<'_>> {
         let by_path = self.by_path.get_or_init(|| self.sort_by_path());
         let index = by_path.partition_point(|&i| self.path_of(i) < path);
@@ -268,8 +271,9 @@ impl<S: ReadAt> Archive<S> {
         (found.path == path).then_some(found)
     }
 
-    /// Finds files by path without regard to case, in the order of the archive. Case is mapped by Unicode
-    /// character, independent of language. The first call hashes all paths.
+    /// Finds files by path without regard to case, in the order of the archive. Each character is
+    /// mapped to lower case by Unicode's rules, independent of language. The first call hashes all
+    /// paths.
     pub fn find_ignoring_case<'a>(&'a self, path: &'a str) -> impl Iterator<Item = File<'a>> {
         let by_folded = self.by_folded.get_or_init(|| self.hash_folded());
         let hash_of_path = folded_hash(path);
@@ -278,12 +282,13 @@ impl<S: ReadAt> Archive<S> {
         same.filter_map(|(_, i)| self.get(*i as usize)).filter(move |file| folded(file.path).eq(folded(path)))
     }
 
-    /// Reads which regions of a block are filtered: none of a block that is [not filtered](crate::Block::filtered).
+    /// Reads the table of a block's filtered regions. A block that is [not
+    /// filtered](crate::Block::filtered) has none.
     ///
     /// # Errors
     ///
-    /// [`Kind::Corrupt`] or [`Kind::Unsupported`] if the table of the regions is damaged or names an unknown filter, at
-    /// its offset in the archive; [`Kind::Read`] if the source cannot be read.
+    /// [`Kind::Corrupt`] if the table is damaged, [`Kind::Unsupported`] if it names an unknown
+    /// filter; [`Kind::Read`] if the source cannot be read. The offset is in the archive.
     ///
     /// # Panics
     ///
@@ -298,7 +303,7 @@ impl<S: ReadAt> Archive<S> {
         regions::parse(&bytes).map(|(regions, _)| regions).map_err(|e| e.shifted(at))
     }
 
-    /// Creates a reader, which reuses its buffers from file to file. One per thread.
+    /// Creates a reader, which reuses its buffers from file to file. Create one for each thread.
     ///
     /// # Errors
     ///
@@ -307,7 +312,7 @@ impl<S: ReadAt> Archive<S> {
         Reader::new(self)
     }
 
-    /// Reads one file and checks its hash. For several files, [`Archive::reader`] is faster.
+    /// Reads one file and checks its hash. To read several files, [`Archive::reader`] is faster.
     ///
     /// # Errors
     ///
@@ -321,10 +326,10 @@ impl<S: ReadAt> Archive<S> {
     }
 
     fn sort_by_path(&self) -> Vec<u32> {
-        // Fewer than 2^20.
+        // There are fewer than 2^20 files.
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         match self.pool.is_sorted() {
-            // The index of a path in the pool is its rank, nearly always that of one entry.
+            // The index of a path in the pool is its rank. Nearly always, one entry has it.
             true => {
                 order.iter_mut().for_each(|i| *i = u32::MAX);
                 for (i, entry) in (0..).zip(&self.toc.entries) {
@@ -347,7 +352,7 @@ impl<S: ReadAt> Archive<S> {
     }
 }
 
-/// The path in lower case.
+/// Returns the path in lower case.
 pub(crate) fn folded(path: &str) -> impl Iterator<Item = char> {
     path.chars().flat_map(char::to_lowercase)
 }
@@ -358,7 +363,7 @@ fn folded_hash(path: &str) -> u64 {
     hasher.finish()
 }
 
-/// Reads the header: its fields, and all bytes of its pages.
+/// Reads the header. Returns its fields, and all bytes of its pages.
 fn read_header(source: &impl ReadAt, limits: &Limits) -> Result<(Header, Vec<u8>)> {
     let len = source.len();
     let mut bytes = vec![0; len.min(PAGE) as usize];

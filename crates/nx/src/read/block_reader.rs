@@ -1,4 +1,4 @@
-//! Reads and decodes blocks, with coalesced reads of neighbouring blocks.
+//! Reads and decodes blocks. Reads of neighbouring blocks are coalesced.
 
 use core::ops::Range;
 
@@ -11,30 +11,32 @@ use crate::block::memory::{grow, grow_with, no_memory, zeroed};
 use crate::format::toc::Codec;
 use crate::read::archive::Archive;
 
-/// Reads and decodes blocks of one archive. One per thread.
+/// Reads and decodes blocks of one archive. Each thread has one.
 pub(crate) struct BlockReader<'a, S> {
     archive: &'a Archive<S>,
     decoder: Decoder,
     buffer: ReadBuffer,
     sizes: BufferSizes,
-    /// The zstd block that [`decode_more`](Self::decode_more) can resume, and its decoded length.
+    /// The zstd block that [`decode_more`](Self::decode_more) can resume, and the length decoded so
+    /// far.
     resumable: Option<(usize, usize)>,
 }
 
-/// What a reader keeps from block to block, without a borrow of its archive.
+/// Memory that a reader keeps from block to block. It does not borrow the archive.
 pub(crate) struct ReaderMemory {
     decoder: Decoder,
     buffer: ReadBuffer,
 }
 
-/// Initial buffer sizes in bytes, so that buffers need not grow for larger blocks.
+/// Initial sizes of buffers, in bytes. Large enough ones need not grow for larger blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BufferSizes {
-    /// For decoded content.
+    /// Buffer of decoded content.
     pub(crate) content: u64,
-    /// For bytes read from the source.
+    /// Buffer of bytes read from the source.
     pub(crate) compressed: u64,
-    /// For decompressed content of filtered blocks. Allocated by the decoder when it is needed.
+    /// Buffer of the decompressed content of filtered blocks. The decoder allocates it when it is
+    /// needed.
     pub(crate) filtered: u64,
 }
 
@@ -55,24 +57,25 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         Ok(BlockReader { archive, decoder, buffer: ReadBuffer::default(), sizes, resumable: None })
     }
 
-    /// A reader in the memory of an earlier one of the same archive.
+    /// Creates a reader with the memory of an earlier reader of the same archive.
     pub(crate) fn with_memory(archive: &'a Archive<S>, memory: ReaderMemory) -> Self {
         let ReaderMemory { decoder, buffer } = memory;
         BlockReader { archive, decoder, buffer, sizes: BufferSizes::default(), resumable: None }
     }
 
-    /// The memory of the reader, for a later one of the same archive.
+    /// Returns the memory of the reader, for a later reader of the same archive.
     pub(crate) fn into_memory(self) -> ReaderMemory {
         ReaderMemory { decoder: self.decoder, buffer: self.buffer }
     }
 
-    /// Decodes all of `block` that files refer to into `out`. Blocks up to `until` will be read next, and
-    /// may be read along.
+    /// Decodes all of `block` that files refer to into `out`. Blocks before `until` will be read
+    /// next, and may be read in the same request.
     pub(crate) fn decode(&mut self, block: usize, out: &mut [u8], until: usize) -> Result<Ending> {
         self.read(block, out, until, true)
     }
 
-    /// Decodes the first `out.len()` bytes of `block`. All of a filtered one is decoded, into memory of its own.
+    /// Decodes the first `out.len()` bytes of `block`. A filtered block is decoded completely, into
+    /// memory of its own.
     pub(crate) fn decode_prefix(&mut self, block: usize, out: &mut [u8]) -> Result<()> {
         if !self.archive.toc().blocks[block].filtered {
             return self.read(block, out, block, false).map(|_| ());
@@ -84,8 +87,8 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         Ok(())
     }
 
-    /// Decodes the first `out.len()` bytes of `block`, of which `out` already holds `filled`. Those are not
-    /// decoded again if [`BlockReader::can_resume`].
+    /// Decodes the first `out.len()` bytes of `block`, of which `out` already holds `filled`. These
+    /// are not decoded again if [`BlockReader::can_resume`] returns true.
     pub(crate) fn decode_more(&mut self, block: usize, out: &mut [u8], filled: usize) -> Result<()> {
         let word = self.archive.toc().blocks[block];
         if !word.is_resumable() {
@@ -118,8 +121,8 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         self.resumable == Some((block, filled))
     }
 
-    /// The part of `buffer` for the content of `block` that files refer to. The buffer grows, but does not shrink: bytes
-    /// that a longer block left need not be zeroed again.
+    /// Returns the part of `buffer` for the content of `block` that files refer to. The buffer
+    /// grows, but never shrinks, so that bytes left from a longer block need not be zeroed again.
     pub(crate) fn buffer_for<'b>(&self, block: usize, buffer: &'b mut Vec<u8>) -> Result<&'b mut [u8]> {
         let len = self.content_len(block)?;
         if buffer.len() < len {
@@ -129,7 +132,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         Ok(&mut buffer[..len])
     }
 
-    /// The length of the content of `block` that files refer to.
+    /// Returns the length of the content of `block` that files refer to.
     ///
     /// # Errors
     ///
@@ -142,7 +145,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         usize::try_from(len).map_err(|_| no_memory(at))
     }
 
-    /// The content of a stored block, if the source has it in memory.
+    /// Returns the content of a stored block, if the source has it in memory.
     pub(crate) fn stored_view(&self, block: usize) -> Option<(&'a [u8], Ending)> {
         let (layout, word) = (self.archive.layout(), self.archive.toc().blocks[block]);
         let len = usize::try_from(layout.content(block)).ok().filter(|_| word.codec == Codec::Copy)?;
@@ -162,7 +165,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         let (layout, blocks) = (archive.layout(), &archive.toc().blocks);
         let (at, word) = (layout.offset(block), blocks[block]);
         if out.len() as u64 > archive.limits().block {
-            // `out` may be the caller's buffer, whose length was not checked yet.
+            // `out` may be the caller's buffer, whose length is not checked before.
             return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
         }
         let source = archive.source();
@@ -171,7 +174,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
             source.read_at(at, out).map_err(|e| read_error(at, &e))?;
             return Ok(if len > out.len() as u64 { Ending::Longer } else { Ending::Clean });
         }
-        // The last of the next blocks that one read may span.
+        // Offset up to which one read may go, with the blocks that will be read next.
         let reach = at.saturating_add(source.coalesce_limit());
         let next = block + 1..=until.min(blocks.len() - 1);
         let last = next.take_while(|&i| block_end(archive, i) <= reach).last().unwrap_or(block);
@@ -186,7 +189,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
     }
 }
 
-/// The end offset of a block in the archive.
+/// Returns the end offset of a block in the archive.
 pub(crate) fn block_end<S: ReadAt>(archive: &Archive<S>, block: usize) -> u64 {
     archive.layout().offset(block) + u64::from(archive.toc().blocks[block].compressed)
 }
@@ -199,8 +202,8 @@ struct ReadBuffer {
 }
 
 impl ReadBuffer {
-    /// The bytes of `wanted`: from memory if held, else read together with the bytes up to `end`. A new
-    /// buffer has at least `capacity` bytes.
+    /// Returns the bytes of `wanted`, from memory if they are there; else reads them together with
+    /// the bytes up to `end`. A new buffer has at least `capacity` bytes.
     fn get<'b>(
         &'b mut self,
         source: &'b impl ReadAt,

@@ -1,4 +1,4 @@
-//! Extracts files of an archive to a folder, in parallel.
+//! Extracts files of an archive to a folder in parallel.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -19,11 +19,11 @@ use crate::read::parallel::{Destination, Progress, ReadOptions, check_limits, re
 /// Result of an extraction.
 #[derive(Debug, Default)]
 pub struct Extracted {
-    /// Files written.
+    /// Number of files written.
     pub files: u64,
     /// Bytes written.
     pub bytes: u64,
-    /// Paths in the archive that were skipped because the file exists.
+    /// Paths in the archive that were skipped because a file exists at their output path.
     pub skipped: Vec<String>,
     /// Errors of files that were not written, sorted by path.
     pub failures: Vec<PathError>,
@@ -33,13 +33,16 @@ pub struct Extracted {
 
 /// Extracts files of an archive to a folder.
 ///
-/// Files appear under their names when they are complete: each is written without a name (`O_TMPFILE`), or, where the system
-/// does not support that, for files larger than a chunk and for replaced ones, under a
-/// [temporary name](linerate_io::temporary_name) in the same folder. A killed run leaves only such temporary files, which the
-/// next extraction to that folder removes. Runs of zeros of 16 KiB and more are holes. A replaced file passes its
-/// owner and permissions to the new one. Symbolic links below the folder are never followed, and paths
-/// that [`check_path`](crate::check_path) rejects are never written, nor on Windows those that are
-/// [not portable](crate::not_portable). Memory: one decoded and one compressed block per thread.
+/// A file appears under its name when it is complete. Until then it has no name (`O_TMPFILE`), or a
+/// [temporary name](linerate_io::temporary_name) in the same folder if the system does not support
+/// that, the file is larger than a chunk, or it replaces another. A killed run leaves only such
+/// temporary files, which the next extraction to that folder removes.
+///
+/// Runs of at least 16 KiB of zeros become holes. If a file is replaced, the new file gets its
+/// owner and permissions. Symbolic links below the folder are never followed. Paths that
+/// [`check_path`](crate::check_path) rejects are never written; on Windows, neither are paths that
+/// are [not portable](crate::not_portable). Each thread needs memory for one decoded and one
+/// compressed block.
 ///
 #[cfg_attr(feature = "pack", doc = "```")]
 #[cfg_attr(not(feature = "pack"), doc = "```ignore")]
@@ -67,7 +70,7 @@ pub struct Extractor<'a, S> {
 type Naming<'a> = Box<dyn Fn(File<'_>) -> Option<String> + 'a>;
 
 impl<'a, S: ReadAt> Extractor<'a, S> {
-    /// Extracts all files with one thread, checks hashes, and replaces nothing.
+    /// Creates an extractor of all files that uses one thread, checks hashes, and replaces nothing.
     pub fn new(archive: &'a Archive<S>) -> Self {
         Extractor {
             archive,
@@ -78,8 +81,8 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
         }
     }
 
-    /// Sets the number of threads, including the calling one. Fewer are used where blocks are few, or their
-    /// buffers exceed [`crate::Limits::memory`]. Default: 1.
+    /// Sets the number of threads, including the calling thread. Fewer are used if there are few
+    /// blocks, or if the buffers of all threads would exceed [`crate::Limits::memory`]. Default: 1.
     pub fn threads(mut self, threads: usize) -> Self {
         self.options.threads = threads;
         self
@@ -97,21 +100,23 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
         self
     }
 
-    /// Sets whether each file is flushed to the disk (fsync) before it gets its name, so that no file is
-    /// incomplete after a power loss. Slow for small files. Folders are not flushed. Default: false.
+    /// Sets whether each file is flushed to the disk (fsync) before it gets its name, so that no
+    /// file is incomplete after a power loss. This is slow for small files. Folders are not
+    /// flushed. Default: false.
     pub fn sync(mut self, sync: bool) -> Self {
         self.sync = sync;
         self
     }
 
-    /// Selects and renames files: `naming` returns the path of a file below the folder, or `None` to leave
-    /// it out. The path is checked as paths of the archive are.
+    /// Selects and renames files: `naming` returns the path of a file below the folder, or `None`
+    /// to leave it out. The path is checked like a path of the archive.
     pub fn names(mut self, naming: impl Fn(File<'_>) -> Option<String> + 'a) -> Self {
         self.naming = Some(Box::new(naming));
         self
     }
 
-    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work.
+    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the
+    /// work.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
         self.options.on_progress = Some(Box::new(on_progress));
         self
@@ -121,8 +126,9 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     ///
     /// # Errors
     ///
-    /// If the folder cannot be created, the disk has too little space (not checked with [`Existing::Replace`]), or the files exceed the limits of
-    /// the archive. Errors of single files are in [`Extracted::failures`]; the other files are extracted.
+    /// If the folder cannot be created, the disk has too little space (not checked with
+    /// [`Existing::Replace`]), or the files exceed the limits of the archive. Errors of single
+    /// files are in [`Extracted::failures`]; the other files are extracted.
     pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Extracted, PathError> {
         let folder = folder.as_ref();
         let target = |error: FileError| PathError::new(&folder.to_string_lossy(), error);
@@ -191,7 +197,8 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     }
 }
 
-/// Files whose name an earlier file has, on a file system that ignores case or not.
+/// Returns the files whose name an earlier file has. `folds` says whether the file system ignores
+/// case.
 fn colliding(groups: &[Vec<usize>], folds: bool, paths: &[String]) -> HashSet<usize> {
     let mut colliding = HashSet::new();
     for group in groups {
@@ -209,7 +216,8 @@ fn colliding(groups: &[Vec<usize>], folds: bool, paths: &[String]) -> HashSet<us
 fn folds_names(root: &Folder) -> io::Result<bool> {
     let temp = temporary_name().replace(".tmp", "\u{e9}.tmp");
     if root.create(&temp).is_err() {
-        // It rejects some names, so the test says nothing: assume that it does.
+        // The file system rejects some names, so the test is inconclusive. Assume that it ignores
+        // case.
         return Ok(true);
     }
     let folded = [temp.to_uppercase(), temp.replace('\u{e9}', "e\u{301}")];
@@ -227,7 +235,7 @@ struct Chosen<'a> {
 }
 
 impl Chosen<'_> {
-    /// Moves files to the failures: those whose name another file has, and those whose name a folder of others has.
+    /// Moves files to the failures if another file, or a folder of other files, has the same name.
     fn refuse(&mut self, colliding: &HashSet<usize>, in_the_way: &HashSet<usize>) {
         for (i, file) in self.files.iter().enumerate() {
             let of = |refused: &HashSet<usize>, error| refused.contains(&i).then_some(error);
@@ -242,7 +250,7 @@ impl Chosen<'_> {
     }
 }
 
-/// Maximum number of chunked files kept open at once.
+/// Maximum number of chunked files that are open at once.
 const MAX_OPEN: usize = 64;
 
 /// A folder as a destination.
@@ -252,7 +260,7 @@ struct Disk {
     existing: Existing,
     sync: bool,
     sizes: Vec<u64>,
-    /// The chunked files.
+    /// The files that have several chunks.
     chunked: HashMap<usize, Mutex<ChunkedFile>>,
     open: AtomicUsize,
     files: AtomicUsize,
@@ -264,7 +272,7 @@ struct Disk {
 #[derive(Default)]
 struct ChunkedFile {
     state: ChunkedState,
-    /// Its temporary name.
+    /// The temporary name of the file.
     temp: String,
     /// The ownership of the file that it replaces.
     ownership: Option<Ownership>,
@@ -297,7 +305,7 @@ impl Disk {
         }
     }
 
-    /// Bytes of the files that were written.
+    /// Returns the bytes of the files that were written.
     fn bytes(&self, files: &[File<'_>]) -> u64 {
         let written = files.iter().zip(&self.written).filter(|(_, written)| written.load(Ordering::Relaxed));
         written.map(|(file, _)| file.size()).sum()
@@ -307,7 +315,7 @@ impl Disk {
         self.tree.folder(self.locations[file].folder)
     }
 
-    /// The ownership of the file that will be replaced, if there is one.
+    /// Returns the ownership of the file that will be replaced, if there is one.
     fn replaced(&self, folder: &Folder, file: usize) -> io::Result<Option<Ownership>> {
         match self.existing {
             Existing::Replace => folder.ownership(&self.locations[file].name),
@@ -315,8 +323,8 @@ impl Disk {
         }
     }
 
-    /// Creates a file with a temporary name. If it will replace another file, it is private to its owner until it is
-    /// complete.
+    /// Creates a file with a temporary name. If it will replace another file, only its owner can
+    /// access it until it is complete.
     fn create(&self, folder: &Folder, temp: &str, replaces: bool) -> io::Result<fs::File> {
         if replaces { folder.create_private(temp) } else { folder.create(temp) }
     }
@@ -346,8 +354,10 @@ impl Disk {
         self.written[file].store(true, Ordering::Relaxed);
     }
 
-    /// Writes a file that has no name until it is complete: one entry in its folder instead of two, and a killed run leaves
-    /// nothing. Returns whether it was linked; if not, it exists and is to be replaced, or the system refuses.
+    /// Writes a file that has no name until it is complete. This changes the folder once instead of
+    /// twice, and a killed run leaves nothing. Returns whether the file got its name; if not, a
+    /// file of this name exists and is to be replaced, or the system does not support files without
+    /// names.
     fn write_unnamed(&self, folder: &Folder, file: usize, bytes: &[u8]) -> Result<bool, FileError> {
         let unnamed = || self.unnamed.load(Ordering::Relaxed).then(|| folder.create_unnamed()).flatten();
         let Some(out) = unnamed() else {
@@ -386,7 +396,7 @@ impl Disk {
         drop(out);
         let result = result.map_err(FileError::from).and_then(|()| self.rename(folder, file, &temp));
         if result.is_err() {
-            // The first error matters more than one of the cleanup.
+            // The first error matters more than an error of the cleanup.
             let _ = folder.remove(&temp);
         }
         result
@@ -404,7 +414,7 @@ impl Disk {
         lock(&self.chunked[&file])
     }
 
-    /// Opens a chunked file, or returns `None` if it has failed meanwhile.
+    /// Opens a chunked file, or returns `None` if it has failed in the meantime.
     fn open_chunked(&self, file: usize) -> io::Result<Option<Arc<fs::File>>> {
         let mut chunked = self.chunked_file(file);
         if let Some(open) = &chunked.file {
@@ -419,7 +429,7 @@ impl Disk {
             chunked.ownership = self.replaced(&folder, file)?;
             let created = self.create(&folder, &chunked.temp, chunked.ownership.is_some())?;
             chunked.state = ChunkedState::Created;
-            // Its ranges come in any order, and may end in holes.
+            // The ranges of the file are written in any order, and the last may be a hole.
             created.set_len(self.sizes[file])?;
             created
         } else {
@@ -484,7 +494,7 @@ impl Destination for Disk {
         let checks = match self.existing {
             Existing::Replace => false,
             Existing::Skip => true,
-            // For other files the rename will tell.
+            // For other files, giving them their name fails if it exists.
             Existing::Fail => self.chunked.contains_key(&file),
         };
         if !checks || !self.folder(file)?.exists(&self.locations[file].name)? {

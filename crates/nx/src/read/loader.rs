@@ -1,4 +1,4 @@
-//! Loads files of an archive into memory, or into any destination, in parallel.
+//! Loads files of an archive in parallel, into memory or to any destination.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -14,7 +14,8 @@ use crate::read::reader::MAX_INITIAL_CAPACITY;
 /// Contents of files that were loaded.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    /// The content of each file, in the order asked for. `None` where it failed, or was not done when the work stopped.
+    /// The content of each file, in the order of the call. `None` if the file failed, or was not
+    /// complete when the work stopped.
     pub contents: Vec<Option<Vec<u8>>>,
     /// Errors of files, sorted by path.
     pub failures: Vec<PathError>,
@@ -25,9 +26,9 @@ pub struct Loaded {
 /// Result of delivering files to a [`Destination`].
 #[derive(Debug, Default)]
 pub struct Delivered {
-    /// Files delivered whole.
+    /// Number of files that were delivered completely.
     pub files: u64,
-    /// Bytes of content that were passed on, those of failed files included.
+    /// Bytes of content passed to the destination, including those of failed files.
     pub bytes: u64,
     /// Errors of files, sorted by path.
     pub failures: Vec<PathError>,
@@ -35,10 +36,11 @@ pub struct Delivered {
     pub stopped: bool,
 }
 
-/// Loads files of an archive into memory in parallel, each block decoded once.
+/// Loads files of an archive into memory in parallel. Each block is decoded once.
 ///
-/// The threads live for one call. [`shared::Batch`](crate::shared::Batch) does the same on threads that stay, or the caller's.
-/// Memory: the contents, and one decoded and one compressed block per thread.
+/// The threads end with the call. [`shared::Batch`](crate::shared::Batch) does the same on threads
+/// that stay, or on the caller's threads. Memory holds the contents, and one decoded and one
+/// compressed block per thread.
 ///
 #[cfg_attr(feature = "pack", doc = "```")]
 #[cfg_attr(not(feature = "pack"), doc = "```ignore")]
@@ -72,12 +74,13 @@ pub struct Loader<'a, S> {
 }
 
 impl<'a, S: ReadAt> Loader<'a, S> {
-    /// Loads with one thread and checks hashes.
+    /// Creates a loader that uses one thread and checks hashes.
     pub fn new(archive: &'a Archive<S>) -> Self {
         Loader { archive, options: ReadOptions::default() }
     }
 
-    /// Sets the number of threads, as [`Extractor::threads`](crate::Extractor::threads). Default: 1.
+    /// Sets the number of threads, as [`Extractor::threads`](crate::Extractor::threads). Default:
+    /// 1.
     pub fn threads(mut self, threads: usize) -> Self {
         self.options.threads = threads;
         self
@@ -89,30 +92,33 @@ impl<'a, S: ReadAt> Loader<'a, S> {
         self
     }
 
-    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work.
+    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the
+    /// work.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
         self.options.on_progress = Some(Box::new(on_progress));
         self
     }
 
-    /// Loads files, which may repeat.
+    /// Loads files into new memory. The same file may be given several times.
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in [`Loaded::failures`].
+    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in
+    /// [`Loaded::failures`].
     pub fn read_many(&self, files: &[File<'_>]) -> Result<Loaded> {
         let memory = Memory::new(files);
         let outcome = read_files(self.archive, files, &memory, &self.options)?;
         Ok(memory.take_loaded(files, outcome))
     }
 
-    /// Loads files into the starts of the caller's buffers, one for each. What follows the file in a buffer stays; the buffer
-    /// of a file that failed is unspecified.
+    /// Loads each file into the start of one of the caller's buffers. The rest of the buffer is
+    /// unchanged; the buffer of a file that failed is unspecified.
     ///
     /// # Errors
     ///
-    /// As [`Loader::read_many`], and [`Kind::BadArgument`] if there are not as many buffers as files. A buffer that is smaller
-    /// than its file is [`Kind::OutputTooSmall`] in [`Delivered::failures`].
+    /// As [`Loader::read_many`], and [`Kind::BadArgument`] if there are not as many buffers as
+    /// files. If a buffer is smaller than its file, [`Delivered::failures`] has an error
+    /// [`Kind::OutputTooSmall`].
     pub fn read_many_into(&self, files: &[File<'_>], buffers: &mut [&mut [u8]]) -> Result<Delivered> {
         if files.len() != buffers.len() {
             return Err(Error::new(Kind::BadArgument, 0, "not as many buffers as files"));
@@ -125,14 +131,15 @@ impl<'a, S: ReadAt> Loader<'a, S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in [`Delivered::failures`].
+    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in
+    /// [`Delivered::failures`].
     pub fn deliver(&self, files: &[File<'_>], destination: &dyn Destination) -> Result<Delivered> {
         let outcome = read_files(self.archive, files, destination, &self.options)?;
         Ok(delivered(files, outcome))
     }
 }
 
-/// The result of a run for its caller.
+/// Makes the caller's result from the outcome of a run.
 pub(crate) fn delivered(files: &[File<'_>], mut outcome: Outcome) -> Delivered {
     let failed = outcome.failed.len() as u64 + outcome.skipped.len() as u64;
     Delivered {
@@ -143,7 +150,7 @@ pub(crate) fn delivered(files: &[File<'_>], mut outcome: Outcome) -> Delivered {
     }
 }
 
-/// New memory for each file.
+/// A destination that allocates memory for each file.
 pub(crate) struct Memory {
     files: Vec<Mutex<Content>>,
 }
@@ -161,7 +168,7 @@ impl Memory {
         Memory { files: files.iter().map(content).collect() }
     }
 
-    /// Takes the contents, after a run.
+    /// Takes the contents after a run.
     pub(crate) fn take_loaded(&self, files: &[File<'_>], mut outcome: Outcome) -> Loaded {
         let take = |file: usize| core::mem::take(&mut self.file(file).bytes);
         let whole = |file: &usize| self.file(*file).is_whole;
@@ -188,7 +195,8 @@ impl Destination for Memory {
         let end = usize::try_from(offset).ok().and_then(|offset| offset.checked_add(bytes.len()));
         let end = end.ok_or(no_memory(0))?;
         if content.bytes.capacity() == 0 {
-            // The stated size is untrusted; beyond this, the memory grows with what is decoded.
+            // The stated size is untrusted. Beyond this capacity, the memory grows with what is
+            // decoded.
             let first = content.size.min(MAX_INITIAL_CAPACITY) as usize;
             content.bytes.try_reserve_exact(first).map_err(|_| no_memory(0))?;
         }
@@ -210,7 +218,7 @@ impl Destination for Memory {
     }
 }
 
-/// The caller's buffers.
+/// A destination made of the caller's buffers.
 struct Buffers<'b>(Vec<Mutex<&'b mut [u8]>>);
 
 impl Destination for Buffers<'_> {
@@ -235,7 +243,8 @@ mod tests {
     use super::*;
     use crate::pack::{Builder, PackOptions};
 
-    /// An empty file, small ones, and one of many chunks.
+    /// Returns an archive of an empty file, small files and a file of many chunks, and their
+    /// contents.
     fn archive() -> (Archive<Vec<u8>>, Vec<Vec<u8>>) {
         let options = PackOptions { chunk: 4096, solid_limit: 2047, ..PackOptions::default() };
         let mut builder = Builder::new(options).unwrap();

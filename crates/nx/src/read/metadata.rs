@@ -7,16 +7,16 @@ use crate::metadata::{ALIGN, HEAD, MAGIC, Metadata, Paths};
 use crate::read::archive::Archive;
 
 impl Metadata {
-    /// Reads the metadata record of an archive, or returns `None` if it has none. Other bytes in the header
-    /// are ignored. For an R3A archive, show it [as Nx](crate::r3a::AsNx).
+    /// Reads the metadata record of an archive, or returns `None` if it has none. Other bytes in
+    /// the header are ignored. An R3A archive must be shown [as Nx](crate::r3a::AsNx) first.
     ///
     /// # Errors
     ///
-    /// [`Kind::Corrupt`](crate::Kind::Corrupt) if the record is damaged, or another archive's;
-    /// [`Kind::Unsupported`](crate::Kind::Unsupported) if it is of a newer version;
+    /// [`Kind::Corrupt`](crate::Kind::Corrupt) if the record is damaged or belongs to another
+    /// archive; [`Kind::Unsupported`](crate::Kind::Unsupported) if it has a newer version;
     /// [`Kind::Limit`](crate::Kind::Limit) if it decompresses to more than
-    /// [`Limits::header`](crate::Limits::header); [`Kind::Read`](crate::Kind::Read) if the source cannot be
-    /// read. The offset is that of the record. Files can be read nevertheless.
+    /// [`Limits::header`](crate::Limits::header); [`Kind::Read`](crate::Kind::Read) if the source
+    /// cannot be read. The offset is that of the record. Files can be read in spite of such errors.
     pub fn from_archive<S: ReadAt>(archive: &Archive<S>) -> Result<Option<Metadata>> {
         let Some((at, record)) = find(archive)? else { return Ok(None) };
         let paths = Paths::new(archive.files().map(|file| file.path()))
@@ -28,15 +28,15 @@ impl Metadata {
     }
 }
 
-/// Finds the record of an archive: its offset, and the bytes from there up to the first block, which are
-/// not checked. `None` if there is none.
+/// Finds the record of an archive. Returns its offset, and the unchecked bytes from there up to the
+/// first block; `None` if there is no record.
 pub(crate) fn find<S: ReadAt>(archive: &Archive<S>) -> Result<Option<(u64, Vec<u8>)>> {
     let header = archive.header();
     let (at, end) = (header.pool_end().next_multiple_of(ALIGN), header.bytes());
     if !archive.has_spare_bytes() || end.saturating_sub(at) < HEAD as u64 {
         return Ok(None);
     }
-    // At most the size of the header, which is within the limits.
+    // The length is at most that of the header, which is within the limits.
     let mut bytes = vec![0; (end - at) as usize];
     archive.source().read_at(at, &mut bytes).map_err(|e| read_error(at, &e))?;
     Ok(bytes.starts_with(&MAGIC).then_some((at, bytes)))

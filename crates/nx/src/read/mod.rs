@@ -1,4 +1,4 @@
-//! Reads archives: one file, many files in parallel, all of them into a folder or none.
+//! Reads archives: one file, or many files in parallel. Extracts, loads and verifies them.
 //!
 //! | module | content |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | [`metadata`] | finds and parses the metadata of an archive |
 //! | [`block_reader`], [`reader`] | reads blocks with coalesced reads; reads single files, whole or in part |
 //! | [`queue`], [`parallel`] | reads many files: block order, threads, destinations |
-//! | [`extract`], [`verify`], [`loader`] | the destinations: a folder, none, memory; comparison with a folder |
+//! | [`extract`], [`verify`], [`loader`] | extract to a folder; verify, or compare with a folder; load into memory |
 
 pub(crate) mod archive;
 pub(crate) mod block_reader;

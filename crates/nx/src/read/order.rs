@@ -1,8 +1,9 @@
 //! The order of entries that other programs rely on when they merge or repack an archive.
 //!
-//! The production library copies a solid block as it is and counts the offsets of its files anew, in the order of the
-//! table. That gives the right bytes only if the entries of a block come in the order of their offsets and leave no byte
-//! of it out. Its extraction also fails now and then where an empty file is the first of its folder.
+//! The Nx library copies a solid block unchanged and computes the offsets of its files again, in
+//! the order of the table. The offsets are right only if the entries of a block are in the order of
+//! their offsets and cover every byte of it. The library's extraction also fails occasionally if an
+//! empty file is the first file of its folder.
 
 use linerate_io::ReadAt;
 use linerate_zstd::{Format, FrameHeader};
@@ -14,7 +15,8 @@ use crate::read::archive::{Archive, File};
 /// Longest header of a zstd frame with its magic number, in bytes.
 const MAX_FRAME_HEADER: usize = 18;
 
-/// Sorts entries by block, offset and path; those of empty files, which are in no block, come last.
+/// Sorts entries by block, offset and path. Entries of empty files, which are in no block, come
+/// last.
 pub(crate) fn sort(entries: &mut [Entry]) {
     entries.sort_by_key(rank);
 }
@@ -26,28 +28,31 @@ fn rank(entry: &Entry) -> (bool, u32, u32, u32) {
     }
 }
 
-/// Defects of an archive's table that make other programs damage it, in silence, when they merge or repack it. Every writer
-/// of this crate avoids them; archives of its first versions, and those of others, may have them until they are written again.
+/// Defects of an archive's table, because of which other programs silently damage the archive when
+/// they merge or repack it. This crate writes no such archives. Archives of its first versions and
+/// of other programs may have the defects until they are written again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Disorder {
-    /// Number of files that come right after one with a larger offset in the same block.
+    /// Number of files that come directly after a file with a larger offset in the same block.
     pub misplaced: usize,
-    /// Number of solid blocks with bytes before or between their files that belong to no file, or to several in part.
+    /// Number of solid blocks whose files leave gaps before or between them, or overlap in part.
     pub holes: usize,
-    /// Number of empty files that come before one with content.
+    /// Number of empty files that come before a file with content.
     pub early_empty: usize,
 }
 
 impl Disorder {
-    /// Whether other programs repack the archive without damage. Empty files that come early do not matter for that.
+    /// Whether other programs can merge or repack the archive without damage. Early empty files do
+    /// no harm there.
     pub fn is_none(&self) -> bool {
         self.misplaced == 0 && self.holes == 0
     }
 }
 
 impl<S: ReadAt> Archive<S> {
-    /// Counts the defects that make other programs damage the archive when they merge or repack it. Only the tables are looked at.
+    /// Counts the defects because of which other programs damage the archive when they merge or
+    /// repack it. Looks only at the tables.
     pub fn disorder(&self) -> Disorder {
         let entries = &self.toc().entries;
         let with_content = entries.iter().rposition(|entry| entry.size > 0).unwrap_or(0);
@@ -65,12 +70,12 @@ impl<S: ReadAt> Archive<S> {
         found
     }
 
-    /// For each block, whether other archives may take it over for these files alone: they fill it from its first byte to
-    /// its last, side by side.
+    /// For each block, returns whether another archive that has only these files may copy it: the
+    /// files cover it from its first byte to its last, without gap or overlap.
     pub(crate) fn whole_blocks(&self, files: &[File<'_>]) -> Vec<bool> {
         let slices = Slices::of(files.iter().copied());
         let mut whole = slices.filled(self.layout());
-        // A source whose reads are expensive is not asked for what follows the last file: it harms nobody.
+        // If reads are expensive, bytes after the last file are not searched for: they do no harm.
         if self.source().coalesce_limit() == 0 {
             for block in slices.by_block().map(|slices| slices[0].block as usize) {
                 whole[block] &= !self.has_tail(block);
@@ -79,14 +84,15 @@ impl<S: ReadAt> Archive<S> {
         whole
     }
 
-    /// Whether a block is known to hold more bytes than its files need. For LZ4 only decoding would tell.
+    /// Whether a block is known to hold more bytes than its files need. Not known for LZ4, where
+    /// only decoding could tell.
     fn has_tail(&self, block: usize) -> bool {
         let (word, content) = (self.toc().blocks[block], self.layout().content(block));
         match word.codec {
             Codec::Copy => u64::from(word.compressed) > content,
             Codec::Zstd if !word.filtered => {
                 let mut start = vec![0; MAX_FRAME_HEADER.min(word.compressed as usize)];
-                // What cannot be read is an error where the block is.
+                // A read error here is ignored: it is reported when the block itself is read.
                 let read = self.source().read_at(self.layout().offset(block), &mut start);
                 let header = read.ok().and_then(|()| FrameHeader::parse(&start, Format::Standard).ok());
                 header.and_then(|header| header.content_size).is_some_and(|size| size > content)
@@ -96,17 +102,17 @@ impl<S: ReadAt> Archive<S> {
     }
 }
 
-/// The part of a block that is one file of at most a chunk, or several equal ones.
+/// The part of a block that holds one file of at most a chunk, or several equal files.
 #[derive(Clone, Copy)]
 struct Slice {
     block: u32,
     from: u64,
     to: u64,
-    /// The first of its files.
+    /// The first of the files in it.
     file: usize,
 }
 
-/// The slices of blocks, each once, by block and position.
+/// The distinct slices of blocks, sorted by block and position.
 struct Slices(Vec<Slice>);
 
 impl Slices {
@@ -127,8 +133,8 @@ impl Slices {
         self.0.chunk_by(|a, b| a.block == b.block)
     }
 
-    /// For each block, whether its slices follow each other from its first byte to the end of its content without a gap
-    /// and without overlap. True for blocks that have none.
+    /// For each block, returns whether its slices cover it from its first byte to the end of its
+    /// content without gap or overlap. True for blocks without slices.
     fn filled(&self, layout: &Layout) -> Vec<bool> {
         let mut filled = vec![true; layout.len()];
         for slices in self.by_block() {

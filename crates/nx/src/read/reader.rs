@@ -1,4 +1,4 @@
-//! Reads files: whole, a range, or into a writer.
+//! Reads single files: a whole file, a range of it, or into a writer.
 
 use core::ops::Range;
 use std::io::{self, Write};
@@ -13,17 +13,19 @@ use crate::format::toc::Codec;
 use crate::read::archive::{Archive, File};
 use crate::read::block_reader::BlockReader;
 
-/// Reads files of one archive. Decoded blocks are kept in an LRU cache, so that a solid block is decoded
+/// Reads files of one archive. An LRU cache keeps decoded blocks, so that a solid block is decoded
 /// once for all of its small files, in whatever order they are read.
 ///
-/// Memory: 64 MiB of decoded blocks, or as set by [`Reader::cache`], but at least one block; one compressed block; the content of a filtered block once more; and after [`Reader::read_range`] has read a part of a zstd block, the
-/// state to resume it: its window, at most 2^[`Limits::window_log`](crate::Limits::window_log) bytes, and
-/// some 300 KiB.
+/// Memory holds decoded blocks, at least one and up to 64 MiB or the size set by [`Reader::cache`];
+/// one compressed block; and the content of a filtered block a second time. After
+/// [`Reader::read_range`] has read a part of a zstd block, memory also holds the state to resume
+/// it: its window, at most 2^[`Limits::window_log`](crate::Limits::window_log) bytes, and about 300
+/// KiB.
 pub struct Reader<'a, S> {
     archive: &'a Archive<S>,
     blocks: BlockReader<'a, S>,
     cache: BlockCache,
-    /// A block that is not cached: all of it goes to the writer.
+    /// A block that is not cached, because all of it goes to the writer.
     uncached: Vec<u8>,
     verify: bool,
 }
@@ -39,7 +41,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// The range in the decoded block.
+    /// The range of the piece in the decoded block.
     pub(crate) fn range(&self) -> Range<usize> {
         self.from as usize..self.to as usize
     }
@@ -50,7 +52,8 @@ impl Piece {
     }
 }
 
-/// Largest allocation for a file by its stated size alone; beyond, the output grows as blocks decode.
+/// Largest allocation for a file by its stated size alone, in bytes. Beyond it, the output grows as
+/// blocks are decoded.
 pub(crate) const MAX_INITIAL_CAPACITY: u64 = 64 << 20;
 
 impl<'a, S: ReadAt> Reader<'a, S> {
@@ -60,9 +63,10 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(Reader { archive, blocks, cache, uncached: Vec::new(), verify: true })
     }
 
-    /// Sets the size of the block cache in bytes. Default: 64 MiB. It holds the most recently used blocks, at least one and
-    /// at most 1024: those of small files, and those that [`Reader::read_range`] reads. A block that is a
-    /// chunk of a larger file is evicted first once a range has reached its end.
+    /// Sets the size of the block cache in bytes. Default: 64 MiB. The cache holds the most
+    /// recently used blocks of small files and of [`Reader::read_range`], at least one and at most
+    /// 1024. A chunk of a large file is evicted first once a range has been read to the end of the
+    /// chunk.
     pub fn cache(&mut self, bytes: u64) -> &mut Self {
         self.cache.set_budget(bytes);
         self
@@ -79,15 +83,16 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     /// # Errors
     ///
     /// [`Kind::Corrupt`] if a block is damaged or the content does not match its hash,
-    /// [`Kind::Limit`] if the file, a block or a zstd window is larger than the limits or memory
-    /// runs out, [`Kind::Read`] if the source cannot be read; the offset is that of the block or the
-    /// entry in the archive.
+    /// [`Kind::Limit`] if the file, a block or a zstd window is larger than the limits, or memory
+    /// runs out; [`Kind::Read`] if the source cannot be read. The offset is that of the block or
+    /// the entry in the archive.
     pub fn read(&mut self, file: File<'_>) -> Result<Vec<u8>> {
         let (archive, verify) = (self.archive, self.verify);
         read_whole(archive, file, verify, |piece, out| self.fill(piece, file.blocks().end, out))
     }
 
-    /// Reads a whole file into the start of `out` and returns its length. The rest of `out` is unchanged.
+    /// Reads a whole file into the start of `out` and returns its length. The rest of `out` is
+    /// unchanged.
     ///
     /// # Errors
     ///
@@ -97,12 +102,16 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         read_whole_into(archive, file, verify, out, |piece, out| self.fill(piece, file.blocks().end, out))
     }
 
-    /// Reads `out.len()` bytes of a file from `offset` on. Only the blocks that hold them are read, and a
-    /// zstd block is decoded no further than needed; a later range of the same block resumes from there,
-    /// so that sequential reads of any size decode each byte once. If it fits the
-    /// [cache](Reader::cache), a block is decoded whole when the chunk before it was read to its end, when
-    /// another block was started in between, and if it is LZ4 or filtered, which cannot be resumed. The file's hash is
-    /// not checked; checksums of zstd frames are, if the range reaches them.
+    /// Reads `out.len()` bytes of a file, starting at `offset`.
+    ///
+    /// Only the blocks that hold these bytes are read, and a zstd block is decoded no further than
+    /// needed. A later range of the same block resumes there, so that sequential reads of any size
+    /// decode each byte once. A block that fits the [cache](Reader::cache) is decoded completely in
+    /// three cases: the chunk before it was read to its end; another block was started since a part
+    /// of it was decoded; or it is LZ4 or filtered, which cannot be resumed.
+    ///
+    /// The file's hash is not checked. Checksums of zstd frames are checked if the range reaches
+    /// them.
     ///
     /// # Errors
     ///
@@ -120,12 +129,13 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(())
     }
 
-    /// Writes a file to `out`, block by block, and returns its size. Memory: one block besides the cache,
-    /// however large the file is. The hash is checked at the end: on an error, discard the output.
+    /// Writes a file to `out`, block by block, and returns its size. Needs memory for one block
+    /// besides the cache, however large the file is. The hash is checked at the end: after an
+    /// error, discard the output.
     ///
     /// # Errors
     ///
-    /// As [`Reader::read`], wrapped in an [`io::Error`]; those of the writer.
+    /// As [`Reader::read`], wrapped in an [`io::Error`]; and errors of the writer.
     pub fn write_to(&mut self, file: File<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<u64> {
         check_file_limit(self.archive, file)?;
         let verify = self.verify;
@@ -148,8 +158,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         self.hash_with_progress(file, kind, &mut |_| {})
     }
 
-    /// Hashes the content of a file, by any kind of hash, whether the archive stores hashes or not. `progress` receives the
-    /// bytes hashed since its last call, a block at most.
+    /// Computes a hash of any kind over the content of a file, whether the archive stores hashes or
+    /// not. `progress` gets the number of bytes hashed since its last call, at most a block.
     ///
     /// # Errors
     ///
@@ -179,7 +189,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(hash)
     }
 
-    /// Decodes a piece into `out`, directly if the piece is the whole block.
+    /// Decodes a piece into `out`. If the piece is the whole block, decodes directly, without the
+    /// cache.
     fn fill(&mut self, piece: &Piece, until: usize, out: &mut [u8]) -> Result<()> {
         if piece.is_whole_block(self.archive) && !self.is_cached(piece) {
             return self.blocks.decode(piece.block, out, until - 1).map(|_| ());
@@ -191,7 +202,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(())
     }
 
-    /// The bytes of a piece. Decodes the whole block unless it is cached.
+    /// Returns the bytes of a piece. Decodes the whole block unless it is cached.
     fn piece_bytes(&mut self, piece: &Piece, until: usize) -> Result<&[u8]> {
         if !self.is_cached(piece) {
             if piece.is_whole_block(self.archive) {
@@ -206,8 +217,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(&self.cache.newest().content()[piece.range()])
     }
 
-    /// Decodes a damaged block up to the end of a piece: damage after it does not matter. Only if a hash
-    /// will check the result.
+    /// Decodes a damaged block up to the end of a piece, since damage after the piece does not
+    /// matter. Fails with `error` if no hash will check the result.
     fn recover(&mut self, piece: &Piece, error: Error) -> Result<()> {
         let content = self.archive.layout().content(piece.block);
         let verify = self.verify && self.archive.has_hashes();
@@ -217,7 +228,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         self.decode_up_to(piece.block, piece.to).map_err(|_| error)
     }
 
-    /// Decodes a piece into `out`, and its block no further.
+    /// Decodes a piece into `out`, and usually no more of its block.
     fn fill_part(&mut self, piece: &Piece, is_chunk: bool, out: &mut [u8]) -> Result<()> {
         if is_stored(self.archive, piece.block) {
             return self.blocks.read_stored(piece.block, piece.from, out);
@@ -231,15 +242,17 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(())
     }
 
-    /// Decodes a block as far as a piece needs it. A prefix may be cached.
+    /// Decodes a block into the cache at least as far as a piece needs it. A prefix may be cached
+    /// already.
     fn decode_part(&mut self, piece: &Piece, content: u64) -> Result<()> {
-        // A sequential reader will most likely read all of this chunk. Decoding it at once is faster than
-        // in steps, which copy through zstd's window.
+        // The reader is sequential and will most likely read all of this chunk. Decoding it at once
+        // is faster than in steps, which copy through zstd's window.
         let follows = piece.from == 0 && piece.block > 0 && self.cache.is_finished(piece.block - 1);
         let filled = self.cache.find(piece.block).unwrap_or(0);
         let block = self.archive.toc().blocks[piece.block];
         let steps = block.is_resumable() && (filled == 0 || self.blocks.can_resume(piece.block, filled));
-        // Any part of a filtered block takes all of it, so that it is cached whatever the budget is.
+        // Any part of a filtered block needs all of it decoded, so it is cached whatever the
+        // budget.
         let budget = if block.filtered { u64::MAX } else { self.cache.budget() };
         let fits = content <= budget.min(self.archive.limits().block);
         if fits && (!steps || follows || (filled == 0 && piece.to == content)) {
@@ -252,7 +265,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         self.decode_up_to(piece.block, piece.to)
     }
 
-    /// Decodes a whole block into the cache, as its newest.
+    /// Decodes a whole block into the cache and makes it the newest.
     fn decode_whole(&mut self, block: usize, until: usize) -> Result<()> {
         let (content, at) = (self.blocks.content_len(block)?, self.archive.layout().offset(block));
         if self.cache.find(block).is_none() {
@@ -266,7 +279,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(())
     }
 
-    /// Decodes a prefix of a block into the cache, as its newest; resumes where possible.
+    /// Decodes a prefix of a block into the cache and makes it the newest. Resumes where possible.
     fn decode_up_to(&mut self, block: usize, to: u64) -> Result<()> {
         let (layout, limits) = (self.archive.layout(), self.archive.limits());
         let at = layout.offset(block);
@@ -288,13 +301,13 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(())
     }
 
-    /// Whether a piece is cached. Its block becomes the newest.
+    /// Returns whether a piece is cached. If so, its block becomes the newest.
     fn is_cached(&mut self, piece: &Piece) -> bool {
         self.cache.find(piece.block).is_some_and(|filled| filled as u64 >= piece.to)
     }
 }
 
-/// Whether a block is stored in the source as it is.
+/// Whether a block is stored in the source without compression.
 pub(crate) fn is_stored<S: ReadAt>(archive: &Archive<S>, block: usize) -> bool {
     archive.toc().blocks[block].codec == Codec::Copy && !archive.is_generated(block)
 }
@@ -307,7 +320,7 @@ pub(crate) fn check_file_limit<S: ReadAt>(archive: &Archive<S>, file: File<'_>) 
     }
 }
 
-/// Reads a whole file by `fill`, which reads one piece, and checks its hash.
+/// Reads a whole file piece by piece with `fill`, and checks its hash.
 pub(crate) fn read_whole<S: ReadAt>(
     archive: &Archive<S>,
     file: File<'_>,
@@ -370,7 +383,8 @@ pub(crate) fn pieces<'f, S: ReadAt>(
         Piece {
             block: first + i as usize,
             from: offset + from.max(start) - start,
-            // The last chunk of a file near 2^64 bytes ends beyond it.
+            // Computed without overflow: the last chunk of a file near 2^64 bytes would end beyond
+            // 2^64.
             to: offset + (to - start).min(chunk),
         }
     })
@@ -398,7 +412,7 @@ mod tests {
         bytes
     }
 
-    /// Chunks of 512 KiB, each of several zstd blocks.
+    /// Returns an archive with chunks of 512 KiB, each of several zstd blocks.
     fn archive(coding: Coding, files: &[(&str, &[u8])]) -> Archive<Vec<u8>> {
         let chunk = 512 << 10;
         let options = PackOptions {
@@ -414,7 +428,7 @@ mod tests {
         Archive::open(builder.to_bytes().unwrap().0).unwrap()
     }
 
-    /// Reads a file in ranges of `step` bytes, and compares.
+    /// Reads a file in ranges of `step` bytes, and compares them with `bytes`.
     fn step_through(reader: &mut Reader<'_, Vec<u8>>, file: File<'_>, bytes: &[u8], step: usize) {
         for at in (0..bytes.len()).step_by(step) {
             let mut out = vec![0; step.min(bytes.len() - at)];
@@ -464,7 +478,7 @@ mod tests {
         let archive = archive(Coding::zstd(1), &files);
         assert!(archive.layout().len() > 3);
         let mut order: Vec<File<'_>> = archive.files().collect();
-        // Consecutive reads are of different blocks.
+        // Makes consecutive reads use different blocks.
         order.sort_by_key(|file| (file.entry().block_offset, file.entry().first_block));
         let all: u64 = (0..archive.layout().len()).map(|i| archive.layout().content(i)).sum();
         let read_all = |budget| {
@@ -494,7 +508,7 @@ mod tests {
             let mut reader = damaged.reader().unwrap();
             let mut out = vec![0; 100_000];
             reader.read_range(file, 50_000, &mut out[..1000]).unwrap();
-            // Now the block cannot be resumed.
+            // After this read, the block cannot be resumed.
             let _ = reader.read_range(other, 0, &mut out[..900]);
             reader.read_range(file, 0, &mut out).unwrap();
             assert!(out == bytes[..100_000], "{coding:?}");

@@ -1,5 +1,5 @@
-//! Verifies that every file of an archive decodes and matches its hash, and compares an archive with a
-//! folder.
+//! Verifies that every file of an archive decodes and matches its hash, and compares an archive
+//! with a folder.
 
 use std::fmt;
 use std::fs;
@@ -20,7 +20,7 @@ use crate::read::archive::{Archive, File};
 use crate::read::parallel::{Destination, Progress, ReadOptions, read_files};
 use crate::read::reader::Reader;
 
-/// An oddity of an archive whose files can be read.
+/// An oddity of an archive that does not prevent reading its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
@@ -30,7 +30,7 @@ pub enum Note {
     Longer(usize),
     /// Number of blocks with bytes after their compressed data.
     SpareInBlocks(usize),
-    /// Header flags, which have no agreed meaning.
+    /// Header flags that are not 0. They have no agreed meaning.
     Flags(u8),
     /// Non-zero bytes between the tables and the first block.
     SpareInHeader,
@@ -38,9 +38,9 @@ pub enum Note {
     SpareAtEnd(u64),
     /// A path that cannot be extracted, and the reason.
     Path(String, &'static str),
-    /// Paths that are equal on some file systems.
+    /// Paths that are the same on some file systems.
     Collision(Vec<String>),
-    /// Number of files without a hash: they decode, but their content cannot be verified.
+    /// Number of files without a hash. They can be decoded, but their content cannot be verified.
     Unhashed(u64),
 }
 
@@ -70,8 +70,8 @@ impl fmt::Display for Note {
 /// Result of verifying an archive.
 #[derive(Debug, Default)]
 pub struct Verified {
-    /// Files whose content matches their hash; in an archive [without hashes](Archive::has_hashes), those
-    /// that decode.
+    /// Number of files whose content matches their hash; in an archive [without
+    /// hashes](Archive::has_hashes), of files that can be decoded.
     pub files: u64,
     /// Bytes of content that were read.
     pub bytes: u64,
@@ -86,16 +86,17 @@ pub struct Verified {
 /// Differences between a folder and an archive.
 #[derive(Debug, Default)]
 pub struct Compared {
-    /// Number of equal files.
+    /// Number of files that are equal in the archive and the folder.
     pub same: u64,
     /// Paths in the archive that are missing in the folder.
     pub missing: Vec<String>,
     /// Paths with another size or content.
     pub different: Vec<String>,
-    /// Files of the folder that are not in the archive; also links, unless there is
+    /// Files of the folder that are not in the archive. Includes links, unless there is
     /// [metadata](Verifier::metadata) to compare them with.
     pub unexpected: Vec<String>,
-    /// Differences of times, modes, links and empty folders from the [metadata](Verifier::metadata).
+    /// Differences of times, modes, links and empty folders from the
+    /// [metadata](Verifier::metadata).
     pub changes: Vec<Change>,
     /// Files that could not be compared.
     pub failures: Vec<PathError>,
@@ -147,7 +148,7 @@ impl Destination for NullDestination {
 }
 
 impl<'a, S: ReadAt> Verifier<'a, S> {
-    /// Verifies with one thread.
+    /// Creates a verifier that uses one thread and checks hashes.
     pub fn new(archive: &'a Archive<S>) -> Self {
         Verifier { archive, metadata: None, options: ReadOptions::default() }
     }
@@ -158,27 +159,28 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         self
     }
 
-    /// Sets whether contents are hashed. Without, blocks are only decoded, as a benchmark. Default: true.
+    /// Sets whether contents are hashed. If not, blocks are only decoded, which is useful as a
+    /// benchmark. Default: true.
     pub fn hashes(mut self, hashes: bool) -> Self {
         self.options.verify = hashes;
         self
     }
 
-    /// Has [`Verifier::compare`] compare times, modes, links and empty folders with `metadata`, as from
-    /// [`Metadata::from_archive`].
+    /// Makes [`Verifier::compare`] also compare times, modes, links and empty folders with
+    /// `metadata`, which usually comes from [`Metadata::from_archive`].
     pub fn metadata(mut self, metadata: &'a Metadata) -> Self {
         self.metadata = Some(metadata);
         self
     }
 
-    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work. When a folder is
-    /// [compared](Self::compare), it is called while its files are read.
+    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the
+    /// work. [`compare`](Self::compare) calls it while it reads the files of the folder.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
         self.options.on_progress = Some(Box::new(on_progress));
         self
     }
 
-    /// Decodes all blocks that files refer to, in memory, and checks every file.
+    /// Decodes all blocks that files refer to in memory, and checks every file.
     ///
     /// # Errors
     ///
@@ -231,13 +233,13 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         notes
     }
 
-    /// Compares a folder with the archive by size and hash. Reads only the header of the archive, unless it
-    /// is [without hashes](Archive::has_hashes). Links are not followed, and count as different where the
-    /// archive has a file.
+    /// Compares a folder with the archive by size and hash. Reads only the header of the archive,
+    /// unless it has [no hashes](Archive::has_hashes). Links are not followed: a link at the path
+    /// of a file in the archive counts as different.
     ///
     /// # Errors
     ///
-    /// If the folder cannot be listed.
+    /// If the folder cannot be listed. Errors of single files are in [`Compared::failures`].
     pub fn compare(&self, folder: impl AsRef<Path>) -> io::Result<Compared> {
         let folder = folder.as_ref();
         let mut present = Metadata::default();
@@ -281,7 +283,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
                 Some(Ok(Some(false))) => compared.different.push(file.path().to_owned()),
                 Some(Ok(None)) => compared.missing.push(file.path().to_owned()),
                 Some(Err(source)) => compared.failures.push(PathError::new(file.path(), *source)),
-                // Told to stop while the file was read.
+                // The progress callback stopped the work while the file was read.
                 None => {}
             }
         }
@@ -303,8 +305,8 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         Ok(compared)
     }
 
-    /// Whether a file is equal in the folder, or `None` if it is missing. Calls `progress` with the number of bytes of each
-    /// read; `false` ends it.
+    /// Returns whether a file is equal in the folder, or `None` if it is missing. Calls `progress`
+    /// with the number of bytes of each read; `false` stops the comparison.
     fn compare_file(
         &self,
         root: &Folder,
@@ -320,7 +322,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
             match folder.subfolder(part) {
                 Ok(inner) => folder = inner,
                 Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-                // A file or a link is there instead.
+                // A file or a link has the path of a folder.
                 Err(_) => return Ok(Some(false)),
             }
         }
@@ -354,8 +356,8 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
     }
 }
 
-/// Lists everything below a folder by relative path. Names that are not UTF-8 are converted lossily;
-/// whatever is neither folder nor link counts as a file.
+/// Lists everything below a folder by relative path. Names that are not UTF-8 are converted
+/// lossily. Everything that is neither a folder nor a link counts as a file.
 fn list_folder(folder: &Path, prefix: &mut String, found: &mut Metadata) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
