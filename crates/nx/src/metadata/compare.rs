@@ -9,13 +9,13 @@ use super::{Attributes, Metadata, Time, begins};
 /// A difference at one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The path.
+    /// The path, in the archive or the folder.
     pub path: String,
     /// The difference.
     pub difference: Difference,
 }
 
-/// A difference of metadata between the old and the new side. Modes and times are compared if both sides
+/// A difference between the old and the new metadata. Modes and times are compared if both sides
 /// have them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -54,12 +54,12 @@ impl fmt::Display for Difference {
 }
 
 impl Metadata {
-    /// Lists the differences of `new`, sorted by path. `files` and `new_files` are all files of each side,
-    /// with or without metadata; they imply the folders that contain them. Contents and the presence of
-    /// files are not compared.
+    /// Lists the differences between `self` and `new`, sorted by path. `files` and `new_files` are
+    /// all files of each side, with or without metadata; they imply the folders that contain them.
+    /// Contents and the presence of files are not compared.
     ///
-    /// Times are equal if one is the other truncated to seconds or to 100 nanoseconds: not all file systems
-    /// store more.
+    /// Two times are equal if one is the other truncated to seconds or to 100 nanoseconds, since
+    /// not all file systems store more.
     pub fn changes<'a>(
         &'a self,
         files: impl Iterator<Item = &'a str>,
@@ -97,7 +97,7 @@ impl Metadata {
     }
 }
 
-/// The metadata of one side, and its folders that are not empty.
+/// The metadata of one side, and the paths of its folders that are not empty.
 struct Side<'a> {
     metadata: &'a Metadata,
     parents: HashSet<&'a str>,
@@ -109,7 +109,7 @@ impl<'a> Side<'a> {
         for path in files.chain(metadata.links.keys().map(String::as_str)) {
             let mut path = path;
             while let Some((parent, _)) = path.rsplit_once('/') {
-                // Metadata has no longer paths.
+                // Metadata has no paths above this length.
                 if parent.len() <= MAX_PATH && !parents.insert(parent) {
                     break;
                 }
@@ -119,7 +119,7 @@ impl<'a> Side<'a> {
         Side { metadata, parents }
     }
 
-    /// Empty folders that the other side does not have.
+    /// Returns the empty folders that the other side does not have.
     fn only_here(&self, other: &Side<'a>) -> impl Iterator<Item = &'a str> {
         self.metadata.folders.keys().map(String::as_str).filter(|path| {
             let below = format!("{path}/");
@@ -157,7 +157,7 @@ mod tests {
         let mut old = Metadata::default();
         old.files.extend([("d/f".into(), at(0o644, 1)), ("same".into(), at(0o644, 1))]);
         old.folders.extend([("d".into(), at(0o755, 1)), ("gone".into(), at(0o755, 1))]);
-        // Not empty on the new side, as its file implies.
+        // On the new side this folder is not empty, since it contains a file.
         old.folders.insert("filled".into(), at(0o755, 1));
         old.links.extend([("l".into(), link("a")), ("gone-link".into(), link("a"))]);
         let mut new = Metadata::default();

@@ -1,15 +1,17 @@
-//! Metadata that the Nx and R3A formats lack: modification times, modes, symbolic links, empty folders.
+//! Stores metadata that the Nx and R3A formats lack: modification times, modes, symbolic links,
+//! empty folders.
 //!
-//! On request it is stored in a private extension, a [record](Metadata::from_archive) in the header that
-//! other readers ignore; `docs/nx/metadata.md` specifies it. Files can be read without it. It is
-//! untrusted: [`Restorer`] checks link targets and existing files as extraction does.
+//! Metadata is optional. It is a [record](Metadata::from_archive) in the header, a private
+//! extension that other readers ignore; `docs/nx/metadata.md` specifies it. Files can be read
+//! without it. Metadata is untrusted: [`Restorer`] checks link targets and existing files as
+//! extraction does.
 //!
 //! | module | content |
 //! |---|---|
 //! | `record` | the bytes of the record, read and written |
-//! | `restore` | metadata onto a folder; from a folder: [`pack`](crate::pack) |
-//! | `compare` | differences between two records, or a record and a folder |
-//! | `target` | which link targets stay inside a folder |
+//! | `restore` | restores metadata to a folder; [`pack`](crate::pack) captures it from a folder |
+//! | `compare` | compares two records, or a record and a folder |
+//! | `target` | checks that link targets stay inside a folder |
 
 mod compare;
 mod record;
@@ -30,20 +32,21 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 use std::{fmt, fs, io};
 
-/// The mode bits that are stored: read, write, execute. Not setuid, setgid and the sticky bit.
+/// The mode bits that are stored: read, write, execute. The setuid, setgid and sticky bits are not
+/// stored.
 pub(crate) const MODE: u16 = 0o777;
 
-/// A point in time: seconds since 1970-01-01 UTC, negative before, and nanoseconds after that second.
+/// A point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time {
-    /// Seconds.
+    /// Seconds since 1970-01-01 UTC; negative for earlier times.
     pub seconds: i64,
-    /// Below 1,000,000,000.
+    /// Nanoseconds after that second, below 1,000,000,000.
     pub nanoseconds: u32,
 }
 
 impl Time {
-    /// As a [`SystemTime`], or `None` if that cannot represent it.
+    /// Converts to a [`SystemTime`]. `None` if that cannot represent the time.
     pub(crate) fn system(self) -> Option<SystemTime> {
         let whole = Duration::from_secs(self.seconds.unsigned_abs());
         let second = match self.seconds < 0 {
@@ -54,11 +57,12 @@ impl Time {
     }
 }
 
-/// RFC 3339 in UTC, with nanoseconds if they are not 0.
+/// Formats the time by RFC 3339 in UTC, with nanoseconds if they are not 0.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, second) = (self.seconds.div_euclid(86_400), self.seconds.rem_euclid(86_400));
-        // The proleptic Gregorian calendar from 0000-03-01, in eras of 400 years: leap days end a year.
+        // Counts from 0000-03-01 in the proleptic Gregorian calendar, in eras of 400 years. Years
+        // that begin in March end with their leap day.
         let day = days + 719_468;
         let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
         let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -102,7 +106,7 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// From the system's metadata of a file or folder.
+    /// Converts the system's metadata of a file or folder.
     ///
     /// # Errors
     /// If the system does not support modification times.
@@ -118,7 +122,7 @@ impl Attributes {
 /// A symbolic link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The target as stored. Not checked: see [`check_target`].
+    /// The target as stored. It is not checked: see [`check_target`].
     pub target: String,
     /// The modification time of the link itself.
     pub modified: Time,
@@ -127,7 +131,7 @@ pub struct Link {
 /// Metadata by path, with `/` between components.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// Files of the archive; some may be missing.
+    /// Files of the archive. Files without metadata are missing.
     pub files: BTreeMap<String, Attributes>,
     /// Folders, empty or not.
     pub folders: BTreeMap<String, Attributes>,
@@ -141,7 +145,7 @@ impl Metadata {
         self.files.is_empty() && self.folders.is_empty() && self.links.is_empty()
     }
 
-    /// The paths of folders and links.
+    /// Returns the paths of folders and links.
     pub fn others(&self) -> impl Iterator<Item = &str> {
         self.folders.keys().chain(self.links.keys()).map(String::as_str)
     }
@@ -160,7 +164,8 @@ impl Metadata {
         self.folders.retain(|path, _| wanted.contains_key(path) || held.binary_search(path).is_ok());
     }
 
-    /// Adds the metadata of `other`, which takes precedence where both have a path, of whatever kind.
+    /// Adds the metadata of `other`. It takes precedence if both have a path, even if the path is
+    /// of another kind.
     pub fn overlay(&mut self, other: Metadata) {
         for path in other.files.keys().chain(other.folders.keys()).chain(other.links.keys()) {
             self.files.remove(path);
@@ -202,7 +207,7 @@ mod tests {
             let time = Time { seconds, nanoseconds: nanoseconds / step * step };
             assert_eq!(Time::from(time.system().expect("within the clock")), time);
         }
-        // Beyond some clocks: `None`, or the same time.
+        // Some systems cannot represent these times: the result is `None`, or the same time.
         for time in [
             Time { seconds: i64::MAX, nanoseconds: 999_999_999 },
             Time { seconds: i64::MIN + 1, nanoseconds: 0 },

@@ -1,7 +1,8 @@
-//! The bytes of the metadata record, as specified in `docs/nx/metadata.md`.
+//! Reads and writes the bytes of the metadata record, as specified in `docs/nx/metadata.md`.
 //!
-//! Numbers are little-endian. In an Nx archive the record starts at the first multiple of 8 after the pool,
-//! within the header's pages; in R3A it is the data of the user-data extension [`EXTENSION`].
+//! Numbers are little-endian. In an Nx archive the record starts at the first multiple of 8 after
+//! the pool, within the header's pages; in R3A it is the data of the user-data extension
+//! [`EXTENSION`].
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
@@ -24,7 +25,7 @@ use crate::format::hash::HashKind;
 use crate::format::header::{Header, MAX_PAGES, PAGE};
 use crate::format::limits::Limits;
 
-/// The id of the R3A user-data extension: `LNMD`.
+/// The id of the R3A user-data extension that holds the record: `LNMD`.
 pub const EXTENSION: u32 = u32::from_le_bytes(*b"LNMD");
 
 /// The first bytes of the record.
@@ -33,23 +34,23 @@ pub const MAGIC: [u8; 8] = *b"LNX-META";
 /// The version of the record.
 pub const VERSION: u32 = 1;
 
-/// Bytes before the frame.
+/// Length of the record before the frame, in bytes.
 pub(crate) const HEAD: usize = 32;
 
-/// The alignment of the record.
+/// The alignment of the record in bytes.
 pub(crate) const ALIGN: u64 = 8;
 
-/// The zstd level of the content.
+/// The zstd level at which the content is compressed.
 #[cfg(feature = "pack")]
 const LEVEL: i32 = 16;
 
-/// The nanoseconds of a file without metadata.
+/// Value of the nanoseconds for a file without metadata.
 const UNKNOWN: u32 = u32::MAX;
 
-/// The mode of an entry without one.
+/// Value of the mode for an entry without mode.
 const NO_MODE: u16 = u16::MAX;
 
-/// Bytes of the fields of a folder or link, before its path and its target.
+/// Length of a folder's or link's fields before its path and target, in bytes.
 const FOLDER_OR_LINK: usize = 24;
 
 /// Maximum length of a path or a target in bytes.
@@ -58,11 +59,11 @@ pub(super) const MAX_PATH: usize = 4095;
 const FOLDER: u8 = 1;
 const LINK: u8 = 2;
 
-/// The paths of an archive's files in byte order, which is the order of files in the record.
+/// The paths of an archive's files in byte order. The record has the files in this order.
 pub(crate) struct Paths<'a>(Vec<&'a str>);
 
 impl<'a> Paths<'a> {
-    /// Sorts the paths. `None` if two are equal, since then an index is ambiguous.
+    /// Sorts the paths. `None` if two paths are equal, since an index would be ambiguous.
     pub(crate) fn new(paths: impl Iterator<Item = &'a str>) -> Option<Paths<'a>> {
         let mut paths: Vec<&str> = paths.collect();
         paths.sort_unstable();
@@ -73,7 +74,7 @@ impl<'a> Paths<'a> {
         self.0.binary_search(&path).is_ok()
     }
 
-    /// The hash that ties a record to the archive it was written for.
+    /// Returns the hash that ties a record to the archive for which it was written.
     fn hash(&self) -> u64 {
         let mut hasher = HashKind::Xxh3.hasher();
         for path in &self.0 {
@@ -123,13 +124,14 @@ impl Metadata {
         }
     }
 
-    /// Encodes the record for an archive with these files; no bytes if there is no metadata. Metadata of
-    /// other files is left out, and of what is at or below the path of a file.
+    /// Encodes the record for an archive with these files. Returns no bytes if there is no
+    /// metadata. Leaves out metadata of other files, and of folders and links at or below the path
+    /// of a file.
     ///
     /// # Errors
     ///
     /// [`Kind::BadArgument`] for a path or target that is empty or longer than 4095 bytes,
-    /// [`Kind::Limit`] beyond 4 GiB.
+    /// [`Kind::Limit`] if the content is larger than 4 GiB.
     #[cfg(feature = "pack")]
     pub(crate) fn encode(&self, paths: &Paths<'_>) -> Result<Vec<u8>> {
         if self.is_empty() {
@@ -163,15 +165,15 @@ impl Metadata {
     }
 }
 
-/// The record at the start of `record`, without the bytes after it.
+/// Returns the record at the start of `record`, without the bytes after it.
 #[cfg(any(feature = "pack", test))]
 pub(crate) fn trimmed(record: &[u8]) -> &[u8] {
     let frame = Fields(record.get(12..).unwrap_or_default()).u32().map_or(0, |len| len as usize);
     HEAD.checked_add(frame).and_then(|end| record.get(..end)).unwrap_or(record)
 }
 
-/// Appends a record after the pool, and adds the pages that it needs to the header. An empty record
-/// changes nothing.
+/// Appends a record after the pool, and enlarges the header by the pages that the record needs. An
+/// empty record changes nothing.
 ///
 /// # Errors
 ///
@@ -235,7 +237,8 @@ fn compress(content: &[u8]) -> Result<Vec<u8>> {
         .map_err(|_| limit)?;
     let mut record = MAGIC.to_vec();
     record.extend(VERSION.to_le_bytes());
-    // The caller has checked that the content is below 4 GiB. A frame above is larger than any header.
+    // The caller has checked that the content is below 4 GiB. A frame above 4 GiB would be larger
+    // than any header.
     record.extend(u32::try_from(frame.len()).map_err(|_| limit)?.to_le_bytes());
     record.extend((content.len() as u32).to_le_bytes());
     record.extend([0; 4]);
@@ -252,7 +255,7 @@ fn time(seconds: i64, nanoseconds: u32) -> Result<Time> {
     }
 }
 
-/// The stored bits of a mode; others are dropped.
+/// Returns the permission bits of a stored mode. Other bits are dropped.
 fn mode_of(word: u16) -> Option<u16> {
     (word != NO_MODE).then_some(word & MODE)
 }
@@ -335,7 +338,8 @@ impl<'a> Fields<'a> {
             .map_err(|_| Error::corrupt("metadata of a path that is not UTF-8"))
     }
 
-    /// Reads the next folder or link into `found` and returns its path, which must be greater than `last`.
+    /// Reads the next folder or link into `found` and returns its path, which must be greater than
+    /// `last`.
     fn folder_or_link(&mut self, last: &str, found: &mut Metadata) -> Result<&'a str> {
         let mut head = Fields(self.take(FOLDER_OR_LINK)?);
         let (kind, mode) = (head.u16()?, head.u16()?);

@@ -1,7 +1,8 @@
 //! Restores metadata to a folder with extracted files.
 //!
-//! In this order: times and modes of files, folders, links, and last the times and modes of folders,
-//! deepest first. No file is written after the first link is made, so none is written through a link.
+//! The order is: times and modes of files; new folders; links; last the times and modes of folders,
+//! deepest first. No file is written after the first link is made, so none is written through a
+//! link.
 
 use std::io;
 use std::path::Path;
@@ -16,25 +17,25 @@ use linerate_io::{FileAttributes, Folder, temporary_name};
 /// Policy for symbolic links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Links {
-    /// Create those that stay in the folder, see [`check_target`]; report the others as errors.
+    /// Create links that stay in the folder, see [`check_target`]; report other links as errors.
     #[default]
     Inside,
-    /// Create all, whatever their target: for trusted archives.
+    /// Create all links, whatever their target. For trusted archives.
     Any,
-    /// Create none.
+    /// Create no links.
     None,
 }
 
 /// Result of restoring.
 #[derive(Debug, Default)]
 pub struct Restored {
-    /// Files whose time and mode were set.
+    /// Number of files whose time and mode were set.
     pub files: u64,
-    /// Folders whose time and mode were set.
+    /// Number of folders whose time and mode were set.
     pub folders: u64,
-    /// Links created.
+    /// Number of links created.
     pub links: u64,
-    /// Paths of links that were skipped because the path exists.
+    /// Paths of links that were skipped because something exists at the path.
     pub skipped: Vec<String>,
     /// Errors, sorted by path.
     pub failures: Vec<PathError>,
@@ -42,8 +43,8 @@ pub struct Restored {
 
 /// Restores [`Metadata`] to a folder.
 ///
-/// Paths are treated as in [`Extractor`](crate::Extractor): those that it refuses are errors,
-/// and no link below the folder is followed.
+/// Paths are treated as in [`Extractor`](crate::Extractor): paths that it refuses are errors, and
+/// no link below the folder is followed.
 pub struct Restorer<'a> {
     metadata: &'a Metadata,
     links: Links,
@@ -60,7 +61,8 @@ type Written<'a> = Box<dyn Fn(&str) -> bool + 'a>;
 type Names<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
 
 impl<'a> Restorer<'a> {
-    /// Restores everything, creates no link that leads out of the folder, and replaces nothing.
+    /// Creates a restorer of all metadata, which creates no link that leads out of the folder and
+    /// replaces nothing.
     pub fn new(metadata: &'a Metadata) -> Self {
         Restorer {
             metadata,
@@ -77,19 +79,21 @@ impl<'a> Restorer<'a> {
         self
     }
 
-    /// Sets what to do if the path of a link exists. Default: [`Existing::Fail`].
+    /// Sets what to do if something exists at the path of a link. Default: [`Existing::Fail`].
     pub fn existing(mut self, existing: Existing) -> Self {
         self.existing = existing;
         self
     }
 
-    /// Renames paths: `names` returns the path below the folder, or `None` to leave it out.
+    /// Selects and renames paths: `names` returns the path below the folder, or `None` to leave it
+    /// out.
     pub fn names(mut self, names: impl Fn(&str) -> Option<String> + 'a) -> Self {
         self.names = Some(Box::new(names));
         self
     }
 
-    /// Restricts restoring to files that were written, by their paths in the archive. Default: all.
+    /// Restricts restoring to files that were written: `written` gets their paths in the archive.
+    /// Default: all files.
     pub fn written(mut self, written: impl Fn(&str) -> bool + 'a) -> Self {
         self.written = Some(Box::new(written));
         self
@@ -99,8 +103,8 @@ impl<'a> Restorer<'a> {
     ///
     /// # Errors
     ///
-    /// If the folder cannot be created. Errors of single paths are in [`Restored::failures`]; the others
-    /// are restored.
+    /// If the folder cannot be created. Errors of single paths are in [`Restored::failures`]; all
+    /// other paths are restored.
     pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Restored, PathError> {
         let folder = folder.as_ref();
         let root = Folder::create_all(folder).map_err(|e| PathError::new(&folder.to_string_lossy(), e))?;
@@ -113,7 +117,7 @@ impl<'a> Restorer<'a> {
         Ok(done)
     }
 
-    /// The output path, or `None` if it is left out.
+    /// Returns the output path of a path, or `None` if it is left out.
     fn name(&self, path: &str) -> Option<String> {
         match &self.names {
             None => Some(path.to_owned()),
@@ -121,7 +125,7 @@ impl<'a> Restorer<'a> {
         }
     }
 
-    /// The locations of the given paths. Paths that are not allowed become errors.
+    /// Returns the locations of the given paths. Adds an error for each path that is not allowed.
     fn placed<T>(
         &self,
         root: &Folder,
@@ -205,7 +209,7 @@ impl<'a> Restorer<'a> {
             .and_then(|time| folder.set_link_modified(&temp, time))
             .and_then(|()| folder.commit(&temp, name, replace));
         published.map_err(|error| {
-            // The first error matters more than one of the cleanup.
+            // The first error matters more than an error of the cleanup.
             let _ = folder.remove(&temp);
             match error.kind() {
                 io::ErrorKind::AlreadyExists if !replace => FileError::Exists,
@@ -215,7 +219,7 @@ impl<'a> Restorer<'a> {
     }
 }
 
-/// As the system's types.
+/// Converts attributes to the system's types.
 fn stamp(attributes: &Attributes) -> io::Result<FileAttributes> {
     let mode = attributes.mode.map(|mode| u32::from(mode & MODE));
     Ok(FileAttributes { modified: system_time(attributes.modified)?, mode })
@@ -226,7 +230,8 @@ fn system_time(time: super::Time) -> io::Result<SystemTime> {
     time.system().ok_or_else(unknown)
 }
 
-/// Deepest first: once its mode denies access, folders inside cannot be reached.
+/// Sets times and modes of folders, deepest first: a folder whose mode denies access hides the
+/// folders inside.
 fn set_folder_attributes(tree: &Tree, mut folders: Vec<Placed<'_, &Attributes>>, done: &mut Restored) {
     folders.sort_by_key(|(path, ..)| core::cmp::Reverse(path.matches('/').count()));
     for (path, place, attributes) in folders {

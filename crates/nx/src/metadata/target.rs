@@ -1,15 +1,17 @@
-//! Checks that a link target stays inside the extraction folder, whatever other links there are.
+//! Checks that a link target stays inside the extraction folder, whatever other links exist there.
 
 use crate::format::paths::check_path;
 
-/// Checks that a link at `path` with this `target` stays inside the folder that `path` is relative to.
+/// Checks that a link at `path` with this `target` stays inside the folder that `path` is relative
+/// to.
 ///
-/// `..` is allowed only at the front, where it leaves folders that are known not to be links. After a name
-/// it could leave the target of another link of that name.
+/// `..` is allowed only at the front, where it leads out of folders that are known not to be links.
+/// After a name, it could lead out of the target of another link with that name.
 ///
 /// # Errors
 ///
-/// A message: an absolute target, too many `..`, `..` after a name, or names that [`check_path`] rejects.
+/// A message if the target is absolute, has too many `..` or `..` after a name, or has names that
+/// [`check_path`] rejects.
 ///
 /// ```
 /// use linerate_nx::metadata::check_target;
@@ -75,7 +77,7 @@ mod tests {
             ("l", "./../a"),
             ("d/l", "../.."),
             ("d/l", "../../a"),
-            // `up` may be a link to the top.
+            // `up` may be a link to the top folder.
             ("l", "d/e/up/../.."),
             ("l", "a/.."),
             ("d/l", "../a/../b"),

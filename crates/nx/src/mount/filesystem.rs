@@ -1,4 +1,5 @@
-//! The tree of an archive as a FUSE file system: read-only, its contents cached by the kernel and by the shared cache.
+//! The tree of an archive as a read-only FUSE file system. The kernel and the shared cache both
+//! cache contents.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -19,13 +20,14 @@ use linerate_io::ReadAt;
 use super::tree::{Kind, Node, Tree};
 use crate::shared::{OpenFile, SharedArchive};
 
-/// How long the kernel may keep entries and attributes: an open archive does not change.
+/// Time for which the kernel may keep entries and attributes. An open archive does not change.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// The size that `stat` recommends for reads, and by which `statfs` counts.
+/// Block size in bytes: the read size that `stat` recommends, and the unit in which `statfs`
+/// counts.
 const BLOCK: u32 = 4096;
 
-/// An open file, whose position one thread uses at a time.
+/// An open file. One thread at a time uses its position.
 type Handle<S> = Arc<Mutex<OpenFile<S>>>;
 
 pub(super) struct ArchiveFs<S> {
@@ -37,7 +39,7 @@ pub(super) struct ArchiveFs<S> {
 }
 
 impl<S: ReadAt + 'static> ArchiveFs<S> {
-    /// Everything belongs to `owner`, a user and a group.
+    /// Creates the file system. Everything in it belongs to `owner`, the ids of a user and a group.
     pub(super) fn new(shared: SharedArchive<S>, tree: Tree, owner: (u32, u32)) -> ArchiveFs<S> {
         ArchiveFs { shared, tree, owner, open: Mutex::default(), next_handle: AtomicU64::new(1) }
     }
@@ -77,7 +79,8 @@ impl<S: ReadAt + 'static> ArchiveFs<S> {
         self.attributes(self.tree.lookup(folder, name).ok_or(Errno::ENOENT)?)
     }
 
-    /// The entries of a folder from a number on, with the number of the next: itself, its parent, then the others.
+    /// Returns the entries of a folder from a number on, each with the number of the next entry.
+    /// The first two entries are the folder itself and its parent.
     fn entries(
         &self,
         inode: u64,
@@ -134,7 +137,7 @@ fn file_type(kind: &Kind) -> FileType {
     }
 }
 
-/// The system's number where there is one; else that of a device that cannot be read.
+/// Returns the system's error number if there is one, else `EIO`.
 fn errno(error: &io::Error) -> Errno {
     let engine = error.get_ref().and_then(|inner| inner.downcast_ref::<linerate_core::Error>());
     let number = engine.and_then(|engine| engine.os).map(|number| number.get());

@@ -1,4 +1,4 @@
-//! Archives mounted as read-only folders, by FUSE (Linux, feature `mount`).
+//! Mounts archives as read-only folders, through FUSE (Linux, feature `mount`).
 //!
 //! ```no_run
 //! use linerate_nx::mount::{Mount, MountOptions};
@@ -12,16 +12,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The kernel keeps what was read in its page cache; beyond that, reads go through the
-//! [cache of decoded blocks](crate::shared::SharedCache). Everything belongs to the user who mounts. Times, modes and links
-//! are those of the archive's [metadata](crate::metadata), if it has any.
+//! The kernel's page cache keeps what was read. Other reads go through the [cache of decoded
+//! blocks](crate::shared::SharedCache). All files belong to the user who mounts. Times, modes and
+//! links come from [`MountOptions::metadata`].
 //!
-//! Mounting takes `/dev/fuse`, and root's rights or the program `fusermount3`. No libfuse is needed.
+//! Mounting needs `/dev/fuse`, and either root's rights or the program `fusermount3`. It does not
+//! need libfuse.
 //!
 //! | module | content |
 //! |---|---|
-//! | `tree` | folders, files and links as inodes |
-//! | `filesystem` | the requests of the kernel |
+//! | `tree` | the folders, files and links as inodes |
+//! | `filesystem` | answers the kernel's requests |
 
 mod filesystem;
 mod tree;
@@ -64,7 +65,7 @@ impl Default for MountOptions {
 }
 
 impl MountOptions {
-    /// One thread, and no metadata.
+    /// Creates options with one thread and no metadata.
     pub fn new() -> MountOptions {
         MountOptions::default()
     }
@@ -81,14 +82,15 @@ impl MountOptions {
         self
     }
 
-    /// Sets the modification time of what has none in the metadata. Default: 1970.
+    /// Sets the modification time of everything without a time in the metadata. Default: 1970-01-01
+    /// UTC.
     pub fn modified(mut self, modified: SystemTime) -> Self {
         self.modified = modified;
         self
     }
 
-    /// Sets times, modes, links and empty folders, as from [`Metadata::from_archive`]. Links that lead out of the folder are
-    /// left out.
+    /// Sets the times, modes, links and empty folders, usually from [`Metadata::from_archive`].
+    /// Links that lead out of the folder are left out.
     pub fn metadata(mut self, metadata: Metadata) -> Self {
         self.metadata = Some(metadata);
         self
@@ -99,7 +101,7 @@ impl MountOptions {
 pub struct Mount {
     folder: PathBuf,
     unmounter: SessionUnmounter,
-    /// `None` once it was joined.
+    /// `None` once the session was joined.
     session: Option<JoinHandle<io::Result<()>>>,
     left_out: u64,
 }
@@ -109,7 +111,8 @@ impl Mount {
     ///
     /// # Errors
     ///
-    /// Those of mounting: no `/dev/fuse`, no right, no such folder.
+    /// If mounting fails, for instance without `/dev/fuse`, without the right to mount, or if the
+    /// folder does not exist.
     pub fn new<S: ReadAt + 'static>(
         archive: &SharedArchive<S>,
         folder: impl AsRef<Path>,
@@ -138,22 +141,23 @@ impl Mount {
         Ok(Mount { folder, unmounter, session: Some(session), left_out })
     }
 
-    /// Files and links that the mount does not show: of unsafe or equal paths, and links that lead out.
+    /// Number of files and links that the mount does not show, because their path is unsafe or
+    /// taken, or because they are links that lead out of the folder.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Whether it is mounted still: others may unmount it, too.
+    /// Whether the archive is still mounted. Other programs can unmount it, too.
     pub fn is_mounted(&self) -> bool {
         self.session.as_ref().is_some_and(|session| !session.is_finished())
     }
 
-    /// Unmounts. While programs have files open in it, it is detached: it is no longer seen, and ends when they close them or
-    /// this process ends.
+    /// Unmounts the archive. If programs have files open in it, it is detached: it disappears from
+    /// the folder at once, and ends when they close the files or this process ends.
     ///
     /// # Errors
     ///
-    /// Those of unmounting.
+    /// If unmounting fails.
     pub fn unmount(mut self) -> io::Result<()> {
         self.end()
     }
@@ -168,7 +172,7 @@ impl Mount {
         self.detach()
     }
 
-    /// Takes the mount out of the tree of files, whoever uses it.
+    /// Detaches the mount from its folder, even if programs use it.
     fn detach(&self) -> io::Result<()> {
         match rustix::mount::unmount(&self.folder, UnmountFlags::DETACH) {
             Err(rustix::io::Errno::PERM) => {
@@ -186,7 +190,7 @@ impl Mount {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        // Nobody can be told; the system ends the mount with the process.
+        // An error cannot be reported here. The system ends the mount with the process.
         let _ = self.end();
     }
 }

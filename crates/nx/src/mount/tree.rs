@@ -9,19 +9,19 @@ use crate::format::paths::check_path;
 use crate::metadata::{Attributes, Metadata, check_target};
 use crate::read::archive::Archive;
 
-/// The inode of the root. Node `i` has inode `i + ROOT`.
+/// The inode of the root folder. Node `i` has inode `i + ROOT`.
 pub(super) const ROOT: u64 = 1;
 
-/// Most folders, files and links: four times as many as an archive has files at most. Crafted paths of thousands of folders
-/// each would have far more.
+/// Maximum number of folders, files and links: four times the maximum number of files in an
+/// archive. Crafted paths with thousands of folders each could need far more nodes.
 const MAX_NODES: usize = 1 << 22;
 
-/// What a node is.
+/// The kind of a node, with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Inodes of the entries by name, sorted.
+    /// Names and inodes of the entries, sorted by name.
     Folder(Vec<(String, u64)>),
-    /// The index in the archive, and the size in bytes.
+    /// The index of the file in the archive, and its size in bytes.
     File(u32, u64),
     Link(String),
 }
@@ -35,18 +35,20 @@ pub(super) struct Node {
     pub(super) modified: SystemTime,
 }
 
-/// All nodes, the root first.
+/// All nodes. The root is the first.
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    /// Bytes of all files.
+    /// Total size of all files in bytes.
     pub(super) bytes: u64,
-    /// Files and links that are not there: their paths are unsafe, taken by another, or below a file; links also because
-    /// they lead out; what exceeds [`MAX_NODES`].
+    /// Number of files and links that are not in the tree. Their paths are unsafe, taken, or below
+    /// a file; or they exceed [`MAX_NODES`]. Links are also left out if they lead out of the
+    /// folder.
     pub(super) left_out: u64,
 }
 
 impl Tree {
-    /// The tree of an archive. What has no metadata was `modified` then, and may be read by all.
+    /// Builds the tree of an archive. Everything without metadata gets the modification time
+    /// `modified` and can be read by all users.
     pub(super) fn new<S: ReadAt>(
         archive: &Archive<S>,
         metadata: Option<&Metadata>,
@@ -74,7 +76,7 @@ impl Tree {
         self.nodes.get(usize::try_from(inode.checked_sub(ROOT)?).ok()?)
     }
 
-    /// The inode of an entry of a folder.
+    /// Returns the inode of an entry of a folder.
     pub(super) fn lookup(&self, folder: u64, name: &str) -> Option<u64> {
         let Kind::Folder(entries) = &self.node(folder)?.kind else { return None };
         let at = entries.binary_search_by(|(entry, _)| entry.as_str().cmp(name)).ok()?;
@@ -86,10 +88,10 @@ impl Tree {
     }
 }
 
-/// A tree whose nodes are found by folder and name.
+/// A tree being built. Its nodes are found by folder and name.
 struct Building {
     tree: Tree,
-    /// Inodes of everything by folder and name.
+    /// Inodes of all nodes by folder and name.
     entries: HashMap<(u64, String), u64>,
     modified: SystemTime,
 }
@@ -124,8 +126,8 @@ impl Building {
         }
     }
 
-    /// The inode of a folder, which is created with those above it; `None` if a file or link is in the way, or there are
-    /// too many nodes.
+    /// Returns the inode of a folder, and creates it and its parents if necessary. `None` if a file
+    /// or link has the path of one of them, or there are too many nodes.
     fn folder(&mut self, path: &str) -> Option<u64> {
         let mut parent = ROOT;
         for name in path.split('/').filter(|name| !name.is_empty()) {

@@ -68,8 +68,8 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         ReaderMemory { decoder: self.decoder, buffer: self.buffer }
     }
 
-    /// Decodes all of `block` that files refer to into `out`. Blocks before `until` will be read
-    /// next, and may be read in the same request.
+    /// Decodes all of `block` that files refer to into `out`. Blocks up to and including `until`
+    /// will be read next, and may be read in the same request.
     pub(crate) fn decode(&mut self, block: usize, out: &mut [u8], until: usize) -> Result<Ending> {
         self.read(block, out, until, true)
     }

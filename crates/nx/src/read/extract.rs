@@ -153,7 +153,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
         Ok(done)
     }
 
-    /// The selected files, divided into those that may be written and those that may not.
+    /// Selects files, and divides them into those that may be written and those that may not.
     fn choose(&self, root: &Folder) -> io::Result<Chosen<'a>> {
         let mut chosen = Chosen::default();
         for file in self.archive.files() {
