@@ -1,36 +1,37 @@
-//! Decompresses a zstd frame of unknown content size, in memory that grows with the content.
+//! Decompresses a zstd frame of unknown content size. The memory grows with the content.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::{Format, FrameHeader, Options, PrefixDecoder, PrefixEnd, Scratch};
 
 use crate::format::limits::Limits;
 
-/// Why a frame was not decompressed.
+/// The reason why a frame was not decompressed.
 pub(crate) enum FrameError {
-    /// It begins with no frame header, or is damaged at this offset.
+    /// The bytes do not begin with a frame header, or the frame is damaged. The field is the
+    /// offset.
     Damaged(u64),
-    /// It ends early.
+    /// The frame ends early.
     CutOff,
-    /// Its window is above the limit.
+    /// The window is above the limit.
     Window,
-    /// Its content is larger than the limit.
+    /// The content is larger than the limit.
     TooLong,
 }
 
 impl From<Error> for FrameError {
     fn from(error: Error) -> FrameError {
         match error.kind {
-            // Windows of 4 GiB.
+            // The decoder reports windows of 4 GiB and more this way.
             Kind::Unsupported => FrameError::Window,
             _ => FrameError::Damaged(error.offset),
         }
     }
 }
 
-/// The largest window in bytes.
+/// Returns the largest allowed window in bytes.
 ///
 /// # Errors
-/// [`Kind::BadArgument`] if it is larger than the format's.
+/// [`Kind::BadArgument`] if `window_log` is above [`Limits::MAX_WINDOW_LOG`].
 pub(crate) fn window_limit(window_log: u32) -> Result<u64> {
     match window_log <= Limits::MAX_WINDOW_LOG {
         true => Ok(1 << window_log),
@@ -38,7 +39,8 @@ pub(crate) fn window_limit(window_log: u32) -> Result<u64> {
     }
 }
 
-/// Decompresses the frame at the start of `bytes` to at most `max` bytes. Also returns the length of the frame.
+/// Decompresses the frame at the start of `bytes` to at most `max` bytes. Returns the content and
+/// the length of the frame.
 pub(crate) fn decompress(
     bytes: &[u8],
     format: Format,
@@ -54,8 +56,8 @@ pub(crate) fn decompress(
         Err(error) => return Err(error.into()),
     };
     let (mut scratch, mut decoder) = (Scratch::new(), PrefixDecoder::new(Options::new().format(format)));
-    // The stated size is untrusted: the first allocation is at most 64 times the compressed size. What is not needed of
-    // it is never touched.
+    // The stated size is untrusted: the first allocation is at most 64 times the compressed size.
+    // Memory that is not needed is never touched.
     let mut out = vec![0; claimed.min(bytes.len().saturating_mul(64)).clamp(1, max.max(1))];
     loop {
         let part = decoder.decode(&mut scratch, None, bytes, &mut out)?;
@@ -67,7 +69,8 @@ pub(crate) fn decompress(
             }
             PrefixEnd::InputEnd => return Err(FrameError::CutOff),
             PrefixEnd::Full if out.len() > max => return Err(FrameError::TooLong),
-            // One byte beyond the limit tells content that just fits from content that is too long.
+            // One byte more than the limit distinguishes content that just fits from content that
+            // is too long.
             PrefixEnd::Full => out.resize(out.len().saturating_mul(2).max(4096).min(max + 1), 0),
         }
     }

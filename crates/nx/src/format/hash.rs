@@ -1,18 +1,19 @@
 //! Content hashes: XXH64 in header version 0, XXH3-64 in version 1, both with seed 0.
 //!
-//! They detect damage, not tampering: collisions can be constructed.
+//! The hashes detect damage, not tampering: collisions can be constructed.
 
 use core::hash::Hasher as _;
 
 use twox_hash::{XxHash3_64, XxHash64};
 
-/// XXH3-64 of pieces. That of `twox_hash` counts bytes in a `usize`: on 32 bits it is wrong beyond 4 GiB.
+/// Hashes pieces by XXH3-64. On 32-bit targets, the streaming hasher of `twox_hash` is wrong beyond
+/// 4 GiB, since it counts bytes in a `usize`.
 #[cfg(not(target_pointer_width = "32"))]
 type Xxh3Pieces = XxHash3_64;
 #[cfg(target_pointer_width = "32")]
 type Xxh3Pieces = xxhash_rust::xxh3::Xxh3;
 
-/// The hash function of an archive.
+/// The function that hashes the contents of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HashKind {
     /// XXH64, in header version 0.
@@ -59,7 +60,7 @@ pub struct ContentHasher(AnyHasher);
 #[derive(Clone)]
 enum AnyHasher {
     Xxh64(XxHash64),
-    // Over half a kilobyte.
+    // Boxed, since its state has more than 512 bytes.
     Xxh3(Box<Xxh3Pieces>),
 }
 
@@ -72,7 +73,7 @@ impl ContentHasher {
         }
     }
 
-    /// The hash of all pieces so far.
+    /// Returns the hash of all pieces so far.
     pub fn finish(&self) -> u64 {
         match &self.0 {
             AnyHasher::Xxh64(state) => state.finish(),

@@ -6,11 +6,11 @@
 //! | 4 | 4 | from the top bit down, with widths in bits: version 7, chunk size 5 (512 << n bytes), pages 16 (of 4096 bytes), flags 4 |
 //! | 8 | 8 | from the top bit down: entry form 2, pool bytes 24, block count 18, file count 20 |
 //!
-//! The entry table, the block table and the string pool follow, padded with zeros to a whole page; then
-//! the block data.
+//! The entry table, the block table and the string pool follow, padded with zeros to a whole page.
+//! The blocks follow at the next page.
 //!
-//! Versions 0 and 1 are Nx. Version 65 is a private extension of version 1: blocks may be filtered. Readers that do not
-//! know it refuse the archive.
+//! Versions 0 and 1 are Nx. Version 65 is a private extension of version 1, in which blocks may be
+//! filtered. Other readers refuse such an archive.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -19,7 +19,7 @@ use crate::format::hash::HashKind;
 /// The first four bytes of an archive.
 pub(crate) const MAGIC: [u8; 4] = *b"NXUS";
 
-/// Bytes before the entry table.
+/// Length of the header before the entry table, in bytes.
 pub const HEADER: usize = 16;
 
 /// The alignment of every block, in bytes.
@@ -49,12 +49,12 @@ pub(crate) const MAX_CHUNK_WRITTEN: ChunkSize = ChunkSize(19);
 pub struct ChunkSize(u8);
 
 impl ChunkSize {
-    /// The chunk size with exponent `n`, if it is at most 21: 1 GiB.
+    /// Returns the chunk size 512 << `n`, if `n` is at most 21 (1 GiB).
     pub const fn from_exponent(n: u8) -> Option<ChunkSize> {
         if n <= MAX_CHUNK_READ.0 { Some(ChunkSize(n)) } else { None }
     }
 
-    /// The chunk size of `bytes`: a power of two from 512 to 1 GiB.
+    /// Returns the chunk size of `bytes`, if that is a power of two from 512 to 1 Gi.
     ///
     /// ```
     /// use linerate_nx::ChunkSize;
@@ -78,7 +78,7 @@ impl ChunkSize {
         512 << self.0
     }
 
-    /// The number of blocks of a file of `size` bytes.
+    /// Returns the number of blocks of a file of `size` bytes.
     pub(crate) const fn blocks(self, size: u64) -> u64 {
         size.div_ceil(self.bytes())
     }
@@ -113,16 +113,16 @@ impl TocForm {
 /// The header fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The hash of contents, by header version.
+    /// The function that hashes contents. It follows from the header version.
     pub hash: HashKind,
-    /// Whether blocks may be [filtered](crate::Block::filtered): header version 65, a private extension of version 1.
-    /// Ignored on writing if `hash` is not [`HashKind::Xxh3`].
+    /// Whether blocks may be [filtered](crate::Block::filtered). Stored as header version 65, a
+    /// private extension of version 1. Ignored when writing if `hash` is not [`HashKind::Xxh3`].
     pub filtered: bool,
     /// The chunk size.
     pub chunk: ChunkSize,
     /// Number of [`PAGE`]s before the first block, at most 2^16 - 1.
     pub pages: u32,
-    /// Four bits without an agreed meaning. Written as 0; other values are reported by the verifier.
+    /// Four bits without an agreed meaning. New headers have 0; the verifier reports other values.
     pub flags: u8,
     /// The form of the entries.
     pub form: TocForm,
@@ -134,7 +134,7 @@ pub struct Header {
     pub files: u32,
 }
 
-/// The versions of the format; they differ in the hash of contents.
+/// Header versions. They differ in the hash of contents.
 const XXH64: u32 = 0;
 const XXH3: u32 = 1;
 
@@ -146,8 +146,8 @@ fn bits(word: u64, shift: u32, count: u32) -> u64 {
 }
 
 impl Header {
-    /// A header of version 1 with flags 0, and as few pages as the tables need. `pool` is in bytes;
-    /// `blocks` and `files` are counts.
+    /// Creates a header of version 1 with flags 0, and with as few pages as the tables need. `pool`
+    /// is in bytes; `blocks` and `files` are counts.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl Header {
             blocks: narrow(blocks, MAX_BLOCKS, "the format holds 262143 blocks")?,
             files: narrow(files, MAX_FILES, "the format holds 1048575 files")?,
         };
-        // At most 2^20 * 24 + 2^18 * 4 + 2^24 bytes: 10,500 pages.
+        // The tables have at most 2^20 * 24 + 2^18 * 4 + 2^24 bytes, which is 10,500 pages.
         header.pages = header.pool_end().div_ceil(PAGE) as u32;
         Ok(header)
     }
@@ -183,23 +183,23 @@ impl Header {
         self.blocks_offset() + 4 * u64::from(self.blocks)
     }
 
-    /// The end offset of the pool. The rest up to [`Header::bytes`] is padding, or a metadata record.
+    /// The end offset of the pool. Padding or a metadata record follows, up to [`Header::bytes`].
     pub fn pool_end(&self) -> u64 {
         self.pool_offset() + u64::from(self.pool)
     }
 
-    /// Size of the header with its tables in bytes: the offset of the first block.
+    /// Size of the header with its tables in bytes. This is the offset of the first block.
     pub fn bytes(&self) -> u64 {
         u64::from(self.pages) * PAGE
     }
 
-    /// Parses the fields and checks that the tables fit the pages. [`crate::Archive::open`] checks the
-    /// length of the archive.
+    /// Parses the fields and checks that the tables fit the pages. [`crate::Archive::open`] checks
+    /// the length of the archive.
     ///
     /// # Errors
     ///
-    /// [`Kind::Truncated`] for less than 16 bytes, [`Kind::Corrupt`] if it is not an archive,
-    /// [`Kind::Unsupported`] for another version; the offset is that of the field.
+    /// [`Kind::Truncated`] for fewer than 16 bytes, [`Kind::Corrupt`] if they are not from an
+    /// archive, [`Kind::Unsupported`] for another version. The offset is that of the field.
     pub fn parse(bytes: &[u8]) -> Result<Header> {
         let Some(head) = bytes.first_chunk::<HEADER>() else {
             let magic = bytes.len().min(4);
@@ -247,7 +247,8 @@ impl Header {
         Ok(header)
     }
 
-    /// Encodes the 16 bytes. Values beyond their limits are truncated; [`Header::new`] checks them.
+    /// Encodes the first 16 bytes. Values beyond their limits are truncated; [`Header::new`] checks
+    /// them.
     pub fn write(&self) -> [u8; HEADER] {
         let version = match self.hash {
             HashKind::Xxh64 => XXH64,

@@ -1,8 +1,8 @@
-//! Offsets and content lengths of the blocks, which the archive does not store but implies.
+//! Computes offsets and content lengths of the blocks, which the archive does not store.
 //!
-//! Blocks follow each other from the end of the header, each aligned to a page. A file no larger than a
-//! chunk is a slice of one block; a larger one has one block per chunk, in sequence. The content length
-//! of a block is therefore the furthest end of any file in it.
+//! Blocks follow each other from the end of the header, each aligned to a page. A file no larger
+//! than a chunk is a slice of one block; a larger file has one block per chunk, in sequence. The
+//! content length of a block is therefore the largest end offset of a file in it.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -18,14 +18,15 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Computes the layout and checks every entry against the blocks. `len` is the length of the archive.
-    /// Takes time linear in the tables, however many files share blocks.
+    /// Computes the layout and checks every entry against the blocks. `len` is the length of the
+    /// archive in bytes. Takes linear time in the size of the tables, however many files share
+    /// blocks.
     ///
     /// # Errors
     ///
-    /// [`Kind::Truncated`] if the archive ends before its header or a block does, [`Kind::Corrupt`]
-    /// if a file reaches past the last block, has several blocks and an offset, or needs more
-    /// of a stored or empty block than it holds; the offset is that of the entry or block.
+    /// [`Kind::Truncated`] if the archive ends before its header or a block does; [`Kind::Corrupt`]
+    /// if a file reaches past the last block, has several blocks and an offset, or needs more of a
+    /// stored or empty block than the block holds. The offset is that of the entry or block.
     pub fn new(header: &Header, toc: &Toc, len: u64) -> Result<Layout> {
         if header.bytes() > len {
             return Err(Error::new(Kind::Truncated, len, "the archive ends within its header"));
@@ -35,7 +36,7 @@ impl Layout {
         for (i, (block, content)) in toc.blocks.iter().zip(&contents).enumerate() {
             let held = match block.codec {
                 Codec::Copy => u64::from(block.compressed),
-                // Its decompressed size is not known.
+                // The decompressed size of a compressed block is not known.
                 _ if block.compressed > 0 => u64::MAX,
                 _ => 0,
             };
@@ -66,8 +67,8 @@ impl Layout {
         self.offsets[block]
     }
 
-    /// The number of bytes of the decompressed block that files refer to; it may hold more. 0 if no file
-    /// refers to it.
+    /// The number of bytes of the decompressed block that files refer to, or 0 if none does. The
+    /// block may hold more bytes.
     ///
     /// # Panics
     ///
@@ -104,8 +105,8 @@ fn offsets(header: &Header, toc: &Toc, len: u64) -> Result<(Vec<u64>, u64)> {
     Ok((offsets, end))
 }
 
-/// How far files reach into each block. Runs of whole chunks are counted by a difference array, so that
-/// a million files over the same blocks take linear time.
+/// Returns how far files reach into each block. A difference array counts runs of whole chunks, so
+/// that a million files over the same blocks take linear time.
 fn contents(header: &Header, toc: &Toc) -> Result<Vec<u64>> {
     let chunk = header.chunk.bytes();
     let mut contents = vec![0u64; toc.blocks.len()];
@@ -133,7 +134,7 @@ fn contents(header: &Header, toc: &Toc) -> Result<Vec<u64>> {
     Ok(contents)
 }
 
-/// The blocks of a non-empty file, which may not all exist.
+/// Returns the blocks of a non-empty file. Some of them may not exist.
 fn blocks_of(entry: &Entry, header: &Header, i: usize) -> Result<core::ops::Range<usize>> {
     let count = header.chunk.blocks(entry.size);
     if count > 1 && entry.block_offset != 0 {
@@ -163,7 +164,7 @@ mod tests {
         sizes.iter().map(|&compressed| Block { compressed, codec: Codec::Zstd, filtered: false }).collect()
     }
 
-    /// The layout with chunks of 512 bytes, in an archive of sufficient length.
+    /// Computes the layout with chunks of 512 bytes, in an archive of sufficient length.
     fn layout(entries: Vec<Entry>, blocks: Vec<Block>) -> Result<Layout> {
         let toc = Toc { entries, blocks };
         let chunk = ChunkSize::from_bytes(512).unwrap();

@@ -1,7 +1,7 @@
-//! Resource limits for untrusted archives: exceeding one is an error of kind `Limit`.
+//! Resource limits for untrusted archives. Exceeding a limit is an error of kind `Limit`.
 
-/// Limits on memory and output size when reading an archive. The defaults allow every archive that a
-/// packer makes of real files, and stop decompression bombs.
+/// Limits on memory and output size when reading an archive. The defaults allow every archive that
+/// a packer makes of real files, and stop decompression bombs.
 ///
 /// ```
 /// use linerate_nx::Limits;
@@ -10,25 +10,28 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Header with its tables, in bytes. Default: 64 MiB.
+    /// Maximum size of the header with its tables, in bytes. Default: 64 MiB.
     pub header: u64,
-    /// All paths, decompressed, in bytes. Default: 256 MiB.
+    /// Maximum size of all decompressed paths, in bytes. Default: 256 MiB.
     pub pool: u64,
-    /// One path, in bytes. Default: 16 MiB. Extraction rejects paths above 4095 bytes one by one, and so does packing from an archive.
+    /// Maximum length of a path, in bytes. Default: 16 MiB. Paths above 4095 bytes can be listed
+    /// and read; extracting them, or packing them into another archive, is an error of the single
+    /// file.
     pub path: u64,
-    /// One decompressed block, which each thread keeps in memory, in bytes; twice if it is filtered. Default: 1 GiB.
+    /// Maximum size of a decompressed block, in bytes. Each thread holds a block in memory, twice
+    /// if it is filtered. Default: 1 GiB.
     pub block: u64,
-    /// Buffers of all threads of one call, in bytes. Large blocks reduce the number of threads, down to
-    /// one. Default: 2 GiB.
+    /// Maximum size of the buffers of all threads of one call, in bytes. Large blocks lower the
+    /// number of threads, down to one. Default: 2 GiB.
     pub memory: u64,
-    /// One file, in bytes. Default: 1 TiB.
+    /// Maximum size of a file, in bytes. Default: 1 TiB.
     pub file: u64,
-    /// All files that one call extracts or verifies, in bytes. Default: 16 TiB.
+    /// Maximum size of all files that one call extracts or verifies, in bytes. Default: 16 TiB.
     pub total: u64,
-    /// Maximum ratio of the size of those files to that of the archive, where they exceed
-    /// [`Limits::ratio_from`]. Default: 1000.
+    /// Maximum ratio of the size of these files to the size of the archive. It applies only if the
+    /// files exceed [`Limits::ratio_from`]. Default: 1000.
     pub ratio: u64,
-    /// Size of files up to which the ratio is not limited, in bytes. Default: 16 GiB.
+    /// Total size of files, in bytes, up to which the ratio is not limited. Default: 16 GiB.
     pub ratio_from: u64,
     /// Base-2 logarithm of the largest zstd window in bytes, at most 31, or 30 on 32-bit targets.
     /// Default: 27 (128 MiB).
@@ -53,11 +56,11 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The largest window that libzstd decodes (`ZSTD_WINDOWLOG_MAX`), which other readers use: 31, or 30 on 32-bit
-    /// targets.
+    /// Base-2 logarithm of the largest window that libzstd decodes (`ZSTD_WINDOWLOG_MAX`): 31, or
+    /// 30 on 32-bit targets. Other readers use libzstd.
     pub(crate) const MAX_WINDOW_LOG: u32 = if usize::BITS == 32 { 30 } else { 31 };
 
-    /// No limits beyond those of the format, for trusted archives.
+    /// Returns no limits beyond those of the format, for trusted archives.
     pub fn none() -> Self {
         Limits {
             header: u64::MAX,
@@ -79,7 +82,7 @@ mod tests {
     use super::*;
     use zstd_safe::{DCtx, DParameter};
 
-    /// Fails on 32-bit targets if the constant is that of 64-bit ones.
+    /// Fails on 32-bit targets if the constant is that of 64-bit targets.
     #[test]
     fn libzstd_accepts_the_largest_window_and_no_larger() {
         let mut context = DCtx::create();

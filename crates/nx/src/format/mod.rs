@@ -1,10 +1,10 @@
-//! The format: what stands in an archive, and which paths and sizes are accepted.
+//! The archive format: its tables, and the paths and sizes that are accepted.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`header`], [`toc`], [`string_pool`] | header fields, tables and paths, read and written |
 //! | [`layout`] | offsets and content lengths of the blocks; checks between the tables |
-//! | [`paths`], [`tree`] | safe and portable paths; folders, opened once and never through a link |
+//! | [`paths`], [`tree`] | safe and portable paths; folders that are opened once and never through a link |
 //! | [`limits`], [`hash`] | resource limits; content hashes |
 //! | [`frame`] | decompresses a zstd frame of unknown size |
 

@@ -4,28 +4,28 @@ use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Names that Windows keeps for devices, with or without an extension.
+/// Names that Windows reserves for devices, with or without an extension.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// Numbered devices. Windows also takes superscript digits.
+/// Devices with a number after the name. Windows also accepts superscript digits.
 const NUMBERED: &[&str] = &["com", "lpt"];
 
-/// Maximum length of a path in bytes (`PATH_MAX` - 1 on Linux). Also bounds the cost of a path with
-/// millions of components.
+/// Maximum length of a path in bytes (`PATH_MAX` - 1 on Linux). It also bounds the cost of a path
+/// with millions of components.
 pub(crate) const MAX_PATH: usize = 4095;
 
-/// Maximum length of a file or folder name in bytes. Some systems count characters; none allows more
-/// bytes than this for every name.
+/// Maximum length of a file or folder name in bytes. Some systems count characters; none allows
+/// more bytes than this for every name.
 pub(crate) const MAX_NAME: usize = 255;
 
-/// Checks that a path names a file below the extraction folder on every system: UTF-8 names joined by
-/// `/`.
+/// Checks that a path names a file below the extraction folder on every system: UTF-8 names joined
+/// by `/`.
 ///
 /// # Errors
 ///
-/// A message: an absolute path, an empty name, `.` or `..`, a back-slash, a colon
-/// (drives, streams), a control character, a name that Windows reserves, a name that ends in a
-/// dot or a space or has more than 255 bytes, or more than 4095 bytes in all.
+/// A message if the path is absolute or has more than 4095 bytes, or contains an empty name, `.` or
+/// `..`, a backslash, a colon (drives, streams), a control character, a name that Windows reserves,
+/// or a name that ends in a dot or a space or has more than 255 bytes.
 ///
 /// ```
 /// use linerate_nx::check_path;
@@ -54,8 +54,8 @@ pub fn check_path(path: &str) -> Result<(), &'static str> {
     path.split('/').try_for_each(check_name)
 }
 
-/// The shortest prefix of a path, in whole components, that [`check_path`] rejects: its length in bytes,
-/// and the message.
+/// Returns the shortest prefix of a path, in whole components, that [`check_path`] rejects: its
+/// length in bytes, and the message.
 pub(crate) fn bad_name(path: &str) -> Option<(usize, &'static str)> {
     let whole = check_path(path).err()?;
     let mut ends = path.match_indices('/').map(|(at, _)| at);
@@ -66,9 +66,9 @@ pub(crate) fn bad_name(path: &str) -> Option<(usize, &'static str)> {
 /// Characters that Windows rejects in names.
 const NOT_ON_WINDOWS: [char; 6] = ['*', '?', '<', '>', '|', '"'];
 
-/// The prefix of a path, in whole components, whose last name has one of `* ? < > | "`, which Windows
-/// rejects, and that character. [`check_path`] accepts such names, since other systems do: they are packed,
-/// and extracted where the system allows.
+/// Returns the shortest prefix of a path, in whole components, whose last name has a character that
+/// Windows rejects (`* ? < > | "`), and this character. [`check_path`] accepts these names, since
+/// other systems do: they are packed, and extracted where the system allows.
 ///
 /// ```
 /// use linerate_nx::not_portable;
@@ -81,7 +81,8 @@ pub fn not_portable(path: &str) -> Option<(&str, char)> {
     Some((&path[..end], character))
 }
 
-/// Checks a path as a name on this system: as [`check_path`] does, and on Windows for the characters that it rejects.
+/// Checks whether a path can be created on this system. Does the checks of [`check_path`]; on
+/// Windows, also rejects the characters of [`not_portable`].
 pub(crate) fn check_name_here(path: &str) -> Result<(), &'static str> {
     check_path(path)?;
     match cfg!(windows) && not_portable(path).is_some() {
@@ -119,7 +120,7 @@ fn is_device(name: &str) -> bool {
     DEVICES.contains(&&*stem) || NUMBERED.iter().any(|device| is_numbered(device))
 }
 
-/// The path as compared by file systems that ignore case and Unicode normalization.
+/// Returns the path as file systems compare it that ignore case and Unicode normalization.
 fn folded(path: &str) -> String {
     if path.is_ascii() {
         return path.to_ascii_lowercase();
@@ -127,8 +128,9 @@ fn folded(path: &str) -> String {
     path.nfd().map(upper).flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// The capital of a letter that has one of a single letter. Two small letters may share it, as both sigmas do, and
-/// NTFS compares capitals. Turkish has names that differ in the dot of an i alone, which file systems tell apart.
+/// Returns the capital of a letter, if it is a single letter. Two small letters may share a
+/// capital, as both sigmas do, and NTFS compares capitals. Turkish names may differ only in the dot
+/// of an i, and file systems distinguish these.
 fn upper(letter: char) -> char {
     const DOTLESS_I: char = '\u{131}';
     if letter == DOTLESS_I {
@@ -141,8 +143,8 @@ fn upper(letter: char) -> char {
     }
 }
 
-/// Groups of paths that are equal on some file systems: equal ones, and ones that differ only in case or
-/// in Unicode normalization. Each group lists the indices of its paths in ascending order.
+/// Groups paths that are the same on some file systems: equal paths, and paths that differ only in
+/// case or Unicode normalization. Each group lists the indices of its paths in ascending order.
 pub fn collisions<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<Vec<usize>> {
     let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
     for (i, path) in paths.into_iter().enumerate() {
@@ -153,8 +155,9 @@ pub fn collisions<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<Vec<usize
     groups
 }
 
-/// Groups of paths that some file systems cannot hold together: the [`collisions`], and files whose path is that of a folder
-/// but for case or Unicode normalization, each with one file below it.
+/// Groups paths that some file systems cannot hold together. Returns the [`collisions`], and pairs
+/// of a file and another file below its path, compared without case and Unicode normalization.
+/// Groups list indices.
 pub fn portable_clashes<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<Vec<usize>> {
     let paths: Vec<&str> = paths.into_iter().collect();
     let mut groups = collisions(paths.iter().copied());
@@ -162,7 +165,8 @@ pub fn portable_clashes<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<Vec
     groups
 }
 
-/// Files whose path is also that of a folder, which no file system holds: the index of each, and that of one file below it.
+/// Finds files whose path is also that of a folder, which no file system can hold. Returns the
+/// index of each, and the index of one file below it.
 ///
 /// ```
 /// use linerate_nx::folder_clashes;
@@ -180,9 +184,10 @@ pub(crate) fn folded_folder_clashes(paths: &[&str]) -> Vec<(usize, usize)> {
     below_files(&folded)
 }
 
-/// Sorts by component, so that what is below a path comes right after it.
+/// Finds files with other files below their path. Sorts paths by component, so that the files below
+/// a path come directly after it.
 fn below_files(paths: &[&str]) -> Vec<(usize, usize)> {
-    // No path has a NUL, which sorts before all characters of names.
+    // NUL sorts before all characters of names, and no path contains it.
     let paths: Vec<String> = paths.iter().map(|path| path.replace('/', "\0")).collect();
     let mut order: Vec<usize> = (0..paths.len()).collect();
     order.sort_by(|&a, &b| paths[a].cmp(&paths[b]));

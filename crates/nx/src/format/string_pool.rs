@@ -1,4 +1,4 @@
-//! The string pool: the NUL-terminated paths of all files, in one zstd frame.
+//! The string pool: the NUL-terminated paths of all files in one zstd frame.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Format;
@@ -10,7 +10,7 @@ use crate::format::frame::{self, FrameError, window_limit};
 use crate::format::header::MAX_POOL;
 use crate::format::limits::Limits;
 
-/// The zstd level of written pools.
+/// zstd level at which pools are compressed.
 #[cfg(feature = "pack")]
 pub(crate) const POOL_LEVEL: i32 = 16;
 
@@ -18,7 +18,7 @@ pub(crate) const POOL_LEVEL: i32 = 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StringPool {
     text: String,
-    /// The end of each path: the position of its NUL.
+    /// The end of each path, which is the position of its NUL.
     ends: Vec<u32>,
 }
 
@@ -33,7 +33,7 @@ impl StringPool {
         self.ends.is_empty()
     }
 
-    /// The path of an index.
+    /// Returns the path of an index.
     pub(crate) fn get(&self, index: usize) -> Option<&str> {
         let end = *self.ends.get(index)? as usize;
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize + 1 };
@@ -50,14 +50,15 @@ impl StringPool {
         (1..self.len()).all(|i| self.get(i - 1) < self.get(i))
     }
 
-    /// Decompresses and parses a pool of `files` paths. An archive without files may have an empty pool.
+    /// Decompresses and parses a pool of `files` paths. An archive without files may have an empty
+    /// pool.
     ///
     /// # Errors
     ///
-    /// [`Kind::Corrupt`] if the frame is damaged, does not hold exactly `files` paths each ended
-    /// by a NUL, is not UTF-8, or is followed by other bytes; [`Kind::Truncated`] if the frame ends
-    /// early; [`Kind::Limit`] if it decompresses to more than [`Limits::pool`], or a path has
-    /// more than [`Limits::path`] bytes. Offsets are in `compressed`.
+    /// [`Kind::Corrupt`] if the frame is damaged or followed by other bytes, or if its content is
+    /// not UTF-8 or not exactly `files` paths that each end with a NUL; [`Kind::Truncated`] if the
+    /// frame ends early; [`Kind::Limit`] if it decompresses to more than [`Limits::pool`] bytes, or
+    /// a path has more than [`Limits::path`] bytes. Offsets are in `compressed`.
     pub fn parse(compressed: &[u8], files: u32, limits: &Limits) -> Result<StringPool> {
         if files == 0 && compressed.is_empty() {
             return Ok(StringPool::default());
@@ -82,12 +83,13 @@ impl StringPool {
         Ok(StringPool { text, ends })
     }
 
-    /// Compresses paths, in the given order, into one zstd frame with its content size. Needs the feature `pack`.
+    /// Compresses paths, in the given order, into one zstd frame with its content size. Needs the
+    /// feature `pack`.
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] for a path with a NUL, [`Kind::Limit`] if the compressed pool is larger
-    /// than 2^24 - 1 bytes.
+    /// [`Kind::BadArgument`] for a path with a NUL, [`Kind::Limit`] if the compressed pool is
+    /// larger than 2^24 - 1 bytes.
     #[cfg(feature = "pack")]
     pub fn encode<'a>(paths: impl IntoIterator<Item = &'a str>) -> Result<Vec<u8>> {
         let mut text = Vec::new();
@@ -113,7 +115,8 @@ impl StringPool {
 
 /// Decompresses `compressed`, which must be exactly one frame.
 fn decompress(compressed: &[u8], limits: &Limits) -> Result<Vec<u8>> {
-    // The ends of paths have 32 bits; on 32-bit targets a buffer has at most `isize::MAX` bytes.
+    // Ends of paths are stored in 32 bits. On 32-bit targets, a buffer has at most `isize::MAX`
+    // bytes.
     let max = limits.pool.min(u64::from(u32::MAX) - 1).min(isize::MAX as u64 - 1) as usize;
     let window = window_limit(limits.window_log)?;
     let (out, len) = frame::decompress(compressed, Format::Standard, max, window).map_err(|error| {
@@ -220,7 +223,7 @@ mod tests {
         let parse = |path| StringPool::parse(&compressed, 3, &Limits { path, ..Limits::default() });
         assert_eq!(parse(99).unwrap_err().kind, Kind::Limit);
         assert_eq!(parse(100).unwrap().get(1), Some(&*long));
-        // The default limit, by less than 2000 compressed bytes.
+        // Fewer than 2000 compressed bytes exceed the default limit.
         let enormous = StringPool::encode([&*"n".repeat((16 << 20) + 1)]).unwrap();
         assert!(enormous.len() < 2000);
         let error = StringPool::parse(&enormous, 1, &Limits::default()).unwrap_err();

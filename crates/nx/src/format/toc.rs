@@ -1,8 +1,9 @@
-//! The table of contents: an entry per file, a word per block.
+//! The table of contents: an entry for each file, and a 32-bit word for each block.
 //!
-//! An entry is a hash (u64), a size (u32 in the short form, u64 in the long one), and a u64 with, from the
-//! top bit down, the offset in the block (26 bits), the path index (20) and the first block (18). A block
-//! is a u32 with its compressed size (29 bits) and its codec (3), the top bit of which says that it is filtered.
+//! An entry is a hash (u64), a size (u32 in the short form, u64 in the long form), and a u64 with,
+//! from the top bit down, the offset in the block (26 bits), the path index (20) and the first
+//! block (18). A block is a u32 with its compressed size (29 bits) and its codec (3). The top bit
+//! of the codec marks a filtered block.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -19,7 +20,7 @@ pub const MAX_COMPRESSED: u32 = (1 << 29) - 1;
 pub enum Codec {
     /// Stored uncompressed.
     Copy,
-    /// One zstd frame; of a filtered block one or more.
+    /// One zstd frame; in a filtered block, one or more.
     Zstd,
     /// One raw LZ4 block.
     Lz4,
@@ -46,11 +47,11 @@ pub struct Entry {
     pub hash: u64,
     /// The size of the content in bytes.
     pub size: u64,
-    /// The index of its path in the pool.
+    /// The index of the file's path in the pool.
     pub path: u32,
-    /// The block with its first byte. Unused if the file is empty.
+    /// The block with the file's first byte. Unused if the file is empty.
     pub first_block: u32,
-    /// Its offset in that decompressed block; 0 for a file of several blocks.
+    /// The offset of the file in that decompressed block, in bytes; 0 for a file of several blocks.
     pub block_offset: u32,
 }
 
@@ -61,13 +62,13 @@ pub struct Block {
     pub compressed: u32,
     /// The codec.
     pub codec: Codec,
-    /// Whether regions of the content were filtered before it was compressed, with [`Codec::Zstd`] or [`Codec::Lz4`]:
-    /// the compressed bytes begin with the table of [regions](crate::Region) then. Only in archives with
-    /// [`Header::filtered`].
+    /// Whether regions of the content were filtered before it was compressed by [`Codec::Zstd`] or
+    /// [`Codec::Lz4`]. If so, the compressed bytes begin with the table of
+    /// [regions](crate::Region). Only in archives with [`Header::filtered`].
     pub filtered: bool,
 }
 
-/// The bit of the codec number of a filtered block.
+/// The bit that a filtered block has in its codec number.
 const FILTERED: u32 = 4;
 
 /// The entries and blocks of an archive.
@@ -116,7 +117,8 @@ impl Entry {
 }
 
 impl Block {
-    /// `None` for an unknown codec, among which are filtered ones unless the header allows them.
+    /// Parses the word of a block. `None` for an unknown codec. Unless the header allows filtered
+    /// blocks, their codecs are unknown.
     fn parse(word: u32, may_be_filtered: bool) -> Option<Block> {
         let filtered = word & FILTERED != 0;
         let codec = *Codec::ALL.get((word & 3) as usize)?;
@@ -124,7 +126,7 @@ impl Block {
         is_known.then_some(Block { compressed: word >> 3, codec, filtered })
     }
 
-    /// Whether it can be decoded in steps that begin where the last one ended.
+    /// Whether the block can be decoded in steps, each of which continues after the one before.
     pub(crate) fn is_resumable(self) -> bool {
         self.codec == Codec::Zstd && !self.filtered
     }
@@ -136,7 +138,7 @@ impl Block {
 }
 
 impl Toc {
-    /// The shortest form that holds these entries.
+    /// Returns the shortest form that holds these entries.
     pub fn form(&self) -> TocForm {
         match self.entries.iter().all(|entry| u32::try_from(entry.size).is_ok()) {
             true => TocForm::Short,
@@ -144,8 +146,8 @@ impl Toc {
         }
     }
 
-    /// Parses the tables that `header` describes. `bytes` is the start of the archive, at least up to the
-    /// pool.
+    /// Parses the tables that `header` describes. `bytes` is the start of the archive, at least up
+    /// to the pool.
     ///
     /// # Errors
     ///
@@ -153,7 +155,7 @@ impl Toc {
     /// beyond the pool, [`Kind::Unsupported`] for an unknown codec. Offsets are in the archive.
     /// [`crate::Layout::new`] checks the entries against the blocks.
     pub fn parse(header: &Header, bytes: &[u8]) -> Result<Toc> {
-        // Both are below 2^25.
+        // Both offsets are below 2^26.
         let (blocks_offset, pool_offset) = (header.blocks_offset() as usize, header.pool_offset() as usize);
         if bytes.len() < pool_offset {
             let what = "the archive ends within its table of contents";
@@ -177,8 +179,8 @@ impl Toc {
         Ok(Toc { entries, blocks: blocks.collect::<Result<_>>()? })
     }
 
-    /// Appends the tables to `out`. Values beyond their limits are truncated, as are sizes in the short
-    /// form: choose the form by [`Toc::form`].
+    /// Appends the tables to `out`. Values beyond their limits are truncated, also sizes that do
+    /// not fit the short form: choose the form by [`Toc::form`].
     pub fn write(&self, form: TocForm, out: &mut Vec<u8>) {
         self.entries.iter().for_each(|entry| entry.write(form, out));
         self.blocks.iter().for_each(|block| out.extend_from_slice(&block.word().to_le_bytes()));

@@ -1,4 +1,5 @@
-//! The folders of a set of paths: each is created and opened once, within a limit of open descriptors.
+//! The folders of a set of paths. Each is created and opened once, within a limit of open
+//! descriptors.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,19 +11,19 @@ use linerate_io::Folder;
 
 /// Number of folders that fits the default limit of open descriptors.
 const FEW: usize = 32;
-/// Descriptors for other open files, rounded up.
+/// Number of descriptors reserved for other open files, rounded up.
 const OTHERS: usize = 256;
 
-/// What to do if the file exists.
+/// What extraction does if a file already exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Existing {
-    /// Keep it, and report an error for the archive's file.
+    /// Keeps the existing file, and reports an error for the archive's file.
     #[default]
     Fail,
-    /// Keep it, and skip the archive's file.
+    /// Keeps the existing file, and skips the archive's file.
     Skip,
-    /// Replace it atomically, once the new content is written and verified. A symbolic link is replaced
-    /// itself, not its target.
+    /// Replaces the existing file atomically, once the new content is written and verified. If it
+    /// is a symbolic link, replaces the link, not its target.
     Replace,
 }
 
@@ -37,7 +38,7 @@ pub(crate) struct Tree {
 struct Node {
     parent: u32,
     name: String,
-    /// Whether it is known to exist.
+    /// Whether the folder is known to exist.
     exists: AtomicBool,
 }
 
@@ -49,7 +50,7 @@ pub(crate) struct Location {
 }
 
 impl Tree {
-    /// Builds the tree below `root` from checked paths, and the location of each.
+    /// Builds the tree below `root` from checked paths. Also returns the location of each path.
     pub(crate) fn new<'p>(root: Folder, paths: impl Iterator<Item = &'p str>) -> (Tree, Vec<Location>) {
         let mut folders = vec![Node::new(0, "")];
         let mut known: HashMap<&str, u32> = HashMap::from([("", 0)]);
@@ -59,7 +60,7 @@ impl Tree {
         });
         let locations = locations.collect();
         let kept = Folder::max_open_folders();
-        // A few folders fit the default limit, without a system call.
+        // A few folders fit the default limit, so the system call is not needed.
         if folders.len() > FEW {
             root.reserve_descriptors(folders.len().min(kept) + OTHERS);
         }
@@ -70,13 +71,15 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// Those of creating and opening it, such as a file or a link of its name.
+    /// If the folder cannot be created or opened, for instance because a file or a link has its
+    /// name.
     pub(crate) fn folder(&self, number: u32) -> io::Result<Folder> {
-        // Up to the nearest open ancestor, and down again.
+        // Goes up to the nearest open ancestor, and down again.
         let (mut folder, mut chain) = self.nearest(number);
         while let Some(next) = chain.pop() {
             let node = &self.folders[next as usize];
-            // Without the lock, so that others need not wait for the system: two threads may create one.
+            // Works without the lock, so that other threads need not wait for the system. Two
+            // threads may create the same folder.
             folder = match node.exists.load(Ordering::Relaxed) {
                 true => folder.subfolder(&node.name)?,
                 false => folder.create_subfolder(&node.name)?,
@@ -87,7 +90,8 @@ impl Tree {
         Ok(folder)
     }
 
-    /// The nearest open folder at or above `number`, and the folders from there down, last first.
+    /// Returns the nearest open folder at or above `number`, and the folders below it down to
+    /// `number`, the deepest first.
     fn nearest(&self, number: u32) -> (Folder, Vec<u32>) {
         let (mut open, mut chain, mut at) = (self.open(), Vec::new(), number);
         while at != 0 {
@@ -111,8 +115,8 @@ impl Node {
     }
 }
 
-/// A cache of open folders in two generations: those used since the last rotation, and those of the
-/// generation before. An approximation of LRU.
+/// A cache of open folders that approximates LRU by two generations: folders used since the last
+/// rotation, and folders used in the generation before.
 struct OpenFolders {
     young: HashMap<u32, Folder>,
     old: HashMap<u32, Folder>,
@@ -143,7 +147,7 @@ impl OpenFolders {
 }
 
 fn add<'p>(path: &'p str, folders: &mut Vec<Node>, known: &mut HashMap<&'p str, u32>) -> u32 {
-    // Up to a known ancestor, then down. Not recursive, since paths may be long.
+    // Goes up to a known ancestor, then down. Not recursive, since paths may be long.
     let mut missing = Vec::new();
     let mut rest = path;
     let mut at = loop {
@@ -156,7 +160,7 @@ fn add<'p>(path: &'p str, folders: &mut Vec<Node>, known: &mut HashMap<&'p str, 
     while let Some(path) = missing.pop() {
         let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
         folders.push(Node::new(at, name));
-        // The paths have at most 2^32 bytes, so there are fewer folders.
+        // All paths together have at most 2^32 bytes, so there are fewer folders than that.
         at = (folders.len() - 1) as u32;
         known.insert(path, at);
     }
