@@ -155,7 +155,7 @@ impl Toc {
     /// beyond the pool, [`Kind::Unsupported`] for an unknown codec. Offsets are in the archive.
     /// [`crate::Layout::new`] checks the entries against the blocks.
     pub fn parse(header: &Header, bytes: &[u8]) -> Result<Toc> {
-        // Both offsets are below 2^26.
+        // Both offsets are below 2^25.
         let (blocks_offset, pool_offset) = (header.blocks_offset() as usize, header.pool_offset() as usize);
         if bytes.len() < pool_offset {
             let what = "the archive ends within its table of contents";

@@ -1,4 +1,4 @@
-//! [`AsyncFile`]: a file whose decoding an executor does while the task waits.
+//! [`AsyncFile`]: an asynchronous reader. An executor decodes while the task waits.
 
 use std::future::Future;
 use std::io::{self, BufRead, Seek, SeekFrom};
@@ -16,17 +16,20 @@ use super::open_file::OpenFile;
 use super::pending::Pending;
 use crate::error::PathError;
 
-/// A file of a [`SharedArchive`] as an asynchronous reader: `AsyncRead`, `AsyncBufRead` and `AsyncSeek` of tokio with the
-/// feature `tokio`, those of `futures-io` with the feature of that name. The crate starts no runtime and depends on none.
+/// A file of a [`SharedArchive`] as an asynchronous reader. It implements `AsyncRead`,
+/// `AsyncBufRead` and `AsyncSeek`: those of tokio with the feature `tokio`, those of `futures-io`
+/// with the feature `futures-io`. The crate starts no runtime and depends on none.
 ///
-/// Decoding is work for a CPU, and reading the source blocks. Both run as one job per block on the executor of the archive, and
-/// the task is woken when the block is there: under tokio, give
-/// `Executor::new(n, move |job| drop(handle.spawn_blocking(job)))`, or threads of ours. With [`Executor::inline`], the default,
-/// they run in the task's own thread while it polls. A block that is cached is never sent to the executor: its hash, where it
-/// is checked, is computed while polling.
+/// Decoding needs CPU time, and reading the source blocks the thread. Both run as one job per block
+/// on the executor of the archive, and the task is woken when the block is decoded. Under tokio,
+/// use `Executor::new(n, move |job| drop(handle.spawn_blocking(job)))` or [`Executor::threads`].
+/// With [`Executor::inline`], the default, jobs run in the task's own thread while it polls. A
+/// cached block is never sent to the executor; if hashes are checked, its hash is computed while
+/// polling.
 ///
-/// Dropping a future of a read loses no bytes: the position moves when bytes are handed over. Errors and hashes as
-/// [`OpenFile`]. A job that the executor drops is [`io::ErrorKind::Other`] for all later reads.
+/// Dropping the future of a read loses no bytes: the position moves only when bytes are handed
+/// over. Errors and hash checks are as in [`OpenFile`]. If the executor drops a job, all later
+/// reads fail with [`io::ErrorKind::Other`].
 pub struct AsyncFile<S: ReadAt + 'static> {
     executor: Executor,
     state: LoadState<S>,
@@ -38,11 +41,11 @@ pub struct AsyncFile<S: ReadAt + 'static> {
 enum LoadState<S: ReadAt + 'static> {
     Idle(Box<OpenFile<S>>),
     Loading(Pending<Option<Load<S>>>),
-    /// The executor dropped the file with a job.
+    /// The executor dropped a job, and the file with it.
     Lost,
 }
 
-/// A file that comes back from a job.
+/// The result of a job: the file, and whether it was loaded.
 type Load<S> = (Box<OpenFile<S>>, Result<()>);
 
 impl<S: ReadAt + 'static> SharedArchive<S> {
@@ -57,7 +60,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
 }
 
 impl<S: ReadAt + 'static> OpenFile<S> {
-    /// The file as an asynchronous reader, at the same position.
+    /// Converts the file to an asynchronous reader at the same position.
     fn into_async(self) -> AsyncFile<S> {
         AsyncFile {
             executor: self.executor().clone(),
@@ -69,7 +72,7 @@ impl<S: ReadAt + 'static> OpenFile<S> {
 }
 
 impl<S: ReadAt + 'static> AsyncFile<S> {
-    /// Waits for the job under way, if there is one.
+    /// Waits for the running job, if there is one.
     fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<io::Result<&mut OpenFile<S>>> {
         if let LoadState::Loading(pending) = &mut self.state {
             match ready!(Pin::new(pending).poll(context)) {
@@ -86,7 +89,7 @@ impl<S: ReadAt + 'static> AsyncFile<S> {
         })
     }
 
-    /// The bytes at the position; none at the end of the file.
+    /// Returns the bytes at the position; none at the end of the file.
     pub(super) fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         while !ready!(self.poll_idle(context))?.is_ready() {
             self.start_loading();
@@ -128,7 +131,7 @@ impl<S: ReadAt + 'static> AsyncFile<S> {
         self.requested = Some(to);
     }
 
-    /// Completes the seek that was requested; without one, waits for the position.
+    /// Completes the requested seek. If none was requested, waits for the position.
     #[cfg(feature = "tokio")]
     pub(super) fn poll_requested_seek(&mut self, context: &mut Context<'_>) -> Poll<io::Result<u64>> {
         let to = self.requested.unwrap_or(SeekFrom::Current(0));

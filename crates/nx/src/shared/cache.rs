@@ -1,7 +1,7 @@
-//! A cache of decoded blocks for many threads, files and archives, within one budget of bytes.
+//! A cache of decoded blocks for many threads, files and archives, with one budget in bytes.
 //!
-//! A block is decoded once, however many threads want it: the first one decodes, the others wait for it. Memory of evicted
-//! blocks is used again for the next ones.
+//! A block is decoded once, however many threads want it: the first thread decodes, the others
+//! wait. The memory of evicted blocks is reused for later blocks.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,42 +12,44 @@ use linerate_core::{Error, Kind, Result, lock};
 use crate::block::lru::{Class, Lru};
 use crate::block::memory::grow;
 
-/// What an entry takes beside its bytes, at least. It bounds the number of tiny blocks.
+/// Bytes that an entry takes besides its content, at least. Counting them bounds the number of tiny
+/// blocks.
 const ENTRY: u64 = 256;
 
-/// What a block of `len` bytes counts in the budget.
+/// Returns the bytes that a block of `len` bytes counts in the budget.
 pub(super) fn charge(len: u64) -> u64 {
     len.saturating_add(ENTRY)
 }
 
-/// A cache of decoded blocks with a byte budget, shared by clones: for any number of
-/// [archives](super::SharedArchive), files and threads.
+/// A cache of decoded blocks with a byte budget, for any number of
+/// [archives](super::SharedArchive), files and threads. Clones share it.
 ///
 /// | evicted | block |
 /// |---|---|
 /// | first | read to its end as a chunk of a larger file |
 /// | then | read, the least recently used first |
-/// | last | [prefetched](super::SharedArchive::prefetch) and not read yet; reading makes it one of those above |
+/// | last | [prefetched](super::SharedArchive::prefetch) and not read yet; reading moves it to the rows above |
 /// | never | pinned: in use by an [`OpenFile`](super::OpenFile), a read, or [`Pinned`](super::Pinned) |
 ///
-/// The budget counts all blocks, those being decoded too. It is exceeded only by blocks that are pinned or being decoded: at
-/// most one per open file and one per thread, and what [`Pinned`](super::Pinned) holds.
+/// The budget counts all blocks, including those being decoded. Only blocks that are pinned or
+/// being decoded can exceed it: at most one per open file, one per thread, and the blocks that
+/// [`Pinned`](super::Pinned) holds.
 #[derive(Clone)]
 pub struct SharedCache {
     inner: Arc<Inner>,
 }
 
-/// What a [`SharedCache`] has done and holds.
+/// Counters of a [`SharedCache`], and its current content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheCounters {
     /// Reads of blocks that were cached.
     pub hits: u64,
-    /// Reads of blocks that were not: each decoded one.
+    /// Reads of blocks that were not cached. Each of them decoded a block.
     pub misses: u64,
-    /// Reads of blocks that another thread was decoding already.
+    /// Reads of blocks that another thread was already decoding.
     pub waits: u64,
-    /// Blocks decoded ahead by prefetching; not counted as misses.
+    /// Blocks decoded by prefetching. They are not counted as misses.
     pub prefetches: u64,
     /// Bytes decoded into the cache.
     pub decoded_bytes: u64,
@@ -55,16 +57,16 @@ pub struct CacheCounters {
     pub evictions: u64,
     /// Blocks held now.
     pub blocks: u64,
-    /// Bytes held now, those being decoded included.
+    /// Bytes held now, including blocks being decoded.
     pub bytes: u64,
     /// The most bytes held at any time.
     pub peak_bytes: u64,
 }
 
-/// The archive, by a number of the cache, and the block.
+/// The number of the archive in the cache, and the block.
 pub(crate) type Key = (u64, usize);
 
-/// A decoded block. Whoever holds a clone of its `Arc` pins it.
+/// A decoded block. Every clone of its `Arc` pins it.
 pub(crate) struct Content {
     bytes: Vec<u8>,
 }
@@ -75,7 +77,7 @@ impl Content {
     }
 }
 
-/// Why a block is asked for.
+/// The purpose for which a block is requested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Read,
@@ -98,7 +100,7 @@ struct CacheState {
     counters: CacheCounters,
 }
 
-/// A block that one thread decodes and others may wait for.
+/// A block that one thread is decoding. Other threads may wait for it.
 #[derive(Default)]
 struct Flight {
     result: Mutex<Option<Result<Arc<Content>>>>,
@@ -119,7 +121,7 @@ impl Flight {
     }
 }
 
-/// Ends a flight whose thread panics, so that no other waits for it.
+/// Ends a flight if its thread panics, so that no other thread waits for it.
 struct Decoding<'c> {
     cache: &'c SharedCache,
     key: Key,
@@ -160,7 +162,7 @@ impl Drop for Decoding<'_> {
 }
 
 impl SharedCache {
-    /// A cache of `budget` bytes. With 0, a block is kept only while it is in use.
+    /// Creates a cache with a budget in bytes. With 0, a block is kept only while it is in use.
     pub fn new(budget: u64) -> SharedCache {
         let state = CacheState {
             blocks: Lru::new(),
@@ -188,7 +190,7 @@ impl SharedCache {
         self.evict(&mut self.state(), 0);
     }
 
-    /// What the cache has done and holds.
+    /// Returns the counters.
     pub fn counters(&self) -> CacheCounters {
         let state = self.state();
         CacheCounters { blocks: state.blocks.len() as u64, bytes: state.bytes(), ..state.counters }
@@ -200,12 +202,12 @@ impl SharedCache {
         while state.evict_first().is_some() {}
     }
 
-    /// A number for the blocks of one more archive.
+    /// Returns a new number, for the blocks of another archive.
     pub(super) fn add_archive(&self) -> u64 {
         self.inner.next_archive.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Evicts the blocks of an archive, which nobody reads any more.
+    /// Evicts the blocks of an archive that is no longer read.
     pub(super) fn remove_archive(&self, archive: u64) {
         let mut state = self.state();
         while let Some(key) = state.blocks.first(|key, _| key.0 == archive) {
@@ -213,7 +215,7 @@ impl SharedCache {
         }
     }
 
-    /// A block, if it is cached; counted as a hit.
+    /// Returns a block if it is cached, and counts a hit.
     pub(super) fn get(&self, key: Key) -> Option<Arc<Content>> {
         self.state().hit(key)
     }
@@ -224,13 +226,14 @@ impl SharedCache {
         state.blocks.peek(&key).is_some() || state.decoding.contains_key(&key)
     }
 
-    /// A block of `len` bytes: cached, or decoded by `decode` in this thread or in another that began before. `at` is the
-    /// offset of an error when memory runs out.
+    /// Returns a block of `len` bytes from the cache, or decodes it with `decode`. If another
+    /// thread is already decoding it, waits for that thread. If memory runs out, `at` is the offset
+    /// of the error.
     ///
     /// # Errors
     ///
-    /// Those of `decode`, for every thread that waits for it; the next one to ask decodes again. [`Kind::Limit`] for a
-    /// prefetch that would evict prefetched blocks.
+    /// Errors of `decode`, which all waiting threads get; the next request decodes again.
+    /// [`Kind::Limit`] for a prefetch that would evict prefetched blocks.
     pub(super) fn get_or_decode(
         &self,
         key: Key,
@@ -272,7 +275,7 @@ impl SharedCache {
         state.decoding.insert(key, Arc::clone(&flight));
         drop(state);
         let mut decoding = Decoding { cache: self, key, reserved, flight, purpose, landed: false };
-        // A much larger buffer would use up the budget of other blocks.
+        // A much larger buffer would take memory that other blocks could use.
         let buffer = buffer.filter(|buffer| (len..=len + len / 8 + 4096).contains(&buffer.capacity()));
         let decoded = decode_into(buffer.unwrap_or_default(), len, at, decode);
         decoding.land(decoded)
@@ -284,20 +287,20 @@ impl SharedCache {
         self.state().blocks.peek(&key).is_some()
     }
 
-    /// Marks a block as read to its end: it is evicted before others.
+    /// Marks a block as read to its end, so that it is evicted before others.
     pub(super) fn finish(&self, key: Key) {
         self.state().blocks.touch(&key, Class::Finished);
     }
 
-    /// Evicts what the budget does not hold, after a block was released.
+    /// Evicts blocks beyond the budget, after a block was released.
     pub(super) fn release(&self) {
         if self.inner.is_over.load(Ordering::Relaxed) {
             self.evict(&mut self.state(), 0);
         }
     }
 
-    /// Evicts blocks until `needed` more bytes fit the budget, as far as blocks are not pinned. Returns the buffer of the
-    /// last one.
+    /// Evicts blocks that are not pinned until `needed` more bytes fit the budget. Returns the
+    /// buffer of the last evicted block.
     fn evict(&self, state: &mut CacheState, needed: u64) -> Option<Vec<u8>> {
         let budget = self.budget();
         let mut free = None;
@@ -330,7 +333,8 @@ impl CacheState {
         Some(content)
     }
 
-    /// Evicts the first block that is not pinned. Clones are made under the lock only, so that none is made meanwhile.
+    /// Evicts the first block that is not pinned. Clones are made only under the lock, so none is
+    /// made in the meantime.
     fn evict_first(&mut self) -> Option<Arc<Content>> {
         let first = self.blocks.first(|_, content| Arc::strong_count(content) == 1)?;
         self.counters.evictions += 1;
@@ -357,10 +361,10 @@ mod tests {
     use super::*;
 
     const BLOCK: usize = 100_000;
-    /// What a block of that size takes.
+    /// Bytes that a block of that size counts in the budget.
     const EACH: u64 = BLOCK as u64 + ENTRY;
 
-    /// Reads a block whose bytes are its number.
+    /// Reads a block whose bytes are all its number.
     fn read(cache: &SharedCache, block: usize, purpose: Purpose) -> Arc<Content> {
         let fill = |out: &mut [u8]| {
             out.fill(block as u8);

@@ -1,4 +1,4 @@
-//! Where decoding runs: in the call itself, on threads of our own, or on those of the caller.
+//! Runs decoding in the call itself, on threads of this crate, or on threads of the caller.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,11 +10,11 @@ use linerate_core::lock;
 
 use super::pending::Pending;
 
-/// A piece of work. It blocks its thread until it is done: it decodes, reads the source, and may wait for blocks that other
-/// threads decode.
+/// A piece of work. It decodes, reads the source, and may wait for blocks that other threads
+/// decode. It blocks its thread until it is done.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// Runs jobs. Clones share it.
+/// Runs jobs. Clones share the same threads.
 ///
 /// ```
 /// use linerate_nx::shared::Executor;
@@ -30,13 +30,14 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// Runs each job at once, in the thread that asks for it. Starts no thread.
+    /// Runs each job at once in the calling thread. Starts no thread.
     pub fn inline() -> Executor {
         Executor::new(1, |job| job())
     }
 
-    /// Runs jobs on `count` threads, at least one, which end with the last clone of the executor. A job that panics does not
-    /// end its thread. Jobs wait while all threads are busy; where the system starts no thread, they run in the call.
+    /// Runs jobs on `count` threads, at least one. The threads end with the last clone of the
+    /// executor. A job that panics does not end its thread. Jobs wait while all threads are busy.
+    /// If the system cannot start a thread, jobs run in the call.
     pub fn threads(count: usize) -> Executor {
         let (sender, receiver) = channel::<Job>();
         let receiver = Arc::new(Mutex::new(receiver));
@@ -51,8 +52,9 @@ impl Executor {
         }
     }
 
-    /// Hands jobs to the caller's `spawn`, which may queue them. At most `parallelism` jobs, at least one, are handed over at
-    /// once for one call of this library. A job that `spawn` drops counts as cancelled.
+    /// Hands jobs to the caller's `spawn`, which may queue them. One call of this library hands
+    /// over at most `parallelism` jobs at once, at least one. A job that `spawn` drops counts as
+    /// cancelled.
     pub fn new(parallelism: usize, spawn: impl Fn(Job) + Send + Sync + 'static) -> Executor {
         Executor { parallelism: parallelism.max(1), spawn: Arc::new(spawn) }
     }
@@ -62,8 +64,8 @@ impl Executor {
         self.parallelism
     }
 
-    /// Calls `work` in `count` jobs, at most as many as may run at once, with a flag that cancels it. When the last has ended
-    /// or was dropped, `finish` makes the result.
+    /// Calls `work` in `count` jobs, or fewer if fewer may run at once. `work` gets a flag that
+    /// cancels it. When the last job has ended or was dropped, `finish` makes the result.
     pub(super) fn run<T: Send + 'static>(
         &self,
         count: usize,
@@ -88,7 +90,8 @@ impl Executor {
 
 fn send_to(sender: Sender<Job>) -> impl Fn(Job) + Send + Sync {
     move |job| {
-        // The threads live as long as the sender. A job that comes back is run here.
+        // The threads live as long as the sender. If there are none, the job comes back and runs
+        // here.
         if let Err(unsent) = sender.send(job) {
             (unsent.0)();
         }
@@ -99,21 +102,21 @@ fn run_jobs(receiver: &Mutex<Receiver<Job>>) {
     loop {
         let job = lock(receiver).recv();
         let Ok(job) = job else { return };
-        // The panic was printed, and whoever waits for the job is told by its destructor.
+        // The panic was printed. The destructor of the job wakes whoever waits for it.
         let _ = catch_unwind(AssertUnwindSafe(job));
     }
 }
 
-/// What the workers of one call share.
+/// State that the workers of one call share.
 struct Run<T, W, F: FnOnce() -> T> {
     work: W,
     finish: Mutex<Option<F>>,
-    /// Workers that have not ended.
+    /// Number of workers that have not ended.
     left: AtomicUsize,
     pending: Pending<T>,
 }
 
-/// A job of a run. Its end counts however it comes: by returning, by a panic, or dropped without having run.
+/// A job of a run. It counts as ended whether it returns, panics, or is dropped without running.
 struct Worker<T, W, F: FnOnce() -> T>(Arc<Run<T, W, F>>);
 
 impl<T, W: Fn(&AtomicBool), F: FnOnce() -> T> Worker<T, W, F> {
@@ -127,7 +130,7 @@ impl<T, W, F: FnOnce() -> T> Drop for Worker<T, W, F> {
         if thread::panicking() {
             self.0.pending.cancel();
         }
-        // Acquires what the other workers have done.
+        // `AcqRel` makes the results of the other workers visible here.
         if self.0.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             let finish = lock(&self.0.finish).take();
             if let Some(finish) = finish {
@@ -141,7 +144,7 @@ impl<T, W, F: FnOnce() -> T> Drop for Worker<T, W, F> {
 mod tests {
     use super::*;
 
-    /// The sum of 1 to 100, by up to three workers.
+    /// Computes the sum of 1 to 100 with up to three workers.
     fn sum(executor: &Executor) -> Pending<usize> {
         let (next, total) = (Arc::new(AtomicUsize::new(1)), Arc::new(AtomicUsize::new(0)));
         let result = Arc::clone(&total);
@@ -168,7 +171,7 @@ mod tests {
     fn dropped_jobs_end_the_wait() {
         let executor = Executor::new(3, drop);
         assert_eq!(sum(&executor).wait(), 0);
-        // One of three is run.
+        // Runs one of three jobs and drops the others.
         let count = AtomicUsize::new(0);
         let executor = Executor::new(3, move |job| {
             if count.fetch_add(1, Ordering::Relaxed) == 1 {

@@ -1,5 +1,5 @@
-//! Archives shared by threads, as a game reads them: owned files that stream, one cache of decoded blocks, prefetching, and
-//! many files at once.
+//! Shares archives between threads, as games and servers read them. Gives streaming file handles
+//! without lifetimes, one cache of decoded blocks, prefetching, and reading of many files at once.
 //!
 //! ```
 //! # #[cfg(feature = "pack")]
@@ -34,11 +34,11 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `open_file` | a file as `Read`, `Seek` and `BufRead` |
+//! | `open_file` | an open file with `Read`, `Seek` and `BufRead` |
 //! | `cache` | the cache of decoded blocks |
 //! | `batch` | many files in parallel: loaded, prefetched, pinned |
-//! | `executor`, `pending` | the threads that work; results to come |
-//! | `asynchronous` | files of tokio and of `futures-io`, by features of these names |
+//! | `executor`, `pending` | the threads that do the work; results that come later |
+//! | `asynchronous` | files for tokio and `futures-io`, with the features of these names |
 
 #[cfg(any(feature = "tokio", feature = "futures-io"))]
 mod asynchronous;
@@ -86,36 +86,38 @@ impl Default for SharedOptions {
 }
 
 impl SharedOptions {
-    /// A cache of its own of [`SharedArchive::CACHE`] bytes, work in the calling thread, hashes checked.
+    /// Returns the default options: a new cache of [`SharedArchive::CACHE`] bytes, work in the
+    /// calling thread, and hashes checked.
     pub fn new() -> SharedOptions {
         SharedOptions::default()
     }
 
-    /// Sets the cache, which other archives may use too.
+    /// Sets the cache. Several archives may share it.
     pub fn cache(mut self, cache: &SharedCache) -> Self {
         self.cache = Some(cache.clone());
         self
     }
 
-    /// Sets who does the work of [`Batch`] and `AsyncFile`. Default: [`Executor::inline`].
+    /// Sets the executor that does the work of [`Batch`] and `AsyncFile`. Default:
+    /// [`Executor::inline`].
     pub fn executor(mut self, executor: Executor) -> Self {
         self.executor = executor;
         self
     }
 
-    /// Sets whether contents are checked against their hashes: of whole files, and of those read from start to end.
-    /// Default: true.
+    /// Sets whether contents are checked against their hashes. The check covers whole files, and
+    /// open files that are read from start to end. Default: true.
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
         self
     }
 }
 
-/// An archive whose files are read by many threads through one cache of decoded blocks. Clones are handles of the same; open
-/// files keep it alive.
+/// An archive whose files many threads read through one cache of decoded blocks. Clones are handles
+/// of the same archive. Open files keep it alive.
 ///
-/// Memory: what [`SharedCache`] says, and for each thread that decodes at once the state of the decoder (some 300 KiB) and one
-/// compressed block. Up to 16 of those are kept.
+/// Memory holds the [`SharedCache`] and, for each thread that is decoding, the decoder's state
+/// (about 300 KiB) and one compressed block. Up to 16 idle decoders are kept for later reads.
 pub struct SharedArchive<S> {
     inner: Arc<Inner<S>>,
 }
@@ -129,7 +131,7 @@ impl<S> Clone for SharedArchive<S> {
 struct Inner<S> {
     archive: Arc<Archive<S>>,
     cache: SharedCache,
-    /// The archive's number in the cache.
+    /// The number of the archive in the cache.
     number: u64,
     executor: Executor,
     verify: bool,
@@ -146,7 +148,7 @@ impl<S> SharedArchive<S> {
     /// Default budget of the cache in bytes: 64 MiB.
     pub const CACHE: u64 = 64 << 20;
 
-    /// Decoders kept for the next reads.
+    /// Maximum number of decoders that are kept for later reads.
     const IDLE_DECODERS: usize = 16;
 }
 
@@ -164,7 +166,8 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] if zstd does not support [`Limits::window_log`](crate::Limits::window_log).
+    /// [`Kind::BadArgument`] if zstd does not support
+    /// [`Limits::window_log`](crate::Limits::window_log).
     pub fn with_options(
         archive: impl Into<Arc<Archive<S>>>,
         options: SharedOptions,
@@ -188,12 +191,13 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
         &self.inner.cache
     }
 
-    /// Opens a file of exactly this path. Nothing is read or decoded yet.
+    /// Opens the file of exactly this path. Nothing is read or decoded yet.
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] in the [`PathError`] if the archive has no such file, [`Kind::Limit`] if it is larger than the
-    /// limit, [`Kind::Corrupt`] if it is empty and its hash is not that of an empty file.
+    /// The [`PathError`] has [`Kind::BadArgument`] if the archive has no such file, [`Kind::Limit`]
+    /// if the file is larger than the limit, [`Kind::Corrupt`] if it is empty but its hash is not
+    /// that of an empty file.
     pub fn open(&self, path: &str) -> core::result::Result<OpenFile<S>, PathError> {
         let file = self.find(path)?;
         self.open_file(file).map_err(|error| PathError::new(path, error))
@@ -207,13 +211,13 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Panics
     ///
-    /// If the archive has no file of that index: `file` must be of this archive.
+    /// If the archive has no file of that index: `file` must come from this archive.
     pub fn open_file(&self, file: File<'_>) -> Result<OpenFile<S>> {
         OpenFile::new(Arc::clone(&self.inner), file)
     }
 
-    /// Reads a whole file. Blocks of files up to a chunk go through the cache; those of larger ones are decoded into the
-    /// result, unless they are cached.
+    /// Reads a whole file. Blocks of files up to a chunk go through the cache. Blocks of larger
+    /// files are decoded directly into the result, unless they are cached.
     ///
     /// # Errors
     ///
@@ -233,7 +237,8 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
         read_whole(&inner.archive, file, inner.verify, |piece, out| inner.fill(file, piece, out))
     }
 
-    /// Reads a whole file of this archive into the start of `out` and returns its length, as [`SharedArchive::read`].
+    /// Reads a whole file of this archive into the start of `out` and returns its length, as
+    /// [`SharedArchive::read`].
     ///
     /// # Errors
     ///
@@ -243,11 +248,12 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
         read_whole_into(&inner.archive, file, inner.verify, out, |piece, out| inner.fill(file, piece, out))
     }
 
-    /// Names files to be loaded, prefetched or pinned together.
+    /// Selects files to load, prefetch or pin together.
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] in the [`PathError`] of the first path that the archive does not have.
+    /// The [`PathError`] names the first path that the archive does not have, with
+    /// [`Kind::BadArgument`].
     pub fn batch<P: AsRef<str>>(
         &self,
         paths: impl IntoIterator<Item = P>,
@@ -256,7 +262,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
         Ok(Batch::new(self.clone(), indices.collect::<core::result::Result<_, _>>()?))
     }
 
-    /// Names files of this archive by index, as [`SharedArchive::batch`].
+    /// Selects files of this archive by index, as [`SharedArchive::batch`] does by path.
     ///
     /// # Errors
     ///
@@ -268,7 +274,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
         Ok(Batch::new(self.clone(), indices.into_iter().map(check).collect::<Result<_>>()?))
     }
 
-    /// Decodes the blocks of files ahead on the executor: [`Batch::prefetch`].
+    /// Decodes the blocks of files ahead of their use, on the executor. See [`Batch::prefetch`].
     ///
     /// # Errors
     ///
@@ -291,7 +297,7 @@ impl<S: ReadAt> Inner<S> {
         (self.number, block)
     }
 
-    /// Calls `work` with a reader in memory kept from earlier ones.
+    /// Calls `work` with a reader that reuses the memory of earlier readers.
     fn with_reader<T>(&self, work: impl FnOnce(&mut BlockReader<'_, S>) -> Result<T>) -> Result<T> {
         let memory = lock(&self.idle).pop();
         let mut reader = match memory {
@@ -306,7 +312,7 @@ impl<S: ReadAt> Inner<S> {
         result
     }
 
-    /// The content of a block that files refer to, cached or decoded.
+    /// Returns the content of a block that files refer to, from the cache or decoded.
     fn block(&self, block: usize, purpose: Purpose) -> Result<Arc<Content>> {
         let (layout, limits) = (self.archive.layout(), self.archive.limits());
         let (len, at) = (layout.content(block), layout.offset(block));
@@ -317,17 +323,18 @@ impl<S: ReadAt> Inner<S> {
         })
     }
 
-    /// Decodes the first bytes of a damaged block, up to `to`, past the cache.
+    /// Decodes the first bytes of a damaged block, up to `to`, without the cache.
     fn prefix(&self, block: usize, to: u64) -> Result<Vec<u8>> {
         let at = self.archive.layout().offset(block);
         let mut out = Vec::new();
-        // The whole block was decoded as far as this, so its length is within the limit.
+        // Decoding the whole block was tried before, so its length is within the limit.
         crate::block::memory::grow(&mut out, to as usize, at)?;
         self.with_reader(|reader| reader.decode_prefix(block, &mut out))?;
         Ok(out)
     }
 
-    /// Whether a block is read from the source into the caller's memory, which costs no more than a copy from the cache.
+    /// Whether a block is read from the source directly into the caller's memory, since that costs
+    /// no more than a copy from the cache.
     fn is_direct(&self, block: usize) -> bool {
         is_stored(&self.archive, block) && self.archive.source().coalesce_limit() == 0
     }
@@ -350,7 +357,7 @@ impl<S: ReadAt> Inner<S> {
                 out.copy_from_slice(&content.bytes()[piece.range()]);
                 Ok(())
             }
-            // Damage after the file does not matter, if the hash tells.
+            // Damage after the file does not matter if the hash is checked.
             Err(error) if error.kind == Kind::Corrupt && self.verify && self.archive.has_hashes() => {
                 let prefix = self.prefix(piece.block, piece.to).map_err(|_| error)?;
                 out.copy_from_slice(&prefix[piece.range()]);

@@ -1,4 +1,4 @@
-//! A file of a shared archive as a stream.
+//! A file of a shared archive, read as a stream.
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -14,47 +14,52 @@ use crate::format::hash::ContentHasher;
 use crate::read::archive::File;
 use crate::read::reader::{Piece, check_file_limit, pieces};
 
-/// How much of a stored block is read at once, and of a damaged one decoded at once: zstd's largest block.
+/// Bytes of a stored block to read at once, and of a damaged block to decode at once. Equals the
+/// size of zstd's largest block.
 const STEP: u64 = 128 << 10;
 
-/// A file of a [`SharedArchive`](super::SharedArchive), open at a position. It owns what it needs: it can be kept, sent to
-/// other threads, and passed to whatever reads.
+/// An open file of a [`SharedArchive`](super::SharedArchive), with a position. It has no lifetime:
+/// it can be stored, sent to other threads, and passed to anything that takes a reader.
 ///
-/// It reads through the cache, a block at a time, and pins the block at its position. Stored blocks are read past the cache.
-/// A file that is read from its start to its end, in order, is checked against its hash; its last block is an error if it
-/// does not match. Reading on after a [seek](Seek) is not checked, except for checksums of zstd frames.
+/// The file reads through the cache, a block at a time, and pins the block at its position. Stored
+/// blocks are read without the cache. A file that is read in order from start to end is checked
+/// against its hash; if it does not match, reading the last block is an error. After a [seek](Seek)
+/// only checksums of zstd frames are checked.
 ///
-/// Seeking is as in `std::fs::File`: a position beyond the end is allowed and reads nothing, one before the start is
-/// [`io::ErrorKind::InvalidInput`].
+/// Seeking works as in `std::fs::File`: a position beyond the end is allowed, and nothing can be
+/// read there. A position before the start is an error of kind [`io::ErrorKind::InvalidInput`].
 ///
 /// # Errors
 ///
-/// Of reading: a [`linerate_core::Error`] within the [`io::Error`], [`Kind::Corrupt`] as [`io::ErrorKind::InvalidData`]. The
-/// position stays, and what lies before the damage can be read.
+/// A failed read returns an [`io::Error`] that contains a [`linerate_core::Error`].
+/// [`Kind::Corrupt`] becomes [`io::ErrorKind::InvalidData`]. The position does not change, and
+/// bytes before the damage can be read.
 pub struct OpenFile<S> {
     shared: Arc<Inner<S>>,
     index: u32,
     size: u64,
     position: u64,
     window: Option<Window>,
-    /// The hash of the bytes up to that of the window's end, as long as they were read in order.
+    /// The hasher and the number of bytes hashed, from the start of the file. `None` once bytes
+    /// were not read in order.
     hasher: Option<(ContentHasher, u64)>,
-    /// The block that failed last: it is read only as far as it decodes.
+    /// The block that failed last, and its error. This block is read only as far as it can be
+    /// decoded.
     damaged: Option<(usize, Error)>,
 }
 
-/// The bytes of the file at its position.
+/// The bytes of the file around its position.
 struct Window {
-    /// Offset in the file.
+    /// Offset of the window in the file.
     start: u64,
     block: usize,
-    /// The end of the block's part of the file, or that of the prefix.
+    /// End in the block of the file's part of it, or of the decoded prefix.
     len: usize,
     bytes: Bytes,
 }
 
 enum Bytes {
-    /// A cached block, from an offset on.
+    /// A cached block, and the offset in it where the window starts.
     Cached(Arc<Content>, usize),
     Own(Vec<u8>),
 }
@@ -67,7 +72,7 @@ impl Window {
         }
     }
 
-    /// The bytes from a position of the file on, if they are here.
+    /// Returns the bytes of the window from a position in the file, if the window contains it.
     fn from(&self, position: u64) -> Option<&[u8]> {
         let skipped = usize::try_from(position.checked_sub(self.start)?).ok()?;
         self.bytes().get(skipped..).filter(|rest| !rest.is_empty())
@@ -102,12 +107,12 @@ impl<S: ReadAt + 'static> OpenFile<S> {
         self.position
     }
 
-    /// Reads from an offset on, and returns the number of bytes: less than `out` has only at the end of the file. The position
-    /// becomes the end of what was read.
+    /// Reads from an offset and returns the number of bytes. Fills `out` unless the file ends
+    /// before. The position moves to the end of the bytes read.
     ///
     /// # Errors
     ///
-    /// Those of reading; `out` is unspecified then.
+    /// If reading fails, see [`OpenFile`]. `out` is then unspecified.
     pub fn read_at(&mut self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
         self.position = offset;
         let mut filled = 0;
@@ -125,14 +130,14 @@ impl<S: ReadAt + 'static> OpenFile<S> {
         &self.shared.executor
     }
 
-    /// Whether [`BufRead::fill_buf`] will neither decode nor read.
+    /// Whether [`BufRead::fill_buf`] would return without decoding or reading.
     #[cfg(any(feature = "tokio", feature = "futures-io"))]
     pub(super) fn is_ready(&self) -> bool {
         let is_cached = |(piece, _): (Piece, u64)| self.shared.cache.holds(self.shared.key(piece.block));
         self.is_loaded() || self.block_at(self.position).is_some_and(is_cached)
     }
 
-    /// Whether the bytes at the position are here.
+    /// Whether the window contains the position.
     fn is_loaded(&self) -> bool {
         self.position >= self.size || self.at_position().is_some()
     }
@@ -145,7 +150,8 @@ impl<S: ReadAt + 'static> OpenFile<S> {
         self.shared.archive.get(self.index as usize).expect("checked when it was opened")
     }
 
-    /// The file's piece of the block at a position, and the offset of the piece in the file.
+    /// Returns the file's piece of the block at a position, and the offset of the piece in the
+    /// file.
     fn block_at(&self, position: u64) -> Option<(Piece, u64)> {
         let chunk = self.shared.archive.header().chunk.bytes();
         let start = position / chunk * chunk;
@@ -153,7 +159,8 @@ impl<S: ReadAt + 'static> OpenFile<S> {
         Some((pieces(&self.shared.archive, self.file(), start, end).next()?, start))
     }
 
-    /// Makes the bytes at the position available: some, unless it is beyond the end.
+    /// Loads at least one byte at the position into the window, unless the position is at or beyond
+    /// the end.
     pub(super) fn load(&mut self) -> Result<()> {
         if self.is_loaded() {
             return Ok(());
@@ -216,7 +223,7 @@ impl<S: ReadAt + 'static> OpenFile<S> {
         self.read_prefix(piece, start).map_err(|_| error)
     }
 
-    /// Decodes a damaged block some way past the position, or else just up to it.
+    /// Decodes a damaged block some way past the position or, if that fails, just up to it.
     fn read_prefix(&self, piece: &Piece, start: u64) -> Result<Window> {
         let position = piece.from + (self.position - start);
         let step = (position + 1).next_multiple_of(STEP).min(piece.to);
@@ -226,9 +233,9 @@ impl<S: ReadAt + 'static> OpenFile<S> {
         Ok(Window { start, block: piece.block, len: bytes.len(), bytes: Bytes::Own(bytes) })
     }
 
-    /// Hashes what follows what was hashed before, and compares at the end of the file.
+    /// Hashes the bytes that follow those hashed before. At the end of the file, compares the hash.
     fn check(&mut self, window: &Window) -> Result<()> {
-        // A window may begin before the end of the last one: that of a damaged block.
+        // The window of a damaged block may begin before the end of the last window.
         let Some((hasher, hashed)) = &self.hasher else { return Ok(()) };
         let Some(fresh) = window.from(*hashed) else { return Ok(()) };
         let (mut next, end) = (hasher.clone(), hashed + fresh.len() as u64);
@@ -262,7 +269,7 @@ impl<S: ReadAt + 'static> BufRead for OpenFile<S> {
     }
 
     fn consume(&mut self, count: usize) {
-        // A wrong count moves the position no further than a seek could.
+        // A count that is too large moves the position no further than a seek could.
         self.position = self.position.saturating_add(count as u64);
     }
 }

@@ -1,4 +1,4 @@
-//! The result of work that an [`Executor`](super::Executor) does: waited for, or awaited.
+//! The future result of work on an [`Executor`](super::Executor).
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,8 +8,9 @@ use std::task::{Context, Poll, Waker};
 
 use linerate_core::lock;
 
-/// The result of work on an [`Executor`](super::Executor): [waited for](Pending::wait) by a thread, or awaited as a future
-/// of any runtime. Dropping it lets the work go on; [`Pending::cancel`] stops it.
+/// The future result of work on an [`Executor`](super::Executor). A thread [waits](Pending::wait)
+/// for it, or a task of any runtime awaits it. If it is dropped, the work goes on;
+/// [`Pending::cancel`] stops the work.
 #[must_use = "the result comes later; dropping this lets the work go on"]
 pub struct Pending<T> {
     shared: Arc<Shared<T>>,
@@ -35,13 +36,13 @@ impl<T> Pending<T> {
         }
     }
 
-    /// The side of those who work.
+    /// Returns a handle for the workers.
     pub(super) fn clone_for_work(&self) -> Pending<T> {
         Pending { shared: Arc::clone(&self.shared) }
     }
 
-    /// Blocks until the work has ended. Not from within a job of the same executor: with all of its threads waiting, none
-    /// would work.
+    /// Blocks until the work has ended. Do not call it in a job of the same executor: if all of its
+    /// threads wait, none works.
     pub fn wait(self) -> T {
         let state = self.shared.completed.wait_while(self.state(), |state| !state.is_done);
         let result = state.unwrap_or_else(PoisonError::into_inner).result.take();
@@ -53,7 +54,8 @@ impl<T> Pending<T> {
         self.state().is_done
     }
 
-    /// Stops the work after the blocks that are being decoded; the result says how far it came.
+    /// Stops the work once the blocks in decoding are finished. The result says which files are
+    /// complete.
     pub fn cancel(&self) {
         self.shared.stop.store(true, Ordering::Relaxed);
     }
@@ -63,7 +65,7 @@ impl<T> Pending<T> {
         &self.shared.stop
     }
 
-    /// Sets the result, and wakes whoever waits.
+    /// Sets the result, and wakes all who wait for it.
     pub(super) fn complete(&self, result: T) {
         let mut state = self.state();
         (state.result, state.is_done) = (Some(result), true);
