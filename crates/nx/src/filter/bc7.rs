@@ -1,10 +1,12 @@
-//! BC7 blocks with their endpoints aligned to bytes and decorrelated, mode by mode.
+//! Aligns the endpoints of BC7 blocks to bytes and decorrelates them, mode by mode.
 //!
-//! Endpoints have 6 or 7 bits per channel and lie channel by channel, across the borders of bytes. Aligned, the channels of an
-//! endpoint lie side by side in a byte each, and the spare bits of these bytes hold the last channels. Red and blue are
-//! differences from green. Modes 1, 3 and 6 are aligned; blocks of the others stay as they are.
+//! In a BC7 block, endpoints have 6 or 7 bits per channel and are stored channel by channel, across
+//! byte boundaries. In an aligned block, each channel of an endpoint has a byte, the channels of an
+//! endpoint are next to each other, and the spare bits of these bytes hold the last channels. Red
+//! and blue are differences from green. Blocks of modes 1, 3 and 6 are aligned; other blocks are
+//! unchanged.
 
-/// Aligns a block: what `bc7_bits::align` does, by shifts of whole fields.
+/// Aligns a block like `bc7_bits::align`, but by shifts of whole fields.
 pub(crate) fn align(block: u128) -> u128 {
     match (block as u8).trailing_zeros() {
         1 => mode_1(block),
@@ -14,13 +16,14 @@ pub(crate) fn align(block: u128) -> u128 {
     }
 }
 
-/// The `width` bits from `from` on.
+/// Returns `width` bits, the lowest of which is bit `from`.
 #[inline(always)]
 const fn field(word: u64, from: u32, width: u32) -> u64 {
     (word >> from) & ((1 << width) - 1)
 }
 
-/// An endpoint of three channels that have `width` bits each: a byte of red less green, one of green, one of blue less green.
+/// Returns an endpoint of three channels with `width` bits each, as three bytes: red minus green,
+/// green, blue minus green.
 #[inline(always)]
 fn endpoint([red, green, blue]: [u64; 3], number: u32, width: u32) -> u64 {
     let of = |channel| field(channel, number * width, width);
@@ -28,10 +31,10 @@ fn endpoint([red, green, blue]: [u64; 3], number: u32, width: u32) -> u64 {
     less_green(red) | (of(green) << 8) | (less_green(blue) << 16)
 }
 
-/// Seven bits, lowest first, as the top bits of seven bytes.
+/// Moves seven bits, the lowest first, to the top bits of seven bytes.
 #[inline(always)]
 const fn to_top_bits(bits: u64) -> u64 {
-    // Copies that are 7 bits apart, of which copy k has its bit k at 8 k.
+    // The multiplication makes copies that are 7 bits apart, so that bit k of copy k is at bit 8 k.
     (bits.wrapping_mul(0x0002_0408_1020_4081) & 0x01_0101_0101_0101) << 7
 }
 
@@ -40,7 +43,7 @@ fn mode_1(block: u128) -> u128 {
     let channels = [8, 32, 56].map(|from| field((block >> from) as u64, 0, 24));
     let low = endpoint(channels, 0, 6) | (endpoint(channels, 1, 6) << 24);
     let last = endpoint(channels, 3, 6);
-    // Pairs of bits at the top of three bytes.
+    // Moves pairs of bits to the top of three bytes.
     let spare = |from| {
         (field(last, from, 2) << 6) | (field(last, from + 2, 2) << 14) | (field(last, from + 4, 2) << 22)
     };

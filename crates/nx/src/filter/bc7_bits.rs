@@ -1,14 +1,15 @@
-//! Alignment of BC7 blocks bit by bit: the specification of [`bc7`](super::bc7) and of the kernel `unalign`.
+//! Aligns BC7 blocks bit by bit. This is the specification of [`bc7`](super::bc7) and of the kernel
+//! `unalign`.
 
-/// A mode whose blocks are aligned.
+/// The layout of a mode whose blocks are aligned.
 struct Mode {
-    /// The first bit of red.
+    /// Position of the first bit of red.
     start: usize,
-    /// Endpoints of each channel.
+    /// Number of endpoints.
     endpoints: usize,
-    /// Bits of an endpoint's channel.
+    /// Number of bits in a channel of an endpoint.
     width: usize,
-    /// For each bit of an aligned block, the bit of the block.
+    /// For each bit of an aligned block, the position of its bit in the original block.
     source: [u8; 128],
 }
 
@@ -17,7 +18,7 @@ static MODE_3: Mode = Mode::new(10, 4, 7, 3, 98);
 static MODE_6: Mode = Mode::new(7, 2, 7, 4, 64);
 
 impl Mode {
-    /// Bits from `same` on keep their place.
+    /// Computes the mode. Bits from position `same` keep their place.
     const fn new(start: usize, endpoints: usize, width: usize, channels: usize, same: usize) -> Mode {
         let mut source = [0; 128];
         let mut bit = 0;
@@ -25,7 +26,8 @@ impl Mode {
             source[bit] = bit as u8;
             bit += 1;
         }
-        // The fields that have a byte, from byte 1 on: those of endpoint 0, then those of endpoint 1 and so on.
+        // The fields that have a byte of their own, starting at byte 1: those of endpoint 0, then
+        // those of endpoint 1 and so on.
         let bytes = (endpoints * channels * width).div_ceil(8);
         let mut byte = 0;
         while byte < bytes {
@@ -37,7 +39,8 @@ impl Mode {
             }
             byte += 1;
         }
-        // The spare bits: the other fields in the same order, then what follows the fields.
+        // The spare bits hold the other fields in the same order, then the bits that follow the
+        // fields.
         let mut spare = 0;
         let mut field = bytes;
         while field < endpoints * channels {
@@ -56,7 +59,8 @@ impl Mode {
             spare += 1;
             from += 1;
         }
-        // Mode 6: one bit follows, in the first byte. Mode 3: two bits of the first 10 come before the indices.
+        // In mode 6, one bit follows, in the first byte. In mode 3, two of the first 10 bits come
+        // before the indices.
         if start < 8 {
             source[start] = from as u8;
         }
@@ -76,7 +80,7 @@ impl Mode {
         }
     }
 
-    /// Adds green to red and blue, or subtracts it.
+    /// Adds green to red and blue or, if `subtract`, subtracts it.
     fn add_green(&self, block: u128, subtract: bool) -> u128 {
         let mask = (1 << self.width) - 1;
         let mut sum = block;
@@ -93,19 +97,20 @@ impl Mode {
     }
 }
 
-/// Where a spare bit lies: the top bits of byte 1, of byte 2 and so on.
+/// Returns the position of a spare bit. The spare bits are the top bits of byte 1, of byte 2 and so
+/// on.
 const fn spare_bit(spare: usize, width: usize) -> usize {
     8 + spare / (8 - width) * 8 + width + spare % (8 - width)
 }
 
-/// Aligns a block bit by bit: the specification of [`align`](super::bc7::align).
+/// Aligns a block bit by bit. This is the specification of [`align`](super::bc7::align).
 pub(crate) fn align(block: u128) -> u128 {
     let Some(mode) = Mode::of(block) else { return block };
     let block = mode.add_green(block, true);
     mode.source.iter().enumerate().fold(0, |aligned, (bit, &from)| aligned | (((block >> from) & 1) << bit))
 }
 
-/// The inverse of [`align`], bit by bit: the specification of the kernel `unalign`.
+/// Inverts [`align`] bit by bit. This is the specification of the kernel `unalign`.
 pub(crate) fn unalign(aligned: u128) -> u128 {
     let Some(mode) = Mode::of(aligned) else { return aligned };
     let bits = mode.source.iter().enumerate();

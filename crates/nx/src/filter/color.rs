@@ -1,11 +1,12 @@
-//! Decorrelation of colours of 5, 6 and 5 bits: YCoCg-R by lifting, within the 16 bits.
+//! Decorrelates colours of 5, 6 and 5 bits by YCoCg-R, a lifting transform, within 16 bits.
 //!
-//! Source: Malvar, Sullivan, "YCoCg-R: a color space with RGB reversibility and low dynamic range" (JVT-I014, 2003). Here each
-//! step is taken modulo 32, which keeps every field at five bits: a lifting step adds a function of the other fields, so
-//! that the inverse subtracts the same. Green's lowest bit is kept as it is.
+//! Source: Malvar, Sullivan, "YCoCg-R: a color space with RGB reversibility and low dynamic range"
+//! (JVT-I014, 2003). Here each step is taken modulo 32, which keeps every field at five bits. It
+//! stays reversible: a lifting step adds a function of the other fields, and the inverse subtracts
+//! the same. The lowest bit of green is unchanged.
 
-/// Turns red, green, blue (bits 11 to 15, 5 to 10, 0 to 4) into Y (bits 11 to 15), Co (6 to 10), Cg (1 to 5) and green's
-/// lowest bit (0).
+/// Converts red, green and blue (bits 11 to 15, 5 to 10, 0 to 4) to Y (bits 11 to 15), Co (6 to
+/// 10), Cg (1 to 5) and the lowest bit of green (0).
 #[inline(always)]
 pub(crate) const fn to_ycocg(color: u16) -> u16 {
     let (red, green, low, blue) = (color >> 11, (color >> 6) & 31, (color >> 5) & 1, color & 31);
@@ -16,13 +17,13 @@ pub(crate) const fn to_ycocg(color: u16) -> u16 {
     (y << 11) | (co << 6) | (cg << 1) | low
 }
 
-/// Half of a five-bit number in two's complement, rounded down, in five bits.
+/// Returns half of a five-bit number in two's complement, rounded down, in five bits.
 #[inline(always)]
 const fn half(field: u16) -> u16 {
     (field >> 1) | (field & 16)
 }
 
-/// The inverse of [`to_ycocg`]: the specification of that in the kernel `join`.
+/// Inverts [`to_ycocg`]. This is the specification of the inverse in the kernel `join`.
 #[cfg(test)]
 pub(crate) const fn from_ycocg(color: u16) -> u16 {
     let (y, co, cg, low) = (color >> 11, (color >> 6) & 31, (color >> 1) & 31, color & 1);

@@ -1,25 +1,25 @@
 //! Finds texel data by the header of a file: DDS and KTX 2.0.
 //!
-//! Sources: Microsoft, "DDS" (programming guide: `DDS_HEADER`, `DDS_HEADER_DXT10`, `DXGI_FORMAT`); Khronos, "KTX File
-//! Format Specification", version 2.0, and the Vulkan enumeration `VkFormat`.
+//! Sources: Microsoft, "DDS" (programming guide: `DDS_HEADER`, `DDS_HEADER_DXT10`, `DXGI_FORMAT`);
+//! Khronos, "KTX File Format Specification", version 2.0, and the Vulkan enumeration `VkFormat`.
 
 use super::TextureFormat;
 
-/// Texel data of a file: the bytes from `start` on hold blocks of `format`.
+/// The texel data of a file: blocks of `format` that begin at `start`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Texture {
-    /// How the texels are stored.
+    /// The format of the texels.
     pub format: TextureFormat,
-    /// Bytes of header before the first block.
+    /// Length of the header before the first block, in bytes.
     pub start: usize,
-    /// Bytes of texel data as the header has it, all mip levels, layers and faces; `None` if the header's sizes make no
-    /// sense. The file may be shorter or longer.
+    /// Length of the texel data in bytes by the header, with all mip levels, layers and faces.
+    /// `None` if the header's sizes are invalid. The file may be shorter or longer.
     pub len: Option<u64>,
 }
 
-/// Finds texel data by the header at the beginning of a file: DDS with a known fourCC or DXGI format; KTX 2.0
-/// with a known Vulkan format and no supercompression. The first [`MAX_HEAD`] bytes are enough. `None` for anything else,
-/// and for a header that is cut short.
+/// Finds texel data by the header at the start of a file. Knows DDS with a known fourCC or DXGI
+/// format, and KTX 2.0 with a known Vulkan format and without supercompression. The first
+/// [`MAX_HEAD`] bytes are enough. Returns `None` for anything else, and if the header is cut short.
 ///
 /// ```
 /// assert_eq!(linerate_nx::filter::detect(b"no texture"), None);
@@ -28,10 +28,10 @@ pub fn detect(head: &[u8]) -> Option<Texture> {
     if head.starts_with(b"DDS ") { dds(head) } else { ktx2(head) }
 }
 
-/// Bytes at the beginning of a file that [`detect`] looks at, at most.
+/// Maximum number of bytes at the start of a file that [`detect`] reads.
 pub const MAX_HEAD: usize = KTX2_LEVELS + MAX_LEVELS as usize * 24;
 
-/// Mip levels of a texture with sides of 32 bits.
+/// Maximum number of mip levels: that of a texture with 32-bit sides.
 const MAX_LEVELS: u32 = 32;
 
 fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
@@ -56,7 +56,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// Bytes of all levels and layers, one behind the other.
+    /// Returns the total size in bytes of all levels and layers.
     fn bytes(&self, format: TextureFormat) -> Option<u64> {
         let block = format.block_bytes() as u64;
         let blocks = |texels: u32, level: u32| u64::from((texels >> level).max(1).div_ceil(BLOCK_SIDE));
@@ -74,14 +74,14 @@ impl Shape {
     }
 }
 
-/// `DDS_HEADER` behind the magic, and `DDS_HEADER_DXT10`.
+/// Length of the magic with `DDS_HEADER`, and of `DDS_HEADER_DXT10`, in bytes.
 const DDS_HEADER: usize = 4 + 124;
 const DDS_HEADER_DX10: usize = DDS_HEADER + 20;
 /// `DDS_PIXELFORMAT.dwFlags`.
 const DDPF_FOURCC: u32 = 0x4;
-/// `DDS_HEADER.dwFlags`: the depth counts.
+/// `DDS_HEADER.dwFlags`: the depth is valid.
 const DDSD_DEPTH: u32 = 0x80_0000;
-/// `DDS_HEADER.dwCaps2`: a cube map, and its six faces.
+/// `DDS_HEADER.dwCaps2`: the texture is a cube map; the flags of its six faces.
 const DDSCAPS2_CUBEMAP: u32 = 0x200;
 const DDSCAPS2_FACES: u32 = 0xfc00;
 /// `DDS_HEADER_DXT10.miscFlag`.
@@ -129,7 +129,8 @@ fn from_four_cc(four_cc: &[u8]) -> Option<TextureFormat> {
     })
 }
 
-/// `DXGI_FORMAT`: each format's typeless, UNORM, sRGB and signed forms.
+/// Returns the texture format of a `DXGI_FORMAT`. Each range has the typeless, UNORM, sRGB and
+/// signed forms.
 fn from_dxgi(format: u32) -> Option<TextureFormat> {
     Some(match format {
         70..=72 => TextureFormat::Bc1,
@@ -144,7 +145,8 @@ fn from_dxgi(format: u32) -> Option<TextureFormat> {
 }
 
 const KTX2_IDENTIFIER: &[u8; 12] = b"\xabKTX 20\xbb\r\n\x1a\n";
-/// Offset of the level index: identifier, nine fields of 4 bytes, index of the other parts.
+/// Offset of the level index in bytes, after the identifier, nine fields of 4 bytes and the index
+/// of the other parts.
 const KTX2_LEVELS: usize = 80;
 
 fn ktx2(head: &[u8]) -> Option<Texture> {
@@ -169,7 +171,7 @@ fn ktx2(head: &[u8]) -> Option<Texture> {
     Some(Texture { format, start, len: end.checked_sub(start as u64) })
 }
 
-/// `VkFormat`.
+/// Returns the texture format of a `VkFormat`.
 fn from_vulkan(format: u32) -> Option<TextureFormat> {
     Some(match format {
         131..=134 => TextureFormat::Bc1,

@@ -1,24 +1,27 @@
-//! Finds texel data without a header, by its statistics.
+//! Finds texel data without a header by its statistics.
 //!
-//! The order of a block's two endpoints selects a mode: with the greater colour first, for instance, a block of BC1 has four
-//! colours, otherwise three and transparency. So almost all blocks of a texture have their endpoints in the same order, and
-//! near each other. BC7 has no such order, but encoders seldom choose modes 0 and 2, which random bytes have most.
+//! The order of a block's two endpoints selects a mode. A block of BC1, for instance, has four
+//! colours if the greater colour comes first, otherwise three colours and transparency. So almost
+//! all blocks of a texture have their endpoints in the same order, and the endpoints of a block are
+//! near each other. BC7 has no such order, but encoders seldom choose modes 0 and 2, which are the
+//! most frequent in random bytes.
 
 use super::TextureFormat;
 
-/// Bytes of a run that is sampled, a multiple of every block size.
+/// Bytes in a sampled run; a multiple of every block size.
 const RUN: usize = 512;
-/// Runs that are sampled, evenly spaced.
+/// Maximum number of sampled runs, which are evenly spaced.
 const RUNS: usize = 32;
-/// Fewer runs are no sample.
+/// Minimum number of runs in a sample.
 const MIN_RUNS: usize = 8;
 
-/// 16 bytes: a block, or two of BC1.
+/// 16 bytes: one block, or two blocks of BC1.
 type Block = [u8; 16];
 
-/// Guesses the format of texels that begin with `bytes`, from a sample of 16 KiB: BC1, BC3, BC5 or BC7. `None` unless the
-/// statistics are clear: other data, and less than 4 KiB, is hardly ever taken for texels; some texels are not recognised,
-/// above all those of flat areas.
+/// Guesses the format of texels from a sample of 16 KiB: BC1, BC3, BC5 or BC7. The first block must
+/// begin at the start of `bytes`. Returns `None` unless the statistics are clear, and for less than
+/// 4 KiB. Other data is hardly ever taken for texels. Some texels are not recognised, especially
+/// flat areas.
 pub fn guess(bytes: &[u8]) -> Option<TextureFormat> {
     let runs = (bytes.len() / RUN).min(RUNS);
     if runs < MIN_RUNS {
@@ -42,8 +45,9 @@ fn count(sample: &[Block], is: impl Fn(&Block) -> bool) -> usize {
     sample.iter().filter(|block| is(block)).count()
 }
 
-/// Whether there are colour endpoints at `offset`: at least a quarter of the pairs different, 95 % of these in the same order,
-/// three quarters with a second colour above 0, and their greens nearer to each other than at random.
+/// Whether blocks have colour endpoints at `offset`. At least 1/4 of the pairs must be different.
+/// Of these, 95 % must have the same order and 3/4 a second colour above 0, and the greens of a
+/// pair must be nearer to each other than random values.
 fn has_colors(sample: &[Block], offset: usize) -> bool {
     let pair = |block: &Block| {
         let color = |at: usize| u16::from_le_bytes([block[offset + at], block[offset + at + 1]]);
@@ -62,8 +66,9 @@ fn has_colors(sample: &[Block], offset: usize) -> bool {
         && distance < different * 12
 }
 
-/// Whether there are alpha endpoints at `offset`: at least a fifth of the pairs descending, at most 2 % ascending, three
-/// quarters of the descending ones with a second endpoint of 16 or more, and these near each other.
+/// Whether blocks have alpha endpoints at `offset`. At least 1/5 of the pairs must be descending
+/// and at most 2 % ascending. Of the descending pairs, 3/4 must have a second endpoint of at least
+/// 16, and their endpoints must be near each other.
 fn has_alpha(sample: &[Block], offset: usize) -> bool {
     let pair = |block: &Block| (block[offset], block[offset + 1]);
     let descending = count(sample, |block| pair(block).0 > pair(block).1);
@@ -76,8 +81,9 @@ fn has_alpha(sample: &[Block], offset: usize) -> bool {
         && distance < descending * 48
 }
 
-/// Whether these are blocks of BC7: hardly any of modes 0 and 2 or reserved, though another byte would give many; several
-/// first bytes; and in mode 6 endpoints near each other.
+/// Whether these are blocks of BC7. Hardly any first byte may give mode 0, mode 2 or a reserved
+/// mode, while another byte of the blocks would give many. There must be several different first
+/// bytes, and the endpoints of mode 6 must be near each other.
 fn has_modes(sample: &[Block]) -> bool {
     let is_rare = |byte: u8| matches!(byte.trailing_zeros(), 0 | 2 | 8);
     let mut first_bytes = [false; 256];

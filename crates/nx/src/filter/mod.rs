@@ -1,9 +1,9 @@
-//! Reversible filters for block-compressed textures: fields of equal meaning brought together, so that a compressor
-//! finds longer matches and more even statistics.
+//! Reversible filters for block-compressed textures. A filter groups fields of the same meaning, so
+//! that a compressor finds longer matches and more uniform statistics.
 //!
-//! A filter is a bijection on byte strings of any length: it keeps the length, and whatever its input is, texture or not,
-//! [`Filter::invert`] restores it. Bytes behind the last whole block stay where they are. `docs/nx/filters.md` has the layout
-//! of each to the bit.
+//! A filter is a bijection on byte strings of any length. It keeps the length, and
+//! [`Filter::invert`] restores any input, whether it is a texture or not. Bytes after the last
+//! whole block stay in place. `docs/nx/filters.md` has the bit layout of each filter.
 //!
 //! ```
 //! use linerate_nx::filter::{Filter, TextureFormat};
@@ -19,13 +19,13 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `bc7` | BC7 blocks with aligned endpoints |
-//! | `bc7_bits` | the same bit by bit, for tests |
-//! | `color` | decorrelation of 5:6:5 colours |
-//! | `detect` | texel data by the header of a file: DDS, KTX 2.0 |
-//! | `guess` | texel data by its statistics |
-//! | `modes` | BC6H and BC7: blocks grouped by mode |
-//! | `streams` | formats with fields at fixed offsets: BC1 to BC5 |
+//! | `bc7` | aligns the endpoints of BC7 blocks |
+//! | `bc7_bits` | does the same bit by bit, for tests |
+//! | `color` | decorrelates 5:6:5 colours |
+//! | `detect` | finds texels by the header of a file: DDS, KTX 2.0 |
+//! | `guess` | finds texels by their statistics |
+//! | `modes` | groups blocks of BC6H and BC7 by mode |
+//! | `streams` | splits BC1 to BC5, whose fields have fixed offsets |
 
 pub(crate) mod bc7;
 #[cfg(test)]
@@ -42,7 +42,8 @@ pub use guess::guess;
 use linerate_core::Tier;
 use streams::Half;
 
-/// A reversible rearrangement of the bytes of a texture. The discriminants are stable numbers of the archive format.
+/// A reversible rearrangement of the bytes of a texture. The discriminants are stable numbers of
+/// the archive format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -63,11 +64,12 @@ pub enum Filter {
     Bc4Split = 7,
     /// BC5: first endpoints of both channels, second endpoints, indices of both.
     Bc5Split = 8,
-    /// BC6H: modes, then by mode endpoints and indices.
+    /// BC6H: modes; then endpoints by mode; then indices by mode.
     Bc6hModes = 9,
-    /// BC7: modes, then by mode endpoints and indices.
+    /// BC7: modes; then endpoints by mode; then indices by mode.
     Bc7Modes = 10,
-    /// BC7: the same; in modes 1, 3 and 6 endpoints in bytes, red and blue less green.
+    /// BC7: as `Bc7Modes`, and in modes 1, 3 and 6 the endpoints are aligned to bytes, with green
+    /// subtracted from red and blue.
     Bc7Aligned = 11,
 }
 
@@ -87,12 +89,12 @@ impl Filter {
         Filter::Bc7Aligned,
     ];
 
-    /// The number in archives, from 1.
+    /// Returns the number of the filter in archives. The first is 1.
     pub const fn id(self) -> u8 {
         self as u8
     }
 
-    /// The filter with this number.
+    /// Returns the filter with this number.
     pub const fn from_id(id: u8) -> Option<Filter> {
         let mut i = 0;
         while i < Filter::ALL.len() {
@@ -104,7 +106,7 @@ impl Filter {
         None
     }
 
-    /// The name: format and variant.
+    /// Returns the name, which consists of format and variant.
     pub const fn name(self) -> &'static str {
         match self {
             Filter::Bc1Split => "bc1-split",
@@ -121,12 +123,12 @@ impl Filter {
         }
     }
 
-    /// The filter of this name.
+    /// Returns the filter of this name.
     pub fn from_name(name: &str) -> Option<Filter> {
         Filter::ALL.iter().copied().find(|filter| filter.name() == name)
     }
 
-    /// The format that it is for.
+    /// Returns the texture format that the filter is for.
     pub const fn format(self) -> TextureFormat {
         match self {
             Filter::Bc1Split | Filter::Bc1Ycocg => TextureFormat::Bc1,
@@ -157,7 +159,8 @@ impl Filter {
         }
     }
 
-    /// Where the streams of `filtered` end, in ascending order; the last one may have a tail behind it.
+    /// Returns the end offsets of the streams in `filtered`, in ascending order. A tail that is not
+    /// filtered may follow the last stream.
     #[cfg(feature = "pack")]
     pub fn stream_ends(self, filtered: &[u8]) -> Vec<usize> {
         let streams = &filtered[..self.whole_blocks(filtered.len())];
@@ -170,7 +173,7 @@ impl Filter {
         }
     }
 
-    /// Picoseconds that the inverse takes for a byte, about.
+    /// Returns the approximate time of the inverse, in picoseconds per byte.
     #[cfg(feature = "pack")]
     pub(crate) const fn inverse_time(self) -> u64 {
         match self {
@@ -181,8 +184,8 @@ impl Filter {
         }
     }
 
-    /// Restores into `content` what [`apply`](Filter::apply) made `filtered` from. Any bytes are valid: no length and no
-    /// content is refused.
+    /// Restores into `content` the bytes from which [`apply`](Filter::apply) made `filtered`. Bytes
+    /// of any length and content are valid.
     ///
     /// # Panics
     /// If the lengths differ.
@@ -190,7 +193,7 @@ impl Filter {
         self.invert_with(linerate_core::cpu::tier(), filtered, content);
     }
 
-    /// [`invert`](Filter::invert) as compiled for a CPU tier.
+    /// Runs [`invert`](Filter::invert) as compiled for a CPU tier.
     fn invert_with(self, tier: Tier, filtered: &[u8], content: &mut [u8]) {
         assert_eq!(content.len(), filtered.len(), "a filter keeps the length");
         let (streams, end) = filtered.split_at(self.whole_blocks(filtered.len()));
@@ -205,12 +208,12 @@ impl Filter {
         }
     }
 
-    /// Bytes of the whole blocks among `len` bytes.
+    /// Returns the number of bytes in whole blocks, out of `len` bytes.
     fn whole_blocks(self, len: usize) -> usize {
         len - len % self.format().block_bytes()
     }
 
-    /// The halves of a block whose fields have fixed offsets.
+    /// Returns the halves of a block whose fields have fixed offsets.
     fn halves(self) -> &'static [Half] {
         match self {
             Filter::Bc1Split => &[Half::Color],
@@ -225,7 +228,7 @@ impl Filter {
     }
 }
 
-/// How the texels of a texture are stored.
+/// The format in which the texels of a texture are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TextureFormat {
@@ -257,8 +260,8 @@ impl TextureFormat {
         TextureFormat::Bc7,
     ];
 
-    /// The filters that packing tries on this format. Readers undo every [`Filter`]: those of BC2 are no longer written, since no
-    /// real textures were found to show that they pay.
+    /// Returns the filters that packing tries on this format. Readers undo every [`Filter`], but
+    /// those of BC2 are no longer written: no real textures were found to show that they pay.
     pub const fn filters(self) -> &'static [Filter] {
         match self {
             TextureFormat::Bc1 => &[Filter::Bc1Split, Filter::Bc1Ycocg],
@@ -271,7 +274,7 @@ impl TextureFormat {
         }
     }
 
-    /// The name, in lower case.
+    /// Returns the name in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             TextureFormat::Bc1 => "bc1",
@@ -284,12 +287,13 @@ impl TextureFormat {
         }
     }
 
-    /// The format of this name.
+    /// Returns the format of this name.
     pub fn from_name(name: &str) -> Option<TextureFormat> {
         TextureFormat::ALL.iter().copied().find(|format| format.name() == name)
     }
 
-    /// Bytes of one block of 4 by 4 texels. Blocks lie at multiples of it from the first texel on.
+    /// Returns the size of a block of 4 by 4 texels in bytes. Blocks follow the first texel without
+    /// gaps.
     pub const fn block_bytes(self) -> usize {
         match self {
             TextureFormat::Bc1 | TextureFormat::Bc4 => 8,
@@ -304,7 +308,8 @@ mod tests {
 
     use super::*;
 
-    /// Lengths around multiples of every block size and of what a CPU tier does at once.
+    /// Returns lengths around multiples of every block size, and of the bytes that a CPU tier
+    /// handles at once.
     fn lengths() -> impl Iterator<Item = usize> {
         (0..70).chain([127, 128, 129, 511, 512, 1000, 4096, 5000, 16_384 + 5, 70_000])
     }

@@ -1,21 +1,23 @@
-//! BC6H and BC7: blocks of each mode brought together, endpoints apart from indices.
+//! Groups the blocks of BC6H and BC7 by mode, and separates endpoints from indices.
 //!
-//! The first byte of every block, which tells its mode, is a stream of its own. Behind it lie, for each mode in turn, what
-//! remains of its blocks before the byte in which their indices begin; then, for each mode in turn, what remains from there
-//! on.
+//! The first bytes of all blocks, which select their modes, form the first stream. For each mode in
+//! turn, a stream follows with the next bytes of its blocks, up to the byte in which the indices
+//! begin. Then, for each mode in turn, a stream follows with the rest of the bytes.
 //!
-//! Sources: Microsoft, "BC6H Format" and "BC7 Format Mode Reference"; Khronos, "Data Format Specification", BPTC.
+//! Sources: Microsoft, "BC6H Format" and "BC7 Format Mode Reference"; Khronos, "Data Format
+//! Specification", BPTC.
 
 use linerate_core::Tier;
 
 use crate::kernel::modes::{BLOCK, Cursors, Gather, Modes, count, gather};
 
-/// BC7: the mode is the number of zeros before the first one. Eight zeros are reserved.
+/// BC7. The mode is the number of 0 bits before the first 1 bit. Eight 0 bits are reserved.
 pub(crate) static BC7: Modes =
     Modes { group: bc7_groups(), split: [10, 10, 12, 12, 6, 8, 8, 12, 16, 16, 16, 16, 16, 16, 16, 16] };
 
-/// BC6H: modes of two and of five bits. Groups: the two modes of two bits, then by their upper three bits those of five bits
-/// with two subsets (indices from bit 82) and those with one (from bit 65), at last the reserved ones.
+/// BC6H. Modes have two or five bits. The first groups are the two modes of two bits. Then come the
+/// modes of five bits, ordered by their upper three bits: first those with two subsets (indices
+/// from bit 82), then those with one (from bit 65). The last group has the reserved modes.
 pub(crate) static BC6H: Modes =
     Modes { group: bc6h_groups(), split: [10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 8, 8, 8, 8, 16, 16] };
 
@@ -45,7 +47,8 @@ const fn bc6h_groups() -> [u8; 256] {
 }
 
 impl Modes {
-    /// Where each group's streams begin, behind the first bytes of all blocks.
+    /// Returns the offsets at which the streams of each group begin, after the first bytes of all
+    /// blocks.
     fn cursors(&self, tier: Tier, first: &[u8]) -> Cursors {
         let blocks = count(tier, self, first);
         let mut end = first.len();
@@ -62,15 +65,15 @@ impl Modes {
     }
 }
 
-/// Where the streams of the blocks with these first bytes end.
+/// Returns the end offsets of the streams of blocks with these first bytes.
 #[cfg(feature = "pack")]
 pub(super) fn stream_ends(modes: &Modes, first: &[u8]) -> Vec<usize> {
     let Cursors { endpoints, indices } = modes.cursors(linerate_core::cpu::tier(), first);
     endpoints.into_iter().chain(indices).chain([first.len() * BLOCK]).collect()
 }
 
-/// Takes the blocks apart, each as `convert` makes it, which must keep the mode. Both slices hold the same whole number of
-/// blocks.
+/// Converts each block by `convert`, which must keep the mode, and splits the blocks into streams.
+/// Both slices hold the same whole number of blocks.
 pub(crate) fn apply(modes: &Modes, convert: fn(u128) -> u128, blocks: &[u8], streams: &mut [u8]) {
     let (blocks, _) = blocks.as_chunks::<BLOCK>();
     let (first, _) = streams.split_at_mut(blocks.len());
@@ -90,7 +93,8 @@ pub(crate) fn apply(modes: &Modes, convert: fn(u128) -> u128, blocks: &[u8], str
     }
 }
 
-/// Puts the blocks together again; with `ALIGNED`, which is for BC7, as [`bc7::align`](super::bc7::align) made them.
+/// Joins the streams to blocks again. `ALIGNED` is for BC7 blocks that
+/// [`bc7::align`](super::bc7::align) has converted.
 pub(crate) fn invert<const ALIGNED: bool>(tier: Tier, modes: &Modes, streams: &[u8], blocks: &mut [u8]) {
     let (blocks, _) = blocks.as_chunks_mut::<BLOCK>();
     let cursors = modes.cursors(tier, &streams[..blocks.len()]);

@@ -1,25 +1,26 @@
-//! Formats whose blocks have their fields at fixed offsets: each field becomes a stream.
+//! Filters formats whose blocks have their fields at fixed offsets. Each field becomes a stream.
 //!
-//! A block of BC1 to BC4 is one or two halves of 8 bytes, each of which becomes two streams. The halves of BC5 are alike: their
-//! fields become the same streams.
+//! A block of BC1 to BC4 consists of one or two halves of 8 bytes. Each half becomes two streams.
+//! The two halves of BC5 have the same fields, so they share streams.
 //!
-//! Sources: Microsoft, "Texture Block Compression in Direct3D 11"; Khronos, "Data Format Specification", S3TC and RGTC.
+//! Sources: Microsoft, "Texture Block Compression in Direct3D 11"; Khronos, "Data Format
+//! Specification", S3TC and RGTC.
 
 use linerate_core::Tier;
 
 use super::color::to_ycocg;
 use crate::kernel::join::{Alpha, Color, Pair, Plain, join_alpha_color, join_half, join_halves, join_pair};
 
-/// What 8 bytes of a block hold.
+/// The content of 8 bytes of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Half {
-    /// Two colours of 16 bits, sixteen indices of 2 bits.
+    /// Two colours of 16 bits, and sixteen indices of 2 bits.
     Color,
-    /// The same; in streams the colours are YCoCg.
+    /// As `Color`, but the colours are stored as YCoCg in the streams.
     Ycocg,
-    /// Two endpoints of 8 bits, sixteen indices of 3 bits.
+    /// Two endpoints of 8 bits, and sixteen indices of 3 bits.
     Alpha,
-    /// Sixteen alpha values of 4 bits: no endpoints.
+    /// Sixteen alpha values of 4 bits, without endpoints.
     Values,
 }
 
@@ -27,7 +28,8 @@ pub(crate) enum Half {
 const HALF: usize = 8;
 
 impl Half {
-    /// Bytes of the endpoints, which come first. The rest are indices.
+    /// Returns the number of bytes in the endpoints, which come first. The remaining bytes are
+    /// indices.
     fn endpoints(self) -> usize {
         match self {
             Half::Color | Half::Ycocg => 4,
@@ -37,7 +39,7 @@ impl Half {
     }
 }
 
-/// Takes blocks apart: for each half the endpoints of all blocks, then their indices.
+/// Splits blocks into streams: for each half, the endpoints of all blocks, then their indices.
 pub(crate) fn apply(halves: &[Half], blocks: &[u8], streams: &mut [u8]) {
     let block = halves.len() * HALF;
     let count = blocks.len() / block;
@@ -55,7 +57,7 @@ pub(crate) fn apply(halves: &[Half], blocks: &[u8], streams: &mut [u8]) {
     }
 }
 
-/// Where the streams of `count` blocks end.
+/// Returns the end offsets of the streams of `count` blocks.
 #[cfg(feature = "pack")]
 pub(super) fn stream_ends(halves: &[Half], count: usize) -> Vec<usize> {
     let starts = halves.iter().enumerate().map(|(k, half)| (k * HALF * count, half.endpoints() * count));
@@ -68,7 +70,7 @@ fn convert_colors(field: &mut [u8]) {
     }
 }
 
-/// Puts blocks together again.
+/// Joins the streams to blocks again.
 pub(crate) fn invert(tier: Tier, halves: &[Half], streams: &[u8], blocks: &mut [u8]) {
     let (first, second) = streams.split_at(streams.len() / halves.len());
     match *halves {
@@ -105,11 +107,13 @@ fn values(streams: &[u8]) -> Plain<'_> {
     Plain(streams.as_chunks().0)
 }
 
-/// Bytes of a BC5 block, and of its fields: the first endpoints of both halves, the second ones, the indices of both.
+/// Bytes of a BC5 block. Its fields are the first endpoints of both halves, the second endpoints of
+/// both halves, and the indices of both halves.
 const BC5: usize = 2 * HALF;
 const BC5_INDICES: usize = 12;
 
-/// Takes BC5 blocks apart: first endpoints of both halves, second endpoints of both, indices of both.
+/// Splits BC5 blocks into three streams: first endpoints of both halves, second endpoints of both,
+/// indices of both.
 pub(crate) fn apply_bc5(blocks: &[u8], streams: &mut [u8]) {
     let (blocks, _) = blocks.as_chunks::<BC5>();
     let (first, rest) = streams.split_at_mut(2 * blocks.len());
@@ -124,7 +128,7 @@ pub(crate) fn apply_bc5(blocks: &[u8], streams: &mut [u8]) {
     }
 }
 
-/// Puts BC5 blocks together again.
+/// Joins the streams to BC5 blocks again.
 pub(crate) fn invert_bc5(tier: Tier, streams: &[u8], blocks: &mut [u8]) {
     let (blocks, _) = blocks.as_chunks_mut::<BC5>();
     let (first, rest) = streams.split_at(2 * blocks.len());
