@@ -107,8 +107,8 @@ fn values(streams: &[u8]) -> Plain<'_> {
     Plain(streams.as_chunks().0)
 }
 
-/// Bytes of a BC5 block. Its fields are the first endpoints of both halves, the second endpoints of
-/// both halves, and the indices of both halves.
+/// Bytes of a BC5 block, and of its indices. The other fields are the first endpoints of both
+/// halves and the second endpoints of both halves, 2 bytes each.
 const BC5: usize = 2 * HALF;
 const BC5_INDICES: usize = 12;
 

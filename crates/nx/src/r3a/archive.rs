@@ -1,4 +1,4 @@
-//! An open R3A archive, and its files.
+//! An open R3A archive: its tables and its files.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_io::{ReadAt, read_error};
@@ -16,7 +16,7 @@ use crate::format::layout::Layout;
 use crate::format::limits::Limits;
 use crate::format::toc::{Codec, Entry};
 
-/// Whether an archive with this start is R3A, by its first four bytes.
+/// Returns whether an archive with this start is R3A, by its first four bytes.
 pub fn is_r3a(start: &[u8]) -> bool {
     start.starts_with(&MAGIC) || start.starts_with(&MAGIC_SWAPPED)
 }
@@ -28,7 +28,7 @@ pub(super) struct Scratch {
     compressed: Vec<u8>,
 }
 
-/// An open archive: its header and tables are in memory and checked.
+/// An open archive. Its header and tables are in memory and checked.
 #[derive(Debug)]
 pub struct Archive<S> {
     source: S,
@@ -44,8 +44,8 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// Those of [`Head::parse`] and [`Layout::new`], [`Kind::Read`] if the source cannot be read. Offsets
-    /// are in the archive.
+    /// Errors of [`Head::parse`] and [`Layout::new`]; [`Kind::Read`] if the source cannot be read.
+    /// Offsets are in the archive.
     pub fn open(source: S) -> Result<Archive<S>> {
         Archive::open_with(source, Limits::default())
     }
@@ -60,7 +60,7 @@ impl<S: ReadAt> Archive<S> {
         let mut head = Head::parse(&bytes, &limits)?;
         let layout = layout::find_blocks(&head.header, &mut head.toc, source.len())?;
         let pool = head.header.pool_offset() as usize..head.header.pool_end() as usize;
-        // Without the size field before it.
+        // The frame of the pool, without the size field before it.
         let pool_frame = bytes[pool].get(4..).unwrap_or_default().to_vec();
         let dictionaries = head.dictionaries.as_ref().map_or(0, |found| found.dictionaries.len());
         let digested = DigestedDictionaries::new(dictionaries);
@@ -92,26 +92,27 @@ impl<S: ReadAt> Archive<S> {
         self.head.toc.entries.len()
     }
 
-    /// Whether there is no file.
+    /// Whether the archive has no files.
     pub fn is_empty(&self) -> bool {
         self.head.toc.entries.is_empty()
     }
 
-    /// The path and entry of each file, in the order of the archive. Paths are not checked for safety: see
-    /// [`crate::check_path`].
+    /// Returns the path and entry of each file, in the order of the archive. Paths are not checked
+    /// for safety: see [`crate::check_path`].
     pub fn files(&self) -> impl ExactSizeIterator<Item = (&str, &Entry)> {
         // Every path index is within the pool.
         let path = |entry: &Entry| self.head.pool.get(entry.path as usize).unwrap_or_default();
         self.head.toc.entries.iter().map(move |entry| (path(entry), entry))
     }
 
-    /// Reads the file of an index, and checks its hash if there are hashes.
+    /// Reads the file of an index. Checks its hash if the archive has hashes.
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] if there is no such file, [`Kind::Unsupported`] if a block of it has a
-    /// codec that is not supported, [`Kind::Corrupt`] if a block is damaged or the content does not match
-    /// its hash, [`Kind::Limit`] beyond the limits, [`Kind::Read`] if the source cannot be read.
+    /// [`Kind::BadArgument`] if there is no such file; [`Kind::Unsupported`] if a block of it has
+    /// an unsupported codec; [`Kind::Corrupt`] if a block is damaged or the content does not match
+    /// its hash; [`Kind::Limit`] if a limit is exceeded; [`Kind::Read`] if the source cannot be
+    /// read.
     pub fn read(&self, file: usize) -> Result<Vec<u8>> {
         let entry = self.head.toc.entries.get(file);
         let entry = entry.ok_or(Error::new(Kind::BadArgument, 0, "no file of that number"))?;
@@ -124,7 +125,7 @@ impl<S: ReadAt> Archive<S> {
         let (mut content, mut compressed) = (Vec::new(), Vec::new());
         for i in 0..header.chunk.blocks(entry.size) {
             let len = (entry.size - i * header.chunk.bytes()).min(header.chunk.bytes()) as usize;
-            // The layout was checked: these blocks exist and are that long.
+            // The layout was checked: these blocks exist and have this length.
             let block = entry.first_block as usize + i as usize;
             grow(&mut content, self.content_len(block)?, self.layout.offset(block))?;
             self.decode(block, &mut decoder, &mut compressed, &mut content)?;
@@ -147,7 +148,7 @@ impl<S: ReadAt> Archive<S> {
         self.decode(block, decoder, &mut scratch.compressed, out)
     }
 
-    /// The length of the content of a block that files refer to.
+    /// Returns the length of the content of a block that files refer to.
     ///
     /// # Errors
     ///
@@ -160,7 +161,7 @@ impl<S: ReadAt> Archive<S> {
         }
     }
 
-    /// The index and bytes of a block's dictionary, if it has one.
+    /// Returns the index and bytes of a block's dictionary, if it has one.
     pub(super) fn dictionary(&self, block: usize) -> Option<(u8, &[u8])> {
         let dictionaries = self.head.dictionaries.as_ref()?;
         let number = dictionaries.for_block(block)?;

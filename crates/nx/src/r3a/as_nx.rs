@@ -1,8 +1,9 @@
-//! Shows an R3A archive as an Nx archive: the same blocks after an Nx header, generated on read.
+//! Shows an R3A archive as an Nx archive: the same blocks after an Nx header. The bytes are
+//! generated on each read.
 //!
-//! A zstd block gets its magic number. A block with a dictionary, which Nx does not have, is shown decoded
-//! and stored. Reading a block with an unsupported codec is an error. The hashes of an archive without
-//! are shown as 0, and [`AsNx::open`] says so, so that nobody compares them.
+//! zstd blocks get their magic number. Nx has no dictionaries, so a block with a dictionary is
+//! shown decoded and stored. Reading a block with an unsupported codec is an error. If the archive
+//! has no hashes, they are shown as 0, and archives opened by [`AsNx::open`] do not compare them.
 
 use core::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -22,7 +23,8 @@ use crate::format::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
 use crate::metadata;
 use crate::read::archive as nx;
 
-/// An R3A archive as a source with the bytes of an Nx archive. [`open`](Self::open) opens that.
+/// An R3A archive as a source with the bytes of an Nx archive. [`open`](Self::open) opens the Nx
+/// archive.
 ///
 /// ```no_run
 /// use linerate_nx::{FileSource, r3a};
@@ -43,7 +45,7 @@ pub struct AsNx<S> {
     scratch: ScratchPool,
 }
 
-/// Scratch buffers that no thread uses now.
+/// Scratch buffers that no thread is using.
 #[derive(Default)]
 struct ScratchPool(Mutex<Vec<Scratch>>);
 
@@ -82,7 +84,8 @@ impl<S: ReadAt> AsNx<S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if it has more files, blocks or paths than Nx allows, or too large a block.
+    /// [`Kind::Limit`] if the archive has more files, blocks or bytes of paths than Nx allows, or a
+    /// block that is too large for Nx.
     pub fn new(archive: Archive<S>) -> Result<AsNx<S>> {
         let r3a = archive.head();
         let words: Vec<(BlockForm, Block)> =
@@ -96,7 +99,7 @@ impl<S: ReadAt> AsNx<S> {
         let mut header = Header::new(r3a.header.chunk, toc.form(), pool.len(), blocks, files)?;
         let is_metadata = |extension: &&Extension| extension.id == metadata::EXTENSION;
         if let Some(record) = r3a.user_data.iter().find(is_metadata)
-            // Left out if it does not fit: files can be read without.
+            // Metadata that does not fit is left out, since files can be read without it.
             && header.bytes() + record.data.len() as u64 + PAGE <= archive.limits().header
         {
             metadata::append(&record.data, &mut header, &mut pool)?;
@@ -114,8 +117,8 @@ impl<S: ReadAt> AsNx<S> {
         Ok(AsNx { archive, head, blocks, len, decoded: Mutex::default(), scratch: ScratchPool::default() })
     }
 
-    /// Opens what is shown, with the limits of the R3A archive. Files of an archive without hashes are then read without
-    /// comparing any.
+    /// Opens the Nx archive with the limits of the R3A archive. If that has no hashes, files are
+    /// read without comparing hashes.
     ///
     /// # Errors
     ///
@@ -127,17 +130,17 @@ impl<S: ReadAt> AsNx<S> {
         Ok(nx::Archive::open_with(self, limits)?.generated(hashed, decoded))
     }
 
-    /// The archive that is shown.
+    /// The R3A archive that is shown.
     pub fn archive(&self) -> &Archive<S> {
         &self.archive
     }
 
-    /// The number of blocks that are shown decoded, because they need a dictionary.
+    /// Returns the number of blocks that are shown decoded because they need a dictionary.
     pub(super) fn decoded_blocks(&self) -> usize {
         self.blocks.iter().filter(|block| block.form == BlockForm::Decoded).count()
     }
 
-    /// The generated header and tables, with these entries.
+    /// Returns the generated header and tables with these entries.
     pub(super) fn head_with(&self, form: TocForm, entries: Vec<Entry>) -> Vec<u8> {
         let mut table = Vec::new();
         Toc { entries, blocks: Vec::new() }.write(form, &mut table);
@@ -161,7 +164,7 @@ impl<S: ReadAt> AsNx<S> {
                     false => ahead.read_at(source, at + from.saturating_sub(MAGIC.len() as u64), rest),
                 }
             }
-            // The whole block: decode straight into `out`.
+            // The whole block is read, so it is decoded directly into `out`.
             BlockForm::Decoded if from == 0 && out.len() as u64 == self.blocks[block].len => {
                 self.decode(block, out)
             }
@@ -174,7 +177,7 @@ impl<S: ReadAt> AsNx<S> {
         }
     }
 
-    /// Reads the stored bytes of these blocks at once, if the source's reach allows.
+    /// Reads the stored bytes of these blocks at once, if the source allows coalescing them.
     fn read_ahead(&self, blocks: Range<usize>) -> io::Result<ReadAhead> {
         let (layout, toc) = (self.archive.layout(), &self.archive.head().toc);
         let mut stored = blocks.filter(|&i| self.blocks[i].form != BlockForm::Decoded);
@@ -217,7 +220,7 @@ impl<S: ReadAt> AsNx<S> {
     }
 }
 
-/// Bytes of the archive that were read ahead.
+/// Bytes of the R3A archive that were read ahead.
 #[derive(Default)]
 struct ReadAhead {
     start: u64,
@@ -225,7 +228,7 @@ struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Reads from these bytes if they contain the range, else from the source.
+    /// Reads from the bytes read ahead if they contain the range, else from the source.
     fn read_at(&self, source: &impl ReadAt, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let from = offset.checked_sub(self.start).and_then(|from| usize::try_from(from).ok());
         let near = from.and_then(|from| self.bytes.get(from..from.checked_add(out.len())?));
@@ -237,7 +240,7 @@ impl ReadAhead {
     }
 }
 
-/// The form of a generated block, and its table entry.
+/// Returns the form of a generated block, and its table entry.
 fn shown_as<S: ReadAt>(archive: &Archive<S>, i: usize) -> Result<(BlockForm, Block)> {
     let block = archive.head().toc.blocks[i];
     let (form, codec) = match block.codec {
@@ -258,7 +261,8 @@ fn shown_as<S: ReadAt>(archive: &Archive<S>, i: usize) -> Result<(BlockForm, Blo
     Ok((form, Block { compressed, codec, filtered: false }))
 }
 
-/// The entry, with the unused position of an empty file cleared: it may not fit the fields of Nx.
+/// Returns the entry. The unused position of an empty file is cleared, since it may not fit the
+/// fields of Nx.
 fn nx_entry(entry: &Entry) -> Entry {
     match entry.size {
         0 => Entry { first_block: 0, block_offset: 0, ..*entry },
@@ -269,9 +273,9 @@ fn nx_entry(entry: &Entry) -> Entry {
 /// A frame without content: a single segment of size 0, and an empty last block.
 const EMPTY_FRAME: [u8; 9] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0, 1, 0, 0];
 
-/// The pool as a frame with magic number and content size, which some readers require.
+/// Returns the pool as a frame with magic number and content size, which some readers require.
 fn nx_pool<S: ReadAt>(archive: &Archive<S>) -> Vec<u8> {
-    // Below 4 GiB, since the pool says so in 32 bits.
+    // The size is below 4 GiB, since the pool stores it in 32 bits.
     let size: usize = archive.head().pool.iter().map(|path| path.len() + 1).sum();
     with_content_size(archive.pool_frame(), size as u32).unwrap_or(EMPTY_FRAME.to_vec())
 }
@@ -312,11 +316,12 @@ impl<S: ReadAt> ReadAt for AsNx<S> {
     }
 }
 
-/// Opens an archive of either format, Nx or R3A; the latter is shown as Nx.
+/// Opens an archive of either format, Nx or R3A. An R3A archive is shown as Nx.
 ///
 /// # Errors
 ///
-/// As [`nx::Archive::open_with`](crate::Archive::open_with); if it is R3A, as [`Archive::open_with`] and [`AsNx::new`].
+/// As [`nx::Archive::open_with`](crate::Archive::open_with); if it is R3A, as
+/// [`Archive::open_with`] and [`AsNx::new`].
 pub fn open_either<'a>(
     source: Box<dyn ReadAt + 'a>,
     limits: Limits,

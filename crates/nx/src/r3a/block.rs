@@ -35,14 +35,14 @@ impl BlockDecoder {
     }
 }
 
-/// Encodes blocks by the profile: zstd without magic number, content size, checksum and dictionary id, or
-/// stored if that is no larger.
+/// Encodes blocks by the rules of the profile: as zstd frames without magic number, content size,
+/// checksum and dictionary id, or stored if that is no larger.
 #[cfg(feature = "pack")]
 #[derive(Clone, Copy, Debug)]
 pub struct BlockEncoder<'a> {
     /// The zstd level.
     pub level: i32,
-    /// The dictionary, or empty.
+    /// The dictionary; empty for none.
     pub dictionary: &'a [u8],
 }
 

@@ -1,5 +1,5 @@
-//! Converts R3A to Nx. Blocks are copied, with the magic number of zstd frames. Every file is read and checked against
-//! its hash first.
+//! Converts R3A to Nx. First, every file is read and checked against its hash. Then blocks are
+//! copied, and zstd frames get their magic number.
 
 use std::io::{self, Write};
 
@@ -21,23 +21,23 @@ const PIECE: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Conversion {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u64,
-    /// Blocks that were decoded and stored, because Nx has no dictionaries.
+    /// Number of blocks that were decoded and stored, because Nx has no dictionaries.
     pub decoded_blocks: u64,
-    /// Bytes written.
+    /// Number of bytes written.
     pub bytes: u64,
 }
 
-/// Converts an R3A archive to Nx. Entries come in the order that other programs rely on; bytes of blocks that belong to no
-/// file stay, until the archive is packed again.
+/// Converts an R3A archive to Nx. Entries are written in the order that other programs rely on.
+/// Bytes of blocks that belong to no file stay until the archive is packed again.
 ///
 /// # Errors
 ///
-/// That of [`AsNx::new`]; of the first file that cannot be read or does not match its hash; of the
-/// source or of `out`. The output is incomplete then.
+/// Errors of [`AsNx::new`]; of the first file that cannot be read or does not match its hash; of
+/// the source or of `out`. After an error the output is incomplete.
 pub fn to_nx<S: ReadAt>(archive: Archive<S>, out: &mut impl Write) -> io::Result<Conversion> {
     if archive.head().header.chunk > MAX_CHUNK_WRITTEN {
         return Err(Error::new(Kind::Limit, 6, "chunks larger than are written to Nx: 256 MiB").into());
@@ -68,8 +68,9 @@ pub(super) fn copy(source: &impl ReadAt, mut at: u64, end: u64, out: &mut impl W
     Ok(())
 }
 
-/// The entries in the order that other programs rely on, with the XXH3-64 of every file, checked against the stored
-/// hashes, if any. Files are read in the order of blocks, so that each block is decoded once.
+/// Returns the entries in the order that other programs rely on, with the XXH3-64 of every file.
+/// Checks the files against the stored hashes, if there are any. Reads files in the order of
+/// blocks, so that each block is decoded once.
 pub(super) fn ordered_entries<S: ReadAt>(archive: &nx::Archive<S>) -> io::Result<Vec<Entry>> {
     let mut files: Vec<File<'_>> = archive.files().collect();
     files.sort_by_key(|file| file.entry().first_block);

@@ -1,5 +1,5 @@
-//! Converts Nx to R3A. Blocks are copied, without the magic number of zstd frames. Every file is read and checked
-//! against its hash first.
+//! Converts Nx to R3A. First, every file is read and checked against its hash. Then blocks are
+//! copied, and zstd frames lose their magic number.
 
 use std::io::{self, Write};
 
@@ -19,7 +19,7 @@ use crate::read::archive as nx;
 /// Blocks that were encoded again with dictionaries.
 pub(crate) struct Recoded {
     pub(crate) dictionaries: Dictionaries,
-    /// For each block of the archive, its offset and length in `data`, if it was.
+    /// For each block of the archive, its offset and length in `data` if it was encoded again.
     pub(crate) blocks: Vec<Option<(u64, u32)>>,
     pub(crate) data: FileSource,
 }
@@ -28,9 +28,10 @@ pub(crate) struct Recoded {
 ///
 /// # Errors
 ///
-/// That of [`HeadBuilder::write`]; of the first file that cannot be read or does not match its hash; of the
-/// source or of `out`; [`Kind::Unsupported`] if a block is filtered, which R3A does not have, or a zstd block does not
-/// begin with the magic number of a frame. The output is incomplete then.
+/// Errors of [`HeadBuilder::write`]; of the first file that cannot be read or does not match its
+/// hash; of the source or of `out`; [`Kind::Unsupported`] if a block is filtered, since R3A has no
+/// filters, or if a zstd block does not begin with the magic number of a frame. After an error the
+/// output is incomplete.
 pub fn from_nx<S: ReadAt>(
     archive: &nx::Archive<S>,
     tables: Tables,
@@ -40,7 +41,7 @@ pub fn from_nx<S: ReadAt>(
     from_nx_with(archive, None, tables, user_data, out)
 }
 
-/// As [`from_nx`], with `recoded` in place of blocks of the archive.
+/// As [`from_nx`], but blocks in `recoded` replace those of the archive.
 pub(crate) fn from_nx_with<S: ReadAt>(
     archive: &nx::Archive<S>,
     recoded: Option<&Recoded>,
@@ -97,7 +98,8 @@ pub(crate) fn from_nx_with<S: ReadAt>(
     })
 }
 
-/// The table entry of a block without its magic number. [`check_magic`] reports a block that is too short.
+/// Returns the table entry of a block without its magic number. [`check_magic`] reports a block
+/// that is too short.
 fn without_magic(block: &toc::Block) -> Block {
     let magic = match block.codec {
         Codec::Zstd => block.compressed.min(MAGIC.len() as u32),

@@ -1,10 +1,11 @@
 //! The dictionary segment: zstd dictionaries, and the blocks that use them.
 //!
-//! The payload is a u64 (from the lowest bit up: last block 22 bits, mapping count 22, dictionary count 8,
-//! has hashes 1); an index per mapping (u8); a run length per mapping (u8); padding to 4 bytes; the size of
-//! each dictionary (u32); if there are hashes, padding to 8 bytes and the XXH3-64 of each dictionary (u64);
-//! the dictionaries. The mappings assign dictionaries to blocks 0, 1, 2 ... in order. Index 255 and blocks
-//! after the last mapping have none.
+//! The payload is a u64 (from the lowest bit up: last block 22 bits, mapping count 22, dictionary
+//! count 8, has hashes 1); an index per mapping (u8); a run length per mapping (u8); padding to 4
+//! bytes; the size of each dictionary (u32); if there are hashes, padding to 8 bytes and the
+//! XXH3-64 of each dictionary (u64); the dictionaries. The mappings assign dictionaries to blocks
+//! 0, 1, 2 ... in order. Blocks with index 255, and blocks after the last mapping, have no
+//! dictionary.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -18,30 +19,31 @@ pub(crate) const MAX_DICTIONARIES: usize = 254;
 
 const SIZES: Sizes = Sizes { compressed: 27, content: 28, may_be_stored: true };
 
-/// The index for no dictionary.
+/// The index that means no dictionary.
 const NONE: u8 = 255;
 
-/// Maximum number of mappings, and of the last block.
+/// Maximum number of mappings, and maximum number of the last block.
 const MAX_MAPPINGS: usize = (1 << 22) - 1;
 
 /// The dictionaries of an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dictionaries {
-    /// The dictionaries, at most 254: trained ones or plain bytes.
+    /// The dictionaries, at most 254. Each is a trained dictionary or plain bytes.
     pub dictionaries: Vec<Vec<u8>>,
-    /// The dictionary of each block from the first on. Blocks after the end have none.
+    /// The index of each block's dictionary. Blocks after the end of the list have none.
     pub of_block: Vec<Option<u8>>,
-    /// Whether hashes were stored, and checked. They are always written.
+    /// Whether the segment had hashes of the dictionaries, which were checked. Hashes are always
+    /// written.
     pub hashed: bool,
 }
 
 impl Dictionaries {
-    /// The index of a block's dictionary.
+    /// Returns the index of a block's dictionary.
     pub fn for_block(&self, block: usize) -> Option<u8> {
         self.of_block.get(block).copied().flatten()
     }
 
-    /// The bytes of a dictionary by index.
+    /// Returns the bytes of a dictionary by index.
     pub fn get(&self, index: u8) -> Option<&[u8]> {
         self.dictionaries.get(usize::from(index)).map(Vec::as_slice)
     }
@@ -74,7 +76,7 @@ impl Dictionaries {
         }
         let (indices, runs) = (rest.take(mappings)?, rest.take(mappings)?);
         let of_block = expand_runs(indices, runs, count, blocks)?;
-        // Some writers store the number of blocks instead of the last block.
+        // Some writers store the number of blocks instead of the number of the last block.
         if last_block != of_block.len() && last_block + 1 != of_block.len() {
             return Err(Error::corrupt("dictionaries that do not end at the last block that is stated"));
         }
@@ -132,7 +134,7 @@ impl Dictionaries {
         let word = 1 << 52 | (count as u64) << 44 | (runs.len() as u64) << 22 | last as u64;
         let mut out = word.to_le_bytes().to_vec();
         out.extend(runs.iter().map(|run| run[0].unwrap_or(NONE)));
-        // Chunks of at most 255.
+        // Runs are split into parts of at most 255 blocks.
         out.extend(runs.iter().map(|run| run.len() as u8));
         out.resize(out.len().next_multiple_of(4), 0);
         for dictionary in &self.dictionaries {

@@ -1,4 +1,5 @@
-//! The dictionaries of an archive with their decoding tables, digested at first use and shared by threads.
+//! The digested dictionaries of an archive. Each is digested at its first use and shared by
+//! threads.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -8,7 +9,7 @@ use linerate_zstd::Dictionary;
 
 use super::frame::unusable;
 
-/// One for each dictionary of the archive.
+/// The digested dictionaries, one for each dictionary of the archive.
 pub(super) struct DigestedDictionaries(Vec<OnceLock<Result<Dictionary<'static>>>>);
 
 impl DigestedDictionaries {
@@ -16,10 +17,10 @@ impl DigestedDictionaries {
         DigestedDictionaries((0..count).map(|_| OnceLock::new()).collect())
     }
 
-    /// The dictionary of an index, whose bytes are `bytes`.
+    /// Returns the digested dictionary of an index; `bytes` is the dictionary.
     ///
     /// # Errors
-    /// `Corrupt` for a damaged trained dictionary.
+    /// `Corrupt` if a trained dictionary is damaged.
     pub(super) fn get(&self, index: u8, bytes: &[u8]) -> Result<&Dictionary<'static>> {
         let digested = self.0.get(usize::from(index)).ok_or(unusable())?;
         digested.get_or_init(|| Dictionary::new(bytes).map_err(|_| unusable())).as_ref().map_err(|e| *e)

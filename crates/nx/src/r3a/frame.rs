@@ -10,19 +10,21 @@ use crate::format::frame::{self, FrameError, window_limit};
 /// The magic number of zstd frames (RFC 8878, section 3.1.1), which R3A leaves out.
 pub(super) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// The frame with its magic number.
+/// Returns the frame with its magic number.
 pub(super) fn with_magic(frame: &[u8]) -> Vec<u8> {
     [&MAGIC, frame].concat()
 }
 
-/// A frame with its magic number and the size of its content, which is `size`. `None` if it has no header.
+/// Returns the frame with its magic number and its content size, which is `size`. `None` if the
+/// frame has no valid header.
 pub(super) fn with_content_size(frame: &[u8], size: u32) -> Option<Vec<u8>> {
     let header = FrameHeader::parse(frame, Format::Magicless).ok()?;
     if header.content_size.is_some() {
         return Some(with_magic(frame));
     }
     let (descriptor, rest) = frame.split_first()?;
-    // The size follows the window and the Dictionary_ID. The upper two bits tell its length: 2 for four bytes.
+    // The content size follows the window and the Dictionary_ID. The upper two bits of the
+    // descriptor give its length: 2 means four bytes.
     let (fields, blocks) = rest.split_at(header.len - 1);
     Some([&MAGIC[..], &[descriptor | 2 << 6], fields, &size.to_le_bytes(), blocks].concat())
 }
@@ -30,8 +32,8 @@ pub(super) fn with_content_size(frame: &[u8], size: u32) -> Option<Vec<u8>> {
 /// Decompresses one frame to exactly `len` bytes. Errors have offset 0.
 pub(super) fn decompress(frame: &[u8], len: usize, window_log: u32) -> Result<Vec<u8>> {
     let corrupt = |what| Error::new(Kind::Corrupt, 0, what);
-    // Some writers keep the magic number. No frame without one starts with these bytes: they would set a reserved
-    // bit of the frame header descriptor.
+    // Some writers keep the magic number. No frame without a magic number starts with these bytes,
+    // since they would set a reserved bit of the frame header descriptor.
     let format = if frame.starts_with(&MAGIC) { Format::Standard } else { Format::Magicless };
     let other_size = corrupt("a segment of another size than stated");
     let (out, end) =
@@ -98,7 +100,7 @@ mod tests {
         let mut by_libzstd = Vec::with_capacity(content.len());
         zstd_safe::decompress(&mut by_libzstd, &sized).unwrap();
         assert!(by_libzstd == content);
-        // It stays as it is if it has one.
+        // A frame that has a content size does not change.
         assert_eq!(with_content_size(&sized[4..], 9).unwrap(), sized);
         assert_eq!(with_content_size(&[], 9), None);
     }

@@ -15,17 +15,17 @@ use crate::format::string_pool::StringPool;
 pub struct Head {
     /// The fields of the header.
     pub header: Header,
-    /// Entries and blocks.
+    /// The entries and blocks.
     pub toc: Toc,
-    /// Paths.
+    /// The paths.
     pub pool: StringPool,
-    /// The dictionaries, if there is such a segment.
+    /// The dictionaries, if the archive has a dictionary segment.
     pub dictionaries: Option<Dictionaries>,
-    /// User data, not interpreted.
+    /// The user data, which is not interpreted.
     pub user_data: Vec<Extension>,
 }
 
-/// The tables, which depend on the interpretation of a flexible form.
+/// The tables by one interpretation of a flexible form.
 struct Tables {
     header: Header,
     toc: Toc,
@@ -33,16 +33,16 @@ struct Tables {
 }
 
 impl Head {
-    /// Parses the header pages at the start of `bytes`. [`super::Archive::open`] checks the entries against
-    /// the blocks.
+    /// Parses the header pages at the start of `bytes`. [`super::Archive::open`] checks the entries
+    /// against the blocks.
     ///
     /// # Errors
     ///
-    /// [`Kind::Truncated`] if `bytes` end before the pages do; [`Kind::Corrupt`] if a field, a table or
-    /// a segment does not fit, the pool does not have exactly a path for each file, or a flexible
-    /// form can be interpreted in no way or in two; [`Kind::Unsupported`] for another version, of the archive
-    /// or of a segment, and for chunks above 512 MiB; [`Kind::Limit`] beyond the limits. Offsets
-    /// are in the archive.
+    /// [`Kind::Truncated`] if `bytes` end before the pages do; [`Kind::Corrupt`] if a field, a
+    /// table or a segment does not fit, the pool does not have exactly one path for each file, or a
+    /// flexible form has no valid interpretation or two; [`Kind::Unsupported`] for another version
+    /// of the archive or of a segment, and for chunks above 512 MiB; [`Kind::Limit`] if a limit is
+    /// exceeded. Offsets are in the archive.
     pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Head> {
         let fields = FixedFields::parse(bytes)?;
         let pages = usize::try_from(fields.bytes()).ok().and_then(|len| bytes.get(..len));
@@ -69,14 +69,14 @@ fn tables(fields: &FixedFields, bytes: &[u8], limits: &Limits) -> Result<Tables>
     }
     match (read(bytes, ZeroWidth::IsOne, limits), read(bytes, ZeroWidth::IsZero, limits)) {
         (Ok(one), Ok(zero)) if one.says_the_same(&zero) => Ok(one),
-        // An interpretation whose counts are all 0 yields to one with files.
+        // An interpretation with files takes precedence over one whose counts are all 0.
         (Ok(one), Ok(zero)) => match (one.is_empty(), zero.is_empty()) {
             (false, true) => Ok(one),
             (true, false) => Ok(zero),
             _ => Err(Error::new(Kind::Corrupt, 8, "tables that can be read in two ways")),
         },
         (Ok(tables), Err(_)) | (Err(_), Ok(tables)) => Ok(tables),
-        // Report the error of the document's interpretation.
+        // Reports the error of the interpretation in the specification.
         (Err(error), Err(_)) => Err(error),
     }
 }
@@ -84,7 +84,7 @@ fn tables(fields: &FixedFields, bytes: &[u8], limits: &Limits) -> Result<Tables>
 fn read(bytes: &[u8], zero: ZeroWidth, limits: &Limits) -> Result<Tables> {
     let header = Header::parse(bytes, zero)?;
     let (from, to) = (header.pool_offset(), header.pool_end());
-    // Both are within the pages.
+    // Both offsets are within the header's pages.
     let pool = string_pool::parse(&bytes[from as usize..to as usize], header.files, limits);
     let pool = pool.map_err(|e| e.shifted(from))?;
     Ok(Tables { toc: toc::Toc::parse(&header, bytes)?, header, pool })

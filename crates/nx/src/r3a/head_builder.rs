@@ -15,30 +15,32 @@ use crate::format::toc::{Entry, MAX_COMPRESSED};
 /// The table forms that may be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tables {
-    /// Preset 3 if no file has an offset, sizes are below 4 GiB and the counts fit; else preset 0 if
-    /// sizes are below 4 GiB; else preset 2.
+    /// Preset 3 if no file has an offset, sizes are below 4 GiB and the counts fit; else preset 0
+    /// if sizes are below 4 GiB; else preset 2.
     #[default]
     Presets,
     /// FEF64, with fields as narrow as the archive allows.
     Flexible,
 }
 
-/// The content of a header to write. The blocks follow it in the given order, each aligned to a page.
+/// The content of a header to write. The blocks follow it in the given order, each aligned to a
+/// page.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadBuilder<'a> {
     /// The chunk size, at most 512 MiB.
     pub chunk: ChunkSize,
     /// The table forms that may be written.
     pub tables: Tables,
-    /// The files with the XXH3-64 of their contents. The position of an empty file is ignored.
+    /// The entries of the files, with the XXH3-64 of their contents. The position of an empty file
+    /// is ignored.
     pub entries: &'a [Entry],
-    /// Blocks.
+    /// The blocks.
     pub blocks: &'a [Block],
     /// The paths, one per entry; [`Entry::path`] is an index into them.
     pub paths: &'a [&'a str],
-    /// Dictionaries, written with their hashes.
+    /// The dictionaries, which are written with their hashes.
     pub dictionaries: Option<&'a Dictionaries>,
-    /// User data, at most 16 extensions.
+    /// The user data, at most 16 extensions.
     pub user_data: &'a [Extension],
 }
 
@@ -56,8 +58,8 @@ impl HeadBuilder<'_> {
     /// # Errors
     ///
     /// [`Kind::Limit`] if a limit of the format is exceeded; [`Kind::BadArgument`] if paths and
-    /// entries do not match, an entry or a dictionary refers to a missing block, or a block has a codec
-    /// that is not written. Offsets are 0.
+    /// entries do not match, if an entry or a dictionary refers to a missing block, or if a block
+    /// has a codec that this crate does not write. Offsets are 0.
     pub fn write(&self) -> Result<Vec<u8>> {
         self.check()?;
         let pool = string_pool::encode(self.paths)?;
@@ -93,7 +95,7 @@ impl HeadBuilder<'_> {
         }
     }
 
-    /// The first preset that holds everything, in the order of [`Tables::Presets`].
+    /// Returns the first preset that holds everything, in the order of [`Tables::Presets`].
     fn preset(&self, pool: &[u8]) -> Result<Preset> {
         let small = Preset::Small { hashed: true };
         let sizes_are_short = self.entries.iter().all(|entry| u32::try_from(entry.size).is_ok());
@@ -119,7 +121,8 @@ impl HeadBuilder<'_> {
         }
     }
 
-    /// The narrowest flexible form that both interpretations of its widths read alike.
+    /// Returns the narrowest flexible form that gives the same tables by both interpretations of
+    /// its widths.
     fn flexible(&self, pool: &[u8]) -> Result<Vec<u8>> {
         let largest = |field: fn(&Entry) -> u64| self.entries.iter().map(field).max().unwrap_or(0);
         let widths = Widths {
@@ -150,7 +153,7 @@ impl HeadBuilder<'_> {
     fn assemble(&self, form: Form, pool: &[u8]) -> Result<Vec<u8>> {
         let flags = if self.dictionaries.is_some() { HAS_DICTIONARIES } else { 0 }
             | if self.user_data.is_empty() { 0 } else { HAS_USER_DATA };
-        // The form was chosen so that these fit.
+        // The form was chosen so that these values fit.
         let (pool_len, blocks, files) =
             (pool.len() as u32, self.blocks.len() as u32, self.entries.len() as u32);
         let mut header = Header {
@@ -191,7 +194,7 @@ impl HeadBuilder<'_> {
     }
 }
 
-/// The number of bits of `n`, at least 1.
+/// Returns the number of bits of `n`, at least 1.
 fn width_of(n: u64) -> u32 {
     (u64::BITS - n.leading_zeros()).max(1)
 }

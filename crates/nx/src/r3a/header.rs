@@ -1,4 +1,5 @@
-//! The R3A header: the first 16 or 24 bytes, with the sizes of the tables and the widths of their fields.
+//! The R3A header: the first 16 or 24 bytes, with the sizes of the tables and the widths of their
+//! fields.
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
@@ -7,21 +8,22 @@
 //! | 8 | 8 | the form of the tables, and their counts where they fit |
 //! | 16 | 8 | the counts of a flexible form whose counts need more than 42 bits |
 //!
-//! A flexible form stores the widths of its fields in five bits each. Draft writers disagree on whether 0
-//! means 0 or 1: in version 0 it means 0; version 1 is read in the one way that gives consistent tables
-//! ([`crate::r3a::Head::parse`]), and written with 0 meaning 1.
+//! A flexible form stores the width of each field in five bits. Writers of the draft disagree on
+//! whether a stored 0 means a width of 0 or 1. In version 0 it means 0. Version 1 is read in the
+//! one way that gives consistent tables ([`crate::r3a::Head::parse`]), and written so that 0 means
+//! 1.
 
 use linerate_core::{Error, Kind, Result};
 
 use crate::format::header::{ChunkSize, MAX_PAGES, PAGE};
 
-/// The first four bytes by the document, and as written.
+/// The first four bytes by the specification. This crate writes them.
 pub const MAGIC: [u8; 4] = *b"R3A\0";
 
-/// The first four bytes as written by a draft program; read too.
+/// The first four bytes as another program wrote them by the draft. They are also read.
 pub(super) const MAGIC_SWAPPED: [u8; 4] = *b"\0A3R";
 
-/// The written version. Version 0 is read too.
+/// The version that is written. Version 0 is also read.
 pub(super) const VERSION: u8 = 1;
 
 /// The largest chunk size: n = 20, 512 MiB.
@@ -30,7 +32,7 @@ pub(super) const MAX_CHUNK: ChunkSize = ChunkSize::from_exponent(20).unwrap();
 /// The largest offset of a file in its block, in every form.
 pub(crate) const MAX_OFFSET: u32 = (1 << 24) - 1;
 
-/// Bits for the counts in the same word as the widths of a flexible form.
+/// Number of bits for the counts in the word that also holds the widths of a flexible form.
 pub(super) const COUNT_BITS: u32 = 42;
 
 /// The flag for a user-data segment.
@@ -39,16 +41,16 @@ pub(super) const HAS_USER_DATA: u8 = 8;
 /// The flag for a dictionary segment.
 pub(super) const HAS_DICTIONARIES: u8 = 4;
 
-/// The widths of table fields in bits.
+/// The widths of table fields, in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Widths {
-    /// Of the pool size in bytes.
+    /// Width of the pool size, which is in bytes.
     pub pool: u32,
-    /// Of the file count, and of a path index.
+    /// Width of the file count, and of a path index.
     pub files: u32,
-    /// Of the block count, and of the first block of a file.
+    /// Width of the block count, and of a file's first block.
     pub blocks: u32,
-    /// Of the offset in a block.
+    /// Width of the offset in a block.
     pub offset: u32,
 }
 
@@ -57,11 +59,12 @@ pub struct Widths {
 pub enum Preset {
     /// Entries of 20 bytes: hash, size below 4 GiB, offset.
     Hashed,
-    /// Entries of 12 bytes: as preset 0, without hash.
+    /// Entries of 12 bytes: as `Hashed`, but without hash.
     Bare,
     /// Entries of 24 bytes: hash, size of 64 bits, offset.
     Large,
-    /// Entries of 8 bytes, 16 with hash: size below 4 GiB, no offset, 65,535 files and blocks.
+    /// Entries of 8 bytes, or 16 with hash: size below 4 GiB, no offset, at most 65,535 files and
+    /// blocks.
     Small {
         /// Whether entries have a hash.
         hashed: bool,
@@ -73,11 +76,11 @@ pub enum Preset {
 pub enum Form {
     /// One of the fixed forms.
     Preset(Preset),
-    /// "FEF64", with stored field widths: entries of 8 bytes, 16 with hash.
+    /// "FEF64", with stored field widths. Entries have 8 bytes, or 16 with hash.
     Flexible {
         /// Whether entries have a hash.
         hashed: bool,
-        /// The widths. The size has the bits that offset, path and block leave of 64.
+        /// The widths. The size has the bits of 64 that offset, path and block do not use.
         widths: Widths,
     },
 }
@@ -137,7 +140,8 @@ impl Form {
         hash + size + self.word_bytes()
     }
 
-    /// Bytes before the entries: 24 if the counts have a word of their own, else 16.
+    /// Returns the number of bytes before the entries: 24 if the counts have a word of their own,
+    /// else 16.
     pub const fn header_bytes(self) -> usize {
         match self {
             Form::Flexible { widths, .. } if widths.pool + widths.files + widths.blocks > COUNT_BITS => 24,
@@ -153,7 +157,7 @@ impl Form {
         }
     }
 
-    /// The name in messages and listings.
+    /// Returns the name for messages and listings.
     pub const fn name(self) -> &'static str {
         match self {
             Form::Preset(Preset::Hashed) => "preset 0",
@@ -175,17 +179,17 @@ pub(super) enum ZeroWidth {
 /// The header fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// 0 or 1.
+    /// The version, 0 or 1.
     pub version: u8,
     /// The chunk size, at most 512 MiB.
     pub chunk: ChunkSize,
     /// Number of 4096-byte pages before the first block.
     pub pages: u32,
-    /// Four bits: 8 for user data, 4 for dictionaries; the others are undefined.
+    /// Four bits: 8 for user data, 4 for dictionaries. The other two are undefined.
     pub flags: u8,
     /// The form of the tables.
     pub form: Form,
-    /// Size of the pool with its size field in bytes.
+    /// Size in bytes of the pool, including its size field.
     pub pool: u32,
     /// Number of blocks.
     pub blocks: u32,
@@ -193,7 +197,8 @@ pub struct Header {
     pub files: u32,
 }
 
-/// The `width` bits of `word` from bit `shift` up. Fields at or above bit 64 are 0.
+/// Returns `width` bits of `word`, the lowest of which is bit `shift`. Fields at or above bit 64
+/// are 0.
 pub(super) fn bits(word: u64, shift: u32, width: u32) -> u64 {
     let mask = 1u64.checked_shl(width).map_or(u64::MAX, |top| top - 1);
     word.checked_shr(shift).unwrap_or(0) & mask
@@ -278,7 +283,8 @@ impl FixedFields {
 }
 
 impl Header {
-    /// Parses the fields and checks that the tables fit the pages. `bytes` is the start of the archive.
+    /// Parses the fields and checks that the tables fit the pages. `bytes` is the start of the
+    /// archive.
     pub(super) fn parse(bytes: &[u8], zero: ZeroWidth) -> Result<Header> {
         let fields = FixedFields::parse(bytes)?;
         let form = fields.form(zero)?;
@@ -306,7 +312,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Size of the header with its tables in bytes: the offset of the first block.
+    /// Size of the header with its tables in bytes. This is the offset of the first block.
     pub fn bytes(&self) -> u64 {
         u64::from(self.pages) * PAGE
     }
@@ -318,7 +324,7 @@ impl Header {
 
     /// The offset of the block table, where the entries end.
     pub fn blocks_offset(&self) -> u64 {
-        // At most 24 bytes each: below 2^37.
+        // Entries have at most 24 bytes each, so the sum is below 2^37.
         self.entries_offset() + u64::from(self.files) * self.form.entry_bytes() as u64
     }
 
@@ -337,12 +343,12 @@ impl Header {
         self.flags & HAS_DICTIONARIES != 0
     }
 
-    /// Whether a user-data segment follows.
+    /// Whether a user-data segment follows the pool or the dictionary segment.
     pub(super) fn has_user_data(&self) -> bool {
         self.flags & HAS_USER_DATA != 0
     }
 
-    /// Encodes the 16 or 24 bytes, as version 1. Values beyond their fields are truncated;
+    /// Encodes the 16 or 24 bytes as version 1. Values beyond their fields are truncated;
     /// [`crate::r3a::HeadBuilder`] checks them before.
     pub(super) fn write(&self) -> Vec<u8> {
         let word = u32::from(VERSION) << 25
@@ -358,7 +364,7 @@ impl Header {
         let table = match self.form {
             Form::Preset(preset) => preset.code() | counts << self.form.counts_at(),
             Form::Flexible { hashed, widths } => {
-                // Widths are 1 to 32, stored less one.
+                // Widths are 1 to 32 and stored minus one.
                 let stored = |width: u32, shift| shifted(width.saturating_sub(1) & 31, shift);
                 1 << 63
                     | u64::from(hashed) << 62

@@ -11,8 +11,8 @@ use crate::format::header::{self as nx, TocForm};
 use crate::format::layout::Layout;
 use crate::format::toc::{self, Codec};
 
-/// Computes the layout and checks every entry against the blocks. Offsets of errors are in the R3A archive.
-/// `toc` is unchanged afterwards.
+/// Computes the layout and checks every entry against the blocks. Offsets of errors are in the R3A
+/// archive. `toc` is unchanged afterwards.
 pub(super) fn find_blocks(header: &Header, toc: &mut Toc, len: u64) -> Result<Layout> {
     let like = nx::Header {
         hash: HashKind::Xxh3,
@@ -27,7 +27,7 @@ pub(super) fn find_blocks(header: &Header, toc: &mut Toc, len: u64) -> Result<La
     };
     let blocks = toc.blocks.iter().map(|block| toc::Block {
         compressed: block.compressed,
-        // As for any compressed block, the decompressed size is unknown.
+        // The decompressed size is unknown, as for any compressed block.
         codec: match block.codec {
             BlockCodec::Known(codec) => codec,
             BlockCodec::Foreign(_) => Codec::Zstd,

@@ -1,21 +1,22 @@
-//! R3A 2.0, a draft format next to Nx, under the one profile [`PROFILE`].
+//! Reads and writes R3A 2.0, a draft format related to Nx, in one profile of it: [`PROFILE`].
 //!
-//! R3A has no settled specification, and no program is known to write whole archives of it. Where the
-//! draft leaves a choice, the profile makes it: `docs/nx/index.md` lists what is read and written. Archives made
-//! under it are for readers of the same profile.
+//! R3A has no settled specification, and no program is known to write complete R3A archives. Where
+//! the draft leaves a choice, the profile decides; `docs/nx/index.md` lists what is read and
+//! written. Only readers of the same profile can be expected to read the archives.
 //!
-//! The model is that of Nx: entries, blocks, paths. [`Head`] reads the header with its tables and segments,
-//! and [`HeadBuilder`] writes it; [`Archive`] reads files; [`AsNx`] shows an R3A archive as an Nx archive,
-//! so that every function for Nx works on it; [`to_nx`] and [`from_nx`] convert, with blocks copied.
+//! The model is that of Nx: entries, blocks, paths. [`Head`] reads the header with its tables and
+//! segments, and [`HeadBuilder`] writes it. [`Archive`] reads files. [`AsNx`] shows an R3A archive
+//! as an Nx archive, so that every function for Nx works on it. [`to_nx`] and [`from_nx`] convert
+//! archives and copy their blocks.
 //!
 //! | module | content |
 //! |---|---|
 //! | `header`, `toc`, `string_pool` | header fields, tables and paths |
 //! | `segment`, `dictionaries`, `user_data`, `frame` | the segments after the pool, and their zstd frames |
-//! | `digested` | dictionaries with their decoding tables |
-//! | `head`, `head_builder` | all of these, read and written |
+//! | `digested` | digested dictionaries |
+//! | `head`, `head_builder` | reads and writes all of these |
 //! | `layout` | offsets and content lengths of the blocks |
-//! | `archive`, `block` | an open archive; one block decoded and encoded |
+//! | `archive`, `block` | an open archive; decodes and encodes one block |
 //! | `as_nx`, `convert`, `convert_from` | an R3A archive shown as Nx; conversion in both directions |
 
 mod archive;
@@ -58,5 +59,5 @@ pub use header::{Form, Header, MAGIC, Preset, Widths};
 pub use toc::{Block, BlockCodec, Toc};
 pub use user_data::Extension;
 
-/// The name of the supported profile. Its meaning does not change.
+/// The name of the supported profile. The meaning of a name never changes.
 pub const PROFILE: &str = "r3a-2.0-doc";

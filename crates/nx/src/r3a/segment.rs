@@ -1,4 +1,4 @@
-//! The common form of the segments after the pool: a u64, then a payload.
+//! The common form of the segments after the pool: a u64 followed by a payload.
 
 use core::ops::Range;
 
@@ -8,11 +8,12 @@ use super::frame;
 use super::header::{bits, u64_at};
 use crate::format::limits::Limits;
 
-/// The zstd level of segments.
+/// zstd level at which segments are compressed.
 #[cfg(feature = "pack")]
 const LEVEL: i32 = 16;
 
-/// The widths in bits of the sizes in a segment's word. Version and other fields are above them.
+/// The widths in bits of the size fields in a segment's word. The version and other fields are
+/// above them.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) compressed: u32,
@@ -28,8 +29,8 @@ pub(super) struct Segment {
     pub(super) end: usize,
 }
 
-/// Parses the segment at the next multiple of 8 from `from` in `head`, the pages of the header. `check`
-/// validates its word first. Offsets are in the archive.
+/// Parses the segment at the next multiple of 8 from `from` in `head`, the pages of the header.
+/// `check` validates its word first. Offsets are in the archive.
 pub(super) fn parse(
     head: &[u8],
     from: usize,
@@ -44,7 +45,7 @@ pub(super) fn parse(
     }
     let word = u64_at(head, at);
     check(word).map_err(|e| e.shifted(at as u64))?;
-    // Both are below 2^30.
+    // Both sizes are below 2^30.
     let content = bits(word, 0, sizes.content) as usize;
     let compressed = bits(word, sizes.content, sizes.compressed) as usize;
     let stored = compressed == 0 && sizes.may_be_stored;

@@ -1,4 +1,5 @@
-//! The string pool: as in Nx, but with the content size (u32) in place of the frame's magic number.
+//! The string pool. It is that of Nx, but with the content size (u32) instead of the frame's magic
+//! number.
 
 use linerate_core::{Error, Kind, Result};
 

@@ -1,8 +1,9 @@
-//! The table of contents: an entry per file, a word per block.
+//! The table of contents: an entry for each file, and a 32-bit word for each block.
 //!
-//! An entry is a hash (u64) if the form has one, a size (u32 or u64) if it is not in the word, and the word:
-//! from the lowest bit up the first block, the path index, the offset in the block and, in a flexible form,
-//! the size. A block is a u32 with its compressed size (29 bits) and its codec (3).
+//! An entry is a hash (u64) if the form has hashes, a size (u32 or u64) if it is not in the word,
+//! and the word. The word has, from the lowest bit up, the first block, the path index, the offset
+//! in the block and, in a flexible form, the size. A block is a u32 with its compressed size (29
+//! bits) and its codec (3).
 
 use linerate_core::{Error, Kind, Result};
 
@@ -12,9 +13,10 @@ use crate::format::toc::{Codec, Entry};
 /// The codec of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockCodec {
-    /// A codec of Nx; zstd frames lack their magic number.
+    /// A codec of Nx. zstd frames lack their magic number.
     Known(Codec),
-    /// bzip3 (3), LZMA (4), or an undefined number: its files cannot be read.
+    /// The number of an unsupported codec: bzip3 (3), LZMA (4), or an undefined number. Files in
+    /// the block cannot be read.
     Foreign(u8),
 }
 
@@ -54,8 +56,8 @@ impl Block {
 }
 
 impl Toc {
-    /// Parses the tables that `header` describes. `bytes` is the start of the archive with all header pages,
-    /// which the tables were checked to fit.
+    /// Parses the tables that `header` describes. `bytes` is the start of the archive with all
+    /// header pages, which the tables were checked to fit.
     pub(super) fn parse(header: &Header, bytes: &[u8]) -> Result<Toc> {
         let (blocks_offset, pool_offset) = (header.blocks_offset() as usize, header.pool_offset() as usize);
         let size = header.form.entry_bytes();

@@ -1,6 +1,8 @@
-//! The user-data segment: extensions, each an id and bytes. Readers skip those that they do not know.
+//! The user-data segment: extensions, each with an id and bytes. Readers skip extensions that they
+//! do not know.
 //!
-//! The payload is, for each extension, its id (u32), its size (u32), its bytes, and padding to 8 bytes.
+//! The payload is, for each extension, its id (u32), its size (u32), its bytes, and padding to 8
+//! bytes.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -33,7 +35,8 @@ pub(super) fn parse(head: &[u8], from: usize, limits: &Limits) -> Result<Vec<Ext
         _ => Err(Error::new(Kind::Unsupported, 0, "user data of an unknown version")),
     })?;
     let count = bits(segment.word, 58, 4) as usize + 1;
-    // Offsets in the decompressed payload mean nothing in the archive.
+    // The error gets the offset of the segment, since an offset in the decompressed payload means
+    // nothing in the archive.
     extensions(&segment.payload, count).map_err(|e| e.with_offset(from.next_multiple_of(8) as u64))
 }
 

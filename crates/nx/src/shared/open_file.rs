@@ -53,7 +53,7 @@ struct Window {
     /// Offset of the window in the file.
     start: u64,
     block: usize,
-    /// End in the block of the file's part of it, or of the decoded prefix.
+    /// Number of bytes in the window.
     len: usize,
     bytes: Bytes,
 }
@@ -223,7 +223,8 @@ impl<S: ReadAt + 'static> OpenFile<S> {
         self.read_prefix(piece, start).map_err(|_| error)
     }
 
-    /// Decodes a damaged block some way past the position or, if that fails, just up to it.
+    /// Decodes a damaged block some way past the position or, if that fails, only up to the byte at
+    /// the position.
     fn read_prefix(&self, piece: &Piece, start: u64) -> Result<Window> {
         let position = piece.from + (self.position - start);
         let step = (position + 1).next_multiple_of(STEP).min(piece.to);
