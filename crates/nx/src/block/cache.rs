@@ -5,27 +5,27 @@ use linerate_core::Result;
 use crate::block::lru::{Class, Lru};
 use crate::block::memory::grow;
 
-/// Maximum number of cached blocks: what tiny ones take beside their bytes is bounded.
+/// Maximum number of cached blocks. Bounds the memory that tiny blocks take besides their bytes.
 const MAX_BLOCKS: usize = 1024;
 
-/// Initial buffer capacity of a block that is decoded incrementally: most blocks fit.
+/// Initial buffer capacity in bytes of a block that is decoded incrementally. Most blocks fit.
 pub(crate) const INITIAL_CAPACITY: usize = 1 << 20;
 
 /// A decoded block, or a prefix of one.
 pub(crate) struct CachedBlock {
-    /// Bytes from `filled` on are left from another block.
+    /// The buffer. Bytes after the first `filled` are left over from another block.
     bytes: Vec<u8>,
     /// Length of the decoded prefix.
     filled: usize,
 }
 
 impl CachedBlock {
-    /// The decoded bytes.
+    /// Returns the decoded bytes.
     pub(crate) fn content(&self) -> &[u8] {
         &self.bytes[..self.filled]
     }
 
-    /// The first `len` bytes, to decode into, after [`BlockCache::reserve`].
+    /// Returns the first `len` bytes to decode into. Call [`BlockCache::reserve`] before.
     pub(crate) fn buffer_mut(&mut self, len: usize) -> &mut [u8] {
         &mut self.bytes[..len]
     }
@@ -35,9 +35,10 @@ impl CachedBlock {
         self.filled = filled;
     }
 
-    /// Grows the buffer to at least `len` bytes, out of at most `max_len`. The decoded prefix stays.
+    /// Grows the buffer to at least `len` bytes. The block has at most `max_len` bytes. The decoded
+    /// prefix stays.
     fn grow_to(&mut self, len: usize, max_len: usize, at: u64) -> Result<()> {
-        // Doubled, so that steps copy each byte at most twice.
+        // The capacity doubles, so that growing in steps copies each byte at most twice.
         let capacity = len.max(2 * self.filled).max(INITIAL_CAPACITY.min(max_len)).min(max_len.max(len));
         if self.filled == 0 || self.bytes.capacity() >= capacity {
             return grow(&mut self.bytes, capacity, at);
@@ -50,7 +51,7 @@ impl CachedBlock {
     }
 }
 
-/// Decoded blocks in LRU order. One block is kept whatever the budget is.
+/// Decoded blocks in LRU order. One block is kept whatever the budget.
 pub(crate) struct BlockCache {
     held: Lru<usize, CachedBlock>,
     /// The block that was found or inserted last.
@@ -67,7 +68,7 @@ impl BlockCache {
         self.budget
     }
 
-    /// Sets the budget in bytes, and evicts what exceeds it.
+    /// Sets the budget in bytes, and evicts blocks that exceed it.
     pub(crate) fn set_budget(&mut self, budget: u64) {
         self.budget = budget;
         while self.held.bytes() > budget && self.evict(|_| true).is_some() {}
@@ -78,17 +79,18 @@ impl BlockCache {
         self.newest == block && self.held.class(&block) == Some(Class::Finished)
     }
 
-    /// Looks up a block and makes it the most recently used. Returns the length of its decoded prefix.
+    /// Looks up a block and makes it the most recently used. Returns the length of its decoded
+    /// prefix.
     pub(crate) fn find(&mut self, block: usize) -> Option<usize> {
-        // The class stays until `set_finished` is told.
+        // The class does not change until `set_finished` is called.
         let class = self.held.class(&block)?;
         let filled = self.held.touch(&block, class)?.filled;
         self.newest = block;
         Some(filled)
     }
 
-    /// Inserts a block that is not cached as the most recently used, with nothing decoded yet, and evicts
-    /// others for its `capacity` bytes.
+    /// Inserts a block that is not cached, with nothing decoded yet, as the most recently used.
+    /// Evicts other blocks to make room for its `capacity` bytes.
     pub(crate) fn insert(&mut self, block: usize, capacity: usize) {
         let finished = self.held.first(|_, _| true);
         let finished = finished.filter(|first| self.held.class(first) == Some(Class::Finished));
@@ -98,7 +100,7 @@ impl BlockCache {
         {
             free = self.evict(|_| true);
         }
-        // A far larger buffer would use up the budget of other blocks.
+        // A much larger buffer would take memory that other blocks could use.
         let free = free.map(|held| held.bytes);
         let bytes =
             free.filter(|bytes| bytes.capacity() / 2 <= capacity.max(INITIAL_CAPACITY)).unwrap_or_default();
@@ -107,7 +109,7 @@ impl BlockCache {
         self.newest = block;
     }
 
-    /// The most recently used block: the one found or inserted last.
+    /// Returns the most recently used block, which was found or inserted last.
     pub(crate) fn newest(&mut self) -> &mut CachedBlock {
         self.held.peek_mut(&self.newest).expect("a block was found or inserted before")
     }
@@ -118,8 +120,8 @@ impl BlockCache {
         self.held.touch(&self.newest, class);
     }
 
-    /// Grows the buffer of the newest block to at least `len` bytes, out of at most `max_len`. The decoded
-    /// prefix stays. `at` is the offset of an error.
+    /// Grows the buffer of the newest block to at least `len` bytes. The block has at most
+    /// `max_len` bytes. The decoded prefix stays. An error has the offset `at`.
     pub(crate) fn reserve(&mut self, len: usize, max_len: usize, at: u64) -> Result<()> {
         let newest = self.newest();
         if newest.bytes.len() >= len {

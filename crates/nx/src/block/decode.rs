@@ -1,4 +1,4 @@
-//! Decodes one block, whole or a prefix.
+//! Decodes a block, or a prefix of it.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::{
@@ -10,12 +10,13 @@ use crate::block::{lz4, regions};
 use crate::format::frame::window_limit;
 use crate::format::toc::Codec;
 
-/// What follows the content of a block that files refer to.
+/// The bytes that follow the content of a block that files refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Ending {
     /// Nothing: the block ends with that content.
     Clean,
-    /// The zstd frame has no last block. All content is there, but one-shot decoders reject the frame.
+    /// The zstd frame has no last block. All content is there, but one-shot decoders reject the
+    /// frame.
     Unterminated,
     /// More content than any file refers to.
     Longer,
@@ -23,26 +24,28 @@ pub(crate) enum Ending {
     Spare,
 }
 
-/// Decodes blocks with reused memory. One per thread.
+/// Decodes blocks with reused memory. Each thread has one.
 pub(crate) struct Decoder {
     format: Format,
-    /// Largest window in bytes. None is allocated, since a block is its own window; the limit is kept so that an
-    /// archive is read or refused alike by readers that allocate one.
+    /// Largest allowed window in bytes. No window is allocated, since the block is its own window.
+    /// The limit is there so that readers that allocate a window accept and refuse the same
+    /// archives.
     window_limit: u64,
-    /// Since the first zstd block.
+    /// Allocated for the first zstd block.
     zstd: Option<Zstd>,
-    /// The decompressed content of a filtered block, as long as the longest of them.
+    /// Buffer of the decompressed content of filtered blocks. It is as long as the longest one so
+    /// far.
     filtered: Vec<u8>,
-    /// Bytes decoded so far.
+    /// Number of bytes decoded so far.
     #[cfg(test)]
     pub(crate) decoded: u64,
 }
 
-/// The memory of zstd frames.
+/// Memory to decode zstd frames.
 struct Zstd {
     scratch: Scratch,
     once: PrefixDecoder,
-    /// The frame that is decoded in steps.
+    /// Decoder of the frame that is decoded in steps.
     steps: PrefixDecoder,
 }
 
@@ -52,7 +55,8 @@ const EARLY: Error = Error::new(Kind::Corrupt, 0, "a block whose data ends early
 const WINDOW: Error = Error::new(Kind::Limit, 0, "a block with a zstd window beyond the limit");
 
 impl Decoder {
-    /// A decoder of zstd frames of `format`, with windows of at most `1 << window_log` bytes.
+    /// Creates a decoder of zstd frames of `format`, with windows of at most `1 << window_log`
+    /// bytes.
     pub(crate) fn new(window_log: u32, format: Format) -> Result<Decoder> {
         Ok(Decoder {
             format,
@@ -64,14 +68,16 @@ impl Decoder {
         })
     }
 
-    /// Starts incremental decoding of a zstd frame with [`Decoder::step`], in place of an earlier one.
+    /// Starts incremental decoding of a zstd frame with [`Decoder::step`]. Ends that of an earlier
+    /// frame.
     pub(crate) fn begin_steps(&mut self) {
         self.zstd().steps.start();
     }
 
-    /// Resumes incremental decoding: fills `out`, which already holds the first `filled` bytes. Decodes no
-    /// zstd block before its content is needed. With all content, also checks the end of the frame, if it
-    /// follows. After an error, start again with [`Decoder::begin_steps`].
+    /// Resumes incremental decoding: fills `out`, which already holds the first `filled` bytes.
+    /// Decodes a zstd block only when its content is needed. If `out` holds all content, also
+    /// checks the end of the frame, if it is there. After an error, start again with
+    /// [`Decoder::begin_steps`].
     pub(crate) fn step(&mut self, block: &[u8], out: &mut [u8], filled: usize) -> Result<()> {
         self.count(out.len() - filled);
         if filled == 0 {
@@ -82,8 +88,8 @@ impl Decoder {
         check_filled(part, out.len())
     }
 
-    /// Decodes all of `block` that files refer to into `out`, and returns what follows it. Errors have
-    /// offset 0.
+    /// Decodes all of `block` that files refer to into `out`, and returns what follows this
+    /// content. Errors have offset 0.
     pub(crate) fn decode(&mut self, codec: Codec, block: &[u8], out: &mut [u8]) -> Result<Ending> {
         self.count(out.len());
         match codec {
@@ -92,17 +98,17 @@ impl Decoder {
             Codec::Lz4 => match lz4::decompress(block, out) {
                 Some(n) if n == out.len() => Ok(Ending::Clean),
                 Some(_) => Err(SHORT),
-                // Damaged, or longer than `out`.
+                // The block is damaged, or longer than `out`.
                 None => decode_lz4_prefix(block, out).map(|()| Ending::Longer),
             },
         }
     }
 
-    /// As [`Decoder::decode`], of a filtered block, whose bytes begin with the table of its regions. Takes as much
-    /// memory as `out` has, which is kept for the next one.
+    /// Decodes a filtered block as [`Decoder::decode`] does others. The block begins with the table
+    /// of its regions. Needs a buffer as large as `out`, which is kept for the next filtered block.
     ///
-    /// If the compressed data is damaged, what was decompressed before the damage is in `out` all the same: a hash tells
-    /// whether a file is intact.
+    /// If the compressed data is damaged, `out` still gets the bytes that were decompressed before
+    /// the damage. A hash then decides whether a file is intact.
     pub(crate) fn decode_filtered(&mut self, codec: Codec, block: &[u8], out: &mut [u8]) -> Result<Ending> {
         let (regions, table) = regions::parse(block)?;
         regions::check(&regions, out.len())?;
@@ -148,7 +154,8 @@ impl Decoder {
         Ok(self.ending(part, block))
     }
 
-    /// Fills `out` from the frames of a filtered block, one or more, each with the next part of the content.
+    /// Fills `out` from the frames of a filtered block. There are one or more, each with the next
+    /// part of the content.
     fn decode_frames(&mut self, mut block: &[u8], mut out: &mut [u8]) -> Result<Ending> {
         loop {
             let part = self.decode_part(None, block, out)?;
@@ -162,7 +169,7 @@ impl Decoder {
         }
     }
 
-    /// What follows the content that was decoded from the frame at the start of `block`.
+    /// Returns what follows the content that was decoded from the frame at the start of `block`.
     fn ending(&self, part: Prefix, block: &[u8]) -> Ending {
         match part.end {
             PrefixEnd::FrameEnd if part.read < block.len() => Ending::Spare,
@@ -196,7 +203,8 @@ impl Decoder {
         once.decode(scratch, dictionary, block, out).map_err(frame_error)
     }
 
-    /// Checks the window of a frame, unless its content, or `len` bytes of it, are all of the window.
+    /// Checks the window of a frame against the limit, unless the frame is a single segment or has
+    /// exactly `len` bytes of content: then it needs no other window.
     fn check_window(&self, block: &[u8], len: usize) -> Result<()> {
         match FrameHeader::parse(block, self.format) {
             Ok(header) => {
@@ -213,7 +221,7 @@ impl Decoder {
         self.zstd.get_or_insert_with(|| Zstd { scratch: Scratch::new(), once: decoder(), steps: decoder() })
     }
 
-    /// Counts decoded bytes, in tests.
+    /// Counts decoded bytes in tests.
     fn count(&mut self, _len: usize) {
         #[cfg(test)]
         {
@@ -222,7 +230,7 @@ impl Decoder {
     }
 }
 
-/// The error of a frame that ends before its `len` bytes.
+/// Fails if the frame ended before `len` bytes.
 fn check_filled(part: Prefix, len: usize) -> Result<()> {
     match part.end {
         _ if part.written == len => Ok(()),
@@ -233,7 +241,7 @@ fn check_filled(part: Prefix, len: usize) -> Result<()> {
 
 fn frame_error(error: Error) -> Error {
     match error.kind {
-        // Windows of 4 GiB.
+        // The decoder reports windows of 4 GiB and more this way.
         Kind::Unsupported => WINDOW,
         Kind::Limit => error.with_offset(0),
         _ => DAMAGED,
@@ -282,7 +290,7 @@ mod tests {
         out
     }
 
-    /// A frame that was flushed but not ended.
+    /// Returns a frame that was flushed but not ended.
     fn open_frame(bytes: &[u8]) -> Vec<u8> {
         let mut context = zstd_safe::CCtx::create();
         let mut out = vec![0; zstd_safe::compress_bound(bytes.len()) + 64];
@@ -320,7 +328,7 @@ mod tests {
         assert_eq!(whole(&open_frame(&text), text.len() + 1), Err(EARLY));
     }
 
-    /// A filtered block of content that is as long as `text` says, with these compressed data.
+    /// Decodes a filtered block with the given compressed data to `len` bytes.
     fn filtered(text: &[u8], compressed: &[&[u8]], len: usize) -> Result<(Ending, Vec<u8>)> {
         let filter = crate::filter::Filter::Bc1Split;
         let mut block = Vec::new();
@@ -381,7 +389,7 @@ mod tests {
         for block in [frame(&text, true), frame(&text, false), open_frame(&text)] {
             for step in [1000, 4096, 1 << 17, 200_000, text.len()] {
                 let mut decoder = decoder(27).unwrap();
-                // The contexts are reused.
+                // The second round reuses the contexts.
                 for _ in 0..2 {
                     decoder.begin_steps();
                     let (mut out, mut filled) = (vec![0; text.len()], 0);

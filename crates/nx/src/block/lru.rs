@@ -1,19 +1,21 @@
-//! Values in least recently used order, by class: the cached blocks of one reader, and of many.
+//! An LRU list of values with eviction classes. The caches of one reader and of many threads use
+//! it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// What is evicted before what, first to last; within a class, the least recently used first.
+/// The eviction classes, from the first to the last that is evicted. Within a class, the least
+/// recently used value is evicted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Class {
     /// Read to its end, so unlikely to be read again.
     Finished,
     Normal,
-    /// Asked for ahead of its first read.
+    /// Decoded before its first read.
     Prefetched,
 }
 
-/// A value with its place in the order.
+/// A value with its position in the order.
 #[derive(Debug)]
 struct Held<V> {
     value: V,
@@ -21,13 +23,13 @@ struct Held<V> {
     place: (Class, u64),
 }
 
-/// Values by key, each with a class and a size. Nothing is evicted unasked.
+/// Values by key, each with a class and a size. The list evicts nothing by itself.
 #[derive(Debug)]
 pub(crate) struct Lru<K, V> {
     held: HashMap<K, Held<V>>,
     /// The keys by class, then by the time of the last use.
     order: BTreeMap<(Class, u64), K>,
-    /// Counts uses.
+    /// Number of uses so far.
     clock: u64,
     bytes: u64,
     prefetched: u64,
@@ -42,12 +44,12 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
         self.held.len()
     }
 
-    /// The size of all values.
+    /// Returns the total size of all values in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The size of the values of class [`Class::Prefetched`].
+    /// Returns the total size of the values of class [`Class::Prefetched`] in bytes.
     pub(crate) fn prefetched_bytes(&self) -> u64 {
         self.prefetched
     }
@@ -78,7 +80,7 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
         Some(&mut held.value)
     }
 
-    /// Inserts a value as the most recently used of `class`, in place of one of the same key.
+    /// Inserts a value as the most recently used of `class`. Replaces a value with the same key.
     pub(crate) fn insert(&mut self, key: K, value: V, bytes: u64, class: Class) {
         self.remove(&key);
         self.clock += 1;
@@ -107,13 +109,13 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
         Some(held.value)
     }
 
-    /// The first key to evict whose value `may_go`.
+    /// Returns the first key in the order of eviction for which `may_go` returns true.
     pub(crate) fn first(&self, may_go: impl Fn(&K, &V) -> bool) -> Option<K> {
         let may_go = |key: &&K| self.peek(key).is_some_and(|value| may_go(key, value));
         self.order.values().find(may_go).copied()
     }
 
-    /// All keys, the first to evict first.
+    /// Returns all keys in the order of eviction.
     #[cfg(test)]
     pub(crate) fn keys(&self) -> Vec<K> {
         self.order.values().copied().collect()

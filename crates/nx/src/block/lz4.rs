@@ -1,9 +1,11 @@
-//! Decodes raw LZ4 blocks, whole or a prefix.
+//! Decodes raw LZ4 blocks, or a prefix of them.
 
-/// Decodes a whole block into `out` and returns its length. `None` if it is damaged or longer than `out`.
+/// Decodes a whole block into `out` and returns its length. `None` if it is damaged or longer than
+/// `out`.
 ///
-/// liblz4 takes three quarters of the time of `lz4_flex` (`records/archives.jsonl`), and is there if it also encodes. It rejects
-/// blocks that end with a match, so `lz4_flex` has the last word and both builds accept the same blocks.
+/// liblz4 takes 3/4 of the time of `lz4_flex` (`records/archives.jsonl`). It is used if the feature
+/// `pack` compiles it anyway. It rejects blocks that end with a match; `lz4_flex` decodes these, so
+/// that builds with and without `pack` accept the same blocks.
 pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
     #[cfg(feature = "pack")]
     if let Some(len) = crate::sys::lz4::decompress(block, out) {
@@ -12,11 +14,11 @@ pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
     lz4_flex::block::decompress_into(block, out).ok()
 }
 
-/// The least length of a match.
+/// Minimum length of a match in bytes.
 const MIN_MATCH: usize = 4;
 
-/// Decodes the first `out.len()` bytes of a block, or all of a shorter one; returns how many. `None` if that part is
-/// damaged.
+/// Decodes the first `out.len()` bytes of a block, or all of a shorter block. Returns the number of
+/// bytes; `None` if this part of the block is damaged.
 pub(crate) fn decompress_prefix(block: &[u8], out: &mut [u8]) -> Option<usize> {
     let (mut at, mut to) = (0, 0);
     while to < out.len() {
@@ -26,7 +28,7 @@ pub(crate) fn decompress_prefix(block: &[u8], out: &mut [u8]) -> Option<usize> {
         let count = literals.min(out.len() - to);
         out[to..to + count].copy_from_slice(block.get(at..at + count)?);
         (at, to) = (at + literals, to + count);
-        // The last sequence has no match.
+        // The last sequence of a block has no match.
         if to == out.len() || at == block.len() {
             break;
         }
@@ -42,8 +44,8 @@ pub(crate) fn decompress_prefix(block: &[u8], out: &mut [u8]) -> Option<usize> {
     Some(to)
 }
 
-/// The length that a half of the token begins: 15 is continued by bytes, the last of which is not 255. It is below
-/// 255 times the length of the block.
+/// Returns the length that begins with half of a token. If that is 15, bytes follow that are added,
+/// up to the first one that is not 255. The sum is below 255 times the length of the block.
 fn length(block: &[u8], at: &mut usize, half: u8) -> Option<usize> {
     let mut length = usize::from(half);
     let mut continued = half == 15;
@@ -56,7 +58,8 @@ fn length(block: &[u8], at: &mut usize, half: u8) -> Option<usize> {
     Some(length)
 }
 
-/// Copies `count` bytes from `from` to `to`, which may overlap: what is copied doubles with each step.
+/// Copies `count` bytes from `from` to `to`. The ranges may overlap: each step copies twice as many
+/// bytes as the one before.
 fn copy_match(out: &mut [u8], from: usize, to: usize, count: usize) {
     let mut done = 0;
     while done < count {

@@ -1,4 +1,4 @@
-//! Allocates buffers for untrusted lengths: running out of memory is an error.
+//! Allocates buffers of untrusted lengths. Running out of memory is an error, not an abort.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -7,10 +7,10 @@ pub(crate) fn grow(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
     grow_with(buffer, len, 0, at)
 }
 
-/// As [`grow`]; a new allocation has at least `capacity` bytes.
+/// As [`grow`], but a new allocation has at least `capacity` bytes.
 pub(crate) fn grow_with(buffer: &mut Vec<u8>, len: usize, capacity: u64, at: u64) -> Result<()> {
     if buffer.capacity() < len {
-        // Frees the old buffer first, so that the two are never held at once.
+        // Frees the old buffer first, so that both are never held at once.
         *buffer = Vec::new();
         *buffer = zeroed(capacity, len, at)?;
     }
@@ -18,16 +18,16 @@ pub(crate) fn grow_with(buffer: &mut Vec<u8>, len: usize, capacity: u64, at: u64
     Ok(())
 }
 
-/// A buffer of `capacity` bytes, at least `len`. Fresh memory comes zeroed from the system, which costs nothing until it is
-/// touched.
+/// Allocates a zeroed buffer of `capacity` bytes, at least `len`. The system gives zeroed memory,
+/// which costs nothing until it is touched.
 pub(crate) fn zeroed(capacity: u64, len: usize, at: u64) -> Result<Vec<u8>> {
     let capacity = usize::try_from(capacity).map_or(len, |capacity| capacity.max(len));
-    // `vec!` aborts when memory runs out; this reports it.
+    // `vec!` aborts when memory runs out, so the allocation is tried before.
     Vec::<u8>::new().try_reserve_exact(capacity).map_err(|_| no_memory(at))?;
     Ok(vec![0; capacity])
 }
 
-/// The error of an allocation that failed; `at` is its offset.
+/// Creates the error of a failed allocation, with offset `at`.
 pub(crate) const fn no_memory(at: u64) -> Error {
     Error::new(Kind::Limit, at, "not enough memory")
 }

@@ -1,8 +1,10 @@
-//! The regions of a filtered block: the parts of its content that were filtered before it was compressed.
+//! The regions of a filtered block: the parts of its content that were filtered before it was
+//! compressed.
 //!
-//! They stand before the compressed data: their number (u8, at least 1), then for each the number of its
-//! [`Filter`] (u8), its offset in the content and its length (u32 each), in ascending order and without
-//! overlap. Bytes outside of all regions are not filtered.
+//! The table of regions precedes the compressed data. It has the number of regions (u8, at least
+//! 1), then for each region the number of its [`Filter`] (u8), its offset in the content and its
+//! length (u32 each). Regions are in ascending order and do not overlap. Bytes outside of all
+//! regions are not filtered.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -11,13 +13,13 @@ use crate::filter::Filter;
 /// Maximum number of regions of a block.
 pub(crate) const MAX_REGIONS: usize = 255;
 
-/// Bytes of a region in the table.
+/// Length of a region in the table, in bytes.
 const ENTRY: usize = 9;
 
-/// Bytes before the regions: their number.
+/// Length of the number of regions, in bytes.
 const COUNT: usize = 1;
 
-/// The longest table in bytes.
+/// Maximum length of the table in bytes.
 pub(crate) const MAX_TABLE: usize = COUNT + MAX_REGIONS * ENTRY;
 
 /// A part of a block's content that was filtered before it was compressed.
@@ -32,7 +34,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// The offset after the last byte.
+    /// Returns the offset after the last byte.
     fn end(&self) -> u64 {
         u64::from(self.start) + u64::from(self.len)
     }
@@ -49,12 +51,13 @@ impl Region {
     }
 }
 
-/// Parses the table at the start of a block's bytes. Also returns the length of the table.
+/// Parses the table at the start of a block. Returns the regions and the length of the table.
 ///
 /// # Errors
 ///
-/// [`Kind::Corrupt`] if the bytes end within the table, or a region is empty or begins before the end of the one before
-/// it; [`Kind::Unsupported`] for an unknown filter. The offset is that of the region in `block`.
+/// [`Kind::Corrupt`] if the block ends within the table, or a region is empty or begins before the
+/// end of the previous region; [`Kind::Unsupported`] for an unknown filter. The offset is that of
+/// the region in `block`.
 pub(crate) fn parse(block: &[u8]) -> Result<(Vec<Region>, usize)> {
     let corrupt = |at: usize, what| Error::new(Kind::Corrupt, at as u64, what);
     let count = usize::from(*block.first().ok_or(corrupt(0, "a block without its filters"))?);
@@ -87,8 +90,8 @@ pub(crate) fn write(regions: &[Region], out: &mut Vec<u8>) {
     }
 }
 
-/// Checks that no region crosses the end of the content that files refer to, `len` bytes. Those after it belong to files
-/// that are no longer in the archive.
+/// Checks that no region crosses the end of the content that files refer to, which has `len` bytes.
+/// Regions after this end belong to files that are no longer in the archive.
 ///
 /// # Errors
 ///
@@ -101,8 +104,8 @@ pub(crate) fn check(regions: &[Region], len: usize) -> Result<()> {
     }
 }
 
-/// Restores the content from the filtered bytes, which are as many. The regions must have been [checked](check) against
-/// this length.
+/// Restores the content from the filtered bytes, which have the same length. The regions must have
+/// been [checked](check) against this length.
 pub(crate) fn invert(regions: &[Region], filtered: &[u8], content: &mut [u8]) {
     let (mut done, len) = (0, content.len() as u64);
     for region in regions.iter().filter(|region| region.end() <= len) {

@@ -20,7 +20,7 @@ use crate::format::header::{ChunkSize, MAX_PAGES, PAGE};
 /// The first four bytes by the specification. This crate writes them.
 pub const MAGIC: [u8; 4] = *b"R3A\0";
 
-/// The first four bytes as another program wrote them by the draft. They are also read.
+/// The first four bytes as a program for the draft writes them. They are also read.
 pub(super) const MAGIC_SWAPPED: [u8; 4] = *b"\0A3R";
 
 /// The version that is written. Version 0 is also read.

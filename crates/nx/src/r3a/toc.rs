@@ -32,9 +32,9 @@ pub struct Block {
 /// The entries and blocks of an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Toc {
-    /// In the order of the archive. [`Entry::hash`] is 0 if the form has no hashes.
+    /// The entries in the order of the archive. [`Entry::hash`] is 0 if the form has no hashes.
     pub entries: Vec<Entry>,
-    /// In the order of the archive.
+    /// The blocks in the order of the archive.
     pub blocks: Vec<Block>,
 }
 

@@ -4,18 +4,19 @@ use core::ffi::c_int;
 
 use lz4_sys::{LZ4_compress_HC, LZ4_compress_default, LZ4_decompress_safe};
 
-/// A length as C's `int`.
+/// Converts a length to C's `int`.
 fn int(len: usize) -> Option<c_int> {
     c_int::try_from(len).ok()
 }
 
-/// The number of output bytes, or `None` for a negative error code.
+/// Converts a result of liblz4 to the number of output bytes; `None` if it is a negative error
+/// code.
 fn count(code: c_int) -> Option<usize> {
     usize::try_from(code).ok()
 }
 
-/// Compresses `bytes` at level 1 to 12: below 3 with the fast compressor, from 3 on with LZ4-HC.
-/// `None` if the result does not fit `out`.
+/// Compresses `bytes` at level 1 to 12: levels 1 and 2 use the fast compressor, levels 3 to 12
+/// LZ4-HC. `None` if the result does not fit `out`.
 pub(crate) fn compress(bytes: &[u8], out: &mut [u8], level: i32) -> Option<usize> {
     let (from, to) = (int(bytes.len())?, int(out.len())?);
     let (source, target) = (bytes.as_ptr().cast(), out.as_mut_ptr().cast());
@@ -29,11 +30,11 @@ pub(crate) fn compress(bytes: &[u8], out: &mut [u8], level: i32) -> Option<usize
     count(written).filter(|written| *written > 0)
 }
 
-/// Decodes a whole block into `out` and returns its length. `None` if it is damaged or longer than `out`, and for a block
-/// whose last five bytes are not literals, which the format asks for.
+/// Decodes a whole block into `out` and returns its length. `None` if the block is damaged or
+/// longer than `out`, or if its last five bytes are not literals, as the format requires.
 pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
     let (from, to) = (int(block.len())?, int(out.len())?);
-    // SAFETY: both pointers are of slices of the lengths given, which do not overlap. The function reads and writes
-    // nothing outside of them, whatever the block holds.
+    // SAFETY: both pointers are of slices of the lengths given, which do not overlap. The function
+    // reads and writes nothing outside of them, whatever the block holds.
     count(unsafe { LZ4_decompress_safe(block.as_ptr().cast(), out.as_mut_ptr().cast(), from, to) })
 }
