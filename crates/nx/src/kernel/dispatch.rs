@@ -1,14 +1,15 @@
-//! Compiles each loop once per CPU tier and picks one at run time.
+//! Compiles each loop for each CPU tier, and chooses one at run time.
 
 use linerate_core::Tier;
 
-/// A loop compiled once per tier.
+/// A loop that is compiled for each tier.
 pub(crate) trait Kernel {
-    /// Runs the loop. Always inlined, so that the caller's target features are its own.
+    /// Runs the loop. Must always be inlined, so that it is compiled with the caller's target
+    /// features.
     fn run(self);
 }
 
-/// Runs `kernel` as compiled for `tier`, or for the best tier below it that this CPU has.
+/// Runs `kernel` as compiled for `tier`, or for the best lower tier that this CPU has.
 #[inline]
 pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) {
     #[cfg(target_arch = "x86_64")]

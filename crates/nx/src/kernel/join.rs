@@ -1,7 +1,7 @@
-//! Puts blocks together from streams of fields at fixed offsets, 8 bytes at a time.
+//! Joins blocks from streams of fields at fixed offsets, 8 bytes at a time.
 //!
-//! A block consists of one or two halves of 8 bytes, each a [`Half`] with streams of its own. One half is a 64-bit word made
-//! by shifts from loads of 2 to 8 bytes, which compilers vectorise.
+//! A block consists of one or two halves of 8 bytes, each a [`Half`] with streams of its own. A
+//! half is a 64-bit word, made by shifts of loads of 2 to 8 bytes. Compilers vectorise this.
 
 use linerate_core::Tier;
 
@@ -9,17 +9,17 @@ use super::dispatch::{Kernel, dispatch};
 
 /// The streams of one half of every block.
 pub(crate) trait Half {
-    /// Blocks in the streams.
+    /// Returns the number of blocks in the streams.
     fn blocks(&self) -> usize;
 
-    /// The half of block `i`.
+    /// Returns the half of block `i`.
     ///
     /// # Safety
-    /// `i` is below [`blocks`](Half::blocks).
+    /// `i` must be below [`blocks`](Half::blocks).
     unsafe fn word(&self, i: usize) -> u64;
 }
 
-/// A colour block: endpoints and indices; endpoints as YCoCg with `YCOCG`.
+/// The streams of a colour half: endpoints and indices. With `YCOCG`, endpoints are YCoCg.
 pub(crate) struct Color<'a, const YCOCG: bool> {
     pub(crate) endpoints: &'a [[u8; 4]],
     pub(crate) indices: &'a [[u8; 4]],
@@ -32,7 +32,8 @@ impl<const YCOCG: bool> Half for Color<'_, YCOCG> {
 
     #[inline(always)]
     unsafe fn word(&self, i: usize) -> u64 {
-        // SAFETY: both streams have more than `i` fields.
+        // SAFETY: the caller guarantees that `i` is below `blocks`, so both streams have more than
+        // `i` fields.
         let (endpoints, indices) =
             unsafe { (*self.endpoints.get_unchecked(i), *self.indices.get_unchecked(i)) };
         let endpoints = u32::from_le_bytes(endpoints);
@@ -41,8 +42,9 @@ impl<const YCOCG: bool> Half for Color<'_, YCOCG> {
     }
 }
 
-/// [`from_ycocg`](crate::filter::color::from_ycocg) of both halves of a word. Each field is moved to the low bits of its half;
-/// 32 is added before a subtraction, so that nothing is borrowed from the other half.
+/// Applies [`from_ycocg`](crate::filter::color::from_ycocg) to both halves of a word. Each field is
+/// moved to the low bits of its half. 32 is added before a subtraction, so that it borrows nothing
+/// from the other half.
 #[inline(always)]
 fn from_ycocg_pair(colors: u32) -> u32 {
     const FIELD: u32 = 0x001f_001f;
@@ -57,8 +59,9 @@ fn from_ycocg_pair(colors: u32) -> u32 {
     (red << 11) | (green << 6) | (low << 5) | blue
 }
 
-/// An alpha block: two endpoints and 6 bytes of indices. `indices` begins two bytes before the indices of the first block,
-/// so that 8 bytes end with the 6 that are wanted.
+/// The streams of an alpha half: two endpoints and 6 bytes of indices. `indices` begins two bytes
+/// before the indices of the first block, so that a load of 8 bytes ends with the 6 bytes that are
+/// needed.
 pub(crate) struct Alpha<'a> {
     pub(crate) endpoints: &'a [[u8; 2]],
     pub(crate) indices: &'a [u8],
@@ -71,7 +74,8 @@ impl Half for Alpha<'_> {
 
     #[inline(always)]
     unsafe fn word(&self, i: usize) -> u64 {
-        // SAFETY: there are more than `i` endpoints, and at least 6 * (i + 1) + 2 bytes of indices.
+        // SAFETY: the caller guarantees that `i` is below `blocks`, so there are more than `i`
+        // endpoints and at least 6 * (i + 1) + 2 bytes of indices.
         let (endpoints, indices) = unsafe {
             (
                 *self.endpoints.get_unchecked(i),
@@ -82,7 +86,7 @@ impl Half for Alpha<'_> {
     }
 }
 
-/// 8 bytes as they are.
+/// The stream of a half whose 8 bytes are unchanged.
 pub(crate) struct Plain<'a>(pub(crate) &'a [[u8; 8]]);
 
 impl Half for Plain<'_> {
@@ -92,12 +96,12 @@ impl Half for Plain<'_> {
 
     #[inline(always)]
     unsafe fn word(&self, i: usize) -> u64 {
-        // SAFETY: there are more than `i` of them.
+        // SAFETY: the caller guarantees that the stream has more than `i` halves.
         u64::from_le_bytes(unsafe { *self.0.get_unchecked(i) })
     }
 }
 
-/// Joins blocks of one half, as many as the streams and `blocks` both have.
+/// Joins blocks of one half, as many as both the streams and `blocks` have.
 pub(crate) fn join_half(tier: Tier, half: impl Half, blocks: &mut [[u8; 8]]) {
     struct Join<'a, A>(A, &'a mut [[u8; 8]]);
     impl<A: Half> Kernel for Join<'_, A> {

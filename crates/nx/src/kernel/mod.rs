@@ -1,5 +1,6 @@
-//! The hot loops that undo filters. Each is one generic body, compiled once per CPU tier; without a tier it is compiled for
-//! the target's baseline, which on 64-bit ARM is NEON. The specification is in `filter`.
+//! The hot loops that invert filters. Each loop is one generic function that is compiled for each
+//! CPU tier. Without a tier it is compiled for the target's baseline, which is NEON on 64-bit ARM.
+//! The specification is in `filter`.
 #![allow(unsafe_code)]
 
 mod dispatch;

@@ -1,4 +1,4 @@
-//! Puts the blocks of BC6H and BC7 together: each is read from the cursors of its mode's two streams.
+//! Joins the blocks of BC6H and BC7. Each block is read at the cursors of its group's two streams.
 
 use linerate_core::Tier;
 
@@ -7,34 +7,35 @@ use super::unalign::unalign;
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 16;
-/// At least as many as either format has groups.
+/// Maximum number of groups of a format.
 pub(crate) const GROUPS: usize = 16;
 
-/// How a format's blocks are grouped.
+/// The grouping of a format's blocks.
 pub(crate) struct Modes {
-    /// The group of a block, by its first byte.
+    /// The group of a block by its first byte.
     pub(crate) group: [u8; 256],
-    /// The byte in which the indices of each group's blocks begin, 1 to 16. Blocks of reserved modes have none: 16.
+    /// For each group, the byte of a block in which the indices begin, 1 to 16. It is 16 for
+    /// reserved modes, which have no indices.
     pub(crate) split: [usize; GROUPS],
 }
 
-/// Offsets in the streams of the next bytes of each group.
+/// For each group, the offsets of its next bytes in the streams.
 #[derive(Default)]
 pub(crate) struct Cursors {
     pub(crate) endpoints: [usize; GROUPS],
     pub(crate) indices: [usize; GROUPS],
 }
 
-/// Everything that [`gather`] works on.
+/// The input and output of [`gather`].
 pub(crate) struct Gather<'a> {
     pub(crate) modes: &'a Modes,
     pub(crate) cursors: Cursors,
-    /// The first bytes of all blocks, then their other bytes.
+    /// The first bytes of all blocks, then their other bytes by group.
     pub(crate) streams: &'a [u8],
     pub(crate) blocks: &'a mut [[u8; BLOCK]],
 }
 
-/// The number of blocks of each group, by their first bytes.
+/// Returns the number of blocks in each group, by their first bytes.
 pub(crate) fn count(tier: Tier, modes: &Modes, first: &[u8]) -> [usize; GROUPS] {
     #[cfg(target_arch = "x86_64")]
     if tier == Tier::Avx512 && tier.is_supported() {
@@ -42,7 +43,7 @@ pub(crate) fn count(tier: Tier, modes: &Modes, first: &[u8]) -> [usize; GROUPS] 
         return unsafe { super::modes_avx512::count(modes, first) };
     }
     let _ = tier;
-    // Four histograms, so that runs of one byte do not wait for their own counter.
+    // Four histograms, so that runs of the same byte do not wait for one counter.
     let mut counts = [[0usize; 256]; 4];
     for (i, &byte) in first.iter().enumerate() {
         counts[i % 4][usize::from(byte)] += 1;
@@ -54,7 +55,7 @@ pub(crate) fn count(tier: Tier, modes: &Modes, first: &[u8]) -> [usize; GROUPS] 
     blocks
 }
 
-/// Gathers all blocks.
+/// Joins all blocks.
 pub(crate) fn gather<const ALIGNED: bool>(tier: Tier, gather: Gather) {
     struct Run<'a, const ALIGNED: bool>(Gather<'a>);
     impl<const ALIGNED: bool> Kernel for Run<'_, ALIGNED> {
@@ -76,12 +77,13 @@ pub(crate) fn gather<const ALIGNED: bool>(tier: Tier, gather: Gather) {
     dispatch(tier, Run::<ALIGNED>(gather));
 }
 
-/// The bytes of a group's blocks.
+/// The positions of endpoints and indices in a group's blocks.
 #[derive(Clone, Copy)]
 struct Group {
-    /// Mask of the endpoint bytes of a block, whose byte 0 is its first byte.
+    /// Mask of the endpoint bytes of a block. Byte 0 is the block's first byte.
     mask: u128,
-    /// Bits before the indices, below 128. A block without indices has bits above its first byte masked by `index_mask`.
+    /// Number of bits before the indices, below 128. In a block without indices, `index_mask`
+    /// clears them.
     shift: u32,
     index_mask: u128,
     endpoints: usize,
@@ -114,7 +116,7 @@ fn run<const ALIGNED: bool>(gather: Gather) {
     }
 }
 
-/// 16 bytes from `offset` on; zeros behind the end.
+/// Returns 16 bytes at `offset`, with zeros after the end.
 #[inline(always)]
 fn read16(bytes: &[u8], offset: usize) -> u128 {
     if let Some(whole) = bytes.get(offset..).and_then(|bytes| bytes.first_chunk()) {
@@ -123,7 +125,7 @@ fn read16(bytes: &[u8], offset: usize) -> u128 {
     read_end(bytes, offset)
 }
 
-/// [`read16`] where fewer than 16 bytes are left.
+/// Does [`read16`] where fewer than 16 bytes are left.
 #[cold]
 pub(super) fn read_end(bytes: &[u8], offset: usize) -> u128 {
     let rest = bytes.get(offset..).unwrap_or_default();

@@ -1,5 +1,6 @@
-//! The AVX2 form of [`modes`](super::modes): 64 blocks at a time, group by group, so that what differs between groups is
-//! constant in the inner loop and no cursor waits for the block before.
+//! The AVX2 form of [`modes`](super::modes): 64 blocks at a time, group by group. The inner loop
+//! handles one group, so its shuffles are constant, and cursors do not depend on the group of the
+//! block before.
 
 use core::arch::x86_64::*;
 
@@ -7,15 +8,16 @@ use super::modes::{BLOCK, GROUPS, Gather, Modes, read_end};
 use super::unalign::unalign;
 use super::unalign_avx2::{mode_1, mode_3, mode_6};
 
-/// Blocks at a time: bits of a mask.
+/// Number of blocks that are joined at a time. Each has a bit of a mask.
 pub(super) const BATCH: usize = 64;
 
-/// What a group's blocks have in common.
+/// The shuffles and steps that all blocks of a group share.
 pub(super) struct Group {
-    /// For each byte of a block, its index among the 16 bytes from the cursor on; the top bit is set where there is none.
+    /// For each byte of a block, its index in the 16 bytes at the cursor. The top bit is set if the
+    /// stream does not have this byte.
     pub(super) endpoints_to: __m128i,
     pub(super) indices_to: __m128i,
-    /// Bytes of a block in each stream.
+    /// Number of bytes of a block in each stream.
     pub(super) steps: [usize; 2],
 }
 
@@ -34,7 +36,7 @@ pub(super) fn groups_of(modes: &Modes) -> [Group; GROUPS] {
     })
 }
 
-/// Gathers all blocks.
+/// Joins all blocks.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
     let Gather { modes, cursors, streams, blocks } = gather;
@@ -42,7 +44,7 @@ pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
     let mut at: [[usize; 2]; GROUPS] =
         core::array::from_fn(|group| [cursors.endpoints[group], cursors.indices[group]]);
     for (blocks, first) in blocks.chunks_mut(BATCH).zip(streams.chunks(BATCH)) {
-        // Behind the last block is the number of no group.
+        // Entries after the last block keep a number that no group has.
         let mut of_blocks = [u8::MAX; BATCH];
         for (group, &first) in of_blocks.iter_mut().zip(&first[..blocks.len()]) {
             *group = modes.group[usize::from(first)];
@@ -56,8 +58,9 @@ pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
             let count = mask.count_ones() as usize;
             at[number] = [cursors[0] + count * group.steps[0], cursors[1] + count * group.steps[1]];
             if at[number].iter().all(|end| end + BLOCK <= streams.len()) {
-                // SAFETY: the mask has bits of these blocks, each of which reads 16 bytes from a cursor on that stays below
-                // those at the end.
+                // SAFETY: the mask has only bits of these blocks. Each block reads 16 bytes at
+                // cursors below the end cursors, and these were checked to have 16 bytes after
+                // them.
                 unsafe { gather_group::<ALIGNED>(number, group, mask, cursors, streams, first, blocks) };
             } else {
                 gather_each::<ALIGNED>(group, mask, cursors, streams, first, blocks);
@@ -66,7 +69,7 @@ pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
     }
 }
 
-/// Gathers the blocks of a group that the mask has, one by one, near the end of the streams.
+/// Joins the blocks of a group that are in the mask, one by one. Used near the end of the streams.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn gather_each<const ALIGNED: bool>(
     group: &Group,
@@ -87,11 +90,11 @@ pub(super) fn gather_each<const ALIGNED: bool>(
     }
 }
 
-/// Gathers the blocks of a group that the mask has.
+/// Joins the blocks of a group that are in the mask.
 ///
 /// # Safety
-/// Every bit of the mask is the number of a block and of its first byte, and there are 16 bytes from each cursor on that they
-/// have.
+/// Every bit of the mask must be the number of a block and of its first byte, and the streams must
+/// have 16 bytes at each cursor that these blocks use.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn gather_group<const ALIGNED: bool>(
@@ -115,7 +118,7 @@ unsafe fn gather_group<const ALIGNED: bool>(
     }
 }
 
-/// The blocks of a group in a batch.
+/// The blocks of one group in a batch.
 struct Each<'a> {
     mask: u64,
     cursors: [usize; 2],
@@ -126,7 +129,7 @@ struct Each<'a> {
 }
 
 impl Each<'_> {
-    /// Makes each block of the 16 bytes from its cursors on, and its first byte.
+    /// Makes each block from the 16 bytes at each of its cursors, and its first byte.
     ///
     /// # Safety
     /// As of [`gather_group`].
@@ -151,7 +154,7 @@ impl Each<'_> {
     }
 }
 
-/// A block of its fields, as they are.
+/// Makes a block from its fields, which are not aligned.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn join(group: &Group, [endpoints, indices]: [__m128i; 2], first: u8) -> __m128i {
@@ -160,20 +163,20 @@ fn join(group: &Group, [endpoints, indices]: [__m128i; 2], first: u8) -> __m128i
     _mm_or_si128(_mm_or_si128(endpoints, indices), _mm_cvtsi32_si128(i32::from(first)))
 }
 
-/// A bit for each byte that is `value`.
+/// Returns a mask with a bit for each byte that equals `value`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn equal(bytes: &[u8; BATCH], value: u8) -> u64 {
     let value = _mm256_set1_epi8(value.cast_signed());
     let half = |start: usize| {
-        // SAFETY: there are 32 bytes from 0 and from 32 on.
+        // SAFETY: there are 32 bytes at offset 0 and at offset 32.
         let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().add(start).cast()) };
         u64::from(_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, value)).cast_unsigned())
     };
     half(0) | (half(32) << 32)
 }
 
-/// 16 bytes from `offset` on; zeros behind the end.
+/// Returns 16 bytes at `offset`, with zeros after the end.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn read16(bytes: &[u8], offset: usize) -> __m128i {

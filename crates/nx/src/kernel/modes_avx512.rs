@@ -1,5 +1,6 @@
 //! The AVX-512 form of [`modes`](super::modes): 192 blocks at a time, group by group as in
-//! [`modes_avx2`](super::modes_avx2), and of a group four blocks at a time, each in a lane of 128 bits.
+//! [`modes_avx2`](super::modes_avx2). Within a group, four blocks are joined at once, each in a
+//! lane of 128 bits.
 
 use core::arch::x86_64::*;
 use core::ops::Range;
@@ -7,24 +8,25 @@ use core::ops::Range;
 use super::modes::{BLOCK, GROUPS, Gather, Modes};
 use super::modes_avx2::{Group, groups_of};
 
-/// Index of no byte: the result is 0 there.
+/// Shuffle index that gives 0.
 const N: i8 = -1;
 /// Bytes of a register.
 const WIDE: usize = 64;
-/// Registers of first bytes in a batch. Each group of a batch costs a mispredicted branch, so that short
-/// batches, in which groups have few blocks, are slower.
+/// Number of registers that hold the first bytes of a batch. Each group of a batch costs a
+/// mispredicted branch, so shorter batches, in which groups have fewer blocks, are slower.
 const PARTS: usize = 3;
-/// Blocks at a time. Their numbers fit a byte.
+/// Number of blocks in a batch. Their numbers fit a byte.
 const BATCH: usize = PARTS * WIDE;
-/// Blocks of a group that are made at once, in the lanes of a register.
+/// Number of blocks that are joined at once, in the lanes of a register.
 const LANES: usize = 4;
-/// Most bytes of a batch in one stream, and the bytes behind them that may be read.
+/// Maximum number of bytes that a batch has in a stream, plus the bytes after them that may be
+/// read.
 const NEAR_END: usize = BATCH * (BLOCK - 1) + WIDE;
 
-/// Bytes of 1.
+/// A word whose bytes are all 1.
 const ONES: i64 = 0x0101_0101_0101_0101;
 
-/// Gathers all blocks.
+/// Joins all blocks.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
@@ -51,14 +53,15 @@ pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
                 readable(streams, begin[1]..ends[1], indices),
             ];
             let each = Each { group, members: &members, sources, blocks };
-            // SAFETY: the sources have the bytes of the group's blocks, and 64 more; the places are numbers of blocks of
-            // this batch, because the masks that they come from have no others.
+            // SAFETY: `readable` gives sources with the bytes of the group's blocks and 64 more.
+            // The places are numbers of blocks in this batch, because they come from masks that
+            // have no other bits.
             unsafe { each.gather::<ALIGNED>(number) };
         }
     }
 }
 
-/// The number of blocks of each group, by their first bytes.
+/// Returns the number of blocks in each group, by their first bytes.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 pub(super) fn count(modes: &Modes, first: &[u8]) -> [usize; GROUPS] {
@@ -73,8 +76,8 @@ pub(super) fn count(modes: &Modes, first: &[u8]) -> [usize; GROUPS] {
     counts
 }
 
-/// Returns the bytes of `range` and at least 64 readable ones behind them: in place or, if fewer follow,
-/// copied to `near_end`.
+/// Returns the bytes of `range`, followed by at least 64 readable bytes. They are in place or, if
+/// fewer bytes follow in the streams, copied to `near_end`.
 #[inline]
 fn readable<'a>(streams: &'a [u8], range: Range<usize>, near_end: &'a mut [u8; NEAR_END]) -> &'a [u8] {
     if range.end + WIDE <= streams.len() {
@@ -92,11 +95,11 @@ struct Firsts {
     inside: [u64; PARTS],
 }
 
-/// The blocks of a group in a batch.
+/// The numbers and first bytes of one group's blocks in a batch.
 struct Members {
     count: usize,
-    /// Their numbers in the batch, and behind them three times that of the first of the last four blocks, so
-    /// that the last four are complete.
+    /// The numbers of the blocks in the batch. After them, the number of the first of the last four
+    /// blocks is repeated three times, so that the last four lanes are complete.
     places: [u8; BATCH + WIDE],
     first_bytes: [u8; BATCH + WIDE],
 }
@@ -120,7 +123,7 @@ impl Firsts {
         firsts
     }
 
-    /// Masks of the blocks of a group.
+    /// Returns masks of the blocks of a group.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn masks(&self, number: usize) -> [u64; PARTS] {
@@ -129,7 +132,7 @@ impl Firsts {
         core::array::from_fn(mask)
     }
 
-    /// The blocks of a group.
+    /// Lists the blocks of a group.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
     fn of_group(&self, number: usize, members: &mut Members) {
@@ -149,7 +152,7 @@ impl Firsts {
 }
 
 impl Members {
-    /// Adds the blocks of the mask.
+    /// Appends the blocks of a mask.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
     fn extend(&mut self, mask: u64, numbers: __m512i, first_bytes: __m512i) {
@@ -164,7 +167,7 @@ impl Members {
     }
 }
 
-/// The numbers from 0 to 63.
+/// Returns the numbers from 0 to 63.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn numbers() -> __m512i {
@@ -181,7 +184,7 @@ fn numbers() -> __m512i {
     unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) }
 }
 
-/// The group of a block by its first byte: [`Modes::group`] in registers.
+/// [`Modes::group`], the group of a block by its first byte, in registers.
 struct Table([__m512i; 4]);
 
 impl Table {
@@ -193,7 +196,7 @@ impl Table {
         Table(core::array::from_fn(|i| unsafe { _mm512_loadu_si512(quarters[i].as_ptr().cast()) }))
     }
 
-    /// The groups of 64 blocks with these first bytes.
+    /// Returns the groups of 64 blocks with these first bytes.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn groups(&self, first: __m512i) -> __m512i {
@@ -204,17 +207,17 @@ impl Table {
     }
 }
 
-/// The blocks of a group in a batch, where their fields are, and the blocks of the batch.
+/// The blocks of a group in a batch, the sources of their fields, and the blocks of the batch.
 struct Each<'a> {
     group: &'a Group,
     members: &'a Members,
-    /// Endpoints and indices.
+    /// The streams of endpoints and of indices.
     sources: [&'a [u8]; 2],
     blocks: &'a mut [[u8; BLOCK]],
 }
 
-/// 64 bytes of endpoints and of indices, of which the first are those of four blocks, and in each lane the first byte of its
-/// block, 16 times.
+/// 64 bytes of endpoints and 64 bytes of indices, which begin with those of four blocks; and the
+/// first byte of each lane's block, repeated 16 times.
 struct Fields {
     endpoints: __m512i,
     indices: __m512i,
@@ -222,10 +225,11 @@ struct Fields {
 }
 
 impl Each<'_> {
-    /// Gathers the blocks of the group with this number.
+    /// Joins the blocks of the group with this number.
     ///
     /// # Safety
-    /// Both sources have the bytes of all members and 64 more, and the places are numbers of blocks.
+    /// Both sources must have the bytes of all members and 64 more. All places must be numbers of
+    /// blocks.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
     unsafe fn gather<const ALIGNED: bool>(self, number: usize) {
@@ -258,7 +262,7 @@ impl Each<'_> {
         }
     }
 
-    /// Makes four blocks at a time of their fields.
+    /// Makes blocks from their fields, four at a time.
     ///
     /// # Safety
     /// As of [`gather`](Self::gather).
@@ -280,7 +284,8 @@ impl Each<'_> {
                     indices: _mm512_loadu_si512(indices.cast()),
                     first: _mm512_shuffle_epi8(_mm512_set1_epi32(i32::from_le_bytes(first)), in_lanes),
                 });
-                // The first last, since places after a group's last block repeat it.
+                // The first lane is stored last, since places after a group's last block repeat the
+                // first one.
                 let to = |i: usize| blocks.add(usize::from(places[i])).cast();
                 _mm_storeu_si128(to(3), _mm512_extracti32x4_epi32::<3>(words));
                 _mm_storeu_si128(to(2), _mm512_extracti32x4_epi32::<2>(words));
@@ -293,7 +298,7 @@ impl Each<'_> {
     }
 }
 
-/// In every byte of lane i: i times `step`.
+/// Returns i * `step` in every byte of lane i.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn lanes(step: usize) -> __m512i {
@@ -301,7 +306,7 @@ fn lanes(step: usize) -> __m512i {
     _mm512_setr_epi64(0, 0, a, a, b, b, c, c)
 }
 
-/// The same 16 bytes in each lane.
+/// Returns the same 16 bytes in each lane.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn each_lane(bytes: [i8; BLOCK]) -> __m512i {
@@ -309,14 +314,15 @@ fn each_lane(bytes: [i8; BLOCK]) -> __m512i {
     _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
 
-/// Brings consecutive bytes of four blocks into their lanes.
+/// Moves consecutive bytes of four blocks into their lanes.
 struct Spread {
     to: __m512i,
     keep: u64,
 }
 
 impl Spread {
-    /// For each byte of a lane `to` has the byte of the block, of which each has `step`; negative ones become 0.
+    /// `to` has, for each byte of a lane, the index of the block's byte. Each block has `step`
+    /// bytes. Negative indices give 0.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn new(to: __m128i, step: usize) -> Spread {
@@ -331,8 +337,8 @@ impl Spread {
     }
 }
 
-/// Inserts these bits of `first` into the lower 64 bits of each lane. Each byte of `first` is the first byte of
-/// the lane's block.
+/// Inserts these bits of `first` into the lower 64 bits of each lane. Each byte of `first` is the
+/// first byte of the lane's block.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn with_first(words: __m512i, first: __m512i, bits: i64) -> __m512i {
@@ -341,7 +347,8 @@ fn with_first(words: __m512i, first: __m512i, bits: i64) -> __m512i {
     _mm512_ternarylogic_epi64::<0xf8>(words, first, bits)
 }
 
-/// As [`unalign_avx2::close_gaps`](super::unalign_avx2): four fields of each 32 bits become one number.
+/// Combines the four fields of each 32 bits to one number, as
+/// [`unalign_avx2::close_gaps`](super::unalign_avx2) does.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn close_gaps(fields: __m512i, odd: i16, pair: i32) -> __m512i {
@@ -349,7 +356,8 @@ fn close_gaps(fields: __m512i, odd: i16, pair: i32) -> __m512i {
     _mm512_madd_epi16(pairs, _mm512_set1_epi32((pair << 16) | 1))
 }
 
-/// Adds the second 32 bits of each lane, green, to the first and the third, and keeps the bits of `mask` of each byte.
+/// Adds the second 32 bits of each lane, which are green, to the first and the third, and keeps the
+/// bits of each byte that `mask` has.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn add_green(fields: __m512i, mask: i8) -> __m512i {
@@ -357,16 +365,17 @@ fn add_green(fields: __m512i, mask: i8) -> __m512i {
     _mm512_and_si512(_mm512_add_epi8(fields, green), _mm512_set1_epi8(mask))
 }
 
-/// The lower 28 bits of both halves of each 64, the upper ones behind the lower.
+/// For each 64 bits, joins the lower 28 bits of both halves, those of the upper half above those of
+/// the lower.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn halves_of_28_bits(halves: __m512i) -> __m512i {
     let shifted = _mm512_srli_epi64::<4>(halves);
-    // Bits below 28 from `halves`, the others from `shifted`.
+    // Takes bits below 28 from `halves`, the others from `shifted`.
     _mm512_ternarylogic_epi64::<0xca>(_mm512_set1_epi64(0xfff_ffff), halves, shifted)
 }
 
-/// The sum of the weights of the bytes whose top bit is set, in each 64 bits.
+/// For each 64 bits, returns the sum of the weights of the bytes whose top bit is set.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn top_bits(bytes: __m512i, weights: __m512i) -> __m512i {
@@ -374,7 +383,8 @@ fn top_bits(bytes: __m512i, weights: __m512i) -> __m512i {
     _mm512_sad_epu8(weights, _mm512_setzero_si512())
 }
 
-/// Bytes of endpoints: R0 G0 B0 R1 G1 B1 R2 G2 B2 of 6 bits. Their top two bits: R3, G3, B3.
+/// Mode 1. The endpoint bytes are R0 G0 B0 R1 G1 B1 R2 G2 B2 with 6 bits each. Their top two bits
+/// are R3, G3, B3.
 struct Mode1 {
     triples: Spread,
     spare: Spread,
@@ -410,8 +420,9 @@ impl Mode1 {
     }
 }
 
-/// Bytes of endpoints: R0 G0 B0 R1 G1 B1 R2 G2 B2 R3 G3 of 7 bits. Their top bits: B3, then four that follow the colours. The
-/// lowest two bits of the indices come before the colours.
+/// Mode 3. The endpoint bytes are R0 G0 B0 R1 G1 B1 R2 G2 B2 R3 G3 with 7 bits each. Their top bits
+/// are B3, then the four bits that follow the colours. The lowest two bits of the index bytes come
+/// before the colours.
 struct Mode3 {
     colors: Spread,
     tops: Spread,
@@ -442,7 +453,7 @@ impl Mode3 {
         // last | (colors & 127)
         let colors = _mm512_ternarylogic_epi64::<0xf8>(last, colors, _mm512_set1_epi8(127));
         let colors = halves_of_28_bits(close_gaps(add_green(colors, 127), 128, 1 << 14));
-        // 56 bits from bit 10 on, 28 from bit 66 on, and the four from bit 94 on.
+        // 56 bits from bit 10, 28 bits from bit 66, and four bits from bit 94.
         let shifts = _mm512_setr_epi64(10, 2, 10, 2, 10, 2, 10, 2);
         let crossing = _mm512_srli_epi64::<54>(_mm512_bslli_epi128::<8>(colors));
         let parity = _mm512_maskz_slli_epi64::<30>(0b1010_1010, tops);
@@ -454,7 +465,7 @@ impl Mode3 {
     }
 }
 
-/// Bytes of endpoints: R0 G0 B0 A0 R1 G1 B1 of 7 bits. Their top bits: A1.
+/// Mode 6. The endpoint bytes are R0 G0 B0 A0 R1 G1 B1 with 7 bits each. Their top bits are A1.
 struct Mode6 {
     channels: Spread,
     green: Spread,

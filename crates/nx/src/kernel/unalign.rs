@@ -1,6 +1,7 @@
-//! Restores aligned BC7 blocks, as `filter::bc7_bits` does bit by bit, by shifts of whole fields.
+//! Restores aligned BC7 blocks by shifts of whole fields. `filter::bc7_bits` does the same bit by
+//! bit.
 
-/// The inverse of [`align`](crate::filter::bc7::align).
+/// Inverts [`align`](crate::filter::bc7::align).
 #[inline(always)]
 pub(crate) fn unalign(aligned: u128) -> u128 {
     match (aligned as u8).trailing_zeros() {
@@ -11,13 +12,13 @@ pub(crate) fn unalign(aligned: u128) -> u128 {
     }
 }
 
-/// Moves the `width` bits from `from` on to `to`.
+/// Moves `width` bits from position `from` to position `to`.
 #[inline(always)]
 const fn field(word: u64, from: u32, width: u32, to: u32) -> u64 {
     ((word >> from) & ((1 << width) - 1)) << to
 }
 
-/// The top bits of seven bytes, lowest byte first, in the lowest bits.
+/// Returns the top bits of seven bytes in the lowest bits. The bit of the lowest byte comes first.
 #[inline(always)]
 const fn top_bits(bytes: u64) -> u64 {
     let mut bits = (bytes >> 7) & 0x01_0101_0101_0101;
@@ -26,7 +27,7 @@ const fn top_bits(bytes: u64) -> u64 {
     (bits | (bits >> 28)) & 0x7f
 }
 
-/// Bytes 1 to 7: R0 G0 B0 A0 R1 G1 B1 of 7 bits. Their top bits: A1.
+/// Restores mode 6. Bytes 1 to 7 are R0 G0 B0 A0 R1 G1 B1 with 7 bits each. Their top bits are A1.
 #[inline(always)]
 fn mode_6(aligned: u128) -> u128 {
     let low = aligned as u64;
@@ -45,7 +46,8 @@ fn mode_6(aligned: u128) -> u128 {
     (aligned >> 64 << 64) | u128::from(block)
 }
 
-/// Bytes 1 to 9: R0 G0 B0 R1 G1 B1 R2 G2 B2 of 6 bits. Their top two bits: R3, G3, B3.
+/// Restores mode 1. Bytes 1 to 9 are R0 G0 B0 R1 G1 B1 R2 G2 B2 with 6 bits each. Their top two
+/// bits are R3, G3, B3.
 #[inline(always)]
 fn mode_1(aligned: u128) -> u128 {
     let bytes = (aligned >> 8) as u64;
@@ -67,8 +69,8 @@ fn mode_1(aligned: u128) -> u128 {
     rest | (u128::from(red | (green << 24)) << 8) | (u128::from(blue) << 56)
 }
 
-/// Bytes 1 to 11: R0 G0 B0 R1 G1 B1 R2 G2 B2 R3 G3 of 7 bits. Their top bits: B3, then four that follow the colours. Bits 96
-/// and 97 come before the colours.
+/// Restores mode 3. Bytes 1 to 11 are R0 G0 B0 R1 G1 B1 R2 G2 B2 R3 G3 with 7 bits each. Their top
+/// bits are B3, then the four bits that follow the colours. Bits 96 and 97 come before the colours.
 #[inline(always)]
 fn mode_3(aligned: u128) -> u128 {
     let bytes = (aligned >> 8) as u64;

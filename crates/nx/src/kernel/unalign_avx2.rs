@@ -1,15 +1,16 @@
-//! The AVX2 form of [`unalign`](super::unalign): a block of its aligned endpoints, its indices and its first byte.
+//! The AVX2 form of [`unalign`](super::unalign): makes a block from its aligned endpoints, its
+//! indices and its first byte.
 //!
-//! Each channel's fields are brought into bytes of a lane, green is added in all lanes at once, and multiplications by powers of
-//! two close the gaps between the fields.
+//! The fields of each channel are moved to the bytes of a 32-bit lane. Green is added in all lanes
+//! at once. Multiplications by powers of two then close the gaps between the fields.
 
 use core::arch::x86_64::*;
 
-/// No byte.
+/// Shuffle index that gives 0.
 const N: i8 = -1;
 
-/// The products of the bytes with `low` in even and `high` in odd positions, neighbours added; likewise of these pairs: four
-/// fields of a 32-bit lane become one number.
+/// Combines the four fields of a 32-bit lane to one number. Multiplies bytes in even positions by
+/// `low` and in odd positions by `high`, and adds neighbours; then does the same with these pairs.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn close_gaps(fields: __m128i, odd: i16, pair: i32) -> __m128i {
@@ -17,7 +18,7 @@ fn close_gaps(fields: __m128i, odd: i16, pair: i32) -> __m128i {
     _mm_madd_epi16(pairs, _mm_set1_epi32((pair << 16) | 1))
 }
 
-/// Adds lane 1, green, to lanes 0 and 2, and keeps the bits of `mask` of each byte.
+/// Adds lane 1, which is green, to lanes 0 and 2, and keeps the bits of each byte that `mask` has.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn add_green(fields: __m128i, mask: i8) -> __m128i {
@@ -25,7 +26,8 @@ fn add_green(fields: __m128i, mask: i8) -> __m128i {
     _mm_and_si128(_mm_add_epi8(fields, green), _mm_set1_epi8(mask))
 }
 
-/// Bytes of endpoints: R0 G0 B0 R1 G1 B1 R2 G2 B2 of 6 bits. Their top two bits: R3, G3, B3.
+/// Mode 1. The endpoint bytes are R0 G0 B0 R1 G1 B1 R2 G2 B2 with 6 bits each. Their top two bits
+/// are R3, G3, B3.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn mode_1([endpoints, indices]: [__m128i; 2], first: u8) -> __m128i {
@@ -40,8 +42,9 @@ pub(super) fn mode_1([endpoints, indices]: [__m128i; 2], first: u8) -> __m128i {
     _mm_or_si128(_mm_or_si128(colors, indices), _mm_cvtsi32_si128(i32::from(first)))
 }
 
-/// Bytes of endpoints: R0 G0 B0 R1 G1 B1 R2 G2 B2 R3 G3 of 7 bits. Their top bits: B3, then four that follow the colours. The
-/// lowest two bits of the indices come before the colours.
+/// Mode 3. The endpoint bytes are R0 G0 B0 R1 G1 B1 R2 G2 B2 R3 G3 with 7 bits each. Their top bits
+/// are B3, then the four bits that follow the colours. The lowest two bits of the index bytes come
+/// before the colours.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn mode_3([endpoints, indices]: [__m128i; 2], first: u8) -> __m128i {
@@ -62,7 +65,7 @@ pub(super) fn mode_3([endpoints, indices]: [__m128i; 2], first: u8) -> __m128i {
     _mm_set_epi64x(high.cast_signed(), low.cast_signed())
 }
 
-/// Bytes of endpoints: R0 G0 B0 A0 R1 G1 B1 of 7 bits. Their top bits: A1.
+/// Mode 6. The endpoint bytes are R0 G0 B0 A0 R1 G1 B1 with 7 bits each. Their top bits are A1.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn mode_6([endpoints, indices]: [__m128i; 2], first: u8) -> __m128i {

@@ -1,9 +1,10 @@
-//! How many random cases property tests try.
+//! The number of random cases that property tests try.
 
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
 
-/// That many, the same ones every time; or as many others as `PROPTEST_CASES` says.
+/// Returns `count` cases, which are the same in every run. If `PROPTEST_CASES` is set, returns this
+/// number of new random cases.
 pub(crate) fn cases(count: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
     match std::env::var_os("PROPTEST_CASES") {

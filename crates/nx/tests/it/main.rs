@@ -1,5 +1,5 @@
-//! The integration tests, linked into one program. Files beside this folder are programs that need a process of their own,
-//! each for the reason at its top.
+//! The integration tests, linked into one program. Files beside this folder are programs of their
+//! own, because they need their own process. Each says why at its top.
 
 mod cases;
 mod common;

@@ -1,5 +1,5 @@
-//! What is kept beside files: that it comes back, that damage to it is told and harms no file, and that
-//! nothing it says leads out of a folder.
+//! Tests metadata: it round-trips, damage to it is an error but harms no file, and no path in it
+//! leads out of a folder.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ fn time(seconds: i64, nanoseconds: u32) -> Time {
     Time { seconds, nanoseconds }
 }
 
-/// Something of each sort.
+/// Returns metadata with something of each kind.
 fn example() -> Metadata {
     let attributes = |seconds, mode| Attributes { modified: time(seconds, 5), mode: Some(mode) };
     let mut metadata = Metadata::default();
@@ -43,7 +43,7 @@ fn read(archive: &[u8]) -> linerate_nx::Result<Option<Metadata>> {
     Metadata::from_archive(&Archive::open(archive).expect("an archive"))
 }
 
-/// Every file is there, whatever stands beside them.
+/// Checks that every file can be read, whatever metadata the archive has.
 fn assert_files(archive: &[u8]) {
     let archive = Archive::open(archive).expect("an archive");
     assert_eq!(archive.len(), FILES.len());
@@ -52,13 +52,13 @@ fn assert_files(archive: &[u8]) {
     }
 }
 
-/// Where the record of an archive begins.
+/// Returns the offset of an archive's record.
 fn record_at(archive: &[u8]) -> usize {
     let header = *Archive::open(archive).expect("an archive").header();
     header.pool_end().next_multiple_of(8) as usize
 }
 
-/// A record around that content, made field by field.
+/// Returns a record with this content, made field by field.
 fn record_of(content: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
     zstd_safe::compress(&mut frame, content, 3).expect("room");
@@ -72,7 +72,7 @@ fn framed(version: u32, packed: u32, len: u32, frame: &[u8]) -> Vec<u8> {
     [&head[..], &hash.to_le_bytes(), frame].concat()
 }
 
-/// The example archive with another record in the place of its own.
+/// Returns the example archive with another record in place of its own.
 fn with_record(record: &[u8]) -> Vec<u8> {
     let mut archive = packed(example());
     let at = record_at(&archive);
@@ -82,7 +82,7 @@ fn with_record(record: &[u8]) -> Vec<u8> {
     archive
 }
 
-/// What a record begins with: the hash of the paths and the counts.
+/// Returns the start of a record's content: the hash of the paths and the counts.
 fn front(others: u32) -> Vec<u8> {
     let mut paths = FILES.to_vec();
     paths.sort_unstable();
@@ -93,7 +93,7 @@ fn front(others: u32) -> Vec<u8> {
     content
 }
 
-/// Columns for files of which nothing is known.
+/// Returns the columns for files without metadata.
 fn columns() -> Vec<u8> {
     let n = FILES.len();
     [vec![0; 8 * n], vec![0xFF; 4 * n], vec![0xFF; 2 * n]].concat()
@@ -113,7 +113,7 @@ fn metadata_round_trips() {
     let archive = packed(example());
     assert_eq!(read(&archive), Ok(Some(example())));
     assert_files(&archive);
-    // The rest is as without.
+    // The rest of the archive is the same as without metadata.
     let (with, without) = (Archive::open(&archive[..]).unwrap(), packed(Metadata::default()));
     assert_eq!(read(&without), Ok(None));
     let without = Archive::open(&without[..]).unwrap();

@@ -1,4 +1,4 @@
-//! Archives that are packed hold what went in, whoever reads them, and are the same bytes however
+//! Tests packing: all readers get the packed files back, and archives have the same bytes however
 //! they were made.
 
 use std::cell::RefCell;
@@ -24,7 +24,7 @@ fn options(chunk: u64, solid_limit: u64, solid: Coding, chunked: Coding) -> Pack
     options
 }
 
-/// Has the Python reader compare an archive with a folder.
+/// Runs the Python reader, which compares an archive with a folder.
 fn python_reads(archive: &Path, folder: &Path) -> String {
     let reader = reader("pack_reader.py");
     let output = Command::new("python3").arg(reader).arg(archive).arg(folder).output().expect("python3");
@@ -365,7 +365,7 @@ fn error_names_the_file_and_leaves_the_target_unchanged() {
     }
 }
 
-/// Gives some bytes, then fails.
+/// A reader that returns some bytes, then fails.
 struct Broken(usize);
 
 impl io::Read for Broken {
@@ -418,7 +418,7 @@ fn duplicate_or_unsafe_path_is_an_error() {
 #[test]
 fn limits_of_the_format_are_errors_that_name_them() {
     let mut builder = Builder::new(options(512, 0, Coding::Copy, Coding::Copy)).expect("options");
-    // 512 blocks short of what the files need.
+    // The format holds 512 blocks fewer than the files need.
     builder.add_bytes("many chunks", vec![0; 512 << 18]).expect("new");
     let error = builder.to_bytes().expect_err("too many blocks");
     assert_eq!(error.kind(), Kind::Limit);

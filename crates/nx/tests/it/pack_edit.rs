@@ -1,4 +1,5 @@
-//! Archives made from archives: every file that stays keeps its bytes, and carried blocks theirs.
+//! Tests archives made from archives: files that stay keep their content, and copied blocks their
+//! bytes.
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,7 +18,7 @@ fn golden(name: &str) -> Bytes {
     open(fs::read(path).expect("a golden"))
 }
 
-/// The compressed bytes of every block that is not empty.
+/// Returns the compressed bytes of every block that is not empty.
 fn blocks(archive: &Bytes) -> HashSet<Vec<u8>> {
     let (layout, source) = (archive.layout(), archive.source());
     let bytes = |(i, block): (usize, &linerate_nx::Block)| {
@@ -170,7 +171,7 @@ fn merge_refuses_or_resolves_clashes() {
     Builder::merge(small(), &[one.clone(), one], Clash::Refuse).expect("the same files");
 }
 
-/// An archive of small files with these paths, each with its own content.
+/// Returns an archive of small files with these paths, each with its own content.
 fn of_paths(paths: &[&str]) -> (Bytes, Vec<TreeFile>) {
     let file = |path: &&str| (path.to_string(), format!("content of {path} in {paths:?}").into_bytes());
     let files: Vec<TreeFile> = paths.iter().map(file).collect();
@@ -269,7 +270,8 @@ fn update_counts_the_files_that_still_share_their_bytes() {
 fn update_of_an_archive_with_chunks_larger_than_are_written_makes_them_smaller() {
     let (_, files) = of_paths(&["a", "b/c"]);
     let (mut bytes, _) = pack(&files, &PackOptions { chunk: MAX_CHUNK, ..small() });
-    // The exponent is in bits 20 to 24 of the second word: 512 << 19 becomes 512 << 20.
+    // The exponent of the chunk size is in bits 20 to 24 of the second word. 512 << 19 becomes 512
+    // << 20.
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[7] = bytes[7] & 0xfe | 0x01;
     let old = open(bytes);
@@ -321,7 +323,7 @@ fn update_takes_changed_files_and_reuses_the_rest() {
     }
 }
 
-/// An archive that looks, when it is closed, at what has its name.
+/// A source that reads, when it is dropped, the file that has its name then.
 struct Closing {
     bytes: Vec<u8>,
     name: std::path::PathBuf,
@@ -416,7 +418,7 @@ fn entry_beyond_the_limits_is_replaced_by_its_file_but_not_kept() {
     assert_eq!((error.kind(), error.file()), (Kind::Limit, Some("b")));
 }
 
-/// An archive that knows which threads read it.
+/// A source that records which threads read it.
 struct ByThreads(Vec<u8>, std::sync::Mutex<HashSet<std::thread::ThreadId>>);
 
 impl linerate_nx::ReadAt for ByThreads {
@@ -434,7 +436,7 @@ impl linerate_nx::ReadAt for ByThreads {
 fn edits_use_no_more_threads_than_fit_the_memory_of_the_limits() {
     let mut options = small();
     (options.chunk, options.solid_limit) = (1 << 20, (1 << 19) - 1);
-    // Several batches for threads to take.
+    // Enough files for several batches.
     let files: Vec<TreeFile> =
         (0..6).map(|i| (format!("{i}"), content(1, i, (5 << 20) + i as usize))).collect();
     let bytes = pack(&files, &options).0;
@@ -520,14 +522,14 @@ fn xxh64_archive_is_rewritten_with_xxh3() {
     }
 }
 
-/// A twin of another file whose hash alone is damaged: its content is right, but not what the
-/// archive says.
+/// Of two equal files, one has a damaged hash. Its content is right, but does not match the
+/// archive.
 #[test]
 fn wrong_hash_of_a_duplicate_is_an_error() {
     let options = PackOptions { threads: 2, ..small() };
     let mut bytes = pack(&tree(8, 12, &options), &options).0;
     let whole = Archive::open(&bytes[..]).unwrap();
-    // One of three of the same 4096 bytes.
+    // One of three files with the same 4096 bytes.
     let twin = whole.files().filter(|file| file.size() == 4096).nth(1).unwrap().index();
     bytes[16 + 20 * twin] ^= 1; // its hash
     let archive = Arc::new(Archive::open(bytes).unwrap());
@@ -595,7 +597,7 @@ proptest! {
     ) {
         let mut options = PackOptions { threads: 2, ..small() };
         let mut bytes = pack(&tree(seed, 12, &options), &options).0;
-        // In the header, or in the blocks after it.
+        // `from` is the page of the header, or that of the blocks after it.
         let start = from * 4096;
         for (at, bit) in damage {
             let at = (start + at).min(bytes.len() - 1);

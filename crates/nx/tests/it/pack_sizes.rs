@@ -1,5 +1,5 @@
-//! Sizes of packed archives are on record, so that a change of what goes where, or of a preset, is a
-//! change of `pack_sizes.csv`.
+//! Compares sizes of packed archives with `pack_sizes.csv`, so that a changed layout or preset
+//! shows as a diff.
 
 use std::path::Path;
 use std::{env, fs};
@@ -8,7 +8,8 @@ use linerate_nx::pack::{Builder, PRESETS, PackOptions};
 use linerate_nx::{Header, Toc};
 
 const HEADER: &str = "preset,blocks,bytes of blocks,bytes of archive\n";
-/// Pieces that each file is also packed as, with an extension of their own.
+/// Size in bytes of the pieces that each file is also split into. Pieces have an extension of their
+/// own.
 const PIECE: usize = 6_000;
 
 fn row(name: &str, options: PackOptions) -> String {

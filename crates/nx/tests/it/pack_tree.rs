@@ -1,4 +1,5 @@
-//! Trees of files for tests: made of a few kinds of content, so that some of it is there twice.
+//! Makes trees of files for tests. They have a few kinds of content, so that some content occurs
+//! twice.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use linerate_nx::Archive;
 use linerate_nx::pack::{Builder, PackOptions, Summary};
 
-/// Numbers that look random and are always the same.
+/// A generator of numbers that look random and are always the same.
 pub(crate) struct Noise(u64);
 
 impl Noise {
@@ -29,7 +30,7 @@ impl Noise {
     }
 }
 
-/// Content of a kind: 0 noise, 1 text, 2 zeros, 3 slow gradients with noise.
+/// Returns content of a kind: 0 noise, 1 text, 2 zeros, 3 slow gradients with noise.
 pub(crate) fn content(kind: usize, seed: u64, len: usize) -> Vec<u8> {
     const WORDS: [&[u8]; 8] =
         [b"vertex ", b"normal ", b"the ", b"light ", b"of ", b"0.125 ", b"1.0\n", b"shade "];
@@ -50,7 +51,8 @@ pub(crate) fn content(kind: usize, seed: u64, len: usize) -> Vec<u8> {
 /// A file of a tree.
 pub(crate) type TreeFile = (String, Vec<u8>);
 
-/// About `count` files around the limits of `options`, with twins, shared chunks and empty ones.
+/// Returns about `count` files with sizes around the limits of `options`. Some are equal, empty, or
+/// share chunks with others.
 pub(crate) fn tree(seed: u64, count: usize, options: &PackOptions) -> Vec<TreeFile> {
     let mut noise = Noise::new(seed);
     let (chunk, solid) = (options.chunk as usize, options.solid_limit as usize);
@@ -76,7 +78,7 @@ pub(crate) fn tree(seed: u64, count: usize, options: &PackOptions) -> Vec<TreeFi
     files
 }
 
-/// The same bytes, a run of whole chunks of them, or all but a bit.
+/// Returns the same bytes, a run of whole chunks of them, or the bytes with one bit changed.
 fn derived(bytes: &[u8], how: usize, chunk: usize) -> Vec<u8> {
     match how {
         0 if bytes.len() > chunk => bytes[chunk..].to_vec(),
@@ -116,8 +118,8 @@ pub(crate) fn contents(archive: &Bytes) -> Vec<TreeFile> {
     archive.files().map(|file| (file.path().to_owned(), archive.read(file).expect("readable"))).collect()
 }
 
-/// Reads every file of the archive, and none that the tree does not have; and finds the order that other programs need to
-/// repack it.
+/// Checks that the archive has exactly these files, and has its entries in the order that other
+/// programs need to repack it.
 pub(crate) fn assert_holds(archive: Vec<u8>, files: &[TreeFile]) {
     assert_eq!(linerate_testkit::nx::disorder(&archive), [""; 0]);
     let archive = Archive::open(archive).expect("an archive");

@@ -1,4 +1,4 @@
-//! Paths that no file system, or only some, can hold together.
+//! Tests paths that no file system, or only some file systems, can hold together.
 
 use linerate_nx::{collisions, folder_clashes, portable_clashes};
 

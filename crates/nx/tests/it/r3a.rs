@@ -1,4 +1,4 @@
-//! R3A archives made by hand: every form, dictionaries and user data, and what is refused.
+//! Tests R3A archives made by hand: every form, dictionaries, user data, and invalid archives.
 
 use linerate_nx::r3a::{Archive, AsNx, Extension, Form, Head, Preset, is_r3a, open_either, to_nx};
 use linerate_nx::{Error, Extractor, HashKind, Kind, Limits, Note, Verifier};
@@ -15,7 +15,7 @@ fn flexible(zero: u32) -> Shape {
     Shape::Flexible { hashed: true, pool: 20, files: 11, blocks: 11, offset: 12, zero }
 }
 
-/// Every file by its path, read directly.
+/// Reads every file directly, and returns the files by path.
 fn contents(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let archive = Archive::open(bytes).unwrap();
     let paths: Vec<String> = archive.files().map(|(path, _)| path.to_owned()).collect();
@@ -25,7 +25,7 @@ fn contents(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// The same through the Nx archive that it is shown as.
+/// As [`contents`], but reads the archive as it is shown as Nx.
 fn contents_as_nx(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let archive = AsNx::new(Archive::open(bytes).unwrap()).unwrap().open().unwrap();
     let files = archive.files().map(|file| (file.path().to_owned(), archive.read(file).unwrap()));
@@ -38,7 +38,7 @@ fn expected() -> Vec<(String, Vec<u8>)> {
     example_files().into_iter().map(|(name, content)| (name.to_owned(), content)).collect()
 }
 
-/// The worked example: one file `a` of one byte, preset 3 with hash.
+/// The worked example of the specification: one file `a` of one byte, preset 3 with hash.
 #[test]
 fn the_worked_example() {
     let mut bytes = vec![
@@ -60,7 +60,7 @@ fn the_worked_example() {
 #[test]
 fn every_form_is_read_with_either_magic_and_version() {
     for magic in [MAGIC, MAGIC_SWAPPED] {
-        // Version 0 states widths as they are; version 1 in either way.
+        // Version 0 stores widths unchanged; version 1 in either of two ways.
         for (version, zero) in [(0, 0), (1, 0), (1, 1)] {
             for shape in shapes(zero) {
                 let bytes = Vector { magic, version, ..example(shape) }.bytes();
@@ -92,21 +92,21 @@ fn archive_without_hashes_is_read_and_reported_as_unverifiable() {
     for (path, content) in expected() {
         assert!(std::fs::read(folder.path().join(&path)).unwrap() == content, "{path}");
     }
-    // Contents are compared where hashes cannot be.
+    // Without hashes, contents are compared.
     assert!(Verifier::new(&archive).compare(folder.path()).unwrap().is_same());
     let (path, mut content) = expected().into_iter().find(|(_, content)| !content.is_empty()).unwrap();
     content[0] ^= 1;
     std::fs::write(folder.path().join(&path), content).unwrap();
     assert_eq!(Verifier::new(&archive).compare(folder.path()).unwrap().different, [path]);
 
-    // As Nx it has them.
+    // Converted to Nx, the archive has hashes.
     let mut nx = Vec::new();
     to_nx(Archive::open(bytes.clone()).unwrap(), &mut nx).unwrap();
     let nx = linerate_nx::Archive::open(nx).unwrap();
     let verified = Verifier::new(&nx).run().unwrap();
     assert!(nx.has_hashes() && verified.failures.is_empty() && verified.notes.is_empty());
 
-    // A damaged block fails, whatever its start may have given.
+    // A damaged block is an error, even if its start can be decoded.
     let mut vector = example(Shape::Small(false));
     for (_, block) in &mut vector.blocks {
         block.iter_mut().for_each(|byte| *byte = 0xFF);
@@ -128,8 +128,8 @@ fn version_0_states_widths_as_they_are() {
     assert!(matches!(head(&bytes).unwrap_err().kind, Kind::Corrupt | Kind::Limit));
 }
 
-/// Widths read as they are give 6 blocks and a pool of 48 bytes, read with 0 for 1 they give 3 and 12:
-/// both pools are whole.
+/// If a stored width of 0 means 0, there are 6 blocks and a pool of 48 bytes; if it means 1, there
+/// are 3 blocks and a pool of 12 bytes. Both pools are valid.
 #[test]
 fn ambiguous_tables_are_an_error() {
     let sized = |text: &[u8]| {
@@ -147,7 +147,7 @@ fn ambiguous_tables_are_an_error() {
     bytes.extend(sized(&long));
     bytes.resize(4096, 0);
     assert!(head(&bytes).unwrap_err().message.contains("two ways"));
-    // With either pool broken there is one way left.
+    // If either pool is broken, one interpretation is left.
     let broken = |at: usize| {
         let mut bytes = bytes.clone();
         bytes[at] ^= 0xFF;
@@ -166,7 +166,7 @@ fn archive_without_files_is_not_ambiguous() {
     assert!(Archive::open(&vector.bytes()[..]).unwrap().is_empty());
 }
 
-/// A frame of `content` that needs the dictionary, without magic number.
+/// Returns a frame of `content` that needs the dictionary, without magic number.
 fn with_dictionary(content: &[u8], dictionary: &[u8]) -> Vec<u8> {
     let mut context = zstd_safe::CCtx::create();
     context.set_parameter(zstd_safe::CParameter::ContentSizeFlag(false)).unwrap();
@@ -177,7 +177,7 @@ fn with_dictionary(content: &[u8], dictionary: &[u8]) -> Vec<u8> {
     out.split_off(4)
 }
 
-/// As many files of a block each as `of_block`, which tells their dictionaries.
+/// Returns an archive with one file per block. `of_block` has the dictionary of each block.
 fn dictionary_vector(
     of_block: &[Option<u8>],
     dictionaries: &[&[u8]],
@@ -221,7 +221,7 @@ fn dictionaries_of_runs_of_255_and_300_blocks() {
     let long = [block(Some(1), 300), block(None, 3), block(Some(0), 4)].concat();
     let long_runs = [(1, 255), (1, 45), (255, 3), (0, 4)];
     for hashed in [true, false] {
-        // The number of the last block, or the count of blocks.
+        // The field is the number of the last block, or one more: the number of blocks.
         for more in [0, 1] {
             let short = dictionary_vector(&short, &[FIRST], &[(0, 255)], 254 + more, hashed);
             let long = dictionary_vector(&long, &[FIRST, SECOND], &long_runs, 306 + more, hashed);
@@ -249,7 +249,7 @@ fn compressed_dictionary_segment_is_read() {
     let plain = contents(&vector.bytes());
     vector.dictionaries = Some(segment(0, 28, &payload));
     assert_eq!(contents(&vector.bytes()), plain);
-    // A frame with its magic number is one too.
+    // A frame with its magic number is also accepted.
     let frame = [&[0x28, 0xB5, 0x2F, 0xFD][..], &raw_frame(&payload)].concat();
     let word = (frame.len() as u64) << 28 | payload.len() as u64;
     vector.dictionaries = Some([&word.to_le_bytes()[..], &frame].concat());
@@ -425,7 +425,7 @@ fn bad_pool_is_an_error() {
         vec![9, 0, 0, 0],
         stated(8),
         stated(10),
-        // Less than a NUL for each file.
+        // Too short for a NUL for each file.
         stated(4),
         pool_of(&["a", "b", "c", "d"]),
         pool_of(&["a", "b", "c", "d", "e", "f"]),
@@ -455,7 +455,7 @@ fn block_of_unsupported_codec_is_an_error_of_its_files_only() {
 fn entry_past_its_block_is_an_error_at_its_offset() {
     for (shape, at) in [(Shape::Preset(0), 36), (Shape::Preset(2), 40), (flexible(1), 32)] {
         let mut vector = example(shape);
-        // `big.bin`, of three blocks, of which the last would be missing.
+        // `big.bin` has three blocks. The last of them would be missing.
         vector.files[1].block = 3;
         let error = Archive::open(&vector.bytes()[..]).unwrap_err();
         assert_eq!((error.kind, error.offset), (Kind::Corrupt, at), "{shape:?}");

@@ -1,5 +1,5 @@
-//! R3A archives written with dictionaries: smaller where they pay, read everywhere, and never wrong
-//! without a word.
+//! Tests R3A archives written with dictionaries: they are smaller where dictionaries pay, every
+//! reader reads them, and damage is always an error.
 
 use std::fs;
 use std::path::Path;
@@ -11,13 +11,13 @@ use linerate_nx::{Archive, ChunkSize, Extractor, Kind, Limits, Verifier};
 
 type Files = Vec<(String, Vec<u8>)>;
 
-/// Numbers that look random.
+/// Returns numbers that look random.
 fn scramble(i: u64) -> u64 {
     let mixed = (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32
 }
 
-/// Words of a vocabulary of its kind, which is larger than what a block has of them.
+/// Returns words of the vocabulary of a kind. The vocabulary is larger than the words of one block.
 fn words(kind: u64, i: u64) -> Vec<u8> {
     let word = |at: u64| scramble(kind * 10_000 + scramble(kind + i * 1000 + at) % 2000);
     (0..120).flat_map(|at| format!("{:012x}\n", word(at) * 40_503).into_bytes()).collect()
@@ -27,7 +27,8 @@ fn noise(i: u64, len: usize) -> Vec<u8> {
     (0..len as u64).map(|at| scramble(i * 100_000 + at) as u8).collect()
 }
 
-/// Two kinds of words, texts too few for a dictionary, and what no dictionary helps.
+/// Returns files of two kinds of words, too few texts for a dictionary, and content that no
+/// dictionary helps.
 fn files() -> Files {
     let mut files = Files::new();
     for i in 0..300 {
@@ -67,7 +68,7 @@ fn with_dictionaries(files: &Files) -> Vec<u8> {
     pack(files, PackOptions { dictionaries: true, ..options() }, Format::R3a)
 }
 
-/// All files with dictionaries, made once for all tests.
+/// Returns an archive of all files with dictionaries. It is made once for all tests.
 fn archive() -> Vec<u8> {
     static ARCHIVE: OnceLock<Vec<u8>> = OnceLock::new();
     ARCHIVE.get_or_init(|| with_dictionaries(&files())).clone()
@@ -78,7 +79,7 @@ fn shown(bytes: &[u8]) -> Archive<AsNx<&[u8]>> {
     AsNx::new(archive).expect("Nx can show it").open().expect("readable")
 }
 
-/// The files by path, as [`files`] has them.
+/// Returns the files of an archive by path, in the form of [`files`].
 fn contents<S: linerate_nx::ReadAt>(archive: &Archive<S>) -> Files {
     let files = archive.files().map(|file| (file.path().to_owned(), archive.read(file).expect("whole")));
     sorted(files.collect())
@@ -140,11 +141,11 @@ fn bytes_do_not_depend_on_threads() {
 fn dictionaries_that_do_not_pay_are_left_out() {
     let few: Files = files().into_iter().filter(|(name, _)| !name.starts_with("words")).collect();
     assert!(with_dictionaries(&few) == pack(&few, options(), Format::R3a));
-    // Files of one block: there is nothing that a second could share with it.
+    // All files fit one block, so a dictionary could serve no second block.
     let small: Files = (0..4).map(|i| (format!("{i}.json"), words(1, i))).collect();
     assert!(head(&with_dictionaries(&small)).dictionaries.is_none());
     assert!(head(&with_dictionaries(&Files::new())).dictionaries.is_none());
-    // Large blocks have enough in themselves.
+    // Large blocks contain enough repetition themselves.
     let wide = PackOptions { chunk: 1 << 20, solid_limit: (1 << 20) - 1, dictionaries: true, ..options() };
     assert!(head(&pack(&files(), wide, Format::R3a)).dictionaries.is_none());
 }
@@ -156,7 +157,8 @@ fn nx_has_no_dictionaries() {
     assert!(pack(&files, asked, Format::Nx) == pack(&files, options(), Format::Nx));
 }
 
-/// A block with a dictionary is not copied as it is shown, decoded and stored, but coded anew.
+/// A block with a dictionary is shown as decoded and stored. It is encoded again instead of being
+/// copied in this form.
 #[test]
 fn archives_made_from_blocks_with_dictionaries_are_recoded() {
     let files = files();
@@ -186,7 +188,7 @@ fn archives_made_from_blocks_with_dictionaries_are_recoded() {
     assert_eq!(contents(&shown(&made)), files);
 }
 
-/// The archive with other dictionaries in its header, and the hashes of those.
+/// Returns the archive with other dictionaries in its header, and with their hashes.
 fn with_other(bytes: &[u8], change: impl FnOnce(&mut Dictionaries)) -> Vec<u8> {
     let old = head(bytes);
     let mut dictionaries = old.dictionaries.clone().expect("dictionaries");
@@ -235,7 +237,7 @@ fn wrong_or_missing_dictionary_is_an_error_of_each_file() {
         let verified = Verifier::new(&archive).run().expect("readable");
         assert_eq!(verified.failures.len(), failed, "{case}");
     }
-    // Bytes of a dictionary that do not match their hash are found at once.
+    // A dictionary that does not match its hash is an error when the archive is opened.
     let at = (0..head(&bytes).header.bytes() as usize).rev().find(|&at| bytes[at] != 0).expect("a byte");
     let mut flipped = bytes.clone();
     flipped[at] ^= 1;

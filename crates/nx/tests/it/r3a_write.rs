@@ -1,4 +1,4 @@
-//! What is written as R3A: read again, converted to and from Nx, and damaged.
+//! Tests written R3A archives: they are read again, converted to and from Nx, and damaged.
 
 use linerate_nx::pack::{Builder, Preset};
 use linerate_nx::r3a::{
@@ -34,7 +34,7 @@ fn stored(compressed: u32) -> Block {
     Block { compressed, codec: BlockCodec::Known(Codec::Copy) }
 }
 
-/// The worked example is written as the reference has it.
+/// The worked example is written with the bytes of the specification.
 #[test]
 fn the_worked_example_is_written() {
     let one = Entry { hash: 0xd0d4_96e0_5c55_3485, size: 1, path: 0, first_block: 0, block_offset: 0 };
@@ -60,7 +60,7 @@ fn first_preset_that_fits_is_written() {
     assert_eq!(name(&[entry(1, 0, 0, 1)]), "preset 0");
     assert_eq!(name(&[entry(1, 0, 0, (1 << 24) - 1)]), "preset 0");
     assert_eq!(name(&[entry(1 << 32, 0, 0, 0)]), "preset 2");
-    // The place of an empty file has no meaning.
+    // The position of an empty file has no meaning.
     assert_eq!(name(&[entry(0, 0, 9_000_000, 5)]), "preset 3");
     let many = draft(&[entry(1, 0, 65_535, 0)], &[stored(9); 65_536], &["a"]).write().unwrap();
     assert_eq!(Head::parse(&many, &Limits::default()).unwrap().header.form.name(), "preset 0");
@@ -87,7 +87,8 @@ fn exceeding_a_limit_of_the_format_is_an_error() {
     assert_eq!(error.unwrap_err().kind, Kind::BadArgument);
 }
 
-/// Blocks with dictionaries, written with the crate's own encoder, in runs above 255.
+/// The blocks are written by the crate's own encoder. Dictionaries have runs of more than 255
+/// blocks.
 #[test]
 fn dictionaries_are_written_with_hashes_and_read() {
     let dictionaries = vec![b"words that come again, again and again".to_vec(), vec![b'z'; 5000]];
@@ -135,7 +136,7 @@ fn dictionaries_are_written_with_hashes_and_read() {
     }
 }
 
-/// Whether two archives hold the same, and the same blocks to the bit.
+/// Checks that two archives have the same files and identical blocks.
 fn assert_same(a: &Archive<Vec<u8>>, b: &Archive<Vec<u8>>, name: &str) {
     assert_eq!(a.toc().blocks, b.toc().blocks, "{name}");
     assert_eq!(a.pool(), b.pool(), "{name}");
@@ -161,7 +162,7 @@ fn goldens_become_r3a_and_nx_again() {
             let mut bytes = Vec::new();
             let converted = from_nx(&nx, tables, &[], &mut bytes);
             if !golden.damaged.is_empty() {
-                // What is damaged is not carried on as if it were whole.
+                // A damaged file is an error, and is not converted.
                 assert_eq!(converted.unwrap_err().kind(), std::io::ErrorKind::InvalidData);
                 continue;
             }
@@ -205,7 +206,7 @@ fn generated_nx_bytes_do_not_depend_on_the_read_sizes() {
     assert!(shown.read_at(u64::MAX, &mut [0]).is_err());
 }
 
-/// Reads whatever can be read: files are as they were, or errors.
+/// Reads all files. Each must have its content or be an error.
 fn read_all(bytes: &[u8]) {
     let limits = Limits { file: 1 << 20, block: 1 << 20, ..Limits::default() };
     if let Ok(archive) = r3a::Archive::open_with(bytes, limits) {
@@ -272,7 +273,8 @@ proptest! {
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error) => {
-                // The presets hold all of this; 24 + 34 + 6 + 7 bits may be too wide for the other.
+                // The presets hold all of this, but 24 + 34 + 6 + 7 bits may be too wide for the
+                // flexible form.
                 prop_assert!(flexible && error.kind == Kind::Limit);
                 return Ok(());
             }

@@ -1,5 +1,5 @@
-//! Sources whose requests cost: whatever files are wanted, and however far a read may reach, all of
-//! them come, in reads that are no longer than allowed, and no byte comes twice.
+//! Tests sources with expensive requests. Whatever files are wanted, and however far a read may
+//! reach, all files are read, no read is longer than allowed, and no byte is read twice.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use crate::cases::cases;
 use crate::pack_tree::{pack, tree};
 
-/// Remembers what was read of it.
+/// A source that records the ranges that were read.
 struct Far {
     bytes: Vec<u8>,
     reach: u64,

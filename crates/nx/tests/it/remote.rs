@@ -1,4 +1,4 @@
-//! Archives on a server: what is fetched of them, and what becomes of servers that misbehave.
+//! Tests archives on a server: the ranges that are fetched, and servers that misbehave.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -12,13 +12,13 @@ use linerate_testkit::web::{Reply, Request, Server, Then};
 use crate::common::make::{COPY, Frame, Make, ZSTD, frame, noise};
 use crate::common::{Golden, assert_fails, goldens};
 
-/// Short of patience, since nothing here is far away.
+/// Returns options with short timeouts, since the server is on this machine.
 fn options() -> HttpOptions {
     let retry_delay = Duration::from_millis(1);
     patient().timeout(Duration::from_millis(400)).max_attempts(3).retry_delay(retry_delay)
 }
 
-/// As patient as one is by default, for servers that only have to be slower than this machine.
+/// Returns options with the default timeouts, for servers that are only slower than this machine.
 fn patient() -> HttpOptions {
     HttpOptions::new().use_proxies(false)
 }
@@ -31,12 +31,12 @@ fn golden(name: &str) -> Golden {
     goldens().into_iter().find(|golden| golden.name == name).expect("a golden of that name")
 }
 
-/// Bytes that tell their place.
+/// Returns bytes that encode their position.
 fn numbers(len: u32) -> Vec<u8> {
     (0..len).map(|i| (i * 7 + (i >> 8)) as u8).collect()
 }
 
-/// What opening a source of that server, and then reading 1000 bytes at 5000, ends in.
+/// Opens a source of the server and reads 1000 bytes at offset 5000.
 fn read(server: &Server) -> Result<Vec<u8>> {
     let source = HttpSource::open_with(&server.url(), options())?;
     let mut out = vec![0; 1000];
@@ -46,7 +46,7 @@ fn read(server: &Server) -> Result<Vec<u8>> {
     }
 }
 
-/// As [`read`], of a server that spoils the answers from the `from`th on.
+/// As [`read`], but the server spoils its answers, starting with number `from`.
 fn read_spoiled(from: usize, spoil: impl Fn(Reply) -> Reply + Send + Sync + 'static) -> Result<Vec<u8>> {
     let bytes = numbers(10_000);
     read(&Server::new(move |request| {
@@ -122,7 +122,8 @@ fn many_files_are_extracted_in_parallel() {
     }
 }
 
-/// What extracting the files that `wanted` names asks for, in the order of the archive.
+/// Extracts the files for which `wanted` returns true, and returns the requested ranges in the
+/// order of the archive.
 fn ranges(archive: &[u8], reach: u64, wanted: impl Fn(&str) -> bool) -> Vec<Range<u64>> {
     let server = Server::of(archive.to_vec());
     let source = HttpSource::open_with(&server.url(), patient().coalesce_limit(reach)).unwrap();
@@ -143,7 +144,7 @@ fn ranges(archive: &[u8], reach: u64, wanted: impl Fn(&str) -> bool) -> Vec<Rang
     ranges
 }
 
-/// Where the blocks of an archive are that hold files.
+/// Returns the ranges of the blocks that hold files.
 fn spans(archive: &[u8]) -> Vec<Range<u64>> {
     let archive = Archive::open(archive).unwrap();
     let files = archive.files().filter(|file| file.size() > 0);
@@ -168,7 +169,7 @@ fn a_whole_archive_comes_in_few_requests() {
         let whole = all[0].start..last.end;
         for reach in [4 << 20, 256 << 10, 16 << 10] {
             let asked = ranges(&bytes, reach, |_| true);
-            // Two could not have been one.
+            // No two requests could have been one.
             let parted = asked.windows(2).all(|pair| pair[1].end - pair[0].start > reach);
             assert!(parted, "{}: {asked:?}", golden.name);
             assert_eq!((asked[0].start, asked[asked.len() - 1].end), (whole.start, whole.end));
@@ -178,7 +179,8 @@ fn a_whole_archive_comes_in_few_requests() {
     }
 }
 
-/// Sixty stored files of 40,000 bytes, 960 bytes apart, in three folders.
+/// Returns an archive of sixty stored files of 40,000 bytes in three folders. There are 960 bytes
+/// between them.
 fn sixty() -> Vec<u8> {
     sixty_of(COPY, |content| content)
 }
@@ -227,7 +229,7 @@ fn adjacent_files_are_fetched_in_one_request() {
 fn short_gap_between_blocks_is_fetched_along() {
     let bytes = sixty();
     let number = |path: &str| path[2..].parse::<u64>().unwrap();
-    // 41,920 bytes between them, below a sixty-fourth of 4 MiB.
+    // The gap between the files is 41,920 bytes, less than 1/64 of 4 MiB.
     let asked = ranges(&bytes, 4 << 20, |path| number(path) % 2 == 0);
     assert_eq!((asked.len(), &asked[0]), (1, &(4096..4096 + 58 * 40_960 + 40_000)));
     let asked = ranges(&bytes, 4 << 20, |path| number(path) % 3 == 0);
@@ -268,7 +270,7 @@ fn failed_server_is_not_asked_again_for_a_while() {
     let done = Extractor::new(&archive).threads(2).to_folder(folder.path()).unwrap();
     let told = done.failures.iter().filter(|failure| failure.to_string().contains("broke")).count();
     assert_eq!((done.files, told), (0, 60));
-    // The second thread may just have begun.
+    // The second thread may have just begun.
     assert!((4..=7).contains(&server.requests()), "{}", server.requests());
 }
 
@@ -460,7 +462,7 @@ fn silent_server_is_an_error() {
         reply.then(Then::Hang)
     };
     assert_fails(read_spoiled(1, silent), Kind::Read, "too long");
-    // One that takes connections and never reads them.
+    // A server that accepts connections and never reads from them.
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let error = HttpSource::open_with(&url, options().max_attempts(1)).unwrap_err();
@@ -513,7 +515,7 @@ fn enormous_length_allocates_nothing() {
     assert_eq!(archive.read(file).unwrap().len(), 407);
 }
 
-/// Asks again at once after an error that may pass.
+/// Returns options that retry at once after a transient error.
 fn never_resting() -> HttpOptions {
     options().cooldown(Duration::ZERO)
 }
@@ -521,7 +523,7 @@ fn never_resting() -> HttpOptions {
 #[test]
 fn a_replaced_archive_is_not_asked_for_again() {
     for header in ["ETag", "Last-Modified"] {
-        // Servers that know of conditions, and servers that do not.
+        // Servers that support conditional requests, and servers that do not.
         for knows in [true, false] {
             let bytes = numbers(100_000);
             let server = Server::new(move |request| {
@@ -579,7 +581,7 @@ fn an_empty_file_on_a_server_is_said_to_be_empty() {
     }
 }
 
-/// A label has at most 63 characters (RFC 1035): the system looks for no longer one.
+/// A label has at most 63 characters (RFC 1035), so the system does not look up this name.
 #[test]
 fn a_name_without_a_server_is_said_to_have_none() {
     let url = format!("http://{}.invalid/a.nx", "a".repeat(64));

@@ -1,5 +1,5 @@
-//! Archives in a bucket: what is asked of the store, who asks, and what becomes of stores that
-//! misbehave. The store is a server on the loopback interface that knows just enough of S3.
+//! Tests archives in a bucket: the requests, their signatures, and stores that misbehave. The store
+//! is a server on the loopback interface that implements just enough of S3.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn options() -> HttpOptions {
     HttpOptions::new().retry_delay(Duration::from_millis(1)).max_attempts(3).use_proxies(false)
 }
 
-/// The settings of someone with a key to that store.
+/// Returns the environment variables of a user with a key to the store.
 fn settings(server: &Server) -> Vec<(&'static str, String)> {
     vec![
         ("AWS_ENDPOINT_URL", server.address()),
@@ -30,7 +30,7 @@ fn open(server: &Server) -> Result<S3Source> {
     S3Source::open_with("s3://bucket/folder/archive.nx", options(), settings(server))
 }
 
-/// What opening a source of that store, and then reading 1000 bytes at 5000, ends in.
+/// Opens a source of the store and reads 1000 bytes at offset 5000.
 fn read(server: &Server) -> Result<Vec<u8>> {
     let (source, mut out) = (open(server)?, vec![0; 1000]);
     match source.read_at(5000, &mut out) {
@@ -39,8 +39,8 @@ fn read(server: &Server) -> Result<Vec<u8>> {
     }
 }
 
-/// A store of these bytes under every key, each version with the `ETag` that `tag` gives for the
-/// number of a request.
+/// Starts a store that has these bytes under every key. `tag` returns the `ETag` for the number of
+/// a request.
 fn store(bytes: Vec<u8>, tag: impl Fn(usize) -> &'static str + Send + Sync + 'static) -> Server {
     Server::new(move |request| {
         let tag = tag(request.number);
@@ -78,7 +78,7 @@ fn the_header_then_blocks_in_signed_requests() {
     }
 }
 
-/// The signature is there, and of this key, region, service and request.
+/// Checks that the request has a signature for this key, region, service and request.
 fn assert_signed(request: &Request) {
     let said = request.header("authorization").expect("a signature");
     let date = request.header("x-amz-date").expect("a date");
@@ -95,7 +95,7 @@ fn an_object_that_is_replaced_is_noticed() {
     let bytes = noise(10_000, 1);
     let tag = |number| if number == 0 { "\"one\"" } else { "\"two\"" };
     assert_fails(read(&store(bytes.clone(), tag)), Kind::Corrupt, "changed");
-    // A store that takes no notice of the condition.
+    // A store that ignores the condition.
     let server =
         Server::new(move |request| Reply::range(&bytes, request).with("ETag", Some(tag(request.number))));
     assert_fails(read(&server), Kind::Corrupt, "changed");
@@ -115,7 +115,7 @@ fn rejected_request_is_an_error_and_not_retried() {
         assert_fails(read(&server), kind, what);
         assert_eq!(server.requests(), 1, "{status}");
     }
-    // It says where to, but a signature is for one place.
+    // The answer names another host, but a signature is valid for one host only.
     let server =
         Server::new(|_| Reply::status("307 Temporary Redirect").with("Location", Some("/elsewhere")));
     assert_fails(read(&server), Kind::Read, "another region");
@@ -227,7 +227,7 @@ fn plain_http_is_for_endpoints_that_say_so() {
     let mut settings = settings(&server);
     settings.push(("AWS_ALLOW_HTTP", "true".to_owned()));
     settings[0].1 = server.address().replace("http:", "https:");
-    // The server waits for the end of a line, which the start of TLS need not have.
+    // The server waits for the end of a line, which the start of TLS may not contain.
     let hasty = options().timeout(Duration::from_millis(300)).max_attempts(1);
     assert_fails(S3Source::open_with("s3://bucket/a", hasty, settings.clone()), Kind::Read, "");
     settings[0].1 = server.address().replace("http://", "");

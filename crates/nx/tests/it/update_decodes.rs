@@ -1,4 +1,5 @@
-//! An update decodes each block of the archive once, however its files are spread over blocks.
+//! Tests that an update decodes each block of the archive once, however its files are spread over
+//! blocks.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -8,10 +9,10 @@ use linerate_nx::{Archive, ReadAt};
 
 use crate::pack_tree::{TreeFile, content, pack, tree, write_tree};
 
-/// Longest header of a zstd frame: a read of no more decodes nothing.
+/// Longest header of a zstd frame in bytes. A read of at most this length is not for decoding.
 const FRAME_HEADER: usize = 18;
 
-/// An archive that counts the reads at each offset.
+/// A source that counts the reads at each offset.
 struct Counting {
     bytes: Vec<u8>,
     reads: Arc<Mutex<BTreeMap<u64, usize>>>,
@@ -30,7 +31,8 @@ impl ReadAt for Counting {
     }
 }
 
-/// Small files of which neighbours are in different blocks, larger ones, and equal ones of both kinds.
+/// Returns small files, of which neighbours are in different blocks; larger files; and equal files
+/// of both kinds.
 fn files(options: &PackOptions) -> Vec<TreeFile> {
     let mut files = tree(5, 60, options);
     files.extend((0..300).map(|i| (format!("small/{i:03}"), content(1, i % 7, 100 + i as usize))));
@@ -48,7 +50,7 @@ fn update_of_an_unchanged_folder_decodes_each_block_once() {
     let bytes = pack(&files, &options).0;
     let folder = tempfile::tempdir().expect("a folder");
     write_tree(folder.path(), &files);
-    // The second time half of the files are not in the folder, and stay in the archive.
+    // In the second round, half of the files are not in the folder, and stay in the archive.
     let whole = tempfile::tempdir().expect("a folder");
     write_tree(whole.path(), &files[..files.len() / 2]);
     for (folder, unchanged) in [(&folder, files.len()), (&whole, files.len() / 2)] {
