@@ -13,7 +13,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let options = SharedOptions::new().executor(Executor::threads(4));
     let assets = SharedArchive::with_options(archive, options)?;
 
-    // Files come in the order of their blocks, so that these share the blocks that are decoded.
+    // Files are in the order of their blocks, so the first 100 files share the decoded blocks.
     let paths: Vec<String> = assets.archive().files().take(100).map(|file| file.path().to_owned()).collect();
     let batch = assets.batch(&paths)?.on_progress(|progress| {
         eprint!("\r{} of {} bytes", progress.bytes, progress.total_bytes);

@@ -1,4 +1,4 @@
-//! Streams a file of an archive, as a player of music would: its header, then from the middle on.
+//! Streams a file of an archive like a music player: its header first, then from the middle.
 //!
 //!     cargo run --release -p linerate-nx --example stream -- ARCHIVE PATH
 
@@ -19,7 +19,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let len = file.read(&mut header)?;
     println!("{path}: {} bytes, begins with {:02x?}", file.size(), &header[..len]);
 
-    // The handle owns what it needs, so that another thread can go on.
+    // The handle has no lifetime, so another thread can continue to read.
     let player = std::thread::spawn(move || -> std::io::Result<u64> {
         file.seek(SeekFrom::Start(file.size() / 2))?;
         std::io::copy(&mut file, &mut std::io::sink())

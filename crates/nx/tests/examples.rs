@@ -1,5 +1,6 @@
-//! The examples `stream`, `load` and `mount`, each run as a program. `cargo test --tests` links no examples, so this one has
-//! their code, and starts itself: with the variable [`EXAMPLE`] it is the example of that name.
+//! Tests the examples `stream`, `load` and `mount`, each run as a program. `cargo test --tests`
+//! links no examples, so this program includes their code and starts itself: if the variable
+//! [`EXAMPLE`] is set, it runs the example of that name.
 
 #[path = "../examples/load.rs"]
 mod load;
@@ -19,7 +20,7 @@ use linerate_nx::pack::PackOptions;
 use linerate_nx::{Archive, FileSource};
 use pack_tree::{TreeFile, content, pack};
 
-/// Names the example to be.
+/// Environment variable with the name of the example to run.
 const EXAMPLE: &str = "LINERATE_NX_EXAMPLE";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -45,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One of several chunks, and 119 smaller ones, in the order of their paths.
+/// Returns a file of several chunks and 119 smaller files, in the order of their paths.
 fn files() -> Vec<TreeFile> {
     let len = |i: usize| if i == 0 { 200_000 } else { 500 + 7 * i };
     (0..120).map(|i| (format!("level/{i:03}"), content(1, i as u64, len(i)))).collect()
@@ -72,7 +73,7 @@ fn stream_prints_the_beginning_and_plays_the_second_half(archive: &OsStr, (path,
     assert!(!missing.status.success());
 }
 
-/// The first in the order of blocks, not of paths.
+/// The files are the first in the order of blocks, not of paths.
 fn load_has_the_first_hundred_files(archive: &OsStr) -> Result<(), Box<dyn Error>> {
     let bytes: u64 =
         Archive::open(FileSource::open(archive)?)?.files().take(100).map(|file| file.size()).sum();
@@ -80,7 +81,7 @@ fn load_has_the_first_hundred_files(archive: &OsStr) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Where nothing can be mounted, that is said.
+/// Prints a note if the system cannot mount anything.
 #[cfg(all(feature = "mount", target_os = "linux"))]
 fn mount_shows_the_files_until_enter(
     archive: &OsStr,
@@ -98,7 +99,8 @@ fn mount_shows_the_files_until_enter(
     printed.read_line(&mut line)?;
     if line.is_empty() {
         let error = child.wait_with_output()?.stderr;
-        // No failure under STRICT=1 either: no package brings this to a system that forbids it.
+        // This is no failure, even with STRICT=1: no package enables mounting on a system that
+        // forbids it.
         eprintln!("note: nothing can be mounted here: {}", String::from_utf8_lossy(&error).trim());
         return Ok(());
     }

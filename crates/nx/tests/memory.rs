@@ -1,5 +1,5 @@
-//! An archive of a file larger than 4 GiB, in blocks of 256 MiB: memory is that of a block per thread.
-//! Alone in its program, whose peak it reads.
+//! Tests an archive of a file larger than 4 GiB, in blocks of 256 MiB: memory is one block per
+//! thread. The test is a program of its own, since it reads the peak memory of its process.
 
 #[path = "it/common/mod.rs"]
 mod common;
@@ -7,7 +7,7 @@ mod common;
 use common::goldens;
 use linerate_nx::{HashKind, Verifier};
 
-/// The most memory that this process had, in bytes, where the system tells.
+/// Returns the peak memory of this process in bytes, if the system reports it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -38,7 +38,7 @@ fn large_file_is_streamed_in_bounded_memory() {
     assert_eq!((verified.files, verified.failures.len()), (2, 0));
     assert!(peak().is_none_or(|peak| peak < 2 * block + slack), "{:?}", peak());
 
-    // Across the last two blocks.
+    // Reads across the last two blocks.
     let mut end = [9; 5];
     archive.reader().unwrap().read_range(file, file.size() - 5, &mut end).unwrap();
     assert_ne!(end, [9; 5]);

@@ -1,4 +1,5 @@
-//! Archives cut short and with bits flipped: an error, or content that matches its hash.
+//! Tests truncated archives and archives with flipped bits: they give an error, or content that
+//! matches its hash.
 
 use std::collections::HashMap;
 
@@ -6,7 +7,7 @@ use linerate_nx::{Archive, CountingSource, Extractor, Limits, ReadAt, Verifier};
 
 use crate::common::make::{COPY, Frame, LZ4, Make, ZSTD, frame, lz4, noise};
 
-/// Every codec, solid and chunked, shared and alone, in a few pages.
+/// Returns an archive of a few pages with every codec, solid and chunked, shared and single files.
 fn archive() -> (Vec<u8>, HashMap<u64, Vec<u8>>) {
     let (text, large) = (b"some text, some more text".to_vec(), noise(1500, 1));
     let make = Make::new(1)
@@ -25,13 +26,13 @@ fn archive() -> (Vec<u8>, HashMap<u64, Vec<u8>>) {
     (make.bytes(), contents.iter().map(|content| (hash(content), content.to_vec())).collect())
 }
 
-/// Limits that keep what a damaged header asks for small.
+/// Returns limits that bound the memory that a damaged header can request.
 fn limits() -> Limits {
     Limits { block: 1 << 20, file: 1 << 20, total: 1 << 22, memory: 1 << 22, ..Limits::default() }
 }
 
-/// Opens, reads, verifies and extracts; what comes out must be content of that hash. Whether
-/// everything was there.
+/// Opens, reads, verifies and extracts an archive. All content must match its hash. Returns whether
+/// everything could be read.
 fn try_all(bytes: impl ReadAt, contents: &HashMap<u64, Vec<u8>>) -> bool {
     let Ok(archive) = Archive::open_with(bytes, limits()) else { return false };
     let mut reader = archive.reader().unwrap();
@@ -43,10 +44,10 @@ fn try_all(bytes: impl ReadAt, contents: &HashMap<u64, Vec<u8>>) -> bool {
             assert!(read == content);
         }
         let mut part = vec![0; 7];
-        // An error or bytes, which nothing vouches for.
+        // Gives an error or bytes that no hash checks.
         let _ = reader.read_range(file, file.size() / 2, &mut part);
     }
-    // They may be beyond the limits.
+    // The files may exceed the limits.
     if let Ok(verified) = Verifier::new(&archive).threads(2).run() {
         assert_eq!(verified.files + verified.failures.len() as u64, archive.len() as u64);
         let all_read = archive.files().all(|file| reader.read(file).is_ok());
@@ -88,7 +89,7 @@ fn every_flipped_bit_is_an_error_or_harmless() {
 #[test]
 fn flipped_bit_in_stored_content_is_an_error_of_its_file() {
     let (bytes, _) = archive();
-    // The third block: the end of `chunked`.
+    // The third block has the end of `chunked`.
     let mut bytes = bytes;
     bytes[4096 * 3] ^= 1;
     let archive = Archive::open(bytes).unwrap();
@@ -104,7 +105,7 @@ fn flipped_bit_in_stored_content_is_an_error_of_its_file() {
     assert_eq!(unchecked.to_folder(place.path()).unwrap().files, 6, "without hashes nobody can tell");
 }
 
-/// A source whose reads fail from some offset on.
+/// A source whose reads fail after some offset.
 #[derive(Debug)]
 struct Failing(Vec<u8>, u64);
 
@@ -131,7 +132,7 @@ fn failing_source_is_a_read_error() {
     assert!(verified.failures.iter().all(|f| f.kind() == linerate_nx::Kind::Read));
 }
 
-/// A source for which each request costs.
+/// A source whose requests are expensive.
 struct Far(Vec<u8>);
 
 impl ReadAt for Far {

@@ -1,4 +1,4 @@
-//! Files into folders, and what is checked of archives and folders.
+//! Tests extraction to folders, verification, and comparison with folders.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ fn golden(name: &str) -> Golden {
     goldens().into_iter().find(|g| g.name == name).unwrap()
 }
 
-/// All files below a folder, by their path from it.
+/// Returns the paths of all files below a folder, relative to it.
 fn tree(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![folder.to_owned()];
@@ -36,7 +36,7 @@ fn tree(folder: &Path) -> BTreeSet<String> {
 
 #[test]
 fn goldens_are_extracted_by_any_number_of_threads() {
-    // Windows refuses two of the names in one: windows.rs.
+    // Windows refuses two names of one golden, which windows.rs tests.
     let taken_here = |golden: &Golden| golden.is_small() && !(cfg!(windows) && golden.name == "names");
     for golden in goldens().into_iter().filter(taken_here) {
         for threads in [1, 2, 7] {
@@ -61,7 +61,7 @@ fn goldens_are_extracted_by_any_number_of_threads() {
 #[test]
 fn verifier_reports_exactly_the_damaged_entries() {
     for golden in goldens() {
-        // The large one once, in more than one thread.
+        // Verifies the large golden only once, with two threads.
         for threads in if golden.is_small() { 1..=3 } else { 2..=2 } {
             let archive = golden.open();
             let verified = Verifier::new(&archive).threads(threads).run().unwrap();
@@ -126,7 +126,7 @@ fn existing_files_are_errors_skipped_or_replaced() {
     let golden = golden("edges-32k");
     let archive = golden.open();
     let place = tempfile::tempdir().unwrap();
-    // One file of a single block, one of several.
+    // One file has a single block, the other several.
     let small = golden.files.iter().find(|f| (1..32_768).contains(&f.size)).unwrap();
     let large = golden.files.iter().find(|f| f.size > 65_536).unwrap();
     for file in [small, large] {
@@ -169,7 +169,7 @@ fn replaced_file_passes_on_its_mode_and_owner() {
         let path = place.path().join(&file.path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, "mine").unwrap();
-        // Only the superuser gives files away.
+        // Only root can change the owner of a file.
         let _ = chown(&path, Some(1), Some(1));
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }

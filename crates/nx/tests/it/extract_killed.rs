@@ -1,5 +1,5 @@
-//! An extraction that is killed leaves whole files under their names, and others only under temporary
-//! ones.
+//! Tests that a killed extraction leaves only complete files under their names, and incomplete
+//! files only under temporary names.
 
 use std::env;
 use std::fs;
@@ -13,13 +13,14 @@ use linerate_testkit::kill::moments;
 
 use crate::common::{Golden, goldens};
 
-/// Names the folder for the process that is to be killed.
+/// Environment variable with the folder of the process that is killed.
 const FOLDER: &str = "LINERATE_EXTRACT_FOLDER";
 const MOMENTS: u32 = 50;
-/// Kills after which it is tried that what they left goes.
+/// Number of kills after which the test checks that the next extraction removes the leftover files.
 const SWEPT: u32 = 5;
 
-/// Not a test of its own: what [`killed_extraction_leaves_no_incomplete_file`] runs in another process.
+/// Not a test of its own: [`killed_extraction_leaves_no_incomplete_file`] runs it in another
+/// process.
 #[test]
 fn extracts_when_asked() {
     let Some(folder) = env::var_os(FOLDER) else { return };
@@ -30,7 +31,7 @@ fn extracts_when_asked() {
     }
 }
 
-/// Small files in one block, and large ones in many.
+/// Returns archives of small files in one block, and of large files in many blocks.
 fn sources() -> Vec<Golden> {
     goldens().into_iter().filter(|g| ["hash-names", "dups-off", "edges-32k"].contains(&&*g.name)).collect()
 }
@@ -44,7 +45,7 @@ fn start(folder: &Path) -> Child {
         .expect("this program again")
 }
 
-/// How many files are there, each of which must be whole.
+/// Returns the number of files in the folder, and checks that each is complete.
 fn whole_files(folder: &Path) -> usize {
     let mut found = 0;
     for golden in sources() {
@@ -62,7 +63,8 @@ fn whole_files(folder: &Path) -> usize {
     found
 }
 
-/// Every name below the folder that is not of the archives, which must be a temporary one.
+/// Returns the number of names in the folder that are not in the archives, and checks that they are
+/// temporary names.
 fn strange(folder: &Path) -> usize {
     let mut count = 0;
     for entry in fs::read_dir(folder).unwrap() {
@@ -90,7 +92,7 @@ fn killed_extraction_leaves_no_incomplete_file() {
         let folder = tempfile::tempdir().unwrap();
         let mut child = start(folder.path());
         thread::sleep(moment);
-        // Of one that has ended by itself there is nothing to kill.
+        // Killing fails if the process has already ended.
         let _ = child.kill();
         child.wait().unwrap();
         let found = whole_files(folder.path());

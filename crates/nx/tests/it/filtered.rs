@@ -1,5 +1,6 @@
-//! Archives with filtered blocks: they hold what went in however they are read, they are kept, made plain and made again,
-//! and damaged ones give errors or what their hashes say.
+//! Tests archives with filtered blocks: they return the packed files however they are read; editing
+//! keeps their blocks; repacking removes and adds filters; damaged ones give errors or files that
+//! match their hashes.
 
 use std::fs;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ fn plain(coding: Coding) -> PackOptions {
 
 const CODINGS: [Coding; 2] = [Coding::zstd(6), Coding::lz4(9)];
 
-/// Textures of one and of several chunks among other files, one of them with a tail.
+/// Returns textures of one chunk and of several chunks, one of them with a tail, and other files.
 fn files() -> Vec<TreeFile> {
     let tail = [dds(b"DXT1", 150, 3), b"a tail".to_vec()].concat();
     [
@@ -44,7 +45,7 @@ fn files() -> Vec<TreeFile> {
     .to_vec()
 }
 
-/// The compressed bytes of the filtered blocks.
+/// Returns the compressed bytes of the filtered blocks.
 fn filtered_blocks(archive: &Archive<Vec<u8>>) -> Vec<Vec<u8>> {
     let bytes = |i: usize| {
         let at = archive.layout().offset(i) as usize;
@@ -145,7 +146,8 @@ fn only_filters_of_the_options_are_used_and_stored_files_stay_stored() {
 #[test]
 fn texture_without_a_header_is_filtered_as_its_options_say() {
     let texels = |kind: &[u8; 4], size| dds(kind, size, 7).split_off(128);
-    // Of a chunk, of several, and one whose header knows better; each is a block of its own.
+    // A texture of one chunk, a texture of several chunks, and one whose header takes precedence.
+    // Each has its own block.
     let files =
         [("a.tex", texels(b"DXT5", 30)), ("b.tex", texels(b"DXT5", 400)), ("c.tex", dds(b"DXT1", 300, 8))];
     let mut options = options(Coding::zstd(6));
@@ -207,13 +209,13 @@ fn edits_keep_filtered_blocks_as_they_are() {
         assert_holds(bytes, files);
         new
     };
-    // Without the first texture of a solid block, of which the rest is filtered again.
+    // Removes the first texture of a solid block. The rest of the block is filtered again.
     let (rest, gone): (Vec<_>, Vec<_>) = files.iter().cloned().partition(|(name, _)| name != "a/small.dds");
     assert_eq!(gone.len(), 1);
     let builder = Builder::from_archive(plain(Coding::zstd(1)), &old, |file| file.path() != "a/small.dds");
     let new = check(builder.expect("options").to_bytes().expect("packable").0, &rest);
     assert!(filtered_blocks(&new).len() + 1 >= blocks.len());
-    // Each texture of the solid blocks alone.
+    // Keeps only one texture of the solid blocks at a time.
     for (name, bytes) in files.iter().filter(|(name, bytes)| name.ends_with(".dds") && bytes.len() < 64 << 10)
     {
         let builder = Builder::from_archive(plain(Coding::zstd(1)), &old, |file| file.path() == name);
@@ -235,7 +237,7 @@ fn edits_keep_filtered_blocks_as_they_are() {
     let (builder, changes, _) = update.expect("readable");
     assert_eq!((changes.replaced.len(), changes.unchanged), (1, files.len() as u64 - 1));
     check(builder.to_bytes().expect("packable").0, &changed);
-    // Without its textures the archive is one of version 1.
+    // Without its textures, the archive has header version 1.
     let builder = Builder::from_archive(options(Coding::zstd(6)), &old, |file| file.path() == "c/noise.bin");
     assert_eq!(builder.expect("options").to_bytes().expect("packable").0[7] >> 1, 1);
 }
@@ -275,7 +277,8 @@ fn content_beyond_the_limit_of_a_block_is_an_error() {
     assert_eq!(part.expect_err("the whole block is needed").kind, Kind::Limit);
 }
 
-/// Every golden of filtered blocks, cut at every length and with every bit of its tables flipped, and some of its data.
+/// Every golden with filtered blocks is truncated at every length, and has every bit of its tables
+/// and some bits of its data flipped.
 #[test]
 fn damaged_filtered_archive_is_an_error_or_gives_its_files() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/vectors");
@@ -307,7 +310,8 @@ fn damaged_filtered_archive_is_an_error_or_gives_its_files() {
     }
 }
 
-/// Opens, reads and verifies; what comes out of a known hash must be its content. Whether everything did.
+/// Opens, reads and verifies an archive. A file with a known hash must have its content. Returns
+/// whether everything could be read.
 fn reads(bytes: &[u8], expected: &[(u64, Vec<u8>)]) -> bool {
     let limits =
         Limits { block: 1 << 20, file: 1 << 20, total: 1 << 22, memory: 1 << 22, ..Limits::default() };
@@ -321,7 +325,7 @@ fn reads(bytes: &[u8], expected: &[(u64, Vec<u8>)]) -> bool {
         if let (Ok(read), Some((_, content))) = (&read, known) {
             assert!(read == content);
         }
-        // An error or bytes, which nothing vouches for.
+        // Gives an error or bytes that no hash checks.
         let _ = reader.read_range(file, file.size() / 2, &mut [0; 7]);
     }
     (0..archive.layout().len()).for_each(|block| drop(archive.regions(block)));
@@ -341,7 +345,7 @@ fn files_before_the_damage_of_a_filtered_block_are_extracted() {
     assert_eq!(archive.layout().len(), 1);
     let mut bytes = archive.source().clone();
     let end = archive.layout().end() as usize;
-    // The last zstd block.
+    // Damages the last zstd block.
     bytes[end - 5000..end].fill(0xFF);
     let damaged = Archive::open(bytes).expect("an archive");
     let verified = Verifier::new(&damaged).run().expect("within the limits");

@@ -1,6 +1,8 @@
-//! Texture filters on goldens and random bytes; headers of textures, whole, truncated and hostile.
+//! Tests texture filters on goldens and random bytes, and headers of textures: valid, truncated and
+//! hostile.
 //!
-//! The goldens in `testdata/nx/filters` were made by another program, from `docs/nx/filters.md`.
+//! The goldens in `testdata/nx/filters` were made by another program that follows
+//! `docs/nx/filters.md`.
 
 use std::fs;
 
@@ -80,7 +82,7 @@ fn buffers_of_different_lengths_are_refused() {
     Filter::Bc1Split.invert(&[0; 8], &mut [0; 9]);
 }
 
-/// A DDS header of a texture with a fourCC.
+/// Returns the DDS header of a texture with a fourCC.
 fn dds(four_cc: [u8; 4], width: u32, height: u32, levels: u32, caps2: u32) -> Vec<u8> {
     let mut head = vec![0; 128];
     let mut put = |offset: usize, value: u32| head[offset..][..4].copy_from_slice(&value.to_le_bytes());
@@ -102,7 +104,7 @@ fn dx10(format: u32, misc: u32, array: u32, levels: u32) -> Vec<u8> {
 
 const KTX2_IDENTIFIER: &[u8] = b"\xabKTX 20\xbb\r\n\x1a\n";
 
-/// A KTX 2.0 header with these levels, as offsets and lengths.
+/// Returns a KTX 2.0 header. Levels are given by offset and length.
 fn ktx2(format: u32, supercompression: u32, levels: &[(u64, u64)]) -> Vec<u8> {
     let mut head = KTX2_IDENTIFIER.to_vec();
     let fields = [format, 1, 64, 64, 0, 0, 1, levels.len() as u32, supercompression];
@@ -132,7 +134,7 @@ fn dds_of_every_four_cc() {
 
 #[test]
 fn dds_with_mips_and_cube_faces_counts_all() {
-    // 16 + 4 + 1 + 1 + 1 blocks.
+    // The mip levels have 16 + 4 + 1 + 1 + 1 blocks.
     assert_eq!(detect(&dds(*b"DXT1", 16, 16, 5, 0)), texture(TextureFormat::Bc1, 128, 23 * 8));
     assert_eq!(detect(&dds(*b"DXT1", 16, 16, 5, 0xfe00)), texture(TextureFormat::Bc1, 128, 6 * 23 * 8));
 }
@@ -212,7 +214,8 @@ fn random_text_and_constant_bytes_are_not_guessed() {
 fn colors_with_the_greater_endpoint_first_are_guessed() {
     let mut noise = linerate_testkit::data::Noise::new(6);
     let blocks = (0..4096).flat_map(|_| {
-        // Red, green and blue in the lower half of their ranges, and a greater red in front.
+        // The second colour has red, green and blue in the lower half of their ranges. The first
+        // has a greater red.
         let second = 0x0800 | (noise.number() as u16 & 0x73ef);
         let first = second + 0x0800 + ((noise.below(8) as u16) << 5);
         [first, second, noise.number() as u16, noise.number() as u16]

@@ -1,4 +1,4 @@
-//! Archives that the production library wrote, with the trees they were made of.
+//! Tests archives that the Nx library wrote, with the folders that they were made of.
 
 use linerate_nx::{Archive, CountingSource, FileSource, HashKind, Kind, Limits};
 
@@ -63,7 +63,8 @@ fn all_ways_of_reading_give_the_same_bytes() {
             }
             for range in ranges(bytes.len()) {
                 let mut part = vec![0; range.len()];
-                // A reader of its own decodes as little as the range needs; the other one holds blocks.
+                // A new reader decodes only as much as the range needs; the other reader has cached
+                // blocks.
                 archive.reader().unwrap().read_range(file, range.start as u64, &mut part).unwrap();
                 assert!(part == bytes[range.clone()], "{}: {} {range:?}", golden.name, file.path());
                 part.fill(0);

@@ -1,4 +1,4 @@
-//! Hazards of archives that no other file tests.
+//! Tests hazards of archives that no other file tests.
 
 use std::sync::Arc;
 use std::{fs, iter};
@@ -39,7 +39,8 @@ fn links_at_any_depth_are_not_followed() {
     }
 }
 
-/// A file that a link stands for is not written through it, whatever is to happen to what is there.
+/// If a link has the path of a file, extraction never writes through it, whatever the policy for
+/// existing files.
 #[cfg(unix)]
 #[test]
 fn link_at_the_path_of_a_file_is_not_written_through() {
@@ -76,7 +77,7 @@ fn names_that_differ_in_normalization_never_overwrite_each_other() {
             assert_eq!(there, [b'A' + i as u8], "{path:?}");
         }
     }
-    // On whatever file system: all are noted.
+    // On every file system, the verifier reports all of them.
     let verified = Verifier::new(&archive).run().unwrap();
     assert_eq!(verified.notes.len(), 4, "{:?}", verified.notes);
 }
@@ -103,19 +104,19 @@ fn name_that_is_too_long_is_an_error_of_its_file_only() {
 fn enormous_path_is_an_error() {
     let enormous = "a/".repeat(8 << 20) + "a";
     let make = Make::new(11).block(COPY, b"A".to_vec());
-    // The pool as a packer writes it: 16 MiB in some hundred bytes.
+    // The compressed pool has a few hundred bytes for 16 MiB.
     let pool = linerate_nx::StringPool::encode([&*enormous]).unwrap();
     let bytes = make.file(&enormous, b"A", 0, 0).with(|make| make.pool = Some(pool)).bytes();
     assert!(bytes.len() <= 8192);
     assert_eq!(Archive::open(&bytes[..]).unwrap_err().kind, Kind::Limit);
-    // Who lifts the limit gets what the system says to it, which is no harm.
+    // Without the limit, extraction gives the system's error, which does no harm.
     let archive = Archive::open_with(&bytes[..], Limits::none()).unwrap();
     assert_eq!(archive.read(archive.get(0).unwrap()).unwrap(), b"A");
     let long = Limits { path: enormous.len() as u64, ..Limits::default() };
     assert!(Archive::open_with(&bytes[..], long).is_ok());
 }
 
-/// Its folders alone, each with its path, would take 256 GiB.
+/// The paths of its folders alone would take 256 GiB.
 #[test]
 fn path_of_a_mebibyte_is_not_packed_into_another_archive() {
     let options = PackOptions::default;
@@ -144,7 +145,7 @@ fn path_of_a_mebibyte_is_not_packed_into_another_archive() {
     Builder::from_archive(options(), &long, |_| false).expect("the file is deleted");
 }
 
-/// Its folders are hashed only as far as metadata can name them.
+/// Folders are hashed only up to the longest path that metadata can have.
 #[test]
 fn path_of_a_mebibyte_is_compared_with_metadata() {
     let long = "a/".repeat(512 << 10) + "a";
@@ -155,12 +156,12 @@ fn path_of_a_mebibyte_is_compared_with_metadata() {
     assert_eq!(changes.iter().map(|change| &*change.path).collect::<Vec<_>>(), ["b"]);
 }
 
-/// A frame whose window is larger than zstd's programs take.
+/// The frame has a window that is larger than zstd's programs accept by default.
 #[test]
 fn window_limit_decides_which_windows_are_decoded() {
     let content = noise(5000, 1);
     let mut block = frame(&content, Frame::Open);
-    // An exponent of 18 above 2^10.
+    // The window is 2^(10 + 18) bytes.
     block[5] = 18 << 3;
     let bytes = Make::new(11).file("a", &content, 0, 0).block(ZSTD, block).bytes();
     let read = |window_log| {

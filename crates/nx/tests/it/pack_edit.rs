@@ -597,7 +597,7 @@ proptest! {
     ) {
         let mut options = PackOptions { threads: 2, ..small() };
         let mut bytes = pack(&tree(seed, 12, &options), &options).0;
-        // `from` is the page of the header, or that of the blocks after it.
+        // Starts in the page of the header, or in the blocks after it.
         let start = from * 4096;
         for (at, bit) in damage {
             let at = (start + at).min(bytes.len() - 1);

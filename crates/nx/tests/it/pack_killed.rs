@@ -1,5 +1,5 @@
-//! A pack that is killed leaves what stood under the final name, or the whole new archive there, and
-//! never touches its sources.
+//! Tests that killed packing leaves the old or the complete new archive under the final name, and
+//! does not change the source files.
 
 use std::env;
 use std::fs;
@@ -15,7 +15,7 @@ use linerate_testkit::kill::moments;
 
 use crate::pack_tree::{TreeFile, assert_holds, tree, write_tree};
 
-/// Names the folder for the process that is to be killed.
+/// Environment variable with the folder of the process that is killed.
 const FOLDER: &str = "LINERATE_PACK_FOLDER";
 const MOMENTS: u32 = 50;
 
@@ -27,7 +27,8 @@ fn options() -> PackOptions {
     options
 }
 
-/// Not a test of its own: what [`killed_packing_leaves_source_and_target_unchanged`] runs in another process.
+/// Not a test of its own: [`killed_packing_leaves_source_and_target_unchanged`] runs it in another
+/// process.
 #[test]
 fn packs_when_asked() {
     let Some(folder) = env::var_os(FOLDER) else { return };
@@ -75,7 +76,7 @@ fn killed_packing_leaves_source_and_target_unchanged() {
         fs::write(&target, &old).expect("writable");
         let mut child = start(folder.path());
         thread::sleep(moment);
-        // Of one that has ended by itself there is nothing to kill.
+        // Killing fails if the process has already ended.
         let _ = child.kill();
         child.wait().expect("a child");
         let found = fs::read(&target).expect("there");

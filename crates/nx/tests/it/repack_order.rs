@@ -1,5 +1,6 @@
-//! Other programs merge and repack what is written here without damage: entries are in the order of their blocks and
-//! offsets, and every byte of a solid block belongs to a file.
+//! Tests that other programs can merge and repack the archives of this crate without damage:
+//! entries are in the order of their blocks and offsets, and every byte of a solid block belongs to
+//! a file.
 
 use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, Filters, PRESETS, PackOptions, Reuse};
 use linerate_nx::r3a::{self, Tables};
@@ -16,7 +17,8 @@ fn small() -> PackOptions {
     options
 }
 
-/// The archive with its entries in the order of paths, as the first versions of this crate wrote them.
+/// Returns the archive with its entries in the order of paths, as the first versions of this crate
+/// wrote them.
 fn in_path_order(bytes: &[u8]) -> Vec<u8> {
     let archive = Archive::open(bytes).expect("an archive");
     let mut toc = archive.toc().clone();
@@ -28,7 +30,8 @@ fn in_path_order(bytes: &[u8]) -> Vec<u8> {
     older
 }
 
-/// The archive with the entry of a file made that of a byte of another: what an entry's removal leaves behind.
+/// Returns the archive with the entry of the file `gone` replaced by that of `instead`. This leaves
+/// a hole, like the removal of an entry.
 fn with_a_hole(bytes: &[u8], gone: &str, instead: &str) -> Vec<u8> {
     let archive = Archive::open(bytes).expect("an archive");
     assert_eq!(archive.header().form, TocForm::Short);
@@ -43,7 +46,7 @@ fn with_a_hole(bytes: &[u8], gone: &str, instead: &str) -> Vec<u8> {
     holed
 }
 
-/// The same files by the blocks of `old`, edited in every way there is.
+/// Edits `old` in every way that keeps its files, and returns the archives.
 fn edits(old: &Bytes) -> Vec<(&'static str, Vec<u8>)> {
     let bytes = |builder: Builder| builder.to_bytes().expect("packable").0;
     let folder = tempfile::tempdir().expect("a folder");
@@ -128,7 +131,7 @@ fn any_edit_mends_an_archive_in_path_order() {
     }
 }
 
-/// Files of one solid block, in the order of their offsets.
+/// Returns the files of one solid block in the order of their offsets, and their archive.
 fn of_one_block(options: &PackOptions) -> (Vec<TreeFile>, Vec<u8>) {
     let files: Vec<TreeFile> =
         (0..6).map(|i| (format!("{i}.txt"), content(1, i, 600 - i as usize))).collect();
@@ -175,7 +178,7 @@ fn merge_and_other_edits_fill_holes_that_came_with_an_archive() {
     for gone in ["0.txt", "3.txt", "5.txt"] {
         let holed = open(with_a_hole(&bytes, gone, "1.txt"));
         assert!(!disorder(holed.source()).is_empty());
-        // What follows the last file harms nobody, and only the block tells of it.
+        // Bytes after the last file do no harm, and only the block itself shows them.
         assert_eq!(holed.disorder().holes, usize::from(gone != "5.txt"));
         for (name, bytes) in edits(&holed) {
             assert_eq!(disorder(&bytes), [""; 0], "{name} without {gone}");

@@ -1,5 +1,5 @@
-//! Files of shared archives as streams, and many of them at once: beside `Reader`, from many threads, with small budgets,
-//! damaged, cancelled.
+//! Tests files of shared archives, as streams and many at once: against `Reader`, from many
+//! threads, with small budgets, with damage, and cancelled.
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ fn options() -> PackOptions {
     options
 }
 
-/// Small files in solid blocks, and some of several chunks.
+/// Returns small files in solid blocks, and files of several chunks.
 fn files() -> Vec<TreeFile> {
     let len = |i: usize| if i.is_multiple_of(10) { 3 * CHUNK + i } else { 1000 + 37 * i };
     (0..60).map(|i| (format!("{i:02}"), content(1, i as u64, len(i)))).collect()
@@ -32,7 +32,7 @@ fn share(files: &[TreeFile], options: SharedOptions) -> SharedArchive<Vec<u8>> {
     SharedArchive::with_options(Archive::open(bytes).unwrap(), options).unwrap()
 }
 
-/// Every byte of the block's compressed data from `from` on is changed.
+/// Changes every byte of a block's compressed data after the share `from` of it.
 fn damage(bytes: &mut [u8], archive: &Archive<Vec<u8>>, block: usize, from: f64) {
     let (at, len) =
         (archive.layout().offset(block) as usize, archive.toc().blocks[block].compressed as usize);
@@ -126,7 +126,8 @@ fn many_threads_with_any_budget_read_what_was_packed_and_memory_stays_bounded() 
             }
         });
         let counters = cache.counters();
-        // Beyond the budget: a block that each thread has open, and one that it decodes.
+        // Each thread may exceed the budget by a block that it has open and a block that it
+        // decodes.
         let most = budget + 2 * threads * (CHUNK as u64 + 1024);
         assert!(counters.peak_bytes <= most, "{budget}: {counters:?}");
         assert!(counters.bytes <= budget, "{budget}: {counters:?}");
@@ -158,7 +159,7 @@ fn damaged_block_is_an_error_for_each_reader_and_what_lies_before_it_is_read() {
     let large = content(1, 1, 3 * CHUNK);
     let files: Vec<TreeFile> = (0..20).map(|i| (format!("{i:02}"), content(1, i, 1500))).collect();
     let all: Vec<TreeFile> = files.iter().cloned().chain([("large".into(), large.clone())]).collect();
-    // LZ4 decodes up to the damage; zstd, up to the start of its block of 128 KiB.
+    // LZ4 decodes up to the damage, zstd up to the start of the damaged block of 128 KiB.
     let mut bytes = pack(&all, &PackOptions { solid: Coding::lz4(1), ..options() }).0;
     let whole = Archive::open(bytes.clone()).unwrap();
     let (solid, second) =
@@ -199,7 +200,7 @@ fn damaged_block_is_an_error_for_each_reader_and_what_lies_before_it_is_read() {
         }
     }
     assert!(failed >= 2 && failed < 2 * files.len(), "some of the files lie before the damage: {failed}");
-    // What follows the damage is read after a seek.
+    // Content after the damage can be read after a seek.
     let mut file = shared.open("large").unwrap();
     file.seek(SeekFrom::Start(2 * CHUNK as u64)).unwrap();
     let mut rest = Vec::new();
@@ -232,7 +233,7 @@ fn content_that_does_not_match_its_hash_is_an_error_before_its_last_block_is_han
         assert!(unchecked.open(path).unwrap().read_to_end(&mut out).is_ok());
         assert!(unchecked.read(path).is_ok());
     }
-    // A part is not checked, as ranges of a `Reader` are not.
+    // Parts are not checked, like ranges of a `Reader`.
     let mut file = shared.open("large").unwrap();
     file.seek(SeekFrom::Start(1)).unwrap();
     let mut rest = Vec::new();
@@ -295,7 +296,7 @@ fn cancelled_batches_say_how_far_they_came() {
     assert!(loaded.stopped && loaded.contents.iter().any(Option::is_none));
     let prefetched = none().prefetch().wait();
     assert!(prefetched.stopped && prefetched.blocks <= 2);
-    // Cancelled before the first job runs.
+    // Cancels the work before the first job runs.
     let jobs = Arc::new(Mutex::new(Vec::new()));
     let queue = Arc::clone(&jobs);
     let executor = Executor::new(2, move |job| queue.lock().unwrap().push(job));
@@ -306,7 +307,7 @@ fn cancelled_batches_say_how_far_they_came() {
     jobs.lock().unwrap().drain(..).for_each(|job| job());
     let prefetched = pending.wait();
     assert!(prefetched.stopped && prefetched.blocks == 0);
-    // Dropped by the executor.
+    // Drops the jobs in the executor.
     let pending = shared.batch(&paths).unwrap().read_many().unwrap();
     jobs.lock().unwrap().clear();
     let loaded = pending.wait();
@@ -336,7 +337,7 @@ fn pinned_blocks_outlive_pressure_and_prefetched_ones_are_read_without_decoding(
     assert_eq!(cache.counters().bytes, 0);
 }
 
-/// Adds up what arrives.
+/// A destination that sums up the bytes that it gets.
 #[derive(Default)]
 struct Sum {
     bytes: AtomicU64,
@@ -425,7 +426,7 @@ fn take_step(file: &mut OpenFile<Vec<u8>>, content: &[u8], step: &Step) {
 proptest! {
     #![proptest_config(cases(60))]
 
-    /// Whatever is packed, by whatever steps it is read: the bytes are those of `Reader::read`.
+    /// Random files that are read in random steps give the same bytes as `Reader::read`.
     #[test]
     fn streams_agree_with_the_reader(
         seed in any::<u64>(),

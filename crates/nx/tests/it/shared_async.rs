@@ -1,4 +1,4 @@
-//! Files of shared archives under tokio and by the traits of `futures-io`.
+//! Tests files of shared archives with tokio and with the traits of `futures-io`.
 
 use std::future::poll_fn;
 use std::io::{self, SeekFrom};
@@ -30,7 +30,7 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().build().unwrap()
 }
 
-/// One executor of each kind.
+/// Returns one executor of each kind.
 fn executors(runtime: &Runtime) -> [Executor; 3] {
     let handle = runtime.handle().clone();
     let blocking = Executor::new(2, move |job| drop(handle.spawn_blocking(job)));

@@ -1,4 +1,4 @@
-//! Random headers, tables and pools come back as they were written, and random bytes are survived.
+//! Tests that random headers, tables and pools round-trip, and that random bytes cause no panic.
 
 use linerate_nx::{
     Block, ChunkSize, Codec, Entry, HashKind, Header, Layout, MAX_BLOCKS, MAX_COMPRESSED, MAX_OFFSET, Toc,
@@ -58,7 +58,7 @@ proptest! {
             toc.write(form, &mut bytes);
             prop_assert_eq!(bytes.len() as u64, header.pool_offset());
             prop_assert_eq!(&Toc::parse(&header, &bytes).unwrap(), &toc);
-            // Whatever the entries say: blocks that follow each other, or an error.
+            // Random entries give blocks that follow each other, or an error.
             if let Ok(layout) = Layout::new(&header, &toc, len) {
                 prop_assert!(layout.end() <= len.max(header.bytes()));
                 for (i, block) in toc.blocks.iter().enumerate() {
@@ -84,7 +84,7 @@ proptest! {
         mut bytes in vec(any::<u8>(), 0..600),
         counts in (0..30u64, 0..30u64, 0..400u64),
     ) {
-        // Anything, and anything after a header that leads further.
+        // Opens random bytes, and random bytes after a valid header.
         let _ = linerate_nx::Archive::open(bytes.clone());
         if bytes.len() >= 16 {
             let (files, blocks, pool) = counts;

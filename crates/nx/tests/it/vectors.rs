@@ -1,6 +1,6 @@
-//! Archives made by hand: each shape that the format allows, and each that it does not.
+//! Tests archives made by hand: every valid shape of the format, and the invalid ones.
 //!
-//! They are committed in `testdata/nx/vectors`; `LINERATE_UPDATE=1` writes them anew.
+//! The archives are in `testdata/nx/vectors`; `LINERATE_UPDATE=1` writes them again.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ use crate::common::make::{
 };
 use crate::common::ranges;
 
-/// What opening and reading a vector gives.
+/// The expected result of opening and reading a vector.
 enum Expect {
-    /// These files.
+    /// It has these files.
     Files(Vec<(String, Vec<u8>)>),
     /// It cannot be opened.
     Refused(Kind),
@@ -29,7 +29,7 @@ struct Vector {
     expect: Expect,
 }
 
-/// A vector whose files are what `make` was told.
+/// Returns a vector that must have the files of `make`, with these contents.
 fn good(name: &'static str, make: Make, contents: &[&[u8]]) -> Vector {
     let names = make.names.iter().map(|name| String::from_utf8(name.clone()).unwrap());
     let files = names.zip(contents.iter().map(|content| content.to_vec())).collect();
@@ -47,14 +47,14 @@ fn fails(name: &'static str, make: Make, which: &[(&'static str, Kind)]) -> Vect
 /// The exponent of chunks of 4 KiB.
 const K4: u32 = 3;
 
-/// Of 1 MiB.
+/// The exponent of chunks of 1 MiB.
 const M1: u32 = 11;
 
 fn one_byte(version: u32) -> Make {
     Make::new(M1).with(|make| make.version = version).file("a", b"A", 0, 0).block(COPY, b"A".to_vec())
 }
 
-/// `content` in chunks of 4 KiB, from block `first` on.
+/// Adds `content` in chunks of 4 KiB.
 fn chunked(mut make: Make, codec: u32, content: &[u8]) -> Make {
     for chunk in content.chunks(4096) {
         make = make.block(codec, packed(codec, chunk));
@@ -70,7 +70,7 @@ fn packed(codec: u32, content: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Three files in one block.
+/// Starts an archive with three files in one block.
 fn solid(codec: u32) -> Make {
     let block = packed(codec, b"onetwothree");
     Make::new(K4)
@@ -188,7 +188,8 @@ fn shapes() -> Vec<Vector> {
     ]
 }
 
-/// A file for each filter, with a header and a tail, in one filtered block.
+/// Returns a vector with a file for each filter in one filtered block. Each file has a header and a
+/// tail.
 fn every_filter(name: &'static str, codec: u32) -> Vector {
     let file = |i: usize| [vec![i as u8; 13], noise(600, i as u32), vec![0xEE; 7]].concat();
     let files: Vec<Vec<u8>> = (0..Filter::ALL.len()).map(file).collect();
@@ -208,13 +209,13 @@ fn of_version(version: u32) -> Make {
     Make::new(K4).with(|make| make.version = version)
 }
 
-/// A block of 4,096 bytes of noise, of which these regions are filtered, and the noise.
+/// Returns a block of 4,096 bytes of noise with these regions filtered, and the noise.
 fn filtered_block(codec: u32, table: &[(u8, u32, u32)]) -> (Vec<u8>, Vec<u8>) {
     let content = noise(4096, 7);
     ([regions(table), packed(codec, &filtered(&content, table))].concat(), content)
 }
 
-/// Filtered blocks, as docs/nx/filters.md has them.
+/// Valid filtered blocks, as docs/nx/filters.md specifies them.
 fn filters() -> Vec<Vector> {
     let id = Filter::ALL[0].id();
     let large = noise(10_240, 1);
@@ -257,7 +258,7 @@ fn filters() -> Vec<Vector> {
     ]
 }
 
-/// (l) Filtered blocks that are none.
+/// (l) Invalid filtered blocks.
 fn filter_hazards() -> Vec<Vector> {
     use Kind::{Corrupt, Limit, Unsupported};
     let id = Filter::ALL[0].id();
@@ -304,7 +305,7 @@ fn filter_hazards() -> Vec<Vector> {
 }
 
 impl Vector {
-    /// The files in another order than that of the generator's calls.
+    /// Sets the expected files, in an order that differs from the calls to the generator.
     fn with_names(mut self, names: &[&str], contents: &[&[u8]]) -> Vector {
         let files = names.iter().zip(contents).map(|(name, content)| (name.to_string(), content.to_vec()));
         self.expect = Expect::Files(files.collect());
@@ -316,7 +317,8 @@ fn entry(size: u64, first: u64, offset: u64) -> MadeEntry {
     MadeEntry { hash: 0, size, offset, path: 0, first }
 }
 
-/// One file of these fields over two blocks of a page each, in chunks of 4 KiB.
+/// Starts an archive with one entry of these fields and two blocks of a page each, in chunks of 4
+/// KiB.
 fn placed(entry: MadeEntry) -> Make {
     Make::new(K4).block(COPY, noise(4096, 5)).block(COPY, noise(4096, 6)).with(|make| {
         make.toc = 1;
@@ -329,7 +331,7 @@ fn pool_of(bytes: Vec<u8>) -> Make {
     solid(ZSTD).with(|make| make.pool = Some(bytes))
 }
 
-/// What section 8 of the format's reference warns of, by its letters.
+/// The hazards in section 8 of the format's reference, under its letters.
 fn hazards() -> Vec<Vector> {
     use Kind::{Corrupt, Limit, Truncated, Unsupported};
     let names = |bytes: &[u8]| pool_of(frame(bytes, Frame::Sized));
@@ -381,7 +383,7 @@ fn hazards() -> Vec<Vector> {
             {
                 let content = noise(3 << 17, 10);
                 let mut block = frame(&content, Frame::Sized);
-                // The type of the last block: reserved.
+                // Gives the last zstd block the reserved type.
                 let last = block.len() - (1 << 17) - 3;
                 block[last] |= 6;
                 Make::new(11)
@@ -407,7 +409,7 @@ fn hazards() -> Vec<Vector> {
             {
                 let mut block = frame(&noise(4096, 7), Frame::Streamed);
                 block[5] = 21 << 3;
-                // Without a last block it goes through the window.
+                // A frame without a last block is decoded through the window.
                 let header = u32::from_le_bytes([block[6], block[7], block[8], 0]) & !1;
                 block[6..9].copy_from_slice(&header.to_le_bytes()[..3]);
                 damaged(block)
@@ -415,11 +417,11 @@ fn hazards() -> Vec<Vector> {
             &[("a", Limit)],
         ),
     ];
-    // (d) Codecs without a meaning.
+    // (d) Undefined codecs.
     for (codec, name) in (3..).zip(["d-codec-3", "d-codec-4", "d-codec-5", "d-codec-6", "d-codec-7"]) {
         vectors.push(refused(name, one_byte(1).with(|make| make.blocks[0].0 = codec), Unsupported));
     }
-    // (c) Chunk sizes beyond what is read, of which 23 and more would wrap in 32 bits.
+    // (c) Exponents of chunk sizes that are too large. From 23 they would overflow 32 bits.
     const CHUNKS: [&str; 10] = [
         "c-chunk-22",
         "c-chunk-23",
@@ -531,7 +533,7 @@ fn each_vector_gives_its_expected_result() {
     }
 }
 
-/// (a) Every path that leads elsewhere, beside one that does not.
+/// (a) Paths that lead out of the folder, next to a path that does not.
 #[test]
 fn no_path_leads_out_of_the_folder() {
     let bad = [
@@ -576,13 +578,13 @@ fn no_path_leads_out_of_the_folder() {
     assert_eq!(Verifier::new(&archive).run().unwrap().failures.len(), 0, "their content is right");
 }
 
-/// (b) Equal names are written once, and the others fail by name.
+/// (b) Of several equal names, one file is written. The others are errors that name the file.
 #[test]
 fn equal_names_do_not_overwrite_each_other() {
     let make = Make::new(K4).block(COPY, b"AB".to_vec());
     let make = make.file("same", b"A", 0, 0).file("same", b"B", 0, 1).file("other", b"B", 0, 1);
     for shared_index in [false, true] {
-        // Two strings that are equal, or one string of two entries.
+        // Two equal strings in the pool, or two entries with the same string.
         let archive = Archive::open(
             make.clone()
                 .with(|make| {
@@ -599,7 +601,7 @@ fn equal_names_do_not_overwrite_each_other() {
     }
 }
 
-/// A name that is a file here and a folder there: one of the two fails, by name.
+/// If a name is a file and a folder of other files, one of the two is an error that names it.
 #[test]
 fn file_at_the_path_of_a_folder_is_an_error_of_that_file_only() {
     let make = Make::new(K4).block(COPY, b"AB".to_vec());
@@ -611,10 +613,10 @@ fn file_at_the_path_of_a_folder_is_an_error_of_that_file_only() {
     assert!(place.path().join("z").is_file());
 }
 
-/// (e) Small archives that claim much: refused by the limits, and by nothing else where these are lifted.
+/// (e) Small archives that claim large contents are refused by the limits, and only by them.
 #[test]
 fn decompression_bomb_is_an_error() {
-    // A thousand files over the same 1 MiB of zeros, from a block of 40 bytes.
+    // A thousand files have the same 1 MiB of zeros, which is a block of 40 bytes.
     let zeros = vec![0; 1 << 20];
     let block = frame(&zeros, Frame::Sized);
     assert!(block.len() < 50);
@@ -627,12 +629,12 @@ fn decompression_bomb_is_an_error() {
     assert_eq!(failure.kind(), Kind::Limit, "{failure}");
     assert_eq!(Verifier::new(&open(strict)).run().unwrap_err().kind, Kind::Limit);
     assert_eq!(Verifier::new(&open(Limits::none())).threads(2).run().unwrap().files, 1000);
-    // Files by themselves are within their limits.
+    // Each single file is within the limits.
     let archive = open(strict);
     assert_eq!(archive.read(archive.get(999).unwrap()).unwrap().len(), 1 << 20);
 }
 
-/// Many large files over one run of blocks: memory and open files stay as they are.
+/// Many large files share one run of blocks. Memory and the number of open files stay bounded.
 #[test]
 fn large_files_with_shared_blocks_are_extracted() {
     let content = noise(10_240, 1);

@@ -1,4 +1,5 @@
-//! Archives on Windows: names it rejects, long paths, files that other programs hold.
+//! Tests archives on Windows: names that it rejects, long paths, and files that other programs hold
+//! open.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -129,7 +130,7 @@ fn file_that_another_program_holds_is_an_error_of_that_file() {
     drop(exclusive);
 }
 
-/// Names of NTFS are 16-bit units, which need not be Unicode.
+/// NTFS names are sequences of 16-bit units, which may be invalid Unicode.
 #[test]
 fn name_that_is_not_unicode_is_named_and_others_packed() {
     let place = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Archives made by hand, field by field: nothing of the crate writes them, and no compressor
-//! either, so their bytes never change.
+//! Makes archives by hand, field by field. Neither the crate nor a compressor writes them, so their
+//! bytes never change.
 
 use linerate_nx::filter::Filter;
 use linerate_nx::{Archive, HashKind};
@@ -7,11 +7,11 @@ use linerate_nx::{Archive, HashKind};
 pub const COPY: u32 = 0;
 pub const ZSTD: u32 = 1;
 pub const LZ4: u32 = 2;
-/// With [`ZSTD`] or [`LZ4`], in archives of header version [`FILTERS`].
+/// Added to [`ZSTD`] or [`LZ4`] for a filtered block, in archives of header version [`FILTERS`].
 pub const FILTERED: u32 = 4;
 pub const FILTERS: u32 = 65;
 
-/// One entry, as its fields say.
+/// The fields of an entry.
 #[derive(Clone, Debug)]
 pub struct MadeEntry {
     pub hash: u64,
@@ -21,19 +21,19 @@ pub struct MadeEntry {
     pub first: u64,
 }
 
-/// An archive to be, in which every field can be wrong.
+/// An archive to make, in which every field can be wrong.
 #[derive(Clone, Debug)]
 pub struct Make {
     pub version: u32,
     pub exponent: u32,
-    /// As many as are needed, unless told.
+    /// Number of header pages. `None` gives as many as are needed.
     pub pages: Option<u32>,
     pub flags: u32,
     pub toc: u64,
     pub entries: Vec<MadeEntry>,
-    /// Codec, claimed size and bytes.
+    /// Codec, stated size and bytes of each block.
     pub blocks: Vec<(u32, u32, Vec<u8>)>,
-    /// A stored frame of the names, unless told.
+    /// The bytes of the pool. `None` gives a stored frame of the names.
     pub pool: Option<Vec<u8>>,
     pub names: Vec<Vec<u8>>,
     /// Bytes between the tables and the first block.
@@ -43,7 +43,7 @@ pub struct Make {
 }
 
 impl Make {
-    /// An archive of header version 1 with chunks of `512 << exponent` bytes.
+    /// Starts an archive of header version 1 with chunks of `512 << exponent` bytes.
     pub fn new(exponent: u32) -> Make {
         Make {
             version: 1,
@@ -81,13 +81,13 @@ impl Make {
         self
     }
 
-    /// Changes what it likes.
+    /// Applies any change.
     pub fn with(mut self, change: impl FnOnce(&mut Make)) -> Make {
         change(&mut self);
         self
     }
 
-    /// The archive.
+    /// Returns the bytes of the archive.
     pub fn bytes(&self) -> Vec<u8> {
         let joined: Vec<u8> = self.names.iter().flat_map(|name| name.iter().copied().chain([0])).collect();
         let pool = self.pool.clone().unwrap_or_else(|| frame(&joined, Frame::Sized));
@@ -126,18 +126,18 @@ impl Make {
     }
 }
 
-/// How a hand-made zstd frame is.
+/// The form of a hand-made zstd frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frame {
-    /// It tells its content size.
+    /// The header has the content size.
     Sized,
-    /// It tells a window of 1 MiB instead.
+    /// The header has a window of 1 MiB instead of the content size.
     Streamed,
-    /// It tells a window, and its last block is missing.
+    /// As `Streamed`, and the last block is missing.
     Open,
 }
 
-/// A zstd frame of blocks that are stored, or of one byte repeated.
+/// Returns a zstd frame of raw and RLE blocks.
 pub fn frame(content: &[u8], kind: Frame) -> Vec<u8> {
     let mut out = vec![0x28, 0xB5, 0x2F, 0xFD];
     match kind {
@@ -146,7 +146,7 @@ pub fn frame(content: &[u8], kind: Frame) -> Vec<u8> {
             out.push(0xA0);
             out.extend((content.len() as u32).to_le_bytes());
         }
-        // An exponent of 10 above 2^10.
+        // The window is 2^(10 + 10) bytes.
         Frame::Streamed | Frame::Open => out.extend([0, 10 << 3]),
     }
     let last = content.len().div_ceil(128 << 10).max(1) - 1;
@@ -162,8 +162,8 @@ pub fn frame(content: &[u8], kind: Frame) -> Vec<u8> {
     out
 }
 
-/// A raw LZ4 block: literals, after them the first of them repeated where `run` is not 0, and five
-/// literals at the end, as the format wants.
+/// Returns a raw LZ4 block: literals; if `run` is not 0, a match that repeats the first ones; and
+/// five literals at the end, as the format requires.
 pub fn lz4(literals: &[u8], run: usize) -> Vec<u8> {
     let mut out = Vec::new();
     if run > 0 {
@@ -176,14 +176,14 @@ pub fn lz4(literals: &[u8], run: usize) -> Vec<u8> {
     out
 }
 
-/// The token, the literals' length and the literals of one sequence.
+/// Appends the token, the length of the literals and the literals of a sequence.
 fn sequence(out: &mut Vec<u8>, literals: &[u8], matched: usize) {
     out.push((literals.len().min(15) as u8) << 4 | matched.min(15) as u8);
     extend_length(out, literals.len());
     out.extend(literals);
 }
 
-/// What of a length does not fit the token.
+/// Appends the part of a length that does not fit the token.
 fn extend_length(out: &mut Vec<u8>, length: usize) {
     if let Some(rest) = length.checked_sub(15) {
         out.resize(out.len() + rest / 255, 255);
@@ -191,7 +191,7 @@ fn extend_length(out: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// The table of the regions of a filtered block: filter, offset and length.
+/// Returns the table of the regions of a filtered block. Regions are filter, offset and length.
 pub fn regions(regions: &[(u8, u32, u32)]) -> Vec<u8> {
     let mut out = vec![regions.len() as u8];
     for (filter, start, len) in regions {
@@ -202,7 +202,7 @@ pub fn regions(regions: &[(u8, u32, u32)]) -> Vec<u8> {
     out
 }
 
-/// The content with these regions filtered.
+/// Returns the content with these regions filtered.
 pub fn filtered(content: &[u8], regions: &[(u8, u32, u32)]) -> Vec<u8> {
     let mut out = content.to_vec();
     for &(filter, start, len) in regions {
@@ -213,7 +213,8 @@ pub fn filtered(content: &[u8], regions: &[(u8, u32, u32)]) -> Vec<u8> {
     out
 }
 
-/// An archive of these paths, each with a byte of its own in one stored block of chunks of 1 MiB.
+/// Returns an archive of these paths. Each file is one byte, all in one stored block. Chunks have 1
+/// MiB.
 pub fn of(paths: &[&str]) -> Archive<Vec<u8>> {
     let content: Vec<u8> = (0..paths.len()).map(|i| b'A' + i as u8).collect();
     let make = Make::new(11).block(COPY, content.clone());
@@ -221,7 +222,7 @@ pub fn of(paths: &[&str]) -> Archive<Vec<u8>> {
     Archive::open(paths.iter().enumerate().fold(make, add).bytes()).unwrap()
 }
 
-/// Bytes that do not repeat soon.
+/// Returns bytes that do not repeat within a short distance.
 pub fn noise(len: usize, seed: u32) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     let next = |_| {

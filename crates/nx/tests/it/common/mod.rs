@@ -1,5 +1,5 @@
-//! What the tests share: the goldens in `testdata/nx`, and more of them where
-//! `LINERATE_NX_GOLDENS` names a folder.
+//! Code that tests share: the goldens in `testdata/nx`, and more goldens in the folder that
+//! `LINERATE_NX_GOLDENS` names.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
@@ -13,18 +13,18 @@ use std::path::{Path, PathBuf};
 use linerate_nx::{Archive, FileSource, MapSource};
 use serde_json::Value;
 
-/// An archive and what is in it.
+/// An archive and its expected content.
 pub struct Golden {
     pub name: String,
     pub path: PathBuf,
     pub files: Vec<Expected>,
-    /// Paths of files whose stored data is short.
+    /// Paths of files whose stored data is too short.
     pub damaged: BTreeSet<String>,
-    /// Blocks that are zstd frames without a last block.
+    /// Number of blocks that are zstd frames without a last block.
     pub unterminated: u64,
 }
 
-/// A file of a golden.
+/// The expected content of a file.
 pub struct Expected {
     pub path: String,
     pub size: u64,
@@ -58,13 +58,13 @@ impl Golden {
         Archive::open(MapSource::open(&self.path).unwrap()).unwrap()
     }
 
-    /// Whether all of it can be in memory, or on a disk.
+    /// Whether all content fits in memory and on the disk.
     pub fn is_small(&self) -> bool {
         self.files.iter().map(|file| file.size).sum::<u64>() < 100 << 20
     }
 }
 
-/// All goldens, by name.
+/// Returns all goldens, sorted by name.
 pub fn goldens() -> Vec<Golden> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/nx");
     let folders = [Some(home), std::env::var_os("LINERATE_NX_GOLDENS").map(PathBuf::from)];
@@ -86,7 +86,7 @@ pub fn assert_fails<T: std::fmt::Debug>(result: linerate_nx::Result<T>, kind: li
     assert!(error.kind == kind && error.message.contains(what), "{kind:?}, {what}: {error:?}");
 }
 
-/// Hands what is written to a function.
+/// A writer that passes the bytes to a function.
 pub struct Sink<F>(pub F);
 
 impl<F: FnMut(&[u8])> Write for Sink<F> {
@@ -100,7 +100,7 @@ impl<F: FnMut(&[u8])> Write for Sink<F> {
     }
 }
 
-/// Ranges within `len` bytes: the ends, the middle, across likely chunk borders.
+/// Returns ranges within `len` bytes: at the ends, in the middle, and across likely chunk borders.
 pub fn ranges(len: usize) -> Vec<Range<usize>> {
     let starts = [0, 1, len / 2, len.saturating_sub(1), 32_767, 131_071];
     let lens = [0, 1, 2, 5_000, len];
