@@ -74,9 +74,9 @@ const FILTERED: u32 = 4;
 /// The entries and blocks of an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Toc {
-    /// In the order of the archive.
+    /// The entries in the order of the archive.
     pub entries: Vec<Entry>,
-    /// In the order of the archive.
+    /// The blocks in the order of the archive.
     pub blocks: Vec<Block>,
 }
 

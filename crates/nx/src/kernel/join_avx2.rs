@@ -144,7 +144,7 @@ fn from_ycocg(colors: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load(bytes: *const u8) -> __m128i {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `# Safety` requires.
     unsafe { _mm_loadu_si128(bytes.cast()) }
 }
 
@@ -153,7 +153,7 @@ unsafe fn load(bytes: *const u8) -> __m128i {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load_32(bytes: *const u8) -> __m256i {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `# Safety` requires.
     unsafe { _mm256_loadu_si256(bytes.cast()) }
 }
 
@@ -164,6 +164,6 @@ unsafe fn load_32(bytes: *const u8) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load_2(low: *const u8, high: *const u8) -> __m256i {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `# Safety` requires.
     unsafe { _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(load(low)), load(high)) }
 }

@@ -107,7 +107,7 @@ unsafe fn gather_group<const ALIGNED: bool>(
     blocks: &mut [[u8; BLOCK]],
 ) {
     let each = Each { mask, cursors, steps: group.steps, streams, first, blocks };
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `# Safety` requires.
     unsafe {
         match number {
             1 if ALIGNED => each.run(|fields, first| mode_1(fields, first)),
@@ -132,12 +132,12 @@ impl Each<'_> {
     /// Makes each block from the 16 bytes at each of its cursors, and its first byte.
     ///
     /// # Safety
-    /// As of [`gather_group`].
+    /// As for [`gather_group`].
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn run(self, block_of: impl Fn([__m128i; 2], u8) -> __m128i) {
         let Each { mut mask, cursors, steps, streams, first, blocks } = self;
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees what `# Safety` requires.
         unsafe {
             let mut endpoints = streams.as_ptr().add(cursors[0]);
             let mut indices = streams.as_ptr().add(cursors[1]);

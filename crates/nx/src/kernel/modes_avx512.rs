@@ -233,7 +233,7 @@ impl Each<'_> {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
     unsafe fn gather<const ALIGNED: bool>(self, number: usize) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees what `# Safety` requires.
         unsafe {
             match number {
                 1 if ALIGNED => {
@@ -265,7 +265,7 @@ impl Each<'_> {
     /// Makes blocks from their fields, four at a time.
     ///
     /// # Safety
-    /// As of [`gather`](Self::gather).
+    /// As for [`gather`](Self::gather).
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
@@ -277,7 +277,7 @@ impl Each<'_> {
         let fours =
             members.places.as_chunks::<LANES>().0.iter().zip(members.first_bytes.as_chunks::<LANES>().0);
         for (places, &first) in fours.take(members.count.div_ceil(LANES)) {
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees what `# Safety` requires.
             unsafe {
                 let words = blocks_of(Fields {
                     endpoints: _mm512_loadu_si512(endpoints.cast()),

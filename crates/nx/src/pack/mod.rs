@@ -49,7 +49,7 @@
 //! | `workers`, `cancel`, `progress` | a parallel map; a cancel token, which also counts steps; progress |
 //! | `trained` | dictionaries for R3A |
 //! | `capture` | captures the chosen files of a walk with their metadata; merges metadata of archives |
-//! | `edit`, `compare`, `verify` | archives from archives; compares entries with a folder; verifies reused entries |
+//! | `edit`, `compare`, `verify` | edits archives; compares entries with a folder; verifies reused entries |
 
 mod blocks;
 mod builder;

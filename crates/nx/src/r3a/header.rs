@@ -90,7 +90,7 @@ pub enum Form {
 pub(super) enum SizeField {
     U32,
     U64,
-    /// In the word, above the other fields.
+    /// The size is in the word, above the other fields.
     InWord,
 }
 

@@ -7,7 +7,7 @@
 //! | [`metadata`] | finds and parses the metadata of an archive |
 //! | [`block_reader`], [`reader`] | reads blocks with coalesced reads; reads single files, whole or in part |
 //! | [`queue`], [`parallel`] | reads many files: block order, threads, destinations |
-//! | [`extract`], [`verify`], [`loader`] | extract to a folder; verify, or compare with a folder; load into memory |
+//! | [`extract`], [`verify`], [`loader`] | extracts to a folder; verifies or compares; loads into memory |
 
 pub(crate) mod archive;
 pub(crate) mod block_reader;

@@ -28,7 +28,7 @@ pub(super) fn charge(len: u64) -> u64 {
 /// |---|---|
 /// | first | read to its end as a chunk of a larger file |
 /// | then | read, the least recently used first |
-/// | last | [prefetched](super::SharedArchive::prefetch) and not read yet; reading moves it to the rows above |
+/// | last | [prefetched](super::SharedArchive::prefetch) and not read yet; after that, as above |
 /// | never | pinned: in use by an [`OpenFile`](super::OpenFile), a read, or [`Pinned`](super::Pinned) |
 ///
 /// The budget counts all blocks, including those being decoded. Only blocks that are pinned or
