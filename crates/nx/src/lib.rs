@@ -42,8 +42,8 @@
 //! | `sys/` | foreign functions (liblz4) |
 //! | [`metadata`], `mount`, [`pack`], [`r3a`], [`shared`] | each with a table of its own modules |
 //!
-//! Each module uses only modules before it in this order: `error`, `format`, `kernel`, `filter`,
-//! `block`, `metadata`, `read`, then `r3a`, `pack`, `shared`, `mount`.
+//! Apart from tests, each module uses only modules before it: `error`, `format`, `sys`, `kernel`,
+//! `filter`, `block`, `metadata`, `read`, then `r3a`, `pack`, `shared`, `mount`.
 
 #![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "what only writers use"))]
 

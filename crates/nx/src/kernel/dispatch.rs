@@ -28,7 +28,7 @@ pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) {
             return unsafe { avx512(kernel) };
         }
         if tier >= Tier::Avx2 && Tier::Avx2.is_supported() {
-            // SAFETY: as above.
+            // SAFETY: the CPU has AVX2.
             return unsafe { avx2(kernel) };
         }
     }

@@ -140,7 +140,7 @@ fn from_ycocg(colors: __m256i) -> __m256i {
 }
 
 /// # Safety
-/// There are 16 bytes.
+/// 16 bytes must be readable at `bytes`.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load(bytes: *const u8) -> __m128i {
@@ -149,7 +149,7 @@ unsafe fn load(bytes: *const u8) -> __m128i {
 }
 
 /// # Safety
-/// There are 32 bytes.
+/// 32 bytes must be readable at `bytes`.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load_32(bytes: *const u8) -> __m256i {
@@ -157,10 +157,10 @@ unsafe fn load_32(bytes: *const u8) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.cast()) }
 }
 
-/// 16 bytes in each half.
+/// Loads 16 bytes into each half.
 ///
 /// # Safety
-/// There are 16 bytes at both.
+/// 16 bytes must be readable at both `low` and `high`.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load_2(low: *const u8, high: *const u8) -> __m256i {

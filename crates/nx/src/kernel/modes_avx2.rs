@@ -189,7 +189,7 @@ fn read16(bytes: &[u8], offset: usize) -> __m128i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn from_bytes(bytes: &[u8; BLOCK]) -> __m128i {
-    // SAFETY: 16 bytes.
+    // SAFETY: the array has 16 bytes.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
@@ -197,7 +197,7 @@ fn from_bytes(bytes: &[u8; BLOCK]) -> __m128i {
 #[target_feature(enable = "avx2")]
 fn to_bytes(block: __m128i) -> [u8; BLOCK] {
     let mut bytes = [0; BLOCK];
-    // SAFETY: 16 bytes.
+    // SAFETY: the array has 16 bytes.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), block) };
     bytes
 }

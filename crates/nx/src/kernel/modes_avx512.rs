@@ -158,7 +158,7 @@ impl Members {
     fn extend(&mut self, mask: u64, numbers: __m512i, first_bytes: __m512i) {
         let to = |list: &mut [u8; BATCH + WIDE], bytes| {
             let list: &mut [u8] = &mut list[self.count..][..WIDE];
-            // SAFETY: 64 bytes.
+            // SAFETY: the slice has 64 bytes.
             unsafe { _mm512_storeu_si512(list.as_mut_ptr().cast(), bytes) };
         };
         to(&mut self.places, _mm512_maskz_compress_epi8(mask, numbers));
@@ -180,7 +180,7 @@ fn numbers() -> __m512i {
         }
         numbers
     };
-    // SAFETY: 64 bytes.
+    // SAFETY: the array has 64 bytes.
     unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) }
 }
 
@@ -310,7 +310,7 @@ fn lanes(step: usize) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn each_lane(bytes: [i8; BLOCK]) -> __m512i {
-    // SAFETY: 16 bytes.
+    // SAFETY: the array has 16 bytes.
     _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
 

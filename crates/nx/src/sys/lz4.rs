@@ -24,7 +24,7 @@ pub(crate) fn compress(bytes: &[u8], out: &mut [u8], level: i32) -> Option<usize
         // SAFETY: both pointers are of slices of the lengths given, which do not overlap.
         unsafe { LZ4_compress_default(source, target, from, to) }
     } else {
-        // SAFETY: the same.
+        // SAFETY: as for `LZ4_compress_default`.
         unsafe { LZ4_compress_HC(source, target, from, to, level) }
     };
     count(written).filter(|written| *written > 0)

@@ -32,7 +32,8 @@ fn share(files: &[TreeFile], options: SharedOptions) -> SharedArchive<Vec<u8>> {
     SharedArchive::with_options(Archive::open(bytes).unwrap(), options).unwrap()
 }
 
-/// Changes every byte of a block's compressed data, from the fraction `from` of its length to its end.
+/// Changes the bytes of a block's compressed data, from the fraction `from` of its length to its
+/// end.
 fn damage(bytes: &mut [u8], archive: &Archive<Vec<u8>>, block: usize, from: f64) {
     let (at, len) =
         (archive.layout().offset(block) as usize, archive.toc().blocks[block].compressed as usize);
