@@ -114,8 +114,9 @@ impl Builder {
         self
     }
 
-    /// Calls `report` after every block, from the thread that encoded it, and now and then while
-    /// zstd encodes a block above 16 MiB. `report` is dropped before the archive gets its name.
+    /// Calls `report` after every written block and, while zstd encodes a block above 16 MiB, also
+    /// after parts of it. The calls come from the threads that do the work. `report` is dropped
+    /// before the archive gets its name.
     pub fn on_progress(&mut self, report: impl Fn(&Progress) + Send + Sync + 'static) -> &mut Builder {
         self.on_progress = Box::new(report);
         self
