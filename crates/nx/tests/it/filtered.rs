@@ -357,7 +357,7 @@ proptest! {
     #![proptest_config(cases(24))]
 
     #[test]
-    fn threads_do_not_show_with_filters(seed in any::<u64>(), threads in 2..6usize, chunk in 12..17u32, lz4 in any::<bool>()) {
+    fn filtered_output_does_not_depend_on_threads(seed in any::<u64>(), threads in 2..6usize, chunk in 12..17u32, lz4 in any::<bool>()) {
         let coding = if lz4 { Coding::lz4(3) } else { Coding::zstd(3) };
         let mut options = options(coding);
         options.chunk = 1 << chunk;

@@ -154,7 +154,7 @@ fn record_of_frame(frame: &[u8], len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn r3a_carries_it_as_user_data() {
+fn r3a_stores_metadata_as_user_data() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.r3a");
     builder(example()).write_as(&path, Format::R3a).unwrap();

@@ -104,7 +104,7 @@ fn cancelled_walk_adds_nothing() {
 }
 
 #[test]
-fn token_tells_the_stage_and_counts_in_it() {
+fn token_returns_the_stage_and_its_count() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::create_dir(folder.path().join("d")).expect("writable");
     for (i, name) in ["a", "b", "d/c"].iter().enumerate() {
@@ -140,7 +140,7 @@ fn token_tells_the_stage_and_counts_in_it() {
 }
 
 #[test]
-fn progress_ends_before_the_last_look_whether_it_was_cancelled() {
+fn progress_ends_before_the_last_check_of_the_token() {
     struct CancelsAtTheEnd(CancelToken);
     impl Drop for CancelsAtTheEnd {
         fn drop(&mut self) {
@@ -248,7 +248,7 @@ proptest! {
     #![proptest_config(cases(48))]
 
     #[test]
-    fn threads_and_order_do_not_show(mut options in any_options(), seed in any::<u64>(), threads in 2..6usize) {
+    fn output_does_not_depend_on_threads_and_order(mut options in any_options(), seed in any::<u64>(), threads in 2..6usize) {
         let mut files = tree(seed, 40, &options);
         let (alone, summary) = pack(&files, &options);
         let len = files.len();

@@ -173,7 +173,7 @@ fn without_credentials_nothing_is_signed() {
 }
 
 #[test]
-fn a_session_is_told_and_the_endpoint_of_s3_goes_first() {
+fn session_token_is_sent_and_the_endpoint_of_s3_takes_precedence() {
     let server = store(noise(100, 5), |_| "\"one\"");
     let mut settings = settings(&server);
     settings[0].1 = "https://elsewhere.invalid".to_owned();

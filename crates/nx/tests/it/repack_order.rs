@@ -202,7 +202,7 @@ fn merge_leaves_no_bytes_of_files_that_another_archive_has() {
 }
 
 #[test]
-fn r3a_has_the_order_and_gives_it_back() {
+fn r3a_and_nx_converted_from_it_have_the_order() {
     let files = tree(9, 60, &small());
     let nx = pack(&files, &small()).0;
     let older = in_path_order(&nx);
