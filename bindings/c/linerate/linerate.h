@@ -1,15 +1,19 @@
-/* linerate.h: the engines of Linerate from C and C++. Made by cbindgen from bindings/c/linerate/src; do not edit.
+/* linerate.h: the engines of Linerate for C and C++. cbindgen makes it from bindings/c/linerate/src; do
+ * not edit.
  *
- * Every function that can fail returns a linerate_error, whose kind is LINERATE_OK (0) if it did not; after any other nothing
- * has changed, but for the content of output buffers, unless the function says otherwise. Memory for input and output is the
- * caller's: a null pointer is allowed for an empty buffer, and buffers of one call must not overlap. Results are stored
- * through pointers that must not be null, unless a function allows it; the message of an error names the argument that is.
- * Options and parameters may be null, which stands for their defaults, but for those whose defaults need a format or a transport.
+ * Every function that can fail returns a linerate_error, whose kind is LINERATE_OK (0) on success.
+ * After any other kind nothing has changed except the content of output buffers, unless the function
+ * says otherwise. The caller owns the memory for input and output. A null pointer is allowed for an
+ * empty buffer, and buffers of one call must not overlap. Functions store results through pointers that
+ * must not be null, unless a function allows it; the message of an error names the argument that is.
+ * Options and parameters may be null for their defaults, except those whose defaults need a format or a
+ * transport.
  *
- * Handles are numbers. What they stand for is allocated by functions named _new and _open, and freed by those named _free.
- * Functions that take a number of threads may allocate memory while they run; others do where they say so. A handle that was
- * freed, never made, or belongs to another kind is LINERATE_BAD_ARGUMENT, as is one that another thread is using in a call: a
- * handle may move between threads, and is used by one at a time, unless its type says that many may.
+ * Handles are numbers. Functions named _new and _open allocate the object behind a handle, and functions
+ * named _free free it. Functions that take a number of threads may allocate memory while they run;
+ * others allocate only where they say so. A handle may move between threads, but one thread at a time
+ * may use it, unless its type allows many. A function fails with LINERATE_BAD_ARGUMENT if another thread
+ * is using the handle, or if the handle was freed, never made, or belongs to another type.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
@@ -35,17 +39,20 @@ enum linerate_kind
   LINERATE_CORRUPT = 2,
   // The input is valid but uses an unsupported feature.
   LINERATE_UNSUPPORTED = 3,
-  // The output buffer is too small. Nothing has changed but its content.
+  // The output buffer is too small. Nothing has changed except the content of the buffer.
   LINERATE_OUTPUT_TOO_SMALL = 4,
-  // An invalid request: a null pointer, an unknown number, a handle that was freed, data after the end.
+  // The request is invalid: a null pointer, an unknown number, a freed handle, or data after the
+  // end.
   LINERATE_BAD_ARGUMENT = 5,
-  // A limit set by the caller (memory, output size) would be exceeded.
+  // The call would exceed a limit that the caller set (memory, output size).
   LINERATE_LIMIT = 6,
-  // A file or a device failed; the system's number may say why.
+  // A file or a device cannot be read. The error number of the operating system may give the
+  // reason.
   LINERATE_READ = 7,
-  // An output cannot be created or written; the system's number may say why.
+  // An output cannot be created or written. The error number of the operating system may give
+  // the reason.
   LINERATE_WRITE = 8,
-  // A fault of this library. The handles of the call are of no more use, but to be freed.
+  // A bug in this library. The handles passed to the call can only be freed.
   LINERATE_INTERNAL = 9,
 };
 #ifndef __cplusplus
@@ -62,13 +69,13 @@ enum linerate_format
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // None (RFC 1951).
+  // No container: raw deflate data (RFC 1951).
   LINERATE_DEFLATE = 0,
   // zlib (RFC 1950), with an Adler-32.
   LINERATE_ZLIB = 1,
   // gzip (RFC 1952), with a CRC-32 and the length.
   LINERATE_GZIP = 2,
-  // Only to decode: gzip or zlib, by the first byte.
+  // gzip or zlib, detected by the first byte. Only for decoding.
   LINERATE_ZLIB_OR_GZIP = 3,
 };
 #ifndef __cplusplus
@@ -79,19 +86,19 @@ typedef int32_t linerate_format;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Why a decoder of streams has returned.
+// Why a stream decoder returned.
 enum linerate_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // All input is consumed. Without more of it, the data is truncated.
+  // The call consumed all input. If there is no more, the data is truncated.
   LINERATE_NEED_INPUT = 0,
-  // The output buffer is full, and more follows.
+  // The output buffer is full, and more output follows.
   LINERATE_NEED_OUTPUT = 1,
   // The stream or frame has ended.
   LINERATE_END = 2,
-  // A zlib header asks for a preset dictionary.
+  // The zlib header requires a preset dictionary.
   LINERATE_NEED_DICTIONARY = 3,
 };
 #ifndef __cplusplus
@@ -102,20 +109,22 @@ typedef int32_t linerate_status;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Engines that need working memory; their sum says which a scratch is for.
+// Engines that need working memory. Their sum selects the engines of a scratch.
 enum linerate_engine
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Deflate streams and sessions: 600 KiB, of which levels 0 to 3 touch 127 KiB, and level 3 another 320 KiB among samples of
-  // 16 bits. The first call of a stream at level 8 or 9 allocates another 7 MiB.
+  // Deflate streams and sessions: 600 KiB. Levels 0 to 3 touch only 127 KiB of it; level 3
+  // touches another 320 KiB if the data is 16-bit samples. The first call of a stream at level 8
+  // or 9 allocates another 7 MiB.
   LINERATE_ENGINE_DEFLATE = 1,
   // Inflate: 12 KiB.
   LINERATE_ENGINE_INFLATE = 2,
-  // zstd frames and streams: 320 KiB at most.
+  // zstd frames and streams: at most 320 KiB.
   LINERATE_ENGINE_ZSTD = 4,
-  // Gateway sessions: a buffer as large as the last payload, and the two above when they are first needed.
+  // Gateway sessions: a buffer as large as the last payload, and the memory of inflate and zstd
+  // when it is first needed.
   LINERATE_ENGINE_GATEWAY = 8,
 };
 #ifndef __cplusplus
@@ -126,15 +135,16 @@ typedef uint32_t linerate_engine;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Orders in which the jobs of a batch are decoded; all stay where they are.
+// Orders in which the jobs of a batch are decoded. The jobs keep their places in the array.
 enum linerate_order
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Grouped by dictionary if there are at least two jobs for each, else as given.
+  // Grouped by dictionary if there are at least two jobs for each dictionary, otherwise in the
+  // given order.
   LINERATE_ORDER_ANY = 0,
-  // As given.
+  // In the given order.
   LINERATE_ORDER_AS_GIVEN = 1,
   // Grouped by dictionary.
   LINERATE_ORDER_BY_DICTIONARY = 2,
@@ -147,13 +157,13 @@ typedef int32_t linerate_order;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Compression of a connection's messages.
+// Compression of the messages of a connection.
 enum linerate_transport
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // One zlib stream, flushed after each message, of which there may be fragments.
+  // One zlib stream, flushed after each message. A message may arrive in fragments.
   LINERATE_TRANSPORT_ZLIB_STREAM = 0,
   // One zstd frame, flushed after each message.
   LINERATE_TRANSPORT_ZSTD_STREAM = 1,
@@ -174,13 +184,13 @@ typedef int32_t linerate_transport;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Encodings of payloads, which are checked to be whole.
+// Encodings of payloads. The session checks that each payload is complete.
 enum linerate_encoding
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Not checked.
+  // Any encoding: payloads are not checked.
   LINERATE_ENCODING_ANY = 0,
   // One JSON object.
   LINERATE_ENCODING_JSON = 1,
@@ -195,7 +205,7 @@ typedef int32_t linerate_encoding;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Types of samples of version 2.
+// Sample types of version 2.
 enum linerate_element
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -218,17 +228,17 @@ typedef int32_t linerate_element;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// What to do with a file that exists already.
+// Treatment of files that already exist.
 enum linerate_existing
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // It is a failure.
+  // The file counts as a failure.
   LINERATE_EXISTING_FAIL = 0,
-  // It stays, and is counted as skipped.
+  // The existing file is kept, and counts as skipped.
   LINERATE_EXISTING_SKIP = 1,
-  // It is replaced, when the new one is complete.
+  // The new file replaces the existing one when the new one is complete.
   LINERATE_EXISTING_REPLACE = 2,
 };
 #ifndef __cplusplus
@@ -285,217 +295,234 @@ typedef int32_t linerate_clash;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// The result of a function.
+// The result of a function that can fail.
 typedef struct {
-  // A linerate_kind: LINERATE_OK if there is no error.
+  // The kind, a linerate_kind. LINERATE_OK means success.
   int32_t kind;
   // The operating system's error number (errno, GetLastError), or 0.
   int32_t os;
-  // Offset in bytes, in the input or stream of the function.
+  // Offset in bytes in the input or stream of the function.
   uint64_t offset;
-  // The message, in English and without a full stop; never null, valid as long as the library is loaded.
+  // The message, in English and without a full stop. It is never null, and valid while the
+  // library is loaded.
   const char *message;
 } linerate_error;
 
-// Working memory, without state between calls: one per thread serves any number of streams. Used by one thread at a time.
+// Working memory. It has no state between calls, so one per thread serves any number of streams.
+// One thread at a time may use it.
 typedef struct {
   // The handle.
   uint64_t id;
 } linerate_scratch;
 
-// A stream between two calls: all of its state, which may be copied and moved. Its fields belong to the library, but for
-// reading checksum and total_in.
+// The whole state of a stream between two calls. It may be copied and moved. Callers may read
+// checksum and total_in; all other fields are private to the library.
 typedef struct {
   // CRC-32 or Adler-32 of the input so far.
   uint32_t checksum;
   // Bytes of input so far, modulo 2^32.
   uint32_t total_in;
-  // Bits that wait for the next call.
+  // Bits that the next call will write.
   uint8_t pending;
-  // Their number.
+  // Number of pending bits.
   uint8_t pending_len;
-  // The linerate_format.
+  // The container, a linerate_format.
   uint8_t format;
-  // The level.
+  // The compression level.
   uint8_t level;
-  // What was written: 0 nothing, 1 the header, 2 the last block, 3 all; anything else, what is no stream.
+  // Progress of the output: 0 nothing written, 1 the header, 2 the last block, 3 everything.
+  // Functions reject any other value.
   uint32_t phase;
 } linerate_deflater;
 
-// A preset dictionary. Many threads may use it; sessions keep it alive, and it may be freed before them.
+// A preset dictionary. Many threads may use it. Sessions keep its content alive, so it may be
+// freed before them.
 typedef struct {
-  // The handle; 0 is none.
+  // The handle; 0 means no dictionary.
   uint64_t id;
 } linerate_deflate_dictionary;
 
-// Options of a session; linerate_session_defaults fills them.
+// Options of a session. linerate_session_defaults fills them.
 typedef struct {
-  // A linerate_format.
+  // The container, a linerate_format.
   int32_t format;
-  // 0 to 9. Default: 2. Levels 8 and 9 search as 7.
+  // The level, 0 to 9. Default: 2. Levels 8 and 9 search like level 7.
   int32_t level;
-  // Logarithm of the window in bytes, 8 to 15, or 0 for messages that are each on their own. Default: 15.
+  // Base-2 logarithm of the window in bytes, 8 to 15. 0 makes each message independent. Default:
+  // 15.
   uint32_t window_bits;
-  // Not 0: matches reach into earlier messages. Default: 1.
+  // If not 0, matches may refer to earlier messages. Default: 1.
   uint8_t takeover;
-  // Not 0: a message ends with the four bytes of its flush, 00 00 ff ff. Default: 1; permessage-deflate leaves them out.
+  // If not 0, each message ends with the four bytes of its flush, 00 00 ff ff. Default: 1.
+  // permessage-deflate (RFC 7692) leaves them out.
   uint8_t keep_tail;
-  // Not 0: the index of the window is kept between messages, which costs memory and saves time. Default: 1.
+  // If not 0, the session keeps the index of its window between messages, which costs memory and
+  // saves time. Default: 1.
   uint8_t keep_index;
-  // 0.
+  // Reserved: 0.
   uint8_t reserved[5];
-  // A preset dictionary, or a handle of 0: none.
+  // The preset dictionary. A handle of 0 means none.
   linerate_deflate_dictionary dictionary;
 } linerate_session_options;
 
-// A connection whose messages are compressed with a window of earlier ones. Used by one thread at a time.
+// A connection whose messages are compressed with a window of earlier messages. One thread at a
+// time may use it.
 typedef struct {
   // The handle.
   uint64_t id;
 } linerate_session;
 
-// Lowers the level of a server's streams while it uses more CPU time, or compresses more input, than it may. Many threads may
-// use it, and none of them waits.
+// Lowers the level of a server's streams while the server uses more CPU time, or compresses more
+// input, than its limits allow. Many threads may use it, and none of them waits.
 typedef struct {
   // The handle.
   uint64_t id;
 } linerate_controller;
 
-// Options of a decoder; linerate_inflate_defaults fills them.
+// Options of a decoder. linerate_inflate_defaults fills them.
 typedef struct {
-  // A linerate_format.
+  // The container, a linerate_format.
   int32_t format;
-  // Logarithm of the window in bytes, 8 to 15. Default: 15. Whole streams have no window.
+  // Base-2 logarithm of the window in bytes, 8 to 15. Default: 15. linerate_inflate has no
+  // window and ignores it.
   uint32_t window_bits;
-  // Largest output of a stream in bytes. Default: no limit.
+  // Largest output of a stream, in bytes. Default: no limit.
   uint64_t output_limit;
-  // Not 0: CRC-32, Adler-32 and length are verified. Default: 1.
+  // If not 0, the decoder verifies CRC-32, Adler-32 and length. Default: 1.
   uint8_t verify_checksum;
-  // 0.
+  // Reserved: 0.
   uint8_t reserved[7];
 } linerate_inflate_options;
 
-// What a call of a decoder has done.
+// Bytes that a call of a decoder read and wrote, and why it returned.
 typedef struct {
   // Bytes of input consumed.
   size_t read;
   // Bytes of output written.
   size_t written;
-  // A linerate_status.
+  // The reason for the return, a linerate_status.
   int32_t status;
 } linerate_progress;
 
-// A decoder of deflate, zlib or gzip in pieces. Used by one thread at a time.
+// A decoder of deflate, zlib or gzip data in pieces. One thread at a time may use it.
 typedef struct {
   // The handle.
   uint64_t id;
 } linerate_inflater;
 
-// Options of a gzip file; linerate_gzip_defaults fills them.
+// Options of a gzip file. linerate_gzip_defaults fills them.
 typedef struct {
-  // Threads that decode a file of more than 64 KiB: with 0 or 1 the one that reads, with 2 another one ahead of it, and from 3 on
-  // so many together, for about twice the CPU time, or for hardly more with an index. Default: 1.
+  // Threads that decode a file of more than 64 KiB. 0 and 1: the reading thread decodes. 2: one
+  // other thread decodes ahead of it. 3 or more: that many threads decode together, which takes
+  // about twice the CPU time, or hardly more with an index. Default: 1.
   uint32_t threads;
-  // 0.
+  // Reserved: 0.
   uint32_t reserved;
-  // An index file of indexed_gzip or gztool, of index_len bytes, or null. It is read by the call that opens the file, and may
-  // be freed after it. With an index every position is reached at once; what is read from there on is not verified up to
-  // the next gzip member.
+  // The content of an index file of indexed_gzip or gztool, index_len bytes, or null. The call
+  // that opens the file reads it; it may be freed afterwards. With an index, any position is
+  // reached at once, but the content from there to the next gzip member is not verified.
   const uint8_t *index;
-  // Bytes of the index.
+  // Size of the index in bytes.
   size_t index_len;
 } linerate_gzip_options;
 
-// The content of a gzip file. Used by one thread at a time.
+// The content of a gzip file. One thread at a time may use it.
 typedef struct {
   // The handle.
   uint64_t id;
 } linerate_gzip;
 
-// Reads up to len bytes at an offset of a file, as pread does, none beyond the size that was stated: returns how many, 0 at the end
-// only, or less than 0 for an error. With two threads or more another thread calls it, one at a time. It may call functions of this library, but not with the
-// handle that it reads for, and must neither throw nor jump.
+// Reads up to len bytes at an offset of a file, like pread, and never beyond the size passed to
+// linerate_gzip_open_callback. Returns the number of bytes read, 0 only at the end, or a negative
+// number for an error. With two threads or more another thread calls it, one call at a time. The
+// function may call functions of this library, but not with the handle that it reads for. It must
+// neither throw nor jump out.
 typedef int64_t (*linerate_read_at_fn)(void *context, uint64_t offset, void *buffer, size_t len);
 
-// Options of decoding zstd; linerate_zstd_defaults fills them.
+// Options of the zstd decoders. linerate_zstd_defaults fills them.
 typedef struct {
-  // Largest window of a frame in pieces, in bytes. Default: 128 MiB.
+  // Largest window of a frame that is decoded in pieces, in bytes. Default: 128 MiB.
   uint64_t window_limit;
-  // Not 0: frames have no magic number. Default: 0.
+  // If not 0, frames have no magic number. Default: 0.
   uint8_t magicless;
-  // Not 0: checksums of frames are verified. Default: 1.
+  // If not 0, the decoder verifies the checksums of frames. Default: 1.
   uint8_t verify_checksum;
-  // 0.
+  // Reserved: 0.
   uint8_t reserved[6];
 } linerate_zstd_options;
 
-// What the headers of a frame say.
+// Contents of the headers of a frame.
 typedef struct {
-  // Bytes of the frame, from its magic number to its checksum.
+  // Size of the frame in bytes, from its magic number to its checksum.
   size_t compressed;
-  // Bytes of its content at most; exactly, if has_content_size is not 0.
-  uint64_t bound;
-  // Bytes of its window.
-  uint64_t window;
-  // Its Dictionary_ID, or 0.
-  uint32_t dictionary_id;
-  // Not 0: the header states the size of the content.
-  uint8_t has_content_size;
-  // Not 0: a checksum follows the content.
-  uint8_t has_checksum;
-  // Not 0: a skippable frame, without content.
-  uint8_t is_skippable;
+  // Upper bound of the size of the content in bytes; the exact size if has_content_size is not
   // 0.
+  uint64_t bound;
+  // Size of the window in bytes.
+  uint64_t window;
+  // The Dictionary_ID, or 0.
+  uint32_t dictionary_id;
+  // Not 0 if the header states the size of the content.
+  uint8_t has_content_size;
+  // Not 0 if a checksum follows the content.
+  uint8_t has_checksum;
+  // Not 0 if the frame is skippable and has no content.
+  uint8_t is_skippable;
+  // Reserved: 0.
   uint8_t reserved;
 } linerate_zstd_frame;
 
-// A dictionary of zstd, digested. Many threads may use it; decoders keep it alive, and it may be freed before them.
+// A digested zstd dictionary. Many threads may use it. Decoders keep its content alive, so it may
+// be freed before them.
 typedef struct {
-  // The handle; 0 is none.
+  // The handle; 0 means no dictionary.
   uint64_t id;
 } linerate_zstd_dictionary;
 
-// A decoder of zstd frames in pieces. Used by one thread at a time.
+// A decoder of zstd frames in pieces. One thread at a time may use it.
 typedef struct {
   // The handle.
   uint64_t id;
 } linerate_zstd_decoder;
 
-// Options of a store; linerate_store_defaults fills them.
+// Options of a store. linerate_store_defaults fills them.
 typedef struct {
-  // Bytes of decoding tables, which are evicted beyond. Default: no limit.
+  // Memory for decoding tables, in bytes. Beyond it, the store evicts tables. Default: no limit.
   size_t table_budget;
-  // Bytes of dictionaries, beyond which none is inserted. Default: no limit.
+  // Largest total size of the dictionaries, in bytes. Beyond it, insertions fail. Default: no
+  // limit.
   size_t raw_limit;
-  // Not 0: memory is in huge pages, where the system has them. Default: 1.
+  // If not 0, the store uses huge pages where the system has them. Default: 1.
   uint8_t huge_pages;
-  // 0.
+  // Reserved: 0.
   uint8_t reserved[7];
 } linerate_store_options;
 
-// Dictionaries by number. Many threads may use it; decoders keep it alive, and it may be freed before them.
+// Dictionaries by number. Many threads may use it. Decoders keep its content alive, so it may be
+// freed before them.
 typedef struct {
   // The handle.
   uint64_t id;
 } linerate_store;
 
-// Sizes of a store.
+// Counters of a store.
 typedef struct {
-  // Dictionaries.
+  // Number of dictionaries.
   size_t dictionaries;
-  // Their bytes.
+  // Total size of the dictionaries in bytes.
   size_t raw_bytes;
-  // Dictionaries with decoding tables.
+  // Number of dictionaries that have decoding tables.
   size_t digested;
-  // Bytes of these tables.
+  // Total size of these tables in bytes.
   size_t table_bytes;
-  // How often tables were made.
+  // Number of times that tables were built.
   uint64_t digests;
-  // How often tables were evicted.
+  // Number of times that tables were evicted.
   uint64_t evictions;
 } linerate_store_stats;
 
-// A decoder of blocks with the dictionaries of a store; some 330 KiB. Used by one thread at a time.
+// A decoder of blocks that use the dictionaries of a store. It takes about 330 KiB. One thread at
+// a time may use it.
 typedef struct {
   // The handle.
   uint64_t id;
@@ -503,47 +530,48 @@ typedef struct {
 
 // One block of a batch.
 typedef struct {
-  // Its dictionary: a number of linerate_store_insert, or 0 for none.
+  // The dictionary of the block: a number from linerate_store_insert, or 0 for none.
   uint64_t dictionary;
   // The block, a zstd frame.
   const uint8_t *block;
-  // Its bytes.
+  // Size of the block in bytes.
   size_t len;
-  // Where its content is written. No two jobs of a batch may have memory in common.
+  // Buffer for the content. Buffers of different jobs of a batch must not overlap.
   uint8_t *out;
-  // Bytes of that memory.
+  // Size of that buffer in bytes.
   size_t capacity;
-  // Result: the bytes of content.
+  // Result: size of the content in bytes.
   size_t written;
-  // Result: the error of this block, which is none of the others'.
+  // Result: the error of this block. It does not affect other blocks.
   linerate_error error;
 } linerate_job;
 
-// Dictionaries of zstd frames by their ids. Many threads may use them; sessions keep them alive, and they may be freed before.
+// Dictionaries of zstd frames, found by their ids. Many threads may use them. Sessions keep their
+// content alive, so they may be freed before the sessions.
 typedef struct {
-  // The handle; 0 is none.
+  // The handle; 0 means no dictionaries.
   uint64_t id;
 } linerate_gateway_dictionaries;
 
-// Options of a session; linerate_gateway_defaults fills them.
+// Options of a session. linerate_gateway_defaults fills them.
 typedef struct {
-  // A linerate_transport.
+  // The compression, a linerate_transport.
   int32_t transport;
-  // A linerate_encoding. Default: 0.
+  // The encoding of payloads, a linerate_encoding. Default: 0.
   int32_t encoding;
-  // Not 0: sequence numbers must increase by one. Needs an encoding. Default: 0.
+  // If not 0, sequence numbers must increase by one. Needs an encoding. Default: 0.
   uint8_t check_sequence;
-  // Logarithm of the largest zstd window in bytes, at most 27. Default: 16.
+  // Base-2 logarithm of the largest zstd window in bytes, at most 27. Default: 16.
   uint8_t window_log;
-  // 0.
+  // Reserved: 0.
   uint8_t reserved[6];
   // Largest payload in bytes. Default: 64 MiB.
   uint64_t max_message;
-  // Dictionaries of zstd frames, or an id of 0: none.
+  // Dictionaries of zstd frames. An id of 0 means none.
   linerate_gateway_dictionaries dictionaries;
 } linerate_gateway_options;
 
-// A connection. Used by one thread at a time.
+// The session of one connection. One thread at a time may use it.
 typedef struct {
   // The handle.
   uint64_t id;
@@ -551,77 +579,81 @@ typedef struct {
 
 // A decoded message.
 typedef struct {
-  // Bytes of its payload.
+  // Size of the payload in bytes.
   size_t len;
-  // Compressed bytes, those of earlier fragments included.
+  // Compressed size in bytes, including earlier fragments.
   size_t compressed;
-  // Its number on this connection, from 0.
+  // Number of the message on this connection, from 0.
   uint64_t index;
-  // Its opcode, if has_op is not 0.
+  // The opcode, if has_op is not 0.
   uint64_t op;
-  // Its sequence number, if has_sequence is not 0.
+  // The sequence number, if has_sequence is not 0.
   uint64_t sequence;
-  // Not 0: the message is complete. Otherwise this was a fragment, and there is nothing else.
+  // Not 0 if the message is complete. If 0, the call decoded a fragment, and all other fields
+  // are 0.
   uint8_t is_complete;
-  // Not 0: the options name an encoding, and the payload has an opcode.
+  // Not 0 if the options have an encoding and the payload has an opcode.
   uint8_t has_op;
-  // Not 0: the options name an encoding, and the payload has a sequence number.
+  // Not 0 if the options have an encoding and the payload has a sequence number.
   uint8_t has_sequence;
-  // 0.
+  // Reserved: 0.
   uint8_t reserved[5];
 } linerate_message;
 
-// Bytes of the caller.
+// A buffer of the caller.
 typedef struct {
-  // The first.
+  // The first byte.
   const uint8_t *at;
-  // How many.
+  // Size in bytes.
   size_t len;
 } linerate_bytes;
 
-// Parameters of version 1, which are stored outside of chunks; linerate_rice_defaults fills them.
+// Parameters of version 1. Chunks do not contain them. linerate_rice_defaults fills them.
 typedef struct {
-  // A power of two from 1 to 32,768. Default: 8.
+  // The divisor of the Rice code, a power of two from 1 to 32,768. Default: 8.
   uint32_t m;
-  // Samples of a segment, or 0: all. Default: 0.
+  // Samples per segment. 0 makes one segment of all samples. Default: 0.
   uint32_t segment;
-  // Number of coefficients in taps, at most 32, or 0: the running difference, 1 and -1. Default: 0.
+  // Number of coefficients in taps, at most 32. 0 selects the difference of neighbouring samples
+  // (coefficients 1 and -1). Default: 0.
   uint32_t tap_count;
-  // The coefficients of the filter; to encode, the first must be 1 or -1.
+  // The coefficients of the filter. For encoding, the first must be 1 or -1.
   int32_t taps[32];
 } linerate_rice_params;
 
-// Options of streams of version 2. Zeros are the defaults.
+// Options of version 2 streams. Zeros select the defaults.
 typedef struct {
-  // Samples of a segment, at most 65,536, or 0: some 4096.
+  // Samples per segment, at most 65,536. 0 selects about 4096, or one row where that is
+  // sensible.
   uint32_t segment;
-  // Samples of a row, which the stream keeps, or 0: none.
+  // Samples per row, stored in the stream. 0 means no rows.
   uint32_t row;
-  // Channels of which a row has one sample each, at most 1024; 1 is none, and 0 finds out.
+  // Number of channels, at most 1024, if each row has one sample of each. 1 means no channels,
+  // and 0 detects them.
   uint32_t channels;
 } linerate_rice2_options;
 
-// The header of a stream of version 2.
+// The header of a version 2 stream.
 typedef struct {
-  // A linerate_element.
+  // The sample type, a linerate_element.
   int32_t element;
-  // Samples of a row, or 0.
+  // Samples per row, or 0.
   uint32_t row;
-  // Samples.
+  // Number of samples.
   uint64_t samples;
-  // Segments.
+  // Number of segments.
   uint64_t segments;
-  // Bytes of the stream.
+  // Size of the stream in bytes.
   uint64_t bytes;
 } linerate_rice2_info;
 
-// Options of an archive; linerate_archive_defaults fills them.
+// Options of an archive. linerate_archive_defaults fills them.
 typedef struct {
-  // Bytes of decoded blocks that are kept. Default: 64 MiB.
+  // Size of the cache of decoded blocks, in bytes. Default: 64 MiB.
   uint64_t cache;
-  // Not 0: whole files are checked against their hashes. Default: 1.
+  // If not 0, whole files are verified against their hashes. Default: 1.
   uint8_t verify;
-  // 0.
+  // Reserved: 0.
   uint8_t reserved[7];
 } linerate_archive_options;
 
@@ -631,72 +663,76 @@ typedef struct {
   uint64_t id;
 } linerate_archive;
 
-// A file of an archive.
+// A file in an archive.
 typedef struct {
-  // Bytes of its content.
+  // Size of the content in bytes.
   uint64_t size;
-  // The hash of its content, if has_hash is not 0: XXH3-64, or XXH64 in archives with a header of version 0.
+  // Hash of the content, if has_hash is not 0: XXH3-64, or XXH64 in archives whose header has
+  // version 0.
   uint64_t hash;
-  // Bytes of its path, without a terminating zero.
+  // Size of the path in bytes, without a terminating zero.
   size_t path_len;
-  // Not 0: the archive has hashes.
+  // Not 0 if the archive has hashes.
   uint8_t has_hash;
-  // 0.
+  // Reserved: 0.
   uint8_t reserved[7];
 } linerate_archive_file;
 
-// How far an extraction or verification is.
+// Progress of an extraction or verification.
 typedef struct {
-  // Files done, failed ones included.
+  // Number of files done, including failed ones.
   uint64_t files;
   // Bytes of content done.
   uint64_t bytes;
-  // Files in total.
+  // Total number of files.
   uint64_t total_files;
-  // Bytes in total.
+  // Total bytes of content.
   uint64_t total_bytes;
 } linerate_archive_progress;
 
-// Called after each block, by the thread that decoded it, so by several at once if there are several. 0 cancels the work.
+// Called after each block by the thread that decoded it, so several threads may call it at once.
+// Returning 0 cancels the work.
 typedef int32_t (*linerate_progress_fn)(void *context, const linerate_archive_progress *progress);
 
-// Called for each file that failed, by the calling thread. The path has path_len bytes and no terminating zero.
+// Called for each file that failed, by the thread that called the library. The path has path_len
+// bytes and no terminating zero.
 typedef void (*linerate_failure_fn)(void *context, const char *path, size_t path_len, linerate_error error);
 
-// Options of an extraction or verification; linerate_run_defaults fills them. Callbacks may call functions of this library, and must
-// neither throw nor jump.
+// Options of an extraction or verification. linerate_run_defaults fills them. Callbacks may call
+// functions of this library. They must neither throw nor jump out.
 typedef struct {
-  // Threads, the calling one included. Default: 1.
+  // Number of threads, including the calling one. Default: 1.
   uint32_t threads;
-  // A linerate_existing. Default: 0. Verifications have no use for it.
+  // Treatment of files that already exist, a linerate_existing. Default: 0. Verification ignores
+  // it.
   int32_t existing;
-  // Not 0: contents are checked against their hashes. Default: 1.
+  // If not 0, contents are verified against their hashes. Default: 1.
   uint8_t verify;
-  // Not 0: each file is flushed to the disk before it gets its name. Default: 0.
+  // If not 0, each file is flushed to the disk before it gets its name. Default: 0.
   uint8_t sync;
-  // 0.
+  // Reserved: 0.
   uint8_t reserved[6];
-  // Called with progress, or null.
+  // Called with the progress. May be null.
   linerate_progress_fn on_progress;
-  // Called with failures, at the end, or null.
+  // Called with each failure, at the end of the work. May be null.
   linerate_failure_fn on_failure;
-  // What both are called with.
+  // First argument of both callbacks.
   void *context;
 } linerate_run_options;
 
 // The result of an extraction or verification.
 typedef struct {
-  // Files written, or found to be right.
+  // Number of files extracted or verified.
   uint64_t files;
-  // Their bytes.
+  // Total size of these files in bytes.
   uint64_t bytes;
-  // Files that failed.
+  // Number of files that failed.
   uint64_t failures;
-  // Files that were there already.
+  // Number of files that already existed and were kept.
   uint64_t skipped;
-  // Not 0: on_progress, or a full disk, stopped the work.
+  // Not 0 if on_progress or a full disk stopped the work.
   uint8_t stopped;
-  // 0.
+  // Reserved: 0.
   uint8_t reserved[7];
 } linerate_run_report;
 
@@ -780,38 +816,42 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// The name of a linerate_kind, as in messages of the program linerate: "truncated". "unknown" for any other number.
+// Returns the name of a linerate_kind as the linerate program prints it, such as "truncated", or
+// "unknown" for any other number.
 const char *linerate_kind_name(int32_t kind);
 
-// Writes message, the system's reason and offset as one line, with a terminating zero, and cuts it to capacity bytes. Returns
-// the length of the whole line without the zero, even if it was cut. The message of the error must be one of this library, or a C
-// string. For the system's reason it allocates memory while it runs.
+// Writes the message, the reason that the operating system gives and the offset as one line with a
+// terminating zero, cut to capacity bytes. Returns the length of the whole line without the zero,
+// even if it was cut. The message of the error must come from this library or be a C string.
+// Allocates memory while it runs if the error has a number of the operating system.
 size_t linerate_error_text(linerate_error error,
                            char *out,
                            size_t capacity);
 
-// The version of the library: "0.1.0".
+// Returns the version of the library, such as "0.1.0".
 const char *linerate_version(void);
 
-// Allocates working memory for engines, a sum of linerate_engine.
+// Allocates working memory for engines, a sum of linerate_engine values.
 linerate_error linerate_scratch_new(uint32_t engines, linerate_scratch *scratch);
 
-// Frees working memory; a scratch whose id is 0 is ignored.
+// Frees working memory. Ignores a scratch whose id is 0.
 linerate_error linerate_scratch_free(linerate_scratch scratch);
 
-// Bytes that a call of linerate_deflater_encode writes at most for len bytes of input: 5 per 65,535 more, and 10.
+// Returns the largest output of one linerate_deflater_encode call, in bytes, for len bytes of
+// input: 10 bytes more than the input, and 5 more for each 65,535 bytes of it.
 size_t linerate_deflater_bound(size_t len);
 
-// Bytes that linerate_deflater_flush writes at most.
+// Returns the largest output of linerate_deflater_flush, in bytes.
 size_t linerate_deflater_flush_bound(void);
 
-// Bytes that linerate_deflater_finish writes at most.
+// Returns the largest output of linerate_deflater_finish, in bytes.
 size_t linerate_deflater_finish_bound(void);
 
-// Bytes that linerate_deflate writes at most for len bytes of input.
+// Returns the largest output of linerate_deflate, in bytes, for len bytes of input.
 size_t linerate_deflate_bound(size_t len);
 
-// Compresses input as one whole stream. Level 0 stores, 1 is the fastest and 9 the smallest.
+// Compresses the input as one whole stream. Level 0 stores, level 1 is the fastest, and level 9
+// makes the smallest output.
 linerate_error linerate_deflate(linerate_scratch scratch,
                                 int32_t format,
                                 int32_t level,
@@ -821,14 +861,16 @@ linerate_error linerate_deflate(linerate_scratch scratch,
                                 size_t capacity,
                                 size_t *written);
 
-// Makes a stream at its beginning, in memory that need not be initialised.
+// Initialises a stream. The memory may be uninitialised.
 linerate_error linerate_deflater_init(linerate_deflater *stream, int32_t format, int32_t level);
 
 // Sets the level of the following calls.
 linerate_error linerate_deflater_set_level(linerate_deflater *stream, int32_t level);
 
-// Compresses input without reference to earlier calls. With more true, at most 5 bits wait for the next call; with more false the
-// call writes the last block, and linerate_deflater_finish follows. All of input is consumed, or nothing.
+// Compresses the input without reference to earlier calls. If more is true, at most 5 bits remain
+// for the next call. If more is false, the call writes the last block, and
+// linerate_deflater_finish must follow. The call consumes all of the input or, if it fails,
+// nothing.
 linerate_error linerate_deflater_encode(linerate_deflater *stream,
                                         linerate_scratch scratch,
                                         const uint8_t *from,
@@ -838,8 +880,9 @@ linerate_error linerate_deflater_encode(linerate_deflater *stream,
                                         bool more,
                                         size_t *written);
 
-// As linerate_deflater_encode, with matches that reach back into the history: the first bytes of buffer, of which the last
-// 32,768 count, are the end of the input of the calls before. What follows them, of len bytes in all, is the input.
+// Compresses as linerate_deflater_encode does, but matches may refer to history. The first history
+// bytes of buffer are the end of the input of earlier calls; only the last 32,768 of them matter.
+// The rest of buffer is the input. len is the length of both together.
 linerate_error linerate_deflater_encode_with_history(linerate_deflater *stream,
                                                      linerate_scratch scratch,
                                                      const uint8_t *buffer,
@@ -850,34 +893,37 @@ linerate_error linerate_deflater_encode_with_history(linerate_deflater *stream,
                                                      bool more,
                                                      size_t *written);
 
-// Writes the bits that wait and an empty stored block, after which a decoder has all input so far.
+// Writes the pending bits and an empty stored block. A decoder can then decode all input so far.
 linerate_error linerate_deflater_flush(linerate_deflater *stream,
                                        uint8_t *out,
                                        size_t capacity,
                                        size_t *written);
 
-// Ends the stream: the last block, if it was not written yet, and the trailer. Once more, it writes nothing.
+// Ends the stream: writes the last block, unless it was already written, and the trailer. A second
+// call writes nothing.
 linerate_error linerate_deflater_finish(linerate_deflater *stream,
                                         uint8_t *out,
                                         size_t capacity,
                                         size_t *written);
 
-// Continues a CRC-32, which begins with 0. A null pointer has no bytes.
+// Updates a CRC-32 with len bytes and returns it. The initial value is 0. A null pointer changes
+// nothing.
 uint32_t linerate_crc32(uint32_t check, const uint8_t *from, size_t len);
 
-// Continues an Adler-32, which begins with 1. A null pointer has no bytes.
+// Updates an Adler-32 with len bytes and returns it. The initial value is 1. A null pointer
+// changes nothing.
 uint32_t linerate_adler32(uint32_t check, const uint8_t *from, size_t len);
 
-// The defaults for a linerate_format.
+// Returns the default options for a linerate_format.
 linerate_session_options linerate_session_defaults(int32_t format);
 
 // Allocates a session.
 linerate_error linerate_session_new(const linerate_session_options *options, linerate_session *session);
 
-// Frees a session; one whose id is 0 is ignored.
+// Frees a session. Ignores one whose id is 0.
 linerate_error linerate_session_free(linerate_session session);
 
-// Bytes that linerate_session_message writes at most for len bytes of input.
+// Returns the largest output of linerate_session_message, in bytes, for len bytes of input.
 size_t linerate_session_bound(size_t len);
 
 // Compresses a message and flushes it.
@@ -889,16 +935,18 @@ linerate_error linerate_session_message(linerate_session session,
                                         size_t capacity,
                                         size_t *written);
 
-// Appends text to a session's window: the receiver got it in between, in a message that was compressed once for many, by a
-// session without takeover. Later messages may refer to it.
+// Appends text to the window of a session, so that later messages may refer to it. The receiver
+// must have decoded this text in between: for example a message that a session without takeover
+// compressed once for many receivers.
 linerate_error linerate_session_remember(linerate_session session,
                                          const uint8_t *text,
                                          size_t len);
 
-// Empties a session's window, so that later messages refer to nothing before: the receiver may have got anything in between.
+// Empties the window of a session, so that later messages do not refer to earlier ones. The
+// receiver may then have decoded anything in between.
 linerate_error linerate_session_forget(linerate_session session);
 
-// Ends the stream of a session: at most linerate_deflater_finish_bound() bytes.
+// Ends the stream of a session. Writes at most linerate_deflater_finish_bound() bytes.
 linerate_error linerate_session_finish(linerate_session session,
                                        uint8_t *out,
                                        size_t capacity,
@@ -907,44 +955,48 @@ linerate_error linerate_session_finish(linerate_session session,
 // Sets the level of the following messages.
 linerate_error linerate_session_set_level(linerate_session session, int32_t level);
 
-// Stores the bytes that a session holds.
+// Stores the number of bytes that a session has allocated.
 linerate_error linerate_session_memory(linerate_session session, size_t *bytes);
 
-// Allocates a preset dictionary: of text the last 32,768 bytes, and an index of them.
+// Allocates a preset dictionary: the last 32,768 bytes of text, and an index of them.
 linerate_error linerate_deflate_dictionary_new(const uint8_t *text,
                                                size_t len,
                                                linerate_deflate_dictionary *dictionary);
 
-// Frees a dictionary; one whose id is 0 is ignored.
+// Frees a dictionary. Ignores one whose id is 0.
 linerate_error linerate_deflate_dictionary_free(linerate_deflate_dictionary dictionary);
 
-// Allocates a controller that chooses at most max_level. max_cpu is in percent of one CPU and max_rate in bytes of input per
-// second; 0 is no limit.
+// Allocates a controller that chooses levels up to max_level. max_cpu is in percent of one CPU,
+// max_rate in bytes of input per second. 0 means no limit.
 linerate_error linerate_controller_new(int32_t max_level,
                                        uint32_t max_cpu,
                                        uint64_t max_rate,
                                        linerate_controller *controller);
 
-// Frees a controller; one whose id is 0 is ignored.
+// Frees a controller. Ignores one whose id is 0.
 linerate_error linerate_controller_free(linerate_controller controller);
 
-// Counts input of a call that compressed, not of one at level 0.
+// Counts the input of a call that compressed. Do not count calls at level 0.
 linerate_error linerate_controller_add_input(linerate_controller controller, size_t len);
 
-// Stores the level for the next call of any stream. Every 100 ms of now it is chosen anew: one lower if more was used since
-// than a limit allows, one higher if a quarter of each limit was left. now, of any clock that never runs back, and cpu, the CPU
-// time that the process has used, are in nanoseconds.
+// Stores the level for the next call of any stream. Every 100 ms, the controller chooses it again:
+// one lower if usage in that period exceeded a limit; one higher if usage was at most three
+// quarters of each limit and earlier excess has been made up for. now is the time of any clock
+// that never runs backwards, and cpu the CPU time that the process has used. Both are in
+// nanoseconds.
 linerate_error linerate_controller_level(linerate_controller controller,
                                          uint64_t now,
                                          uint64_t cpu,
                                          int32_t *level);
 
-// The defaults for a linerate_format.
+// Returns the default options for a linerate_format.
 linerate_inflate_options linerate_inflate_defaults(int32_t format);
 
-// Decodes the stream or gzip member at the beginning of the input into out; progress says where both ended. The dictionary, of
-// dictionary_len bytes or null, precedes the content of deflate data, and that of a zlib stream whose header asks for it.
-// LINERATE_OUTPUT_TOO_SMALL, LINERATE_TRUNCATED, LINERATE_CORRUPT or LINERATE_LIMIT otherwise.
+// Decodes the stream or gzip member at the beginning of the input into out. Stores in progress how
+// many bytes were read and written. The dictionary has dictionary_len bytes or is null; it
+// precedes the content of raw deflate data, and of a zlib stream whose header requires a
+// dictionary. Fails with LINERATE_OUTPUT_TOO_SMALL, LINERATE_TRUNCATED, LINERATE_CORRUPT or
+// LINERATE_LIMIT.
 linerate_error linerate_inflate(linerate_scratch scratch,
                                 const linerate_inflate_options *options,
                                 const uint8_t *dictionary,
@@ -955,14 +1007,15 @@ linerate_error linerate_inflate(linerate_scratch scratch,
                                 size_t capacity,
                                 linerate_progress *progress);
 
-// Allocates a decoder; its window grows with the output.
+// Allocates a decoder. Its window grows with the output.
 linerate_error linerate_inflater_new(const linerate_inflate_options *options, linerate_inflater *inflater);
 
-// Frees a decoder; one whose id is 0 is ignored.
+// Frees a decoder. Ignores one whose id is 0.
 linerate_error linerate_inflater_free(linerate_inflater inflater);
 
-// Decodes until input, output or stream ends. After LINERATE_END it does nothing more. An error is returned after all output
-// that precedes it, and by every later call until linerate_inflater_reset; its offset counts from the stream's beginning.
+// Decodes until the input, the output buffer or the stream ends. After LINERATE_END it does
+// nothing. Calls return all output before an error first, and then the error, until
+// linerate_inflater_reset. The offset of the error counts from the beginning of the stream.
 linerate_error linerate_inflater_decode(linerate_inflater inflater,
                                         linerate_scratch scratch,
                                         const uint8_t *from,
@@ -971,73 +1024,81 @@ linerate_error linerate_inflater_decode(linerate_inflater inflater,
                                         size_t capacity,
                                         linerate_progress *progress);
 
-// Begins a new stream, in the memory of the last.
+// Begins a new stream and reuses the memory of the last one.
 linerate_error linerate_inflater_reset(linerate_inflater inflater);
 
-// After LINERATE_END, continues with the next gzip member, or zlib stream, of the input. The output limit goes on.
+// Continues, after LINERATE_END, with the next gzip member or zlib stream of the input. The output
+// limit applies to all of them together.
 linerate_error linerate_inflater_next_member(linerate_inflater inflater);
 
-// Sets the preset dictionary: after LINERATE_NEED_DICTIONARY, or before deflate data without a container.
+// Sets the preset dictionary. Call it after LINERATE_NEED_DICTIONARY, or before the first raw
+// deflate data.
 linerate_error linerate_inflater_set_dictionary(linerate_inflater inflater,
                                                 const uint8_t *dictionary,
                                                 size_t len);
 
-// Stores the Adler-32 of the dictionary that a zlib header has asked for, or 0 if none has.
+// Stores the Adler-32 of the dictionary that the zlib header requires, or 0 if it requires none.
 linerate_error linerate_inflater_dictionary_id(linerate_inflater inflater, uint32_t *id);
 
-// Stores the bytes that a decoder holds.
+// Stores the number of bytes that a decoder has allocated.
 linerate_error linerate_inflater_memory(linerate_inflater inflater, size_t *bytes);
 
-// The defaults.
+// Returns the default options.
 linerate_gzip_options linerate_gzip_defaults(void);
 
-// Opens a file, whose path is UTF-8 on Windows. Windows and buffers are allocated as it is read: less than 1 MiB and the index, and
-// with several threads 64 MiB and 24 MiB for each at most.
+// Opens a file. On Windows the path is UTF-8. Reading allocates windows and buffers: less than 1
+// MiB plus the index, and with several threads at most 64 MiB plus 24 MiB for each thread.
 linerate_error linerate_gzip_open(const char *path,
                                   const linerate_gzip_options *options,
                                   linerate_gzip *gzip);
 
-// Opens a file in memory of the caller, which must stay as it is until linerate_gzip_free.
+// Opens a file in memory of the caller, which must not change until linerate_gzip_free.
 linerate_error linerate_gzip_open_memory(const uint8_t *from,
                                          size_t len,
                                          const linerate_gzip_options *options,
                                          linerate_gzip *gzip);
 
-// Opens a file of size bytes that read_at reads, with the context, until linerate_gzip_free has returned.
+// Opens a file of size bytes that read_at reads. read_at gets context, and may be called until
+// linerate_gzip_free has returned.
 linerate_error linerate_gzip_open_callback(linerate_read_at_fn read_at,
                                            void *context,
                                            uint64_t size,
                                            const linerate_gzip_options *options,
                                            linerate_gzip *gzip);
 
-// Reads content, up to capacity bytes or its end, and stores how many. An error is returned after all content that precedes it,
-// and by every later call until linerate_gzip_seek has gone back; its offset counts bytes of the file. The first call after several
-// threads were asked for starts them.
+// Reads up to capacity bytes of content and stores the number read, which is smaller only at the
+// end or before an error. Calls return all content before an error first, and then the error,
+// until linerate_gzip_seek goes back. The offset of the error counts bytes of the file. If the
+// options have several threads, the first call starts them.
 linerate_error linerate_gzip_read(linerate_gzip gzip,
                                   uint8_t *out,
                                   size_t capacity,
                                   size_t *written);
 
-// Sets the position in the content, at most its end, from its beginning (whence 0, as SEEK_SET), from where it is (1) or from the
-// end (2), and stores it. Without an index what lies between is decoded, from the beginning if the position is before this one.
+// Moves the position in the content and stores it. offset counts from the beginning (whence 0, as
+// SEEK_SET), from the current position (1) or from the end (2). The position is at most the end.
+// Without an index, the content in between is decoded, from the beginning of the file if the
+// position moves back.
 linerate_error linerate_gzip_seek(linerate_gzip gzip,
                                   int64_t offset,
                                   int32_t whence,
                                   uint64_t *position);
 
-// Frees a gzip file, and ends its threads; one whose id is 0 is ignored.
+// Frees a gzip file and ends its threads. Ignores one whose id is 0.
 linerate_error linerate_gzip_free(linerate_gzip gzip);
 
-// The defaults.
+// Returns the default options.
 linerate_zstd_options linerate_zstd_defaults(void);
 
-// Reads the headers of the frame at the beginning of the input, and of its blocks; nothing is decoded.
+// Reads the header of the frame at the beginning of the input and the headers of its blocks.
+// Decodes nothing.
 linerate_error linerate_zstd_frame_info(const linerate_zstd_options *options,
                                         const uint8_t *from,
                                         size_t len,
                                         linerate_zstd_frame *frame);
 
-// Decodes all frames of the input, one after another, into out. The dictionary may be none, with the id 0.
+// Decodes all frames of the input, one after another, into out. A dictionary whose id is 0 means
+// none.
 linerate_error linerate_zstd_decode(linerate_scratch scratch,
                                     const linerate_zstd_options *options,
                                     linerate_zstd_dictionary dictionary,
@@ -1047,7 +1108,8 @@ linerate_error linerate_zstd_decode(linerate_scratch scratch,
                                     size_t capacity,
                                     size_t *written);
 
-// Decodes the frame at the beginning of the input into out; progress says where both ended.
+// Decodes the frame at the beginning of the input into out. Stores in progress how many bytes were
+// read and written. A dictionary whose id is 0 means none.
 linerate_error linerate_zstd_decode_frame(linerate_scratch scratch,
                                           const linerate_zstd_options *options,
                                           linerate_zstd_dictionary dictionary,
@@ -1057,28 +1119,30 @@ linerate_error linerate_zstd_decode_frame(linerate_scratch scratch,
                                           size_t capacity,
                                           linerate_progress *progress);
 
-// Allocates a dictionary and digests it: a trained one, or raw content of at least 8 bytes.
+// Allocates a dictionary and digests it. The bytes are a trained dictionary, or raw content of at
+// least 8 bytes.
 linerate_error linerate_zstd_dictionary_new(const uint8_t *bytes,
                                             size_t len,
                                             linerate_zstd_dictionary *dictionary);
 
-// Frees a dictionary; one whose id is 0 is ignored.
+// Frees a dictionary. Ignores one whose id is 0.
 linerate_error linerate_zstd_dictionary_free(linerate_zstd_dictionary dictionary);
 
-// Stores the Dictionary_ID that frames name it by; 0 for raw content.
+// Stores the Dictionary_ID by which frames name the dictionary, or 0 for raw content.
 linerate_error linerate_zstd_dictionary_id(linerate_zstd_dictionary dictionary, uint32_t *id);
 
-// Allocates a decoder, for frames with this dictionary or, if its id is 0, without one. Its window grows with the content, up to
-// what a frame's header states.
+// Allocates a decoder for frames that use this dictionary or, if its id is 0, none. The window
+// grows with the content, up to the size that the header of the frame states.
 linerate_error linerate_zstd_decoder_new(const linerate_zstd_options *options,
                                          linerate_zstd_dictionary dictionary,
                                          linerate_zstd_decoder *decoder);
 
-// Frees a decoder; one whose id is 0 is ignored.
+// Frees a decoder. Ignores one whose id is 0.
 linerate_error linerate_zstd_decoder_free(linerate_zstd_decoder decoder);
 
-// Decodes until input, output or a frame ends; after LINERATE_END the next call takes the next frame. An error is returned after
-// all output that precedes it, and by every later call until linerate_zstd_decoder_reset; its offset counts from the first byte.
+// Decodes until the input, the output buffer or a frame ends. After LINERATE_END the next call
+// begins the next frame. Calls return all output before an error first, and then the error, until
+// linerate_zstd_decoder_reset. The offset of the error counts from the first byte of the input.
 linerate_error linerate_zstd_decoder_decode(linerate_zstd_decoder decoder,
                                             linerate_scratch scratch,
                                             const uint8_t *from,
@@ -1087,42 +1151,43 @@ linerate_error linerate_zstd_decoder_decode(linerate_zstd_decoder decoder,
                                             size_t capacity,
                                             linerate_progress *progress);
 
-// Begins with a new frame, in the memory of the last.
+// Begins a new frame and reuses the memory of the last one.
 linerate_error linerate_zstd_decoder_reset(linerate_zstd_decoder decoder);
 
-// Stores the bytes that a decoder holds.
+// Stores the number of bytes that a decoder has allocated.
 linerate_error linerate_zstd_decoder_memory(linerate_zstd_decoder decoder, size_t *bytes);
 
-// The defaults.
+// Returns the default options.
 linerate_store_options linerate_store_defaults(void);
 
 // Allocates an empty store.
 linerate_error linerate_store_new(const linerate_store_options *options, linerate_store *store);
 
-// Frees a store, and its dictionaries with the last decoder; one whose id is 0 is ignored.
+// Frees a store. Its dictionaries are freed with the last decoder that uses the store. Ignores a
+// store whose id is 0.
 linerate_error linerate_store_free(linerate_store store);
 
-// Copies a dictionary into the store, and stores its number there. The same bytes once more have the same number, and are
-// counted: each insertion is undone by one linerate_store_release.
+// Copies a dictionary into the store and stores its number in dictionary. Inserting the same bytes
+// again gives the same number; each insertion needs its own linerate_store_release.
 linerate_error linerate_store_insert(linerate_store store,
                                      const uint8_t *bytes,
                                      size_t len,
                                      uint64_t *dictionary);
 
-// Undoes one insertion. After the last the number is unknown, and is never used again.
+// Undoes one insertion. After the last one the number is unknown, and it is never used again.
 linerate_error linerate_store_release(linerate_store store, uint64_t dictionary);
 
-// Stores the sizes of a store.
+// Stores the counters of a store.
 linerate_error linerate_store_get_stats(linerate_store store, linerate_store_stats *stats);
 
 // Allocates a decoder for the blocks of a store.
 linerate_error linerate_block_decoder_new(linerate_store store, linerate_block_decoder *decoder);
 
-// Frees a decoder; one whose id is 0 is ignored.
+// Frees a decoder. Ignores one whose id is 0.
 linerate_error linerate_block_decoder_free(linerate_block_decoder decoder);
 
-// Decodes one block, a zstd frame, with a dictionary of the store or, if that is 0, with none. A dictionary's tables are
-// allocated in the store when a block first needs them.
+// Decodes one block, a zstd frame, with a dictionary of the store, or with none if dictionary is
+// 0. The store allocates the tables of a dictionary when a block first needs them.
 linerate_error linerate_block_decoder_decode(linerate_block_decoder decoder,
                                              uint64_t dictionary,
                                              const uint8_t *block,
@@ -1131,27 +1196,30 @@ linerate_error linerate_block_decoder_decode(linerate_block_decoder decoder,
                                              size_t capacity,
                                              size_t *written);
 
-// Decodes a batch, prefetching the memory of each job while the one before is decoded. The results are in the jobs. The function
-// fails, and then changes no job, only if the decoder, the order or the pointers of a job are invalid. It allocates 72 bytes a job,
-// and frees them; the decoder keeps 4 more for each job of its largest batch.
+// Decodes a batch and prefetches the memory of each job while it decodes the job before. Stores
+// the results in the jobs. The function fails, and then changes no job, only if the decoder, the
+// order or the pointers of a job are invalid. While it runs it allocates 72 bytes per job; the
+// decoder keeps another 4 bytes for each job of its largest batch.
 linerate_error linerate_block_decoder_batch(linerate_block_decoder decoder,
                                             linerate_job *jobs,
                                             size_t count,
                                             int32_t order);
 
-// The defaults for a linerate_transport.
+// Returns the default options for a linerate_transport.
 linerate_gateway_options linerate_gateway_defaults(int32_t transport);
 
 // Allocates a session for a new connection.
 linerate_error linerate_gateway_new(const linerate_gateway_options *options, linerate_gateway *gateway);
 
-// Frees a session; one whose id is 0 is ignored.
+// Frees a session. Ignores one whose id is 0.
 linerate_error linerate_gateway_free(linerate_gateway gateway);
 
-// Decodes the content of one websocket message, and copies the payload to out. If that is too small, the error is
-// LINERATE_OUTPUT_TOO_SMALL, message is stored nevertheless, and the session keeps a copy of the payload until the next message, for
-// linerate_gateway_payload. Any other error of a stream is that of every call until linerate_gateway_reset; of independent messages,
-// that of this one. The session's window and the scratch's payload buffer grow with the messages.
+// Decodes the content of one WebSocket message and copies the payload to out. If out is too small,
+// the function fails with LINERATE_OUTPUT_TOO_SMALL but stores message, and the session keeps a
+// copy of the payload for linerate_gateway_payload until the next message. After any other error
+// in a stream, every call returns that error until linerate_gateway_reset. An error in an
+// independent message affects only that message. The window of the session and the payload buffer
+// of the scratch grow with the messages.
 linerate_error linerate_gateway_message(linerate_gateway gateway,
                                         linerate_scratch scratch,
                                         const uint8_t *from,
@@ -1160,36 +1228,38 @@ linerate_error linerate_gateway_message(linerate_gateway gateway,
                                         size_t capacity,
                                         linerate_message *message);
 
-// Copies the payload for which the buffer of linerate_gateway_message was too small.
+// Copies the payload for which the buffer passed to linerate_gateway_message was too small.
 linerate_error linerate_gateway_payload(linerate_gateway gateway,
                                         uint8_t *out,
                                         size_t capacity,
                                         size_t *written);
 
-// Begins a new connection, in the memory of the last.
+// Begins a new connection and reuses the memory of the last one.
 linerate_error linerate_gateway_reset(linerate_gateway gateway);
 
-// Sets the last sequence number before this connection, after linerate_gateway_reset.
+// Sets the last sequence number that was received before this connection. Call it after
+// linerate_gateway_reset.
 linerate_error linerate_gateway_resume_after(linerate_gateway gateway, uint64_t sequence);
 
-// Stores the bytes that a session holds.
+// Stores the number of bytes that a session has allocated.
 linerate_error linerate_gateway_memory(linerate_gateway gateway, size_t *bytes);
 
-// Allocates dictionaries, which must have different ids, and digests them.
+// Allocates dictionaries and digests them. Their ids must differ.
 linerate_error linerate_gateway_dictionaries_new(const linerate_bytes *list,
                                                  size_t count,
                                                  linerate_gateway_dictionaries *dictionaries);
 
-// Frees dictionaries; those whose id is 0 are ignored.
+// Frees dictionaries. Ignores those whose id is 0.
 linerate_error linerate_gateway_dictionaries_free(linerate_gateway_dictionaries dictionaries);
 
-// The defaults.
+// Returns the default parameters.
 linerate_rice_params linerate_rice_defaults(void);
 
-// Stores the bytes of a chunk of count samples at most.
+// Stores the largest size of a chunk of count samples, in bytes.
 linerate_error linerate_rice_bound(const linerate_rice_params *params, size_t count, size_t *bytes);
 
-// Encodes samples as one chunk of version 1, on thread_count threads, the calling one included; uint16_t are the same 16 bits.
+// Encodes samples as one version 1 chunk on thread_count threads, including the calling one.
+// Samples of uint16_t have the same 16 bits and may be passed too.
 linerate_error linerate_rice_encode(const linerate_rice_params *params,
                                     const int16_t *samples,
                                     size_t count,
@@ -1198,10 +1268,11 @@ linerate_error linerate_rice_encode(const linerate_rice_params *params,
                                     uint32_t thread_count,
                                     size_t *written);
 
-// Stores the number of samples that a chunk of version 1 states.
+// Stores the number of samples that the header of a version 1 chunk states.
 linerate_error linerate_rice_samples(const uint8_t *chunk, size_t len, size_t *count);
 
-// Decodes a chunk of version 1 into room for samples, on thread_count threads, and stores their number.
+// Decodes a version 1 chunk into samples on thread_count threads and stores the number of samples.
+// room is the size of the buffer in samples.
 linerate_error linerate_rice_decode(const linerate_rice_params *params,
                                     const uint8_t *chunk,
                                     size_t len,
@@ -1210,7 +1281,8 @@ linerate_error linerate_rice_decode(const linerate_rice_params *params,
                                     uint32_t thread_count,
                                     size_t *count);
 
-// Decodes the segments from first on, before end, of a chunk of version 1, and stores the number of their samples.
+// Decodes the segments first to end - 1 of a version 1 chunk and stores the number of their
+// samples. room is the size of the buffer in samples.
 linerate_error linerate_rice_decode_segments(const linerate_rice_params *params,
                                              const uint8_t *chunk,
                                              size_t len,
@@ -1220,13 +1292,14 @@ linerate_error linerate_rice_decode_segments(const linerate_rice_params *params,
                                              size_t room,
                                              size_t *count);
 
-// Stores the bytes of a stream of version 2 of count samples at most.
+// Stores the largest size of a version 2 stream of count samples, in bytes.
 linerate_error linerate_rice2_bound(const linerate_rice2_options *options,
                                     int32_t element,
                                     size_t count,
                                     size_t *bytes);
 
-// Encodes samples of the type element as one stream of version 2, on thread_count threads, the calling one included.
+// Encodes samples of type element as one version 2 stream on thread_count threads, including the
+// calling one.
 linerate_error linerate_rice2_encode(const linerate_rice2_options *options,
                                      int32_t element,
                                      const void *samples,
@@ -1236,11 +1309,12 @@ linerate_error linerate_rice2_encode(const linerate_rice2_options *options,
                                      uint32_t thread_count,
                                      size_t *written);
 
-// Reads the header of a stream of version 2.
+// Reads the header of a version 2 stream.
 linerate_error linerate_rice2_get_info(const uint8_t *stream, size_t len, linerate_rice2_info *info);
 
-// Decodes a stream of version 2 into room for samples of the type element, which must be its own, on thread_count threads, and
-// stores their number.
+// Decodes a version 2 stream into samples on thread_count threads and stores the number of
+// samples. element must be the sample type of the stream, and room is the size of the buffer in
+// samples.
 linerate_error linerate_rice2_decode(const uint8_t *stream,
                                      size_t len,
                                      int32_t element,
@@ -1249,8 +1323,8 @@ linerate_error linerate_rice2_decode(const uint8_t *stream,
                                      uint32_t thread_count,
                                      size_t *count);
 
-// Decodes the segments from first on, before end, of a stream of version 2, and stores the number of their samples. It allocates
-// memory while it runs.
+// Decodes the segments first to end - 1 of a version 2 stream and stores the number of their
+// samples. element and room are as for linerate_rice2_decode. Allocates memory while it runs.
 linerate_error linerate_rice2_decode_segments(const uint8_t *stream,
                                               size_t len,
                                               size_t first,
@@ -1260,46 +1334,50 @@ linerate_error linerate_rice2_decode_segments(const uint8_t *stream,
                                               size_t room,
                                               size_t *count);
 
-// The defaults.
+// Returns the default options.
 linerate_archive_options linerate_archive_defaults(void);
 
-// Opens the archive in a file, whose path is UTF-8 on Windows. It allocates tables of all files, and blocks as they are read.
+// Opens an archive file. On Windows the path is UTF-8. Allocates tables of all files; reading
+// allocates blocks.
 linerate_error linerate_archive_open(const char *path,
                                      const linerate_archive_options *options,
                                      linerate_archive *archive);
 
-// Opens the archive in memory of the caller, which must stay as it is until linerate_archive_free.
+// Opens an archive in memory of the caller, which must not change until linerate_archive_free.
 linerate_error linerate_archive_open_memory(const uint8_t *from,
                                             size_t len,
                                             const linerate_archive_options *options,
                                             linerate_archive *archive);
 
-// Frees an archive, which no thread may be using; one whose id is 0 is ignored.
+// Frees an archive, which no thread may be using. Ignores one whose id is 0.
 linerate_error linerate_archive_free(linerate_archive archive);
 
-// Stores the number of files; their indices are below it.
+// Stores the number of files. Indices of files run from 0 to this number, exclusive.
 linerate_error linerate_archive_count(linerate_archive archive, size_t *count);
 
-// Stores what is known about the file of an index.
+// Stores the size, hash and path length of the file at an index.
 linerate_error linerate_archive_get(linerate_archive archive, size_t index, linerate_archive_file *file);
 
-// Copies the path of a file, in UTF-8, and a terminating zero: path_len + 1 bytes.
+// Copies the path of the file at an index, in UTF-8 and with a terminating zero: path_len + 1
+// bytes.
 linerate_error linerate_archive_path(linerate_archive archive, size_t index, char *out, size_t capacity);
 
-// Stores the index of the file of exactly this path, of path_len bytes of UTF-8; LINERATE_BAD_ARGUMENT if there is none.
+// Stores the index of the file with exactly this path, which is path_len bytes of UTF-8. Fails
+// with LINERATE_BAD_ARGUMENT if there is none.
 linerate_error linerate_archive_find(linerate_archive archive,
                                      const char *path,
                                      size_t path_len,
                                      size_t *index);
 
-// Reads a whole file, checks it, and stores its size.
+// Reads a whole file, verifies it against its hash if the options say so, and stores its size.
 linerate_error linerate_archive_read(linerate_archive archive,
                                      size_t index,
                                      uint8_t *out,
                                      size_t capacity,
                                      size_t *written);
 
-// Reads a file from offset on, up to capacity bytes or its end, and stores how many. Its hash is not checked.
+// Reads up to capacity bytes of a file from offset on, and stores the number read, which is
+// smaller only at the end of the file. Does not verify the hash.
 linerate_error linerate_archive_read_range(linerate_archive archive,
                                            size_t index,
                                            uint64_t offset,
@@ -1307,18 +1385,21 @@ linerate_error linerate_archive_read_range(linerate_archive archive,
                                            size_t capacity,
                                            size_t *written);
 
-// The defaults.
+// Returns the default options.
 linerate_run_options linerate_run_defaults(void);
 
-// Extracts all files to a folder, which is created if it is missing; each appears under its name when it is complete. Files that
-// fail are in the report and told to on_failure, and all others are extracted; the function fails if the folder cannot be created,
-// the disk has too little space, or all files are larger than 16 TiB, or 1000 times the archive.
+// Extracts all files to a folder, which is created if it is missing. Each file appears under its
+// name when it is complete. Files that fail are counted in the report and passed to on_failure;
+// all others are still extracted. The function itself fails if the folder cannot be created, if
+// the disk has too little space, or if the content is larger than 16 TiB or, above 16 GiB, than
+// 1000 times the archive.
 linerate_error linerate_archive_extract(linerate_archive archive,
                                         const char *folder,
                                         const linerate_run_options *options,
                                         linerate_run_report *report);
 
-// Reads all files and checks them against their hashes; those that fail are in the report and told to on_failure.
+// Reads all files and verifies them against their hashes. Files that fail are counted in the
+// report and passed to on_failure.
 linerate_error linerate_archive_verify(linerate_archive archive,
                                        const linerate_run_options *options,
                                        linerate_run_report *report);

@@ -20,88 +20,92 @@ pub struct linerate_archive {
     pub id: u64,
 }
 
-/// Options of an archive; linerate_archive_defaults fills them.
+/// Options of an archive. linerate_archive_defaults fills them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_archive_options {
-    /// Bytes of decoded blocks that are kept. Default: 64 MiB.
+    /// Size of the cache of decoded blocks, in bytes. Default: 64 MiB.
     pub cache: u64,
-    /// Not 0: whole files are checked against their hashes. Default: 1.
+    /// If not 0, whole files are verified against their hashes. Default: 1.
     pub verify: u8,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: [u8; 7],
 }
 
-/// A file of an archive.
+/// A file in an archive.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_archive_file {
-    /// Bytes of its content.
+    /// Size of the content in bytes.
     pub size: u64,
-    /// The hash of its content, if has_hash is not 0: XXH3-64, or XXH64 in archives with a header of version 0.
+    /// Hash of the content, if has_hash is not 0: XXH3-64, or XXH64 in archives whose header has
+    /// version 0.
     pub hash: u64,
-    /// Bytes of its path, without a terminating zero.
+    /// Size of the path in bytes, without a terminating zero.
     pub path_len: usize,
-    /// Not 0: the archive has hashes.
+    /// Not 0 if the archive has hashes.
     pub has_hash: u8,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: [u8; 7],
 }
 
-/// How far an extraction or verification is.
+/// Progress of an extraction or verification.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_archive_progress {
-    /// Files done, failed ones included.
+    /// Number of files done, including failed ones.
     pub files: u64,
     /// Bytes of content done.
     pub bytes: u64,
-    /// Files in total.
+    /// Total number of files.
     pub total_files: u64,
-    /// Bytes in total.
+    /// Total bytes of content.
     pub total_bytes: u64,
 }
 
-/// Called after each block, by the thread that decoded it, so by several at once if there are several. 0 cancels the work.
+/// Called after each block by the thread that decoded it, so several threads may call it at once.
+/// Returning 0 cancels the work.
 pub type linerate_progress_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, progress: *const linerate_archive_progress) -> i32>;
 
-/// Called for each file that failed, by the calling thread. The path has path_len bytes and no terminating zero.
+/// Called for each file that failed, by the thread that called the library. The path has path_len
+/// bytes and no terminating zero.
 pub type linerate_failure_fn = Option<
     unsafe extern "C" fn(context: *mut c_void, path: *const c_char, path_len: usize, error: linerate_error),
 >;
 
-/// What to do with a file that exists already.
+/// Treatment of files that already exist.
 #[repr(i32)]
 pub enum linerate_existing {
-    /// It is a failure.
+    /// The file counts as a failure.
     LINERATE_EXISTING_FAIL = 0,
-    /// It stays, and is counted as skipped.
+    /// The existing file is kept, and counts as skipped.
     LINERATE_EXISTING_SKIP = 1,
-    /// It is replaced, when the new one is complete.
+    /// The new file replaces the existing one when the new one is complete.
     LINERATE_EXISTING_REPLACE = 2,
 }
 
-/// Options of an extraction or verification; linerate_run_defaults fills them. Callbacks may call functions of this library, and must
-/// neither throw nor jump.
+/// Options of an extraction or verification. linerate_run_defaults fills them. Callbacks may call
+/// functions of this library. They must neither throw nor jump out.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_run_options {
-    /// Threads, the calling one included. Default: 1.
+    /// Number of threads, including the calling one. Default: 1.
     pub threads: u32,
-    /// A linerate_existing. Default: 0. Verifications have no use for it.
+    /// Treatment of files that already exist, a linerate_existing. Default: 0. Verification ignores
+    /// it.
     pub existing: i32,
-    /// Not 0: contents are checked against their hashes. Default: 1.
+    /// If not 0, contents are verified against their hashes. Default: 1.
     pub verify: u8,
-    /// Not 0: each file is flushed to the disk before it gets its name. Default: 0.
+    /// If not 0, each file is flushed to the disk before it gets its name. Default: 0.
     pub sync: u8,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: [u8; 6],
-    /// Called with progress, or null.
+    /// Called with the progress. May be null.
     pub on_progress: linerate_progress_fn,
-    /// Called with failures, at the end, or null.
+    /// Called with each failure, at the end of the work. May be null.
     pub on_failure: linerate_failure_fn,
-    /// What both are called with.
+    /// First argument of both callbacks.
     pub context: *mut c_void,
 }
 
@@ -109,17 +113,17 @@ pub struct linerate_run_options {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_run_report {
-    /// Files written, or found to be right.
+    /// Number of files extracted or verified.
     pub files: u64,
-    /// Their bytes.
+    /// Total size of these files in bytes.
     pub bytes: u64,
-    /// Files that failed.
+    /// Number of files that failed.
     pub failures: u64,
-    /// Files that were there already.
+    /// Number of files that already existed and were kept.
     pub skipped: u64,
-    /// Not 0: on_progress, or a full disk, stopped the work.
+    /// Not 0 if on_progress or a full disk stopped the work.
     pub stopped: u8,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: [u8; 7],
 }
 
@@ -164,13 +168,14 @@ fn open(source: Source, options: linerate_archive_options) -> Call<linerate_arch
     Ok(linerate_archive { id: ARCHIVES.insert(archive)? })
 }
 
-/// The defaults.
+/// Returns the default options.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_archive_defaults() -> linerate_archive_options {
     linerate_archive_options { cache: SharedArchive::<Source>::CACHE, verify: 1, reserved: [0; 7] }
 }
 
-/// Opens the archive in a file, whose path is UTF-8 on Windows. It allocates tables of all files, and blocks as they are read.
+/// Opens an archive file. On Windows the path is UTF-8. Allocates tables of all files; reading
+/// allocates blocks.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_open(
     path: *const c_char,
@@ -189,7 +194,7 @@ pub unsafe extern "C" fn linerate_archive_open(
     })
 }
 
-/// Opens the archive in memory of the caller, which must stay as it is until linerate_archive_free.
+/// Opens an archive in memory of the caller, which must not change until linerate_archive_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_open_memory(
     from: *const u8,
@@ -207,13 +212,13 @@ pub unsafe extern "C" fn linerate_archive_open_memory(
     })
 }
 
-/// Frees an archive, which no thread may be using; one whose id is 0 is ignored.
+/// Frees an archive, which no thread may be using. Ignores one whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_archive_free(archive: linerate_archive) -> linerate_error {
     run(|| ARCHIVES.free_unless_zero(archive.id))
 }
 
-/// Stores the number of files; their indices are below it.
+/// Stores the number of files. Indices of files run from 0 to this number, exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_count(
     archive: linerate_archive,
@@ -227,7 +232,7 @@ pub unsafe extern "C" fn linerate_archive_count(
     })
 }
 
-/// Stores what is known about the file of an index.
+/// Stores the size, hash and path length of the file at an index.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_get(
     archive: linerate_archive,
@@ -250,7 +255,8 @@ pub unsafe extern "C" fn linerate_archive_get(
     })
 }
 
-/// Copies the path of a file, in UTF-8, and a terminating zero: path_len + 1 bytes.
+/// Copies the path of the file at an index, in UTF-8 and with a terminating zero: path_len + 1
+/// bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_path(
     archive: linerate_archive,
@@ -271,7 +277,8 @@ pub unsafe extern "C" fn linerate_archive_path(
     })
 }
 
-/// Stores the index of the file of exactly this path, of path_len bytes of UTF-8; LINERATE_BAD_ARGUMENT if there is none.
+/// Stores the index of the file with exactly this path, which is path_len bytes of UTF-8. Fails
+/// with LINERATE_BAD_ARGUMENT if there is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_find(
     archive: linerate_archive,
@@ -290,7 +297,7 @@ pub unsafe extern "C" fn linerate_archive_find(
     })
 }
 
-/// Reads a whole file, checks it, and stores its size.
+/// Reads a whole file, verifies it against its hash if the options say so, and stores its size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_read(
     archive: linerate_archive,
@@ -308,7 +315,8 @@ pub unsafe extern "C" fn linerate_archive_read(
     })
 }
 
-/// Reads a file from offset on, up to capacity bytes or its end, and stores how many. Its hash is not checked.
+/// Reads up to capacity bytes of a file from offset on, and stores the number read, which is
+/// smaller only at the end of the file. Does not verify the hash.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_read_range(
     archive: linerate_archive,
@@ -338,7 +346,7 @@ pub unsafe extern "C" fn linerate_archive_read_range(
     })
 }
 
-/// The defaults.
+/// Returns the default options.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_run_defaults() -> linerate_run_options {
     linerate_run_options {
@@ -382,9 +390,11 @@ impl linerate_run_options {
     }
 }
 
-/// Extracts all files to a folder, which is created if it is missing; each appears under its name when it is complete. Files that
-/// fail are in the report and told to on_failure, and all others are extracted; the function fails if the folder cannot be created,
-/// the disk has too little space, or all files are larger than 16 TiB, or 1000 times the archive.
+/// Extracts all files to a folder, which is created if it is missing. Each file appears under its
+/// name when it is complete. Files that fail are counted in the report and passed to on_failure;
+/// all others are still extracted. The function itself fails if the folder cannot be created, if
+/// the disk has too little space, or if the content is larger than 16 TiB or, above 16 GiB, than
+/// 1000 times the archive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_extract(
     archive: linerate_archive,
@@ -428,7 +438,8 @@ pub unsafe extern "C" fn linerate_archive_extract(
     })
 }
 
-/// Reads all files and checks them against their hashes; those that fail are in the report and told to on_failure.
+/// Reads all files and verifies them against their hashes. Files that fail are counted in the
+/// report and passed to on_failure.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_verify(
     archive: linerate_archive,

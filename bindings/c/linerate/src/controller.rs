@@ -9,8 +9,8 @@ use crate::deflate::level_of;
 use crate::error::linerate_error;
 use crate::handles::Table;
 
-/// Lowers the level of a server's streams while it uses more CPU time, or compresses more input, than it may. Many threads may
-/// use it, and none of them waits.
+/// Lowers the level of a server's streams while the server uses more CPU time, or compresses more
+/// input, than its limits allow. Many threads may use it, and none of them waits.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_controller {
@@ -20,8 +20,8 @@ pub struct linerate_controller {
 
 static CONTROLLERS: Table<Controller> = Table::new(5);
 
-/// Allocates a controller that chooses at most max_level. max_cpu is in percent of one CPU and max_rate in bytes of input per
-/// second; 0 is no limit.
+/// Allocates a controller that chooses levels up to max_level. max_cpu is in percent of one CPU,
+/// max_rate in bytes of input per second. 0 means no limit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_controller_new(
     max_level: i32,
@@ -44,13 +44,13 @@ pub unsafe extern "C" fn linerate_controller_new(
     })
 }
 
-/// Frees a controller; one whose id is 0 is ignored.
+/// Frees a controller. Ignores one whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_controller_free(controller: linerate_controller) -> linerate_error {
     run(|| CONTROLLERS.free_unless_zero(controller.id))
 }
 
-/// Counts input of a call that compressed, not of one at level 0.
+/// Counts the input of a call that compressed. Do not count calls at level 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_controller_add_input(
     controller: linerate_controller,
@@ -62,9 +62,11 @@ pub extern "C" fn linerate_controller_add_input(
     })
 }
 
-/// Stores the level for the next call of any stream. Every 100 ms of now it is chosen anew: one lower if more was used since
-/// than a limit allows, one higher if a quarter of each limit was left. now, of any clock that never runs back, and cpu, the CPU
-/// time that the process has used, are in nanoseconds.
+/// Stores the level for the next call of any stream. Every 100 ms, the controller chooses it again:
+/// one lower if usage in that period exceeded a limit; one higher if usage was at most three
+/// quarters of each limit and earlier excess has been made up for. now is the time of any clock
+/// that never runs backwards, and cpu the CPU time that the process has used. Both are in
+/// nanoseconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_controller_level(
     controller: linerate_controller,

@@ -9,18 +9,18 @@ use crate::scratch::linerate_scratch;
 /// Containers of deflate data.
 #[repr(i32)]
 pub enum linerate_format {
-    /// None (RFC 1951).
+    /// No container: raw deflate data (RFC 1951).
     LINERATE_DEFLATE = 0,
     /// zlib (RFC 1950), with an Adler-32.
     LINERATE_ZLIB = 1,
     /// gzip (RFC 1952), with a CRC-32 and the length.
     LINERATE_GZIP = 2,
-    /// Only to decode: gzip or zlib, by the first byte.
+    /// gzip or zlib, detected by the first byte. Only for decoding.
     LINERATE_ZLIB_OR_GZIP = 3,
 }
 
-/// A stream between two calls: all of its state, which may be copied and moved. Its fields belong to the library, but for
-/// reading checksum and total_in.
+/// The whole state of a stream between two calls. It may be copied and moved. Callers may read
+/// checksum and total_in; all other fields are private to the library.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_deflater {
@@ -28,15 +28,16 @@ pub struct linerate_deflater {
     pub checksum: u32,
     /// Bytes of input so far, modulo 2^32.
     pub total_in: u32,
-    /// Bits that wait for the next call.
+    /// Bits that the next call will write.
     pub pending: u8,
-    /// Their number.
+    /// Number of pending bits.
     pub pending_len: u8,
-    /// The linerate_format.
+    /// The container, a linerate_format.
     pub format: u8,
-    /// The level.
+    /// The compression level.
     pub level: u8,
-    /// What was written: 0 nothing, 1 the header, 2 the last block, 3 all; anything else, what is no stream.
+    /// Progress of the output: 0 nothing written, 1 the header, 2 the last block, 3 everything.
+    /// Functions reject any other value.
     pub phase: u32,
 }
 
@@ -98,31 +99,33 @@ unsafe fn with_stream(
     })
 }
 
-/// Bytes that a call of linerate_deflater_encode writes at most for len bytes of input: 5 per 65,535 more, and 10.
+/// Returns the largest output of one linerate_deflater_encode call, in bytes, for len bytes of
+/// input: 10 bytes more than the input, and 5 more for each 65,535 bytes of it.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_deflater_bound(len: usize) -> usize {
     linerate_deflate::bound(len)
 }
 
-/// Bytes that linerate_deflater_flush writes at most.
+/// Returns the largest output of linerate_deflater_flush, in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_deflater_flush_bound() -> usize {
     linerate_deflate::flush_bound()
 }
 
-/// Bytes that linerate_deflater_finish writes at most.
+/// Returns the largest output of linerate_deflater_finish, in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_deflater_finish_bound() -> usize {
     linerate_deflate::finish_bound()
 }
 
-/// Bytes that linerate_deflate writes at most for len bytes of input.
+/// Returns the largest output of linerate_deflate, in bytes, for len bytes of input.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_deflate_bound(len: usize) -> usize {
     linerate_deflate::compress_bound(len)
 }
 
-/// Compresses input as one whole stream. Level 0 stores, 1 is the fastest and 9 the smallest.
+/// Compresses the input as one whole stream. Level 0 stores, level 1 is the fastest, and level 9
+/// makes the smallest output.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflate(
     scratch: linerate_scratch,
@@ -144,7 +147,7 @@ pub unsafe extern "C" fn linerate_deflate(
     })
 }
 
-/// Makes a stream at its beginning, in memory that need not be initialised.
+/// Initialises a stream. The memory may be uninitialised.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflater_init(
     stream: *mut linerate_deflater,
@@ -175,8 +178,10 @@ pub unsafe extern "C" fn linerate_deflater_set_level(
     })
 }
 
-/// Compresses input without reference to earlier calls. With more true, at most 5 bits wait for the next call; with more false the
-/// call writes the last block, and linerate_deflater_finish follows. All of input is consumed, or nothing.
+/// Compresses the input without reference to earlier calls. If more is true, at most 5 bits remain
+/// for the next call. If more is false, the call writes the last block, and
+/// linerate_deflater_finish must follow. The call consumes all of the input or, if it fails,
+/// nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflater_encode(
     stream: *mut linerate_deflater,
@@ -197,8 +202,9 @@ pub unsafe extern "C" fn linerate_deflater_encode(
     unsafe { with_stream(stream, written, call) }
 }
 
-/// As linerate_deflater_encode, with matches that reach back into the history: the first bytes of buffer, of which the last
-/// 32,768 count, are the end of the input of the calls before. What follows them, of len bytes in all, is the input.
+/// Compresses as linerate_deflater_encode does, but matches may refer to history. The first history
+/// bytes of buffer are the end of the input of earlier calls; only the last 32,768 of them matter.
+/// The rest of buffer is the input. len is the length of both together.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflater_encode_with_history(
     stream: *mut linerate_deflater,
@@ -220,7 +226,7 @@ pub unsafe extern "C" fn linerate_deflater_encode_with_history(
     unsafe { with_stream(stream, written, call) }
 }
 
-/// Writes the bits that wait and an empty stored block, after which a decoder has all input so far.
+/// Writes the pending bits and an empty stored block. A decoder can then decode all input so far.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflater_flush(
     stream: *mut linerate_deflater,
@@ -232,7 +238,8 @@ pub unsafe extern "C" fn linerate_deflater_flush(
     unsafe { with_stream(stream, written, |stream| Ok(stream.flush(output!(out, capacity)?)?)) }
 }
 
-/// Ends the stream: the last block, if it was not written yet, and the trailer. Once more, it writes nothing.
+/// Ends the stream: writes the last block, unless it was already written, and the trailer. A second
+/// call writes nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflater_finish(
     stream: *mut linerate_deflater,
@@ -244,14 +251,16 @@ pub unsafe extern "C" fn linerate_deflater_finish(
     unsafe { with_stream(stream, written, |stream| Ok(stream.finish(output!(out, capacity)?)?)) }
 }
 
-/// Continues a CRC-32, which begins with 0. A null pointer has no bytes.
+/// Updates a CRC-32 with len bytes and returns it. The initial value is 0. A null pointer changes
+/// nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_crc32(check: u32, from: *const u8, len: usize) -> u32 {
     // SAFETY: the caller's promise.
     unsafe { input!(from, len) }.map_or(check, |bytes| checksum::crc32(check, bytes))
 }
 
-/// Continues an Adler-32, which begins with 1. A null pointer has no bytes.
+/// Updates an Adler-32 with len bytes and returns it. The initial value is 1. A null pointer
+/// changes nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_adler32(check: u32, from: *const u8, len: usize) -> u32 {
     // SAFETY: the caller's promise.

@@ -19,31 +19,35 @@ pub enum linerate_kind {
     LINERATE_CORRUPT = 2,
     /// The input is valid but uses an unsupported feature.
     LINERATE_UNSUPPORTED = 3,
-    /// The output buffer is too small. Nothing has changed but its content.
+    /// The output buffer is too small. Nothing has changed except the content of the buffer.
     LINERATE_OUTPUT_TOO_SMALL = 4,
-    /// An invalid request: a null pointer, an unknown number, a handle that was freed, data after the end.
+    /// The request is invalid: a null pointer, an unknown number, a freed handle, or data after the
+    /// end.
     LINERATE_BAD_ARGUMENT = 5,
-    /// A limit set by the caller (memory, output size) would be exceeded.
+    /// The call would exceed a limit that the caller set (memory, output size).
     LINERATE_LIMIT = 6,
-    /// A file or a device failed; the system's number may say why.
+    /// A file or a device cannot be read. The error number of the operating system may give the
+    /// reason.
     LINERATE_READ = 7,
-    /// An output cannot be created or written; the system's number may say why.
+    /// An output cannot be created or written. The error number of the operating system may give
+    /// the reason.
     LINERATE_WRITE = 8,
-    /// A fault of this library. The handles of the call are of no more use, but to be freed.
+    /// A bug in this library. The handles passed to the call can only be freed.
     LINERATE_INTERNAL = 9,
 }
 
-/// The result of a function.
+/// The result of a function that can fail.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_error {
-    /// A linerate_kind: LINERATE_OK if there is no error.
+    /// The kind, a linerate_kind. LINERATE_OK means success.
     pub kind: i32,
     /// The operating system's error number (errno, GetLastError), or 0.
     pub os: i32,
-    /// Offset in bytes, in the input or stream of the function.
+    /// Offset in bytes in the input or stream of the function.
     pub offset: u64,
-    /// The message, in English and without a full stop; never null, valid as long as the library is loaded.
+    /// The message, in English and without a full stop. It is never null, and valid while the
+    /// library is loaded.
     pub message: *const c_char,
 }
 
@@ -173,16 +177,18 @@ impl Write for Text<'_> {
     }
 }
 
-/// The name of a linerate_kind, as in messages of the program linerate: "truncated". "unknown" for any other number.
+/// Returns the name of a linerate_kind as the linerate program prints it, such as "truncated", or
+/// "unknown" for any other number.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_kind_name(kind: i32) -> *const c_char {
     let name = usize::try_from(kind).ok().and_then(|kind| NAMES.get(kind));
     name.map_or(c"unknown", |name| name).as_ptr()
 }
 
-/// Writes message, the system's reason and offset as one line, with a terminating zero, and cuts it to capacity bytes. Returns
-/// the length of the whole line without the zero, even if it was cut. The message of the error must be one of this library, or a C
-/// string. For the system's reason it allocates memory while it runs.
+/// Writes the message, the reason that the operating system gives and the offset as one line with a
+/// terminating zero, cut to capacity bytes. Returns the length of the whole line without the zero,
+/// even if it was cut. The message of the error must come from this library or be a C string.
+/// Allocates memory while it runs if the error has a number of the operating system.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_error_text(
     error: linerate_error,
@@ -221,7 +227,7 @@ pub unsafe extern "C" fn linerate_error_text(
     text.unwrap_or(0)
 }
 
-/// The version of the library: "0.1.0".
+/// Returns the version of the library, such as "0.1.0".
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_version() -> *const c_char {
     const VERSION: &CStr =

@@ -9,10 +9,10 @@ use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 use crate::scratch::linerate_scratch;
 
-/// Compression of a connection's messages.
+/// Compression of the messages of a connection.
 #[repr(i32)]
 pub enum linerate_transport {
-    /// One zlib stream, flushed after each message, of which there may be fragments.
+    /// One zlib stream, flushed after each message. A message may arrive in fragments.
     LINERATE_TRANSPORT_ZLIB_STREAM = 0,
     /// One zstd frame, flushed after each message.
     LINERATE_TRANSPORT_ZSTD_STREAM = 1,
@@ -26,10 +26,10 @@ pub enum linerate_transport {
     LINERATE_TRANSPORT_RAW_DEFLATE = 5,
 }
 
-/// Encodings of payloads, which are checked to be whole.
+/// Encodings of payloads. The session checks that each payload is complete.
 #[repr(i32)]
 pub enum linerate_encoding {
-    /// Not checked.
+    /// Any encoding: payloads are not checked.
     LINERATE_ENCODING_ANY = 0,
     /// One JSON object.
     LINERATE_ENCODING_JSON = 1,
@@ -37,7 +37,7 @@ pub enum linerate_encoding {
     LINERATE_ENCODING_ETF = 2,
 }
 
-/// A connection. Used by one thread at a time.
+/// The session of one connection. One thread at a time may use it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_gateway {
@@ -45,41 +45,42 @@ pub struct linerate_gateway {
     pub id: u64,
 }
 
-/// Dictionaries of zstd frames by their ids. Many threads may use them; sessions keep them alive, and they may be freed before.
+/// Dictionaries of zstd frames, found by their ids. Many threads may use them. Sessions keep their
+/// content alive, so they may be freed before the sessions.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_gateway_dictionaries {
-    /// The handle; 0 is none.
+    /// The handle; 0 means no dictionaries.
     pub id: u64,
 }
 
-/// Bytes of the caller.
+/// A buffer of the caller.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_bytes {
-    /// The first.
+    /// The first byte.
     pub at: *const u8,
-    /// How many.
+    /// Size in bytes.
     pub len: usize,
 }
 
-/// Options of a session; linerate_gateway_defaults fills them.
+/// Options of a session. linerate_gateway_defaults fills them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_gateway_options {
-    /// A linerate_transport.
+    /// The compression, a linerate_transport.
     pub transport: i32,
-    /// A linerate_encoding. Default: 0.
+    /// The encoding of payloads, a linerate_encoding. Default: 0.
     pub encoding: i32,
-    /// Not 0: sequence numbers must increase by one. Needs an encoding. Default: 0.
+    /// If not 0, sequence numbers must increase by one. Needs an encoding. Default: 0.
     pub check_sequence: u8,
-    /// Logarithm of the largest zstd window in bytes, at most 27. Default: 16.
+    /// Base-2 logarithm of the largest zstd window in bytes, at most 27. Default: 16.
     pub window_log: u8,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: [u8; 6],
     /// Largest payload in bytes. Default: 64 MiB.
     pub max_message: u64,
-    /// Dictionaries of zstd frames, or an id of 0: none.
+    /// Dictionaries of zstd frames. An id of 0 means none.
     pub dictionaries: linerate_gateway_dictionaries,
 }
 
@@ -87,23 +88,24 @@ pub struct linerate_gateway_options {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_message {
-    /// Bytes of its payload.
+    /// Size of the payload in bytes.
     pub len: usize,
-    /// Compressed bytes, those of earlier fragments included.
+    /// Compressed size in bytes, including earlier fragments.
     pub compressed: usize,
-    /// Its number on this connection, from 0.
+    /// Number of the message on this connection, from 0.
     pub index: u64,
-    /// Its opcode, if has_op is not 0.
+    /// The opcode, if has_op is not 0.
     pub op: u64,
-    /// Its sequence number, if has_sequence is not 0.
+    /// The sequence number, if has_sequence is not 0.
     pub sequence: u64,
-    /// Not 0: the message is complete. Otherwise this was a fragment, and there is nothing else.
+    /// Not 0 if the message is complete. If 0, the call decoded a fragment, and all other fields
+    /// are 0.
     pub is_complete: u8,
-    /// Not 0: the options name an encoding, and the payload has an opcode.
+    /// Not 0 if the options have an encoding and the payload has an opcode.
     pub has_op: u8,
-    /// Not 0: the options name an encoding, and the payload has a sequence number.
+    /// Not 0 if the options have an encoding and the payload has a sequence number.
     pub has_sequence: u8,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: [u8; 5],
 }
 
@@ -142,7 +144,7 @@ impl linerate_gateway_options {
     }
 }
 
-/// The defaults for a linerate_transport.
+/// Returns the default options for a linerate_transport.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_gateway_defaults(transport: i32) -> linerate_gateway_options {
     let limits = Limits::new();
@@ -174,16 +176,18 @@ pub unsafe extern "C" fn linerate_gateway_new(
     })
 }
 
-/// Frees a session; one whose id is 0 is ignored.
+/// Frees a session. Ignores one whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_gateway_free(gateway: linerate_gateway) -> linerate_error {
     run(|| CONNECTIONS.free_unless_zero(gateway.id))
 }
 
-/// Decodes the content of one websocket message, and copies the payload to out. If that is too small, the error is
-/// LINERATE_OUTPUT_TOO_SMALL, message is stored nevertheless, and the session keeps a copy of the payload until the next message, for
-/// linerate_gateway_payload. Any other error of a stream is that of every call until linerate_gateway_reset; of independent messages,
-/// that of this one. The session's window and the scratch's payload buffer grow with the messages.
+/// Decodes the content of one WebSocket message and copies the payload to out. If out is too small,
+/// the function fails with LINERATE_OUTPUT_TOO_SMALL but stores message, and the session keeps a
+/// copy of the payload for linerate_gateway_payload until the next message. After any other error
+/// in a stream, every call returns that error until linerate_gateway_reset. An error in an
+/// independent message affects only that message. The window of the session and the payload buffer
+/// of the scratch grow with the messages.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gateway_message(
     gateway: linerate_gateway,
@@ -242,7 +246,7 @@ impl linerate_message {
     };
 }
 
-/// Copies the payload for which the buffer of linerate_gateway_message was too small.
+/// Copies the payload for which the buffer passed to linerate_gateway_message was too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gateway_payload(
     gateway: linerate_gateway,
@@ -262,7 +266,7 @@ pub unsafe extern "C" fn linerate_gateway_payload(
     })
 }
 
-/// Begins a new connection, in the memory of the last.
+/// Begins a new connection and reuses the memory of the last one.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_gateway_reset(gateway: linerate_gateway) -> linerate_error {
     run(|| {
@@ -273,7 +277,8 @@ pub extern "C" fn linerate_gateway_reset(gateway: linerate_gateway) -> linerate_
     })
 }
 
-/// Sets the last sequence number before this connection, after linerate_gateway_reset.
+/// Sets the last sequence number that was received before this connection. Call it after
+/// linerate_gateway_reset.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_gateway_resume_after(gateway: linerate_gateway, sequence: u64) -> linerate_error {
     run(|| {
@@ -282,7 +287,7 @@ pub extern "C" fn linerate_gateway_resume_after(gateway: linerate_gateway, seque
     })
 }
 
-/// Stores the bytes that a session holds.
+/// Stores the number of bytes that a session has allocated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gateway_memory(
     gateway: linerate_gateway,
@@ -297,7 +302,7 @@ pub unsafe extern "C" fn linerate_gateway_memory(
     })
 }
 
-/// Allocates dictionaries, which must have different ids, and digests them.
+/// Allocates dictionaries and digests them. Their ids must differ.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gateway_dictionaries_new(
     list: *const linerate_bytes,
@@ -316,7 +321,7 @@ pub unsafe extern "C" fn linerate_gateway_dictionaries_new(
     })
 }
 
-/// Frees dictionaries; those whose id is 0 are ignored.
+/// Frees dictionaries. Ignores those whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_gateway_dictionaries_free(
     dictionaries: linerate_gateway_dictionaries,

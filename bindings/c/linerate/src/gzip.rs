@@ -13,7 +13,7 @@ use crate::border::{input, name, output, path_of, place, run, value_or};
 use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 
-/// The content of a gzip file. Used by one thread at a time.
+/// The content of a gzip file. One thread at a time may use it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_gzip {
@@ -21,26 +21,29 @@ pub struct linerate_gzip {
     pub id: u64,
 }
 
-/// Options of a gzip file; linerate_gzip_defaults fills them.
+/// Options of a gzip file. linerate_gzip_defaults fills them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_gzip_options {
-    /// Threads that decode a file of more than 64 KiB: with 0 or 1 the one that reads, with 2 another one ahead of it, and from 3 on
-    /// so many together, for about twice the CPU time, or for hardly more with an index. Default: 1.
+    /// Threads that decode a file of more than 64 KiB. 0 and 1: the reading thread decodes. 2: one
+    /// other thread decodes ahead of it. 3 or more: that many threads decode together, which takes
+    /// about twice the CPU time, or hardly more with an index. Default: 1.
     pub threads: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
-    /// An index file of indexed_gzip or gztool, of index_len bytes, or null. It is read by the call that opens the file, and may
-    /// be freed after it. With an index every position is reached at once; what is read from there on is not verified up to
-    /// the next gzip member.
+    /// The content of an index file of indexed_gzip or gztool, index_len bytes, or null. The call
+    /// that opens the file reads it; it may be freed afterwards. With an index, any position is
+    /// reached at once, but the content from there to the next gzip member is not verified.
     pub index: *const u8,
-    /// Bytes of the index.
+    /// Size of the index in bytes.
     pub index_len: usize,
 }
 
-/// Reads up to len bytes at an offset of a file, as pread does, none beyond the size that was stated: returns how many, 0 at the end
-/// only, or less than 0 for an error. With two threads or more another thread calls it, one at a time. It may call functions of this library, but not with the
-/// handle that it reads for, and must neither throw nor jump.
+/// Reads up to len bytes at an offset of a file, like pread, and never beyond the size passed to
+/// linerate_gzip_open_callback. Returns the number of bytes read, 0 only at the end, or a negative
+/// number for an error. With two threads or more another thread calls it, one call at a time. The
+/// function may call functions of this library, but not with the handle that it reads for. It must
+/// neither throw nor jump out.
 pub type linerate_read_at_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, offset: u64, buffer: *mut c_void, len: usize) -> i64>;
 
@@ -133,14 +136,14 @@ unsafe fn open(mut source: Source, options: linerate_gzip_options) -> Call<liner
     Ok(linerate_gzip { id: FILES.insert(Mutex::new(file.map_err(failed)?))? })
 }
 
-/// The defaults.
+/// Returns the default options.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_gzip_defaults() -> linerate_gzip_options {
     linerate_gzip_options { threads: 1, reserved: 0, index: std::ptr::null(), index_len: 0 }
 }
 
-/// Opens a file, whose path is UTF-8 on Windows. Windows and buffers are allocated as it is read: less than 1 MiB and the index, and
-/// with several threads 64 MiB and 24 MiB for each at most.
+/// Opens a file. On Windows the path is UTF-8. Reading allocates windows and buffers: less than 1
+/// MiB plus the index, and with several threads at most 64 MiB plus 24 MiB for each thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gzip_open(
     path: *const c_char,
@@ -160,7 +163,7 @@ pub unsafe extern "C" fn linerate_gzip_open(
     })
 }
 
-/// Opens a file in memory of the caller, which must stay as it is until linerate_gzip_free.
+/// Opens a file in memory of the caller, which must not change until linerate_gzip_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gzip_open_memory(
     from: *const u8,
@@ -178,7 +181,8 @@ pub unsafe extern "C" fn linerate_gzip_open_memory(
     })
 }
 
-/// Opens a file of size bytes that read_at reads, with the context, until linerate_gzip_free has returned.
+/// Opens a file of size bytes that read_at reads. read_at gets context, and may be called until
+/// linerate_gzip_free has returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gzip_open_callback(
     read_at: linerate_read_at_fn,
@@ -198,9 +202,10 @@ pub unsafe extern "C" fn linerate_gzip_open_callback(
     })
 }
 
-/// Reads content, up to capacity bytes or its end, and stores how many. An error is returned after all content that precedes it,
-/// and by every later call until linerate_gzip_seek has gone back; its offset counts bytes of the file. The first call after several
-/// threads were asked for starts them.
+/// Reads up to capacity bytes of content and stores the number read, which is smaller only at the
+/// end or before an error. Calls return all content before an error first, and then the error,
+/// until linerate_gzip_seek goes back. The offset of the error counts bytes of the file. If the
+/// options have several threads, the first call starts them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gzip_read(
     gzip: linerate_gzip,
@@ -228,8 +233,10 @@ pub unsafe extern "C" fn linerate_gzip_read(
     })
 }
 
-/// Sets the position in the content, at most its end, from its beginning (whence 0, as SEEK_SET), from where it is (1) or from the
-/// end (2), and stores it. Without an index what lies between is decoded, from the beginning if the position is before this one.
+/// Moves the position in the content and stores it. offset counts from the beginning (whence 0, as
+/// SEEK_SET), from the current position (1) or from the end (2). The position is at most the end.
+/// Without an index, the content in between is decoded, from the beginning of the file if the
+/// position moves back.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gzip_seek(
     gzip: linerate_gzip,
@@ -256,7 +263,7 @@ pub unsafe extern "C" fn linerate_gzip_seek(
     })
 }
 
-/// Frees a gzip file, and ends its threads; one whose id is 0 is ignored.
+/// Frees a gzip file and ends its threads. Ignores one whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_gzip_free(gzip: linerate_gzip) -> linerate_error {
     run(|| FILES.free_unless_zero(gzip.id))

@@ -7,22 +7,22 @@ use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 use crate::scratch::linerate_scratch;
 
-/// Why a decoder of streams has returned.
+/// Why a stream decoder returned.
 #[repr(i32)]
 pub enum linerate_status {
-    /// All input is consumed. Without more of it, the data is truncated.
+    /// The call consumed all input. If there is no more, the data is truncated.
     LINERATE_NEED_INPUT = 0,
-    /// The output buffer is full, and more follows.
+    /// The output buffer is full, and more output follows.
     LINERATE_NEED_OUTPUT = 1,
     /// The stream or frame has ended.
     LINERATE_END = 2,
-    /// A zlib header asks for a preset dictionary.
+    /// The zlib header requires a preset dictionary.
     LINERATE_NEED_DICTIONARY = 3,
 }
 
 use linerate_status::{LINERATE_END, LINERATE_NEED_DICTIONARY, LINERATE_NEED_INPUT, LINERATE_NEED_OUTPUT};
 
-/// What a call of a decoder has done.
+/// Bytes that a call of a decoder read and wrote, and why it returned.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_progress {
@@ -30,11 +30,11 @@ pub struct linerate_progress {
     pub read: usize,
     /// Bytes of output written.
     pub written: usize,
-    /// A linerate_status.
+    /// The reason for the return, a linerate_status.
     pub status: i32,
 }
 
-/// A decoder of deflate, zlib or gzip in pieces. Used by one thread at a time.
+/// A decoder of deflate, zlib or gzip data in pieces. One thread at a time may use it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_inflater {
@@ -42,19 +42,20 @@ pub struct linerate_inflater {
     pub id: u64,
 }
 
-/// Options of a decoder; linerate_inflate_defaults fills them.
+/// Options of a decoder. linerate_inflate_defaults fills them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_inflate_options {
-    /// A linerate_format.
+    /// The container, a linerate_format.
     pub format: i32,
-    /// Logarithm of the window in bytes, 8 to 15. Default: 15. Whole streams have no window.
+    /// Base-2 logarithm of the window in bytes, 8 to 15. Default: 15. linerate_inflate has no
+    /// window and ignores it.
     pub window_bits: u32,
-    /// Largest output of a stream in bytes. Default: no limit.
+    /// Largest output of a stream, in bytes. Default: no limit.
     pub output_limit: u64,
-    /// Not 0: CRC-32, Adler-32 and length are verified. Default: 1.
+    /// If not 0, the decoder verifies CRC-32, Adler-32 and length. Default: 1.
     pub verify_checksum: u8,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: [u8; 7],
 }
 
@@ -88,7 +89,7 @@ impl From<Progress> for linerate_progress {
     }
 }
 
-/// The defaults for a linerate_format.
+/// Returns the default options for a linerate_format.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_inflate_defaults(format: i32) -> linerate_inflate_options {
     linerate_inflate_options {
@@ -100,9 +101,11 @@ pub extern "C" fn linerate_inflate_defaults(format: i32) -> linerate_inflate_opt
     }
 }
 
-/// Decodes the stream or gzip member at the beginning of the input into out; progress says where both ended. The dictionary, of
-/// dictionary_len bytes or null, precedes the content of deflate data, and that of a zlib stream whose header asks for it.
-/// LINERATE_OUTPUT_TOO_SMALL, LINERATE_TRUNCATED, LINERATE_CORRUPT or LINERATE_LIMIT otherwise.
+/// Decodes the stream or gzip member at the beginning of the input into out. Stores in progress how
+/// many bytes were read and written. The dictionary has dictionary_len bytes or is null; it
+/// precedes the content of raw deflate data, and of a zlib stream whose header requires a
+/// dictionary. Fails with LINERATE_OUTPUT_TOO_SMALL, LINERATE_TRUNCATED, LINERATE_CORRUPT or
+/// LINERATE_LIMIT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_inflate(
     scratch: linerate_scratch,
@@ -134,7 +137,7 @@ pub unsafe extern "C" fn linerate_inflate(
     })
 }
 
-/// Allocates a decoder; its window grows with the output.
+/// Allocates a decoder. Its window grows with the output.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_inflater_new(
     options: *const linerate_inflate_options,
@@ -151,14 +154,15 @@ pub unsafe extern "C" fn linerate_inflater_new(
     })
 }
 
-/// Frees a decoder; one whose id is 0 is ignored.
+/// Frees a decoder. Ignores one whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_inflater_free(inflater: linerate_inflater) -> linerate_error {
     run(|| INFLATERS.free_unless_zero(inflater.id))
 }
 
-/// Decodes until input, output or stream ends. After LINERATE_END it does nothing more. An error is returned after all output
-/// that precedes it, and by every later call until linerate_inflater_reset; its offset counts from the stream's beginning.
+/// Decodes until the input, the output buffer or the stream ends. After LINERATE_END it does
+/// nothing. Calls return all output before an error first, and then the error, until
+/// linerate_inflater_reset. The offset of the error counts from the beginning of the stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_inflater_decode(
     inflater: linerate_inflater,
@@ -178,7 +182,7 @@ pub unsafe extern "C" fn linerate_inflater_decode(
     })
 }
 
-/// Begins a new stream, in the memory of the last.
+/// Begins a new stream and reuses the memory of the last one.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_inflater_reset(inflater: linerate_inflater) -> linerate_error {
     run(|| {
@@ -187,7 +191,8 @@ pub extern "C" fn linerate_inflater_reset(inflater: linerate_inflater) -> linera
     })
 }
 
-/// After LINERATE_END, continues with the next gzip member, or zlib stream, of the input. The output limit goes on.
+/// Continues, after LINERATE_END, with the next gzip member or zlib stream of the input. The output
+/// limit applies to all of them together.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_inflater_next_member(inflater: linerate_inflater) -> linerate_error {
     run(|| {
@@ -196,7 +201,8 @@ pub extern "C" fn linerate_inflater_next_member(inflater: linerate_inflater) -> 
     })
 }
 
-/// Sets the preset dictionary: after LINERATE_NEED_DICTIONARY, or before deflate data without a container.
+/// Sets the preset dictionary. Call it after LINERATE_NEED_DICTIONARY, or before the first raw
+/// deflate data.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_inflater_set_dictionary(
     inflater: linerate_inflater,
@@ -210,7 +216,7 @@ pub unsafe extern "C" fn linerate_inflater_set_dictionary(
     })
 }
 
-/// Stores the Adler-32 of the dictionary that a zlib header has asked for, or 0 if none has.
+/// Stores the Adler-32 of the dictionary that the zlib header requires, or 0 if it requires none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_inflater_dictionary_id(
     inflater: linerate_inflater,
@@ -224,7 +230,7 @@ pub unsafe extern "C" fn linerate_inflater_dictionary_id(
     })
 }
 
-/// Stores the bytes that a decoder holds.
+/// Stores the number of bytes that a decoder has allocated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_inflater_memory(
     inflater: linerate_inflater,

@@ -9,21 +9,22 @@ use linerate_rice::{Filter, Options, Params};
 use crate::border::{buffers, input, place, run, value_or};
 use crate::error::{Call, linerate_error};
 
-/// Parameters of version 1, which are stored outside of chunks; linerate_rice_defaults fills them.
+/// Parameters of version 1. Chunks do not contain them. linerate_rice_defaults fills them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_rice_params {
-    /// A power of two from 1 to 32,768. Default: 8.
+    /// The divisor of the Rice code, a power of two from 1 to 32,768. Default: 8.
     pub m: u32,
-    /// Samples of a segment, or 0: all. Default: 0.
+    /// Samples per segment. 0 makes one segment of all samples. Default: 0.
     pub segment: u32,
-    /// Number of coefficients in taps, at most 32, or 0: the running difference, 1 and -1. Default: 0.
+    /// Number of coefficients in taps, at most 32. 0 selects the difference of neighbouring samples
+    /// (coefficients 1 and -1). Default: 0.
     pub tap_count: u32,
-    /// The coefficients of the filter; to encode, the first must be 1 or -1.
+    /// The coefficients of the filter. For encoding, the first must be 1 or -1.
     pub taps: [i32; 32],
 }
 
-/// Types of samples of version 2.
+/// Sample types of version 2.
 #[repr(i32)]
 pub enum linerate_element {
     /// int16_t.
@@ -36,31 +37,33 @@ pub enum linerate_element {
     LINERATE_U32 = 3,
 }
 
-/// Options of streams of version 2. Zeros are the defaults.
+/// Options of version 2 streams. Zeros select the defaults.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_rice2_options {
-    /// Samples of a segment, at most 65,536, or 0: some 4096.
+    /// Samples per segment, at most 65,536. 0 selects about 4096, or one row where that is
+    /// sensible.
     pub segment: u32,
-    /// Samples of a row, which the stream keeps, or 0: none.
+    /// Samples per row, stored in the stream. 0 means no rows.
     pub row: u32,
-    /// Channels of which a row has one sample each, at most 1024; 1 is none, and 0 finds out.
+    /// Number of channels, at most 1024, if each row has one sample of each. 1 means no channels,
+    /// and 0 detects them.
     pub channels: u32,
 }
 
-/// The header of a stream of version 2.
+/// The header of a version 2 stream.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_rice2_info {
-    /// A linerate_element.
+    /// The sample type, a linerate_element.
     pub element: i32,
-    /// Samples of a row, or 0.
+    /// Samples per row, or 0.
     pub row: u32,
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Segments.
+    /// Number of segments.
     pub segments: u64,
-    /// Bytes of the stream.
+    /// Size of the stream in bytes.
     pub bytes: u64,
 }
 
@@ -92,13 +95,13 @@ fn threads(count: u32) -> Options {
     Options::new().threads(count as usize)
 }
 
-/// The defaults.
+/// Returns the default parameters.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_rice_defaults() -> linerate_rice_params {
     linerate_rice_params { m: 8, segment: 0, tap_count: 0, taps: [0; 32] }
 }
 
-/// Stores the bytes of a chunk of count samples at most.
+/// Stores the largest size of a chunk of count samples, in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice_bound(
     params: *const linerate_rice_params,
@@ -113,7 +116,8 @@ pub unsafe extern "C" fn linerate_rice_bound(
     })
 }
 
-/// Encodes samples as one chunk of version 1, on thread_count threads, the calling one included; uint16_t are the same 16 bits.
+/// Encodes samples as one version 1 chunk on thread_count threads, including the calling one.
+/// Samples of uint16_t have the same 16 bits and may be passed too.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice_encode(
     params: *const linerate_rice_params,
@@ -138,7 +142,7 @@ pub unsafe extern "C" fn linerate_rice_encode(
     })
 }
 
-/// Stores the number of samples that a chunk of version 1 states.
+/// Stores the number of samples that the header of a version 1 chunk states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice_samples(
     chunk: *const u8,
@@ -153,7 +157,8 @@ pub unsafe extern "C" fn linerate_rice_samples(
     })
 }
 
-/// Decodes a chunk of version 1 into room for samples, on thread_count threads, and stores their number.
+/// Decodes a version 1 chunk into samples on thread_count threads and stores the number of samples.
+/// room is the size of the buffer in samples.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice_decode(
     params: *const linerate_rice_params,
@@ -178,7 +183,8 @@ pub unsafe extern "C" fn linerate_rice_decode(
     })
 }
 
-/// Decodes the segments from first on, before end, of a chunk of version 1, and stores the number of their samples.
+/// Decodes the segments first to end - 1 of a version 1 chunk and stores the number of their
+/// samples. room is the size of the buffer in samples.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice_decode_segments(
     params: *const linerate_rice_params,
@@ -284,7 +290,7 @@ impl Work for Decode {
     }
 }
 
-/// Stores the bytes of a stream of version 2 of count samples at most.
+/// Stores the largest size of a version 2 stream of count samples, in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_bound(
     options: *const linerate_rice2_options,
@@ -302,7 +308,8 @@ pub unsafe extern "C" fn linerate_rice2_bound(
     })
 }
 
-/// Encodes samples of the type element as one stream of version 2, on thread_count threads, the calling one included.
+/// Encodes samples of type element as one version 2 stream on thread_count threads, including the
+/// calling one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_encode(
     options: *const linerate_rice2_options,
@@ -325,7 +332,7 @@ pub unsafe extern "C" fn linerate_rice2_encode(
     })
 }
 
-/// Reads the header of a stream of version 2.
+/// Reads the header of a version 2 stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_get_info(
     stream: *const u8,
@@ -347,8 +354,9 @@ pub unsafe extern "C" fn linerate_rice2_get_info(
     })
 }
 
-/// Decodes a stream of version 2 into room for samples of the type element, which must be its own, on thread_count threads, and
-/// stores their number.
+/// Decodes a version 2 stream into samples on thread_count threads and stores the number of
+/// samples. element must be the sample type of the stream, and room is the size of the buffer in
+/// samples.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_decode(
     stream: *const u8,
@@ -369,8 +377,8 @@ pub unsafe extern "C" fn linerate_rice2_decode(
     })
 }
 
-/// Decodes the segments from first on, before end, of a stream of version 2, and stores the number of their samples. It allocates
-/// memory while it runs.
+/// Decodes the segments first to end - 1 of a version 2 stream and stores the number of their
+/// samples. element and room are as for linerate_rice2_decode. Allocates memory while it runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_decode_segments(
     stream: *const u8,

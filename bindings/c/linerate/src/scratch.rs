@@ -4,17 +4,19 @@ use crate::border::{place, run};
 use crate::error::{Call, linerate_error};
 use crate::handles::{Alone, Table};
 
-/// Engines that need working memory; their sum says which a scratch is for.
+/// Engines that need working memory. Their sum selects the engines of a scratch.
 #[repr(u32)]
 pub enum linerate_engine {
-    /// Deflate streams and sessions: 600 KiB, of which levels 0 to 3 touch 127 KiB, and level 3 another 320 KiB among samples of
-    /// 16 bits. The first call of a stream at level 8 or 9 allocates another 7 MiB.
+    /// Deflate streams and sessions: 600 KiB. Levels 0 to 3 touch only 127 KiB of it; level 3
+    /// touches another 320 KiB if the data is 16-bit samples. The first call of a stream at level 8
+    /// or 9 allocates another 7 MiB.
     LINERATE_ENGINE_DEFLATE = 1,
     /// Inflate: 12 KiB.
     LINERATE_ENGINE_INFLATE = 2,
-    /// zstd frames and streams: 320 KiB at most.
+    /// zstd frames and streams: at most 320 KiB.
     LINERATE_ENGINE_ZSTD = 4,
-    /// Gateway sessions: a buffer as large as the last payload, and the two above when they are first needed.
+    /// Gateway sessions: a buffer as large as the last payload, and the memory of inflate and zstd
+    /// when it is first needed.
     LINERATE_ENGINE_GATEWAY = 8,
 }
 
@@ -22,7 +24,8 @@ use linerate_engine::{
     LINERATE_ENGINE_DEFLATE, LINERATE_ENGINE_GATEWAY, LINERATE_ENGINE_INFLATE, LINERATE_ENGINE_ZSTD,
 };
 
-/// Working memory, without state between calls: one per thread serves any number of streams. Used by one thread at a time.
+/// Working memory. It has no state between calls, so one per thread serves any number of streams.
+/// One thread at a time may use it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_scratch {
@@ -82,7 +85,7 @@ impl Scratch {
     }
 }
 
-/// Allocates working memory for engines, a sum of linerate_engine.
+/// Allocates working memory for engines, a sum of linerate_engine values.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_scratch_new(
     engines: u32,
@@ -97,7 +100,7 @@ pub unsafe extern "C" fn linerate_scratch_new(
     })
 }
 
-/// Frees working memory; a scratch whose id is 0 is ignored.
+/// Frees working memory. Ignores a scratch whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_scratch_free(scratch: linerate_scratch) -> linerate_error {
     run(|| SCRATCHES.free_unless_zero(scratch.id))

@@ -10,7 +10,8 @@ use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 use crate::scratch::linerate_scratch;
 
-/// A connection whose messages are compressed with a window of earlier ones. Used by one thread at a time.
+/// A connection whose messages are compressed with a window of earlier messages. One thread at a
+/// time may use it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_session {
@@ -18,33 +19,37 @@ pub struct linerate_session {
     pub id: u64,
 }
 
-/// A preset dictionary. Many threads may use it; sessions keep it alive, and it may be freed before them.
+/// A preset dictionary. Many threads may use it. Sessions keep its content alive, so it may be
+/// freed before them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_deflate_dictionary {
-    /// The handle; 0 is none.
+    /// The handle; 0 means no dictionary.
     pub id: u64,
 }
 
-/// Options of a session; linerate_session_defaults fills them.
+/// Options of a session. linerate_session_defaults fills them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_session_options {
-    /// A linerate_format.
+    /// The container, a linerate_format.
     pub format: i32,
-    /// 0 to 9. Default: 2. Levels 8 and 9 search as 7.
+    /// The level, 0 to 9. Default: 2. Levels 8 and 9 search like level 7.
     pub level: i32,
-    /// Logarithm of the window in bytes, 8 to 15, or 0 for messages that are each on their own. Default: 15.
+    /// Base-2 logarithm of the window in bytes, 8 to 15. 0 makes each message independent. Default:
+    /// 15.
     pub window_bits: u32,
-    /// Not 0: matches reach into earlier messages. Default: 1.
+    /// If not 0, matches may refer to earlier messages. Default: 1.
     pub takeover: u8,
-    /// Not 0: a message ends with the four bytes of its flush, 00 00 ff ff. Default: 1; permessage-deflate leaves them out.
+    /// If not 0, each message ends with the four bytes of its flush, 00 00 ff ff. Default: 1.
+    /// permessage-deflate (RFC 7692) leaves them out.
     pub keep_tail: u8,
-    /// Not 0: the index of the window is kept between messages, which costs memory and saves time. Default: 1.
+    /// If not 0, the session keeps the index of its window between messages, which costs memory and
+    /// saves time. Default: 1.
     pub keep_index: u8,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: [u8; 5],
-    /// A preset dictionary, or a handle of 0: none.
+    /// The preset dictionary. A handle of 0 means none.
     pub dictionary: linerate_deflate_dictionary,
 }
 
@@ -67,7 +72,7 @@ impl linerate_session_options {
     }
 }
 
-/// The defaults for a linerate_format.
+/// Returns the default options for a linerate_format.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_session_defaults(format: i32) -> linerate_session_options {
     linerate_session_options {
@@ -99,13 +104,13 @@ pub unsafe extern "C" fn linerate_session_new(
     })
 }
 
-/// Frees a session; one whose id is 0 is ignored.
+/// Frees a session. Ignores one whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_session_free(session: linerate_session) -> linerate_error {
     run(|| SESSIONS.free_unless_zero(session.id))
 }
 
-/// Bytes that linerate_session_message writes at most for len bytes of input.
+/// Returns the largest output of linerate_session_message, in bytes, for len bytes of input.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_session_bound(len: usize) -> usize {
     message_bound(len)
@@ -131,8 +136,9 @@ pub unsafe extern "C" fn linerate_session_message(
     })
 }
 
-/// Appends text to a session's window: the receiver got it in between, in a message that was compressed once for many, by a
-/// session without takeover. Later messages may refer to it.
+/// Appends text to the window of a session, so that later messages may refer to it. The receiver
+/// must have decoded this text in between: for example a message that a session without takeover
+/// compressed once for many receivers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_session_remember(
     session: linerate_session,
@@ -147,7 +153,8 @@ pub unsafe extern "C" fn linerate_session_remember(
     })
 }
 
-/// Empties a session's window, so that later messages refer to nothing before: the receiver may have got anything in between.
+/// Empties the window of a session, so that later messages do not refer to earlier ones. The
+/// receiver may then have decoded anything in between.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_session_forget(session: linerate_session) -> linerate_error {
     run(|| {
@@ -156,7 +163,7 @@ pub extern "C" fn linerate_session_forget(session: linerate_session) -> linerate
     })
 }
 
-/// Ends the stream of a session: at most linerate_deflater_finish_bound() bytes.
+/// Ends the stream of a session. Writes at most linerate_deflater_finish_bound() bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_session_finish(
     session: linerate_session,
@@ -181,7 +188,7 @@ pub extern "C" fn linerate_session_set_level(session: linerate_session, level: i
     })
 }
 
-/// Stores the bytes that a session holds.
+/// Stores the number of bytes that a session has allocated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_session_memory(
     session: linerate_session,
@@ -195,7 +202,7 @@ pub unsafe extern "C" fn linerate_session_memory(
     })
 }
 
-/// Allocates a preset dictionary: of text the last 32,768 bytes, and an index of them.
+/// Allocates a preset dictionary: the last 32,768 bytes of text, and an index of them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflate_dictionary_new(
     text: *const u8,
@@ -211,7 +218,7 @@ pub unsafe extern "C" fn linerate_deflate_dictionary_new(
     })
 }
 
-/// Frees a dictionary; one whose id is 0 is ignored.
+/// Frees a dictionary. Ignores one whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_deflate_dictionary_free(
     dictionary: linerate_deflate_dictionary,

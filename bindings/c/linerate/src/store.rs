@@ -6,7 +6,8 @@ use crate::border::{buffers, input, output, place, run, value_or};
 use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 
-/// Dictionaries by number. Many threads may use it; decoders keep it alive, and it may be freed before them.
+/// Dictionaries by number. Many threads may use it. Decoders keep its content alive, so it may be
+/// freed before them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_store {
@@ -14,7 +15,8 @@ pub struct linerate_store {
     pub id: u64,
 }
 
-/// A decoder of blocks with the dictionaries of a store; some 330 KiB. Used by one thread at a time.
+/// A decoder of blocks that use the dictionaries of a store. It takes about 330 KiB. One thread at
+/// a time may use it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_block_decoder {
@@ -22,63 +24,65 @@ pub struct linerate_block_decoder {
     pub id: u64,
 }
 
-/// Options of a store; linerate_store_defaults fills them.
+/// Options of a store. linerate_store_defaults fills them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_store_options {
-    /// Bytes of decoding tables, which are evicted beyond. Default: no limit.
+    /// Memory for decoding tables, in bytes. Beyond it, the store evicts tables. Default: no limit.
     pub table_budget: usize,
-    /// Bytes of dictionaries, beyond which none is inserted. Default: no limit.
+    /// Largest total size of the dictionaries, in bytes. Beyond it, insertions fail. Default: no
+    /// limit.
     pub raw_limit: usize,
-    /// Not 0: memory is in huge pages, where the system has them. Default: 1.
+    /// If not 0, the store uses huge pages where the system has them. Default: 1.
     pub huge_pages: u8,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: [u8; 7],
 }
 
-/// Sizes of a store.
+/// Counters of a store.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_store_stats {
-    /// Dictionaries.
+    /// Number of dictionaries.
     pub dictionaries: usize,
-    /// Their bytes.
+    /// Total size of the dictionaries in bytes.
     pub raw_bytes: usize,
-    /// Dictionaries with decoding tables.
+    /// Number of dictionaries that have decoding tables.
     pub digested: usize,
-    /// Bytes of these tables.
+    /// Total size of these tables in bytes.
     pub table_bytes: usize,
-    /// How often tables were made.
+    /// Number of times that tables were built.
     pub digests: u64,
-    /// How often tables were evicted.
+    /// Number of times that tables were evicted.
     pub evictions: u64,
 }
 
 /// One block of a batch.
 #[repr(C)]
 pub struct linerate_job {
-    /// Its dictionary: a number of linerate_store_insert, or 0 for none.
+    /// The dictionary of the block: a number from linerate_store_insert, or 0 for none.
     pub dictionary: u64,
     /// The block, a zstd frame.
     pub block: *const u8,
-    /// Its bytes.
+    /// Size of the block in bytes.
     pub len: usize,
-    /// Where its content is written. No two jobs of a batch may have memory in common.
+    /// Buffer for the content. Buffers of different jobs of a batch must not overlap.
     pub out: *mut u8,
-    /// Bytes of that memory.
+    /// Size of that buffer in bytes.
     pub capacity: usize,
-    /// Result: the bytes of content.
+    /// Result: size of the content in bytes.
     pub written: usize,
-    /// Result: the error of this block, which is none of the others'.
+    /// Result: the error of this block. It does not affect other blocks.
     pub error: linerate_error,
 }
 
-/// Orders in which the jobs of a batch are decoded; all stay where they are.
+/// Orders in which the jobs of a batch are decoded. The jobs keep their places in the array.
 #[repr(i32)]
 pub enum linerate_order {
-    /// Grouped by dictionary if there are at least two jobs for each, else as given.
+    /// Grouped by dictionary if there are at least two jobs for each dictionary, otherwise in the
+    /// given order.
     LINERATE_ORDER_ANY = 0,
-    /// As given.
+    /// In the given order.
     LINERATE_ORDER_AS_GIVEN = 1,
     /// Grouped by dictionary.
     LINERATE_ORDER_BY_DICTIONARY = 2,
@@ -91,7 +95,7 @@ const _: () = assert!(size_of::<Job<'_>>() == 72);
 static STORES: Table<Store> = Table::new(8);
 static DECODERS: Table<Decoder> = Table::new(9);
 
-/// The defaults.
+/// Returns the default options.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_store_defaults() -> linerate_store_options {
     linerate_store_options {
@@ -120,14 +124,15 @@ pub unsafe extern "C" fn linerate_store_new(
     })
 }
 
-/// Frees a store, and its dictionaries with the last decoder; one whose id is 0 is ignored.
+/// Frees a store. Its dictionaries are freed with the last decoder that uses the store. Ignores a
+/// store whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_store_free(store: linerate_store) -> linerate_error {
     run(|| STORES.free_unless_zero(store.id))
 }
 
-/// Copies a dictionary into the store, and stores its number there. The same bytes once more have the same number, and are
-/// counted: each insertion is undone by one linerate_store_release.
+/// Copies a dictionary into the store and stores its number in dictionary. Inserting the same bytes
+/// again gives the same number; each insertion needs its own linerate_store_release.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_store_insert(
     store: linerate_store,
@@ -143,7 +148,7 @@ pub unsafe extern "C" fn linerate_store_insert(
     })
 }
 
-/// Undoes one insertion. After the last the number is unknown, and is never used again.
+/// Undoes one insertion. After the last one the number is unknown, and it is never used again.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_store_release(store: linerate_store, dictionary: u64) -> linerate_error {
     run(|| {
@@ -152,7 +157,7 @@ pub extern "C" fn linerate_store_release(store: linerate_store, dictionary: u64)
     })
 }
 
-/// Stores the sizes of a store.
+/// Stores the counters of a store.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_store_get_stats(
     store: linerate_store,
@@ -189,14 +194,14 @@ pub unsafe extern "C" fn linerate_block_decoder_new(
     })
 }
 
-/// Frees a decoder; one whose id is 0 is ignored.
+/// Frees a decoder. Ignores one whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_block_decoder_free(decoder: linerate_block_decoder) -> linerate_error {
     run(|| DECODERS.free_unless_zero(decoder.id))
 }
 
-/// Decodes one block, a zstd frame, with a dictionary of the store or, if that is 0, with none. A dictionary's tables are
-/// allocated in the store when a block first needs them.
+/// Decodes one block, a zstd frame, with a dictionary of the store, or with none if dictionary is
+/// 0. The store allocates the tables of a dictionary when a block first needs them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_block_decoder_decode(
     decoder: linerate_block_decoder,
@@ -215,9 +220,10 @@ pub unsafe extern "C" fn linerate_block_decoder_decode(
     })
 }
 
-/// Decodes a batch, prefetching the memory of each job while the one before is decoded. The results are in the jobs. The function
-/// fails, and then changes no job, only if the decoder, the order or the pointers of a job are invalid. It allocates 72 bytes a job,
-/// and frees them; the decoder keeps 4 more for each job of its largest batch.
+/// Decodes a batch and prefetches the memory of each job while it decodes the job before. Stores
+/// the results in the jobs. The function fails, and then changes no job, only if the decoder, the
+/// order or the pointers of a job are invalid. While it runs it allocates 72 bytes per job; the
+/// decoder keeps another 4 bytes for each job of its largest batch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_block_decoder_batch(
     decoder: linerate_block_decoder,

@@ -10,15 +10,16 @@ use crate::handles::Table;
 use crate::inflate::{linerate_progress, linerate_status};
 use crate::scratch::linerate_scratch;
 
-/// A dictionary of zstd, digested. Many threads may use it; decoders keep it alive, and it may be freed before them.
+/// A digested zstd dictionary. Many threads may use it. Decoders keep its content alive, so it may
+/// be freed before them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_zstd_dictionary {
-    /// The handle; 0 is none.
+    /// The handle; 0 means no dictionary.
     pub id: u64,
 }
 
-/// A decoder of zstd frames in pieces. Used by one thread at a time.
+/// A decoder of zstd frames in pieces. One thread at a time may use it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_zstd_decoder {
@@ -26,39 +27,40 @@ pub struct linerate_zstd_decoder {
     pub id: u64,
 }
 
-/// Options of decoding zstd; linerate_zstd_defaults fills them.
+/// Options of the zstd decoders. linerate_zstd_defaults fills them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_zstd_options {
-    /// Largest window of a frame in pieces, in bytes. Default: 128 MiB.
+    /// Largest window of a frame that is decoded in pieces, in bytes. Default: 128 MiB.
     pub window_limit: u64,
-    /// Not 0: frames have no magic number. Default: 0.
+    /// If not 0, frames have no magic number. Default: 0.
     pub magicless: u8,
-    /// Not 0: checksums of frames are verified. Default: 1.
+    /// If not 0, the decoder verifies the checksums of frames. Default: 1.
     pub verify_checksum: u8,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: [u8; 6],
 }
 
-/// What the headers of a frame say.
+/// Contents of the headers of a frame.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_zstd_frame {
-    /// Bytes of the frame, from its magic number to its checksum.
+    /// Size of the frame in bytes, from its magic number to its checksum.
     pub compressed: usize,
-    /// Bytes of its content at most; exactly, if has_content_size is not 0.
-    pub bound: u64,
-    /// Bytes of its window.
-    pub window: u64,
-    /// Its Dictionary_ID, or 0.
-    pub dictionary_id: u32,
-    /// Not 0: the header states the size of the content.
-    pub has_content_size: u8,
-    /// Not 0: a checksum follows the content.
-    pub has_checksum: u8,
-    /// Not 0: a skippable frame, without content.
-    pub is_skippable: u8,
+    /// Upper bound of the size of the content in bytes; the exact size if has_content_size is not
     /// 0.
+    pub bound: u64,
+    /// Size of the window in bytes.
+    pub window: u64,
+    /// The Dictionary_ID, or 0.
+    pub dictionary_id: u32,
+    /// Not 0 if the header states the size of the content.
+    pub has_content_size: u8,
+    /// Not 0 if a checksum follows the content.
+    pub has_checksum: u8,
+    /// Not 0 if the frame is skippable and has no content.
+    pub is_skippable: u8,
+    /// Reserved: 0.
     pub reserved: u8,
 }
 
@@ -92,14 +94,15 @@ impl linerate_zstd_dictionary {
     }
 }
 
-/// The defaults.
+/// Returns the default options.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_zstd_defaults() -> linerate_zstd_options {
     let window_limit = Options::new().window_limit;
     linerate_zstd_options { window_limit, magicless: 0, verify_checksum: 1, reserved: [0; 6] }
 }
 
-/// Reads the headers of the frame at the beginning of the input, and of its blocks; nothing is decoded.
+/// Reads the header of the frame at the beginning of the input and the headers of its blocks.
+/// Decodes nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_frame_info(
     options: *const linerate_zstd_options,
@@ -131,7 +134,8 @@ pub unsafe extern "C" fn linerate_zstd_frame_info(
     })
 }
 
-/// Decodes all frames of the input, one after another, into out. The dictionary may be none, with the id 0.
+/// Decodes all frames of the input, one after another, into out. A dictionary whose id is 0 means
+/// none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_decode(
     scratch: linerate_scratch,
@@ -159,7 +163,8 @@ pub unsafe extern "C" fn linerate_zstd_decode(
     })
 }
 
-/// Decodes the frame at the beginning of the input into out; progress says where both ended.
+/// Decodes the frame at the beginning of the input into out. Stores in progress how many bytes were
+/// read and written. A dictionary whose id is 0 means none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_decode_frame(
     scratch: linerate_scratch,
@@ -189,7 +194,8 @@ pub unsafe extern "C" fn linerate_zstd_decode_frame(
     })
 }
 
-/// Allocates a dictionary and digests it: a trained one, or raw content of at least 8 bytes.
+/// Allocates a dictionary and digests it. The bytes are a trained dictionary, or raw content of at
+/// least 8 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_dictionary_new(
     bytes: *const u8,
@@ -205,13 +211,13 @@ pub unsafe extern "C" fn linerate_zstd_dictionary_new(
     })
 }
 
-/// Frees a dictionary; one whose id is 0 is ignored.
+/// Frees a dictionary. Ignores one whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_zstd_dictionary_free(dictionary: linerate_zstd_dictionary) -> linerate_error {
     run(|| DICTIONARIES.free_unless_zero(dictionary.id))
 }
 
-/// Stores the Dictionary_ID that frames name it by; 0 for raw content.
+/// Stores the Dictionary_ID by which frames name the dictionary, or 0 for raw content.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_dictionary_id(
     dictionary: linerate_zstd_dictionary,
@@ -225,8 +231,8 @@ pub unsafe extern "C" fn linerate_zstd_dictionary_id(
     })
 }
 
-/// Allocates a decoder, for frames with this dictionary or, if its id is 0, without one. Its window grows with the content, up to
-/// what a frame's header states.
+/// Allocates a decoder for frames that use this dictionary or, if its id is 0, none. The window
+/// grows with the content, up to the size that the header of the frame states.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_decoder_new(
     options: *const linerate_zstd_options,
@@ -242,14 +248,15 @@ pub unsafe extern "C" fn linerate_zstd_decoder_new(
     })
 }
 
-/// Frees a decoder; one whose id is 0 is ignored.
+/// Frees a decoder. Ignores one whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_zstd_decoder_free(decoder: linerate_zstd_decoder) -> linerate_error {
     run(|| DECODERS.free_unless_zero(decoder.id))
 }
 
-/// Decodes until input, output or a frame ends; after LINERATE_END the next call takes the next frame. An error is returned after
-/// all output that precedes it, and by every later call until linerate_zstd_decoder_reset; its offset counts from the first byte.
+/// Decodes until the input, the output buffer or a frame ends. After LINERATE_END the next call
+/// begins the next frame. Calls return all output before an error first, and then the error, until
+/// linerate_zstd_decoder_reset. The offset of the error counts from the first byte of the input.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_decoder_decode(
     decoder: linerate_zstd_decoder,
@@ -276,7 +283,7 @@ pub unsafe extern "C" fn linerate_zstd_decoder_decode(
     })
 }
 
-/// Begins with a new frame, in the memory of the last.
+/// Begins a new frame and reuses the memory of the last one.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_zstd_decoder_reset(decoder: linerate_zstd_decoder) -> linerate_error {
     run(|| {
@@ -285,7 +292,7 @@ pub extern "C" fn linerate_zstd_decoder_reset(decoder: linerate_zstd_decoder) ->
     })
 }
 
-/// Stores the bytes that a decoder holds.
+/// Stores the number of bytes that a decoder has allocated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_decoder_memory(
     decoder: linerate_zstd_decoder,
