@@ -1,4 +1,5 @@
-//! Nx archives: files listed, read whole and in ranges, extracted and verified on several threads.
+//! Nx archives: lists files, reads them whole and in ranges, and extracts and verifies them on
+//! several threads.
 
 use std::ffi::{c_char, c_void};
 
@@ -131,7 +132,7 @@ type Source = Box<dyn ReadAt>;
 
 static ARCHIVES: Table<SharedArchive<Source>> = Table::new(12);
 
-/// A callback's argument, which the caller shares between the threads of a call.
+/// The `context` of a callback, which the caller shares between the threads of a call.
 struct Context(*mut c_void);
 
 // SAFETY: `linerate.h` tells the caller that several threads call back at once.
@@ -362,7 +363,7 @@ pub extern "C" fn linerate_run_defaults() -> linerate_run_options {
 }
 
 impl linerate_run_options {
-    /// The callback of progress.
+    /// Wraps the progress callback.
     ///
     /// # Safety
     /// It is null or a function of its type that accepts the context.
@@ -376,7 +377,7 @@ impl linerate_run_options {
         })
     }
 
-    /// Reports failures.
+    /// Passes each failure to the callback.
     ///
     /// # Safety
     /// As [`linerate_run_options::progress`].

@@ -1,5 +1,5 @@
-//! What every exported function does with its arguments: pointers become slices after the checks that are possible, and a
-//! panic becomes an error.
+//! Checks that every exported function needs: turns pointers into slices after all possible checks,
+//! and panics into errors.
 
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
@@ -9,13 +9,13 @@ use std::slice;
 
 use crate::error::{Call, linerate_error};
 
-/// Runs a function, whose panic is [`linerate_kind::LINERATE_INTERNAL`](crate::error::linerate_kind).
+/// Runs a function and turns a panic into [`LINERATE_INTERNAL`](crate::error::linerate_kind).
 pub(crate) fn catch<T>(call: impl FnOnce() -> Call<T>) -> Call<T> {
     catch_unwind(AssertUnwindSafe(call))
         .unwrap_or(Err(linerate_error::internal(c"a fault of the library; please report it")))
 }
 
-/// As [`catch`], as exported functions return it.
+/// Like [`catch`], with the return type of exported functions.
 pub(crate) fn run(call: impl FnOnce() -> Call) -> linerate_error {
     match catch(call) {
         Ok(()) => linerate_error::OK,
@@ -31,7 +31,7 @@ pub(crate) struct Name {
     pub(crate) long: &'static CStr,
 }
 
-/// A C string of these parts.
+/// Concatenates string literals to a C string.
 macro_rules! message {
     ($($part:expr),*) => {
         const {
@@ -44,7 +44,7 @@ macro_rules! message {
 }
 pub(crate) use message;
 
-/// The [`Name`] of an argument, which the header has.
+/// The [`Name`] of an argument, as the header spells it.
 macro_rules! name {
     ($name:ident) => {
         $crate::border::Name {
@@ -60,7 +60,7 @@ macro_rules! name {
 }
 pub(crate) use name;
 
-/// Calls [`checked_input`] for an argument, or for an expression under the name of one.
+/// Calls [`checked_input`] for an argument, or for an expression reported under an argument's name.
 macro_rules! input {
     ($name:ident, $len:expr) => {
         $crate::border::input!($name: $name, $len)
@@ -106,7 +106,7 @@ macro_rules! place {
 }
 pub(crate) use place;
 
-/// Calls [`checked_value`] for an argument, for which null may have a remedy.
+/// Calls [`checked_value`] for an argument. The error for a null pointer may name a remedy.
 macro_rules! value {
     ($name:ident) => {
         $crate::border::checked_value($crate::border::name!($name), $name)
@@ -118,7 +118,7 @@ macro_rules! value {
 }
 pub(crate) use value;
 
-/// As [`value!`], with what a null pointer stands for.
+/// Like [`value!`], but a null pointer gives the default.
 macro_rules! value_or {
     ($name:ident, $default:expr) => {
         if $name.is_null() { Ok($default) } else { $crate::border::value!($name) }
@@ -126,7 +126,7 @@ macro_rules! value_or {
 }
 pub(crate) use value_or;
 
-/// Whether `len` elements may begin at `at`.
+/// Checks that `len` elements can begin at `at`.
 fn check<T>(name: Name, at: *const T, len: usize) -> Call {
     if at.is_null() {
         return Err(linerate_error::bad_argument(name.null));
@@ -162,17 +162,17 @@ pub(crate) unsafe fn checked_output<'a, T>(name: Name, at: *mut T, len: usize) -
     Ok(unsafe { slice::from_raw_parts_mut(at, len) })
 }
 
-/// Both, if they have no byte in common.
+/// Makes both slices, if they do not overlap.
 ///
 /// # Safety
-/// As [`checked_input`] and [`checked_output`].
+/// The requirements of [`checked_input`] and [`checked_output`].
 pub(crate) unsafe fn checked_buffers<'a, T, U>(
     (from_name, to_name): (Name, Name),
     overlap: &'static CStr,
     (from, len): (*const T, usize),
     (to, capacity): (*mut U, usize),
 ) -> Call<(&'a [T], &'a mut [U])> {
-    // Not as slices yet: of memory in common there must not be two.
+    // Compares addresses before making slices: two slices must not overlap.
     if len > 0 && capacity > 0 {
         check(from_name, from, len)?;
         check(to_name, to, capacity)?;
@@ -185,7 +185,7 @@ pub(crate) unsafe fn checked_buffers<'a, T, U>(
     unsafe { Ok((checked_input(from_name, from, len)?, checked_output(to_name, to, capacity)?)) }
 }
 
-/// Where a result is stored.
+/// Returns the place of a result.
 ///
 /// # Safety
 /// `at` is null, or points to memory for a `T` that nobody else uses while the call lasts.
@@ -195,7 +195,7 @@ pub(crate) unsafe fn checked_place<'a, T>(name: Name, at: *mut T) -> Call<&'a mu
     Ok(unsafe { &mut *at.cast() })
 }
 
-/// A structure of the caller, which is copied.
+/// Copies a structure of the caller.
 ///
 /// # Safety
 /// `at` is null, or points to an initialised `T` whose every bit pattern is valid.
@@ -205,7 +205,7 @@ pub(crate) unsafe fn checked_value<T: Copy>(name: Name, at: *const T) -> Call<T>
     Ok(unsafe { at.read() })
 }
 
-/// A path of the file system.
+/// Returns a path of the file system.
 ///
 /// # Safety
 /// `path` is null or points to a C string.

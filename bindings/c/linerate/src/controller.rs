@@ -1,4 +1,4 @@
-//! The level of a server's deflate calls, by CPU time and rate of input.
+//! Chooses the level of a server's deflate calls by CPU time and input rate.
 
 use std::time::Duration;
 

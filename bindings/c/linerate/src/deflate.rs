@@ -1,4 +1,4 @@
-//! Deflate streams: 16 bytes in memory of the caller.
+//! Deflate streams, whose 16 bytes of state are in memory of the caller.
 
 use linerate_deflate::{Format, Level, Phase, Stream, StreamState, checksum};
 
@@ -64,7 +64,7 @@ impl linerate_deflater {
     }
 
     fn stream(self) -> Call<Stream> {
-        // Each with the number of bits that a call can leave pending.
+        // The phase, and the most bits that a call can leave pending in it.
         let (phase, most) = match self.phase {
             0 => (Phase::Header, 0),
             1 => (Phase::Open, 5),
@@ -80,10 +80,10 @@ impl linerate_deflater {
     }
 }
 
-/// Runs a call on a stream, and keeps the stream and the bytes written if it succeeds.
+/// Runs a call on a stream. Stores the new state and the number of bytes written if it succeeds.
 ///
 /// # Safety
-/// Both pointers are null, or point to memory of their types; that of the stream is initialised.
+/// Both pointers are null or point to memory of their types; the stream is initialised.
 unsafe fn with_stream(
     stream: *mut linerate_deflater,
     written: *mut usize,

@@ -1,4 +1,5 @@
-//! `linerate_error`, by value; its message is a C string that lives as long as the library.
+//! `linerate_error`, returned by value. Its message is a C string that lives as long as the
+//! library.
 
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char};
@@ -51,7 +52,7 @@ pub struct linerate_error {
     pub message: *const c_char,
 }
 
-/// What the functions of this crate return among themselves.
+/// Result of the internal functions of this crate.
 pub(crate) type Call<T = ()> = Result<T, linerate_error>;
 
 const NAMES: [&CStr; 10] = [
@@ -109,13 +110,13 @@ impl From<Error> for linerate_error {
     }
 }
 
-/// Messages of engines with the terminating zero that theirs lack: copied once each, into memory of the library, so that no
-/// error allocates.
+/// Copies of the engines' messages with the terminating zero that the originals lack. Each message
+/// is copied once, into static memory, so that no error allocates.
 struct Messages {
-    /// Address and length of each message, and where its copy begins.
+    /// Address and length of each message, and the position of its copy.
     seen: [(usize, usize, usize); 1024],
     count: usize,
-    /// Bytes of [`COPIES`] that are taken.
+    /// Bytes of [`COPIES`] in use.
     len: usize,
 }
 
@@ -123,7 +124,7 @@ static MESSAGES: Mutex<Messages> = Mutex::new(Messages { seen: [(0, 0, 0); 1024]
 
 const COPIES_LEN: usize = 64 << 10;
 
-/// Outside of the lock, since callers read a copy while another is added.
+/// Outside the lock, since callers read a copy while another is added.
 struct Copies(UnsafeCell<[u8; COPIES_LEN]>);
 
 // SAFETY: a byte is written under the lock of `MESSAGES`, before anybody has a pointer to it, and never again.
@@ -131,7 +132,8 @@ unsafe impl Sync for Copies {}
 
 static COPIES: Copies = Copies(UnsafeCell::new([0; COPIES_LEN]));
 
-/// The message as a C string; `None` if there is no more memory for it, and its kind must do.
+/// Returns the message as a C string, or `None` if there is no room for a copy. The caller then
+/// uses the name of the kind.
 fn c_string(message: &'static str) -> Option<&'static CStr> {
     let mut messages = lock(&MESSAGES);
     let key = (message.as_ptr().addr(), message.len());
@@ -161,7 +163,8 @@ impl Messages {
     }
 }
 
-/// Text into memory of the caller: as much as there is room for, and a zero. Counts what there was.
+/// Writes text into a buffer of the caller, cut so that a terminating zero fits, and counts the
+/// whole length.
 struct Text<'o> {
     out: &'o mut [u8],
     len: usize,
@@ -214,7 +217,7 @@ pub unsafe extern "C" fn linerate_error_text(
             let reason = reason.rsplit_once(" (os error").map_or(&*reason, |(reason, _)| reason);
             let _ = write!(text, ": {reason}");
         }
-        // Of an argument, a limit or a whole file no byte is meant.
+        // An error of an argument, a limit or a whole file has no offset.
         let is_of_input = matches!(error.kind, TRUNCATED | CORRUPT | UNSUPPORTED);
         if is_of_input || error.offset > 0 {
             let _ = write!(text, " (at byte {})", error.offset);

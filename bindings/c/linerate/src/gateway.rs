@@ -1,4 +1,4 @@
-//! Gateway sessions: the messages of one connection, decompressed into memory of the caller.
+//! Gateway sessions: decompress the messages of one connection into memory of the caller.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! gzip files: content read from any position, decoded ahead on several threads, with or without an index.
+//! gzip files: reads content from any position, decoded ahead on several threads, with or without
+//! an index.
 
 use std::ffi::{c_char, c_void};
 use std::fs::File;

@@ -1,8 +1,9 @@
-//! Tables of what is behind handles. A handle is the number of a slot and the slot's generation, which each `free` changes,
-//! so that a handle which was freed is found in every build, also if its slot has been taken again.
+//! Tables of the objects behind handles. A handle is the number of a slot and the generation of
+//! that slot. Each `free` changes the generation, so every build detects a freed handle, even if
+//! its slot is in use again.
 //!
-//! A slot counts the calls that are using it. One that needs it alone, and finds another there, is an error: what two threads
-//! do with one handle at the same time is found, too, and harms nothing.
+//! A slot counts the calls that use it. A call that needs the slot alone fails if another call uses
+//! it. So two threads that use one handle at the same time get an error, and do no harm.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -16,16 +17,16 @@ use crate::error::{Call, linerate_error};
 /// Bits of a handle: the slot, then the table's tag, then the generation.
 const INDEX_BITS: u32 = 24;
 const TAG_BITS: u32 = 8;
-/// Slots of the first chunk; each further chunk has as many as all before it.
+/// Slots of the first chunk. Each further chunk has as many as all before it.
 const FIRST: usize = 64;
 const CHUNKS: usize = (INDEX_BITS - FIRST.ilog2() + 1) as usize;
-/// The count of a slot that one call uses alone.
+/// The user count of a slot that one call uses alone.
 const ALONE: u32 = u32::MAX;
 
 struct Slot<T> {
-    /// The generation in the upper half, and the calls that use the slot in the lower.
+    /// The generation in the upper half, the number of calls that use the slot in the lower.
     state: AtomicU64,
-    /// `None` if it is vacant, or a call has panicked.
+    /// `None` if the slot is vacant, or after a call has panicked.
     value: UnsafeCell<Option<Box<T>>>,
 }
 
@@ -33,7 +34,7 @@ fn state(generation: u32, users: u32) -> u64 {
     u64::from(generation) << 32 | u64::from(users)
 }
 
-/// What handles of one kind stand for.
+/// The objects behind handles of one type.
 pub(crate) struct Table<T> {
     tag: u8,
     chunks: [OnceLock<Box<[Slot<T>]>>; CHUNKS],
@@ -42,7 +43,7 @@ pub(crate) struct Table<T> {
 
 struct Vacant {
     slots: Vec<u32>,
-    /// Slots that were ever taken.
+    /// Number of slots that were ever used.
     taken: u32,
 }
 
@@ -50,13 +51,13 @@ struct Vacant {
 unsafe impl<T: Send + Sync> Sync for Table<T> {}
 
 impl<T: Send + Sync> Table<T> {
-    /// An empty table; each has a tag of its own.
+    /// Creates an empty table. Each table needs its own tag.
     pub(crate) const fn new(tag: u8) -> Table<T> {
         let vacant = Mutex::new(Vacant { slots: Vec::new(), taken: 0 });
         Table { tag, chunks: [const { OnceLock::new() }; CHUNKS], vacant }
     }
 
-    /// Keeps a value, and returns its handle.
+    /// Stores a value and returns its handle.
     pub(crate) fn insert(&self, value: T) -> Call<u64> {
         let mut vacant = lock(&self.vacant);
         let index = match vacant.slots.pop() {
@@ -77,7 +78,7 @@ impl<T: Send + Sync> Table<T> {
             | u64::from(index))
     }
 
-    /// The chunk of a slot, and its position there.
+    /// Returns the chunk of a slot and its position there.
     fn position(index: u32) -> (usize, usize) {
         let index = index as usize;
         let chunk = (index / FIRST + 1).next_power_of_two().ilog2() as usize;
@@ -87,12 +88,14 @@ impl<T: Send + Sync> Table<T> {
     fn slot_or_new(&self, index: u32) -> &Slot<T> {
         let (chunk, at) = Self::position(index);
         let len = if chunk == 0 { FIRST } else { FIRST << (chunk - 1) };
-        // The first generation is 1: no handle is 0. A slot that never held anything is in use.
+        // The first generation is 1, so that no handle is 0. A slot that never held a value counts
+        // as in use.
         let slot = || Slot { state: AtomicU64::new(state(1, ALONE)), value: UnsafeCell::new(None) };
         &self.chunks[chunk].get_or_init(|| (0..len).map(|_| slot()).collect())[at]
     }
 
-    /// The slot of a handle, with the count of its users changed by `change`, which says why not otherwise.
+    /// Finds the slot of a handle and changes its user count with `change`, which returns an error
+    /// to refuse.
     fn enter(&self, id: u64, change: impl Fn(u32) -> Call<u32>) -> Call<&Slot<T>> {
         const FREED: linerate_error =
             linerate_error::bad_argument(c"a handle that was freed or never made, or of another kind");
@@ -120,7 +123,7 @@ impl<T: Send + Sync> Table<T> {
         }
     }
 
-    /// Uses a value alone, while the result lives.
+    /// Locks a value for one call, until the result is dropped.
     pub(crate) fn lock(&self, id: u64) -> Call<Alone<'_, T>> {
         let slot = self.enter(id, |users| match users {
             0 => Ok(ALONE),
@@ -132,7 +135,7 @@ impl<T: Send + Sync> Table<T> {
         Ok(alone)
     }
 
-    /// Uses a value beside other calls that do no more.
+    /// Shares a value with other calls of `share`, until the result is dropped.
     pub(crate) fn share(&self, id: u64) -> Call<Shared<'_, T>> {
         let slot = self.enter(id, |users| match users {
             ALONE => Err(linerate_error::bad_argument(c"a handle that another thread is using")),
@@ -153,7 +156,7 @@ impl<T: Send + Sync> Table<T> {
         // SAFETY: the slot is ours alone.
         let value = unsafe { (*slot.value.get()).take() };
         let generation = (id >> (INDEX_BITS + TAG_BITS)) as u32;
-        // A slot whose generations are used up is not taken again.
+        // A slot whose generations are used up is not used again.
         if let Some(next) = generation.checked_add(1) {
             slot.state.store(state(next, ALONE), Ordering::Release);
             let index = id as u32 & ((1 << INDEX_BITS) - 1);
@@ -163,7 +166,7 @@ impl<T: Send + Sync> Table<T> {
         Ok(())
     }
 
-    /// As [`Table::free`], but the handle 0 is freed by doing nothing, as with C's `free`.
+    /// Like [`Table::free`], but does nothing for the handle 0, as C's `free` does for null.
     pub(crate) fn free_unless_zero(&self, id: u64) -> Call {
         if id == 0 { Ok(()) } else { self.free(id) }
     }
@@ -202,7 +205,8 @@ impl<T> DerefMut for Alone<'_, T> {
 impl<T> Drop for Alone<'_, T> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // What a panic left is not used again. It is not dropped either, which might panic once more.
+            // After a panic the value is not used again. It is not dropped either, since that could
+            // panic again.
             // SAFETY: the slot is ours alone.
             std::mem::forget(unsafe { (*self.slot.value.get()).take() });
         }

@@ -1,4 +1,4 @@
-//! Inflate: whole streams from one buffer into another, and streams in pieces behind a handle.
+//! Inflate: whole streams from one buffer into another, and streams in pieces.
 
 use linerate_inflate::{BufferDecoder, Format, Options, Progress, Status, StreamDecoder};
 

@@ -1,15 +1,17 @@
-//! `liblinerate`: the engines behind one C interface. `linerate.h` is its documentation, made from the comments here.
+//! `liblinerate`: the engines behind one C interface. The comments of this crate become the
+//! documentation in `linerate.h`.
 //!
-//! Memory is the caller's, errors are returned by value, nothing unwinds, and state of ours is behind handles.
+//! The caller owns the memory, functions return errors by value, nothing unwinds, and the library's
+//! own state is behind handles.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`error`] | `linerate_error`, and its messages as C strings |
-//! | `border` | pointers of the caller as slices; panics as errors |
-//! | `handles` | tables of what is behind handles, which find those that were freed or are in use |
+//! | `border` | turns pointers of the caller into slices, and panics into errors |
+//! | `handles` | tables of the objects behind handles; detect handles that were freed or are in use |
 //! | [`scratch`] | working memory of a thread, for all engines |
 //! | [`deflate`], [`session`] | deflate streams of 16 bytes; flushed messages with a window |
-//! | [`controller`] | the level of deflate calls by load |
+//! | [`controller`] | chooses the level of deflate calls by load |
 //! | [`inflate`] | whole streams, and streams in pieces |
 //! | [`gzip`] | gzip files, read from any position on several threads |
 //! | [`zstd`] | zstd: whole frames, and frames in pieces; dictionaries |

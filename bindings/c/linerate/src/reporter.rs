@@ -1,4 +1,4 @@
-//! Progress of packing told to the caller's callback, which can cancel.
+//! Reports the progress of packing to the caller's callback, which can cancel the work.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -8,19 +8,19 @@ use linerate_nx::pack::{CancelToken, Progress};
 
 use crate::pack::linerate_pack_progress;
 
-/// The callback of progress.
+/// The caller's callback and what it has been told.
 pub(crate) struct Reporter {
     call: unsafe extern "C" fn(*mut c_void, *const linerate_pack_progress) -> i32,
     context: *mut c_void,
-    /// Held while a callback of the call runs, so that they come one at a time.
+    /// Locked while the callback runs, so that no two calls overlap.
     told: Mutex<Told>,
     cancel: CancelToken,
 }
 
-/// How far the callback knows the work.
+/// The progress that the callback was last told.
 pub(crate) struct Told {
     last: linerate_pack_progress,
-    /// Whether the archive is about to get its name, so that nothing can be cancelled any more.
+    /// Whether the archive is about to get its name, so that the work can no longer be cancelled.
     ended: bool,
 }
 
@@ -40,12 +40,13 @@ impl Reporter {
         Reporter { call, context, told: Mutex::new(Told { last, ended: false }), cancel }
     }
 
-    /// Waits until the callback does not run, which another thread may call, and keeps it from running.
+    /// Waits until no thread runs the callback, and prevents new calls until the guard is dropped.
     pub(crate) fn turn(&self) -> MutexGuard<'_, Told> {
         lock(&self.told)
     }
 
-    /// Tells how far the work is, by default as far as it was, unless more has been told meanwhile.
+    /// Reports progress, or the last progress again if `None`. Does nothing if a later progress has
+    /// been reported in the meantime.
     pub(crate) fn tell(&self, progress: Option<&Progress>) {
         let mut told = lock(&self.told);
         if let Some(progress) = progress {
@@ -70,7 +71,8 @@ impl Reporter {
     }
 }
 
-/// What the builder reports to. It is dropped before the builder looks for the last time whether it was cancelled.
+/// The reporter that the builder owns. The builder drops it before it checks for the last time
+/// whether it was cancelled.
 pub(crate) struct Reporting(pub(crate) Arc<Reporter>);
 
 impl Drop for Reporting {

@@ -1,4 +1,5 @@
-//! Delta-Rice, versions 1 and 2: samples in memory of the caller to chunks and streams, and back.
+//! Delta-Rice, versions 1 and 2: encodes samples in memory of the caller as chunks or streams, and
+//! decodes them.
 
 use std::ffi::c_void;
 use std::num::NonZeroU32;
@@ -212,15 +213,15 @@ pub unsafe extern "C" fn linerate_rice_decode_segments(
     })
 }
 
-/// What is done with samples of any type.
+/// An operation on samples of any type.
 trait Work {
     type Result;
     /// # Safety
-    /// The pointer to samples is one to samples of this type.
+    /// The pointer to samples points to samples of this type.
     unsafe fn with<T: Element>(self) -> Call<Self::Result>;
 }
 
-/// Chooses the type by a linerate_element.
+/// Runs an operation with the sample type that a linerate_element names.
 ///
 /// # Safety
 /// As [`Work::with`].

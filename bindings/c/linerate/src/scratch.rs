@@ -33,7 +33,7 @@ pub struct linerate_scratch {
     pub id: u64,
 }
 
-/// The parts that were asked for.
+/// The memory of the selected engines.
 pub(crate) struct Scratch {
     deflate: Option<Box<linerate_deflate::Scratch>>,
     inflate: Option<Box<linerate_inflate::Scratch>>,

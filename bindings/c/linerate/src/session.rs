@@ -1,4 +1,4 @@
-//! Deflate sessions: flushed messages with a window of earlier ones, behind a handle.
+//! Deflate sessions: flushed messages with a window of earlier ones.
 
 use std::sync::Arc;
 

@@ -88,7 +88,7 @@ pub enum linerate_order {
     LINERATE_ORDER_BY_DICTIONARY = 2,
 }
 
-/// As the documentation of [`linerate_block_decoder_batch`] says.
+/// The documentation of [`linerate_block_decoder_batch`] states this size.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Job<'_>>() == 72);
 

@@ -1,4 +1,4 @@
-//! zstd: whole frames from one buffer into another, frames in pieces behind a handle, and dictionaries.
+//! zstd: whole frames from one buffer into another, frames in pieces, and dictionaries.
 
 use std::sync::Arc;
 
