@@ -1,19 +1,20 @@
-/* linerate.h: the engines of Linerate for C and C++. cbindgen makes it from bindings/c/linerate/src; do
- * not edit.
+/* linerate.h: the engines of Linerate for C and C++. cbindgen makes it from
+ * bindings/c/linerate/src; do not edit.
  *
  * Every function that can fail returns a linerate_error, whose kind is LINERATE_OK (0) on success.
- * After any other kind nothing has changed except the content of output buffers, unless the function
- * says otherwise. The caller owns the memory for input and output. A null pointer is allowed for an
- * empty buffer, and buffers of one call must not overlap. Functions store results through pointers that
- * must not be null, unless a function allows it; the message of an error names the argument that is.
- * Options and parameters may be null for their defaults, except those whose defaults need a format or a
- * transport.
+ * After any other kind nothing has changed except the content of output buffers, unless the
+ * function says otherwise. The caller owns the memory for input and output. A null pointer is
+ * allowed for an empty buffer, and buffers of one call must not overlap. Functions store results
+ * through pointers that must not be null, unless a function allows it; the message of an error
+ * names the argument that is. Options and parameters may be null for their defaults, except those
+ * whose defaults need a format or a transport.
  *
- * Handles are numbers. Functions named _new and _open allocate the object behind a handle, and functions
- * named _free free it. Functions that take a number of threads may allocate memory while they run;
- * others allocate only where they say so. A handle may move between threads, but one thread at a time
- * may use it, unless its type allows many. A function fails with LINERATE_BAD_ARGUMENT if another thread
- * is using the handle, or if the handle was freed, never made, or belongs to another type.
+ * Handles are numbers. Functions named _new and _open allocate the object behind a handle, and
+ * functions named _free free it. Functions that take a number of threads may allocate memory while
+ * they run; others allocate only where they say so. A handle may move between threads, but one
+ * thread at a time may use it, unless its type allows many. A function fails with
+ * LINERATE_BAD_ARGUMENT if another thread is using the handle, or if the handle was freed, never
+ * made, or belongs to another type.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 

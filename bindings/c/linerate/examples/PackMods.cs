@@ -1,4 +1,4 @@
-// Packs a folder of mods, with progress; a third argument cancels it half-way: mcs PackMods.cs && mono PackMods.exe TARGET FOLDER
+// Packs a folder of mods and prints the progress; a third argument cancels it halfway: mcs PackMods.cs && mono PackMods.exe TARGET FOLDER
 using System;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -21,7 +21,7 @@ static class PackMods
 
     static int Main(string[] args)
     {
-        // It comes from threads of the library, one call at a time; 0 cancels.
+        // Threads of the library call it, one at a time. Returning 0 cancels.
         OnProgress onProgress = (IntPtr context, ref Progress progress) =>
         {
             Console.Error.Write("\r{0} of {1} bytes", progress.Bytes, progress.TotalBytes);
@@ -32,7 +32,7 @@ static class PackMods
         var folder = GCHandle.Alloc(Encoding.UTF8.GetBytes(args[1] + "\0"), GCHandleType.Pinned); // Paths are UTF-8 on every system.
         Report report; var folders = new[] { folder.AddrOfPinnedObject() };
         var error = linerate_archive_pack(folders, (UIntPtr)1, Encoding.UTF8.GetBytes(args[0] + "\0"), ref options, out report);
-        GC.KeepAlive(onProgress); // The library has called for the last time.
+        GC.KeepAlive(onProgress); // The library makes no more calls.
         Console.WriteLine(error.Kind == 0 ? report.Files + " files" : Marshal.PtrToStringAnsi(error.Message));
         return error.Kind;
     }

@@ -1,5 +1,6 @@
-/* Nx archives: lists the archive of the first argument, reads its first file whole and in ranges, verifies all on two threads, and
- * extracts them to the folder of the second argument; with a third argument, verification is cancelled. */
+/* Nx archives: lists the archive named by the first argument, reads its first file whole and in
+ * ranges, verifies all files on two threads, and extracts them to the folder named by the second
+ * argument. With a third argument it cancels the verification. */
 #include "check.h"
 
 static int on_progress(void *context, const linerate_archive_progress *progress)
@@ -57,7 +58,7 @@ int main(int argc, char **argv)
 	       (unsigned long)report.skipped);
 	check(linerate_archive_free(archive));
 
-	bytes = input(&len); /* The same archive on standard input. */
+	bytes = input(&len); /* Standard input is the same archive. */
 	check(linerate_archive_open_memory(bytes, len, &options, &again));
 	check(linerate_archive_read(again, index, whole, file.size, &written));
 	check(linerate_archive_free(again));

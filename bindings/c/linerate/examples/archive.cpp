@@ -1,4 +1,4 @@
-// Reads one file of an Nx archive, compresses it as zlib and back, and writes it: c++ -std=c++17 archive.cpp -llinerate
+// Reads one file of an Nx archive, compresses it as zlib, decompresses and writes it: c++ -std=c++17 archive.cpp -llinerate
 #include <linerate.hpp>
 
 #include <iostream>

@@ -1,6 +1,7 @@
-/* Lines for two listeners, every fourth for both: it is compressed once, without a window, and one listener's session
- * remembers it, while the other's forgets what was before. The stream of the first goes to standard output, or with the
- * argument `forget` that of the second. */
+/* Compresses lines for two listeners. Every fourth line is for both: a session without a window
+ * compresses it once; one listener's session then remembers it, and the other's forgets its
+ * window. Writes the stream of the first listener or, with the argument `forget`, that of the
+ * second. */
 #include "check.h"
 
 enum { REMEMBERS, FORGETS, LISTENERS };
@@ -19,7 +20,7 @@ int main(int argc, char **argv)
 	options.window_bits = 11;
 	for (i = 0; i < LISTENERS; i++)
 		check(linerate_session_new(&options, &sessions[i]));
-	options.takeover = 0; /* Its messages refer to none before. */
+	options.takeover = 0; /* Messages do not refer to earlier ones. */
 	check(linerate_session_new(&options, &alone));
 	capacity = linerate_session_bound(len);
 	out = (uint8_t *)malloc(capacity);

@@ -1,4 +1,4 @@
-// Compresses standard input to standard output as gzip: go run compress.go, with CGO_CFLAGS and CGO_LDFLAGS of pkg-config
+// Compresses standard input to standard output as gzip: go run compress.go, with CGO_CFLAGS and CGO_LDFLAGS from pkg-config
 package main
 
 // #cgo LDFLAGS: -llinerate
@@ -25,7 +25,7 @@ func main() {
 	var scratch C.linerate_scratch
 	check(C.linerate_scratch_new(C.LINERATE_ENGINE_DEFLATE, &scratch))
 	defer C.linerate_scratch_free(scratch)
-	from := append(input, 0) // so that it has a first byte
+	from := append(input, 0) // gives an empty input a first byte
 	out := make([]byte, C.linerate_deflate_bound(C.size_t(len(input))))
 	var n C.size_t
 	check(C.linerate_deflate(scratch, C.LINERATE_GZIP, 6, (*C.uint8_t)(&from[0]), C.size_t(len(input)),

@@ -1,4 +1,5 @@
-/* A server that may use 50 % of one CPU and uses 90 %, then 10 %: its levels, one for each 100 ms. */
+/* Prints the levels that a controller chooses, one per 100 ms, for a server that may use 50 % of
+ * one CPU and uses first 90 %, then 10 %. */
 #include "check.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Decompresses one stream of gzip or zlib from standard input to standard output: cc decompress.c -llinerate */
+/* Decompresses one gzip or zlib stream from standard input to standard output: cc decompress.c -llinerate */
 #include <linerate.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
-/* Deflate streams: first all of standard input in one call, then as gzip to standard output in calls of 10,000 bytes: every
- * other one has the input before it as history, and every third is flushed. */
+/* Deflate streams: compresses standard input in one call. Then compresses it to gzip on standard
+ * output in calls of 10,000 bytes: every other call has the input before it as history, and
+ * every third is flushed. */
 #include "check.h"
 
 int main(void)

@@ -1,5 +1,6 @@
-/* The messages of one connection: standard input has each with its length before it, four bytes, little-endian; standard output gets
- * the payloads. The first argument is the linerate_transport, the second a dictionary for zstd frames. */
+/* Decodes the messages of one connection. On standard input each message follows its length,
+ * four little-endian bytes; the payloads go to standard output. The first argument is the
+ * linerate_transport, the second a dictionary for zstd frames. */
 #include "check.h"
 
 int main(int argc, char **argv)
@@ -25,7 +26,7 @@ int main(int argc, char **argv)
 	options.max_message = 1 << 20;
 	options.dictionaries = dictionaries;
 	check(linerate_gateway_new(&options, &gateway));
-	check(linerate_gateway_dictionaries_free(dictionaries)); /* The session keeps them. */
+	check(linerate_gateway_dictionaries_free(dictionaries)); /* The session keeps their content alive. */
 	check(linerate_scratch_new(LINERATE_ENGINE_GATEWAY, &scratch));
 	check(linerate_gateway_reset(gateway));
 	check(linerate_gateway_resume_after(gateway, 6));

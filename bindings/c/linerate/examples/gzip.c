@@ -1,5 +1,6 @@
-/* gzip files: the content of the file of the first argument to standard output, decoded by four threads ahead of this one; then its
- * end once more, by way of a function that reads the file, and of memory, with the index file of the second argument if there is one. */
+/* gzip files: writes the content of the file named by the first argument, which four threads
+ * decode ahead of this one. Then reads the end of the content again, through a function that
+ * reads the file and from memory, with the index file named by the second argument, if any. */
 #include "check.h"
 
 typedef struct bytes {
@@ -7,7 +8,7 @@ typedef struct bytes {
 	size_t len;
 } bytes;
 
-/* As pread. Another thread may call it. */
+/* Reads like pread. Another thread may call it. */
 static int64_t read_at(void *context, uint64_t offset, void *buffer, size_t len)
 {
 	const bytes *file = (const bytes *)context;
@@ -73,7 +74,7 @@ int main(int argc, char **argv)
 	require(written == tail && memcmp(again, end, tail) == 0, "the end from memory");
 	check(linerate_gzip_seek(memory, 0, SEEK_SET, &position));
 	check(linerate_gzip_read(memory, out, 100, &written));
-	/* Freed while its threads decode. */
+	/* Frees the file while its threads decode. */
 	check(linerate_gzip_free(memory));
 	check(linerate_gzip_free(file));
 

@@ -1,5 +1,6 @@
-/* Inflate: all gzip members or the zlib stream of standard input to standard output, through a buffer of 4 KiB; with the text of
- * the first argument as preset dictionary, if the stream asks for one. Then the stream, or the first member, in one call. */
+/* Inflate: decodes all gzip members, or the zlib stream, of standard input to standard output
+ * through a buffer of 4 KiB. The first argument is the preset dictionary, if the stream requires
+ * one. Then decodes the stream, or the first member, in one call. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,9 +1,11 @@
-/* Nx archives, written: "pack TARGET FOLDER" packs a folder, and shows how far it is; with "cancel" it stops half-way.
- * "pack TARGET FOLDER update PATH" takes what is new in the folder, and deletes the file or folder of the path;
+/* Writes Nx archives.
+ * "pack TARGET FOLDER" packs a folder and prints the progress; with "cancel" it stops halfway.
+ * "pack TARGET FOLDER update PATH" adds what is new in the folder, and deletes PATH, a file or
+ * folder.
  * "pack TARGET ARCHIVE merge ARCHIVE" merges two archives. */
 #include "check.h"
 
-/* Called by one thread at a time; 0 cancels. */
+/* Called by one thread at a time. Returning 0 cancels. */
 static int on_progress(void *context, const linerate_pack_progress *progress)
 {
 	const int *stops = (const int *)context;

@@ -1,4 +1,4 @@
-// Packs a folder with progress, and stops half-way if told so by an exception: c++ -std=c++17 pack.cpp -llinerate
+// Packs a folder and prints the progress; an exception can stop it halfway: c++ -std=c++17 pack.cpp -llinerate
 #include <linerate.hpp>
 
 #include <iostream>

@@ -1,5 +1,6 @@
-/* Delta-Rice: the samples of standard input, int16_t, as one chunk of version 1 and as one stream of version 2, whose bytes stand
- * after each other on standard output; each is decoded again, whole and from its second segment on. */
+/* Delta-Rice: encodes standard input, int16_t samples, as one version 1 chunk and one version 2
+ * stream, and writes the chunk and then the stream. Decodes each again, whole and from its
+ * second segment on. */
 #include "check.h"
 
 int main(void)

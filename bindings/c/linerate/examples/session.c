@@ -1,5 +1,5 @@
-/* Messages of one connection: each line of standard input compressed with those before it as its window and a preset
- * dictionary, the stream to standard output as zlib. */
+/* Compresses the messages of one connection, the lines of standard input, to a zlib stream on
+ * standard output. The window of each is the lines before it and a preset dictionary. */
 #include "check.h"
 
 int main(void)
@@ -17,7 +17,7 @@ int main(void)
 	options.window_bits = 12;
 	options.dictionary = dictionary;
 	check(linerate_session_new(&options, &session));
-	check(linerate_deflate_dictionary_free(dictionary)); /* The session keeps it. */
+	check(linerate_deflate_dictionary_free(dictionary)); /* The session keeps its content alive. */
 	check(linerate_session_memory(session, &memory));
 	require(memory > 1 << 12, "a session has a window");
 	capacity = linerate_session_bound(len) + linerate_deflater_finish_bound();

@@ -1,5 +1,6 @@
-/* A store of dictionaries: each frame of standard input is a block that was compressed with the text of the first argument. The
- * blocks are decoded one by one, and as batches of eight, to standard output. */
+/* A store of dictionaries: each frame of standard input is a block that was compressed with the
+ * first argument as dictionary. Decodes the blocks to standard output, one by one and in batches
+ * of eight. */
 #include "check.h"
 
 #define BLOCK 4096
@@ -44,7 +45,7 @@ int main(int argc, char **argv)
 	check(linerate_store_get_stats(store, &stats));
 	require(stats.dictionaries == 1 && stats.evictions == 0, "one dictionary");
 	check(linerate_store_release(store, dictionary));
-	check(linerate_store_free(store)); /* The decoder keeps what it needs. */
+	check(linerate_store_free(store)); /* The decoder keeps the content alive. */
 	check(linerate_block_decoder_free(decoder));
 	free(in);
 	return fflush(stdout) != 0;

@@ -1,5 +1,5 @@
-/* zstd: all frames of standard input to standard output, through a buffer of 4 KiB, with the text of the first argument as
- * dictionary, if there is one. Then frame by frame, and in one call. */
+/* zstd: decodes all frames of standard input to standard output through a buffer of 4 KiB. The
+ * first argument is the dictionary, if any. Then decodes them frame by frame, and in one call. */
 #include "check.h"
 
 int main(int argc, char **argv)
