@@ -1,4 +1,4 @@
-//! The name that programs record when they are linked with the shared library.
+//! Sets the soname of the shared library, which programs record when they are linked with it.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -7,7 +7,8 @@ fn main() {
     }
 }
 
-/// Versions with the same interface, as SemVer has them: `1` of 1.2.3, but `0.1` of 0.1.2, since 0.2 may change everything.
+/// Returns the part of the version that names the interface, by SemVer: `1` for 1.2.3, but `0.1`
+/// for 0.1.2, since 0.2 may change everything.
 fn interface() -> String {
     let part = |name| std::env::var(name).expect("cargo sets the version");
     match part("CARGO_PKG_VERSION_MAJOR") {

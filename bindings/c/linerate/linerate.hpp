@@ -1,5 +1,5 @@
-/* linerate.hpp: linerate.h for C++17. Errors are exceptions, handles are freed by their owners, and bytes are spans where the
- * standard library has them.
+/* linerate.hpp: linerate.h for C++17. Errors become exceptions, owners free their handles, and
+ * bytes are std::span where the standard library has it.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
@@ -26,7 +26,7 @@
 
 namespace linerate {
 
-/* An error of the library; what() is its text with the system's reason and the offset. */
+/* An error of the library. what() is its message with the system's reason and the offset. */
 class error : public std::runtime_error {
 public:
 	explicit error(const linerate_error &of) : std::runtime_error(text(of)), error_(of) {}
@@ -45,7 +45,7 @@ private:
 	linerate_error error_;
 };
 
-/* Throws unless there is no error. */
+/* Throws an error unless its kind is LINERATE_OK. */
 inline void check(const linerate_error &of)
 {
 	if (of.kind != LINERATE_OK)
@@ -56,7 +56,7 @@ inline void check(const linerate_error &of)
 using bytes = std::span<const std::uint8_t>;
 using buffer = std::span<std::uint8_t>;
 #else
-/* As much of std::span as is needed here. */
+/* The part of std::span that this header needs. */
 template <class T> class view {
 public:
 	view(T *data, std::size_t size) : data_(data), size_(size) {}
@@ -72,13 +72,13 @@ using bytes = view<const std::uint8_t>;
 using buffer = view<std::uint8_t>;
 #endif
 
-/* Bytes of a text. */
+/* Returns the bytes of a text. */
 inline bytes as_bytes(std::string_view text)
 {
 	return bytes(reinterpret_cast<const std::uint8_t *>(text.data()), text.size());
 }
 
-/* Owns a handle, and frees it. Any function of linerate.h takes get(). */
+/* Owns a handle and frees it. Pass get() to any function of linerate.h. */
 template <class Handle, linerate_error (*Free)(Handle)> class owner {
 public:
 	owner() noexcept : handle_{0} {}
@@ -91,7 +91,7 @@ public:
 	}
 	~owner() { Free(handle_); }
 	Handle get() const noexcept { return handle_; }
-	/* Where a function stores a new handle; one that is there already is freed. */
+	/* Returns the place for a new handle, after freeing the old one. */
 	Handle *out() noexcept
 	{
 		Free(std::exchange(handle_, Handle{0}));
@@ -113,18 +113,18 @@ using store = owner<linerate_store, linerate_store_free>;
 using block_decoder = owner<linerate_block_decoder, linerate_block_decoder_free>;
 using gateway = owner<linerate_gateway, linerate_gateway_free>;
 
-/* Working memory for engines, a sum of linerate_engine. */
+/* Working memory for engines, a sum of linerate_engine values. */
 class scratch : public owner<linerate_scratch, linerate_scratch_free> {
 public:
 	explicit scratch(std::uint32_t engines) { check(linerate_scratch_new(engines, out())); }
 };
 
-/* A deflate stream of 16 bytes. */
+/* A deflate stream, whose state has 16 bytes. */
 class deflater {
 public:
 	deflater(std::int32_t format, std::int32_t level) { check(linerate_deflater_init(&stream_, format, level)); }
 	void set_level(std::int32_t level) { check(linerate_deflater_set_level(&stream_, level)); }
-	/* Each returns the bytes written to out. */
+	/* This function and the next two return the number of bytes written to out. */
 	std::size_t encode(const scratch &scratch, bytes input, buffer out, bool more = true)
 	{
 		std::size_t n;
@@ -148,7 +148,7 @@ private:
 	linerate_deflater stream_;
 };
 
-/* All of input as one stream. */
+/* Compresses input as one stream. */
 inline std::vector<std::uint8_t> deflate(const scratch &scratch, std::int32_t format, std::int32_t level, bytes input)
 {
 	std::vector<std::uint8_t> out(linerate_deflate_bound(input.size()));
@@ -158,7 +158,7 @@ inline std::vector<std::uint8_t> deflate(const scratch &scratch, std::int32_t fo
 	return out;
 }
 
-/* The stream at the beginning of input, whose content has at most max_size bytes. */
+/* Decodes the stream at the beginning of input, whose content has at most max_size bytes. */
 inline std::vector<std::uint8_t> inflate(const scratch &scratch, std::int32_t format, bytes input, std::size_t max_size)
 {
 	const linerate_inflate_options options = linerate_inflate_defaults(format);
@@ -169,7 +169,7 @@ inline std::vector<std::uint8_t> inflate(const scratch &scratch, std::int32_t fo
 	return out;
 }
 
-/* All frames of input, whose content has at most max_size bytes in all. */
+/* Decodes all frames of input, whose content has at most max_size bytes in total. */
 inline std::vector<std::uint8_t> decode_zstd(const scratch &scratch, bytes input, std::size_t max_size)
 {
 	const linerate_zstd_options options = linerate_zstd_defaults();
@@ -218,8 +218,8 @@ public:
 	}
 };
 
-/* Packs, updates and merges Nx archives. A callback may be empty, and may throw: that cancels the work, and comes out of the function
- * that does it. Paths are UTF-8. */
+/* Packs, updates and merges Nx archives. Callbacks may be empty. An exception that a callback
+ * throws cancels the work and leaves the function that does it. Paths are UTF-8. */
 class packer {
 public:
 	linerate_pack_options options = linerate_pack_defaults();
@@ -232,7 +232,7 @@ public:
 		const auto from = pointers(folders);
 		return run(linerate_archive_pack, from.data(), from.size(), target.c_str());
 	}
-	/* Replaces the archive itself if there is no target. */
+	/* Without a target, replaces the archive itself. */
 	linerate_pack_report update(const std::string &path, const std::vector<std::string> &folders,
 				    const std::vector<std::string> &deleted = {}, const std::string *target = nullptr)
 	{
@@ -254,7 +254,8 @@ private:
 			out.push_back(path.c_str());
 		return out;
 	}
-	/* Whether the work goes on: no exception passes through the library. */
+	/* Runs a callback and returns whether the work goes on. Keeps an exception, which must
+	 * not pass through the library. */
 	template <class Call> static bool goes_on(void *self, Call &&call)
 	{
 		auto &of = *static_cast<packer *>(self);

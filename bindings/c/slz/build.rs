@@ -1,4 +1,4 @@
-//! The name that programs record when they are linked with the shared library.
+//! Sets the soname of the shared library, which programs record when they are linked with it.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

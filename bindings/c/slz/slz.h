@@ -1,19 +1,22 @@
-/* slz.h: libslz's interface, served by Linerate's deflate encoder.
+/* slz.h: libslz's interface to Linerate's deflate encoder.
  *
- * A stream is 40 bytes (28 on 32-bit systems) that belong to the caller: they may be copied, moved and kept between calls,
- * and hold no pointer that must live. Working memory belongs to the thread: its first call allocates at most 600 KiB, of
- * which levels up to 3 touch 127 KiB, and level 3 another 320 KiB among samples of 16 bits; its first at level 8 or 9
- * allocates another 7 MiB.
+ * A stream is 40 bytes (28 on 32-bit systems) in memory of the caller. It may be copied, moved and
+ * kept between calls, and holds no pointer that must stay valid. Working memory belongs to the
+ * thread: its first call allocates at most 600 KiB. Levels 0 to 3 touch only 127 KiB of it; level 3
+ * touches another 320 KiB if the data is 16-bit samples. The first call at level 8 or 9 allocates
+ * another 7 MiB.
  *
  * Each call of an encode function compresses its input without reference to earlier input.
  *
- * How many bytes of room a call needs, and a header more if that was not written yet: 10 for gzip, 2 for zlib:
+ * The output buffer of a call needs this many bytes, plus those of the header if it is not written
+ * yet (10 for gzip, 2 for zlib):
  *   encode   ilen + 5 for each started 65,535 bytes of input
  *   flush    5
- *   finish   2, and the trailer: 8 for gzip, 4 for zlib
+ *   finish   2, plus the trailer (8 for gzip, 4 for zlib)
  *
- * Null pointers and streams that were not initialised make a function return 0 and change nothing, but the
- * stream of slz_encode, slz_flush and slz_finish must not be null: these are inline, and read its format.
+ * Given a null pointer or an uninitialised stream, a function returns 0 and changes nothing. But
+ * the stream of slz_encode, slz_flush and slz_finish must not be null: these inline functions read
+ * its format.
  */
 #ifndef SLZ_H
 #define SLZ_H
@@ -24,7 +27,7 @@
 extern "C" {
 #endif
 
-/* Where a stream is. This library leaves streams in INIT, EOB, DONE and END only. */
+/* State of a stream. This library leaves streams only in INIT, EOB, DONE or END. */
 enum slz_state {
 	SLZ_ST_INIT,  /* the container's header is not written yet */
 	SLZ_ST_EOB,   /* between blocks */
@@ -43,11 +46,11 @@ enum {
 
 struct slz_stream {
 #if UINTPTR_MAX > 0xffffffffu
-	uint64_t queue; /* bits that are not written yet */
+	uint64_t queue; /* pending bits, not written yet */
 #else
 	uint32_t queue;
 #endif
-	uint32_t qbits;         /* their number */
+	uint32_t qbits;         /* number of pending bits */
 	unsigned char *outbuf;  /* not used */
 	uint16_t state;         /* enum slz_state */
 	uint8_t level : 1;      /* 0: store, 1: compress; may be changed between calls */
@@ -58,24 +61,26 @@ struct slz_stream {
 	uint32_t ilen;          /* bytes of input so far, modulo 2^32 */
 };
 
-/* Begin a stream; return 0. Level 0 stores. Level 1 is the encoder's level 1, or the one that the environment variable
- * LINERATE_SLZ_LEVEL names (1 to 9); levels 2 to 9 are the encoder's own, which libslz does not have. */
+/* Begin a stream; return 0. Level 0 stores. Level 1 is the encoder's level 1, or the level in
+ * the environment variable LINERATE_SLZ_LEVEL (1 to 9). Levels 2 to 9 are the encoder's; libslz
+ * does not have them. */
 int slz_rfc1951_init(struct slz_stream *strm, int level);
 int slz_rfc1950_init(struct slz_stream *strm, int level);
 int slz_rfc1952_init(struct slz_stream *strm, int level);
 
-/* Compress `ilen` bytes of `in` to `out`; return the bytes written. With `more` 0 and input, the last block is final, and only
- * finish may follow. */
+/* Compress `ilen` bytes of `in` to `out`; return the number of bytes written. If `more` is 0 and
+ * there is input, the last block is final, and only finish may follow. */
 long slz_rfc1951_encode(struct slz_stream *strm, unsigned char *out, const unsigned char *in, long ilen, int more);
 long slz_rfc1950_encode(struct slz_stream *strm, unsigned char *out, const unsigned char *in, long ilen, int more);
 long slz_rfc1952_encode(struct slz_stream *strm, unsigned char *out, const unsigned char *in, long ilen, int more);
 
-/* Write what is pending, so that everything encoded can be decoded: nothing if the output is at the end of a byte. */
+/* Write the pending bits, so that all input so far can be decoded; write nothing if the output
+ * ends at a byte boundary. */
 int slz_rfc1951_flush(struct slz_stream *strm, unsigned char *buf);
 int slz_rfc1950_flush(struct slz_stream *strm, unsigned char *buf);
 int slz_rfc1952_flush(struct slz_stream *strm, unsigned char *buf);
 
-/* Write the final block, if there was none, padding and the trailer. */
+/* Write the final block, unless it is already written, padding and the trailer. */
 int slz_rfc1951_finish(struct slz_stream *strm, unsigned char *buf);
 int slz_rfc1950_finish(struct slz_stream *strm, unsigned char *buf);
 int slz_rfc1952_finish(struct slz_stream *strm, unsigned char *buf);
@@ -84,17 +89,17 @@ int slz_rfc1952_finish(struct slz_stream *strm, unsigned char *buf);
 int slz_rfc1950_send_header(struct slz_stream *strm, unsigned char *buf);
 int slz_rfc1952_send_header(struct slz_stream *strm, unsigned char *buf);
 
-/* Checksums, continued from `crc`: CRC-32 begins with 0, Adler-32 with 1. */
+/* Update the checksum `crc`. The initial value of CRC-32 is 0, that of Adler-32 is 1. */
 uint32_t slz_crc32_by1(uint32_t crc, const unsigned char *buf, int len);
 uint32_t slz_crc32_by4(uint32_t crc, const unsigned char *buf, int len);
 uint32_t slz_adler32_by1(uint32_t crc, const unsigned char *buf, int len);
 uint32_t slz_adler32_block(uint32_t crc, const unsigned char *buf, long len);
 
-/* Needed by old programs only; they do nothing. */
+/* Do nothing; only old programs need them. */
 void slz_make_crc_table(void);
 void slz_prepare_dist_table(void);
 
-/* The same by the format of the stream. */
+/* Call the function above for the format of the stream. */
 static inline int slz_init(struct slz_stream *strm, int level, int format)
 {
 	switch (format) {

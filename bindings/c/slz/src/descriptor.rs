@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use linerate_deflate::{Format, Level, Phase, Stream, StreamState, checksum};
 
-/// Names the engine's level for level 1 of libslz.
+/// Environment variable with the engine's level for level 1 of libslz.
 const VARIABLE: &str = "LINERATE_SLZ_LEVEL";
 
 /// `struct slz_stream` of `slz.h`.
@@ -16,9 +16,10 @@ pub(crate) struct Descriptor {
     qbits: u32,
     _outbuf: *mut c_void,
     state: u16,
-    /// Bit 0: whether anything is compressed; callers change it between calls. Bits 1 and 2: the format.
+    /// Bit 0: whether the stream compresses; callers change it between calls. Bits 1 and 2: the
+    /// format.
     flags: u8,
-    /// The engine's level where bit 0 is set.
+    /// The engine's level if bit 0 is set.
     level: u8,
     crc32: u32,
     ilen: u32,
@@ -32,7 +33,8 @@ const _: () = assert!(size_of::<Descriptor>() == 28);
 const COMPRESS: u8 = 1;
 
 impl Descriptor {
-    /// A stream at its beginning. Level 0 stores, level 1 is the engine's for libslz's, and those above are the engine's own.
+    /// Creates a stream. Level 0 stores, level 1 is the level that [`usual_level`] returns, and
+    /// higher levels are the engine's own.
     pub(crate) fn new(format: Format, level: i32) -> Descriptor {
         let code = match format {
             Format::Gzip => 0,
@@ -53,7 +55,8 @@ impl Descriptor {
         }
     }
 
-    /// The stream that this stands for; `None` if no function of this library can have left it so.
+    /// Converts to a stream. Returns `None` if no function of this library can have left this
+    /// state.
     pub(crate) fn stream(&self, format: Format) -> Option<Stream> {
         let phase = match self.state {
             state::INIT => Phase::Header,
@@ -76,14 +79,14 @@ impl Descriptor {
         Stream::from_state(format, level, state).ok()
     }
 
-    /// Keeps what a call has changed.
+    /// Stores the state after a call.
     pub(crate) fn keep(&mut self, stream: &Stream) {
         let StreamState { checksum, total_in, pending, pending_len, phase } = stream.state();
         self.state = match phase {
             Phase::Header => state::INIT,
             Phase::Open => state::EOB,
             Phase::Last => state::DONE,
-            // libslz's raw streams have no trailer to end with.
+            // libslz ends raw streams in DONE, since they have no trailer.
             Phase::Done if stream.format() == Format::Deflate => state::DONE,
             Phase::Done => state::END,
         };
@@ -98,7 +101,7 @@ impl Descriptor {
         if self.state == state::INIT { format.header().len() } else { 0 }
     }
 
-    /// Whether bits wait for the next call.
+    /// Whether bits are pending for the next call.
     pub(crate) fn has_pending_bits(&self) -> bool {
         self.qbits > 0
     }
@@ -109,7 +112,7 @@ impl Descriptor {
     }
 }
 
-/// `enum slz_state`, but for two that libslz has and this encoder never stops in: inside a block, and inside the last one.
+/// `enum slz_state` without its two states inside a block, in which this encoder never stops.
 mod state {
     pub(super) const INIT: u16 = 0;
     pub(super) const EOB: u16 = 1;
@@ -117,7 +120,7 @@ mod state {
     pub(super) const END: u16 = 5;
 }
 
-/// The engine's level for level 1: 1, or what the environment says.
+/// Returns the engine's level for level 1 of libslz: 1, or the level in the environment variable.
 fn usual_level() -> u8 {
     static LEVEL: OnceLock<u8> = OnceLock::new();
     *LEVEL.get_or_init(|| {

@@ -1,4 +1,5 @@
-//! The exported functions. None of them unwinds; each checks its pointers for null, and trusts them otherwise.
+//! The exported functions. None of them unwinds. Each checks its pointers for null and otherwise
+//! trusts them.
 
 #![allow(unsafe_code)]
 
@@ -9,15 +10,15 @@ use linerate_deflate::{Format, Stream, bound, checksum, with_thread_scratch};
 
 use crate::descriptor::Descriptor;
 
-/// Of an encode call's bound; raw streams have none.
+/// Part of the bound of an encode call for the header, which raw streams do not have.
 const LONGEST_HEADER: usize = Format::Gzip.header().len();
-/// Bytes of a flush: an empty stored block.
+/// Size of a flush in bytes: one empty stored block.
 const EMPTY_BLOCK: usize = 5;
-/// Bytes of the final block with padding.
+/// Size of the final block with padding, in bytes.
 const FINAL_BLOCK: usize = 2;
 
-/// Bytes that a call may write: `most`, and the header if that was not written yet. No more may be assumed of the caller's
-/// buffer.
+/// Size of the caller's buffer that a call may rely on, in bytes: `most`, plus the header if it is
+/// not written yet.
 ///
 /// # Safety
 /// `stream` is null or points to a descriptor.
@@ -36,8 +37,8 @@ unsafe fn init(stream: *mut Descriptor, format: Format, level: c_int) -> c_int {
     0
 }
 
-/// Runs a call on the stream of a descriptor, and keeps its state. Returns 0, with the descriptor unchanged, if it is null,
-/// was never initialised, or the call fails.
+/// Runs a call on the stream of a descriptor and stores the new state. Returns 0 and leaves the
+/// descriptor unchanged if it is null or uninitialised, or if the call fails.
 ///
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
@@ -95,7 +96,7 @@ unsafe fn flush(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> c
     // SAFETY: `slz.h` requires this room.
     let out = unsafe { slice::from_raw_parts_mut(out, room(stream, format, EMPTY_BLOCK)) };
     let call = |stream: &mut Stream| match aligned {
-        // All that was encoded is out; of a new stream the header.
+        // All encoded bits are written already. A new stream still needs its header.
         true => with_thread_scratch(0, |scratch, _| stream.encode(scratch, &[], out, true).ok()),
         false => stream.flush(out).ok(),
     };
@@ -181,7 +182,7 @@ family!(
     slz_rfc1952_send_header
 );
 
-/// The bytes that a checksum is of; none for a null pointer or a negative length.
+/// Returns the bytes to checksum: none for a null pointer or a negative length.
 ///
 /// # Safety
 /// `buf` is null or points to `len` bytes.
@@ -210,10 +211,10 @@ checksums! {
     slz_adler32_block(c_long): checksum::adler32;
 }
 
-/// Made tables once; there is nothing to do.
+/// Does nothing: libslz once built tables here.
 #[unsafe(no_mangle)]
 extern "C" fn slz_make_crc_table() {}
 
-/// As `slz_make_crc_table`.
+/// Does nothing, like `slz_make_crc_table`.
 #[unsafe(no_mangle)]
 extern "C" fn slz_prepare_dist_table() {}

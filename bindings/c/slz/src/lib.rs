@@ -1,12 +1,12 @@
-//! libslz's C interface over `linerate-deflate`: programs that are linked with `libslz.so.1`, or compiled with `slz.h`, use
-//! this encoder without a change.
+//! libslz's C interface to `linerate-deflate`. Programs that are linked with `libslz.so.1`, or
+//! compiled with `slz.h`, use this encoder unchanged.
 //!
-//! Only the functions are exported, for C; `slz.h` has their documentation and the types.
+//! Only the C functions are exported. `slz.h` documents them and declares the types.
 //!
 //! | module | content |
 //! |---|---|
-//! | `descriptor` | `struct slz_stream`, and the stream that it stands for |
-//! | `functions` | what is exported |
+//! | `descriptor` | `struct slz_stream`, and its conversion to a stream |
+//! | `functions` | the exported functions |
 
 mod descriptor;
 mod functions;

@@ -1,4 +1,4 @@
-//! A part of a stream's memory, of which the beginning is in use.
+//! A vector of fixed capacity in a stream's memory.
 
 #![allow(unsafe_code)]
 
@@ -12,10 +12,11 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// An empty buffer.
+    /// Creates an empty buffer.
     ///
     /// # Safety
-    /// `capacity` bytes at `start` belong to it as long as it exists; they need not be initialised.
+    /// `capacity` bytes at `start` belong to the buffer as long as it exists. They need not be
+    /// initialised.
     pub(crate) unsafe fn new(start: *mut u8, capacity: usize) -> Buffer {
         Buffer { start, len: 0, capacity }
     }
@@ -33,7 +34,7 @@ impl Buffer {
         unsafe { slice::from_raw_parts(self.start, self.len) }
     }
 
-    /// Appends `text`, for which there is capacity.
+    /// Appends `text`, which must fit.
     pub(crate) fn push(&mut self, text: &[u8]) {
         assert!(text.len() <= self.free());
         // SAFETY: that many bytes are free; a shared slice cannot overlap them, which nobody else refers to.
@@ -41,10 +42,10 @@ impl Buffer {
         self.len += text.len();
     }
 
-    /// Appends `len` bytes at `from`, for which there is capacity, and returns them as they are in the buffer.
+    /// Appends `len` bytes at `from`, which must fit, and returns the copy.
     ///
     /// # Safety
-    /// They can be read, and are not of this buffer.
+    /// The bytes can be read and are outside this buffer.
     pub(crate) unsafe fn push_from(&mut self, from: *const u8, len: usize) -> &[u8] {
         assert!(len <= self.free());
         let before = self.len;
@@ -54,7 +55,7 @@ impl Buffer {
         &self.bytes()[before..]
     }
 
-    /// Keeps the last `count` bytes at most, and moves them to the beginning.
+    /// Keeps at most the last `count` bytes and moves them to the beginning.
     pub(crate) fn keep_last(&mut self, count: usize) {
         let count = count.min(self.len);
         // SAFETY: both ranges are in use; they may overlap.

@@ -1,4 +1,4 @@
-//! The functions for streams of our own. What each returns, and when, is zlib's manual.
+//! The functions for our streams. What they return, and when, follows zlib's manual.
 
 #![allow(unsafe_code)]
 
@@ -15,14 +15,14 @@ use crate::z_stream::{Flush, ZStream, code};
 const UNKNOWN: c_int = 2;
 /// `Z_BLOCK`.
 const BLOCK: c_int = 5;
-/// `last_flush` after a call that was not completed for lack of output space.
+/// `last_flush` after a call that ran out of output space.
 const INCOMPLETE: i8 = -1;
 
 impl ZStream {
-    /// Copies as much of `bytes` to `next_out` as there is room for; returns how much.
+    /// Copies as much of `bytes` to `next_out` as fits, and returns the number of bytes copied.
     ///
     /// # Safety
-    /// `avail_out` bytes can be written at `next_out`, and overlap nothing of ours.
+    /// `avail_out` bytes can be written at `next_out` and overlap no memory of this library.
     unsafe fn put(&mut self, bytes: &[u8]) -> usize {
         let count = bytes.len().min(self.avail_out as usize);
         // SAFETY: the caller's promise.
@@ -35,7 +35,7 @@ impl ZStream {
         count
     }
 
-    /// Delivers what waits, as far as there is room.
+    /// Delivers as much of the waiting output as fits.
     ///
     /// # Safety
     /// As [`put`](Self::put).
@@ -63,7 +63,7 @@ impl ZStream {
         self.total_in = self.total_in.wrapping_add(count as c_ulong);
     }
 
-    /// Encodes what is gathered, and delivers it as far as there is room.
+    /// Encodes the gathered input, and delivers as much of the output as fits.
     ///
     /// # Safety
     /// As [`put`](Self::put).
@@ -75,7 +75,8 @@ impl ZStream {
         encoder.encode(then, |bytes| unsafe { self.put(bytes) });
     }
 
-    /// Begins what callers may read of a stream, and write: `adler` of a raw one is theirs from here on.
+    /// Initialises the public fields of a stream. `adler` of a raw stream belongs to the caller
+    /// from now on.
     fn begin(&mut self, settings: &Settings) {
         (self.total_in, self.total_out, self.msg) = (0, 0, std::ptr::null());
         self.adler = settings.checksum_start().unwrap_or(ADLER32_START).into();
@@ -83,7 +84,7 @@ impl ZStream {
     }
 }
 
-/// Makes `z` a stream of ours.
+/// Makes `z` one of our streams.
 ///
 /// # Safety
 /// As [`State::allocate`].
@@ -98,10 +99,11 @@ pub(crate) unsafe fn init(z: &mut ZStream, settings: Settings) -> c_int {
     code::OK
 }
 
-/// Compresses as far as input and output reach.
+/// Compresses until the input or the output space is used up.
 ///
 /// # Safety
-/// As `deflate`: `next_in` and `next_out` are null or as `avail_in` and `avail_out` say.
+/// The contract of `deflate`: `next_in` and `next_out` are null, or point to `avail_in` and
+/// `avail_out` bytes.
 pub(crate) unsafe fn deflate(z: &mut ZStream, state: &mut State, flush: c_int) -> c_int {
     let Some(flush) = Flush::from_number(flush) else { return code::STREAM_ERROR };
     let encoder = &mut state.encoder;
@@ -130,10 +132,10 @@ pub(crate) unsafe fn deflate(z: &mut ZStream, state: &mut State, flush: c_int) -
     }
 }
 
-/// Does what a call of `deflate` asks for, as far as there is room; returns whether all of it is done.
+/// Does as much of a `deflate` call as the output space allows. Returns whether all of it is done.
 ///
 /// # Safety
-/// Input and output are as the stream says.
+/// The stream's fields describe valid input and output.
 unsafe fn run(z: &mut ZStream, encoder: &mut Encoder, flush: Flush, goes_on: bool) -> bool {
     // SAFETY: the caller's promise, for all calls.
     unsafe {
@@ -154,7 +156,7 @@ unsafe fn run(z: &mut ZStream, encoder: &mut Encoder, flush: Flush, goes_on: boo
     encoder.waiting().is_empty()
 }
 
-/// The end of a call, when all input is gathered and nothing waits.
+/// Ends a call, after all input is gathered and no output is waiting.
 ///
 /// # Safety
 /// As [`run`].
@@ -167,7 +169,7 @@ unsafe fn finish_call(z: &mut ZStream, encoder: &mut Encoder, flush: Flush, goes
         Flush::Partial => Then::Partial,
         Flush::Sync | Flush::Full => Then::Flush,
     };
-    // A call that had no room for all of a flush is repeated, the flush is not.
+    // If a flush did not fit, the caller repeats the call. The flush itself is not repeated.
     if !(goes_on && then > Then::More && encoder.flushed() >= then) {
         // SAFETY: the caller's promise.
         unsafe { z.encode(encoder, then) };
@@ -177,11 +179,11 @@ unsafe fn finish_call(z: &mut ZStream, encoder: &mut Encoder, flush: Flush, goes
     }
 }
 
-/// Begins anew. `Err` with the settings that zlib must begin it with.
+/// Resets a stream. Returns `Err` with the settings if zlib must begin the new stream.
 pub(crate) fn reset(z: &mut ZStream, state: &mut State) -> Result<c_int, Settings> {
     let settings = state.encoder.settings();
     if !settings.are_served() {
-        // They were changed after the beginning.
+        // `deflateParams` changed the settings after the stream had begun.
         return Err(settings);
     }
     state.encoder.reset();
@@ -190,7 +192,7 @@ pub(crate) fn reset(z: &mut ZStream, state: &mut State) -> Result<c_int, Setting
     Ok(code::OK)
 }
 
-/// Changes level and strategy. `Err` with the settings that zlib must begin it with.
+/// Changes level and strategy. Returns `Err` with the settings if zlib must begin the stream.
 ///
 /// # Safety
 /// As [`deflate`].
@@ -209,7 +211,7 @@ pub(crate) unsafe fn params(
     }
     let is_other = settings.zlib_search() != state.encoder.settings().zlib_search();
     if is_other && state.last_flush != NEVER {
-        // What came before is encoded as it was to be.
+        // Encodes earlier input with the old settings.
         // SAFETY: the caller's promise.
         if unsafe { deflate(z, state, BLOCK) } == code::STREAM_ERROR {
             return Ok(code::STREAM_ERROR);
@@ -222,10 +224,10 @@ pub(crate) unsafe fn params(
     Ok(code::OK)
 }
 
-/// Copies a stream of ours to `to`.
+/// Copies one of our streams to `to`.
 ///
 /// # Safety
-/// `to` is a `z_stream` that may be written over; `zalloc` of `z` keeps zlib's contract.
+/// `to` is a `z_stream` that may be overwritten; `zalloc` of `z` keeps zlib's contract.
 pub(crate) unsafe fn copy(to: *mut ZStream, z: &ZStream, state: &State) -> c_int {
     let mut copy = *z;
     let from = &state.encoder;
@@ -243,23 +245,24 @@ pub(crate) unsafe fn copy(to: *mut ZStream, z: &ZStream, state: &State) -> c_int
     code::OK
 }
 
-/// Enters a preset dictionary.
+/// Sets a preset dictionary.
 pub(crate) fn set_dictionary(z: &mut ZStream, state: &mut State, text: &[u8]) -> c_int {
     if state.encoder.set_dictionary(text, &mut z.adler) { code::OK } else { code::STREAM_ERROR }
 }
 
-/// Sets the header of a gzip member, which zlib writes: `Err` with the settings that it must begin with.
+/// Sets the header of a gzip member. Only zlib writes such headers: returns `Err` with the settings
+/// if zlib must begin the stream.
 pub(crate) fn set_header(state: &State, is_null: bool) -> Result<c_int, Settings> {
     let settings = state.encoder.settings();
     match settings.container() {
         Container::Gzip if !is_null && state.encoder.is_untouched() => Err(settings),
-        // Nothing changes without one, or after the header.
+        // A null header, or one set after the header was written, changes nothing.
         Container::Gzip => Ok(code::OK),
         _ => Ok(code::STREAM_ERROR),
     }
 }
 
-/// Inserts the lowest `count` bits of `value`.
+/// Inserts the lowest `count` bits of `value` into the output.
 pub(crate) fn prime(state: &mut State, count: c_int, value: c_int) -> c_int {
     let encoder = &mut state.encoder;
     if encoder.settings().container() != Container::Raw || encoder.progress() == Progress::Ended {

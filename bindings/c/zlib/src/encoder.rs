@@ -1,8 +1,9 @@
-//! A stream of our own: what it has gathered, its history, and what it has not delivered.
+//! One of our streams: its gathered input, its history and its undelivered output.
 //!
-//! Input is gathered until its buffer is full or a flush or the end asks for it, and then encoded in one call, with matches
-//! into the window before. So output depends neither on how input arrives nor on the room for output. Streams that flush
-//! short pieces again and again, as connections do, keep an index of their window in a [`Session`].
+//! A stream gathers input until its buffer is full or the caller flushes or ends the stream. It
+//! then encodes the input in one call, with matches into the window before. So the output depends
+//! neither on how input arrives nor on the output space. Streams that repeatedly flush short
+//! pieces, as connections do, keep an index of their window in a [`Session`].
 
 use std::ffi::{c_int, c_ulong};
 use std::sync::Arc;
@@ -14,46 +15,47 @@ use linerate_deflate::{Format, Scratch, Stream, StreamState, with_thread_scratch
 use crate::buffer::Buffer;
 use crate::settings::{Container, Settings};
 
-/// Bytes of output beside those of one piece: header, flush, end and trailer, and what [`Encoder::prime`] inserts.
+/// Output in addition to that of one piece, in bytes: header, flush, final block, trailer, and the
+/// bits that [`Encoder::prime`] inserts.
 const OUTPUT_OVERHEAD: usize = 64;
 
-/// A flushed piece that is shorter counts as a message.
+/// Longest flushed piece that counts as a message, in bytes.
 const MESSAGE: usize = 4 << 10;
-/// After so many messages an index of the window is kept.
+/// Number of messages in a row after which the stream keeps an index of its window.
 const MANY_MESSAGES: u8 = 3;
-/// Longer pieces are encoded without it.
+/// Longest piece that is encoded with the index, in bytes.
 const MAX_MESSAGE: usize = 32 << 10;
 
 /// `Z_BINARY` and `Z_TEXT`.
 const BINARY: c_int = 0;
 const TEXT: c_int = 1;
-/// Bytes that are looked at to tell text from binary data.
+/// Number of bytes inspected to tell text from binary data.
 const SAMPLE: usize = 4 << 10;
 
-/// What follows a piece.
+/// What follows a piece in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Then {
-    /// More, at the next bit.
+    /// The next piece, at the next bit.
     More,
-    /// More, at the next bit after an empty block of 10: all before can be decoded.
+    /// An empty block of 10 bits, so that everything before can be decoded; then the next piece.
     Partial,
-    /// More, at a byte boundary: all before can be decoded.
+    /// A flush to a byte boundary, so that everything before can be decoded; then the next piece.
     Flush,
-    /// The trailer: checksum, and length modulo 2^32.
+    /// The final block and the trailer: checksum, and length modulo 2^32.
     End { checksum: u32, total: u32 },
 }
 
-/// How far the stream is.
+/// State of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// Before the header.
     New,
     Open,
-    /// After the trailer, which may wait to be delivered.
+    /// After the trailer, which may still be undelivered.
     Ended,
 }
 
-/// Bytes that wait at most, for streams that gather so many.
+/// Largest undelivered output, in bytes, of streams that gather up to `input_capacity` bytes.
 pub(crate) fn output_capacity(input_capacity: usize) -> usize {
     message_bound(input_capacity) + OUTPUT_OVERHEAD
 }
@@ -62,16 +64,16 @@ pub(crate) fn output_capacity(input_capacity: usize) -> usize {
 pub(crate) struct Encoder {
     settings: Settings,
     progress: Progress,
-    /// Raw deflate: header and trailer are written here.
+    /// A raw deflate stream. The encoder writes the header and trailer itself.
     stream: Stream,
-    /// History, then what is gathered.
+    /// The history, then the gathered input.
     input: Buffer,
     history: usize,
     output: Buffer,
     delivered: usize,
-    /// Messages in a row.
+    /// Number of messages in a row.
     messages: u8,
-    /// What the history holds, indexed.
+    /// The indexed window, with the same content as the history.
     session: Option<Box<Session>>,
     has_dictionary: bool,
     /// The flush that nothing came after; [`Then::More`] without one.
@@ -79,7 +81,7 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// A stream at its beginning, with buffers of [`Settings::input_capacity`] and [`output_capacity`] bytes.
+    /// Creates a stream with buffers of [`Settings::input_capacity`] and [`output_capacity`] bytes.
     pub(crate) fn new(settings: Settings, input: Buffer, output: Buffer) -> Encoder {
         let mut encoder = Encoder {
             settings,
@@ -98,7 +100,7 @@ impl Encoder {
         encoder
     }
 
-    /// Begins anew, with the same settings.
+    /// Begins a new stream with the same settings.
     pub(crate) fn reset(&mut self) {
         self.progress = Progress::New;
         self.stream = Stream::new_after_header(Format::Deflate, self.settings.engine_level());
@@ -109,7 +111,8 @@ impl Encoder {
         self.flushed = Then::More;
     }
 
-    /// The same stream with empty buffers of the same capacity, which it fills. It has no index of its window.
+    /// Copies the stream into empty buffers of the same capacity. The copy has no index of its
+    /// window.
     pub(crate) fn copy(&self, mut input: Buffer, mut output: Buffer) -> Encoder {
         input.push(self.input.bytes());
         output.push(self.output.bytes());
@@ -120,7 +123,7 @@ impl Encoder {
         self.settings
     }
 
-    /// Takes other settings from the next piece on. The container stays.
+    /// Uses other settings from the next piece on. The container must be the same.
     pub(crate) fn set_settings(&mut self, settings: Settings) {
         self.settings = settings;
         self.stream.set_level(settings.engine_level());
@@ -130,7 +133,7 @@ impl Encoder {
         self.progress
     }
 
-    /// Whether nothing was asked of it yet, so that zlib could begin it anew.
+    /// Whether the stream has done nothing yet, so that zlib can begin it instead.
     pub(crate) fn is_untouched(&self) -> bool {
         self.progress == Progress::New && self.history == 0 && !self.has_dictionary && !self.is_primed()
     }
@@ -144,12 +147,12 @@ impl Encoder {
         self.flushed
     }
 
-    /// Bytes that wait to be delivered.
+    /// Undelivered output.
     pub(crate) fn waiting(&self) -> &[u8] {
         &self.output.bytes()[self.delivered..]
     }
 
-    /// Counts bytes of [`waiting`](Self::waiting) as delivered.
+    /// Marks the first `count` bytes of [`waiting`](Self::waiting) as delivered.
     pub(crate) fn deliver(&mut self, count: usize) {
         self.delivered += count;
         if self.delivered == self.output.len() {
@@ -158,17 +161,17 @@ impl Encoder {
         }
     }
 
-    /// Bits that wait for the next piece.
+    /// Number of bits pending for the next piece.
     pub(crate) fn pending_bits(&self) -> u8 {
         self.stream.state().pending_len
     }
 
-    /// Bytes that are gathered and not encoded.
+    /// Number of bytes gathered but not yet encoded.
     pub(crate) fn gathered(&self) -> usize {
         self.input.len() - self.history
     }
 
-    /// `data_type` of what is gathered; `None` of nothing.
+    /// `data_type` of the gathered input, or `None` if there is none.
     pub(crate) fn data_type(&self) -> Option<c_int> {
         let text = &self.input.bytes()[self.history..];
         (!text.is_empty()).then(|| data_type(text))
@@ -179,10 +182,10 @@ impl Encoder {
         self.input.free()
     }
 
-    /// Gathers `len` bytes, at most [`free`](Self::free), and continues the container's checksum with them.
+    /// Gathers `len` bytes, at most [`free`](Self::free), and updates the container's checksum.
     ///
     /// # Safety
-    /// They can be read, and are not of this stream's memory.
+    /// The bytes can be read and are outside this stream's memory.
     #[allow(unsafe_code)]
     pub(crate) unsafe fn gather(&mut self, from: *const u8, len: usize, checksum: &mut c_ulong) {
         // SAFETY: the caller's promise.
@@ -197,7 +200,8 @@ impl Encoder {
         }
     }
 
-    /// Writes the header, to nothing else that waits. `checksum` is that of the dictionary, and begins anew.
+    /// Writes the header. No output may be waiting. `checksum` is that of the dictionary, and is
+    /// then reset to its initial value.
     pub(crate) fn begin(&mut self, checksum: &mut c_ulong) {
         self.progress = Progress::Open;
         match self.settings.container() {
@@ -221,8 +225,8 @@ impl Encoder {
         }
     }
 
-    /// Encodes what is gathered, where nothing waits. Offers the result to `take`, which returns how much it took; the
-    /// rest waits.
+    /// Encodes the gathered input. No output may be waiting. Offers the result to `take`, which
+    /// returns how many bytes it took, and keeps the rest as waiting output.
     pub(crate) fn encode(&mut self, then: Then, take: impl FnOnce(&[u8]) -> usize) {
         let gathered = self.gathered();
         with_thread_scratch(output_capacity(gathered), |scratch, out| {
@@ -237,7 +241,7 @@ impl Encoder {
         }
     }
 
-    /// Forgets the history: nothing after refers to what was before.
+    /// Forgets the history, so that later input does not refer to it.
     pub(crate) fn forget(&mut self) {
         debug_assert!(self.gathered() == 0 || self.progress == Progress::New);
         self.input.keep_last(0);
@@ -245,17 +249,18 @@ impl Encoder {
         self.drop_session();
     }
 
-    /// The last bytes of the input, at most a window.
+    /// The last bytes of the input, up to the window size.
     pub(crate) fn window(&self) -> &[u8] {
         let bytes = self.input.bytes();
         &bytes[bytes.len().saturating_sub(self.window_len())..]
     }
 
-    /// Enters a dictionary behind the history, and continues zlib's checksum with it; returns false where there may be none.
+    /// Appends a dictionary to the history and updates zlib's checksum with it. Returns false if
+    /// the stream cannot take one now.
     pub(crate) fn set_dictionary(&mut self, text: &[u8], checksum: &mut c_ulong) -> bool {
         match self.settings.container() {
             Container::Raw if self.gathered() == 0 && self.progress != Progress::Ended => {}
-            // An empty dictionary is none: a decoder is not to ask for it.
+            // An empty dictionary counts as none, so that no decoder requires it.
             Container::Zlib if self.progress == Progress::New && text.is_empty() => return true,
             Container::Zlib if self.progress == Progress::New => {
                 self.has_dictionary = true;
@@ -271,7 +276,8 @@ impl Encoder {
         true
     }
 
-    /// Writes the lowest `count` bits of `value`, at most 16, before what is gathered; returns false if there is no room.
+    /// Writes the lowest `count` bits of `value`, at most 16, before the gathered input. Returns
+    /// false if there is no space.
     pub(crate) fn prime(&mut self, count: u32, value: u32) -> bool {
         if self.output.free() < OUTPUT_OVERHEAD {
             return false;
@@ -282,7 +288,7 @@ impl Encoder {
         true
     }
 
-    /// Appends bits to those that are pending; returns the whole bytes that this makes, and their number.
+    /// Appends bits to the pending ones. Returns the bytes, and how many of them are complete.
     fn append_bits(&mut self, count: u32, value: u32) -> ([u8; 4], usize) {
         let StreamState { pending, pending_len, .. } = self.stream.state();
         let bits = u32::from(pending) | (value & ((1 << count) - 1)) << pending_len;
@@ -295,7 +301,7 @@ impl Encoder {
         (bytes, whole)
     }
 
-    /// Bytes that `deflate` writes at most for `len` more, of which the last call is the end.
+    /// Largest output of `deflate` in bytes for `len` more bytes, including the end of the stream.
     pub(crate) fn bound(&self, len: usize) -> usize {
         let capacity = self.settings.input_capacity();
         let pieces = 1 + len.saturating_sub(capacity).div_ceil(self.step());
@@ -303,7 +309,7 @@ impl Encoder {
         len.saturating_add(stored_blocks.saturating_mul(5)).saturating_add(OUTPUT_OVERHEAD / 2)
     }
 
-    /// Encodes the piece itself; returns the number of bytes.
+    /// Encodes the piece itself. Returns the number of bytes written.
     fn encode_piece(&mut self, scratch: &mut Scratch, then: Then, out: &mut [u8]) -> usize {
         let gathered = self.gathered();
         if gathered == 0 {
@@ -340,11 +346,11 @@ impl Encoder {
         written.expect("the capacity of the bound")
     }
 
-    /// Writes what follows a piece of `gathered` bytes; returns the number of bytes.
+    /// Writes what follows a piece of `gathered` bytes. Returns the number of bytes written.
     fn end_piece(&mut self, then: Then, gathered: usize, out: &mut [u8]) -> usize {
         match then {
             Then::More => 0,
-            // A message is flushed already.
+            // The session has already flushed the message.
             Then::Partial | Then::Flush if self.session.is_some() && gathered > 0 => 0,
             Then::Partial => {
                 let (bytes, n) = self.append_bits(10, 0b010);
@@ -376,7 +382,7 @@ impl Encoder {
         }
     }
 
-    /// Counts a flushed piece; keeps an index of the window from the third message in a row on.
+    /// Counts a flushed piece. Keeps an index of the window from the third message in a row on.
     fn count_message(&mut self, gathered: usize) {
         match gathered {
             0 => return,
@@ -402,13 +408,15 @@ impl Encoder {
         1 << self.settings.window_bits()
     }
 
-    /// Bytes of a piece once there is a window of history.
+    /// Size of a piece in bytes once the history has a whole window.
     fn step(&self) -> usize {
         self.settings.input_capacity() - self.window_len()
     }
 }
 
-/// Text has none of the control characters that text never has, and some other than these few: zlib's rule.
+/// Classifies data by zlib's rule: text has none of the control characters that never occur in
+/// text, and at least one character that is not a control character, or a tab, line feed or
+/// carriage return.
 fn data_type(bytes: &[u8]) -> c_int {
     let mut is_text = false;
     for &byte in &bytes[..bytes.len().min(SAMPLE)] {

@@ -1,4 +1,5 @@
-//! The exported functions, all of `zlib.h` whose names begin with `deflate`: each finds out whose stream it is. None unwinds.
+//! The exported functions: all of `zlib.h` whose names begin with `deflate`. Each finds out whether
+//! a stream is ours or zlib's. None unwinds.
 
 #![allow(unsafe_code)]
 
@@ -12,7 +13,8 @@ use crate::state::{Owner, State};
 use crate::z_stream::{ZStream, code};
 use crate::zlib::{Zlib, is_in_init};
 
-/// Calls one of zlib's functions; a stream error without zlib, or if it has no such function.
+/// Calls one of zlib's functions. Without zlib, or if zlib lacks the function, gives a stream
+/// error.
 macro_rules! zlib {
     ($function:ident($($argument:expr),*)) => {
         match Zlib::get().and_then(|zlib| zlib.$function) {
@@ -23,7 +25,7 @@ macro_rules! zlib {
     };
 }
 
-/// Whose stream it is, for arguments that keep the contract of `zlib.h`.
+/// Returns the owner of a stream, if the arguments keep the contract of `zlib.h`.
 macro_rules! owner {
     ($stream:ident) => {
         // SAFETY: `zlib.h` has streams initialised before any other call, and used by one thread at a time.
@@ -31,10 +33,11 @@ macro_rules! owner {
     };
 }
 
-/// Makes a stream of ours, which nobody refers to, one of zlib's own, with the same memory functions.
+/// Turns one of our streams, to which there is no reference, into one of zlib's with the same
+/// memory functions.
 ///
 /// # Safety
-/// `stream` is one of ours that can be begun anew.
+/// `stream` is one of ours that has not begun or may begin again.
 unsafe fn leave_to_zlib(stream: *mut ZStream, settings: &Settings) -> c_int {
     // SAFETY: the caller's promise.
     let z = unsafe { &mut *stream };
@@ -69,7 +72,7 @@ unsafe fn init(stream: *mut ZStream, settings: Settings, version: *const c_char,
     }
 }
 
-/// Documented in `zlib.h`, as all functions below.
+/// Documented in `zlib.h`, like all functions below.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn deflateInit_(
     stream: *mut ZStream,
@@ -81,10 +84,11 @@ unsafe extern "C" fn deflateInit_(
     unsafe { init(stream, Settings::of_level(level), version, size) }
 }
 
-/// `deflateInit2_`, which returns to `caller`; null where that is not known.
+/// Implements `deflateInit2_`. `caller` is its return address, or null if that is not known.
 ///
-/// zlib's own `deflateInit_` calls it, too. A program that took that by `dlsym` also took zlib's `deflate`, which cannot use
-/// a stream of ours.
+/// zlib's own `deflateInit_` calls this function, too. A program that got `deflateInit_` from zlib
+/// by `dlsym` also got zlib's `deflate`, which cannot use one of our streams. Such a call therefore
+/// goes to zlib.
 unsafe extern "C" fn init2(
     stream: *mut ZStream,
     level: c_int,
@@ -104,7 +108,8 @@ unsafe extern "C" fn init2(
     unsafe { init(stream, settings, version, size) }
 }
 
-/// Adds the address that is returned to, which is on the stack, to the arguments, of which the last two are there.
+/// Calls [`init2`] with the same arguments, the last two of which are on the stack, and the return
+/// address, which is on the stack too.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
@@ -136,7 +141,8 @@ unsafe extern "C" fn deflateInit2_(
     )
 }
 
-/// Without that address: elsewhere zlib's `deflateInit_` need not return here at all, and hands its caller's on.
+/// Calls [`init2`] without a return address: on other architectures zlib's `deflateInit_` may jump
+/// here and so pass on the return address of its own caller.
 #[cfg(not(target_arch = "x86_64"))]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn deflateInit2_(
@@ -173,7 +179,7 @@ unsafe extern "C" fn deflateEnd(stream: *mut ZStream) -> c_int {
     };
     // SAFETY: a stream of ours, to which the caller's is the only reference.
     unsafe { State::release(&mut *stream) };
-    // What was asked for and is not delivered is lost.
+    // Undelivered output is lost, which `zlib.h` reports as a data error.
     if is_open { code::DATA_ERROR } else { code::OK }
 }
 
@@ -188,7 +194,8 @@ unsafe extern "C" fn deflateReset(stream: *mut ZStream) -> c_int {
     done.unwrap_or_else(|settings| unsafe { leave_to_zlib(stream, &settings) })
 }
 
-/// Not documented: zlib keeps the window, which is no use to a decoder that begins anew.
+/// Not documented in `zlib.h`. zlib keeps the window, but a decoder of the new stream does not have
+/// it, so this function resets the stream.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn deflateResetKeep(stream: *mut ZStream) -> c_int {
     match owner!(stream) {
@@ -210,7 +217,7 @@ unsafe extern "C" fn deflateParams(stream: *mut ZStream, level: c_int, strategy:
     done.unwrap_or_else(|settings| unsafe { leave_to_zlib(stream, &settings) })
 }
 
-/// A stream of ours searches as its level does: these are numbers for zlib's search.
+/// The arguments are parameters of zlib's search. Our streams ignore them.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn deflateTune(
     stream: *mut ZStream,
@@ -289,7 +296,8 @@ unsafe extern "C" fn deflateSetHeader(stream: *mut ZStream, header: *mut c_void)
 unsafe extern "C" fn deflateBound(stream: *mut ZStream, len: c_ulong) -> c_ulong {
     match owner!(stream) {
         Owner::Ours(_, state) => state.encoder.bound(len as usize) as c_ulong,
-        // For any stream of either: zlib's longest are fixed codes, 9 bits for a byte.
+        // Bounds any stream of either encoder. zlib's largest output are fixed codes, 9 bits per
+        // byte.
         Owner::Nobody => len.saturating_add(len >> 3).saturating_add(len >> 6).saturating_add(1024),
         Owner::Zlib => match Zlib::get().and_then(|zlib| zlib.bound) {
             // SAFETY: the contract of `zlib.h`, and the stream is zlib's own.

@@ -1,20 +1,21 @@
-//! zlib's deflate interface over `linerate-deflate`: programs that are linked with `libz.so.1` dynamically compress with this
-//! encoder under `LD_PRELOAD`, unchanged.
+//! zlib's deflate interface to `linerate-deflate`. Under `LD_PRELOAD`, programs that are
+//! dynamically linked with `libz.so.1` compress with this encoder, unchanged.
 //!
-//! Streams that the encoder serves are its own: levels 1 to 6 with the default strategy. All others are zlib's, and so are
-//! those with a gzip header of the caller's; zlib is searched for behind this library. Only functions are exported, those of
-//! `zlib.h` whose names begin with `deflate`; `docs/deflate/zlib.md` says how they differ.
+//! The encoder serves streams of levels 1 to 6 with the default strategy. zlib, which is looked up
+//! behind this library, serves all others, and those for which the caller sets a gzip header. Only
+//! functions are exported: those of `zlib.h` whose names begin with `deflate`.
+//! `docs/deflate/zlib.md` says how they differ from zlib's.
 //!
 //! | module | content |
 //! |---|---|
 //! | `z_stream` | `z_stream`, codes and flush values of `zlib.h` |
 //! | `settings` | the arguments of `deflateInit2`: which streams are served, at which level |
-//! | `encoder` | a stream: what it has gathered, its history, what it has not delivered |
-//! | `buffer` | a part of the stream's memory, of which the beginning is in use |
-//! | `state` | the memory of a stream, by the caller's functions; what belongs to whom |
-//! | `calls` | the functions for streams of our own |
+//! | `encoder` | a stream: its gathered input, its history and its undelivered output |
+//! | `buffer` | a vector of fixed capacity in the stream's memory |
+//! | `state` | the memory of a stream, allocated by the caller's functions; tells our streams from zlib's |
+//! | `calls` | the functions for our streams |
 //! | `zlib` | the functions of zlib |
-//! | `functions` | what is exported |
+//! | `functions` | the exported functions |
 
 #![cfg(unix)]
 

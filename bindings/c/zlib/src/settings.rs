@@ -1,11 +1,11 @@
-//! The arguments of `deflateInit2`: which streams are served here, at which level of the encoder.
+//! The arguments of `deflateInit2`: which streams the encoder serves, and at which of its levels.
 
 use std::ffi::c_int;
 
 use linerate_deflate::Level;
 use linerate_deflate::checksum::{ADLER32_START, CRC32_START};
 
-/// What surrounds the deflate data.
+/// Container of the deflate data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Container {
     Raw,
@@ -20,14 +20,17 @@ const HUFFMAN_ONLY: c_int = 2;
 const RLE: c_int = 3;
 const FIXED: c_int = 4;
 
-/// Bytes that zlib allocates beside its tables, which callers count with that compute its memory in advance.
+/// Memory in bytes that zlib allocates in addition to its tables. Callers that compute zlib's
+/// memory in advance include it.
 const ZLIB_STATE: usize = 5888;
-/// More input is not gathered: history and two thirds of new bytes. It costs no ratio, and saves entering the history.
+/// Largest buffer of history and gathered input, in bytes: 32 KiB of history and 64 KiB of new
+/// input. The limit costs no ratio, and the encoder has to index the history only once per 64 KiB
+/// of input.
 const MAX_INPUT: usize = 96 << 10;
-/// Of the memory, for the stream itself, header, trailer and flush.
+/// Memory reserved for the stream itself, header, trailer and flush, in bytes.
 const OVERHEAD: usize = 768;
 
-/// The arguments of `deflateInit2`, as they were given.
+/// The arguments of `deflateInit2`, as the caller passed them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) level: c_int,
@@ -38,12 +41,13 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Those of `deflateInit`.
+    /// Returns the settings of `deflateInit`.
     pub(crate) fn of_level(level: c_int) -> Settings {
         Settings { level, method: DEFLATED, window_bits: 15, mem_level: 8, strategy: 0 }
     }
 
-    /// Whether the encoder serves such streams; zlib does others, and refuses what is wrong.
+    /// Whether the encoder serves these streams. zlib serves the others, and rejects invalid
+    /// arguments.
     pub(crate) fn are_served(&self) -> bool {
         let window = match self.window_bits {
             -15..=-9 => -self.window_bits,
@@ -65,7 +69,7 @@ impl Settings {
         }
     }
 
-    /// The checksum of no input; `None` for raw streams, whose `adler` is the caller's.
+    /// The initial checksum, or `None` for raw streams, whose `adler` belongs to the caller.
     pub(crate) fn checksum_start(&self) -> Option<u32> {
         match self.container() {
             Container::Raw => None,
@@ -74,15 +78,16 @@ impl Settings {
         }
     }
 
-    /// Of streams that are served: 9 to 15.
+    /// Base-2 logarithm of the window, 9 to 15 for served streams.
     pub(crate) fn window_bits(&self) -> u8 {
         let bits = self.window_bits.unsigned_abs();
         (if bits > 15 { bits - 16 } else { bits }) as u8
     }
 
-    /// The level that takes less time than zlib's for the same ratio, or nearly. Level and strategy may have been changed to
-    /// what is not served after bytes were: level 0 and `Z_HUFFMAN_ONLY` then store, others look for fewer matches. Levels that
-    /// would allocate more than zlib does are not among them.
+    /// The encoder's level that takes less time than zlib's level for about the same ratio. A
+    /// running stream may have been changed to a level or strategy that the encoder does not serve:
+    /// level 0 and `Z_HUFFMAN_ONLY` then store, and `Z_RLE` and `Z_FIXED` search for fewer matches.
+    /// Levels that would allocate more than zlib does are excluded.
     pub(crate) fn engine_level(&self) -> Level {
         match (self.level, self.strategy) {
             (0, _) | (_, HUFFMAN_ONLY) => Level::Stored,
@@ -96,8 +101,8 @@ impl Settings {
         }
     }
 
-    /// What zlib searches with, and so compresses what came before when `deflateParams` changes it: nothing, a fast or a lazy
-    /// search; and the strategy.
+    /// zlib's search (0 none, 1 fast, 2 lazy) and the strategy. When `deflateParams` changes
+    /// either, zlib compresses earlier input first.
     pub(crate) fn zlib_search(&self) -> (u8, c_int) {
         let search = match self.level {
             0 => 0,
@@ -107,14 +112,14 @@ impl Settings {
         (search, self.strategy)
     }
 
-    /// Bytes to allocate: no more than zlib does.
+    /// Memory to allocate, in bytes: no more than zlib does.
     pub(crate) fn budget(&self) -> usize {
         (1 << (self.window_bits() + 2)) + (1 << (self.mem_level + 9)) + ZLIB_STATE
     }
 
-    /// Bytes of history and gathered input: more than one window.
+    /// Capacity for history and gathered input, in bytes: more than one window.
     pub(crate) fn input_capacity(&self) -> usize {
-        // Half for what the input may become, of which stored blocks take 5 bytes for each 65,535.
+        // The other half is for the output. Stored blocks add 5 bytes per 65,535.
         ((self.budget() - OVERHEAD) / 2 - 16).min(MAX_INPUT)
     }
 

@@ -1,8 +1,8 @@
-//! The memory of a stream, by the caller's functions, and whose stream it is.
+//! Allocates the memory of a stream by the caller's functions, and tells our streams from zlib's.
 //!
-//! One block holds all of it, no larger than what zlib allocates for the same arguments: servers that compute zlib's memory
-//! in advance have enough. Working memory belongs to the thread, and the index of a stream that flushes messages comes from
-//! Rust's allocator.
+//! One block holds the whole stream, and is no larger than what zlib allocates for the same
+//! arguments, so servers that compute zlib's memory in advance have enough. Working memory belongs
+//! to the thread, and the index of a stream that flushes messages comes from Rust's allocator.
 
 #![allow(unsafe_code)]
 
@@ -16,34 +16,35 @@ use crate::z_stream::{Allocate, Release, ZStream};
 /// `last_flush` before the first call.
 pub(crate) const NEVER: i8 = -2;
 
-/// First word of a state of ours. zlib's, and its inflate's, begin with the address of their `z_stream`, which this cannot
-/// be on 64-bit systems; the second word is the state's own address, which theirs is not.
+/// First word of our states; the second is the address of the state itself. The states of zlib, for
+/// deflate and inflate, begin with the address of their `z_stream`, which this number cannot be on
+/// 64-bit systems, and their second word is not the address of the state.
 const MARK: usize = 0xf1a7_e11a_e5d0_9b3d_u64 as usize;
 
-/// What `state` of a `z_stream` points to.
+/// The object to which `state` of a `z_stream` points.
 #[repr(C)]
 pub(crate) struct State {
     mark: usize,
     address: usize,
     pub(crate) encoder: Encoder,
-    /// Rank of the flush of the call before.
+    /// Rank of the flush of the previous call.
     pub(crate) last_flush: i8,
 }
 
-/// Whose stream it is.
+/// Owner of a stream.
 pub(crate) enum Owner<'s> {
-    /// Nobody's: it was not initialised, or is closed.
+    /// The stream was not initialised, or is closed.
     Nobody,
     Ours(&'s mut ZStream, &'s mut State),
     Zlib,
 }
 
 impl<'s> Owner<'s> {
-    /// Looks at a stream.
+    /// Finds the owner of a stream.
     ///
     /// # Safety
-    /// `stream` is null, or a `z_stream` whose `state` is null or what a `deflateInit` has made it; nobody else uses it as
-    /// long as the result is.
+    /// `stream` is null, or a `z_stream` whose `state` is null or was set by a `deflateInit`
+    /// function. Nobody else uses it while the result exists.
     pub(crate) unsafe fn of(stream: *mut ZStream) -> Owner<'s> {
         // SAFETY: the caller's promise.
         let Some(z) = (unsafe { stream.as_mut() }) else { return Owner::Nobody };
@@ -60,20 +61,21 @@ impl<'s> Owner<'s> {
     }
 }
 
-/// Stands in for `zalloc` where the caller has set none.
+/// Replaces `zalloc` if the caller has set none.
 unsafe extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
     let Some(len) = (items as usize).checked_mul(size as usize) else { return std::ptr::null_mut() };
     // SAFETY: malloc takes any size.
     unsafe { libc::malloc(len) }
 }
 
-/// Stands in for `zfree` where the caller has set none.
+/// Replaces `zfree` if the caller has set none.
 unsafe extern "C" fn release(_: *mut c_void, block: *mut c_void) {
     // SAFETY: the block is one of `allocate`'s.
     unsafe { libc::free(block) }
 }
 
-/// The caller's functions, which stay as they are; ours where there are none, as zlib does it.
+/// Returns the caller's memory functions. As zlib does, sets defaults where the caller has set
+/// none.
 fn functions(z: &mut ZStream) -> (Allocate, Release) {
     if z.zalloc.is_none() {
         z.zalloc = Some(allocate);
@@ -83,11 +85,12 @@ fn functions(z: &mut ZStream) -> (Allocate, Release) {
 }
 
 impl State {
-    /// Allocates a stream, and makes its encoder by `make` from buffers for input and output; `None` without memory. It is
-    /// the `state` of `z` then.
+    /// Allocates a stream, sets `state` of `z` to it, and creates its encoder by calling `make`
+    /// with buffers for input and output. Returns `None` if memory runs out.
     ///
     /// # Safety
-    /// `zalloc` and `zfree` of `z` are `None` or keep zlib's contract: a block for any use.
+    /// `zalloc` and `zfree` of `z` are `None` or keep zlib's contract: blocks are aligned for any
+    /// use.
     pub(crate) unsafe fn allocate(
         z: &mut ZStream,
         settings: Settings,
@@ -114,10 +117,11 @@ impl State {
         Some(())
     }
 
-    /// Gives the memory of a stream back.
+    /// Frees the memory of a stream.
     ///
     /// # Safety
-    /// The state of `z` is ours and not referred to; `zfree` is as it was, or keeps zlib's contract.
+    /// The state of `z` is ours and there is no reference to it. `zfree` is unchanged, or keeps
+    /// zlib's contract.
     pub(crate) unsafe fn release(z: &mut ZStream) {
         let (_, release) = functions(z);
         let state = z.state.cast::<State>();

@@ -30,7 +30,7 @@ pub(crate) struct ZStream {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<ZStream>() == if size_of::<c_ulong>() == 8 { 112 } else { 88 });
 
-/// What functions return.
+/// Return codes.
 pub(crate) mod code {
     use super::c_int;
 
@@ -55,15 +55,15 @@ pub(crate) enum Flush {
 }
 
 impl Flush {
-    /// `None` for a number that `deflate` refuses; `Z_TREES` (6) is for inflate.
+    /// Returns `None` for a number that `deflate` rejects; `Z_TREES` (6) is for inflate.
     pub(crate) fn from_number(number: c_int) -> Option<Flush> {
         const ALL: [Flush; 6] =
             [Flush::No, Flush::Partial, Flush::Sync, Flush::Full, Flush::Finish, Flush::Block];
         ALL.get(usize::try_from(number).ok()?).copied()
     }
 
-    /// How much more a flush does than others: calls without input make progress only if theirs does more than the one
-    /// before.
+    /// Rank of a flush by how much it does. A call without input makes progress only if its rank is
+    /// higher than that of the previous call.
     pub(crate) fn rank(self) -> i8 {
         match self {
             Flush::No => 0,
@@ -77,7 +77,7 @@ impl Flush {
 }
 
 impl ZStream {
-    /// Sets the message that belongs to an error, and returns the error.
+    /// Sets the message of an error and returns the error.
     pub(crate) fn fail(&mut self, code: c_int) -> c_int {
         let text = match code {
             code::STREAM_ERROR => c"stream error",

@@ -1,5 +1,5 @@
-//! The functions of zlib, behind this library: of the next library that has them, as under `LD_PRELOAD`, or of the system's
-//! zlib, which is loaded if it is not.
+//! zlib's own functions, from the next library that has them, as under `LD_PRELOAD`, or from the
+//! system's zlib, which is loaded if necessary.
 
 #![allow(unsafe_code)]
 
@@ -13,14 +13,15 @@ const LIBRARY: &CStr = if cfg!(target_vendor = "apple") { c"libz.1.dylib" } else
 
 macro_rules! zlib {
     ($($field:ident: $name:literal, ($($argument:ty),*) -> $result:ty;)*) => {
-        /// zlib's functions; `None` for those that an old version lacks.
+        /// zlib's functions. A function is `None` if an old version lacks it.
         pub(crate) struct Zlib {
             $(pub(crate) $field: Option<unsafe extern "C" fn($($argument),*) -> $result>,)*
         }
 
         impl Zlib {
             /// # Safety
-            /// `library` is a handle of `dlsym`, for zlib or a library with its interface.
+            /// `library` is a handle that `dlsym` accepts, for zlib or a library with its
+            /// interface.
             unsafe fn of(library: *mut c_void) -> Zlib {
                 Zlib {
                     // SAFETY: the caller's promise, and `zlib.h` gives the functions these types. A null pointer is `None`.
@@ -53,7 +54,7 @@ zlib! {
 }
 
 impl Zlib {
-    /// zlib, which is looked for once; `None` if there is none.
+    /// Returns zlib, or `None` if there is none. Searches once.
     pub(crate) fn get() -> Option<&'static Zlib> {
         static ZLIB: OnceLock<Option<Zlib>> = OnceLock::new();
         let search = || {
@@ -70,10 +71,10 @@ impl Zlib {
         ZLIB.get_or_init(search).as_ref()
     }
 
-    /// Makes `z` a stream of zlib's own.
+    /// Makes `z` one of zlib's streams.
     ///
     /// # Safety
-    /// As `deflateInit2_`; the state of `z` is not ours.
+    /// The contract of `deflateInit2_`; the state of `z` is not ours.
     pub(crate) unsafe fn init(&self, z: *mut ZStream, settings: &Settings) -> c_int {
         let (Some(init2), Some(version)) = (self.init2, self.version) else { return code::STREAM_ERROR };
         let Settings { level, method, window_bits, mem_level, strategy } = *settings;
@@ -83,17 +84,17 @@ impl Zlib {
     }
 }
 
-/// Most bytes of zlib's `deflateInit_`, which does nothing but to call `deflateInit2_`.
+/// Largest size of zlib's `deflateInit_` in bytes. It does nothing but call `deflateInit2_`.
 const INIT_MAX: usize = 4096;
 
-/// Whether `address` is in zlib's `deflateInit_`; null, where it is not known, counts as such.
+/// Whether `address` is in zlib's `deflateInit_`. Null, an unknown address, counts as inside.
 pub(crate) fn is_in_init(address: *const c_void) -> bool {
     let Some(init) = Zlib::get().and_then(|zlib| zlib.init) else { return false };
     let start = init as *const c_void;
     if address.is_null() {
         return true;
     }
-    // The search takes longer than a short message.
+    // Avoids `dladdr`, which takes longer than compressing a short message.
     if address.addr().wrapping_sub(start.addr()) >= INIT_MAX {
         return false;
     }
