@@ -1,5 +1,5 @@
-//! A dataset that is being created, as `set_local` receives it: its type, the shape of its chunks, and
-//! the filter's entry in the property list.
+//! A dataset during its creation, as `set_local` receives it: its type, the shape of its chunks,
+//! and the entry of the filter in the property list.
 
 use core::ffi::c_uint;
 use core::ops::RangeInclusive;
@@ -9,13 +9,13 @@ use crate::error::{FilterError, Result};
 use crate::sys::class::Hid;
 use crate::sys::library::Library;
 
-/// Filters of HDF5 itself: deflate, shuffle, fletcher32, szip, nbit and scaleoffset. The output of none
-/// of them is samples.
+/// HDF5's own filters: deflate, shuffle, fletcher32, szip, nbit and scaleoffset. None of them
+/// outputs samples.
 const RECODERS: RangeInclusive<i32> = 1..=6;
 const SHUFFLE: i32 = 2;
 const FLETCHER32: i32 = 3;
 
-/// The dataset that is being created.
+/// A dataset during its creation.
 pub(crate) struct Creation {
     library: Library,
     dcpl: Hid,
@@ -50,7 +50,7 @@ impl Creation {
         }
     }
 
-    /// The type, if it is an integer of one of these sizes in little-endian order. `wrong_size` is the
+    /// Returns the type if it is a little-endian integer of one of these sizes. `wrong_size` is the
     /// error for another size.
     pub(crate) fn integer(&self, sizes: &[usize], wrong_size: &'static str) -> Result<Datatype> {
         let refuse = |what| Err(FilterError::Filter(what));
@@ -67,17 +67,17 @@ impl Creation {
         &self.chunk
     }
 
-    /// Samples in a chunk.
+    /// Number of samples in a chunk.
     pub(crate) fn samples(&self) -> u64 {
         self.chunk.iter().fold(1, |product, &n| product.saturating_mul(n))
     }
 
-    /// Samples along the last dimension of a chunk.
+    /// Number of samples along the last dimension of a chunk.
     pub(crate) fn row(&self) -> u64 {
         self.chunk.last().copied().unwrap_or(1)
     }
 
-    /// The entry of filter `id` in the property list.
+    /// Returns the entry of filter `id` in the property list.
     pub(crate) fn filter(&self, id: i32) -> Result<Message> {
         let message = self.library.filter(self.dcpl, id);
         let message = message.ok_or(FilterError::Filter("the filter's own values cannot be read"))?;
@@ -87,7 +87,7 @@ impl Creation {
         Ok(message)
     }
 
-    /// Replaces the values of filter `id`; its flags stay those of `message`.
+    /// Replaces the values of filter `id` and keeps the flags of `message`.
     pub(crate) fn set_filter(&self, id: i32, message: &Message, values: &[c_uint]) -> Result<()> {
         self.library
             .set_filter(self.dcpl, id, message.flags, values)

@@ -16,22 +16,24 @@ use crate::threads;
 /// The number of Delta-Rice in the registry of HDF5 filters.
 pub const DELTARICE_ID: i32 = 32025;
 
-/// The table of filter 32025.
+/// The filter table of filter 32025.
 ///
-/// `cd_values` are those of [`Params::from_cd_values`]. When a dataset is created its type must be
-/// an integer of 2 bytes in little-endian order, none of HDF5's own filters may come before this one,
-/// and the values must be lossless. Where fewer than two values are given, the
-/// segment is that of [`Params::segment_for`] for the shape of the chunks, and chunks that would
-/// [expand](expands) are refused. Datasets that exist are read whatever their type is.
+/// The `cd_values` are those of [`Params::from_cd_values`]. When a dataset is created, its type
+/// must be an integer of 2 bytes in little-endian order, none of HDF5's own filters may come before
+/// this one, and the values must be lossless. If fewer than two values are given, the filter
+/// chooses the segment by [`Params::segment_for`] for the shape of the chunks, and rejects chunks
+/// that would [expand](expands). It reads existing datasets of any type.
 pub static DELTARICE: Class = Class::new(DELTARICE_ID, CODEC.name, set_local, filter);
 
 const CODEC: Codec = Codec { name: c"Delta-Rice", encode, decode, create };
 
-/// The last value if the user gave no segment, after the coefficients, where readers do not look: the
-/// segment follows from the shape of the chunks, and chunks that expand are refused.
+/// Last of the `cd_values` if the user gave no segment. It follows the coefficients, where readers
+/// do not look. The filter then chooses the segment by the shape of the chunks, and rejects chunks
+/// that expand.
 const AUTO_SEGMENT: u32 = u32::from_le_bytes(*b"auto");
 
-/// Whether the filter chooses the segment: the user gave none, or reuses a property list.
+/// Whether the filter chooses the segment: the user gave none, or reuses a property list in which
+/// the filter chose it.
 fn is_auto(values: &[u32]) -> bool {
     matches!(values, [] | [_] | [_, _, 2, 1, u32::MAX, AUTO_SEGMENT])
 }

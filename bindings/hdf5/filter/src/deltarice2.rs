@@ -16,23 +16,25 @@ use crate::sys::ffi::{Codec, Output};
 use crate::sys::memory::{Block, Word, words};
 use crate::threads;
 
-/// The number of the filter, from the range that HDF5 reserves for testing: not registered yet.
+/// The number of the filter, from the range that HDF5 reserves for testing. It is not registered
+/// yet.
 pub const DELTARICE2_ID: i32 = 325;
 
-/// The table of filter 325.
+/// The filter table of filter 325.
 ///
-/// `cd_values` are \[segment, type, row, samples, channels\]: samples per segment, or 0 to choose; the code
-/// of the sample type, 0 to 3 for i16, u16, i32 and u32; samples per row; samples per chunk; channels, which are
-/// as many as a row has samples, 1 for none, or nothing or 0 to find out. Users give at most the segment, or segment and
-/// channels. The others are set when a dataset is created, from its type, which must
-/// be an integer of 2 or 4 bytes in little-endian order, and from the shape of its chunks. None of
-/// HDF5's own filters may come before it.
+/// The `cd_values` are \[segment, type, row, samples, channels\]: samples per segment, or 0 to
+/// choose; the code of the sample type, 0 to 3 for i16, u16, i32 and u32; samples per row; samples
+/// per chunk; and the number of channels, which equals the samples per row, or 1 for none, or 0 or
+/// absent to detect them. Users give at most the segment, or the segment and the channels. When a
+/// dataset is created, the filter sets the other values from its type, which must be an integer of
+/// 2 or 4 bytes in little-endian order, and from the shape of its chunks. None of HDF5's own
+/// filters may come before this one.
 pub static DELTARICE2: Class = Class::new(DELTARICE2_ID, CODEC.name, set_local, filter);
 
 const CODEC: Codec = Codec { name: c"Delta-Rice 2", encode, decode, create };
 
-/// Maximum size in bytes of a decoded chunk if the `cd_values` do not give it: the limit of HDF5 before
-/// 2.0.
+/// Maximum size of a decoded chunk in bytes if the `cd_values` do not give it: the limit of HDF5
+/// before 2.0.
 const MAX_DEFAULT: u64 = u32::MAX as u64;
 
 unsafe extern "C" fn filter(
@@ -61,7 +63,7 @@ struct Values {
 }
 
 impl Values {
-    /// Parses the values. `None` if they are not complete.
+    /// Parses the values. Returns `None` if they are incomplete.
     fn of(values: &[u32]) -> Result<Option<Values>> {
         let &[segment, element, row, samples, ..] = values else { return Ok(None) };
         let element = u8::try_from(element).ok().and_then(ElementType::from_code);
@@ -125,7 +127,7 @@ fn decode(values: &[u32], stream: &[u8]) -> Result<Output> {
         }
         None => {}
     }
-    // The allocation has the size of the dataset's chunks, or at most MAX_DEFAULT.
+    // The allocation is as large as the chunks of the dataset, or at most MAX_DEFAULT.
     match header.element {
         ElementType::I16 => decode_as::<i16>(&header, stream),
         ElementType::U16 => decode_as::<u16>(&header, stream),
@@ -152,7 +154,7 @@ fn create(creation: &Creation) -> Result<()> {
     };
     creation.comes_first(DELTARICE2_ID)?;
     let message = creation.filter(DELTARICE2_ID)?;
-    // One or two values are those of a user, four or five those of a dataset that is copied.
+    // One or two values come from a user, four or five from a dataset that is copied.
     let (segment, channels) = match *message.values() {
         [] => (0, 0),
         [segment, channels] | [segment, _, _, _, channels, ..] => (segment, channels),

@@ -1,4 +1,5 @@
-//! What HDF5 says of a dataset: the type of its elements, and the entry of a filter in its property list.
+//! Description of a dataset by HDF5: the type of its elements, and the entry of a filter in its
+//! property list.
 
 use core::ffi::c_uint;
 
@@ -20,9 +21,9 @@ pub(crate) enum Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Datatype {
     pub(crate) class: Class,
-    /// Bytes.
+    /// Size in bytes.
     pub(crate) size: usize,
-    /// [`Order::Other`] also for types that have none.
+    /// Byte order. [`Order::Other`] also for types that have none.
     pub(crate) order: Order,
     /// Whether integers are in two's complement.
     pub(crate) signed: bool,

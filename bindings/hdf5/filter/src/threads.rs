@@ -8,15 +8,15 @@ use linerate_rice::Options;
 /// Upper bound of `LINERATE_THREADS`.
 const MAX: usize = 256;
 
-/// Minimum segments per thread: kernels decode so many at once.
+/// Minimum segments per thread: the number that a kernel decodes at once.
 const MIN_SEGMENTS: usize = 8;
 
-/// Minimum samples per thread: starting one takes as long as decoding a fraction of them.
+/// Minimum samples per thread. Starting a thread takes as long as decoding a fraction of them.
 const MIN_SAMPLES: usize = 1 << 16;
 
-/// Options for a chunk of `samples` samples in `segments` segments. The number of threads is
-/// `LINERATE_THREADS`, from 1 to 256, or 1 if it is anything else. Default: all processors, as far as each
-/// gets the minimum of both.
+/// Returns the options for a chunk of `samples` samples in `segments` segments. The number of
+/// threads is `LINERATE_THREADS`, from 1 to 256; any other value means 1. Default: all processors,
+/// but only as many as get the minimum of samples and of segments each.
 pub(crate) fn options(samples: usize, segments: usize) -> Options {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     let processors = || *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from));
@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn large_chunks_get_all_processors_by_default() {
-        // The variable is that of the process: tests that set it run the filter in one of their own.
+        // The variable belongs to the whole process. Tests that set it run the filter in a process
+        // of their own.
         if std::env::var_os("LINERATE_THREADS").is_none() {
             let all = thread::available_parallelism().map_or(1, usize::from).min(MAX);
             assert_eq!(options(usize::MAX, usize::MAX), Options::new().threads(all));

@@ -2,11 +2,11 @@
 
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-/// An identifier of HDF5, `hid_t`: 64 bits since 1.10, 32 before.
+/// An HDF5 identifier, `hid_t`: 64 bits since 1.10, 32 before.
 pub type Hid = i64;
 
-/// Encodes or, with [`REVERSE`](crate::REVERSE) in `flags`, decodes the `nbytes` bytes at `*buf`.
-/// Returns the number of bytes then at `*buf`, or 0 for failure.
+/// Encodes or, if `flags` has [`REVERSE`](crate::REVERSE), decodes the `nbytes` bytes at `*buf`.
+/// Returns the number of bytes then at `*buf`, or 0 on failure.
 pub type FilterFunction = unsafe extern "C" fn(
     flags: c_uint,
     cd_nelmts: usize,
@@ -16,8 +16,8 @@ pub type FilterFunction = unsafe extern "C" fn(
     buf: *mut *mut c_void,
 ) -> usize;
 
-/// Called when a dataset is created, with its property list, type and space: checks them and
-/// completes the filter's `cd_values`. Negative is failure.
+/// Checks a dataset that is being created, by its property list, type and space, and completes the
+/// filter's `cd_values`. Returns a negative number on failure.
 pub type SetLocalFunction = unsafe extern "C" fn(dcpl: Hid, datatype: Hid, space: Hid) -> c_int;
 
 /// The description of a filter, `H5Z_class2_t`, in C's layout.
@@ -55,7 +55,7 @@ impl Class {
         }
     }
 
-    /// The table as `H5Zregister` and `H5PLget_plugin_info` take it.
+    /// Returns the table as `H5Zregister` and `H5PLget_plugin_info` expect it.
     pub const fn as_ptr(&'static self) -> *const c_void {
         (&raw const *self).cast()
     }

@@ -1,4 +1,4 @@
-//! Calls from HDF5: converts raw arguments, returns 0 or a length, and stops panics.
+//! Handles calls from HDF5: converts raw arguments, returns 0 or a length, and catches panics.
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::slice;
@@ -11,7 +11,7 @@ use crate::sys::class::Hid;
 use crate::sys::library::Library;
 use crate::sys::memory::Block;
 
-/// Output of encoding or decoding: a block and how many of its bytes are used.
+/// Output of encoding or decoding: a block, and the number of its bytes in use.
 pub(crate) struct Output {
     pub(crate) block: Block,
     pub(crate) bytes: usize,
@@ -20,9 +20,9 @@ pub(crate) struct Output {
 /// A filter as Rust functions.
 pub(crate) struct Codec {
     pub(crate) name: &'static CStr,
-    /// Encodes samples as a chunk, by the `cd_values`.
+    /// Encodes samples as a chunk with the parameters in the `cd_values`.
     pub(crate) encode: fn(&[u32], &[u8]) -> Result<Output>,
-    /// Decodes a chunk to samples, by the `cd_values`.
+    /// Decodes a chunk to samples with the parameters in the `cd_values`.
     pub(crate) decode: fn(&[u32], &[u8]) -> Result<Output>,
     /// Checks a dataset that is being created and completes the `cd_values`.
     pub(crate) create: fn(&Creation) -> Result<()>,
@@ -34,8 +34,8 @@ impl Codec {
     /// Handles a call of the filter by HDF5.
     ///
     /// # Safety
-    /// As HDF5 calls filters: `values` points to `count` numbers, `buf` to a block of C's
-    /// allocator with at least `nbytes` bytes, `buf_size` to a number.
+    /// The contract of HDF5's filters: `values` points to `count` numbers, `buf` to a block of C's
+    /// allocator with at least `nbytes` bytes, and `buf_size` to a number.
     pub(crate) unsafe fn filter(
         &self,
         flags: c_uint,
@@ -61,7 +61,7 @@ impl Codec {
         output.bytes
     }
 
-    /// Handles a call of `set_local` by HDF5. Without the functions of HDF5 nothing is checked.
+    /// Handles a call of `set_local` by HDF5. Checks nothing if HDF5's functions are not found.
     pub(crate) fn set_local(&self, dcpl: Hid, datatype: Hid) -> c_int {
         let create = || {
             Library::of_caller()

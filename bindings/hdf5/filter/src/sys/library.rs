@@ -1,8 +1,8 @@
 //! The calling HDF5 library, found at run time: its functions, with Rust types.
 //!
-//! A process can hold several, each with identifiers of its own: h5py and other packages bring
-//! theirs, loaded outside the global scope. So the library is looked for among the callers on the stack
-//! first, then in the global scope of the process.
+//! A process can hold several HDF5 libraries, each with its own identifiers: h5py and other
+//! packages bring their own, loaded outside the global scope. So the search begins with the callers
+//! on the stack, and ends with the global scope of the process.
 
 use core::ffi::{CStr, c_char, c_int, c_uint};
 use core::ptr::null_mut;
@@ -13,7 +13,7 @@ use crate::error::FilterError;
 use crate::sys::class::Hid;
 use crate::sys::object::Object;
 
-/// Most dimensions of a dataset, `H5S_MAX_RANK`.
+/// Maximum number of dimensions of a dataset, `H5S_MAX_RANK`.
 const MAX_RANK: usize = 32;
 
 const INTEGER: c_int = 0; // H5T_INTEGER
@@ -65,8 +65,8 @@ type SizeOfType = unsafe extern "C" fn(datatype: Hid) -> usize;
 pub(crate) struct Library(Object);
 
 impl Library {
-    /// The HDF5 that called this library, or else the one in the global scope of the process.
-    /// `None` if there is none, or if it is older than 1.10 and has narrower identifiers.
+    /// Finds the HDF5 that called this library, or else the one in the global scope of the process.
+    /// Returns `None` if there is none, or if it is older than 1.10 and has narrower identifiers.
     pub(crate) fn of_caller() -> Option<Library> {
         Object::of_caller(c"H5get_libversion")
             .map(Library)
@@ -88,8 +88,9 @@ impl Library {
 
     /// Pushes one line onto the error stack of this thread: "NAME: ERROR".
     ///
-    /// The line goes onto a new stack that then replaces the current one: HDF5 2.0 pauses the current one
-    /// around every call of a filter, and loses what is pushed to it meanwhile.
+    /// The line goes onto a new stack, which then replaces the current one: HDF5 2.0 pauses the
+    /// current stack around every call of a filter, and loses lines that are pushed to it
+    /// meanwhile.
     pub(crate) fn push(&self, name: &CStr, error: &FilterError) -> Option<()> {
         let line = CString::new(format!("{}: {error}", name.to_str().ok()?)).ok()?;
         // SAFETY: these are variables of type hid_t, set since HDF5 was initialised, and functions
@@ -108,7 +109,7 @@ impl Library {
         Some(())
     }
 
-    /// Class, size, byte order and sign of a datatype.
+    /// Returns class, size, byte order and sign of a datatype.
     pub(crate) fn datatype(&self, datatype: Hid) -> Option<Datatype> {
         // SAFETY: the functions have these signatures since 1.10, and take any identifier.
         unsafe {
@@ -128,7 +129,7 @@ impl Library {
         }
     }
 
-    /// The shape of chunks.
+    /// Returns the shape of the chunks.
     pub(crate) fn chunk(&self, dcpl: Hid) -> Option<Vec<u64>> {
         let mut dims = [0; MAX_RANK];
         // SAFETY: the function has this signature, and writes at most as many dimensions.
@@ -138,7 +139,8 @@ impl Library {
         dims.get(..usize::try_from(rank).ok()?).map(<[u64]>::to_vec)
     }
 
-    /// Flags and values of filter `id` in a property list. The count can exceed the values that fit.
+    /// Returns flags and values of filter `id` in a property list. The count can exceed the number
+    /// of values that fit.
     pub(crate) fn filter(&self, dcpl: Hid, id: c_int) -> Option<Message> {
         let mut message = Message { flags: 0, count: MAX_VALUES, values: [0; MAX_VALUES] };
         // SAFETY: the function has this signature, and writes at most `count` values; the name and
@@ -158,7 +160,8 @@ impl Library {
         (status >= 0).then_some(message)
     }
 
-    /// The filters of a property list by their numbers, in the order in which they are applied.
+    /// Returns the numbers of the filters in a property list, in the order in which HDF5 applies
+    /// them.
     pub(crate) fn filters(&self, dcpl: Hid) -> Option<Vec<c_int>> {
         // SAFETY: the functions have these signatures; with a count of 0 no values are written, and
         // the name and the configuration are not wanted.

@@ -1,4 +1,4 @@
-//! Memory that HDF5 frees: from C's allocator, the one that HDF5 itself uses.
+//! Allocates memory that HDF5 frees, from C's allocator, which HDF5 itself uses.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -6,10 +6,10 @@ use core::slice;
 
 use crate::error::{FilterError, Result};
 
-/// An integer type that any bytes can be cast to.
+/// An integer type to which any bytes can be cast.
 ///
 /// # Safety
-/// Every bit pattern is a value, and alignment is at most that of `malloc`.
+/// Every bit pattern is a valid value, and the alignment is at most that of `malloc`.
 pub(crate) unsafe trait Word: Copy {}
 // SAFETY: integers of at most 4 bytes.
 unsafe impl Word for u8 {}
@@ -31,7 +31,7 @@ pub(crate) fn words<T: Word>(bytes: &[u8]) -> Result<&[T]> {
     }
 }
 
-/// A block of C's allocator. Freed on drop unless [`Block::into_raw`] hands it over.
+/// A block of C's allocator. Dropping it frees it, unless [`Block::into_raw`] hands it over.
 pub(crate) struct Block {
     start: NonNull<u8>,
     bytes: usize,
@@ -56,7 +56,7 @@ impl Block {
         Ok(Block { start, bytes })
     }
 
-    /// The block as words; bytes after the last whole word are left out.
+    /// Returns the block as words, without the bytes after the last whole word.
     pub(crate) fn words<T: Word>(&mut self) -> &mut [T] {
         // SAFETY: the block is owned and initialised, malloc aligns it for T, and every bit
         // pattern is a value of T.

@@ -1,4 +1,4 @@
-//! Shared objects of this process, and the one that made the call.
+//! Shared objects of this process, and the search for the one that made the call.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::mem::transmute_copy;
@@ -27,7 +27,7 @@ impl Object {
 /// Maximum number of callers examined. HDF5 is the nearest except for a few functions of this crate.
 const DEPTH: usize = 64;
 
-/// Return addresses of the functions that are being executed, innermost first.
+/// Return addresses on the call stack, innermost first.
 struct Stack {
     addresses: [usize; DEPTH],
     len: usize,
@@ -63,8 +63,8 @@ impl Stack {
 }
 
 impl Object {
-    /// Finds the object of the nearest caller that has the symbol, or depends on one that has; else
-    /// the global scope.
+    /// Finds the object of the nearest caller that has the symbol or depends on an object that has
+    /// it. Falls back to the global scope.
     pub(crate) fn of_caller(symbol: &CStr) -> Option<Object> {
         let stack = Stack::here();
         let mut last = null_mut();
@@ -78,7 +78,7 @@ impl Object {
         (!global.address(symbol).is_null()).then_some(global)
     }
 
-    /// The object that contains a code address, unless it is the `last` one examined.
+    /// Returns the object that contains a code address, unless it is the `last` one examined.
     fn around(address: usize, last: &mut *mut c_void) -> Option<Object> {
         // SAFETY: plain C data, for which zeros are valid.
         let mut info: libc::Dl_info = unsafe { core::mem::zeroed() };
@@ -92,7 +92,7 @@ impl Object {
         (!handle.is_null()).then(|| Object { handle, opened: true })
     }
 
-    /// Address of the symbol, or null.
+    /// Returns the address of the symbol, or null.
     pub(crate) fn address(&self, name: &CStr) -> *mut c_void {
         // SAFETY: the handle is open, the name a C string.
         unsafe { libc::dlsym(self.handle, name.as_ptr()) }

@@ -1,5 +1,5 @@
-//! Systems on which shared objects are not searched: no HDF5 is found, and checks that need its
-//! functions are skipped.
+//! Replaces `object` on systems without a search for shared objects: finds no HDF5, so checks that
+//! need its functions are skipped.
 
 use core::ffi::CStr;
 
@@ -7,7 +7,7 @@ use core::ffi::CStr;
 pub(crate) enum Object {}
 
 impl Object {
-    /// Always `None`.
+    /// Returns `None`.
     pub(crate) fn of_caller(_symbol: &CStr) -> Option<Object> {
         None
     }

@@ -1,5 +1,5 @@
-//! Filter 32025 called as HDF5 calls it: a number of bytes and a new buffer, or 0 and nothing
-//! changed.
+//! Calls filter 32025 as HDF5 does. It returns a number of bytes and a new buffer, or 0 and changes
+//! nothing.
 #![allow(unsafe_code)]
 
 use linerate_hdf5::{DELTARICE, REVERSE};
@@ -124,7 +124,7 @@ fn endless_zeros_are_refused() {
 
 #[test]
 fn empty_and_short_chunks_are_refused() {
-    // HDF5 knows no success of 0 bytes, and has no chunks without samples.
+    // HDF5 takes 0 bytes for a failure, and has no chunks without samples.
     refused(&[8], &[0]);
     refused(&[8, 7], &[0]);
     refused(&[8, 7], &[0, 0]);
@@ -219,7 +219,7 @@ fn table_has_the_layout_of_c() {
         set_local: *const std::ffi::c_void,
         filter: *const std::ffi::c_void,
     }
-    // SAFETY: H5Z_class2_t as it stands in HDF5's documentation.
+    // SAFETY: the layout of H5Z_class2_t in HDF5's documentation.
     let table = unsafe { &*DELTARICE.as_ptr().cast::<Table>() };
     assert_eq!((table.version, table.id, table.encoder, table.decoder), (1, 32025, 1, 1));
     // SAFETY: a name ends with a zero.

@@ -1,4 +1,4 @@
-//! Filter 325 called as HDF5 calls it.
+//! Calls filter 325 as HDF5 does.
 
 use linerate_hdf5::{DELTARICE2, DELTARICE2_ID};
 use linerate_rice::v2::{ElementType, StreamOptions, info};
@@ -8,7 +8,7 @@ use linerate_testkit::damage::Outcome;
 use crate::common::Noise;
 use crate::common::call::{decode, encode};
 
-/// Rows of a random walk as the bytes of each type, and the complete values of a dataset of them.
+/// Rows of a random walk as bytes of each sample type, with the complete values of such a dataset.
 fn datasets() -> impl Iterator<Item = (ElementType, [u32; 4], Vec<u8>)> {
     let types = ElementType::ALL.into_iter();
     types.map(|element| {
@@ -27,7 +27,7 @@ fn every_type_round_trips() {
         let told = info(&stream).unwrap();
         assert_eq!((told.element, told.samples, told.segment), (element, 6000, 1500));
         assert_eq!(told.row.map_or(0, |n| n.get()), 1500);
-        // A stream says all of it itself.
+        // A stream contains all parameters, so it decodes without values.
         for values in [&values[..], &[], &[700], &[0, 0, 0], &[values[0], values[1], 9, values[3], 77]] {
             assert!(decode(&DELTARICE2, values, &stream).unwrap() == plain, "{element:?} {values:?}");
         }
@@ -95,7 +95,7 @@ fn a_stream_without_samples_is_refused() {
 
 #[test]
 fn more_than_a_chunk_can_hold_is_refused_before_anything_is_allocated() {
-    // 2^31 constant samples of 2 bytes, so 4 GiB, by a header and a table that agree.
+    // 2^31 constant samples of 2 bytes, 4 GiB, with a header and a table that agree.
     let plain = vec![0u8; 2 * 65_536];
     let stream = encode(&DELTARICE2, &[65_536, 0, 0, 65_536], &plain).unwrap();
     let segments = (1u64 << 31) / 65_536;
@@ -124,7 +124,7 @@ fn every_truncation_is_refused_and_no_flipped_bit_changes_a_sample() {
             for bit in 0..8 * stream.len() {
                 let mut damaged = stream.clone();
                 damaged[bit / 8] ^= 1 << (bit % 8);
-                // Checksums are of samples, so a bit that means nothing may be anything.
+                // Checksums cover the samples, so a bit without a meaning may have any value.
                 match decode(&DELTARICE2, values, &damaged) {
                     None => refused += 1,
                     Some(same) => assert!(bit >= 8 * 32 && same == plain, "bit {bit}"),

@@ -1,4 +1,4 @@
-//! A call to a filter with buffers of C's allocator, as HDF5 makes it.
+//! Calls a filter as HDF5 does, with buffers of C's allocator.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -24,8 +24,8 @@ impl<'a> Call<'a> {
         Call { values: None, ..self }
     }
 
-    /// The bytes that the filter leaves behind, or `None` if it fails. Panics if a failure has
-    /// changed the buffer, its size or its contents.
+    /// Returns the output of the filter, or `None` if it fails. Panics if a failure changed the
+    /// buffer, its size or its contents.
     pub(crate) fn run(self, class: &Class) -> Option<Vec<u8>> {
         let values = self.values.map_or(std::ptr::null(), <[u32]>::as_ptr);
         let count = self.values.map_or(0, <[u32]>::len);

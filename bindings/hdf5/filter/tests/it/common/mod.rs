@@ -1,4 +1,4 @@
-//! What the tests of both filters share.
+//! Helpers for the tests of both filters.
 
 pub(crate) mod call;
 
