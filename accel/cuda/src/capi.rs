@@ -1,4 +1,5 @@
-//! The C interface: `linerate_cuda.h`. Panics and errors become codes; the text of the last error is kept per thread.
+//! The C interface, `linerate_cuda.h`. Panics and errors become codes. Each thread keeps the text
+//! of its last error.
 
 #![allow(unsafe_code)]
 
@@ -70,7 +71,7 @@ fn kind_code(kind: Kind) -> i32 {
     }
 }
 
-/// Runs `work`; an error or a panic becomes a code and the text of the last error.
+/// Runs `work`. An error or a panic becomes a code and the text of the last error.
 fn guarded(work: impl FnOnce() -> crate::Result<()>) -> c_int {
     let (status, text) = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return 0,
@@ -78,21 +79,21 @@ fn guarded(work: impl FnOnce() -> crate::Result<()>) -> c_int {
         Err(_) => (PANIC, "a defect of linerate-cuda: please report it".to_owned()),
     };
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
-    // While the thread ends no text is kept.
+    // While the thread ends, the text is not kept.
     let _ = LAST_ERROR.try_with(|last| *last.borrow_mut() = text);
     status
 }
 
-/// The value at `pointer`.
+/// Returns the value at `pointer`.
 ///
 /// # Safety
-/// `pointer` is null, or a valid value is there as long as `'a`.
+/// `pointer` is null, or points to a valid value that lives for `'a`.
 unsafe fn at<'a, T>(pointer: *const T) -> crate::Result<&'a T> {
     // SAFETY: by the caller.
     unsafe { pointer.as_ref() }.ok_or(NULL)
 }
 
-/// The value at `pointer`, for writing.
+/// Returns the value at `pointer`, for writing.
 ///
 /// # Safety
 /// As for [`at`], and nobody else uses it.
@@ -101,7 +102,7 @@ unsafe fn at_mut<'a, T>(pointer: *mut T) -> crate::Result<&'a mut T> {
     unsafe { pointer.as_mut() }.ok_or(NULL)
 }
 
-/// `count` values at `start`.
+/// Returns the `count` values at `start`.
 ///
 /// # Safety
 /// As for [`at`], for all of them.
@@ -114,7 +115,7 @@ unsafe fn list<'a, T>(start: *const T, count: usize) -> crate::Result<&'a [T]> {
     }
 }
 
-/// Writes to `out` what `make` returns; an error or a panic is a code.
+/// Writes the result of `make` to `out`. An error or a panic becomes a code.
 ///
 /// # Safety
 /// `out` is null or can be written.
@@ -126,12 +127,12 @@ unsafe fn give<T>(out: *mut T, make: impl FnOnce() -> crate::Result<T>) -> c_int
     })
 }
 
-/// A value that C owns.
+/// Moves a value to the heap, for C to own.
 fn boxed<T>(value: T) -> *mut T {
     Box::into_raw(Box::new(value))
 }
 
-/// Drops what C owns.
+/// Drops a value that C owns.
 ///
 /// # Safety
 /// `pointer` is null, or from [`boxed`] and used by nobody else.
@@ -248,7 +249,7 @@ pub unsafe extern "C" fn linerate_cuda_workspace_free(workspace: *mut Workspace)
     unsafe { free(workspace) }
 }
 
-/// What the four calls below have in common.
+/// Common arguments of the four calls below.
 struct Call {
     codec: *mut Codec,
     workspace: *mut Workspace,
@@ -258,7 +259,7 @@ struct Call {
 }
 
 impl Call {
-    /// Checks the pointers and runs `work`; an error or a panic is a code.
+    /// Checks the pointers and runs `work`. An error or a panic becomes a code.
     ///
     /// # Safety
     /// Pointers are null or valid; `count` jobs are at `jobs`; the stream is of the codec's context.

@@ -1,5 +1,5 @@
-//! The codec of a device: its kernels, loaded once, and the workspaces that calls reuse. The calls are in `kernel` (device
-//! memory, queued on a stream) and `host` (host memory, waited for).
+//! The codec of a device: its kernels, loaded once, and the workspaces that calls reuse. Its calls
+//! are in `kernel` (device memory, queued on a stream) and `host` (host memory; they wait).
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -17,10 +17,10 @@ type Pool = Mutex<Vec<Workspace>>;
 
 /// The kernels of a device, and workspaces to reuse. Threads may share it.
 ///
-/// The kernels are loaded by the first call, for which the driver compiles them; it keeps the result in its cache on
-/// disk. [`decode`](Codec::decode), [`encode`](Codec::encode), [`decode_streams`](Codec::decode_streams) and
-/// [`encode_streams`](Codec::encode_streams) queue the work of a batch on a stream and return;
-/// [`Workspace::outcomes`] waits for it. Those that end in `_batch` wait themselves.
+/// The first call loads the kernels: the driver compiles them and caches the result on disk.
+/// [`decode`](Codec::decode), [`encode`](Codec::encode), [`decode_streams`](Codec::decode_streams)
+/// and [`encode_streams`](Codec::encode_streams) queue the work of a batch on a stream and return;
+/// [`Workspace::outcomes`] waits for it. Functions that end in `_batch` wait themselves.
 pub struct Codec {
     module: OnceLock<Result<Arc<Module>>>,
     v1: OnceLock<Result<v1::Kernels>>,
@@ -37,7 +37,7 @@ impl fmt::Debug for Codec {
 }
 
 impl Codec {
-    /// A codec of a device.
+    /// Creates the codec of a device.
     pub fn new(context: &Context) -> Codec {
         Codec {
             module: OnceLock::new(),
@@ -54,10 +54,10 @@ impl Codec {
         &self.context
     }
 
-    /// A workspace that goes back to the codec when it is dropped.
+    /// Returns a workspace, which goes back to the codec when it is dropped.
     ///
     /// # Errors
-    /// The driver's, if there is none to reuse.
+    /// Errors of the driver, if there is no workspace to reuse.
     pub fn workspace(&self) -> Result<PooledWorkspace> {
         let pooled = lock(&self.pool).pop();
         let workspace = match pooled {
@@ -77,18 +77,18 @@ impl Codec {
         self.module.get_or_init(load).as_ref().map_err(Clone::clone)
     }
 
-    /// The kernels of version 1, found when it is first called, as those below.
+    /// Returns the kernels of version 1. The first call looks them up, as with the functions below.
     pub(crate) fn v1(&self) -> Result<&v1::Kernels> {
         self.v1.get_or_init(|| v1::Kernels::find(self.module()?)).as_ref().map_err(Clone::clone)
     }
 
-    /// The kernels that decode version 2.
+    /// Returns the kernels that decode version 2.
     pub(crate) fn v2_decode(&self) -> Result<&v2::DecodeKernels> {
         let find = || v2::DecodeKernels::find(self.module()?);
         self.v2_decode.get_or_init(find).as_ref().map_err(Clone::clone)
     }
 
-    /// The kernels that encode version 2.
+    /// Returns the kernels that encode version 2.
     pub(crate) fn v2_encode(&self) -> Result<&v2::EncodeKernels> {
         let find = || v2::EncodeKernels::find(self.module()?);
         self.v2_encode.get_or_init(find).as_ref().map_err(Clone::clone)
@@ -99,7 +99,7 @@ impl Codec {
 #[derive(Debug)]
 pub struct PooledWorkspace {
     pool: Arc<Pool>,
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     workspace: Option<Workspace>,
 }
 

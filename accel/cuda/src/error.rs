@@ -15,38 +15,40 @@ pub enum Error {
     NoDriver {
         /// The library's name.
         library: String,
-        /// Why not.
+        /// The reason that the system gives.
         reason: String,
     },
     /// There is no such device.
     NoDevice {
-        /// The wanted device's number.
+        /// Number of the requested device.
         wanted: usize,
         /// The number of devices.
         count: usize,
     },
     /// The device's memory is full.
     OutOfMemory {
-        /// Bytes that were asked for.
+        /// Size of the request in bytes.
         bytes: usize,
     },
     /// A call of the driver API failed.
     Driver {
         /// The driver's function.
         call: &'static str,
-        /// Its result, a `CUresult`.
+        /// Return value of that function, a `CUresult`.
         status: i32,
-        /// The result's name.
+        /// Name of that value.
         name: String,
     },
-    /// The module has no such kernel: its PTX is of another version of this crate, or the kernel is not written yet.
+    /// The module has no such kernel: its PTX is from another version of this crate, or lacks a
+    /// kernel that is not written yet.
     NoKernel(String),
-    /// A request that cannot be carried out.
+    /// The request is invalid.
     BadArgument(&'static str),
 }
 
 impl Error {
-    /// An allocation of `bytes` bytes that failed: [`Error::OutOfMemory`] if memory is what lacks.
+    /// Converts the error of an allocation of `bytes` bytes: a lack of memory becomes
+    /// [`Error::OutOfMemory`].
     pub(crate) fn of_allocation(self, bytes: usize) -> Error {
         match self {
             Error::Driver { status: OUT_OF_MEMORY, .. } => Error::OutOfMemory { bytes },

@@ -1,4 +1,4 @@
-//! Batches from host memory to host memory: for tests, and for programs without device pointers of their own.
+//! Batches in host memory: for tests, and for programs without device pointers.
 
 use linerate_rice::v2::{self, ElementType, StreamOptions};
 use linerate_rice::{Params, Segments};
@@ -7,10 +7,10 @@ use crate::outcome::Outcome;
 use crate::sys::{Stream, copy_to_vec};
 use crate::{Codec, DecodeJob, EncodeJob, Error, Input, Result};
 
-/// Alignment of outputs.
+/// Alignment of outputs in bytes.
 const ALIGN: usize = 256;
 
-/// Where each output of a batch begins, and the bytes of all.
+/// Offset of each output of a batch, and the size of all.
 struct Outputs {
     offsets: Vec<usize>,
     bytes: usize,
@@ -28,15 +28,16 @@ impl Outputs {
     }
 }
 
-/// What became of each chunk of a batch: its content, or its error.
+/// The content of each chunk of a batch, or its error.
 pub type Batch = Vec<linerate_core::Result<Vec<u8>>>;
 
 #[allow(unsafe_code)]
 impl Codec {
-    /// Decodes version 1 chunks to the bytes of their 16-bit samples.
+    /// Decodes version 1 chunks to their 16-bit samples, as bytes.
     ///
     /// # Errors
-    /// The driver's. Damage is the error of its chunk, as [`linerate_rice::decode`] reports it.
+    /// Errors of the driver. Damage is the error of its chunk, as [`linerate_rice::decode`] reports
+    /// it.
     pub fn decode_batch(&self, params: &Params, chunks: &[&[u8]], stream: &Stream) -> Result<Batch> {
         let samples = chunks.iter().map(|chunk| Segments::of(params, chunk).map_or(0, |s| s.samples()));
         self.decoded(chunks, samples.collect(), 2, stream, |jobs, workspace| {
@@ -45,10 +46,11 @@ impl Codec {
         })
     }
 
-    /// Decodes version 2 streams to the bytes of their samples, all of type `element`.
+    /// Decodes version 2 streams to their samples of type `element`, as bytes.
     ///
     /// # Errors
-    /// The driver's. Damage is the error of its stream, as [`linerate_rice::v2::decode`] reports it.
+    /// Errors of the driver. Damage is the error of its stream, as [`linerate_rice::v2::decode`]
+    /// reports it.
     pub fn decode_stream_batch(
         &self,
         element: ElementType,
@@ -63,7 +65,7 @@ impl Codec {
         })
     }
 
-    /// Encodes the bytes of 16-bit samples as version 1 chunks.
+    /// Encodes 16-bit samples, given as bytes, as version 1 chunks.
     ///
     /// # Errors
     /// As for [`Codec::encode`].
@@ -75,7 +77,7 @@ impl Codec {
         })
     }
 
-    /// Encodes the bytes of samples of type `element` as version 2 streams.
+    /// Encodes samples of type `element`, given as bytes, as version 2 streams.
     ///
     /// # Errors
     /// As for [`Codec::encode_streams`].
@@ -145,7 +147,7 @@ impl Codec {
     }
 }
 
-/// Maximum size of the stream of `bytes` bytes of samples.
+/// Returns the largest size, in bytes, of a stream of `bytes` bytes of samples.
 pub fn stream_bound(element: ElementType, options: &StreamOptions, bytes: usize) -> usize {
     match element.bytes() {
         2 => v2::bound::<i16>(options, bytes / 2),
@@ -154,7 +156,7 @@ pub fn stream_bound(element: ElementType, options: &StreamOptions, bytes: usize)
 }
 
 #[allow(unsafe_code)]
-/// The outputs of `width` bytes per element, copied to the host.
+/// Copies the outputs to the host; elements have `width` bytes.
 fn fetch(
     outcomes: Vec<Outcome>,
     outputs: &Outputs,

@@ -1,13 +1,13 @@
-//! The work of a batch: where chunks and samples are.
+//! The jobs of a batch: where chunks and samples are.
 
-/// Bytes that a call reads: in host memory, from which the call copies them first, or in device memory.
+/// Input of a call, in host memory or in device memory.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
-    /// In host memory. They are copied before the call returns.
+    /// Bytes in host memory. The call copies them before it returns.
     Host(&'a [u8]),
-    /// In device memory.
+    /// Bytes in device memory.
     Device {
-        /// The device address, a multiple of 4 (samples: of their size).
+        /// The device address: a multiple of 4 or, for samples, of their size.
         address: u64,
         /// The number of bytes.
         bytes: usize,
@@ -36,7 +36,8 @@ pub struct DecodeJob<'a> {
     pub chunk: Input<'a>,
     /// The device address of the output, a multiple of the sample size.
     pub samples: u64,
-    /// Samples that fit there. A chunk of more is an error, one of fewer leaves the rest as it is.
+    /// Capacity of the output in samples. A larger chunk is an error; a smaller one leaves the rest
+    /// of the output unchanged.
     pub capacity: usize,
 }
 
@@ -47,7 +48,8 @@ pub struct EncodeJob<'a> {
     pub samples: Input<'a>,
     /// The device address of the output, a multiple of 4.
     pub chunk: u64,
-    /// Bytes that fit there. A chunk of more is an error; [`Params::bound`](linerate_rice::Params::bound) and
-    /// [`v2::bound`](linerate_rice::v2::bound) always suffice.
+    /// Capacity of the output in bytes. A larger chunk is an error.
+    /// [`Params::bound`](linerate_rice::Params::bound) and [`v2::bound`](linerate_rice::v2::bound)
+    /// are always enough.
     pub capacity: usize,
 }

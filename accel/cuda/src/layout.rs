@@ -59,7 +59,7 @@ impl Plain for ResultWords {}
 impl Plain for Chunk1 {}
 impl Plain for Stream2 {}
 
-/// Bytes of `rice1_segment`, of `rice1_tile`, of `rice2_segment` and of `rice2_plan`.
+/// Sizes of `rice1_segment`, `rice1_tile`, `rice2_segment` and `rice2_plan` in bytes.
 pub(crate) const SEGMENT1: usize = 16;
 pub(crate) const TILE1: usize = 16;
 pub(crate) const SEGMENT2: usize = 48;
@@ -69,10 +69,10 @@ pub(crate) const PLAN2: usize = 72;
 pub(crate) const OK: u64 = u64::MAX;
 /// `RICE2_NO_SHAPE`.
 pub(crate) const NO_SHAPE: u32 = u32::MAX;
-/// `RICE1_SUBSEQUENCES` and `RICE1_TILE_WORDS`: those of a tile when decoding.
+/// `RICE1_SUBSEQUENCES` and `RICE1_TILE_WORDS` of a decoding tile.
 pub(crate) const SUBSEQUENCES: usize = 256;
 const TILE_WORDS: usize = 2048;
-/// `RICE1_TILE_SAMPLES`: of a tile when encoding.
+/// `RICE1_TILE_SAMPLES` of an encoding tile.
 const TILE_SAMPLES: usize = 1024;
 
 /// `RICE1_DECODE_TILES`.
@@ -80,7 +80,7 @@ pub(crate) fn decode_tiles(chunk_bytes: usize, segments: usize) -> usize {
     chunk_bytes / 4 / TILE_WORDS + segments
 }
 
-/// `RICE1_ENCODE_TILES`, of `samples` samples in segments of `segment`.
+/// `RICE1_ENCODE_TILES` for `samples` samples in segments of `segment` samples.
 pub(crate) fn encode_tiles(samples: usize, segment: usize) -> usize {
     match samples {
         0 => 0,

@@ -1,7 +1,8 @@
-//! Delta-Rice on NVIDIA GPUs: batches of chunks, decoded and encoded in device memory on the caller's stream.
+//! Delta-Rice on NVIDIA GPUs: decodes and encodes batches of chunks in device memory on the
+//! caller's stream.
 //!
-//! The CUDA driver is loaded at run time: nothing of CUDA is needed to build, and a missing driver or device is an
-//! [`Error`] that says so.
+//! The CUDA driver is loaded at run time: building needs nothing of CUDA, and a missing driver or
+//! device is an [`Error`] that says so.
 //!
 //! ```no_run
 //! use linerate_cuda::{Codec, Context, Stream};
@@ -16,21 +17,22 @@
 //! # Ok::<(), linerate_cuda::Error>(())
 //! ```
 //!
-//! [`Codec::decode`] and its siblings take device pointers and queue the work of a batch on a stream, the caller's own
-//! if need be ([`Stream::from_raw`]). They allocate nothing once their [`Workspace`] has grown to the largest batch;
-//! only the results, 16 bytes per chunk, come back to the host.
+//! [`Codec::decode`] and its siblings take device pointers and queue the work of a batch on a
+//! stream, which may be the caller's own ([`Stream::from_raw`]). They allocate nothing once their
+//! [`Workspace`] has grown to the largest batch. Only the results, 16 bytes per chunk, come back to
+//! the host.
 //!
-//! Results, errors and their offsets included, are those of `linerate-rice`.
+//! Results, errors and the offsets of errors are those of `linerate-rice`.
 //!
 //! | module | |
 //! |---|---|
-//! | `codec`, `host` | [`Codec`]: batches on a stream; from host memory and back |
-//! | `job`, `outcome` | [`DecodeJob`], [`EncodeJob`]; what became of a chunk |
-//! | `workspace` | [`Workspace`]: descriptors, scratch and results, kept from call to call |
-//! | `kernel`, `layout` | the kernels' grids, arguments and structures, by `kernels/kernels.h` |
+//! | `codec`, `host` | [`Codec`]: batches in device memory on a stream; batches in host memory |
+//! | `job`, `outcome` | [`DecodeJob`] and [`EncodeJob`]; the result of a chunk |
+//! | `workspace` | [`Workspace`]: descriptors, scratch and results, reused by each call |
+//! | `kernel`, `layout` | grids, arguments and structures of the kernels, as in `kernels/kernels.h` |
 //! | [`sys`] | the driver API: [`Context`], [`Module`], [`Stream`], [`Event`], [`DeviceBuffer`], [`PinnedBuffer`] |
 //! | `capi` | the C interface of `linerate_cuda.h` |
-//! | `error` | [`Error`]: of driver and device. Damage in chunks is reported per chunk, as [`linerate_core::Error`] |
+//! | `error` | [`Error`] of driver and device; damage is reported per chunk as [`linerate_core::Error`] |
 
 pub mod capi;
 mod codec;

@@ -1,4 +1,4 @@
-//! What the kernels say of a chunk, as the errors of `linerate-rice`.
+//! Translates the results of the kernels to errors of `linerate-rice`.
 
 use std::ffi::{CStr, c_char};
 
@@ -6,11 +6,11 @@ use linerate_core::{Error, Kind};
 
 use crate::layout::{OK, ResultWords};
 
-/// What became of a chunk: the number of samples decoded or of bytes encoded, or its error, whose offset is in bytes of
-/// the chunk.
+/// The result of a chunk: the number of samples decoded or bytes encoded, or the error. The offset
+/// of the error is in bytes of the chunk.
 pub type Outcome = linerate_core::Result<usize>;
 
-/// The texts of `enum rice_problem`, by number.
+/// Messages of `enum rice_problem`, by number.
 const MESSAGES: &[(u8, &CStr)] = &[
     (1, c"a chunk ends within its first word"),
     (2, c"a chunk ends before its last segment"),
@@ -53,11 +53,11 @@ const MESSAGES: &[(u8, &CStr)] = &[
     (46, c"channels in a stream in device memory: pass it in host memory, or decode it by the CPU"),
 ];
 
-/// The variants of `enum rice_kind`, from 1.
+/// Variants of `enum rice_kind`, which count from 1.
 const KINDS: [Kind; 6] =
     [Kind::Truncated, Kind::Corrupt, Kind::Unsupported, Kind::OutputTooSmall, Kind::BadArgument, Kind::Limit];
 
-/// The outcome in a `rice_result`.
+/// Returns the outcome in a `rice_result`.
 pub(crate) fn outcome(words: ResultWords) -> Outcome {
     if words.status == OK {
         return Ok(usize::try_from(words.size).unwrap_or(usize::MAX));
@@ -68,7 +68,7 @@ pub(crate) fn outcome(words: ResultWords) -> Outcome {
     Err(Error::new(kind, words.status >> 16, message.unwrap_or("the device reports an unknown problem")))
 }
 
-/// The message of an [`outcome`] for C.
+/// Returns the message of an [`outcome`] as a C string.
 pub(crate) fn c_message(message: &str) -> *const c_char {
     let found = MESSAGES.iter().find(|row| row.1.to_bytes() == message.as_bytes());
     found.map_or(c"the device reports an unknown problem", |row| row.1).as_ptr()

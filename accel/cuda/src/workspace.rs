@@ -1,7 +1,8 @@
-//! Memory of calls: descriptors, staged input, results and scratch, kept from call to call.
+//! Memory of calls: descriptors, staged input, results and scratch, reused by each call.
 //!
-//! Layout on the device: descriptors and input from the host, which are copied there while more is staged; then what
-//! only the device uses. The results are copied back to pinned memory at the end.
+//! On the device, descriptors and input from the host come first; they are copied there while more
+//! is staged. Memory that only the device uses follows. At the end the results are copied back to
+//! pinned memory.
 
 use std::ops::Range;
 
@@ -10,35 +11,35 @@ use crate::outcome::{Outcome, outcome};
 use crate::sys::{Context, DeviceBuffer, Event, PinnedBuffer, Stream, bytes_of};
 use crate::{Error, Result};
 
-/// Alignment of the parts: that of the device's memory transactions.
+/// Alignment of the parts in bytes, equal to that of the device's memory transactions.
 const ALIGN: usize = 256;
-/// Staged bytes that are copied to the device together, while the next are being staged.
+/// Bytes copied to the device at once, while the next ones are staged.
 const PIECE: usize = 2 << 20;
 
-/// Descriptors, scratch and results of one call at a time. It grows to the largest call and is then reused: no call
-/// allocates any more.
+/// Descriptors, scratch and results of one call at a time. A workspace grows to the largest call;
+/// after that, calls allocate nothing.
 ///
-/// A call on a stream leaves at once; [`Workspace::outcomes`] waits for it. A workspace may be used again right away:
-/// the next call waits until the last one has been done.
+/// A call on a stream returns at once; [`Workspace::outcomes`] waits for it. The workspace may be
+/// used again right away: the next call waits until the last one is done.
 #[derive(Debug)]
 pub struct Workspace {
     context: Context,
-    /// Device memory of the layout above.
+    /// Device memory, laid out as above.
     memory: DeviceBuffer,
-    /// What is copied to the device, and the results.
+    /// Data to copy to the device, and the results.
     staging: PinnedBuffer,
     /// Device memory for the output of encoding.
     output: DeviceBuffer,
     done: Event,
     is_running: bool,
-    /// Chunks of the last call.
+    /// Number of chunks of the last call.
     count: usize,
     /// Offset of the results in `memory`.
     results_at: usize,
 }
 
 impl Workspace {
-    /// An empty workspace, which grows with the calls.
+    /// Creates an empty workspace, which grows with the calls.
     ///
     /// # Errors
     /// The driver's.
@@ -55,15 +56,15 @@ impl Workspace {
         })
     }
 
-    /// Bytes of device memory that it holds.
+    /// Device memory of the workspace in bytes.
     pub fn device_bytes(&self) -> usize {
         self.memory.len() + self.output.len()
     }
 
-    /// The outcome of each chunk of the last call, for which this waits.
+    /// Waits for the last call and returns the outcome of each chunk.
     ///
     /// # Errors
-    /// The driver's, as of kernels that failed.
+    /// Errors of the driver, such as those of kernels that failed.
     pub fn outcomes(&mut self) -> Result<Vec<Outcome>> {
         self.wait()?;
         let results = &self.staging.as_slice()[..self.count * size_of::<ResultWords>()];
@@ -74,13 +75,13 @@ impl Workspace {
         Ok(words.map(outcome).collect())
     }
 
-    /// The device address of the results of the last call, a `rice_result` of `kernels.h` for each chunk: for what
-    /// follows on the same stream.
+    /// Device address of the results of the last call, a `rice_result` of `kernels.h` per chunk,
+    /// for later work on the same stream.
     pub fn device_results(&self) -> u64 {
         self.memory.pointer() + self.results_at as u64
     }
 
-    /// Waits until the last call has been done.
+    /// Waits until the last call is done.
     ///
     /// # Errors
     /// The driver's.
@@ -91,14 +92,14 @@ impl Workspace {
         Ok(())
     }
 
-    /// The address of `len` bytes of device memory for output, once the last call has been done.
+    /// Returns the address of `len` bytes of device memory for output, after the last call is done.
     pub(crate) fn output(&mut self, len: usize) -> Result<u64> {
         self.wait()?;
         grow(&self.context, &mut self.output, len)?;
         Ok(self.output.pointer())
     }
 
-    /// Begins a call on `stream`: reserves what `plan` lists.
+    /// Begins a call on `stream`. Reserves the parts that `plan` lists.
     pub(crate) fn begin<'w>(&'w mut self, plan: &Plan, stream: &'w Stream) -> Result<Call<'w>> {
         if stream.context().ordinal() != self.context.ordinal() {
             return Err(Error::BadArgument("the stream and the workspace are of different devices"));
@@ -118,7 +119,8 @@ impl Workspace {
 
 impl Drop for Workspace {
     fn drop(&mut self) {
-        // Copies from and to the pinned memory may still run. An error leaves nothing to do.
+        // Copies from and to the pinned memory may still run. After an error there is nothing left
+        // to do.
         let _ = self.wait();
     }
 }
@@ -136,14 +138,15 @@ fn grow(context: &Context, buffer: &mut DeviceBuffer, len: usize) -> Result<()> 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Plan {
     bytes: usize,
-    /// Bytes at the front that are staged by the host.
+    /// Number of bytes at the front that the host stages.
     staged: usize,
     results_at: usize,
     count: usize,
 }
 
 impl Plan {
-    /// Adds a part of `bytes` bytes that is copied from the host, and returns its offset. These come before all others.
+    /// Adds a part of `bytes` bytes that is copied from the host, and returns its offset. These
+    /// parts precede all others.
     pub(crate) fn stage(&mut self, bytes: usize) -> Result<usize> {
         let at = self.reserve(bytes)?;
         self.staged = at + bytes;
@@ -166,14 +169,14 @@ impl Plan {
     }
 }
 
-/// A call in preparation: parts are filled in host memory, and used by their device addresses.
+/// A call in preparation. It fills parts in host memory, and uses their device addresses.
 pub(crate) struct Call<'w> {
     workspace: &'w mut Workspace,
     stream: &'w Stream,
     base: u64,
-    /// What is staged, and not yet being copied to the device.
+    /// Range that is staged but not yet being copied to the device.
     pending: Range<usize>,
-    /// Whether the copies could be queued.
+    /// Result of queuing the copies.
     uploaded: Result<()>,
 }
 
@@ -206,7 +209,7 @@ impl Call<'_> {
         }
     }
 
-    /// Queues the copy of what is pending.
+    /// Queues the copy of the pending range.
     fn upload(&mut self) {
         let range = self.pending.clone();
         self.pending.start = range.end;
@@ -219,13 +222,14 @@ impl Call<'_> {
         self.uploaded = self.stream.upload(&workspace.memory, &workspace.staging, range);
     }
 
-    /// Queues the copy of the staged parts, what `launch` queues, and the copy of the results.
+    /// Queues the copy of the staged parts, the work of `launch`, and the copy of the results.
     pub(crate) fn run(mut self, launch: impl FnOnce(&Stream) -> Result<()>) -> Result<()> {
         self.upload();
         let Call { workspace, stream, uploaded, .. } = self;
         workspace.is_running = true;
         let queued = uploaded.and_then(|()| workspace.queue(stream, launch));
-        // Also after an error: `wait` then waits for what was queued before it.
+        // Records the event even after an error, so that `wait` waits for the work queued before
+        // it.
         let recorded = workspace.done.record(stream);
         if queued.is_err() {
             workspace.count = 0; // there are no results
@@ -242,5 +246,5 @@ impl Workspace {
     }
 }
 
-/// A workspace's results are read as bytes: `ResultWords` has two little-endian words.
+/// The workspace reads its results as bytes: `ResultWords` has two little-endian words.
 const _: () = assert!(size_of::<ResultWords>() == 16 && cfg!(target_endian = "little"));

@@ -1,5 +1,6 @@
-//! Calls of a [`Codec`](crate::Codec) on a stream: descriptors and scratch are laid out, then each kernel is queued with
-//! its grid, as `kernels/kernels.h` says. Contract and errors of all calls are those of [`Codec::decode`](crate::Codec::decode).
+//! Calls of a [`Codec`](crate::Codec) on a stream. A call lays out descriptors and scratch, then
+//! queues each kernel with its grid, as `kernels/kernels.h` specifies. All calls have the contract
+//! and the errors of [`Codec::decode`](crate::Codec::decode).
 
 #![allow(unsafe_code)]
 
@@ -12,18 +13,18 @@ use crate::sys::{Context, Module};
 use crate::workspace::{Call, Plan};
 use crate::{Error, Input, Result};
 
-/// The module with the kernels of both versions, which the driver compiles for the device.
+/// Loads the kernels of both versions, which the driver compiles for the device.
 pub(crate) fn module(context: &Context) -> Result<Module> {
     let ptx = CString::new(include_str!("../../ptx/rice.ptx"));
     Module::from_ptx(context, &ptx.map_err(|_| Error::BadArgument("PTX with a zero byte"))?)
 }
 
-/// A count that kernels take.
+/// Converts a count to the type that kernels take.
 fn count(n: usize) -> Result<u32> {
     u32::try_from(n).map_err(|_| Error::BadArgument("a batch of more than 2^32 segments or tiles: divide it"))
 }
 
-/// Where an input will be on the device: in the staged part at an offset, or where it is.
+/// Place of an input on the device: at an offset of the staged part, or at its own address.
 #[derive(Clone, Copy)]
 enum Place {
     Staged(usize),
@@ -39,7 +40,7 @@ impl Place {
         }
     }
 
-    /// The device address. Bytes from the host are staged.
+    /// Returns the device address, after staging bytes from the host.
     fn fill(self, input: &Input<'_>, call: &mut Call<'_>) -> u64 {
         match (self, input) {
             (Place::Staged(at), Input::Host(bytes)) => {
@@ -52,7 +53,7 @@ impl Place {
     }
 }
 
-/// The address, if it is a multiple of `align` bytes.
+/// Returns the address, if it is a multiple of `align` bytes.
 fn aligned(address: u64, align: u64) -> Result<u64> {
     match address.is_multiple_of(align) {
         true => Ok(address),

@@ -1,4 +1,4 @@
-//! Version 1: chunks of filter 32025.
+//! Version 1: chunks of HDF5 filter 32025.
 
 use std::sync::Arc;
 
@@ -10,10 +10,12 @@ use crate::sys::{Kernel, Module, Stream, argument};
 use crate::workspace::{Plan, Workspace};
 use crate::{Codec, DecodeJob, EncodeJob, Error, Result};
 
-/// From this length on segments are decoded in tiles, which find their codes by speculation: 7 times as fast for 500 segments
-/// of 7000 samples on an H200, 2.7 times for 2000...
+/// Segment length in samples from which segments are decoded in tiles, whose codes are found by
+/// speculation. With segments of 7000 samples on an H200 this is 7 times as fast for 500 segments,
+/// 2.7 times for 2000...
 const LONG_SEGMENT: usize = 2048;
-/// ... unless there are so many that one thread for each is as fast: 20,000 there.
+/// ... up to this number of segments. With more, one thread per segment is as fast: from 20,000 on
+/// an H200.
 const MANY_SEGMENTS: usize = 16_384;
 
 /// The kernels of version 1.
@@ -32,7 +34,7 @@ pub(crate) struct Kernels {
 }
 
 impl Kernels {
-    /// The kernels of `module`.
+    /// Finds the kernels in `module`.
     pub(crate) fn find(module: &Arc<Module>) -> Result<Kernels> {
         Ok(Kernels {
             index: module.kernel("rice1_index")?,
@@ -51,19 +53,20 @@ impl Kernels {
 impl Codec {
     /// Queues the decoding of version 1 chunks (HDF5 filter 32025) to 16-bit samples.
     ///
-    /// * `params`: of all chunks.
-    /// * `jobs`: a chunk each, of any length; with the capacity of its output in samples.
-    /// * `stream`: where the work is queued, after what it was given before.
-    /// * `workspace`: scratch of this call, and its outcomes: the number of samples of each chunk.
+    /// * `params`: the parameters of all chunks.
+    /// * `jobs`: one chunk each, of any length, with the capacity of its output in samples.
+    /// * `stream`: the stream on which the work is queued, after earlier work.
+    /// * `workspace`: scratch of this call, and its outcomes, the number of samples of each chunk.
     ///
     /// # Safety
-    /// The device addresses of `jobs` are valid in the codec's context for as many bytes as the jobs say, outputs
-    /// overlap nothing else, and all of it is left alone by others until `stream` has done the work.
+    /// The device addresses of `jobs` are valid in the codec's context for as many bytes as the
+    /// jobs state. Outputs overlap nothing else, and nobody else touches this memory until `stream`
+    /// has done the work.
     ///
     /// # Errors
-    /// The driver's, or [`Error::BadArgument`] for addresses that are not aligned, for a chunk of 2^32 samples or more,
-    /// and for batches of 2^32 segments or more. Then nothing was queued. Damage is an [outcome](Workspace::outcomes) of
-    /// its chunk.
+    /// Errors of the driver, or [`Error::BadArgument`] for unaligned addresses, for a chunk of 2^32
+    /// samples or more, and for a batch of 2^32 segments or more. Then nothing was queued. Damage
+    /// is an [outcome](Workspace::outcomes) of its chunk.
     pub unsafe fn decode(
         &self,
         params: &Params,
@@ -140,14 +143,14 @@ impl Codec {
         })
     }
 
-    /// Queues the encoding of 16-bit samples as version 1 chunks. The bytes are those of [`linerate_rice::encode`], and
-    /// the outcomes are sizes in bytes.
+    /// Queues the encoding of 16-bit samples as version 1 chunks. The output is that of
+    /// [`linerate_rice::encode`], and the outcomes are sizes in bytes.
     ///
     /// # Safety
     /// As for [`Codec::decode`].
     ///
     /// # Errors
-    /// As for [`Codec::decode`]; also for parameters that lose data, and for an odd number of bytes.
+    /// As for [`Codec::decode`], and for parameters that lose data and for an odd number of bytes.
     pub unsafe fn encode(
         &self,
         params: &Params,
@@ -221,12 +224,12 @@ fn samples(n: usize) -> Result<u32> {
     u32::try_from(n).map_err(|_| Error::BadArgument("a chunk of version 1 has less than 2^32 samples"))
 }
 
-/// Samples per segment in a chunk of `samples` samples, at least 1.
+/// Returns the samples per segment in a chunk of `samples` samples, at least 1.
 fn segment_of(params: &Params, samples: usize) -> usize {
     params.segment().map_or(samples, |n| samples.min(n.get() as usize)).max(1)
 }
 
-/// Whether the segments are long and few: threads would have too little to do, one segment each.
+/// Whether the segments are long and few, so that one thread per segment would use too few threads.
 fn is_tiled(params: &Params, jobs: &[DecodeJob<'_>], segments: usize) -> bool {
     let longest = jobs.iter().map(|job| segment_of(params, job.capacity)).max().unwrap_or(0);
     let filter = *params.filter();

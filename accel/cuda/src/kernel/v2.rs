@@ -10,10 +10,10 @@ use crate::sys::{Kernel, Module, Stream, argument};
 use crate::workspace::{Plan, Workspace};
 use crate::{Codec, DecodeJob, EncodeJob, Error, Input, Result};
 
-/// Blocks of threads per multiprocessor that choose predictors: each has scratch of its own.
+/// Thread blocks per multiprocessor that choose predictors. Each block has its own scratch.
 const PLANNERS: usize = 4;
 
-/// The kernels that decode; those that depend on the sample size come for 16 and for 32 bits.
+/// The decoding kernels. Those that depend on the sample size have forms for 16 and 32 bits.
 #[derive(Debug)]
 pub(crate) struct DecodeKernels {
     index: Kernel,
@@ -25,7 +25,7 @@ pub(crate) struct DecodeKernels {
     _module: Arc<Module>,
 }
 
-/// The kernels that encode.
+/// The encoding kernels.
 #[derive(Debug)]
 pub(crate) struct EncodeKernels {
     plan: [Kernel; 2],
@@ -36,7 +36,7 @@ pub(crate) struct EncodeKernels {
     _module: Arc<Module>,
 }
 
-/// The forms of a kernel for 16 and for 32 bits.
+/// The forms of a kernel for 16 and 32 bits.
 fn both(module: &Module, name: &str) -> Result<[Kernel; 2]> {
     Ok([module.kernel(&format!("{name}_16"))?, module.kernel(&format!("{name}_32"))?])
 }
@@ -101,7 +101,8 @@ impl Codec {
         let mut segments = 0;
         for job in jobs {
             let (slots, in_parts) = match job.chunk {
-                // Bounded by the table, which is in the stream. Of a damaged header the kernel finds the error.
+                // The table in the stream bounds this number. If the header is damaged, the kernel
+                // finds the error.
                 Input::Host(bytes) => v2::info(bytes).map_or((0, 0), |info| {
                     let channels = info.channels as usize;
                     let in_parts = if channels > 1 { job.capacity.min(info.samples as usize) } else { 0 };
@@ -172,14 +173,15 @@ impl Codec {
         })
     }
 
-    /// Queues the encoding of samples of type `element` as version 2 streams. The bytes are those of
+    /// Queues the encoding of samples of type `element` as version 2 streams. The output is that of
     /// [`linerate_rice::v2::encode`] with these options, and the outcomes are sizes in bytes.
     ///
     /// # Safety
     /// As for [`Codec::decode`].
     ///
     /// # Errors
-    /// As for [`Codec::decode`]; also for channels, and for a shape or a segment that the samples do not have.
+    /// As for [`Codec::decode`], and for channels and for a shape or a segment that does not match
+    /// the samples.
     pub unsafe fn encode_streams(
         &self,
         element: ElementType,
