@@ -1,4 +1,5 @@
-//! Calls allocate nothing where `linerate.h` does not say so: an allocator counts, which is that of a whole program.
+//! Checks that calls allocate nothing unless `linerate.h` says so. Its counting allocator replaces
+//! that of the whole program.
 
 #![allow(unsafe_code)]
 
@@ -21,7 +22,7 @@ use linerate_testkit::sys::counting::{Counting, allocations};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What a call stores.
+/// Returns the value that a call stores.
 fn made<T>(call: impl FnOnce(*mut T) -> linerate_error) -> T {
     let mut room = MaybeUninit::uninit();
     assert_eq!(call(room.as_mut_ptr()).kind, 0);
@@ -29,7 +30,8 @@ fn made<T>(call: impl FnOnce(*mut T) -> linerate_error) -> T {
     unsafe { room.assume_init() }
 }
 
-/// Makes a call twice, and counts the allocations of the second: what a handle keeps may grow in the first.
+/// Makes a call twice and counts the allocations of the second: the memory of a handle may grow in
+/// the first.
 fn allocated(mut call: impl FnMut() -> linerate_error) -> usize {
     assert_eq!(call().kind, 0);
     let before = allocations();
@@ -40,7 +42,7 @@ fn allocated(mut call: impl FnMut() -> linerate_error) -> usize {
 }
 
 #[test]
-fn calls_allocate_nothing_but_for_the_list_of_a_batch() {
+fn only_a_batch_call_allocates() {
     use linerate_deflate::{Format, Level, compress_to_vec};
     let rows = data::json_rows(1, 50);
     let zlib = compress_to_vec(Format::Zlib, Level::Default, &rows);

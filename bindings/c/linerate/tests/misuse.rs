@@ -1,7 +1,8 @@
-//! Random calls of the interface by several threads, which share all handles, freed ones and those of other kinds among them: with
-//! null pointers, wrong numbers, sizes and states, damaged input and overlapping buffers. Each call returns, and says no more than
-//! it may. The seed is fixed; how the threads meet is not.
-//! They guess handles, so it is a process of its own: those of other tests could be among them.
+//! Makes random calls from several threads, which share all handles, including freed ones and those
+//! of other types: null pointers, wrong numbers, sizes and states, damaged input and overlapping
+//! buffers. Each call must return and must not report more than it may. The seed is fixed; how the
+//! threads interleave is not. The threads guess handles, which could be those of other tests, so
+//! this is a process of its own.
 
 #![allow(unsafe_code)]
 
@@ -30,12 +31,12 @@ const CALLS: usize = 25_000;
 const THREADS: u64 = 4;
 const CAPACITY: usize = 40_000;
 
-/// Handles of all kinds, live and freed.
+/// Handles of all types, live and freed.
 static HANDLES: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 struct Caller<'f> {
     noise: Noise,
-    /// Valid data of each format, which stays as it is.
+    /// Valid data in each format. Never modified.
     files: &'f [&'static [u8]],
     input: Vec<u8>,
     output: Vec<u8>,
@@ -43,7 +44,7 @@ struct Caller<'f> {
     folder: CString,
 }
 
-/// An argument for input, and one for output.
+/// An input argument and an output argument.
 struct Buffers {
     from: *const u8,
     len: usize,
@@ -64,7 +65,7 @@ impl Caller<'_> {
         if self.noise.below(8) == 0 { self.number() as i32 } else { self.noise.below(4) as i32 }
     }
 
-    /// Mostly one of the last handles of a kind, which may live.
+    /// Returns mostly one of the last handles of a type, which may be live.
     fn handle(&mut self, tag: usize) -> u64 {
         let handles = HANDLES.lock().unwrap();
         let of_kind: Vec<u64> = match self.noise.below(12) {
@@ -78,12 +79,12 @@ impl Caller<'_> {
         if of_kind.is_empty() { 1 } else { of_kind[self.noise.below(of_kind.len())] }
     }
 
-    /// A place for a result, or null.
+    /// Returns a place for a result, or null.
     fn place<T>(&mut self, room: &mut MaybeUninit<T>) -> *mut T {
         if self.noise.below(40) == 0 { ptr::null_mut() } else { room.as_mut_ptr() }
     }
 
-    /// Options, or null.
+    /// Returns the options, or null.
     fn given<T>(&mut self, options: &T) -> *const T {
         if self.noise.below(40) == 0 { ptr::null() } else { options }
     }
@@ -109,7 +110,7 @@ impl Caller<'_> {
         buffers
     }
 
-    /// A call that makes a handle.
+    /// Makes a call that creates a handle.
     fn make(&mut self) -> linerate_error {
         let (buffers, kind, number) = (self.buffers(), self.small(), self.number());
         let arm = self.noise.below(14);
@@ -213,7 +214,8 @@ impl Caller<'_> {
         }
     }
 
-    /// A call that writes bytes, and how many it says it has written.
+    /// Makes a call that writes bytes. Returns its result, the number of bytes that it reports, and
+    /// the capacity.
     fn convert(&mut self) -> (linerate_error, usize, usize) {
         let Buffers { from, len, out, capacity } = self.buffers();
         let arm = self.noise.below(22);
@@ -334,10 +336,10 @@ impl Caller<'_> {
         (error, written.max(progress.written), count)
     }
 
-    /// The other calls.
+    /// Makes one of the other calls.
     fn ask(&mut self) -> linerate_error {
         let Buffers { from, len, out, capacity } = self.buffers();
-        // The kinds of handles; those without one come last.
+        // Types of handles. Calls without a handle come last.
         let tags = [2, 2, 5, 5, 4, 4, 4, 4, 4, 6, 7, 7, 8, 8, 8, 10, 10, 10, 12, 12, 12, 12, 12, 12];
         let arm = self.noise.below(tags.len() + 11);
         let tag = tags.get(arm).copied().unwrap_or(0);
@@ -419,7 +421,8 @@ impl Caller<'_> {
         }
     }
 
-    /// The functions that cannot fail, and one that does: the path is that of a folder, if there is anything.
+    /// Calls the functions that cannot fail, and one that does: its path, if not null, is that of a
+    /// folder.
     fn ask_without_state(&mut self) -> linerate_error {
         let (Buffers { from, len, .. }, number) = (self.buffers(), self.number());
         let size = number as usize;
@@ -446,7 +449,8 @@ impl Caller<'_> {
     }
 }
 
-// Writes archives beside the folder, of what is in it, of archives that are there or not, and of null pointers.
+// Writes archives beside the folder: from its content, from archives that exist or not, and from
+// null pointers.
 impl Caller<'_> {
     fn write_archive(&mut self) -> linerate_error {
         let (arm, kind, number) = (self.noise.below(3), self.small(), self.number());
@@ -487,7 +491,7 @@ impl Caller<'_> {
     }
 }
 
-/// What a result holds before there is one.
+/// Placeholder for a result.
 fn linerate_error_of_nothing() -> linerate_error {
     linerate_error { kind: 0, os: 0, offset: 0, message: ptr::null() }
 }
@@ -497,21 +501,21 @@ unsafe extern "C" fn on_progress(_: *mut c_void, _: *const linerate_archive_prog
 }
 
 unsafe extern "C" fn on_pack_progress(_: *mut c_void, progress: *const linerate_pack_progress) -> i32 {
-    // SAFETY: the library tells a progress.
+    // SAFETY: the library passes a valid progress.
     i32::from(unsafe { (*progress).blocks } % 3 != 2)
 }
 
 unsafe extern "C" fn choose(_: *mut c_void, path: *const c_char, len: usize) -> i32 {
-    // SAFETY: the library has a path of that length, at least a byte.
+    // SAFETY: the library passes a path of that length, at least one byte.
     i32::from(unsafe { path.cast::<u8>().add(len - 1).read() } != b'b')
 }
 
-/// Reads one of the files; fails without a context.
+/// Reads one of the files. Fails without a context.
 unsafe extern "C" fn read_at(context: *mut c_void, offset: u64, buffer: *mut c_void, len: usize) -> i64 {
     if context.is_null() {
         return if offset.is_multiple_of(2) { -1 } else { i64::MAX };
     }
-    // SAFETY: the library asks for no more than the file has.
+    // SAFETY: the library reads only within the file.
     unsafe { ptr::copy_nonoverlapping(context.cast::<u8>().add(offset as usize), buffer.cast(), len) };
     len as i64
 }
@@ -546,7 +550,7 @@ fn files() -> Vec<&'static [u8]> {
 }
 
 #[test]
-fn no_call_does_more_than_it_may() {
+fn every_random_call_returns_and_stays_within_its_buffers() {
     let (files, folder) = (files(), tempfile::tempdir().unwrap());
     let callers = (0..THREADS).map(|seed| {
         let folder = folder.path().join(seed.to_string());

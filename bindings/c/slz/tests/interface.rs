@@ -1,4 +1,4 @@
-//! C programs on `slz.h`, linked with the library; what they write is decoded by zlib.
+//! Links C programs that use `slz.h` with the library. zlib decodes their output.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -13,10 +13,10 @@ use linerate_testkit::tools::has_program;
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 const SONAME: &str = "libslz.so.1";
-/// By their numbers in `slz.h`.
+/// The formats, indexed by their numbers in `slz.h`.
 const FORMATS: [&str; 3] = ["gzip", "zlib", "deflate"];
 
-/// Compiles a program against the header, and links it with one of the libraries.
+/// Compiles a program with the header, and links it with one of the libraries.
 fn compile(compiler: &[&str], source: &str, library: &Path, program: &Path) {
     c_program::compile(compiler, Path::new(HERE), &Path::new(HERE).join(source), library, program);
 }
@@ -32,7 +32,7 @@ fn decoded(format: usize, bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Runs `pieces` over every format, level and kind of data, and decodes what it writes.
+/// Runs `pieces` with every format, level and kind of data, and decodes its output.
 fn check_pieces(command: &dyn Fn() -> Command, inputs: &[Vec<u8>]) {
     for (i, input) in inputs.iter().enumerate() {
         for (format, name) in FORMATS.iter().enumerate() {
@@ -141,7 +141,7 @@ fn what_is_installed_compiles_the_example_and_is_removed_whole() {
     }
 }
 
-/// The functions that `slz.h` declares, as its text lists them.
+/// Returns the functions that `slz.h` declares.
 fn declared() -> BTreeSet<String> {
     let header = std::fs::read_to_string(Path::new(HERE).join("slz.h")).unwrap();
     let lines =
@@ -179,7 +179,8 @@ fn libslz_and_this_library_serve_the_same_program() {
     assert_eq!(decoded(0, &theirs), input);
 }
 
-/// The libslz of `LINERATE_LIBSLZ`, the only one that a test looks for: no distribution that it runs on has one.
+/// Returns the libslz that `LINERATE_LIBSLZ` names. Tests look for no other, since no distribution
+/// that they run on has one.
 #[cfg(target_os = "linux")]
 fn libslz() -> Option<PathBuf> {
     let paths = std::env::var_os("LINERATE_LIBSLZ")?;

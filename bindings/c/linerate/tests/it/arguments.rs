@@ -1,4 +1,4 @@
-//! Null pointers: the message names the argument, and options that are null are the defaults.
+//! Null pointers: the error message names the argument, and null options are the defaults.
 
 #![allow(unsafe_code)]
 
@@ -17,7 +17,7 @@ use linerate::session::*;
 use linerate::store::*;
 use linerate::zstd::*;
 
-/// The message of an error, and its whole line.
+/// Returns the message of an error, and the whole line.
 fn said(error: linerate_error) -> (String, String) {
     let mut line = [0; 300];
     // SAFETY: a message of the library, and memory of that length.
@@ -41,11 +41,11 @@ fn scratch() -> linerate_scratch {
     }
 }
 
-/// "abc" as a frame with one raw block.
+/// "abc" as a zstd frame with one raw block.
 const FRAME: [u8; 12] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 3, 0x19, 0, 0, b'a', b'b', b'c'];
 
 #[test]
-fn null_pointer_is_named_and_no_byte_of_the_input_is_blamed() {
+fn null_pointer_error_names_the_argument_and_has_no_offset() {
     let (mut out, mut written) = ([0u8; 100], 0);
     let zstd = |from: *const u8, out: *mut u8, written: *mut usize| {
         let (scratch, dictionary) = (scratch(), linerate_zstd_dictionary { id: 0 });
@@ -87,7 +87,7 @@ fn null_pointer_is_named_and_no_byte_of_the_input_is_blamed() {
 }
 
 #[test]
-fn options_that_are_null_are_the_defaults() {
+fn null_options_are_the_defaults() {
     let (mut out, mut written) = ([0u8; 100], 0);
     let samples = [1i16, 2, 3, 5, 8, 13, 21, 34];
     let mut bytes = [0, 0];

@@ -1,4 +1,5 @@
-//! `linerate.h` is what cbindgen makes of the sources. `LINERATE_UPDATE=1` writes it anew.
+//! Checks that `linerate.h` is the output of cbindgen for the sources. `LINERATE_UPDATE=1` writes
+//! it again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,7 +35,7 @@ fn generated() -> String {
 }
 
 #[test]
-fn the_header_is_that_of_the_sources() {
+fn header_matches_the_sources() {
     let path = Path::new(HERE).join("linerate.h");
     if std::env::var_os("LINERATE_UPDATE").is_some() {
         fs::write(&path, generated()).expect("the header is written");

@@ -1,4 +1,5 @@
-//! The C examples on `linerate.h`, as C and as C++, under sanitizers and valgrind; and what the library exports.
+//! Compiles the C examples as C and as C++ and runs them under sanitizers and valgrind; checks the
+//! exported functions.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +21,7 @@ fn soname() -> String {
     format!("liblinerate.so.{}", env!("CARGO_PKG_VERSION").rsplit_once('.').expect("three numbers").0)
 }
 
-/// An example, compiled, and how it is run.
+/// A compiled example and the way to run it.
 struct Example {
     program: PathBuf,
     with_valgrind: bool,
@@ -45,7 +46,7 @@ fn source(name: &str) -> PathBuf {
     Path::new(HERE).join("examples").join(format!("{name}.c"))
 }
 
-/// The names of all examples in C.
+/// Returns the names of all C examples.
 fn c_examples() -> Vec<String> {
     let files =
         fs::read_dir(Path::new(HERE).join("examples")).unwrap().map(|entry| entry.unwrap().file_name());
@@ -53,8 +54,8 @@ fn c_examples() -> Vec<String> {
     names.collect()
 }
 
-/// Compiles an example with the sanitizers against the shared library, and for valgrind against the static one, and has `check`
-/// run both.
+/// Compiles an example with the sanitizers against the shared library, and for valgrind against the
+/// static one. `check` runs both.
 fn watched(name: &str, check: impl Fn(&Example)) {
     let (Some(library), true) = (Library::built("linerate"), has_program("cc")) else { return };
     let folder = TempDir::new().unwrap();
@@ -174,7 +175,7 @@ fn gzip_files_are_read_from_any_position() {
     });
 }
 
-/// zstd frames, one for each piece, that refer to a dictionary of raw content.
+/// Compresses each piece to a zstd frame with a raw-content dictionary.
 fn frames<'p>(pieces: impl Iterator<Item = &'p [u8]>, dictionary: &[u8]) -> Vec<u8> {
     let mut context = zstd_safe::CCtx::create();
     let mut frames = Vec::new();
@@ -217,7 +218,8 @@ fn a_controller_lowers_the_level_under_load_and_raises_it_after() {
     });
 }
 
-/// Three messages of a gateway, the second too large for the example's buffer, each with its length before it.
+/// Compresses three gateway messages, each preceded by its length. The second is too large for the
+/// example's buffer.
 fn recorded(transport: Transport, dictionary: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut encoder = Encoder::new(transport).unwrap();
     if !dictionary.is_empty() {
@@ -295,7 +297,8 @@ fn archives_are_listed_read_verified_and_extracted() {
         let message = "cannot read: cannot open the archive: No such file or directory\n";
         assert_eq!((missing.status, &*missing.stderr), (Some(1), message));
     });
-    // The example begins with the first file of the table, whose block is the first one after a page of tables.
+    // The example begins with the first file of the table. Its block is the first one, after a page
+    // of tables.
     archive[4096 + 100] ^= 0x10;
     fs::write(&path, &archive).unwrap();
     watched("archive", |example| {
@@ -308,7 +311,7 @@ fn archives_are_listed_read_verified_and_extracted() {
     });
 }
 
-/// The files of an archive, by path.
+/// Returns the files of an archive, ordered by path.
 fn contents(archive: &Path) -> Vec<(String, Vec<u8>)> {
     let archive = linerate_nx::Archive::open(fs::read(archive).unwrap()).unwrap();
     let mut reader = archive.reader().unwrap();
@@ -318,7 +321,7 @@ fn contents(archive: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Writes files below a folder, and returns them in order.
+/// Writes files to a folder and returns them in order.
 fn plant(folder: &Path, files: &[(&str, &[u8])]) -> Vec<(String, Vec<u8>)> {
     for (name, content) in files {
         let path = folder.join(name);
@@ -410,7 +413,7 @@ fn header_and_examples_compile_without_a_warning_as_c_and_as_cpp() {
     }
 }
 
-/// An archive of one file, `a/text`, and the file's content.
+/// Creates an archive of one file, `a/text`. Returns its path and the content of the file.
 fn small_archive(folder: &TempDir) -> (PathBuf, Vec<u8>) {
     let content = data::mixed(50_000);
     let mut builder = linerate_nx::pack::Builder::new(linerate_nx::pack::PackOptions::default()).unwrap();
@@ -420,7 +423,8 @@ fn small_archive(folder: &TempDir) -> (PathBuf, Vec<u8>) {
     (path, content)
 }
 
-/// Compiles an example in C++ into a folder by each standard, with sanitizers, and hands it to the test.
+/// Compiles a C++ example into a folder with each standard and with sanitizers, and passes the
+/// program to the test.
 fn for_each_cpp(name: &str, folder: &TempDir, test: impl Fn(&Path)) {
     let (Some(library), true) = (Library::built("linerate"), has_program("c++")) else { return };
     let shared = library.copy_as(&soname(), folder.path());
@@ -513,7 +517,7 @@ fn a_csharp_program_reads_an_archive() {
     assert!(missing.stderr.contains("the archive has no file of this path"), "{}", missing.stderr);
 }
 
-/// Compiles an example in C# into a folder with the library, and returns what runs it.
+/// Compiles a C# example into a folder with the library. Returns a function that runs it.
 fn csharp(name: &str, folder: &Path) -> impl Fn(&[&str]) -> Run {
     let program = folder.join(format!("{name}.exe"));
     let built = Command::new("mcs")
@@ -534,7 +538,8 @@ fn csharp(name: &str, folder: &Path) -> impl Fn(&[&str]) -> Run {
 fn csharp_examples_pass_paths_as_utf8() {
     for name in ["ReadArchive.cs", "PackMods.cs"] {
         let text = fs::read_to_string(Path::new(HERE).join("examples").join(name)).unwrap();
-        // "Ansi" is UTF-8 in Mono on Linux, where tests run, and the code page of the user on Windows.
+        // "Ansi" is UTF-8 in Mono on Linux, where the tests run, but the user's code page on
+        // Windows.
         assert!(text.contains("Encoding.UTF8.GetBytes") && !text.contains("StringToHGlobalAnsi"), "{name}");
     }
 }
@@ -568,7 +573,7 @@ fn the_programs_of_the_page_have_less_than_40_lines() {
     }
 }
 
-/// The functions of the header, by the names that stand before a parenthesis.
+/// Returns the functions of the header: the names before a parenthesis.
 fn names_in(text: &str) -> BTreeSet<String> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//") && !line.starts_with(" *"));
     let names = code.flat_map(|line| {
@@ -584,7 +589,8 @@ fn names_in(text: &str) -> BTreeSet<String> {
 fn the_library_exports_the_functions_of_the_header_and_nothing_else() {
     let Some(mut exported) = Library::built("linerate").and_then(|library| library.exports()) else { return };
     let header = fs::read_to_string(Path::new(HERE).join("linerate.h")).unwrap();
-    // Built together with crates that have `linerate-nx/s3`, it contains this dependency, whose C functions Rust exports.
+    // If crates with `linerate-nx/s3` are built too, the library contains this dependency, whose C
+    // functions Rust exports.
     exported.retain(|name| !name.starts_with("crc_fast_"));
     assert_eq!(exported, names_in(&header));
 }

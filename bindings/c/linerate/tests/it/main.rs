@@ -1,5 +1,5 @@
-//! The integration tests, linked into one program. Files beside this folder are programs that need a process of their own,
-//! each for the reason at its top.
+//! The integration tests, linked into one program. Files beside this folder are programs that need
+//! a process of their own, for the reason at the top of each.
 
 mod arguments;
 mod header;

@@ -1,4 +1,4 @@
-//! A message that is compressed once, between those of sessions.
+//! Sends a message that is compressed once among the messages of sessions.
 
 #![allow(unsafe_code)]
 

@@ -1,5 +1,5 @@
 /* pieces FORMAT LEVEL SEED: compresses standard input to standard output in pieces of random length, with flushes, level
- * changes and copied streams between them, and checks what the interface promises about each call. */
+ * changes and copied streams in between, and checks the promises of the interface for each call. */
 #include <slz.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +25,13 @@ static void check(int holds, const char *what)
 	}
 }
 
-/* Bytes of the header, if it was not written yet. */
+/* Returns the size of the header, or 0 if it is already written. */
 static size_t header(const struct slz_stream *stream)
 {
 	return stream->state != SLZ_ST_INIT ? 0 : stream->format == SLZ_FMT_GZIP ? 10 : 2;
 }
 
-/* Writes what a call made, and checks that it stayed within its room. */
+/* Writes the output of a call, and checks that it stayed within its bound. */
 static void emit(long written, size_t room)
 {
 	check(written >= 0 && (size_t)written <= room, "a call wrote more than its bound");

@@ -31,7 +31,7 @@ static void emit(const void *bytes, size_t len)
 	check(fwrite(bytes, 1, len, stdout) == len, "standard output");
 }
 
-/* Calls deflate until it has done all, with `room` bytes of output at a time. */
+/* Calls deflate with `room` bytes of output at a time until it is done. */
 static void run(z_stream *z, int flush, size_t room)
 {
 	int code;
@@ -59,7 +59,7 @@ static void pieces(z_stream *z, size_t len)
 		piece = 1 + noise(noise(3) ? 2000 : 90000);
 		if (piece > len - at)
 			piece = len - at;
-		/* Exactly this much may be read. */
+		/* A block of exactly this size finds reads beyond it. */
 		z->next_in = malloc(piece);
 		check(z->next_in != NULL, "memory");
 		memcpy(z->next_in, in + at, piece);
@@ -73,7 +73,7 @@ static void pieces(z_stream *z, size_t len)
 			check(deflateCopy(&copy, z) == Z_OK, "deflateCopy");
 			deflateEnd(z);
 			*z = copy;
-			/* zlib has a stream stay where it is; this one is moved by copying it again. */
+			/* zlib streams must not move, so this one is copied back. */
 			check(deflateCopy(z, &copy) == Z_OK, "deflateCopy");
 			deflateEnd(&copy);
 		}

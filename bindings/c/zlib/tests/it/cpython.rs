@@ -1,4 +1,5 @@
-//! CPython's own tests of zlib and of the formats on top of it, with this library before zlib.
+//! Runs CPython's own tests of zlib, and of the formats that use it, with this library loaded
+//! before zlib.
 use std::io::{Write, stderr};
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +8,7 @@ use linerate_testkit::c_program::Library;
 use linerate_testkit::program::Run;
 use linerate_testkit::tools::require;
 
-/// The distribution's, which is linked with zlib dynamically.
+/// The distribution's Python, which is dynamically linked with zlib.
 const PYTHON: &str = "/usr/bin/python3";
 const TESTS: [&str; 4] = ["test.test_zlib", "test.test_gzip", "test.test_zipfile", "test.test_tarfile"];
 
@@ -17,7 +18,7 @@ fn has_tests() -> bool {
     require(found, "no tests of CPython (Debian: libpython3.11-testsuite)")
 }
 
-/// What Python's `zlib` makes of its own program, as gzip.
+/// Compresses the first 99,999 bytes of the Python binary to gzip with Python's `zlib`.
 fn compressed(library: Option<&Path>) -> Vec<u8> {
     let mut command = Command::new(PYTHON);
     if let Some(library) = library {
@@ -35,7 +36,7 @@ fn cpythons_tests_pass_with_the_preloaded_library() {
         return;
     }
     assert!(compressed(Some(&library.shared())) != compressed(None), "zlib compressed");
-    // Some tests write into the folder that they run in.
+    // Some tests write into their working folder.
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(PYTHON);
     command.args(["-m", "unittest", "--buffer"]).args(TESTS).current_dir(folder.path());
@@ -46,8 +47,8 @@ fn cpythons_tests_pass_with_the_preloaded_library() {
     let _ = writeln!(stderr(), "CPython, {}: {count}", TESTS.join(" "));
 }
 
-/// Opens streams of zlib's by `deflateInit_` and `deflateInit2_` from zlib itself, each as its manual has it, through every
-/// function that takes one; prints what they return.
+/// Opens streams of zlib by `deflateInit_` and `deflateInit2_` from zlib itself, as its manual
+/// prescribes, and passes them to every function that takes one. Prints the return values.
 const BY_ADDRESS: &str = r#"
 import ctypes, zlib
 library = ctypes.CDLL("libz.so.1")

@@ -1,5 +1,5 @@
-//! Random sequences of calls: what they return, what they promise, and whether zlib decodes what they write, in exactly the
-//! window that was asked for.
+//! Makes random sequences of calls. Checks their return values and promises, and that zlib decodes
+//! the output with exactly the requested window.
 #![allow(unsafe_code)]
 
 use std::collections::HashMap;
@@ -69,7 +69,7 @@ functions! {
     deflatePrime(*mut z_stream, c_int, c_int) -> c_int;
 }
 
-/// Pseudorandom numbers; the same every time.
+/// Pseudorandom numbers, the same in every run.
 struct Noise(u64);
 
 impl Noise {
@@ -83,7 +83,7 @@ impl Noise {
     }
 }
 
-/// Memory of the caller: blocks with guards, and how much was asked for.
+/// Memory functions of the caller: blocks with guards, and the total size requested.
 #[derive(Default)]
 struct Heap {
     blocks: HashMap<usize, usize>,
@@ -112,8 +112,8 @@ unsafe extern "C" fn release(heap: *mut c_void, block: *mut c_void) {
         let len = (*heap.cast::<Heap>()).blocks.remove(&block.addr()).expect("a block of this heap");
         let guard = std::slice::from_raw_parts(block.cast::<u8>().add(len), GUARD_BYTES);
         assert!(guard.iter().all(|byte| *byte == GUARD), "written behind a block");
-        // The second word of a stream of ours is its address. A later stream of zlib's in the same place must not be taken
-        // for it.
+        // The second word of our streams is their address. A later stream of zlib in the same place
+        // must not be mistaken for one of ours.
         assert!(
             len < 16 || block.cast::<usize>().add(1).read() != block.addr(),
             "a freed stream keeps its mark"
@@ -168,7 +168,7 @@ impl Settings {
         self.window_bits < 0
     }
 
-    /// Bytes that zlib allocates for these, without its own state.
+    /// Memory in bytes that zlib allocates for these settings, without its own state.
     fn tables(&self) -> usize {
         (4 * self.window()) + (1 << (self.mem_level + 9))
     }
@@ -180,7 +180,7 @@ struct Case<'f> {
     z: Box<z_stream>,
     settings: Settings,
     plain: Vec<u8>,
-    /// Of the dictionary and the input.
+    /// The dictionary and the input.
     history: Vec<u8>,
     dictionary: usize,
     written: Vec<u8>,
@@ -231,7 +231,7 @@ impl<'f> Case<'f> {
         self.dictionary = text.len();
     }
 
-    /// One call of deflate; returns its code, and whether there was room for everything.
+    /// Makes one call of deflate. Returns its code, and whether the output had room for everything.
     fn call(&mut self, input: &[u8], room: usize, flush: c_int) -> (c_int, usize) {
         let mut out = vec![GUARD; room + GUARD_BYTES];
         self.z.next_in = input.as_ptr().cast_mut();
@@ -256,7 +256,7 @@ impl<'f> Case<'f> {
         (code, taken)
     }
 
-    /// Feeds `input` with `flush`, in as many calls as the room takes, until it is done.
+    /// Feeds `input` with `flush`, in as many calls as the output space needs.
     fn feed(&mut self, mut input: &[u8], noise: &mut Noise, flush: c_int) {
         let small = noise.below(4) == 0;
         for calls in 0.. {
@@ -270,7 +270,7 @@ impl<'f> Case<'f> {
                     assert!(flush == FINISH && input.is_empty());
                     break;
                 }
-                // Nothing to do: no input, and no more flush than before.
+                // There is nothing to do: no input, and no stronger flush than before.
                 BUF_ERROR => {
                     assert!(taken == 0 && input.is_empty() && flush != FINISH);
                     break;
@@ -279,7 +279,7 @@ impl<'f> Case<'f> {
             }
             assert!(flush != FINISH || is_full, "the end is not reached, and there is room");
             assert!(is_full || input.is_empty(), "input is left, and there is room");
-            // As the manual asks: until there is room left.
+            // The manual requires calls until there is room left.
             if !is_full && input.is_empty() {
                 break;
             }
@@ -293,7 +293,7 @@ impl<'f> Case<'f> {
         self.check_state();
     }
 
-    /// What can be asked of a stream at any time.
+    /// Checks the functions that may be called at any time.
     fn check_state(&mut self) {
         let (mut bytes, mut bits) = (9, 9);
         let mut window = vec![0; 1 << 15];
@@ -310,7 +310,7 @@ impl<'f> Case<'f> {
         assert!(window.len() <= self.settings.window());
         assert!(self.history.ends_with(window));
         if self.independent.is_none() {
-            // zlib's own holds back what one match needs.
+            // zlib's own encoder holds back input for one match.
             assert!(window.len() + 262 >= self.settings.window().min(self.history.len()));
         }
     }
@@ -328,7 +328,7 @@ impl<'f> Case<'f> {
         assert_eq!(self.z.adler, sum);
     }
 
-    /// An empty block of fixed codes, bit by bit.
+    /// Inserts an empty block of fixed codes, bit by bit.
     fn prime(&mut self, noise: &mut Noise) {
         let first = noise.below(11) as c_int;
         // SAFETY: a stream.
@@ -358,7 +358,7 @@ impl<'f> Case<'f> {
         self.decoded.extend(self.decoder.take(&out[..got]).unwrap_or_else(|e| panic!("{e}")));
     }
 
-    /// Goes on with a copy of the stream, which has nothing to do.
+    /// Continues with a copy of the stream, which has no pending work.
     fn copy(&mut self) {
         let mut copy = new_stream(ptr::null_mut());
         // SAFETY: two streams, the second in use.
@@ -372,7 +372,7 @@ impl<'f> Case<'f> {
         assert_eq!(self.call(&[], 10, NO_FLUSH).0, BUF_ERROR, "the copy knows the last flush");
     }
 
-    /// Checks the end of a stream, of which all was decoded.
+    /// Checks the end of a stream, after all of it was decoded.
     fn finish(&mut self) {
         assert!(self.decoded == self.plain);
         self.check_sum();
@@ -418,7 +418,7 @@ fn functions() -> Option<Functions> {
     Library::built("linerate_z").map(|library| Functions::load(library.shared().to_str().expect("a path")))
 }
 
-/// One stream after the other on the same state, in random calls.
+/// Runs one stream after another on the same state, in random calls.
 fn run(library: &Functions, inputs: &[Vec<u8>], seed: u64) {
     let mut noise = Noise(seed);
     let mut heap = Heap::default();
@@ -475,7 +475,7 @@ fn random_calls_are_decoded_in_their_windows_and_keep_zlibs_promises() {
     }
 }
 
-/// Calls to make of a stream of ours and of one of zlib's.
+/// The same calls on one of our streams and on one of zlib's.
 struct Twin {
     library: Functions,
     z: Box<z_stream>,
@@ -489,7 +489,8 @@ impl Twin {
         Twin { library, z, is_raw: settings.is_raw() }
     }
 
-    /// A random call, whose arguments depend on `noise` alone, with room for all output; returns what can be compared.
+    /// Makes a random call, whose arguments depend only on `noise`, with room for all output.
+    /// Returns comparable results.
     fn call(&mut self, noise: &mut Noise, input: &[u8]) -> (c_int, c_ulong, c_ulong) {
         let Twin { library, z, .. } = self;
         let at = noise.below(input.len());
@@ -504,7 +505,8 @@ impl Twin {
                 0 => (library.deflateReset)(&mut **z),
                 1 => (library.deflateParams)(&mut **z, noise.one(&[1, 4, 6]), 0),
                 2 => {
-                    // Where a raw stream may take one, and what it says elsewhere, is not compared.
+                    // Streams differ in where a raw one accepts a dictionary, so its result is not
+                    // compared.
                     let code =
                         (library.deflateSetDictionary)(&mut **z, piece.as_ptr(), piece.len() as c_uint);
                     if self.is_raw { OK } else { code }
@@ -522,7 +524,7 @@ impl Twin {
                 6 => {
                     let code = (library.deflate)(&mut **z, FINISH);
                     ended = z.adler;
-                    // A dictionary is for the beginning: most streams are short.
+                    // Most streams are short, since a dictionary is used at the beginning.
                     code + 10 * (library.deflateReset)(&mut **z)
                 }
                 _ => (library.deflate)(&mut **z, noise.one(&[NO_FLUSH, PARTIAL, SYNC, FULL, BLOCK])),
@@ -532,14 +534,15 @@ impl Twin {
     }
 }
 
-/// What is deflated, and where its last block begins that a partial flush has made, in bits.
+/// Deflated data, and the bit offset of the last block, which a partial flush made.
 struct Log {
     deflated: Vec<u8>,
     end: usize,
 }
 
 impl Log {
-    /// Compresses `text` behind what is there, at its bit, with what is before as dictionary.
+    /// Appends compressed `text` at the bit where the data ends, with the content before as
+    /// dictionary.
     fn append(&mut self, library: &Functions, level: c_int, plain: &[u8], text: &[u8], flush: c_int) {
         let mut heap = Heap::default();
         let settings = Settings { level, window_bits: -15, mem_level: 8, strategy: 0 };
@@ -600,7 +603,7 @@ fn partial_flush_ends_in_an_empty_block_of_ten_bits() {
         let mut heap = Heap::default();
         let settings = Settings { level, window_bits: -15, mem_level: 8, strategy: 0 };
         let mut case = Case::begin(&library, &mut heap, settings);
-        // Enough messages for an index of the window, and one that is too long for it.
+        // Enough messages to get an index of the window, and one that is too long for it.
         for message in 0..60 {
             let from = noise.below(20_000);
             let to = from + if message == 40 { 40_000 } else { 1 + noise.below(600) };
@@ -635,7 +638,7 @@ fn flush_that_fits_its_output_exactly_is_made_once() {
                 wide.call(message, 100_000, flush);
                 let (mut code, room) = (OK, wide.written.len() - before);
                 let mut rest = message;
-                // As programs do: until there is room left.
+                // Calls until there is room left, as programs do.
                 for call in 0..2 {
                     let taken;
                     (code, taken) = exact.call(rest, room, flush);
@@ -645,7 +648,7 @@ fn flush_that_fits_its_output_exactly_is_made_once() {
                 assert_eq!(code, OK, "as zlib has it after a call that left no room");
                 assert!(exact.written == wide.written, "flush {flush}");
             }
-            // Another flush than the one that fitted is made.
+            // A different flush from the one that fitted is made.
             let before = wide.written.len();
             wide.call(b"a message", 100_000, PARTIAL);
             exact.call(b"a message", wide.written.len() - before, PARTIAL);
@@ -684,7 +687,7 @@ fn adler_is_what_zlib_sets_call_by_call() {
 fn empty_dictionary_is_not_asked_for() {
     let Some(library) = functions() else { return };
     let (mut noise, mut heap) = (Noise(5), Heap::default());
-    // Ours, and zlib's.
+    // One of our streams, and one of zlib's.
     for level in [6, 9] {
         let settings = Settings { level, window_bits: 15, mem_level: 8, strategy: 0 };
         let mut case = Case::begin(&library, &mut heap, settings);
@@ -733,7 +736,7 @@ fn one_call_ends_the_stream_in_the_room_of_the_bound() {
                     let code = unsafe { (library.deflate)(&mut *case.z, FINISH) };
                     assert_eq!(code, STREAM_END, "{settings:?}, {len} bytes, bound {bound}");
                     if (window_bits, mem_level) == (15, 8) {
-                        // What `compress` of zlib allocates.
+                        // The size that zlib's `compress` allocates.
                         let zlib = len + (len >> 12) + (len >> 14) + (len >> 25) + 13;
                         assert!(case.z.total_out as usize <= zlib, "{len} bytes");
                     }
@@ -800,7 +803,7 @@ fn wrong_calls_are_refused_and_change_nothing() {
             assert_eq!(code, STREAM_ERROR);
         }
     }
-    // It works all the same, and says so when input is lost.
+    // The stream still works, and reports that input is lost.
     let mut noise = Noise(3);
     case.feed(b"some text, some text", &mut noise, SYNC);
     assert_eq!(case.decoded, b"some text, some text");

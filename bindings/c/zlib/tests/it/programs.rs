@@ -1,4 +1,5 @@
-//! C programs that are linked with zlib, and run with this library before it; what they write is decoded by zlib.
+//! Runs C programs that are linked with zlib with this library loaded before it. zlib decodes their
+//! output.
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +11,7 @@ use linerate_testkit::sys::zlib_window::ZlibWindow;
 use linerate_testkit::tools::{has_program, require};
 use tempfile::TempDir;
 
-/// The library as installed, a folder, and the program that is compiled into it.
+/// The library as installed, a folder, and a program compiled into that folder.
 struct Programs {
     library: PathBuf,
     program: PathBuf,
@@ -38,7 +39,7 @@ impl Programs {
         Some(Programs { library, program, _folder: folder })
     }
 
-    /// The program, with the library loaded before all others.
+    /// Runs the program with the library loaded before all others.
     fn preloaded(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.env("LD_PRELOAD", &self.library);
@@ -83,7 +84,8 @@ fn programs_linked_with_zlib_compress_with_the_preloaded_library() {
                 let theirs = run(Command::new(&programs.program), mode, level, i, input);
                 assert_decodes(mode, &ours, input);
                 assert_decodes(mode, &theirs, input);
-                // Levels 0 and 9 are zlib's until the program changes them, and so is a header of the caller's.
+                // Levels 0 and 9 belong to zlib until the program changes them, and so does a
+                // header that the caller sets.
                 let is_zlibs = mode == "header" || mode == "compress" && matches!(level, 0 | 9);
                 if is_zlibs {
                     assert!(ours == theirs, "{mode} {level} {i}");
@@ -127,7 +129,8 @@ fn valgrind_finds_no_fault_in_the_library() {
     }
 }
 
-/// Functions of newer versions that are not served: zlib refuses streams of ours, which are not its own.
+/// Functions of newer versions that are not served. zlib rejects our streams, which are not its
+/// own.
 const NOT_SERVED: [&str; 2] = ["deflateUsed", "deflateBound_z"];
 
 #[test]
@@ -146,7 +149,7 @@ fn all_functions_of_zlib_that_take_such_streams_are_exported_and_nothing_else() 
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// The zlib that programs load.
+/// Returns the zlib that programs load.
 fn system_zlib() -> Option<PathBuf> {
     let maps = Command::new("ldconfig").arg("-p").env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin").output();
     let list = String::from_utf8_lossy(&maps.ok()?.stdout).into_owned();

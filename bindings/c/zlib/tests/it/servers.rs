@@ -1,5 +1,5 @@
-//! nginx and Apache of the distribution, unmodified, with this library before zlib: pages of 1 KB to 1 MB arrive whole, and
-//! the servers' logs have nothing to say.
+//! Runs unmodified nginx and Apache of the distribution with this library loaded before zlib. Pages
+//! of 1 KB to 1 MB must arrive whole, and the logs of the servers must be empty.
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 const PAGES: [usize; 6] = [1_000, 3_000, 20_000, 71_000, 300_000, 1_000_000];
 
-/// A server that answers on a port of its own, until it is dropped.
+/// A server with its own port, stopped on drop.
 struct Server {
     child: Child,
     folder: TempDir,
@@ -32,8 +32,8 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Starts a server with the configuration that `configure` makes for a folder and a port; on another port if that was
-    /// taken meanwhile.
+    /// Starts a server with the configuration that `configure` writes for a folder and a port.
+    /// Tries another port if that one is taken.
     fn start(
         command: impl Fn(&Path) -> Command,
         configure: impl Fn(&Path, u16) -> String,
@@ -41,7 +41,7 @@ impl Server {
     ) -> Server {
         for _ in 0..10 {
             let folder = tempfile::tempdir().expect("a folder");
-            // A server that was started by root reads as another user.
+            // A server started by root reads files as another user.
             fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("permissions");
             let html = folder.path().join("html");
             fs::create_dir(&html).expect("a folder");
@@ -69,7 +69,7 @@ impl Server {
         panic!("the server does not start");
     }
 
-    /// Waits until the server answers; false if it ended instead.
+    /// Waits until the server answers. Returns false if it ended instead.
     fn answers(&mut self) -> bool {
         for _ in 0..3_000 {
             if self.child.try_wait().expect("its status").is_some() {
@@ -84,13 +84,13 @@ impl Server {
         panic!("no answer after 30 seconds: {}", self.log());
     }
 
-    /// Everything that the server has said.
+    /// Returns the log of the server.
     fn log(&self) -> String {
         let read = |name: &str| fs::read(self.folder.path().join(name)).unwrap_or_default();
         String::from_utf8_lossy(&[read("error.log"), read("output")].concat()).into_owned()
     }
 
-    /// The compressed body of a page.
+    /// Returns the compressed body of a page.
     fn get(&self, len: usize) -> Vec<u8> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");
@@ -104,7 +104,7 @@ impl Server {
         response.split_off(end)
     }
 
-    /// Fetches every page twice; returns their compressed sizes.
+    /// Fetches every page twice and returns the compressed sizes.
     fn check_pages(&self) -> Vec<usize> {
         let sizes = PAGES.into_iter().map(|len| {
             let bodies = [self.get(len), self.get(len)];
@@ -121,7 +121,8 @@ fn page(len: usize) -> Vec<u8> {
     data::mixed(len)
 }
 
-/// A program of the system, or of `scripts/setup.sh servers`, which unpacks packages in `target/servers`.
+/// Finds a program of the system, or one that `scripts/setup.sh servers` has unpacked into
+/// `target/servers`.
 fn find(library: &Library, name: &str) -> Option<PathBuf> {
     let unpacked = library.folder().ancestors().map(|folder| folder.join("servers/usr/sbin"));
     let mut folders = unpacked.chain([PathBuf::from("/usr/sbin"), PathBuf::from("/usr/local/sbin")]);
@@ -160,7 +161,7 @@ fn apache(program: &Path, level: u8, preload: Option<&Path>) -> Server {
     let modules = root.join("lib/apache2/modules");
     let command = |folder: &Path| {
         let mut command = Command::new(program);
-        // Of the unpacked package.
+        // The libraries of the unpacked package.
         let libraries =
             fs::read_dir(root.join("lib")).expect("a folder").map(|entry| entry.expect("an entry").path());
         let libraries: Vec<_> = libraries.filter(|path| path.is_dir()).collect();
