@@ -71,11 +71,13 @@ impl EncodeKernels {
 impl Codec {
     /// Queues the decoding of version 2 streams of samples of type `element`.
     ///
-    /// * `min_segment`: samples per segment that the streams in device memory have at least; for others the outcome is
-    ///   an error of kind [`Limit`](linerate_core::Kind::Limit). Of streams in host memory the header tells.
-    /// * `jobs`: a stream each, of any length; with the capacity of its output in samples. Streams of channels are in host
-    ///   memory: their headers tell how much scratch they take, as many bytes as their samples. In device memory they are
-    ///   errors of kind [`Unsupported`](linerate_core::Kind::Unsupported).
+    /// * `min_segment`: the fewest samples per segment that a stream in device memory may have. For
+    ///   a stream with fewer, the outcome is an error of kind
+    ///   [`Limit`](linerate_core::Kind::Limit). For streams in host memory, the header states it.
+    /// * `jobs`: one stream each, of any length, with the capacity of its output in samples. Streams
+    ///   with channels must be in host memory, where their headers state the size of their scratch
+    ///   (as many bytes as their samples). In device memory they are errors of kind
+    ///   [`Unsupported`](linerate_core::Kind::Unsupported).
     /// * `stream`, `workspace`: as for [`Codec::decode`].
     ///
     /// # Safety

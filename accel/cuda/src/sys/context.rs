@@ -15,10 +15,10 @@ const MULTIPROCESSORS: c_int = 16;
 /// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR`, and `.._MINOR`.
 const CAPABILITY: [c_int; 2] = [75, 76];
 
-/// The primary context of a device, which CUDA's runtime, CuPy, PyTorch and JAX use too: pointers and streams of theirs
-/// are valid in it. Clones share it; the last one releases it.
+/// The primary context of a device. CUDA's runtime, CuPy, PyTorch and JAX use the same context, so
+/// their pointers and streams are valid in it. Clones share the context; the last one releases it.
 ///
-/// It is made current on the calling thread for each call, and what was current before is restored.
+/// Each call makes the context current on its thread, and then restores the previous one.
 #[derive(Clone, Debug)]
 pub struct Context(Arc<Retained>);
 
@@ -43,7 +43,7 @@ impl Drop for Retained {
 }
 
 impl Context {
-    /// The primary context of device `ordinal` of this process's [driver](Driver::get).
+    /// Returns the primary context of device `ordinal` of this process's [driver](Driver::get).
     ///
     /// # Errors
     /// [`Error::NoDriver`], [`Error::NoDevice`], or [`Error::Driver`] if the driver reports one.
@@ -51,7 +51,7 @@ impl Context {
         Context::on(Driver::get()?, ordinal)
     }
 
-    /// The primary context of device `ordinal`.
+    /// Returns the primary context of device `ordinal`.
     ///
     /// # Errors
     /// [`Error::NoDevice`], or [`Error::Driver`] if the driver reports one.
@@ -91,7 +91,7 @@ impl Context {
         Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
     }
 
-    /// The device's compute capability, such as (9, 0).
+    /// Returns the device's compute capability, such as (9, 0).
     ///
     /// # Errors
     /// [`Error::Driver`] if the driver reports one.
@@ -99,7 +99,7 @@ impl Context {
         Ok((self.attribute(CAPABILITY[0])?, self.attribute(CAPABILITY[1])?))
     }
 
-    /// Number of the device's multiprocessors.
+    /// Returns the number of multiprocessors of the device.
     ///
     /// # Errors
     /// [`Error::Driver`] if the driver reports one.
@@ -116,7 +116,7 @@ impl Context {
         Ok(value)
     }
 
-    /// Free and total bytes of the device's memory.
+    /// Returns the free and total memory of the device, in bytes.
     ///
     /// # Errors
     /// [`Error::Driver`] if the driver reports one.
@@ -138,10 +138,10 @@ impl Context {
     }
 }
 
-/// While it lives, a context is current on this thread.
+/// Keeps a context current on this thread while it lives.
 pub(super) struct Current<'a> {
     context: &'a Context,
-    /// Contexts are current per thread: the guard stays on its own.
+    /// A context is current per thread, so the guard must stay on its thread.
     _of_thread: PhantomData<*const ()>,
 }
 
@@ -169,7 +169,8 @@ impl Module {
     /// Loads `ptx`, which the driver compiles for the device.
     ///
     /// # Errors
-    /// [`Error::Driver`] if the driver refuses it, as one that is older than the PTX version does.
+    /// [`Error::Driver`] if the driver rejects it, for example because the driver is older than the
+    /// PTX version.
     pub fn from_ptx(context: &Context, ptx: &CStr) -> Result<Module> {
         let _current = context.enter()?;
         let mut raw = ptr::null_mut();
@@ -179,12 +180,12 @@ impl Module {
         Ok(Module { context: context.clone(), raw })
     }
 
-    /// The context that it is loaded into.
+    /// The context into which the module is loaded.
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// The kernel `name`.
+    /// Returns the kernel `name`.
     ///
     /// # Errors
     /// [`Error::NoKernel`] if there is none.
@@ -211,7 +212,7 @@ impl Drop for Module {
     }
 }
 
-/// A kernel of a [`Module`], which must live as long.
+/// A kernel of a [`Module`]. The module must live as long as the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernel(RawFunction);
 
@@ -220,24 +221,25 @@ unsafe impl Send for Kernel {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel {}
 
-/// A value that a kernel takes: numbers and device pointers, as C has them.
+/// An argument of a kernel: a number or a device pointer, as in C.
 pub(crate) trait Argument {}
 impl Argument for u32 {}
 impl Argument for i32 {}
 impl Argument for u64 {}
 impl Argument for Params1 {}
 
-/// The address of an argument, as `cuLaunchKernel` takes it.
+/// Returns the address of an argument, as `cuLaunchKernel` expects it.
 pub(crate) fn argument<T: Argument>(value: &T) -> *mut c_void {
     ptr::from_ref(value).cast_mut().cast()
 }
 
 impl Kernel {
-    /// Queues the kernel on `stream`, on `blocks` blocks of `threads` threads. No blocks are no launch.
+    /// Queues the kernel on `stream`, with `blocks` blocks of `threads` threads. Launches nothing
+    /// if there are no blocks.
     ///
     /// # Safety
-    /// The module is loaded. `arguments` are the kernel's, in number and types; the memory they point to is valid for
-    /// what the kernel does with it, until the stream has finished it.
+    /// The module is loaded. `arguments` match the kernel's in number and types. The memory to
+    /// which they point is valid for the kernel's accesses until the stream has finished it.
     pub(crate) unsafe fn launch(
         self,
         stream: &Stream,

@@ -1,7 +1,7 @@
-//! The CUDA driver API, loaded at run time: no CUDA is needed to build.
+//! The CUDA driver API, loaded at run time. Building needs no CUDA.
 //!
-//! Names, signatures and numbers are those of NVIDIA's driver API reference; `_v2` entry points are what its header
-//! maps the plain names to.
+//! Names, signatures and numbers are those of NVIDIA's driver API reference. Its header maps plain
+//! names to the `_v2` entry points.
 
 use std::ffi::{CStr, OsStr, OsString, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
@@ -34,7 +34,7 @@ pub(crate) const NOT_FOUND: i32 = 500;
 /// `CUDA_ERROR_NO_DEVICE`.
 const NO_DEVICE: i32 = 100;
 
-/// `CUDA_MEMCPY2D` of one copy within device memory.
+/// `CUDA_MEMCPY2D` for one copy within device memory.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Copy2D {
@@ -59,7 +59,7 @@ pub(crate) struct Copy2D {
 /// `CU_MEMORYTYPE_DEVICE`.
 pub(crate) const DEVICE_MEMORY: c_uint = 2;
 
-/// Defines [`Functions`]: a pointer per entry point, all of them found when the library is loaded.
+/// Defines [`Functions`]: one pointer per entry point, all looked up when the library is loaded.
 macro_rules! functions {
     ($($field:ident = $symbol:literal ($($argument:ty),*);)*) => {
         /// Entry points of the driver library.
@@ -68,7 +68,8 @@ macro_rules! functions {
         }
 
         impl Functions {
-            /// The entry points of `library`, or the name of one that it lacks.
+            /// Looks up the entry points of `library`. Returns the name of a missing one as the
+            /// error.
             fn find(library: &Library) -> std::result::Result<Functions, &'static str> {
                 Ok(Functions {
                     $(
@@ -122,8 +123,8 @@ functions! {
     elapsed = "cuEventElapsedTime" (*mut f32, RawEvent, RawEvent);
 }
 
-/// A loaded and initialised driver library. It is never unloaded: contexts and streams of other libraries in the
-/// process live in it too.
+/// A loaded and initialised driver library. It is never unloaded, since contexts and streams of
+/// other libraries in the process depend on it too.
 pub struct Driver {
     pub(crate) call: Functions,
     name: OsString,
@@ -136,13 +137,13 @@ impl std::fmt::Debug for Driver {
     }
 }
 
-/// The name of the driver library where `LINERATE_CUDA_DRIVER` does not set one.
+/// The name of the driver library if `LINERATE_CUDA_DRIVER` does not set one.
 const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
 impl Driver {
-    /// The driver library of this process: that named by the environment variable `LINERATE_CUDA_DRIVER`, else
-    /// NVIDIA's (`libcuda.so.1`, `nvcuda.dll`). Loaded and initialised by the first call; later ones return the same
-    /// result.
+    /// Returns the driver library of this process: the one that the environment variable
+    /// `LINERATE_CUDA_DRIVER` names, or else NVIDIA's (`libcuda.so.1`, `nvcuda.dll`). The first
+    /// call loads and initialises it; later calls return the same result.
     ///
     /// # Errors
     /// [`Error::NoDriver`] if it cannot be loaded, [`Error::NoDevice`] if it finds no GPU.
@@ -173,7 +174,7 @@ impl Driver {
         Ok(Box::leak(Box::new(driver)))
     }
 
-    /// The name that the library was loaded by.
+    /// The name by which the library was loaded.
     pub fn name(&self) -> &OsStr {
         &self.name
     }
@@ -200,7 +201,7 @@ impl Driver {
         Ok(usize::try_from(count).unwrap_or(0))
     }
 
-    /// `status` of `call` as a result.
+    /// Converts the `status` of `call` to a result.
     pub(crate) fn check(&self, call: &'static str, status: Status) -> Result<()> {
         match status {
             0 => Ok(()),
@@ -209,7 +210,7 @@ impl Driver {
         }
     }
 
-    /// The name of an error, as `CUDA_ERROR_OUT_OF_MEMORY`.
+    /// Returns the name of an error, such as `CUDA_ERROR_OUT_OF_MEMORY`.
     fn error_name(&self, status: Status) -> String {
         let mut name = std::ptr::null();
         // SAFETY: the pointer is to a pointer; the driver sets it to a constant string or null.

@@ -1,4 +1,5 @@
-//! Device memory, and pinned host memory, which copies from and to the device do not wait for.
+//! Device memory, and pinned host memory, which allows copies to and from the device without
+//! waiting.
 
 use std::ptr::NonNull;
 use std::{ptr, slice};
@@ -9,16 +10,16 @@ use super::stream::Stream;
 use crate::Result;
 use crate::layout::Plain;
 
-/// The bytes of plain values.
+/// Returns the bytes of plain values.
 pub(crate) fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
     // SAFETY: `Plain` types have no padding, so all bytes are initialised.
     unsafe { slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-/// A copy of `len` bytes of device memory, for which this waits.
+/// Copies `len` bytes of device memory to the host, and waits for the copy.
 ///
 /// # Safety
-/// They are valid device memory, which nobody writes meanwhile.
+/// The bytes are valid device memory that nobody writes during the call.
 pub unsafe fn copy_to_vec(from: u64, len: usize, stream: &Stream) -> Result<Vec<u8>> {
     let mut out = vec![0; len];
     // SAFETY: by the caller; the stream has finished before the vector is used.
@@ -27,7 +28,7 @@ pub unsafe fn copy_to_vec(from: u64, len: usize, stream: &Stream) -> Result<Vec<
     queued.map(|()| out)
 }
 
-/// Owned memory of a device.
+/// Memory of a device, owned by this value.
 #[derive(Debug)]
 pub struct DeviceBuffer {
     context: Context,
@@ -36,7 +37,7 @@ pub struct DeviceBuffer {
 }
 
 impl DeviceBuffer {
-    /// `len` bytes, with unspecified content.
+    /// Allocates `len` bytes with unspecified content.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or the driver's error.
@@ -51,7 +52,7 @@ impl DeviceBuffer {
         Ok(DeviceBuffer { context: context.clone(), pointer, len })
     }
 
-    /// A copy of `content`.
+    /// Allocates a copy of `content`.
     ///
     /// # Errors
     /// As for [`DeviceBuffer::new`].
@@ -63,7 +64,7 @@ impl DeviceBuffer {
         Ok(buffer)
     }
 
-    /// Copies the first bytes to `out`, after what `stream` was given before, and waits for it.
+    /// Copies the first bytes to `out`, after the earlier work of `stream`, and waits for the copy.
     ///
     /// # Errors
     /// The driver's.
@@ -77,7 +78,7 @@ impl DeviceBuffer {
         stream.synchronize()
     }
 
-    /// The device pointer, 0 if there are no bytes.
+    /// The device pointer, or 0 if the buffer is empty.
     pub fn pointer(&self) -> u64 {
         self.pointer
     }
@@ -87,7 +88,7 @@ impl DeviceBuffer {
         self.len
     }
 
-    /// Whether there are no bytes.
+    /// Whether the buffer is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -110,7 +111,7 @@ impl Drop for DeviceBuffer {
     }
 }
 
-/// Owned host memory that the device reads and writes without a copy in between.
+/// Host memory, owned by this value, that the device reads and writes without an intermediate copy.
 #[derive(Debug)]
 pub struct PinnedBuffer {
     context: Context,
@@ -124,7 +125,7 @@ unsafe impl Send for PinnedBuffer {}
 unsafe impl Sync for PinnedBuffer {}
 
 impl PinnedBuffer {
-    /// `len` zeros.
+    /// Allocates `len` zero bytes.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or the driver's error.

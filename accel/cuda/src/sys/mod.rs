@@ -5,7 +5,7 @@
 //! | `driver` | the entry points of the driver library, found at run time |
 //! | `context` | devices, their primary contexts, modules and kernels |
 //! | `memory` | device memory and pinned host memory |
-//! | `stream` | streams with their copies, events |
+//! | `stream` | streams, copies on them, and events |
 
 #![allow(unsafe_code)]
 

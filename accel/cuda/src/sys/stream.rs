@@ -1,4 +1,4 @@
-//! Streams with their copies, and events.
+//! Streams, copies on them, and events.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::Result;
 /// `CU_STREAM_NON_BLOCKING`: no implicit order with the default stream.
 const NON_BLOCKING: u32 = 1;
 
-/// A queue of work on a device: what it is given is done in order.
+/// A queue of work on a device, which is done in order.
 #[derive(Debug)]
 pub struct Stream {
     context: Context,
@@ -26,7 +26,7 @@ unsafe impl Send for Stream {}
 unsafe impl Sync for Stream {}
 
 impl Stream {
-    /// A new stream, which has no implicit order with the default stream.
+    /// Creates a stream, which has no implicit order with the default stream.
     ///
     /// # Errors
     /// The driver's.
@@ -39,16 +39,16 @@ impl Stream {
         Ok(Stream { context: context.clone(), raw, is_owned: true })
     }
 
-    /// The caller's stream: a `CUstream` or `cudaStream_t`, also 0 or 1 for the default stream and 2 for that of the
-    /// thread. It is not destroyed.
+    /// Wraps the caller's stream: a `CUstream` or `cudaStream_t`, or 0 or 1 for the default stream
+    /// and 2 for that of the thread. Dropping the result does not destroy the stream.
     ///
     /// # Safety
-    /// It belongs to `context` and outlives the result.
+    /// The stream belongs to `context` and outlives the result.
     pub unsafe fn from_raw(context: &Context, raw: *mut c_void) -> Stream {
         Stream { context: context.clone(), raw, is_owned: false }
     }
 
-    /// The default stream, which other streams wait for unless they are made not to.
+    /// Returns the default stream, for which other streams wait unless they are created not to.
     pub fn default_of(context: &Context) -> Stream {
         Stream { context: context.clone(), raw: ptr::null_mut(), is_owned: false }
     }
@@ -74,7 +74,7 @@ impl Stream {
         self.context.driver().check("cuStreamSynchronize", status)
     }
 
-    /// Makes what the stream is given next wait for `event`.
+    /// Makes later work of the stream wait for `event`.
     ///
     /// # Errors
     /// The driver's.
@@ -88,7 +88,8 @@ impl Stream {
     /// Copies `from` to device memory.
     ///
     /// # Safety
-    /// As many bytes at `to` are valid device memory; they and `from` are left alone until the stream has finished.
+    /// The same number of bytes at `to` is valid device memory. Nobody touches these bytes or
+    /// `from` until the stream has finished.
     pub unsafe fn copy_to_device(&self, to: u64, from: &[u8]) -> Result<()> {
         if from.is_empty() {
             return Ok(());
@@ -103,7 +104,8 @@ impl Stream {
     /// Copies device memory to `to`.
     ///
     /// # Safety
-    /// As many bytes at `from` are valid device memory; they and `to` are left alone until the stream has finished.
+    /// The same number of bytes at `from` is valid device memory. Nobody touches these bytes or
+    /// `to` until the stream has finished.
     pub unsafe fn copy_to_host(&self, to: &mut [u8], from: u64) -> Result<()> {
         if to.is_empty() {
             return Ok(());
@@ -115,15 +117,16 @@ impl Stream {
         driver.check("cuMemcpyDtoHAsync", status)
     }
 
-    /// Copies a range of `from` to the same range of `to`. Whoever owns both records an event after it, and waits for that
-    /// before it uses this range again or frees one of them.
+    /// Copies a range of `from` to the same range of `to`. The owner of both records an event after
+    /// the copy, and waits for it before it uses this range again or frees one of them.
     pub(crate) fn upload(&self, to: &DeviceBuffer, from: &PinnedBuffer, range: Range<usize>) -> Result<()> {
         assert!(range.end <= to.len(), "the device memory is that long");
         // SAFETY: both are that long; the owner keeps them, see above.
         unsafe { self.copy_to_device(to.pointer() + range.start as u64, &from.as_slice()[range]) }
     }
 
-    /// Copies `len` bytes from `offset` on to the front of `to`. The owner keeps both, as for [`Stream::upload`].
+    /// Copies `len` bytes from `offset` on to the beginning of `to`. The owner keeps both, as for
+    /// [`Stream::upload`].
     pub(crate) fn download(
         &self,
         to: &mut PinnedBuffer,
@@ -139,7 +142,8 @@ impl Stream {
     /// Copies `len` bytes within device memory.
     ///
     /// # Safety
-    /// Both ranges are valid device memory that do not overlap and are left alone until the stream has finished.
+    /// Both ranges are valid device memory and do not overlap. Nobody touches them until the stream
+    /// has finished.
     pub unsafe fn copy_on_device(&self, to: u64, from: u64, len: usize) -> Result<()> {
         if len == 0 {
             return Ok(());
@@ -150,7 +154,8 @@ impl Stream {
         driver.check("cuMemcpyDtoDAsync", unsafe { (driver.call.on_device)(to, from, len, self.raw) })
     }
 
-    /// Copies `rows` rows of `width` bytes within device memory; rows are `to_pitch` and `from_pitch` bytes apart.
+    /// Copies `rows` rows of `width` bytes within device memory. Rows are `to_pitch` and
+    /// `from_pitch` bytes apart.
     ///
     /// # Safety
     /// As for [`Stream::copy_on_device`], for all rows.
@@ -195,7 +200,7 @@ impl Stream {
     /// Sets `len` bytes of device memory to `value`.
     ///
     /// # Safety
-    /// The bytes are valid device memory and are left alone until the stream has finished.
+    /// The bytes are valid device memory. Nobody touches them until the stream has finished.
     pub unsafe fn fill(&self, to: u64, value: u8, len: usize) -> Result<()> {
         if len == 0 {
             return Ok(());
@@ -218,7 +223,7 @@ impl Drop for Stream {
     }
 }
 
-/// A point in a stream's work, with its time.
+/// A point in the work of a stream, with its time.
 #[derive(Debug)]
 pub struct Event {
     context: Context,
@@ -231,7 +236,7 @@ unsafe impl Send for Event {}
 unsafe impl Sync for Event {}
 
 impl Event {
-    /// A new event, not recorded.
+    /// Creates an event, which is not recorded yet.
     ///
     /// # Errors
     /// The driver's.
@@ -244,7 +249,7 @@ impl Event {
         Ok(Event { context: context.clone(), raw })
     }
 
-    /// Marks the end of what `stream` was given so far.
+    /// Marks the end of the work that `stream` has so far.
     ///
     /// # Errors
     /// The driver's.
@@ -266,7 +271,7 @@ impl Event {
         self.context.driver().check("cuEventSynchronize", status)
     }
 
-    /// Milliseconds from `earlier` to this event. Both are recorded and done.
+    /// Returns the milliseconds from `earlier` to this event. Both must be recorded and done.
     ///
     /// # Errors
     /// The driver's.
