@@ -380,7 +380,7 @@ impl linerate_run_options {
     /// Passes each failure to the callback.
     ///
     /// # Safety
-    /// As [`linerate_run_options::progress`].
+    /// The requirements of [`linerate_run_options::progress`].
     unsafe fn report(self, failures: &[PathError]) {
         let Some(call) = self.on_failure else { return };
         for failure in failures {

@@ -224,7 +224,7 @@ trait Work {
 /// Runs an operation with the sample type that a linerate_element names.
 ///
 /// # Safety
-/// As [`Work::with`].
+/// The requirements of [`Work::with`].
 unsafe fn with_element<W: Work>(element: i32, work: W) -> Call<W::Result> {
     let element = u8::try_from(element).ok().and_then(ElementType::from_code);
     // SAFETY: the caller's promise.

@@ -215,7 +215,7 @@ impl Caller<'_> {
     }
 
     /// Makes a call that writes bytes. Returns its result, the number of bytes that it reports, and
-    /// the capacity.
+    /// the most that it may report.
     fn convert(&mut self) -> (linerate_error, usize, usize) {
         let Buffers { from, len, out, capacity } = self.buffers();
         let arm = self.noise.below(22);

@@ -56,7 +56,7 @@ unsafe fn with(
 }
 
 /// # Safety
-/// As `slz_rfc1951_encode` of `slz.h`.
+/// The contract of `slz_rfc1951_encode` in `slz.h`.
 unsafe fn encode(
     stream: *mut Descriptor,
     format: Format,
@@ -84,7 +84,7 @@ unsafe fn encode(
 }
 
 /// # Safety
-/// As `slz_rfc1951_flush` of `slz.h`.
+/// The contract of `slz_rfc1951_flush` in `slz.h`.
 unsafe fn flush(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> c_int {
     // SAFETY: the caller's promise.
     let Some(aligned) = (unsafe { stream.as_ref() }).map(|s| !s.has_pending_bits() && !s.is_last()) else {
@@ -105,7 +105,7 @@ unsafe fn flush(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> c
 }
 
 /// # Safety
-/// As `slz_rfc1951_finish` of `slz.h`.
+/// The contract of `slz_rfc1951_finish` in `slz.h`.
 unsafe fn finish(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> c_int {
     if out.is_null() {
         return 0;
@@ -120,7 +120,7 @@ unsafe fn finish(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> 
 /// Writes the header alone.
 ///
 /// # Safety
-/// As `slz_rfc1952_send_header` of `slz.h`.
+/// The contract of `slz_rfc1952_send_header` in `slz.h`.
 unsafe fn send_header(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> c_int {
     // SAFETY: the caller's promise; nothing is read from an empty input.
     unsafe { encode(stream, format, out, std::ptr::null(), 0, 1) as c_int }

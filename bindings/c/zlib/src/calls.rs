@@ -38,7 +38,7 @@ impl ZStream {
     /// Delivers as much of the waiting output as fits.
     ///
     /// # Safety
-    /// As [`put`](Self::put).
+    /// The requirements of [`put`](Self::put).
     unsafe fn deliver(&mut self, encoder: &mut Encoder) {
         // SAFETY: the caller's promise.
         let count = unsafe { self.put(encoder.waiting()) };
@@ -66,7 +66,7 @@ impl ZStream {
     /// Encodes the gathered input, and delivers as much of the output as fits.
     ///
     /// # Safety
-    /// As [`put`](Self::put).
+    /// The requirements of [`put`](Self::put).
     unsafe fn encode(&mut self, encoder: &mut Encoder, then: Then) {
         if self.data_type == UNKNOWN {
             self.data_type = encoder.data_type().unwrap_or(UNKNOWN);
@@ -87,7 +87,7 @@ impl ZStream {
 /// Makes `z` one of our streams.
 ///
 /// # Safety
-/// As [`State::allocate`].
+/// The requirements of [`State::allocate`].
 pub(crate) unsafe fn init(z: &mut ZStream, settings: Settings) -> c_int {
     z.msg = std::ptr::null();
     // SAFETY: the caller's promise.
@@ -159,7 +159,7 @@ unsafe fn run(z: &mut ZStream, encoder: &mut Encoder, flush: Flush, goes_on: boo
 /// Ends a call, after all input is gathered and no output is waiting.
 ///
 /// # Safety
-/// As [`run`].
+/// The requirements of [`run`].
 unsafe fn finish_call(z: &mut ZStream, encoder: &mut Encoder, flush: Flush, goes_on: bool) {
     let then = match flush {
         Flush::No => return,
@@ -195,7 +195,7 @@ pub(crate) fn reset(z: &mut ZStream, state: &mut State) -> Result<c_int, Setting
 /// Changes level and strategy. Returns `Err` with the settings if zlib must begin the stream.
 ///
 /// # Safety
-/// As [`deflate`].
+/// The requirements of [`deflate`].
 pub(crate) unsafe fn params(
     z: &mut ZStream,
     state: &mut State,

@@ -50,7 +50,7 @@ unsafe fn leave_to_zlib(stream: *mut ZStream, settings: &Settings) -> c_int {
 }
 
 /// # Safety
-/// As `deflateInit2_` of `zlib.h`.
+/// The contract of `deflateInit2_` in `zlib.h`.
 unsafe fn init(stream: *mut ZStream, settings: Settings, version: *const c_char, size: c_int) -> c_int {
     // SAFETY: null, or a string.
     let is_known = !version.is_null() && unsafe { version.read() } as u8 == b'1';
