@@ -1,4 +1,5 @@
-//! Decoding and encoding batches of chunks between RAM, device memory (VRAM) and a file; kernels by events.
+//! Measures decoding and encoding of batches of chunks between RAM, device memory (VRAM) and a
+//! file. Events time the kernels.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -22,29 +23,29 @@ use super::nvcomp::{ALGORITHMS, Algorithm, Batch, Nvcomp};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Samples of a row.
+/// Samples per row.
 const ROW: u32 = 7000;
 
-/// What is measured.
+/// Settings of the benchmark.
 pub(crate) struct Settings {
     pub(crate) shapes: Vec<Shape>,
     pub(crate) rounds: usize,
-    /// nvCOMP's library, a file name for the system's search or a path.
+    /// nvCOMP's library: a path, or a file name for the system's search.
     pub(crate) nvcomp: OsString,
 }
 
-/// Chunks that one call decodes or encodes.
+/// The chunks that one call decodes or encodes.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) chunks: usize,
-    /// Rows of each chunk.
+    /// Rows per chunk.
     pub(crate) rows: usize,
 }
 
 impl FromStr for Shape {
     type Err = ParseIntError;
 
-    /// Reads `ROWS`, for one chunk, or `CHUNKSxROWS`.
+    /// Parses `ROWS`, for one chunk, or `CHUNKSxROWS`.
     fn from_str(text: &str) -> std::result::Result<Shape, ParseIntError> {
         let (chunks, rows) = text.split_once('x').unwrap_or(("1", text));
         Ok(Shape { chunks: chunks.parse()?, rows: rows.parse()? })
@@ -60,7 +61,7 @@ impl Default for Settings {
     }
 }
 
-/// Where bytes come from and go to.
+/// Sources and targets of data.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Ram,
@@ -78,7 +79,8 @@ impl Place {
     }
 }
 
-/// The paths of the tables: of compressed data and of samples, source first for decoding. Encoding goes the other way.
+/// The paths in the tables: places of compressed data and of samples, with the source first for
+/// decoding. Encoding goes the other way.
 const PATHS: [(Place, Place); 6] = [
     (Place::Vram, Place::Vram),
     (Place::Ram, Place::Vram),
@@ -88,7 +90,7 @@ const PATHS: [(Place, Place); 6] = [
     (Place::Vram, Place::Ram),
 ];
 
-/// What codes the samples.
+/// The contenders, which code the samples.
 enum Contender {
     /// A copy.
     Uncompressed,
@@ -105,7 +107,7 @@ impl Contender {
         }
     }
 
-    /// The chunk of `samples`, by the CPU's codec: the kernels must give the same bytes.
+    /// Encodes `samples` with the CPU's codec. The kernels must give the same bytes.
     fn encoded_by_cpu(&self, samples: &[u8]) -> Result<Vec<u8>> {
         let values = || -> Vec<i16> {
             samples.as_chunks::<2>().0.iter().map(|pair| i16::from_le_bytes(*pair)).collect()
@@ -135,7 +137,7 @@ impl Times {
         Ok(Times((0..rounds.max(1)).map(|_| work()).collect::<Result<_>>()?))
     }
 
-    /// The time by events on the device for what `queue` gives `stream`.
+    /// Times the work that `queue` puts on `stream` by events on the device.
     fn on_device(rounds: usize, stream: &Stream, mut queue: impl FnMut() -> Result<()>) -> Result<Times> {
         let [first, last] = [Event::new(stream.context())?, Event::new(stream.context())?];
         Times::measure(rounds, || {
@@ -147,14 +149,14 @@ impl Times {
         })
     }
 
-    /// MB/s.
+    /// Speed in MB/s.
     fn speed(&self, bytes: usize) -> Option<Figure> {
         let speed = |time: &Duration| bytes as f64 / 1e6 / time.as_secs_f64().max(1e-9);
         Figure::of(&self.0.iter().map(speed).collect::<Vec<_>>())
     }
 }
 
-/// The compressed chunks of a batch, one after the other in host memory.
+/// The compressed chunks of a batch, one after another in host memory.
 struct Packed {
     bytes: Vec<u8>,
     lens: Vec<usize>,
@@ -171,18 +173,18 @@ impl Packed {
     }
 }
 
-/// A batch of chunks, and the memory that it is coded in.
+/// A batch of chunks, and the memory for coding it.
 struct Bench<'a> {
     codec: &'a Codec,
     stream: &'a Stream,
     workspace: Workspace,
     rounds: usize,
     samples: Vec<u8>,
-    /// Bytes of samples in each chunk.
+    /// Size of the samples of each chunk in bytes.
     chunk: usize,
-    /// Bytes from one chunk to the next in `encoded`.
+    /// Distance in bytes from one chunk to the next in `encoded`.
     slot: usize,
-    /// Device memory: the samples, the decoded samples, and the encoded chunks.
+    /// Device memory for the samples, the decoded samples, and the encoded chunks.
     original: DeviceBuffer,
     decoded: DeviceBuffer,
     encoded: DeviceBuffer,
@@ -194,7 +196,7 @@ impl Bench<'_> {
     /// Queues a copy.
     ///
     /// # Safety
-    /// As for the stream's.
+    /// The requirements of the stream's functions.
     unsafe fn copy(&self, pointer: u64, input: Input<'_>) -> Result<()> {
         // SAFETY: by the caller.
         unsafe {
@@ -285,7 +287,8 @@ impl Bench<'_> {
         offsets.map(|offset| Input::Device { address: start + offset as u64, bytes }).collect()
     }
 
-    /// The chunks, by the CPU's codec, also put where encoded chunks are: the kernels must give the same bytes.
+    /// Encodes the chunks with the CPU's codec, and copies them to the place of encoded chunks. The
+    /// kernels must give the same bytes.
     fn encoded_by_cpu(&self, contender: &Contender) -> Result<Packed> {
         let mut packed = Packed { bytes: Vec::new(), lens: Vec::new() };
         for (i, samples) in self.samples.chunks(self.chunk).enumerate() {
@@ -299,7 +302,7 @@ impl Bench<'_> {
         Ok(packed)
     }
 
-    /// Copies the encoded chunks, as long as those of `packed`, to `out`.
+    /// Copies the encoded chunks to `out`, with the lengths of those in `packed`.
     fn read_encoded(&self, packed: &Packed, mut out: &mut [u8]) -> Result<()> {
         for (i, len) in packed.lens.iter().enumerate() {
             let chunk = out.split_off_mut(..*len).ok_or("the chunks are longer than their sum")?;
@@ -309,7 +312,7 @@ impl Bench<'_> {
         Ok(self.stream.synchronize()?)
     }
 
-    /// Waits for the queued work; an error if a chunk has one.
+    /// Waits for the queued work. Returns the error of a chunk, if any.
     fn finish(&mut self, contender: &Contender) -> Result<()> {
         self.stream.synchronize()?;
         if !matches!(contender, Contender::Uncompressed) {
@@ -320,7 +323,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Decodes from `from` to `to`; the encoded chunks are in `self.encoded` too.
+    /// Decodes from `from` to `to`. The encoded chunks are in `self.encoded` too.
     fn decode_path(
         &mut self,
         contender: &Contender,
@@ -355,7 +358,7 @@ impl Bench<'_> {
         }
     }
 
-    /// Encodes from `from` to `to`; the encoded chunks must be `packed`.
+    /// Encodes from `from` to `to`. The result must equal `packed`.
     fn encode_path(
         &mut self,
         contender: &Contender,
@@ -389,7 +392,7 @@ impl Bench<'_> {
         }
     }
 
-    /// The device's own time: of decoding and of encoding, from and to device memory.
+    /// Measures decoding and encoding from and to device memory, in the device's own time.
     fn kernels(
         &mut self,
         contender: &Contender,
@@ -408,7 +411,8 @@ impl Bench<'_> {
         Ok((decode, Some(encode)))
     }
 
-    /// Times of an algorithm of nvCOMP on the device, encoding first, and the compressed bytes.
+    /// Measures an algorithm of nvCOMP on the device, encoding first. Also returns the compressed
+    /// size.
     fn nvcomp(&mut self, nvcomp: &Nvcomp, algorithm: &Algorithm) -> Result<(Times, Times, usize)> {
         let (context, bytes) = (self.codec.context(), self.samples.len());
         let addresses = [self.original.pointer(), self.decoded.pointer()];
@@ -482,7 +486,7 @@ fn measure(codec: &Codec, shape: Shape, settings: &Settings, found: &mut Vec<Mea
             let speed = times.and_then(|times| times.speed(bytes));
             row.metrics.extend(speed.map(|speed| (metric.to_owned(), speed)));
         }
-        // A path may be one of encoding and of decoding: from RAM to VRAM, say.
+        // A path may belong to both encoding and decoding, such as from RAM to VRAM.
         match found.iter_mut().find(|other| other.contender == row.contender && other.params == row.params) {
             Some(other) => other.metrics.extend(row.metrics),
             None => found.push(row),

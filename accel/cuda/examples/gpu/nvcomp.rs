@@ -1,5 +1,6 @@
-//! NVIDIA's nvCOMP, for comparison: Cascaded, Bitcomp and ANS by its batched C interface, of version 6. The library is
-//! loaded at run time, if it is installed; `shim/nvcomp.cpp` checks what is declared here against its header.
+//! NVIDIA's nvCOMP, for comparison: Cascaded, Bitcomp and ANS through its batched C interface,
+//! version 6. The library is loaded at run time if it is installed. `shim/nvcomp.cpp` checks these
+//! declarations against its header.
 
 use std::error::Error;
 use std::ffi::{OsStr, c_int, c_void};
@@ -9,20 +10,21 @@ use linerate_cuda::{Context, DeviceBuffer, Stream};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Bytes of samples per nvCOMP chunk, the size that its headers recommend.
+/// Size of the samples of an nvCOMP chunk in bytes, as its headers recommend.
 const CHUNK: usize = 64 << 10;
-/// Alignment of compressed chunks in device memory. What nvCOMP requires is compared with it.
+/// Alignment of compressed chunks in device memory. nvCOMP's requirement is checked against it.
 const ALIGN: usize = 256;
-/// The major version whose interface this is.
+/// The major version of this interface.
 const MAJOR: u32 = 6;
 
-/// Options by value, as the words of a C structure. Those of the three algorithms have the same size.
+/// Options passed by value, as the words of a C structure. Those of the three algorithms have the
+/// same size.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 struct Options([u32; 16]);
 
 impl Options {
-    /// Options that begin with `words`; the rest, reserved bytes included, is 0.
+    /// Creates options that begin with `words`. The rest, including reserved bytes, is 0.
     const fn new(words: &[u32]) -> Options {
         let mut all = [0; 16];
         let mut i = 0;
@@ -37,7 +39,7 @@ impl Options {
 /// An algorithm, with its options for 16-bit samples.
 pub(crate) struct Algorithm {
     pub(crate) name: &'static str,
-    /// In the names of its functions.
+    /// Name of the algorithm within the names of its functions.
     symbol: &'static str,
     compress: Options,
     decompress: Options,
@@ -46,7 +48,7 @@ pub(crate) struct Algorithm {
 /// `NVCOMP_TYPE_SHORT`.
 const SHORT: u32 = 2;
 
-/// What nvCOMP has for integers. Each gets the options that compress most.
+/// The algorithms of nvCOMP for integers, each with the options that compress most.
 pub(crate) const ALGORITHMS: [Algorithm; 3] = [
     Algorithm {
         name: "nvcomp cascaded",
@@ -66,7 +68,7 @@ pub(crate) const ALGORITHMS: [Algorithm; 3] = [
     Algorithm {
         name: "nvcomp ans",
         symbol: "ANS",
-        // rANS of bytes: there is no type for 16-bit integers.
+        // rANS of bytes: ANS has no type for 16-bit integers.
         compress: Options::new(&[]),
         decompress: Options::new(&[]),
     },
@@ -107,7 +109,7 @@ impl Nvcomp {
     /// Loads the library `name`, a file name for the system's search or a path.
     ///
     /// # Errors
-    /// A sentence: it is not installed, or of another version.
+    /// A sentence that says that the library is not installed or has another version.
     pub(crate) fn load(name: &OsStr) -> std::result::Result<Nvcomp, String> {
         let missing = |e: libloading::Error| format!("nvCOMP is not installed ({e})");
         // SAFETY: the library is nvCOMP, or one that the user names in its place; its initialisers have no requirement.
@@ -125,15 +127,15 @@ impl Nvcomp {
         }
     }
 
-    /// The version, as `6.0.0`.
+    /// The version, such as `6.0.0`.
     pub(crate) fn version(&self) -> String {
         format!("{}.{}.{}", self.version / 1000, self.version % 1000 / 100, self.version % 100)
     }
 
-    /// The function `nvcompBatched{algorithm}{name}`.
+    /// Looks up the function `nvcompBatched{algorithm}{name}`.
     ///
     /// # Safety
-    /// `F` is its type.
+    /// `F` is the type of the function.
     unsafe fn function<F: Copy>(&self, algorithm: &Algorithm, name: &str) -> Result<F> {
         let symbol = format!("nvcompBatched{}{name}", algorithm.symbol);
         // SAFETY: by the caller.
@@ -155,10 +157,10 @@ impl Nvcomp {
         }
     }
 
-    /// Sizes that `algorithm` needs for `bytes` bytes of samples.
+    /// Returns the sizes that `algorithm` needs for `bytes` bytes of samples.
     ///
     /// # Errors
-    /// nvCOMP's, a function that the library lacks, or an alignment above 256 bytes.
+    /// nvCOMP's error, a function that the library lacks, or an alignment above 256 bytes.
     pub(crate) fn sizes(&self, algorithm: &Algorithm, bytes: usize, stream: &Stream) -> Result<Sizes> {
         let call = self.functions(algorithm)?;
         let (count, raw) = (bytes.div_ceil(CHUNK), stream.raw());
@@ -183,13 +185,13 @@ impl Nvcomp {
     }
 }
 
-/// What a batch needs.
+/// Sizes that a batch needs.
 #[derive(Debug)]
 pub(crate) struct Sizes {
     pub(crate) count: usize,
-    /// Bytes of a compressed chunk, at most.
+    /// Largest size of a compressed chunk in bytes.
     pub(crate) max_output: usize,
-    /// Bytes of scratch for the batch.
+    /// Size of the scratch of the batch in bytes.
     pub(crate) temp: usize,
 }
 
@@ -200,20 +202,22 @@ fn check(status: Status) -> Result<()> {
     }
 }
 
-/// The samples of a chunk of ours as a batch of nvCOMP chunks, with all device memory that coding them takes.
+/// The samples of one of our chunks as a batch of nvCOMP chunks, with all device memory for coding
+/// them.
 pub(crate) struct Batch<'a> {
     algorithm: &'a Algorithm,
     call: Functions,
     stream: &'a Stream,
     sizes: Sizes,
-    /// Arrays with an entry per chunk: addresses and sizes in bytes of samples, compressed bytes and decoded samples.
+    /// Arrays with one entry per chunk: addresses and sizes in bytes of samples, compressed bytes
+    /// and decoded samples.
     plain: DeviceBuffer,
     plain_bytes: DeviceBuffer,
     packed: DeviceBuffer,
     packed_bytes: DeviceBuffer,
     decoded: DeviceBuffer,
     decoded_bytes: DeviceBuffer,
-    /// A status of 32 bits per chunk.
+    /// One 32-bit status per chunk.
     statuses: DeviceBuffer,
     temp: DeviceBuffer,
     _compressed: DeviceBuffer,
@@ -221,13 +225,14 @@ pub(crate) struct Batch<'a> {
 
 #[allow(unsafe_code)]
 impl<'a> Batch<'a> {
-    /// A batch of the `bytes` bytes of samples at `plain`, to be decoded to `decoded`, both device addresses.
+    /// Creates a batch of the `bytes` bytes of samples at `plain`, which decodes to `decoded`. Both
+    /// are device addresses.
     ///
     /// # Errors
-    /// The driver's or nvCOMP's.
+    /// Errors of the driver or of nvCOMP.
     ///
     /// # Safety
-    /// Both are valid for `bytes` bytes until the batch is dropped.
+    /// Both addresses are valid for `bytes` bytes until the batch is dropped.
     pub(crate) unsafe fn new(
         nvcomp: &Nvcomp,
         algorithm: &'a Algorithm,
@@ -281,7 +286,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Queues the decompression of all chunks, which have been compressed.
+    /// Queues the decompression of all chunks, which must have been compressed.
     pub(crate) fn decompress(&self) -> Result<()> {
         // SAFETY: as above; the capacities are the sizes of the samples.
         check(unsafe {
@@ -301,14 +306,14 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Waits for what was queued; an error if a chunk has one.
+    /// Waits for the queued work. Returns the error of a chunk, if any.
     pub(crate) fn finish(&self) -> Result<()> {
         let mut statuses = vec![0; self.statuses.len()];
         self.statuses.read(&mut statuses, self.stream)?;
         statuses.as_chunks::<4>().0.iter().try_for_each(|status| check(Status::from_le_bytes(*status)))
     }
 
-    /// Bytes of all compressed chunks.
+    /// Returns the total size of the compressed chunks in bytes.
     pub(crate) fn compressed_bytes(&self) -> Result<usize> {
         let mut sizes = vec![0; self.packed_bytes.len()];
         self.packed_bytes.read(&mut sizes, self.stream)?;

@@ -1,4 +1,4 @@
-//! A C program that uses `linerate_cuda.h`, compiled by cc against the library.
+//! Compiles a C program that uses `linerate_cuda.h` with cc, and runs it with the library.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use linerate_testkit::tools::{has_program, require};
 
 use crate::common;
 
-/// The library of the crate, which cargo builds with the tests.
+/// Returns the library of the crate, which cargo builds with the tests.
 fn library() -> Option<PathBuf> {
     let program = std::env::current_exe().expect("this test program");
     let folder = program.parent().expect("a folder").to_owned();

@@ -1,5 +1,5 @@
-//! The device that tests run on: a GPU where there is one, else the test double of the driver library, which
-//! `build-shim.sh` compiles for the CPU.
+//! The device for tests: a GPU if there is one, otherwise the test double of the driver library,
+//! which `build-shim.sh` compiles for the CPU.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,8 @@ use linerate_rice::v2::{ElementType, StreamOptions};
 use linerate_testkit::testdata::files_below;
 use linerate_testkit::tools::{has_program, skip};
 
-/// The test double of the driver library, which all test programs share, or `None` without g++.
+/// Returns the test double of the driver library, which all test programs share, or `None` without
+/// g++.
 pub(crate) fn double() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     BUILT.get_or_init(build).as_deref()
@@ -40,7 +41,7 @@ fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }
 
-/// When a source of the test double was changed last.
+/// Returns the time when a source of the test double was last changed.
 fn newest_source() -> SystemTime {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let below = ["kernels", "shim"].into_iter().flat_map(|folder| files_below(&root.join(folder)));
@@ -48,7 +49,7 @@ fn newest_source() -> SystemTime {
     below.chain(scripts).filter_map(|path| modified(&path)).max().expect("sources")
 }
 
-/// A GPU if the ordinary driver finds one, else the double.
+/// Returns a GPU if the ordinary driver finds one, otherwise the double.
 pub(crate) fn context() -> Option<Context> {
     static CONTEXT: OnceLock<Option<Context>> = OnceLock::new();
     let find = || {
@@ -61,13 +62,13 @@ pub(crate) fn context() -> Option<Context> {
     CONTEXT.get_or_init(find).clone()
 }
 
-/// A codec and a stream of [`context`].
+/// Returns a codec and a stream of [`context`].
 pub(crate) fn codec() -> Option<(Codec, Stream)> {
     let context = context()?;
     Some((Codec::new(&context), Stream::new(&context).expect("a stream")))
 }
 
-/// Whether there are kernels that encode version 2; else the test is reported as skipped.
+/// Whether there are kernels that encode version 2. If not, reports the test as skipped.
 pub(crate) fn encodes_streams(codec: &Codec, stream: &Stream) -> bool {
     let options = StreamOptions::new();
     let encoded = codec.encode_stream_batch(ElementType::I16, &options, &[], stream);
@@ -78,12 +79,12 @@ pub(crate) fn encodes_streams(codec: &Codec, stream: &Stream) -> bool {
     !is_missing
 }
 
-/// The bytes of samples.
+/// Returns the bytes of samples.
 pub(crate) fn bytes(samples: &[i16]) -> Vec<u8> {
     samples.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-/// Pulses over noise, different for each `seed`.
+/// Returns pulses over noise, which differ for each `seed`.
 pub(crate) fn waves(seed: u64, samples: usize) -> Vec<i16> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut pulse = 0.0f64;

@@ -1,4 +1,4 @@
-//! A driver that is missing, or without a device: an error that says so.
+//! A missing driver, or one without a device, is an error that says so.
 
 use std::ffi::OsStr;
 use std::process::Command;

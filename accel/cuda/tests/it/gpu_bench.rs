@@ -13,7 +13,7 @@ use linerate_cuda::Context;
 
 use crate::common;
 
-/// Settings for tiny chunks. The double of the driver gets the double of nvCOMP.
+/// Returns settings for tiny chunks. With the double of the driver, the double of nvCOMP is used.
 fn tiny(context: &Context) -> bench::Settings {
     let shapes = ["2", "2x3"].map(|shape| shape.parse().unwrap()).to_vec();
     let mut settings = bench::Settings { shapes, rounds: 1, ..bench::Settings::default() };
@@ -54,7 +54,7 @@ fn double_of_nvcomp_gets_the_options_and_is_measured() {
     }
     let found = bench::run(&context, &settings).unwrap();
     let ours = found.iter().filter(|row| row.contender.starts_with("nvcomp"));
-    // The double stores: 8 bytes more than 28,000 and 84,000.
+    // The double stores samples without compression, with 8 bytes in addition to 28,000 and 84,000.
     assert_eq!(ours.filter(|row| row.metrics.len() == 3 && row.metrics["size"].median < 1.001).count(), 6);
 }
 
@@ -68,8 +68,8 @@ fn missing_nvcomp_leaves_its_measurements_out() {
     assert!(!found.is_empty() && found.iter().all(|row| !row.contender.starts_with("nvcomp")));
 }
 
-/// NVIDIA's library, without a GPU: every function is there, those that need no device answer as for the double, and its
-/// header has the double's prototypes and structures.
+/// Checks NVIDIA's library without a GPU: it has every function, functions that need no device
+/// answer like the double's, and its header has the double's prototypes and structures.
 #[test]
 #[ignore = "needs nvCOMP, named by LINERATE_NVCOMP: make test-cuda"]
 fn installed_nvcomp_has_the_interface_that_is_called() {
@@ -81,7 +81,7 @@ fn installed_nvcomp_has_the_interface_that_is_called() {
     for algorithm in &nvcomp::ALGORITHMS {
         let sizes = nvcomp.sizes(algorithm, 1 << 20, &stream).unwrap();
         assert_eq!(sizes.count, 16);
-        // Room for chunks that do not compress, and for no more than half as much again.
+        // The bound has room for incompressible chunks, and at most half as much again.
         assert!((64 << 10..96 << 10).contains(&sizes.max_output), "{}: {sizes:?}", algorithm.name);
     }
     let headers = Path::new(&library).parent().unwrap().join("../include");

@@ -1,4 +1,4 @@
-//! Version 2 through the host side: goldens, batches of all types, damage, device pointers.
+//! Tests version 2 through the host side: goldens, batches of all types, damage, device pointers.
 
 use std::fs;
 use std::num::NonZeroU32;
@@ -10,7 +10,7 @@ use linerate_testkit::testdata::{files_below, testdata};
 
 use crate::common::{bytes, codec, encodes_streams, waves};
 
-/// A stream decoded on the CPU, as bytes.
+/// Decodes a stream on the CPU, to bytes.
 fn decoded(stream: &[u8], element: ElementType) -> linerate_core::Result<Vec<u8>> {
     fn of<T: v2::Element>(stream: &[u8], put: fn(T) -> Vec<u8>) -> linerate_core::Result<Vec<u8>> {
         Ok(v2::decode::<T>(stream, Options::new())?.into_iter().flat_map(put).collect())
@@ -41,7 +41,7 @@ fn golden_streams_decode() {
     assert!(found >= 16);
 }
 
-/// Leads that are sums of others with noise: `frames` frames of `channels` channels.
+/// Returns `frames` frames of `channels` channels, each a sum of other channels and noise.
 fn leads(channels: usize, frames: usize) -> Vec<i16> {
     let sources: Vec<Vec<i16>> = (1..4).map(|seed| waves(seed, frames)).collect();
     let noise = waves(9, channels * frames);
@@ -56,7 +56,7 @@ fn leads(channels: usize, frames: usize) -> Vec<i16> {
 #[test]
 fn batch_of_streams_with_and_without_channels_decodes() {
     let Some((codec, stream)) = codec() else { return };
-    // Segments whole and partial, of more and of fewer frames than a block of threads takes at a time.
+    // Whole and partial segments, of more and of fewer frames than a thread block takes at a time.
     let inputs =
         [(2, 9000, None), (15, 777, NonZeroU32::new(100)), (1, 5000, None), (3, 1, None), (300, 70, None)];
     let encoded = inputs.map(|(channels, frames, segment)| {
@@ -107,7 +107,7 @@ fn batch_of_mixed_lengths_encodes_as_on_the_cpu_and_decodes() {
     }
     let mut samples: Vec<Vec<i16>> =
         [0, 1, 33, 39, 40, 41, 700, 5000, 7001].iter().zip(1..).map(|(&n, seed)| waves(seed, n)).collect();
-    // Linear predictions with large coefficients, and of samples of all bits.
+    // Samples for linear predictions with large coefficients, and samples that use all bits.
     let tone = |i: u32| (f64::from(i) * 0.03).sin() * 9000.0 + (f64::from(i) * 0.4).sin() * 500.0;
     samples.push((0..20_000).map(|i| tone(i) as i16).collect());
     samples.push((0..3000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 16) as i16).collect());
@@ -156,7 +156,8 @@ fn damage_is_the_error_of_its_stream_and_that_of_the_cpu() {
     errors_are_those_of_the_cpu(&codec, &stream, &whole, 61);
 }
 
-/// Decodes `whole`, and damaged every `step` bytes, on the device and on the CPU.
+/// Decodes `whole`, and copies truncated or damaged at every `step`th byte, on the device and on
+/// the CPU. The errors must be the same.
 fn errors_are_those_of_the_cpu(codec: &Codec, stream: &Stream, whole: &[u8], step: usize) {
     let mut streams: Vec<Vec<u8>> = vec![whole.to_vec()];
     for at in (0..whole.len()).step_by(step) {
@@ -228,7 +229,7 @@ fn device_pointers_serve_a_pipeline_without_the_host() {
     }
 }
 
-/// Raw segments, since they cost the double little.
+/// Uses raw segments, which the double decodes quickly.
 #[test]
 fn streams_longer_than_what_is_copied_at_a_time_decode() {
     let Some((codec, stream)) = codec() else { return };
