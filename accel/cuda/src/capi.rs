@@ -262,7 +262,8 @@ impl Call {
     /// Checks the pointers and runs `work`. An error or a panic becomes a code.
     ///
     /// # Safety
-    /// Pointers are null or valid; `count` jobs are at `jobs`; the stream is of the codec's context.
+    /// Pointers are null or valid. `count` jobs are at `jobs`. The stream belongs to the codec's
+    /// context.
     unsafe fn run(
         self,
         work: impl FnOnce(&Codec, &[CJob], &Stream, &mut Workspace) -> crate::Result<()>,

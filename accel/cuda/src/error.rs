@@ -1,4 +1,5 @@
-//! Errors of the device and its driver. Damage in chunks is reported per chunk, as [`linerate_core::Error`].
+//! Errors of the device and its driver. Damage in chunks is reported per chunk as
+//! [`linerate_core::Error`].
 
 use std::fmt;
 

@@ -41,7 +41,8 @@ impl Codec {
     pub fn decode_batch(&self, params: &Params, chunks: &[&[u8]], stream: &Stream) -> Result<Batch> {
         let samples = chunks.iter().map(|chunk| Segments::of(params, chunk).map_or(0, |s| s.samples()));
         self.decoded(chunks, samples.collect(), 2, stream, |jobs, workspace| {
-            // SAFETY: outputs are disjoint parts of a workspace that is kept until the stream is done.
+            // SAFETY: outputs are disjoint parts of a workspace, which is kept until the stream is
+            // done.
             unsafe { self.decode(params, jobs, stream, workspace) }
         })
     }

@@ -421,7 +421,8 @@ impl Bench<'_> {
         let encode = Times::on_device(self.rounds, self.stream, || batch.compress())?;
         batch.finish()?;
         let compressed = batch.compressed_bytes()?;
-        // SAFETY: the buffer is that long. What an earlier contender decoded there must not pass for its result.
+        // SAFETY: the buffer is that long. Overwrites the output of earlier contenders, which must
+        // not pass for the result of this one.
         unsafe { self.stream.fill(self.decoded.pointer(), 0xa5, bytes)? };
         let decode = Times::on_device(self.rounds, self.stream, || batch.decompress())?;
         batch.finish()?;

@@ -1,8 +1,9 @@
-//! `make bench-gpu`: Delta-Rice on a GPU, with RAM, device memory and a file as source and target. Prints JSON Lines.
+//! `make bench-gpu`: measures Delta-Rice on a GPU, with RAM, device memory and a file as source and
+//! target. Prints JSON Lines.
 //!
-//! Options: `--rounds N`; `--chunks ROWS,COUNTxROWS`, rows of 7000 samples in one chunk, or in each of COUNT chunks
-//! that one call codes. The environment variable `LINERATE_NVCOMP` names nvCOMP's library where the system's search
-//! does not find it.
+//! Options: `--rounds N`, and `--chunks ROWS,COUNTxROWS` for rows of 7000 samples in one chunk, or
+//! in each of COUNT chunks that one call codes. Set the environment variable `LINERATE_NVCOMP` to
+//! nvCOMP's library if the system's search does not find it.
 
 mod bench;
 mod nvcomp;

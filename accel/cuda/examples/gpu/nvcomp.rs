@@ -53,9 +53,10 @@ pub(crate) const ALGORITHMS: [Algorithm; 3] = [
     Algorithm {
         name: "nvcomp cascaded",
         symbol: "Cascaded",
-        // Type, asymmetric mode; terminal codec bit packing; no coarse, all fine encodings; level 7.
+        // The type, asymmetric mode, bit packing as terminal codec, no coarse and all fine
+        // encodings, level 7.
         compress: Options::new(&[SHORT, 1, 1, 0, 0, 0, 7, 0, 7]),
-        // Default backend, padding, then as above: known options decode faster.
+        // The default backend, padding, then as above. Known options decode faster.
         decompress: Options::new(&[0, 0, SHORT, 1, 1, 0, 0, 0]),
     },
     Algorithm {
@@ -79,11 +80,12 @@ type Status = c_int;
 type GetAlignments = unsafe extern "C" fn(Options, *mut [usize; 3]) -> Status;
 type GetTempSize = unsafe extern "C" fn(usize, usize, Options, *mut usize, usize, *mut c_void) -> Status;
 type GetMaxOutput = unsafe extern "C" fn(usize, Options, *mut usize) -> Status;
-/// Chunks, sizes, largest size, count, scratch and its size, outputs, their sizes, options, statuses, stream.
+/// Parameters: chunks, sizes, largest size, count, scratch and its size, outputs, their sizes,
+/// options, statuses, stream.
 type Compress =
     unsafe extern "C" fn(u64, u64, usize, usize, u64, usize, u64, u64, Options, u64, *mut c_void) -> Status;
-/// Compressed chunks, sizes, capacities, decompressed sizes, count, scratch and its size, outputs, options, statuses,
-/// stream.
+/// Parameters: compressed chunks, sizes, capacities, decompressed sizes, count, scratch and its
+/// size, outputs, options, statuses, stream.
 type Decompress =
     unsafe extern "C" fn(u64, u64, u64, u64, usize, u64, usize, u64, Options, u64, *mut c_void) -> Status;
 
@@ -112,10 +114,12 @@ impl Nvcomp {
     /// A sentence that says that the library is not installed or has another version.
     pub(crate) fn load(name: &OsStr) -> std::result::Result<Nvcomp, String> {
         let missing = |e: libloading::Error| format!("nvCOMP is not installed ({e})");
-        // SAFETY: the library is nvCOMP, or one that the user names in its place; its initialisers have no requirement.
+        // SAFETY: the library is nvCOMP, or one that the user names instead. Its initialisers have
+        // no requirements.
         let library = unsafe { Library::new(name) }.map_err(missing)?;
         let mut properties = [0u32; 2];
-        // SAFETY: nvcompGetProperties fills a structure of two 32-bit numbers: its version, and that of CUDA.
+        // SAFETY: nvcompGetProperties fills a structure of two 32-bit numbers, its version and that
+        // of CUDA.
         let status = unsafe {
             let get = library.get::<unsafe extern "C" fn(*mut [u32; 2]) -> Status>(b"nvcompGetProperties");
             get.map_err(missing)?(&raw mut properties)
@@ -143,7 +147,8 @@ impl Nvcomp {
     }
 
     fn functions(&self, algorithm: &Algorithm) -> Result<Functions> {
-        // SAFETY: the types are those of nvCOMP's header, which `shim/nvcomp.cpp` is compiled against.
+        // SAFETY: the types are those of nvCOMP's header, against which `shim/nvcomp.cpp` is
+        // compiled.
         unsafe {
             Ok(Functions {
                 compress_alignments: self.function(algorithm, "CompressGetRequiredAlignments")?,
@@ -268,7 +273,8 @@ impl<'a> Batch<'a> {
 
     /// Queues the compression of all chunks.
     pub(crate) fn compress(&self) -> Result<()> {
-        // SAFETY: arrays, outputs and scratch have the sizes that nvCOMP asked for, and live in `self`.
+        // SAFETY: arrays, outputs and scratch have the sizes that nvCOMP requires, and live in
+        // `self`.
         check(unsafe {
             (self.call.compress)(
                 self.plain.pointer(),

@@ -123,8 +123,8 @@ impl Codec {
         let (owners, params) = (argument(&owners), argument(&params));
         let (tiles, subsequences) = (argument(&tiles), argument(&subsequences));
         call.run(|stream| {
-            // SAFETY: grids and arguments are those of kernels.h; the workspace keeps descriptors and scratch until
-            // the stream is done; the rest by the caller.
+            // SAFETY: grids and arguments are those of kernels.h. The workspace keeps descriptors
+            // and scratch until the stream is done. The caller guarantees the rest.
             unsafe {
                 let index = [chunks, argument(&chunk_count), params, segments, owners, results];
                 kernels.index.launch(stream, chunk_count, 512, &index)?;

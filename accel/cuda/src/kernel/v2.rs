@@ -74,9 +74,9 @@ impl Codec {
     /// * `min_segment`: the fewest samples per segment that a stream in device memory may have. For
     ///   a stream with fewer, the outcome is an error of kind
     ///   [`Limit`](linerate_core::Kind::Limit). For streams in host memory, the header states it.
-    /// * `jobs`: one stream each, of any length, with the capacity of its output in samples. Streams
-    ///   with channels must be in host memory, where their headers state the size of their scratch
-    ///   (as many bytes as their samples). In device memory they are errors of kind
+    /// * `jobs`: one stream each, of any length, with the capacity of its output in samples.
+    ///   Streams with channels must be in host memory, where their headers state the size of their
+    ///   scratch (as many bytes as their samples). In device memory they are errors of kind
     ///   [`Unsupported`](linerate_core::Kind::Unsupported).
     /// * `stream`, `workspace`: as for [`Codec::decode`].
     ///
@@ -147,8 +147,8 @@ impl Codec {
         let (segments, linear) = (argument(&segments), argument(&list));
         let form = usize::from(width == 4);
         call.run(|stream| {
-            // SAFETY: grids and arguments are those of kernels.h; the workspace keeps descriptors and scratch until
-            // the stream is done; the rest by the caller.
+            // SAFETY: grids and arguments are those of kernels.h. The workspace keeps descriptors
+            // and scratch until the stream is done. The caller guarantees the rest.
             unsafe {
                 stream.fill(list, 0, 4)?;
                 let index = [streams, argument(&stream_count), argument(&code), segments, results];

@@ -73,7 +73,8 @@ macro_rules! functions {
             fn find(library: &Library) -> std::result::Result<Functions, &'static str> {
                 Ok(Functions {
                     $(
-                        // SAFETY: the symbol is a function of this signature, by the driver API's reference.
+                        // SAFETY: the symbol is a function with this signature in the driver API
+                        // reference.
                         $field: unsafe { library.get::<unsafe extern "C" fn($($argument),*) -> Status>($symbol.as_bytes()) }
                             .map(|symbol| *symbol)
                             .map_err(|_| $symbol)?,
@@ -156,15 +157,16 @@ impl Driver {
         DRIVER.get_or_init(load).clone()
     }
 
-    /// Loads and initialises the library `name`, a file name for the system's search or a path. It stays loaded.
+    /// Loads and initialises the library `name`: a path, or a file name for the system's search. It
+    /// stays loaded.
     ///
     /// # Errors
     /// As for [`Driver::get`].
     pub fn load(name: &OsStr) -> Result<&'static Driver> {
         let no_driver =
             |reason: String| Error::NoDriver { library: name.to_string_lossy().into_owned(), reason };
-        // SAFETY: the library is NVIDIA's driver, or one that the user names in its place; its initialisers have no
-        // requirement.
+        // SAFETY: the library is NVIDIA's driver, or one that the user names instead. Its
+        // initialisers have no requirements.
         let library = unsafe { Library::new(name) }.map_err(|e| no_driver(e.to_string()))?;
         let call = Functions::find(&library)
             .map_err(|symbol| no_driver(format!("it has no function {symbol}: update the NVIDIA driver")))?;

@@ -158,7 +158,8 @@ pub(crate) unsafe fn checked_output<'a, T>(name: Name, at: *mut T, len: usize) -
         return Ok(&mut []);
     }
     check(name, at, len)?;
-    // SAFETY: the caller's promise, and `check`. Any bytes are valid for the integers that are written here.
+    // SAFETY: the caller's promise, and `check`. Any bytes are valid for the integer types in use
+    // here.
     Ok(unsafe { slice::from_raw_parts_mut(at, len) })
 }
 

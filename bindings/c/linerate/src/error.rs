@@ -127,7 +127,8 @@ const COPIES_LEN: usize = 64 << 10;
 /// Outside the lock, since callers read a copy while another is added.
 struct Copies(UnsafeCell<[u8; COPIES_LEN]>);
 
-// SAFETY: a byte is written under the lock of `MESSAGES`, before anybody has a pointer to it, and never again.
+// SAFETY: a byte is written under the lock of `MESSAGES`, before anybody has a pointer to it, and
+// never changes afterwards.
 unsafe impl Sync for Copies {}
 
 static COPIES: Copies = Copies(UnsafeCell::new([0; COPIES_LEN]));
@@ -142,7 +143,7 @@ fn c_string(message: &'static str) -> Option<&'static CStr> {
         Some((_, _, at)) => *at,
         None => messages.add(message)?,
     };
-    // SAFETY: `add` has put a copy there, which lies in a static, ends with a zero, and is never changed.
+    // SAFETY: `add` has put a copy there. It lies in a static, ends with a zero, and never changes.
     Some(unsafe { CStr::from_ptr(COPIES.0.get().cast::<c_char>().add(at)) })
 }
 
@@ -152,7 +153,8 @@ impl Messages {
         if self.count == self.seen.len() || end >= COPIES_LEN || message.contains('\0') {
             return None;
         }
-        // SAFETY: `at..end` is in bounds, and nobody has a pointer to bytes from `len` on; the zero at `end` is there already.
+        // SAFETY: `at..end` is in bounds, and nobody has a pointer to bytes from `len` on. The zero
+        // at `end` is there already.
         unsafe {
             let copy = COPIES.0.get().cast::<u8>().add(at);
             std::ptr::copy_nonoverlapping(message.as_ptr(), copy, message.len());

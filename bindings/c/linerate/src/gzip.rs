@@ -74,7 +74,8 @@ impl Read for Callback {
         if len == 0 {
             return Ok(0);
         }
-        // SAFETY: the caller's promise: a function of its type, that accepts the context and writes up to `len` bytes.
+        // SAFETY: the caller promises a function of this type that accepts the context and writes
+        // up to `len` bytes.
         let read = unsafe { (self.read_at)(self.context, self.at, into.as_mut_ptr().cast(), len) };
         match usize::try_from(read) {
             Ok(read) if read <= len => {

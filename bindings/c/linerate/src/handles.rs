@@ -47,7 +47,7 @@ struct Vacant {
     taken: u32,
 }
 
-// SAFETY: a value is used by the calls that `state` counts: by one alone, or by several that only read.
+// SAFETY: `state` counts the calls that use a value: either one alone, or several that only read.
 unsafe impl<T: Send + Sync> Sync for Table<T> {}
 
 impl<T: Send + Sync> Table<T> {

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`error`] | `linerate_error`, and its messages as C strings |
 //! | `border` | turns pointers of the caller into slices, and panics into errors |
-//! | `handles` | tables of the objects behind handles; detect handles that were freed or are in use |
+//! | `handles` | tables of the objects behind handles; detect freed handles and handles in use |
 //! | [`scratch`] | working memory of a thread, for all engines |
 //! | [`deflate`], [`session`] | deflate streams of 16 bytes; flushed messages with a window |
 //! | [`controller`] | chooses the level of deflate calls by load |

@@ -117,7 +117,8 @@ impl Caller<'_> {
         let dictionary = self.handle([0, 3, 0, 0, 0, 0, 6, 0, 8, 0, 0, 0, 0, 0][arm]);
         let mut id = MaybeUninit::<u64>::uninit();
         let place = self.place(&mut id);
-        // SAFETY: pointers are null or lead to memory of their types; every handle is one number. Impossible lengths are refused.
+        // SAFETY: pointers are null or point to memory of their types. Every handle is one number. The
+        // functions reject impossible lengths.
         let error = unsafe {
             match arm {
                 0 => linerate_scratch_new(if number % 2 == 0 { 15 } else { number as u32 }, place.cast()),

@@ -37,7 +37,8 @@ impl Buffer {
     /// Appends `text`, which must fit.
     pub(crate) fn push(&mut self, text: &[u8]) {
         assert!(text.len() <= self.free());
-        // SAFETY: that many bytes are free; a shared slice cannot overlap them, which nobody else refers to.
+        // SAFETY: that many bytes are free. Nobody else refers to them, so a shared slice cannot
+        // overlap them.
         unsafe { self.start.add(self.len).copy_from_nonoverlapping(text.as_ptr(), text.len()) };
         self.len += text.len();
     }

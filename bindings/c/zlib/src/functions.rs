@@ -28,7 +28,8 @@ macro_rules! zlib {
 /// Returns the owner of a stream, if the arguments keep the contract of `zlib.h`.
 macro_rules! owner {
     ($stream:ident) => {
-        // SAFETY: `zlib.h` has streams initialised before any other call, and used by one thread at a time.
+        // SAFETY: `zlib.h` requires that a stream is initialised before any other call, and used by
+        // one thread at a time.
         unsafe { Owner::of($stream) }
     };
 }

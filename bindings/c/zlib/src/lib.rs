@@ -12,7 +12,7 @@
 //! | `settings` | the arguments of `deflateInit2`: which streams are served, at which level |
 //! | `encoder` | a stream: its gathered input, its history and its undelivered output |
 //! | `buffer` | a vector of fixed capacity in the stream's memory |
-//! | `state` | the memory of a stream, allocated by the caller's functions; tells our streams from zlib's |
+//! | `state` | memory of a stream from the caller's functions; tells our streams from zlib's |
 //! | `calls` | the functions for our streams |
 //! | `zlib` | the functions of zlib |
 //! | `functions` | the exported functions |

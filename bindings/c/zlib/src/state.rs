@@ -52,9 +52,10 @@ impl<'s> Owner<'s> {
             return Owner::Nobody;
         }
         let words = z.state.cast::<[usize; 2]>();
-        // SAFETY: every state is larger than two words, whose first is set from its beginning.
+        // SAFETY: every state is larger than two words, and its first word is set from the
+        // beginning.
         match unsafe { words.cast::<usize>().read() == MARK && words.read()[1] == z.state.addr() } {
-            // SAFETY: ours, by its mark, and alone used by the caller.
+            // SAFETY: the mark shows that the state is ours, and only the caller uses it.
             true => Owner::Ours(z, unsafe { &mut *words.cast::<State>() }),
             false => Owner::Zlib,
         }
@@ -106,8 +107,8 @@ impl State {
             return None;
         }
         let state = block.cast::<State>();
-        // SAFETY: the block has room for the state, and the two buffers behind it, which belong to nobody else; it is
-        // aligned for any use.
+        // SAFETY: the block has room for the state and the two buffers behind it, belongs to nobody
+        // else, and is aligned for any use.
         unsafe {
             let buffers = state.add(1).cast::<u8>();
             let encoder = make(Buffer::new(buffers, input), Buffer::new(buffers.add(input), output));

@@ -24,7 +24,8 @@ macro_rules! zlib {
             /// interface.
             unsafe fn of(library: *mut c_void) -> Zlib {
                 Zlib {
-                    // SAFETY: the caller's promise, and `zlib.h` gives the functions these types. A null pointer is `None`.
+                    // SAFETY: the caller's promise, and `zlib.h` gives the functions these types. A
+                    // null pointer becomes `None`.
                     $($field: unsafe { std::mem::transmute::<*mut c_void, Option<unsafe extern "C" fn($($argument),*) -> $result>>(
                         libc::dlsym(library, $name.as_ptr()),
                     ) },)*
@@ -100,6 +101,6 @@ pub(crate) fn is_in_init(address: *const c_void) -> bool {
     }
     // SAFETY: a structure of pointers.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: any address may be asked for.
+    // SAFETY: `dladdr` accepts any address.
     unsafe { libc::dladdr(address, &mut found) != 0 && found.dli_saddr.cast_const() == start }
 }

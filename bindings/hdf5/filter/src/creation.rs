@@ -35,8 +35,8 @@ impl Creation {
         Ok(Creation { library, dcpl, datatype, chunk })
     }
 
-    /// Rejects a dataset in which a filter of HDF5 comes before filter `id`, which would then not get the
-    /// samples.
+    /// Rejects a dataset in which a filter of HDF5 comes before filter `id`, which would then not
+    /// get the samples.
     pub(crate) fn comes_first(&self, id: i32) -> Result<()> {
         let filters = self.library.filters(self.dcpl);
         let filters = filters.ok_or(FilterError::Filter("the filters of the dataset cannot be read"))?;

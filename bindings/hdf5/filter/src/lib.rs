@@ -8,8 +8,8 @@
 //!
 //! Guarantees of each filter:
 //!
-//! * On failure it returns 0 and leaves the caller's buffer and its size unchanged. The reason is pushed
-//!   onto the error stack of HDF5, where h5py and h5dump show it.
+//! * On failure it returns 0 and leaves the caller's buffer and its size unchanged. The reason is
+//!   pushed onto the error stack of HDF5, where h5py and h5dump show it.
 //! * No input makes it panic into C, hang, or access memory out of bounds.
 //! * The returned buffer comes from C's `malloc`; the old buffer is passed to `free`.
 //! * Its threads end before it returns. `LINERATE_THREADS` sets their number. Default: one for

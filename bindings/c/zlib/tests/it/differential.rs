@@ -36,7 +36,8 @@ macro_rules! functions {
         impl Functions {
             fn load(library: &str) -> Functions {
                 let path = CString::new(library).expect("without null");
-                // SAFETY: the library under test or zlib, which stays loaded; its functions have the types of `zlib.h`.
+                // SAFETY: the library is the one under test or zlib. It stays loaded, and its
+                // functions have the types of `zlib.h`.
                 unsafe {
                     let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
                     assert!(!handle.is_null(), "the library is loaded");

@@ -24,7 +24,7 @@ impl Object {
     }
 }
 
-/// Maximum number of callers examined. HDF5 is the nearest except for a few functions of this crate.
+/// Maximum number of callers examined. Only a few functions of this crate are nearer than HDF5.
 const DEPTH: usize = 64;
 
 /// Return addresses on the call stack, innermost first.
