@@ -9,6 +9,8 @@
 //! compress a deep sample of few windows of 4 MiB, where sizes and speeds are compared with zstd 9
 //! in the same way. Equal files are counted in all of the data.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -18,7 +20,7 @@ use linerate_nx::{Archive, Limits, Verifier, check_path};
 use linerate_plan::{Measurement, Memory, Read, Speed};
 
 use super::nx_settings::{Setting, reference, settings};
-use super::sample::{Content, FileSet, Window, length};
+use super::sample::{Content, Entry, FileSet, Window, length};
 use super::timing::{Clock, Turn, rounds, scaling, speed, thread_counts};
 use super::{Measured, Options, Progress, control};
 use crate::sys::clock::{cpu_time, footprint};
@@ -61,7 +63,7 @@ pub(super) fn measure(
     let left_out = leave_out_bad_names(&mut set)?;
     let mut settings = settings();
     let samples = Samples::read(&set, &settings, options, progress)?;
-    if !samples.have_textures() {
+    if !samples.have_textures() && !has_named_texture(&set) {
         settings.retain(|setting| !setting.is_filtered());
     }
     let packed = samples.pack_all(&settings, options.threads, progress)?;
@@ -110,6 +112,18 @@ pub(super) fn measure(
         notes,
         ..Measured::default()
     })
+}
+
+/// Whether a file has the extension and the header of a texture that filters know. The samples may miss
+/// it, since only the start of a large file has the header.
+fn has_named_texture(set: &FileSet) -> bool {
+    let is_named = |file: &&Entry| ["dds", "ktx2"].contains(&file.extension().as_str());
+    let head = |file: &Entry| -> std::io::Result<Vec<u8>> {
+        let mut head = Vec::new();
+        File::open(&file.path)?.take(MAX_HEAD as u64).read_to_end(&mut head)?;
+        Ok(head)
+    };
+    set.files.iter().filter(is_named).any(|file| head(file).is_ok_and(|head| detect(&head).is_some()))
 }
 
 /// Removes the files that `linerate nx pack --skip-bad-names` leaves out, and returns their number.
@@ -203,7 +217,7 @@ impl Samples {
         Ok(Samples { broad, deep })
     }
 
-    /// Whether a file begins as a texture that filters know.
+    /// Whether the samples have the beginning of a texture that filters know.
     fn have_textures(&self) -> bool {
         let mut contents = self.broad.contents.iter().chain(&self.deep.contents);
         contents.any(|content| detect(&content.bytes[..content.bytes.len().min(MAX_HEAD)]).is_some())

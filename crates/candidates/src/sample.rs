@@ -28,7 +28,7 @@ impl Entry {
         self.name.rsplit('/').next().unwrap_or_default()
     }
 
-    fn extension(&self) -> String {
+    pub(super) fn extension(&self) -> String {
         self.last().rsplit_once('.').map_or_else(String::new, |(_, extension)| extension.to_lowercase())
     }
 }

@@ -76,7 +76,7 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
                     .files
                     .into_iter()
                     .map(|file| file.path)
-                    .filter(is_named_as_array),
+                    .filter(|path| is_named_as_array(path)),
             ),
             false => files.push(path.clone()),
         }
@@ -84,7 +84,7 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-fn is_named_as_array(path: &PathBuf) -> bool {
+fn is_named_as_array(path: &Path) -> bool {
     path.extension()
         .is_some_and(|suffix| ["npy", "wav"].iter().any(|known| suffix.eq_ignore_ascii_case(known)))
 }

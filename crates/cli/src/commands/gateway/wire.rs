@@ -204,6 +204,6 @@ mod tests {
         assert!(opened(messages(&[&[0x78, 0x9d]]), None).is_err());
         assert!(opened(Vec::new(), None).is_err());
         let frame = [0x28, 0xb5, 0x2f, 0xfd, 0, 0x30];
-        assert!(opened(frame.to_vec(), Some(Transport::Zstd)).unwrap_err().contains("one zstd stream"));
+        assert!(opened(frame.to_vec(), Some(Transport::Zstd)).unwrap_err().contains("a plain zstd stream"));
     }
 }

@@ -88,8 +88,10 @@ fn process(args: &MountArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     let shared = SharedArchive::with_options(archive, shared).map_err(damage)?;
     let mount = Mount::new(&shared, &args.folder, options).map_err(at(&args.folder))?;
     if mount.left_out() > 0 {
-        let what =
-            format!("{} files and links are not shown: their paths are unsafe or clash", mount.left_out());
+        let what = format!(
+            "{} files and links are not shown: their paths leave the folder or clash",
+            mount.left_out()
+        );
         reporter.note(&args.archive.display().to_string(), &what);
     }
     if reporter.is_json() {

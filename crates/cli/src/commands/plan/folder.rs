@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn other_shapes_are_measured_by_a_plan_of_their_own() {
-        let (shape, sentences) = of(&[("a.json", b"{\"a\":1}\n{\"a\":2}\n".repeat(50)), ("b", vec![0; 900])]);
+        let (shape, sentences) = of(&[("a.json", b"{\"a\":1}\n{\"a\":2}\n".repeat(50)), ("b", vec![0; 800])]);
         assert_eq!(shape, Shape::Files);
         assert!(
             sentences[1].starts_with("50 % of the bytes are JSON lines: `linerate plan` with these"),

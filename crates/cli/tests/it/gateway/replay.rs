@@ -100,8 +100,9 @@ fn first_different_payload_is_an_error() {
     write_messages(&folder, "raw", &raw);
     let len = raw[7].len();
     let run = folder.gateway(&["replay", "--expect", "raw", &sample("sample.zst")]);
-    let expected =
-        format!("message 7: the payload differs from the expected one at byte 10; it has {len} bytes");
+    let expected = format!(
+        "message 7: the payload differs from the expected one at byte 10 (at byte 33132); it has {len} bytes"
+    );
     assert!(run.status == Some(DAMAGED) && run.stderr.contains(&expected), "{}", run.stderr);
 
     let raw = sample_messages("sample.msgs");

@@ -24,7 +24,7 @@ fn manual_pages_are_roff() {
     assert!(page.contains(".SH EXAMPLES\n.nf\n") && page.contains(".SH EXIT STATUS\n.nf\n"));
     let folder = Folder::new();
     let run = Run::of(&mut folder.command(&["man", "tar"]), b"");
-    run.fails(2, "linerate: there is no subcommand `tar`");
+    run.fails(2, "linerate: there is no subcommand `tar`; `linerate man --list` lists all");
 }
 
 #[test]

@@ -222,7 +222,8 @@ fn order_that_other_programs_misread_is_named_by_info_and_mended_by_any_edit() {
     folder.write("in/a", b"the longer one");
     folder.write("in/b", b"second");
     pack(&folder, "in", "a.nx");
-    let told = || folder.nx(&["info", "a.nx"]).ok().lines().iter().any(|line| line.contains("damage it"));
+    let told =
+        || folder.nx(&["info", "a.nx"]).ok().lines().iter().any(|line| line.contains("damage this archive"));
     assert!(!told());
     let mut broken = folder.read("a.nx");
     let (first, second) = broken[16..56].split_at_mut(20);

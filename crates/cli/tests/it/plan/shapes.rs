@@ -93,7 +93,7 @@ fn wav_file_is_encoded_and_restored_byte_for_byte() {
     let original = wav(100_000);
     folder.write("tone.wav", &original);
     commands_run(&folder, "waveforms", "tone.wav");
-    let mut decode = folder.command(&["rice", "decode", "--raw", "-o", "again.wav", "tone.wav.rice"]);
+    let mut decode = folder.command(&["rice", "decode", "-o", "again.wav", "tone.wav.rice"]);
     assert_eq!(Run::of(&mut decode, b"").status, Some(0));
     assert!(folder.read("again.wav") == original);
 }

@@ -52,15 +52,15 @@ fn input_that_is_no_array_is_an_error_with_its_offset() {
     for (file, line) in [
         (
             header(">i2", "False", "(6,)"),
-            "the samples are big-endian; numpy's astype makes them little-endian: '<i2', ... (at byte 20)",
+            "the samples are big-endian (at byte 20); numpy's astype makes them little-endian: '<i2', ...",
         ),
         (
             header("<f4", "False", "(3,)"),
-            "the samples are not of type '<i2', '<u2', '<i4' or '<u4'; numpy's astype converts them (at byte 20)",
+            "the samples are not of type '<i2', '<u2', '<i4' or '<u4' (at byte 20); numpy's astype converts them",
         ),
         (
             header("<i2", "True", "(2, 3)"),
-            "the array is in Fortran order; numpy.ascontiguousarray makes one in C order (at byte 44)",
+            "the array is in Fortran order (at byte 44); numpy.ascontiguousarray makes one in C order",
         ),
         (header("<i4", "False", "(3,)"), "a v1 chunk holds 16-bit samples, and these have 32"),
         (header("<i2", "False", "(7,)"), "the input ends inside the array (at byte 140)"),

@@ -20,7 +20,7 @@ fn every_subcommand_has_a_manual_page() {
     assert!(text("man rice encode").contains("cd_values"));
     let folder = Folder::new();
     let run = Run::of(&mut folder.command(&["man", "rice", "eat"]), b"");
-    run.fails(2, "linerate: there is no subcommand `rice eat`");
+    run.fails(2, "linerate: there is no subcommand `rice eat`; `linerate man --list` lists all");
 }
 
 #[test]

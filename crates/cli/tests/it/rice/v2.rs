@@ -109,7 +109,7 @@ fn verify_against_an_array_of_another_shape_reports_it() {
     folder.write("a.npy", &npy("<i2", "(2, 3, 10)", &wave(60)));
     folder.write("b.npy", &npy("<i2", "(3, 2, 10)", &wave(60)));
     folder.rice(&["encode", "a.npy"]).ok();
-    let line = "linerate: a.rice: it has the shape (2, 3, 10), b.npy has (3, 2, 10)";
+    let line = "linerate: a.rice: it has the shape (2, 3, 10), but b.npy has (3, 2, 10)";
     folder.rice(&["verify", "--against", "b.npy", "a.rice"]).fails(DAMAGED, line);
 }
 

@@ -24,7 +24,7 @@ fn pipe_is_decompressed_to_a_pipe() {
 fn windows_above_the_limit_are_errors() {
     let folder = Folder::new();
     let frame = windowed(28, b"x");
-    let line = "linerate: stdin: the frame needs a window of 268435456 bytes, and 134217728 are allowed; \
+    let line = "linerate: stdin: the frame needs a window of 268435456 bytes, but 134217728 are allowed; \
                 --memory allows more";
     folder.zstd_with(&["-d"], &frame).fails(LIMIT, line);
     assert_eq!(folder.zstd_with(&["-d", "--long"], &frame).status, Some(LIMIT));
