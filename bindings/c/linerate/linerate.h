@@ -825,9 +825,7 @@ const char *linerate_kind_name(int32_t kind);
 // terminating zero, cut to capacity bytes. Returns the length of the whole line without the zero,
 // even if it was cut. The message of the error must come from this library or be a C string.
 // Allocates memory while it runs if the error has a number of the operating system.
-size_t linerate_error_text(linerate_error error,
-                           char *out,
-                           size_t capacity);
+size_t linerate_error_text(linerate_error error, char *out, size_t capacity);
 
 // Returns the version of the library, such as "0.1.0".
 const char *linerate_version(void);
@@ -939,9 +937,7 @@ linerate_error linerate_session_message(linerate_session session,
 // Appends text to the window of a session, so that later messages may refer to it. The receiver
 // must have decoded this text in between: for example a message that a session without takeover
 // compressed once for many receivers.
-linerate_error linerate_session_remember(linerate_session session,
-                                         const uint8_t *text,
-                                         size_t len);
+linerate_error linerate_session_remember(linerate_session session, const uint8_t *text, size_t len);
 
 // Empties the window of a session, so that later messages do not refer to earlier ones. The
 // receiver may then have decoded anything in between.
@@ -1071,19 +1067,13 @@ linerate_error linerate_gzip_open_callback(linerate_read_at_fn read_at,
 // end or before an error. Calls return all content before an error first, and then the error,
 // until linerate_gzip_seek goes back. The offset of the error counts bytes of the file. If the
 // options have several threads, the first call starts them.
-linerate_error linerate_gzip_read(linerate_gzip gzip,
-                                  uint8_t *out,
-                                  size_t capacity,
-                                  size_t *written);
+linerate_error linerate_gzip_read(linerate_gzip gzip, uint8_t *out, size_t capacity, size_t *written);
 
 // Moves the position in the content and stores it. offset counts from the beginning (whence 0, as
 // SEEK_SET), from the current position (1) or from the end (2). The position is at most the end.
 // Without an index, the content in between is decoded, from the beginning of the file if the
 // position moves back.
-linerate_error linerate_gzip_seek(linerate_gzip gzip,
-                                  int64_t offset,
-                                  int32_t whence,
-                                  uint64_t *position);
+linerate_error linerate_gzip_seek(linerate_gzip gzip, int64_t offset, int32_t whence, uint64_t *position);
 
 // Frees a gzip file and ends its threads. Ignores one whose id is 0.
 linerate_error linerate_gzip_free(linerate_gzip gzip);
