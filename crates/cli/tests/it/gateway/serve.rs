@@ -201,7 +201,7 @@ fn invalid_files_and_options_of_serve_are_errors() {
         (&["--messages", "none"], FAILED, "none: cannot open: No such file"),
         (&["--port", &port], FAILED, "cannot listen on port"),
         (&["--close-after", "x"], USAGE, "`x` is not N or N:VALUE"),
-        (&["--close-after", "5:1005"], USAGE, "1005 is no code"),
+        (&["--close-after", "5:1005"], USAGE, "must not close with the code 1005"),
         (&["--fragment", "0"], USAGE, "--fragment"),
         (&["--rate", "0"], USAGE, "is not a number of events per second"),
         (&["--heartbeat", "-1"], USAGE, "-1"),
