@@ -75,8 +75,8 @@ get_servers() {
   local folder=${CARGO_TARGET_DIR:-$PWD/target}/servers package
   command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null && mkdir -p "$folder" || return
   if can_install; then install libpcre2-8-0 libcrypt1 libssl3 libexpat1 libuuid1 || return; fi
-  (cd "$folder" && apt-get download -qq nginx apache2-bin libapr1 libaprutil1 2>/dev/null &&
-    for package in ./*.deb; do dpkg-deb -x "$package" . && rm "$package"; done)
+  quietly env -C "$folder" apt-get download -qq nginx apache2-bin libapr1 libaprutil1 &&
+    (cd "$folder" && for package in ./*.deb; do dpkg-deb -x "$package" . && rm "$package"; done)
 }
 has_wrk() { command -v wrk >/dev/null; }
 has_pkg-config() { command -v pkg-config >/dev/null; }
@@ -258,8 +258,10 @@ update_once() {
   fi
 }
 
+# What an interrupted installation left is finished first: apt-get refuses to work before.
 install() { # PACKAGE...
   update_once
+  if [ -n "$(ls -A /var/lib/dpkg/updates)" ]; then quietly dpkg --configure -a </dev/null || return; fi
   DEBIAN_FRONTEND=noninteractive quietly apt-get install -y -qq --no-install-recommends "$@"
 }
 
@@ -371,7 +373,8 @@ for name in "$@"; do
     servers)
       if ! has_servers; then
         echo "downloading: nginx and Apache"
-        get_servers || missing+=("nginx and Apache (Debian: apt-get install nginx apache2)")
+        why=
+        get_servers || missing+=("nginx and Apache (Debian: apt-get install nginx apache2)${why:+; $why}")
       fi
       ;;
     wrk) need wrk "install wrk" "wrk (Debian: apt-get install wrk)" ;;
