@@ -258,11 +258,13 @@ update_once() {
   fi
 }
 
-# What an interrupted installation left is finished first: apt-get refuses to work before.
+# An installation that was interrupted earlier is finished first, since apt-get refuses to work before that.
 install() { # PACKAGE...
+  local -x DEBIAN_FRONTEND=noninteractive
   update_once
-  if [ -n "$(ls -A /var/lib/dpkg/updates)" ]; then quietly dpkg --configure -a </dev/null || return; fi
-  DEBIAN_FRONTEND=noninteractive quietly apt-get install -y -qq --no-install-recommends "$@"
+  if quietly apt-get install -y -qq --no-install-recommends "$@"; then return; fi
+  [[ $why == *"dpkg was interrupted"* ]] && quietly dpkg --configure -a &&
+    quietly apt-get install -y -qq --no-install-recommends "$@"
 }
 
 # Prints the version of PACKAGE in the distribution, if any.

@@ -49,6 +49,19 @@ fn failures_of_apt_are_one_line() {
 }
 
 #[test]
+fn an_interrupted_installation_is_finished_first() {
+    let machine = Machine::new();
+    machine.has("dpkg", "touch \"$0.done\"");
+    let done = machine.path("bin/dpkg.done");
+    machine.has(
+        "apt-get",
+        &format!("[ -e {} ] || {{ echo 'E: dpkg was interrupted, run it' >&2; exit 100; }}", done.display()),
+    );
+    let said = text(&machine.runs("scripts/setup.sh", "valgrind").stderr);
+    assert!(machine.ran("dpkg --configure -a") && !said.contains("interrupted"), "{said}");
+}
+
+#[test]
 fn without_root_nothing_is_started_and_one_line_says_what_to_do() {
     let machine = Machine::new();
     machine.has("id", "echo 1000");
