@@ -23,6 +23,7 @@ pages! {
     nx_metadata "nx/metadata.md"
     nx_pack "nx/pack.md"
     nx_reading "nx/reading.md"
+    nx_reference "nx/reference.md"
     websocket "websocket/index.md"
     zstd "zstd/index.md"
 }

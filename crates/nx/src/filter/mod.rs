@@ -3,7 +3,7 @@
 //!
 //! A filter is a bijection on byte strings of any length. It keeps the length, and
 //! [`Filter::invert`] restores any input, whether it is a texture or not. Bytes after the last
-//! whole block stay in place. `docs/nx/filters.md` has the bit layout of each filter.
+//! whole block stay in place. `docs/nx/filters-reference.md` has the bit layout of each filter.
 //!
 //! ```
 //! use linerate_nx::filter::{Filter, TextureFormat};

@@ -1,7 +1,7 @@
 //! Reads and writes R3A 2.0, a draft format related to Nx, in one profile of it: [`PROFILE`].
 //!
 //! R3A has no settled specification, and no program is known to write complete R3A archives. Where
-//! the draft leaves a choice, the profile decides; `docs/nx/index.md` lists what is read and
+//! the draft leaves a choice, the profile decides; `docs/nx/reference.md` lists what is read and
 //! written. Only readers of the same profile can be expected to read the archives.
 //!
 //! The model is that of Nx: entries, blocks, paths. [`Head`] reads the header with its tables and

@@ -2,7 +2,7 @@
 //! hostile.
 //!
 //! The goldens in `testdata/nx/filters` were made by another program that follows
-//! `docs/nx/filters.md`.
+//! `docs/nx/filters-reference.md`.
 
 use std::fs;
 

@@ -215,7 +215,7 @@ fn filtered_block(codec: u32, table: &[(u8, u32, u32)]) -> (Vec<u8>, Vec<u8>) {
     ([regions(table), packed(codec, &filtered(&content, table))].concat(), content)
 }
 
-/// Valid filtered blocks, as docs/nx/filters.md specifies them.
+/// Valid filtered blocks, as docs/nx/filters-reference.md specifies them.
 fn filters() -> Vec<Vector> {
     let id = Filter::ALL[0].id();
     let large = noise(10_240, 1);
