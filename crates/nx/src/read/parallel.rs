@@ -1,5 +1,5 @@
-//! Reads many files in parallel: threads take blocks from one queue, decode each once into a buffer of
-//! their own, hash it there, and pass the files in it to a destination.
+//! Reads many files in parallel. Threads take blocks from one queue. Each thread decodes its block
+//! once into a buffer of its own, hashes it there, and passes the files in it to a destination.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,62 +15,68 @@ use crate::read::archive::{Archive, File};
 use crate::read::block_reader::{BlockReader, BufferSizes};
 use crate::read::queue::{Queue, Slice, Task, WorkerState};
 
-/// Receives files that are read in parallel, by [`Loader::deliver`](crate::Loader::deliver) or
-/// [`Batch::deliver`](crate::shared::Batch::deliver). Files are numbered by their index in the list that was asked for.
+/// Receives files that [`Loader::deliver`](crate::Loader::deliver) or
+/// [`Batch::deliver`](crate::shared::Batch::deliver) reads in parallel. A file is identified by its
+/// index in the list of requested files.
 ///
-/// A file arrives in one of two ways. One of at most a chunk, an empty one too, arrives by [`write_file`](Self::write_file),
-/// once, after its hash was checked. A larger one arrives by [`write_range`](Self::write_range), a range for each of its
-/// blocks, from several threads and in any order, before its hash is known; then by [`commit`](Self::commit) if all of it
-/// came and the hash matches, else by [`discard`](Self::discard). All of the methods are called by the threads that decode.
+/// A file of at most a chunk, including an empty one, arrives whole in one call of
+/// [`write_file`](Self::write_file), after its hash was checked. A larger file arrives in calls of
+/// [`write_range`](Self::write_range), one for each of its blocks, from several threads and in any
+/// order, before its hash is known. Then [`commit`](Self::commit) is called if all ranges arrived
+/// and the hash matches, else [`discard`](Self::discard). If hashes are not checked, every hash
+/// counts as matching.
 ///
-/// An error of a method is the file's. One of [`FileError::Output`] that says that the disk is full stops the work.
+/// The threads that decode call these methods. An error of a method is the error of the file, and
+/// other files are still read. Only a [`FileError::Output`] for a full disk stops the work.
 pub trait Destination: Send + Sync {
-    /// Takes a whole file, which was checked.
+    /// Receives a whole file, whose hash matches.
     ///
     /// # Errors
     ///
-    /// Those of the destination, which fail the file.
+    /// Any error of the destination, which becomes the error of the file.
     fn write_file(&self, file: usize, bytes: &[u8]) -> core::result::Result<(), FileError>;
 
-    /// Takes a range of a file larger than a chunk, which is not checked yet.
+    /// Receives a range of a file larger than a chunk, before the hash of the file is checked.
+    /// `offset` is in bytes from the start of the file.
     ///
     /// # Errors
     ///
-    /// Those of the destination, which fail the file.
+    /// Any error of the destination, which becomes the error of the file.
     fn write_range(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), FileError>;
 
-    /// Completes a file larger than a chunk: all of its ranges were written, and its hash matches. By default nothing is done.
+    /// Completes a file larger than a chunk: all of its ranges were written, and its hash matches.
+    /// By default, does nothing.
     ///
     /// # Errors
     ///
-    /// Those of the destination, which fail the file.
+    /// Any error of the destination, which becomes the error of the file.
     fn commit(&self, file: usize) -> core::result::Result<(), FileError> {
         let _ = file;
         Ok(())
     }
 
-    /// Discards a file larger than a chunk that failed, or that was not complete when the work stopped. By default nothing is
-    /// done.
+    /// Discards a file larger than a chunk that failed, or that was incomplete when the work
+    /// stopped. By default, does nothing.
     fn discard(&self, file: usize) {
         let _ = file;
     }
 
-    /// Whether the file is to be skipped; asked before its content is read or, for a small file, before it is written. By
-    /// default none is.
+    /// Returns whether to skip the file. Called, possibly several times, before the content of a
+    /// large file is read, and before a small file is written. By default, no file is skipped.
     ///
     /// # Errors
     ///
-    /// Those of the destination, which fail the file.
+    /// Any error of the destination, which becomes the error of the file.
     fn skips(&self, file: usize) -> core::result::Result<bool, FileError> {
         let _ = file;
         Ok(false)
     }
 }
 
-/// Progress: files and bytes done, and in total.
+/// Progress of reading files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Files done, failed ones included.
+    /// Files done, including failed and skipped ones.
     pub files: u64,
     /// Bytes of content done.
     pub bytes: u64,
@@ -80,13 +86,14 @@ pub struct Progress {
     pub total_bytes: u64,
 }
 
-/// A progress callback; it returns whether to continue.
+/// An owned progress callback. It returns whether to continue.
 pub(crate) type OnProgress<'a> = Box<dyn Fn(&Progress) -> bool + Sync + 'a>;
 
-/// Called after each block, by the thread that decoded it. `false` stops the work.
+/// A borrowed progress callback. The thread that decoded a block calls it afterwards; `false` stops
+/// the work.
 pub(crate) type ProgressFn<'w> = &'w (dyn Fn(&Progress) -> bool + Sync);
 
-/// What [`read_files`] is asked for. By default one thread checks hashes.
+/// Options of [`read_files`]. By default one thread reads, and hashes are checked.
 pub(crate) struct ReadOptions<'a> {
     pub(crate) threads: usize,
     pub(crate) verify: bool,
@@ -99,25 +106,26 @@ impl Default for ReadOptions<'_> {
     }
 }
 
-/// Passes on the content of a block if it is cached, and returns whether it is.
+/// Passes the content of a block to a function if it is cached, and returns whether it is.
 pub(crate) type CachedFn<'w> = &'w (dyn Fn(usize, &mut dyn FnMut(&[u8])) -> bool + Sync);
 
 /// Result of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Failed files, by number.
+    /// Failed files, given by their index in the list of files.
     pub(crate) failed: Vec<(usize, FileError)>,
-    /// Files that the destination skipped.
+    /// Skipped files, given in the same way.
     pub(crate) skipped: Vec<usize>,
     /// Blocks whose ending is not [`Ending::Clean`].
     pub(crate) endings: Vec<(usize, Ending)>,
     pub(crate) done: Progress,
-    /// Whether the progress callback or a full disk stopped it.
+    /// Whether the work ended before all files were tried: the progress callback or a full disk
+    /// stopped it, or a thread panicked.
     pub(crate) stopped: bool,
 }
 
 impl Outcome {
-    /// Takes the errors of the failed ones of `files`, sorted by path.
+    /// Takes the errors of failed files, sorted by path. `files` are all files that were read.
     pub(crate) fn take_failures(&mut self, files: &[File<'_>]) -> Vec<PathError> {
         let failed = core::mem::take(&mut self.failed).into_iter();
         let mut failures: Vec<PathError> =
@@ -127,7 +135,7 @@ impl Outcome {
     }
 }
 
-/// Checks the files' sizes against the archive's limits, and returns their total.
+/// Checks the sizes of files against the limits of the archive, and returns their total.
 pub(crate) fn check_limits<S: ReadAt>(archive: &Archive<S>, files: &[File<'_>]) -> Result<u64> {
     let limits = archive.limits();
     let total = files.iter().fold(0u64, |sum, file| sum.saturating_add(file.size()));
@@ -144,7 +152,7 @@ pub(crate) fn check_limits<S: ReadAt>(archive: &Archive<S>, files: &[File<'_>]) 
     Ok(total)
 }
 
-/// Reads all `files` into `destination`.
+/// Reads `files` into `destination`.
 pub(crate) fn read_files<S: ReadAt>(
     archive: &Archive<S>,
     files: &[File<'_>],
@@ -162,7 +170,7 @@ pub(crate) fn read_files<S: ReadAt>(
     std::thread::scope(|scope| {
         let first = workers.pop();
         for worker in workers {
-            // Without this thread the others do its part: a system may have no more threads, or none at all (WASI).
+            // If the system cannot start the thread, as on WASI, the others do its work.
             let _ = std::thread::Builder::new().spawn_scoped(scope, || job.work(worker));
         }
         // The calling thread is one of the workers.
@@ -171,22 +179,25 @@ pub(crate) fn read_files<S: ReadAt>(
     Ok(job.finish())
 }
 
-/// The state of a run, which borrows nothing: its workers may be threads of others.
+/// The state that the workers of one call share. It borrows nothing, so that the workers can be
+/// threads of an executor, which outlive the call.
 pub(crate) struct Run {
     queue: Queue,
     sizes: BufferSizes,
-    /// As wanted, but no more than there are blocks, and buffers within the limit of memory.
+    /// Number of threads that can work: at most the wanted number, at most one per block, and at
+    /// most as many as have buffers within [`Limits::memory`](crate::Limits::memory).
     pub(crate) threads: usize,
     verify: bool,
-    /// For each run of the queue.
+    /// For each run of the queue, the hash of its file.
     hashes: Vec<OrderedHash>,
     outcome: Mutex<Outcome>,
     stop: AtomicBool,
+    /// The index of the next file that is checked for being empty.
     next_empty: AtomicU64,
 }
 
 impl Run {
-    /// A run that reads `files` into `destination`, with up to `threads` threads.
+    /// Prepares to read `files` into `destination` with at most `threads` threads.
     pub(crate) fn new<S: ReadAt>(
         archive: &Archive<S>,
         files: &[File<'_>],
@@ -195,7 +206,7 @@ impl Run {
         threads: usize,
     ) -> Result<Run> {
         let total_bytes = check_limits(archive, files)?;
-        // For a remote source, skipped files are left out before anything is read.
+        // If requests are expensive, skipped files are left out before anything is read.
         let is_remote = archive.source().coalesce_limit() > 0;
         let is_skipped = |&number: &usize| {
             is_remote && files[number].size() > 0 && destination.skips(number).is_ok_and(|skips| skips)
@@ -225,7 +236,7 @@ fn read_ahead<S: ReadAt>(archive: &Archive<S>, block: usize) {
     archive.source().will_read(archive.layout().offset(block), compressed.into());
 }
 
-/// Buffer sizes for the largest of these blocks.
+/// Returns buffer sizes for the largest of these blocks.
 fn buffer_sizes<S: ReadAt>(archive: &Archive<S>, blocks: impl Iterator<Item = usize>) -> BufferSizes {
     let mut sizes = BufferSizes { compressed: archive.source().coalesce_limit(), ..BufferSizes::default() };
     for block in blocks {
@@ -237,30 +248,32 @@ fn buffer_sizes<S: ReadAt>(archive: &Archive<S>, blocks: impl Iterator<Item = us
     sizes
 }
 
-/// The number of threads: as wanted, but no more than have buffers within [`Limits::memory`](crate::Limits::memory).
+/// Returns the number of threads, at most `wanted`, whose buffers fit
+/// [`Limits::memory`](crate::Limits::memory); at least one.
 fn within_memory<S: ReadAt>(archive: &Archive<S>, sizes: BufferSizes, wanted: usize) -> usize {
     let each = sizes.content.saturating_add(sizes.compressed).saturating_add(sizes.filtered).max(1);
     let fit = usize::try_from(archive.limits().memory / each).unwrap_or(usize::MAX);
     wanted.min(fit).max(1)
 }
 
-/// The number of threads that may decode any blocks of an archive at the same time, of those wanted.
+/// Like [`within_memory`], for threads that decode any blocks of the archive.
 #[cfg(feature = "pack")]
 pub(crate) fn threads_for_any_block<S: ReadAt>(archive: &Archive<S>, wanted: usize) -> usize {
     within_memory(archive, buffer_sizes(archive, 0..archive.layout().len()), wanted)
 }
 
-/// The hash of a chunked file. Threads decode its blocks in parallel and hash them in order: each waits
-/// for the blocks before its own.
+/// The hash of a chunked file. Threads decode its blocks in parallel and hash them in order: each
+/// thread waits until the blocks before its own are hashed.
 struct OrderedHash {
     state: Mutex<HashState>,
     changed: Condvar,
 }
 
 struct HashState {
-    /// Blocks done: hashed in order, or in any order without hashing.
+    /// Number of blocks done. With hashing they are the first blocks of the file, else any.
     done: u32,
     hasher: ContentHasher,
+    /// Whether the file is complete, has failed or is skipped.
     ended: bool,
 }
 
@@ -278,7 +291,7 @@ impl OrderedHash {
     }
 }
 
-/// A run with what its workers borrow.
+/// A run together with everything that its workers borrow.
 pub(crate) struct Job<'j, S> {
     pub(crate) archive: &'j Archive<S>,
     pub(crate) files: &'j [File<'j>],
@@ -288,7 +301,7 @@ pub(crate) struct Job<'j, S> {
     pub(crate) run: &'j Run,
 }
 
-/// Stops all threads when one panics, since others may wait for its block.
+/// Stops all threads if one panics, since others may wait for its block.
 struct StopOnPanic<'s>(&'s AtomicBool);
 
 impl Drop for StopOnPanic<'_> {
@@ -300,7 +313,7 @@ impl Drop for StopOnPanic<'_> {
 }
 
 impl<'j, S: ReadAt> Job<'j, S> {
-    /// A reader for one worker.
+    /// Creates the reader of one worker.
     pub(crate) fn reader(&self) -> Result<BlockReader<'j, S>> {
         BlockReader::with_buffer_sizes(self.archive, self.run.sizes)
     }
@@ -325,11 +338,11 @@ impl<'j, S: ReadAt> Job<'j, S> {
         self.empty_files();
     }
 
-    /// The result, once all workers have ended.
+    /// Returns the result. Call it once all workers have ended.
     pub(crate) fn finish(&self) -> Outcome {
         self.discard_runs();
         let mut outcome = core::mem::take(&mut *self.outcome());
-        // Workers that never ran leave files undone, too.
+        // Files also stay undone if a worker never ran.
         outcome.stopped = self.is_stopped() || outcome.done.files < outcome.done.total_files;
         outcome.failed.sort_unstable_by_key(|(file, _)| *file);
         outcome.skipped.sort_unstable();
@@ -353,7 +366,7 @@ impl<'j, S: ReadAt> Job<'j, S> {
         }
     }
 
-    /// Writes the empty files, which are in no block. Each thread takes the next one.
+    /// Writes the empty files, which are in no block. All threads share this work.
     fn empty_files(&self) {
         while !self.is_stopped() {
             let next = self.run.next_empty.fetch_add(1, Ordering::Relaxed) as usize;
@@ -364,13 +377,15 @@ impl<'j, S: ReadAt> Job<'j, S> {
         }
     }
 
-    /// Whether any file still needs the block. Removes the files that do not from the task.
+    /// Removes the chunked files that have ended from a task. Returns whether a file still needs
+    /// the block.
     fn is_wanted(&self, task: &mut Task<'_>) -> bool {
         task.runs.retain(|&run| !self.run.hashes[run as usize].lock().ended);
         !(task.slices.is_empty() && task.runs.is_empty())
     }
 
-    /// Decodes a block. Blocks up to `until` will be read next, and may be read along.
+    /// Decodes a block and passes its content on. The blocks up to `until` are decoded next, so
+    /// they may be read in the same request.
     fn block(&self, blocks: &mut BlockReader<'_, S>, buffer: &mut Vec<u8>, task: &Task<'_>, until: usize) {
         let block = task.block;
         if self.cached.is_some_and(|cached| cached(block, &mut |content| self.distribute(task, content))) {
@@ -402,7 +417,7 @@ impl<'j, S: ReadAt> Job<'j, S> {
         }
     }
 
-    /// Passes the content of a block to its files.
+    /// Writes the files of a block, or their chunks in it.
     fn distribute(&self, task: &Task<'_>, content: &[u8]) {
         task.runs.iter().for_each(|&run| self.chunk(run, task.block, content));
         for slice in task.slices {
@@ -413,8 +428,8 @@ impl<'j, S: ReadAt> Job<'j, S> {
         }
     }
 
-    /// Recovers a file of a damaged block, if it lies in the decoded prefix. Its hash tells, whatever else
-    /// is in the buffer.
+    /// Writes a file of a damaged block if it lies in the part that was decoded before the damage.
+    /// The hash of the file shows whether it does, whatever the rest of the buffer contains.
     fn recover(&self, slice: &Slice, buffer: &[u8], error: Error) {
         let number = slice.file as usize;
         let bytes = buffer.get(slice.from..slice.from + slice.len);
@@ -426,7 +441,7 @@ impl<'j, S: ReadAt> Job<'j, S> {
         }
     }
 
-    /// Checks and writes a file of one block, or an empty one.
+    /// Checks and writes a file that is empty or lies in one block.
     fn complete_file(&self, number: usize, bytes: &[u8]) {
         let file = &self.files[number];
         let result = match self.destination.skips(number) {
@@ -445,8 +460,8 @@ impl<'j, S: ReadAt> Job<'j, S> {
 
     /// Writes and hashes one chunk of a chunked file.
     fn chunk(&self, run: u32, block: usize, content: &[u8]) {
-        let span = self.run.queue.runs()[run as usize];
-        let (number, index) = (span.file as usize, block as u32 - span.first);
+        let blocks = self.run.queue.runs()[run as usize];
+        let (number, index) = (blocks.file as usize, block as u32 - blocks.first);
         let size = self.files[number].size();
         let chunk = self.archive.header().chunk.bytes();
         let offset = u64::from(index) * chunk;
@@ -456,7 +471,8 @@ impl<'j, S: ReadAt> Job<'j, S> {
         }
         let hash = &self.run.hashes[run as usize];
         let mut state = hash.lock();
-        // No deadlock: the block before was taken earlier, and its thread waits only for earlier ones.
+        // There is no deadlock: the block before was taken earlier, and its thread waits only for
+        // still earlier blocks.
         while self.run.verify && !state.ended && state.done != index {
             let waited = hash.changed.wait_timeout(state, Duration::from_millis(100));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -472,7 +488,7 @@ impl<'j, S: ReadAt> Job<'j, S> {
         }
         state.done += 1;
         hash.changed.notify_all();
-        let last = state.done == span.end - span.first;
+        let last = state.done == blocks.end - blocks.first;
         let hash = (last && self.run.verify).then(|| state.hasher.finish());
         drop(state);
         self.count(0, bytes.len());
@@ -485,7 +501,7 @@ impl<'j, S: ReadAt> Job<'j, S> {
         }
     }
 
-    /// Marks a chunked file as ended. Returns false if it was already.
+    /// Marks a chunked file as ended. Returns false if it had ended already.
     fn mark_ended(&self, run: u32) -> bool {
         let hash = &self.run.hashes[run as usize];
         let was = core::mem::replace(&mut hash.lock().ended, true);
@@ -493,7 +509,7 @@ impl<'j, S: ReadAt> Job<'j, S> {
         !was
     }
 
-    /// Skips the chunked files that the destination does not want.
+    /// Skips the chunked files that the destination skips. Call it before the workers start.
     pub(crate) fn skip_runs(&self) {
         for run in 0..self.run.hashes.len() as u32 {
             let number = self.run.queue.runs()[run as usize].file as usize;
@@ -508,7 +524,7 @@ impl<'j, S: ReadAt> Job<'j, S> {
         }
     }
 
-    /// Discards the chunked files that are incomplete when the work was stopped.
+    /// Discards the chunked files that are incomplete.
     fn discard_runs(&self) {
         for run in 0..self.run.hashes.len() as u32 {
             if self.mark_ended(run) {
@@ -517,6 +533,8 @@ impl<'j, S: ReadAt> Job<'j, S> {
         }
     }
 
+    /// Ends a chunked file: counts it, or discards it and records its error. Does nothing if it has
+    /// ended already.
     fn end_run(&self, run: u32, result: core::result::Result<(), FileError>) {
         if !self.mark_ended(run) {
             return;
@@ -562,7 +580,7 @@ mod tests {
     use super::*;
     use crate::FileSource;
 
-    /// Counts the calls. Its writes fail, as on a full disk, after `capacity` of them.
+    /// A destination that counts calls. After `capacity` writes, writing fails as on a full disk.
     struct Counter {
         capacity: AtomicUsize,
         finished: AtomicUsize,
@@ -627,7 +645,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_is_finished_once() {
+    fn every_file_is_finished_once_with_any_number_of_threads() {
         let archive = archive();
         for threads in [1, 2, 5] {
             let counter = Counter::new(usize::MAX);
@@ -657,7 +675,7 @@ mod tests {
     #[test]
     fn skipped_files_are_not_written() {
         let archive = archive();
-        // One of each kind: empty, in one block, in several.
+        // An empty file, one in a single block, and one in several blocks.
         let chunk = archive.header().chunk.bytes();
         for wanted in [0..1, 1..chunk, chunk + 1..u64::MAX] {
             let file = archive.files().find(|file| wanted.contains(&file.size())).unwrap();
@@ -699,6 +717,6 @@ mod tests {
         let large = Archive::open(FileSource::open(path).unwrap()).unwrap();
         let queue = Queue::new(&large, large.files().enumerate());
         let fit = within_memory(&large, buffer_sizes(&large, queue.blocks()), 100.min(queue.len()));
-        assert_eq!(fit, 7, "of 256 MiB each, within 2 GiB");
+        assert_eq!(fit, 7, "threads with a block of 256 MiB each, within 2 GiB");
     }
 }

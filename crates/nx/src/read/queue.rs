@@ -1,4 +1,5 @@
-//! The order in which blocks are decoded, and the files that each of them holds.
+//! Hands out the blocks of the wanted files to threads, each with its files, and announces blocks
+//! to the source before they are read.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,18 +12,21 @@ use crate::format::header::PAGE;
 use crate::read::archive::{Archive, File};
 use crate::read::block_reader::block_end;
 
-/// A file within one block: its number in the list to read, and its position.
+/// A file that lies within one block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slice {
+    /// The number of the file in the list of files to read.
     pub(crate) file: u32,
     block: u32,
+    /// Offset in the decoded block, in bytes.
     pub(crate) from: usize,
     pub(crate) len: usize,
 }
 
-/// A chunked file: its run of blocks.
+/// The blocks of a chunked file, one for each chunk: `first..end`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockRun {
+    /// The number of the file in the list of files to read.
     pub(crate) file: u32,
     pub(crate) first: u32,
     pub(crate) end: u32,
@@ -33,95 +37,105 @@ pub(crate) struct BlockRun {
 pub(crate) struct Task<'q> {
     pub(crate) block: usize,
     pub(crate) slices: &'q [Slice],
-    /// Indices into [`Queue::runs`].
+    /// The chunked files with a chunk in this block, as indices into [`Queue::runs`].
     pub(crate) runs: Vec<u32>,
 }
 
-/// Least bytes that the source is told of before they are read: as many as a drive needs to work while all threads decode, and
-/// enough for blocks that are read fast and decoded slowly, or the other way round.
+/// Minimum size of the window of announced blocks, in compressed bytes. Keeps a drive busy while
+/// all threads decode, also if some blocks take longer to read and others longer to decode.
 const MIN_WINDOW: u64 = 16 << 20;
 
-/// Most bytes that one thread announces before it goes on to read its own block, or a single block.
+/// Compressed bytes after which a thread stops announcing and goes on to read its own block.
 const ANNOUNCED_AT_ONCE: u64 = 4 << 20;
 
-/// The queue of blocks: those of chunked files, in order, and all others, largest first.
+/// The queue of blocks: the blocks of chunked files in order, and the *solid* blocks largest first.
 ///
-/// Both kinds advance in proportion to their content. One kind may compress much better than the other; one after the other,
-/// a drive would first be waited for and then wait.
+/// Both kinds advance in proportion to their content. If one kind compresses much better than the
+/// other, and all of it came first, either the threads would first wait for the drive and the drive
+/// later for the threads, or the other way round.
 ///
-/// A chunked file is hashed from its start, so its blocks are taken in order. While there are other
-/// blocks, each thread stays with its own chunked file: two threads on one file wait for each other.
-/// If the source coalesces reads, all blocks are in the order of the archive.
+/// A chunked file is hashed from its start, so its blocks are taken in order. Two threads in one
+/// file wait for each other, so each thread stays with its own chunked file while there are other
+/// blocks.
 ///
-/// The source is told of blocks in the order in which they will probably be taken, up to a window of bytes.
+/// If the source coalesces reads, all blocks are taken in the order of the archive.
+///
+/// The source is told of blocks in the order in which threads will probably take them, up to a
+/// window of bytes.
 #[derive(Debug)]
 pub(crate) struct Queue {
     slices: Vec<Slice>,
     runs: Vec<BlockRun>,
-    /// All blocks: those of the spans, one span after the other, then the others.
+    /// All blocks: first those of the spans, one span after the other, then the solid blocks.
     order: Vec<u32>,
     spans: Vec<Span>,
-    /// For each index in `order`, how many blocks from there one read may span. Empty without coalescing.
+    /// For each index in `order`, how many blocks from there on one read may cover. Empty if the
+    /// source does not coalesce reads.
     coalesced: Vec<u32>,
-    /// For each index in `order`.
+    /// The size of each block of `order`.
     sizes: Vec<BlockSize>,
-    /// Bytes of content in blocks of spans, and in others.
+    /// Bytes of content in spans, and in solid blocks.
     content: [u64; 2],
-    /// Indices into `order`, as threads will take them if they decode equally fast.
+    /// Indices into `order`, in the order in which threads will take them if they decode equally
+    /// fast.
     expected: Vec<u32>,
-    /// Most bytes that are announced and not taken yet.
+    /// Maximum number of compressed bytes that are announced and not taken yet.
     window: u64,
     state: Mutex<QueueState>,
 }
 
+/// Sizes of a block in bytes.
 #[derive(Clone, Copy, Debug)]
 struct BlockSize {
     content: u64,
     compressed: u32,
 }
 
-/// Blocks that are taken in order: those of one run, or of overlapping runs.
+/// Blocks that are taken in order: those of one run, or of several runs that overlap.
 #[derive(Clone, Copy, Debug)]
 struct Span {
-    /// The range of its blocks in [`Queue::order`].
+    /// The span has the blocks `start..end` of [`Queue::order`].
     start: usize,
     end: usize,
-    /// Its first run; the runs of the next span follow its own.
+    /// The index of its first run in [`Queue::runs`]. The first run of the next span follows its
+    /// last one.
     runs: u32,
 }
 
-/// A span that threads work on.
+/// A span from which threads take blocks.
 #[derive(Debug)]
 struct ActiveSpan {
-    /// Its index in [`Queue::spans`].
+    /// The index of the span in [`Queue::spans`].
     span: usize,
-    /// The index of its next block in [`Queue::order`].
+    /// The index in [`Queue::order`] of the next block to take.
     next: usize,
+    /// The index in [`Queue::runs`] of the next run to begin.
     next_run: u32,
-    /// Runs that contain the block before: the only state, however many files share blocks.
+    /// The runs that contain the block that was taken last.
     open: Vec<u32>,
 }
 
-/// How far blocks are taken.
+/// The blocks that have been taken so far.
 #[derive(Debug, Default)]
 struct Position {
     next_span: usize,
-    /// The index in [`Queue::order`] of the next block outside of all spans.
+    /// The index in [`Queue::order`] of the next solid block.
     next_solid: usize,
-    /// Bytes of content in spans begun, and in other blocks taken.
+    /// Bytes of content in the spans that have been started, and in the solid blocks that have been
+    /// taken.
     begun: [u64; 2],
-    /// At most one per thread.
+    /// Started spans with blocks left, at most as many as threads.
     active: Vec<ActiveSpan>,
 }
 
-/// How far blocks are announced.
+/// The blocks that have been announced to the source so far.
 #[derive(Debug, Default)]
 struct Announced {
-    /// The next index in [`Queue::expected`].
+    /// The index in [`Queue::expected`] of the next block to announce.
     next: usize,
-    /// Bytes announced and not taken.
+    /// Compressed bytes that are announced and not taken yet.
     bytes: u64,
-    /// For each index in [`Queue::order`], whether it was.
+    /// For each index in [`Queue::order`], whether the block has been announced.
     done: Vec<bool>,
 }
 
@@ -131,22 +145,24 @@ struct QueueState {
     announced: Announced,
 }
 
-/// The state of one thread: the span that it works on.
+/// The state of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct WorkerState {
+    /// The span from which the thread took a block last, as an index into [`Queue::spans`].
     span: Option<usize>,
 }
 
-/// What a thread takes next.
+/// The next block of a thread.
 enum Next {
-    /// Blocks of a span, by its index in [`Position::active`].
+    /// The next block of a span, which is given by its index in [`Position::active`].
     Active(usize),
-    /// The block at an index of [`Queue::order`], outside of all spans.
+    /// A solid block, given by its index in [`Queue::order`].
     Solid(usize),
 }
 
 impl Queue {
-    /// The blocks of the given files with their numbers. Empty files have none.
+    /// Creates a queue of the blocks of `files`, which come with their numbers. Empty files have no
+    /// blocks.
     pub(crate) fn new<'f, S>(archive: &Archive<S>, files: impl Iterator<Item = (usize, File<'f>)>) -> Queue
     where
         S: linerate_io::ReadAt,
@@ -174,7 +190,8 @@ impl Queue {
         solid.dedup();
         // `order` is still sorted.
         solid.retain(|block| order.binary_search(block).is_err());
-        // By powers of two: blocks of about the same length are read in the order of the archive.
+        // Sorted by powers of two, so that blocks of about the same length are read in the order of
+        // the archive.
         solid.sort_by_key(|&block| Reverse(archive.layout().content(block as usize).checked_ilog2()));
         order.extend(solid);
         let mut coalesced = Vec::new();
@@ -210,7 +227,8 @@ impl Queue {
         Queue { slices, runs, order, spans, coalesced, sizes, content, expected, window, state }
     }
 
-    /// Has the source told of blocks, as so many threads will take them. Without this, of each when it is taken.
+    /// Announces blocks ahead, in the order in which `threads` threads will take them. Without this
+    /// call, each block is announced when it is taken.
     pub(crate) fn announced_for(mut self, threads: usize) -> Queue {
         let largest = self.sizes.iter().map(|size| size.compressed).max().unwrap_or(0);
         self.window = MIN_WINDOW.max(2 * threads as u64 * u64::from(largest));
@@ -218,13 +236,15 @@ impl Queue {
         self
     }
 
-    /// The order in which `threads` threads take blocks if each needs the same time for a byte of content.
+    /// Returns the order in which `threads` threads take blocks if each byte of content takes the
+    /// same time.
     fn expected(&self, threads: usize) -> Vec<u32> {
         let next_solid = self.spans.last().map_or(0, |span| span.end);
         let mut position = Position { next_solid, ..Position::default() };
         let mut workers: Vec<WorkerState> = Vec::new();
         workers.resize_with(threads, WorkerState::default);
-        // The content that each thread has decoded so far. The one with the least is the next.
+        // The bytes of content that each thread has decoded so far. The thread with the fewest is
+        // next.
         let mut clocks: BinaryHeap<Reverse<(u64, usize)>> = (0..threads).map(|i| Reverse((0, i))).collect();
         let mut expected = Vec::with_capacity(self.order.len());
         while let Some(Reverse((clock, worker))) = clocks.pop() {
@@ -244,7 +264,7 @@ impl Queue {
         expected
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub(crate) fn len(&self) -> usize {
         self.order.len()
     }
@@ -258,9 +278,11 @@ impl Queue {
         &self.runs
     }
 
-    /// Adds the next block for a thread to `batch`, with those to read along, and to `ahead` the blocks that the source is to
-    /// be told of before. Returns false if there is none. The thread must process all of the batch, in this order: others may
-    /// wait for them.
+    /// Takes the next block for a thread and adds it to `batch`, together with the blocks that are
+    /// read in the same request. Adds to `ahead` the blocks to announce before the batch is read.
+    /// Returns false if no block is left.
+    ///
+    /// The thread must process the whole batch in its order, because other threads may wait for it.
     pub(crate) fn take<'q>(
         &'q self,
         worker: &mut WorkerState,
@@ -281,7 +303,7 @@ impl Queue {
                 let mut count = self.coalesced.get(start).copied().unwrap_or(1);
                 while count > 0 && active.next < end {
                     let task = self.advance(active);
-                    // Bounds the memory of a batch where very many files share blocks.
+                    // Bounds the memory of a batch if very many files share blocks.
                     count = if task.runs.len() > MAX_BATCHED_RUNS { 0 } else { count - 1 };
                     batch.push(task);
                 }
@@ -294,14 +316,15 @@ impl Queue {
         true
     }
 
-    /// Chooses what a thread takes next.
+    /// Chooses the next block of a thread: of its own span; else of a new span or a solid block,
+    /// whichever kind is behind; else of the span of another thread.
     fn choose(&self, position: &mut Position, worker: &mut WorkerState) -> Option<Next> {
         let own = worker.span.and_then(|span| position.active.iter().position(|active| active.span == span));
         let has_solid = position.next_solid < self.order.len();
-        // The kind of which the smaller part was begun.
-        let [spans, others] = position.begun.map(u128::from);
-        let spans_first = spans * u128::from(self.content[1]) <= others * u128::from(self.content[0]);
-        let new_span = |position: &mut Position| match has_solid && !spans_first {
+        // Spans are behind if a smaller share of their content than of solid blocks has been begun.
+        let [spans, solid] = position.begun.map(u128::from);
+        let spans_are_behind = spans * u128::from(self.content[1]) <= solid * u128::from(self.content[0]);
+        let new_span = |position: &mut Position| match has_solid && !spans_are_behind {
             true => None,
             false => self.start_span(position),
         };
@@ -314,7 +337,7 @@ impl Queue {
                 return Some(Next::Solid(at));
             }
             None => {
-                // Help with the span that has most blocks left.
+                // Helps with the span that has the most blocks left.
                 let left = |active: &ActiveSpan| self.spans[active.span].end - active.next;
                 (0..position.active.len()).max_by_key(|&i| left(&position.active[i]))?
             }
@@ -333,7 +356,7 @@ impl Queue {
         Some(position.active.len() - 1)
     }
 
-    /// Removes a span of which all blocks are taken.
+    /// Removes a span from the active ones if all of its blocks are taken.
     fn end_span(&self, position: &mut Position, active: usize) {
         let ActiveSpan { span, next, .. } = position.active[active];
         if next == self.spans[span].end {
@@ -341,8 +364,9 @@ impl Queue {
         }
     }
 
-    /// Adds to `ahead` what the source is to be told of when the blocks at `taken` are taken: those that it was not told of,
-    /// then the next ones that are expected, as long as they fit the window.
+    /// Adds to `ahead` the blocks to announce when the blocks at `taken` in [`Queue::order`] are
+    /// taken: those of them that were not announced yet, then the next expected ones, as long as
+    /// they fit the window.
     fn announce(&self, announced: &mut Announced, taken: Range<usize>, ahead: &mut Vec<usize>) {
         let Announced { next, bytes, done } = announced;
         let len = |at: usize| u64::from(self.sizes[at].compressed);
@@ -368,7 +392,7 @@ impl Queue {
         }
     }
 
-    /// Takes the next block of a span.
+    /// Takes the next block of a span, with the runs that contain it.
     fn advance(&self, active: &mut ActiveSpan) -> Task<'_> {
         let block = self.order[active.next];
         active.next += 1;
@@ -380,7 +404,7 @@ impl Queue {
         self.task(active.next - 1, active.open.clone())
     }
 
-    /// The block at an index of `order`.
+    /// Returns the block at an index of `order`, with its slices and the given runs.
     fn task(&self, at: usize, runs: Vec<u32>) -> Task<'_> {
         let block = self.order[at];
         let start = self.slices.partition_point(|slice| slice.block < block);
@@ -393,23 +417,24 @@ impl Queue {
     }
 }
 
+/// Returns the bytes of content in all of these blocks.
 fn content_of(sizes: &[BlockSize]) -> u64 {
     sizes.iter().fold(0, |sum, size| size.content.saturating_add(sum))
 }
 
-/// Most runs of a block that is batched with the next.
+/// Maximum number of runs in a block that is batched with the next block.
 const MAX_BATCHED_RUNS: usize = 64;
 
-/// For each index in `order`, how many blocks from there one read may span. Unneeded bytes in between are
-/// read along if they are at most a 64th of the reach, or a page.
+/// Returns, for each index in `order`, how many blocks from there on one read may cover. A gap of
+/// unneeded bytes between two of them is at most 1/64 of the source's limit, or a page.
 fn coalesced_counts<S: linerate_io::ReadAt>(archive: &Archive<S>, order: &[u32]) -> Vec<u32> {
-    let (layout, reach) = (archive.layout(), archive.source().coalesce_limit());
-    let gap = reach / 64;
+    let (layout, limit) = (archive.layout(), archive.source().coalesce_limit());
+    let gap = limit / 64;
     let joins = |start: u32, end: usize| {
         let (Some(&block), Some(&next)) = (order.get(end - 1), order.get(end)) else { return false };
         let [start, block, next] = [start, block, next].map(|block| block as usize);
         layout.offset(next).saturating_sub(block_end(archive, block)) <= gap.max(PAGE)
-            && block_end(archive, next) <= layout.offset(start).saturating_add(reach)
+            && block_end(archive, next) <= layout.offset(start).saturating_add(limit)
     };
     let mut end = 0;
     let count = |(i, &block): (usize, &u32)| {
@@ -417,17 +442,17 @@ fn coalesced_counts<S: linerate_io::ReadAt>(archive: &Archive<S>, order: &[u32])
         while joins(block, end) {
             end += 1;
         }
-        // Fewer than 2^18.
+        // There are fewer than 2^18 blocks.
         (end - i) as u32
     };
     order.iter().enumerate().map(count).collect()
 }
 
-/// The blocks of `runs`, which are sorted by first block, and their spans.
+/// Returns the blocks of `runs` in order, and their spans. `runs` are sorted by first block.
 fn spans(runs: &[BlockRun]) -> (Vec<u32>, Vec<Span>) {
     let (mut order, mut spans): (Vec<u32>, Vec<Span>) = (Vec::new(), Vec::new());
     for (i, run) in runs.iter().enumerate() {
-        // The end of the span before.
+        // The end of the blocks of all runs before.
         let reached = order.last().map_or(0, |last| last + 1);
         order.extend(run.first.max(reached)..run.end);
         match spans.last_mut().filter(|_| run.first < reached) {
@@ -498,7 +523,8 @@ mod tests {
         }
     }
 
-    /// Threads take blocks in turn, and read them at once. Returns the most bytes that were announced and not read.
+    /// Takes all blocks with threads that take turns. Checks that each block is announced exactly
+    /// once, before it is taken. Returns the most bytes that were announced and not taken.
     fn announce_all(queue: Queue, threads: usize) -> u64 {
         let queue = queue.announced_for(threads);
         let mut workers: Vec<WorkerState> = (0..threads).map(|_| WorkerState::default()).collect();
@@ -525,12 +551,12 @@ mod tests {
     fn each_block_is_announced_once_before_it_is_taken_and_within_the_window() {
         for threads in [1, 2, 5] {
             let solid: Vec<u32> = (400..500).collect();
-            // Files longer than the window: each thread is in another one.
+            // Most of the files are longer than the window, so each thread is in a file of its own.
             let queue = queue(&[(0, 90), (90, 200), (200, 210), (210, 400)], &solid, &solid);
             let most = announce_all(queue, threads);
             assert!((MIN_WINDOW - (1 << 19)..=MIN_WINDOW).contains(&most), "{threads} threads: {most}");
         }
-        // Two blocks for each thread, where those are more.
+        // With 40 threads the window has two blocks for each thread, which is more.
         let most = announce_all(queue(&[(0, 200), (200, 400)], &[], &[]), 40);
         assert!((39 << 20..=40 << 20).contains(&most), "{most}");
     }

@@ -1,4 +1,4 @@
-//! Many files of a shared archive at once: loaded, delivered, prefetched, pinned.
+//! Loads, delivers, prefetches or pins many files of a shared archive at once.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,8 +15,8 @@ use crate::read::archive::File;
 use crate::read::loader::{Delivered, Loaded, Memory, delivered};
 use crate::read::parallel::{Destination, Job, Outcome, Progress, Run};
 
-/// Files of a [`SharedArchive`] to be read together on its [`Executor`]. A [`Pending`] result can be waited for, awaited and
-/// cancelled.
+/// Files of a [`SharedArchive`] that are read together, on its [`Executor`]. The result is
+/// [`Pending`]: a thread can wait for it, a task can await it, and the work can be cancelled.
 pub struct Batch<S> {
     shared: SharedArchive<S>,
     indices: Vec<u32>,
@@ -25,25 +25,27 @@ pub struct Batch<S> {
 
 type SharedProgress = Arc<dyn Fn(&Progress) -> bool + Send + Sync>;
 
-/// What prefetching has done.
+/// Result of prefetching.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Prefetched {
-    /// Blocks that are cached now, those that were before included.
+    /// Blocks that are cached now, including those that were cached before.
     pub blocks: u64,
-    /// Blocks left out: the cache is full of prefetched blocks, or the block exceeds a limit.
+    /// Blocks left out, because the cache is full of prefetched blocks or the block exceeds a
+    /// limit.
     pub skipped: u64,
-    /// Blocks that are damaged or could not be read. Whoever reads them is told the error.
+    /// Blocks that are damaged or could not be read. Reading them returns the error.
     pub failed: u64,
     /// Whether the work was stopped before all blocks were tried.
     pub stopped: bool,
 }
 
-/// Blocks that stay in the cache as long as this lives.
+/// Blocks that stay in the cache until this is dropped.
 pub struct Pinned {
     held: Vec<Arc<Content>>,
-    /// What was decoded. Blocks that were skipped or failed are not pinned.
+    /// Counts of the blocks. Those that were skipped or failed are not pinned.
     pub report: Prefetched,
+    /// Evicts the blocks above the cache's budget, once `held` is empty.
     release: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -59,36 +61,40 @@ impl<S: ReadAt + 'static> Batch<S> {
         Batch { shared, indices, on_progress: None }
     }
 
-    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work. In prefetching and
-    /// pinning, `files` and `bytes` count blocks and their content.
+    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the
+    /// work. For prefetching and pinning, the fields of [`Progress`] count blocks instead of files.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Send + Sync + 'static) -> Self {
         self.on_progress = Some(Arc::new(on_progress));
         self
     }
 
-    /// Reads the files into new memory. Each block that is not cached is decoded once; none is added to the cache.
+    /// Reads the files into new memory. Each block that is not cached is decoded once, and not
+    /// added to the cache.
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in [`Loaded::failures`].
+    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in
+    /// [`Loaded::failures`].
     pub fn read_many(self) -> Result<Pending<Loaded>> {
         let memory = Arc::new(Memory::new(&self.files()));
         let result = Arc::clone(&memory);
         self.run(memory, move |files, outcome| result.take_loaded(files, outcome))
     }
 
-    /// Passes the files to a destination, numbered in the order of the batch. Each block that is not cached is decoded once;
-    /// none is added to the cache.
+    /// Passes the files to a destination, numbered in the order of the batch. Each block that is
+    /// not cached is decoded once, and not added to the cache.
     ///
     /// # Errors
     ///
-    /// As [`Batch::read_many`]. Errors of single files are in [`Delivered::failures`].
+    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in
+    /// [`Delivered::failures`].
     pub fn deliver(self, destination: Arc<dyn Destination>) -> Result<Pending<Delivered>> {
         self.run(destination, delivered)
     }
 
-    /// Decodes the blocks of the files into the cache, in the order of the batch, until prefetched blocks that nobody has read
-    /// yet fill its budget. They are evicted after all others. Stored blocks, which are read past the cache, are left out.
+    /// Decodes the blocks of the files into the cache, in the order of the batch, until prefetched
+    /// blocks that nobody has read yet fill its budget. Such blocks are evicted after all others.
+    /// Stored blocks are left out unless the source is remote: reading them bypasses the cache.
     pub fn prefetch(self) -> Pending<Prefetched> {
         let ahead = Ahead::new(self, false);
         let count = ahead.blocks.len();
@@ -98,11 +104,12 @@ impl<S: ReadAt + 'static> Batch<S> {
         executor.run(count, move |stop| ahead.work(stop), move || report.report())
     }
 
-    /// Decodes the blocks of the files into the cache, where they stay as long as [`Pinned`] lives.
+    /// Decodes the blocks of the files into the cache, where they stay until [`Pinned`] is dropped.
+    /// Stored blocks are left out unless the source is remote: reading them bypasses the cache.
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if they take more than the cache's budget.
+    /// [`Kind::Limit`] if the blocks take more than the cache's budget.
     pub fn pin(self) -> Result<Pending<Pinned>> {
         let ahead = Ahead::new(self, true);
         if ahead.total.saturating_add(charge(0) * ahead.blocks.len() as u64) > ahead.inner.cache.budget() {
@@ -123,6 +130,7 @@ impl<S: ReadAt + 'static> Batch<S> {
         files(&self.shared.inner, &self.indices)
     }
 
+    /// Reads the files into `destination` on the executor. `finish` makes the result.
     fn run<T: Send + 'static>(
         self,
         destination: Arc<dyn Destination>,
@@ -138,7 +146,8 @@ impl<S: ReadAt + 'static> Batch<S> {
         let last = Arc::clone(&owned);
         let work = move |stop: &AtomicBool| {
             owned.with_job(stop, |job| {
-                // The decoder's options were checked when the archive was shared.
+                // This cannot fail: the options of the decoder were checked when the archive was
+                // shared.
                 if let Ok(reader) = job.reader() {
                     job.work(reader);
                 }
@@ -153,12 +162,13 @@ impl<S: ReadAt + 'static> Batch<S> {
     }
 }
 
+/// Returns the files of these indices.
 fn files<'i, S: ReadAt>(inner: &'i Inner<S>, indices: &[u32]) -> Vec<File<'i>> {
     let file = |index: &u32| inner.archive.get(*index as usize).expect("checked when the batch was made");
     indices.iter().map(file).collect()
 }
 
-/// A run of which each worker owns a share.
+/// A run together with everything that it borrows, so that workers can share it in an `Arc`.
 struct OwnedRun<S> {
     batch: Batch<S>,
     destination: Arc<dyn Destination>,
@@ -166,7 +176,7 @@ struct OwnedRun<S> {
 }
 
 impl<S: ReadAt + 'static> OwnedRun<S> {
-    /// Calls `work` with the run and what it borrows; `stop` stops it.
+    /// Calls `work` with a [`Job`] of this run. Setting `stop` stops the job after its next block.
     fn with_job(&self, stop: &AtomicBool, work: impl FnOnce(&Job<'_, S>)) {
         let inner = &*self.batch.shared.inner;
         let on_progress = self.batch.on_progress.as_deref();
@@ -192,17 +202,20 @@ impl<S: ReadAt + 'static> OwnedRun<S> {
     }
 }
 
-/// Blocks to be decoded into the cache.
+/// Prefetching or pinning: blocks that workers decode into the cache.
 struct Ahead<S> {
     inner: Arc<Inner<S>>,
     on_progress: Option<SharedProgress>,
-    /// Without repeats, in the order of the files.
+    /// The blocks without repeats, in the order of the files.
     blocks: Vec<usize>,
-    /// Their content in bytes.
+    /// Bytes of content in all of them.
     total: u64,
+    /// The index in `blocks` of the next block to decode.
     next: AtomicUsize,
     state: Mutex<(Prefetched, Progress)>,
+    /// Whether the blocks are pinned.
     pins: bool,
+    /// The blocks pinned so far.
     held: Mutex<Vec<Arc<Content>>>,
 }
 
@@ -228,6 +241,7 @@ impl<S: ReadAt + 'static> Ahead<S> {
         }
     }
 
+    /// Decodes blocks until none is left or `stop` is set.
     fn work(&self, stop: &AtomicBool) {
         while !stop.load(Ordering::Relaxed) {
             let Some(&block) = self.blocks.get(self.next.fetch_add(1, Ordering::Relaxed)) else { return };
@@ -244,6 +258,7 @@ impl<S: ReadAt + 'static> Ahead<S> {
         }
     }
 
+    /// Counts a block by its result, and returns the progress so far.
     fn count(&self, block: usize, result: &Result<Option<Arc<Content>>>) -> Progress {
         let mut state = lock(&self.state);
         let (report, progress) = &mut *state;
