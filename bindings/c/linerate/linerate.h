@@ -250,17 +250,18 @@ typedef int32_t linerate_existing;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Named settings. The page docs/nx/pack.md says what each costs.
+// Named settings. The page docs/nx/pack.md compares their sizes and decoding speeds.
 enum linerate_preset
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Blocks of 1 MiB, zstd 16, and zstd 9 for larger files.
+  // What the original packer writes: blocks of 1 MiB, zstd 16 for small files and zstd 9 for
+  // larger ones.
   LINERATE_PRESET_DEFAULT = 0,
   // Smallest for keeping: blocks of 16 MiB, zstd 16.
   LINERATE_PRESET_ARCHIVE = 1,
-  // Decodes fastest for its size: blocks of 1 MiB, zstd 12.
+  // Fastest to decode for its size: blocks of 1 MiB, zstd 12.
   LINERATE_PRESET_FAST_LOAD = 2,
   // Random access to many small files: blocks of 128 KiB, zstd 12.
   LINERATE_PRESET_VFS = 3,
@@ -275,17 +276,17 @@ typedef int32_t linerate_preset;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Which file a merge takes where archives have different ones under one path.
+// Which file a merge takes if archives have different files under the same path.
 enum linerate_clash
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // None: it is an error. Files of the same size and hash are no clash.
+  // Neither: the merge fails. Files with the same size and hash do not clash.
   LINERATE_CLASH_REFUSE = 0,
-  // That of the first archive.
+  // The file of the first archive.
   LINERATE_CLASH_FIRST = 1,
-  // That of the last archive.
+  // The file of the last archive.
   LINERATE_CLASH_LAST = 2,
 };
 #ifndef __cplusplus
@@ -737,79 +738,89 @@ typedef struct {
   uint8_t reserved[7];
 } linerate_run_report;
 
-// Called for each file, link and folder found, by the calling thread; a folder's path ends with a slash. 0 leaves it out, a folder
-// with all that is in it, which is not read then. The path is relative to the folder that is packed, in UTF-8, of path_len bytes
-// without a terminating zero. It is asked for each path of a folder once.
+// Called once for each file, link and folder that is found, by the thread that called the library.
+// Returning 0 leaves it out; a folder is then left out with everything in it, and is not read. The
+// path is UTF-8 and relative to the folder that is packed. It has path_len bytes and no
+// terminating zero. The path of a folder ends with a slash.
 typedef int32_t (*linerate_choose_fn)(void *context, const char *path, size_t path_len);
 
-// How far packing is.
+// Progress of packing.
 typedef struct {
-  // Blocks written.
+  // Number of blocks written.
   uint64_t blocks;
-  // Blocks in total; 0 as long as files are being compared, before any block is written.
+  // Total number of blocks. It is 0 while files are compared, before any block is written.
   uint64_t total_blocks;
-  // Bytes of content packed, with those of blocks in work; of blocks that are copied from an archive, their compressed bytes.
+  // Bytes of content packed, including the part of blocks in work that is done. Blocks that are
+  // copied from an archive count with their compressed bytes.
   uint64_t bytes;
-  // What bytes becomes; 0 as long as it is not known.
+  // Final value of bytes, or 0 while it is not known.
   uint64_t total_bytes;
-  // Bytes of the archive that are written.
+  // Bytes of the archive written.
   uint64_t written;
 } linerate_pack_progress;
 
-// Called after each block, and every 100 milliseconds: by the calling thread and by threads of the library, but never by two at
-// once, and not while the archive gets its name, nor after. No number is smaller than in an earlier call. 0 cancels the work, and it
-// is not called again.
+// Called after each block and every 100 milliseconds, by the thread that called the library and by
+// threads of the library, but never by two at once. It is not called while the archive gets its
+// name, nor afterwards. No field is smaller than in an earlier call. Returning 0 cancels the work;
+// then it is not called again.
 typedef int32_t (*linerate_pack_progress_fn)(void *context, const linerate_pack_progress *progress);
 
-// Options of packing; linerate_pack_defaults fills them. Callbacks may call functions of this library, and must neither throw nor
-// jump. No two of them run at once.
+// Options of packing. linerate_pack_defaults fills them. Callbacks may call functions of this
+// library. They must neither throw nor jump out. Two callbacks never run at once.
 typedef struct {
   // A linerate_preset. Default: 0.
   int32_t preset;
-  // The level of zstd, -5 to 22, for all blocks, or 0: that of the preset. Default: 0.
+  // zstd level of all blocks, -5 to 22, or 0 for the levels of the preset. Default: 0.
   int32_t level;
-  // Threads, the calling one included; the archive does not depend on it. 0 is 1. Default: 1.
+  // Number of threads, including the calling one. 0 counts as 1. The archive does not depend on
+  // it. Default: 1.
   uint32_t threads;
-  // Not 0: a target that exists is replaced, else it is an error. Default: 0.
+  // If not 0, an existing target is replaced; otherwise it is an error. Default: 0.
   uint8_t replace;
-  // Not 0: textures are filtered where it makes their block smaller; only Linerate reads such archives. Default: 0.
+  // If not 0, textures are filtered if that makes their block smaller. Only Linerate reads
+  // archives with filtered blocks. Default: 0.
   uint8_t filters;
-  // Not 0: times, modes, links and empty folders are kept, which other programs ignore. Default: 0; an update keeps them in
-  // any case where the archive has them, and a merge those of its archives.
+  // If not 0, times, modes, links and empty folders are stored too; other programs ignore them.
+  // An update stores them in any case if the archive has them, and a merge keeps those of its
+  // archives. Default: 0.
   uint8_t metadata;
-  // Not 0: files and folders whose names no archive can hold are left out, else they are an error. Default: 0.
+  // If not 0, files and folders whose names no archive can hold are left out; otherwise they are
+  // an error. Default: 0.
   uint8_t skip_bad_names;
-  // Chooses files, or null: all are packed.
+  // Chooses the files to pack. If null, all are packed.
   linerate_choose_fn choose;
-  // Called with progress, or null.
+  // Called with the progress. May be null.
   linerate_pack_progress_fn on_progress;
-  // Called with what is left out, that is links, devices and bad names, and before the function returns an error that concerns
-  // a file or folder, with that, or with both files of which an archive can hold one; or null. Of files in an archive it is the
-  // path there.
+  // Called for everything that cannot be packed and is left out: links, devices, bad names, and
+  // damaged metadata of an archive. Also called for the file or folder that an error concerns,
+  // before the function returns that error, and for both files if an archive can hold only one
+  // of them. The path is that on the disk, or in the archive for a file of an archive. May be
+  // null.
   linerate_failure_fn on_failure;
-  // What all three are called with.
+  // First argument of all three callbacks.
   void *context;
 } linerate_pack_options;
 
-// The result of packing. All numbers of files are those of the new archive, but for left_out and removed.
+// Result of packing. All fields except left_out and removed describe the new archive.
 typedef struct {
-  // Files.
+  // Number of files.
   uint64_t files;
-  // Their bytes.
+  // Bytes of content of all files.
   uint64_t bytes;
-  // Bytes of the archive.
+  // Size of the archive in bytes.
   uint64_t archive_bytes;
-  // Files that take no space, since another has the same bytes.
+  // Number of files that take no space because another file has the same content.
   uint64_t shared_files;
-  // Files, links, devices and folders that were left out, and told to on_failure.
+  // Number of files, folders, links, devices and damaged metadata that could not be packed and
+  // were left out. Each was passed to on_failure.
   uint64_t left_out;
-  // Of an update: files that are new.
+  // For an update, the number of files that the old archive did not have.
   uint64_t added;
-  // Files with other bytes than before.
+  // For an update, the number of files whose content is not that of the old archive.
   uint64_t replaced;
-  // Files of the folders that are in the archive already.
+  // For an update, the number of files in the folders whose content is that of the old archive.
   uint64_t unchanged;
-  // Files that the archive had.
+  // For an update, the number of files that were removed from the archive.
   uint64_t removed;
 } linerate_pack_report;
 
@@ -1395,25 +1406,32 @@ linerate_error linerate_archive_verify(linerate_archive archive,
                                        const linerate_run_options *options,
                                        linerate_run_report *report);
 
-// The defaults.
+// Returns the default options.
 linerate_pack_options linerate_pack_defaults(void);
 
-// Packs what is in folders, under the paths there, as an archive; a path that two folders have is LINERATE_BAD_ARGUMENT. The target,
-// if it lies in a folder, is not packed. It gets its
-// name, and the owner and permissions of the file that it replaces, when it is complete: after an error, or when on_progress has
-// cancelled the work, which is LINERATE_WRITE, it is as it was, and no temporary file is left.
+// Packs the content of folders into an archive. The path of a file in the archive is its path in
+// the folder. If two folders have the same path, the function fails with LINERATE_BAD_ARGUMENT. A
+// target that lies in one of the folders is not packed.
+//
+// The archive gets its name, and the owner and permissions of the file that it replaces, when it
+// is complete. If on_progress cancels the work, the function fails with LINERATE_WRITE. After any
+// error, an existing target is unchanged and no temporary file is left.
 linerate_error linerate_archive_pack(const char *const *folders,
                                      size_t folder_count,
                                      const char *target,
                                      const linerate_pack_options *options,
                                      linerate_pack_report *report);
 
-// Changes the archive of a path: deletes files, and then adds those of folders, which replace others of their path. deleted has
-// paths in the archive, of files or of folders with all that is in them; one that the archive lacks is LINERATE_BAD_ARGUMENT.
-// Blocks without a changed file are copied as they are. The new archive has the chunk size of the old one and is written to
-// target, or replaces the old one if target is null; what linerate_archive_pack says of its target holds for both. The archive
-// that is replaced is locked meanwhile: one that another process is changing is LINERATE_WRITE. On Windows no
-// linerate_archive may have it open.
+// Changes the archive at path: deletes files, then adds the content of folders. Added files
+// replace files with the same path. deleted has paths in the archive: of files, or of folders,
+// which are deleted with everything in them. If the archive lacks one of them, the function fails
+// with LINERATE_BAD_ARGUMENT.
+//
+// Blocks without a changed file are copied as they are, and the chunk size stays that of the old
+// archive. The new archive is written to target as by linerate_archive_pack, or replaces the old
+// one if target is null. The file that is replaced is locked during the call. If another process
+// is changing it, the function fails with LINERATE_WRITE. On Windows, no linerate_archive may have
+// it open.
 linerate_error linerate_archive_update(const char *path,
                                        const char *const *folders,
                                        size_t folder_count,
@@ -1423,9 +1441,10 @@ linerate_error linerate_archive_update(const char *path,
                                        const linerate_pack_options *options,
                                        linerate_pack_report *report);
 
-// Merges archives into a new one; clash is a linerate_clash. Blocks are copied as they are from archives with the chunk size of the
-// preset or, with the default one, of the first archive. What linerate_archive_pack says of its target holds here; the target is none
-// of the archives.
+// Merges archives into a new one. clash is a linerate_clash. Blocks are copied as they are from
+// archives that have the chunk size of the preset. With the default preset, that is the chunk size
+// of the first archive. The new archive is written to target as by linerate_archive_pack; target
+// must not be one of the archives.
 linerate_error linerate_archive_merge(const char *const *archives,
                                       size_t archive_count,
                                       int32_t clash,

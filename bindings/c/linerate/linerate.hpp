@@ -219,7 +219,8 @@ public:
 };
 
 /* Packs, updates and merges Nx archives. Callbacks may be empty. An exception that a callback
- * throws cancels the work and leaves the function that does it. Paths are UTF-8. */
+ * throws cancels the work, and the function that does the work throws it again. Paths are
+ * UTF-8. */
 class packer {
 public:
 	linerate_pack_options options = linerate_pack_defaults();

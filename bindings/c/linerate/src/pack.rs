@@ -1,4 +1,5 @@
-//! Nx archives packed from folders, and what the functions that write archives share. `pack_update` has the others.
+//! Packs folders into Nx archives. Also has the options, the result and the work that all functions
+//! share that write archives; `pack_update` has the other functions.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};
@@ -22,14 +23,15 @@ use crate::border::{Name, checked_input, name, path_of, place, run, value_or};
 use crate::error::{Call, linerate_error};
 use crate::reporter::{Reporter, Reporting};
 
-/// Named settings. The page docs/nx/pack.md says what each costs.
+/// Named settings. The page docs/nx/pack.md compares their sizes and decoding speeds.
 #[repr(i32)]
 pub enum linerate_preset {
-    /// Blocks of 1 MiB, zstd 16, and zstd 9 for larger files.
+    /// What the original packer writes: blocks of 1 MiB, zstd 16 for small files and zstd 9 for
+    /// larger ones.
     LINERATE_PRESET_DEFAULT = 0,
     /// Smallest for keeping: blocks of 16 MiB, zstd 16.
     LINERATE_PRESET_ARCHIVE = 1,
-    /// Decodes fastest for its size: blocks of 1 MiB, zstd 12.
+    /// Fastest to decode for its size: blocks of 1 MiB, zstd 12.
     LINERATE_PRESET_FAST_LOAD = 2,
     /// Random access to many small files: blocks of 128 KiB, zstd 12.
     LINERATE_PRESET_VFS = 3,
@@ -37,102 +39,112 @@ pub enum linerate_preset {
     LINERATE_PRESET_WEB = 4,
 }
 
-/// Which file a merge takes where archives have different ones under one path.
+/// Which file a merge takes if archives have different files under the same path.
 #[repr(i32)]
 pub enum linerate_clash {
-    /// None: it is an error. Files of the same size and hash are no clash.
+    /// Neither: the merge fails. Files with the same size and hash do not clash.
     LINERATE_CLASH_REFUSE = 0,
-    /// That of the first archive.
+    /// The file of the first archive.
     LINERATE_CLASH_FIRST = 1,
-    /// That of the last archive.
+    /// The file of the last archive.
     LINERATE_CLASH_LAST = 2,
 }
 
-/// How far packing is.
+/// Progress of packing.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_pack_progress {
-    /// Blocks written.
+    /// Number of blocks written.
     pub blocks: u64,
-    /// Blocks in total; 0 as long as files are being compared, before any block is written.
+    /// Total number of blocks. It is 0 while files are compared, before any block is written.
     pub total_blocks: u64,
-    /// Bytes of content packed, with those of blocks in work; of blocks that are copied from an archive, their compressed bytes.
+    /// Bytes of content packed, including the part of blocks in work that is done. Blocks that are
+    /// copied from an archive count with their compressed bytes.
     pub bytes: u64,
-    /// What bytes becomes; 0 as long as it is not known.
+    /// Final value of bytes, or 0 while it is not known.
     pub total_bytes: u64,
-    /// Bytes of the archive that are written.
+    /// Bytes of the archive written.
     pub written: u64,
 }
 
-/// Called after each block, and every 100 milliseconds: by the calling thread and by threads of the library, but never by two at
-/// once, and not while the archive gets its name, nor after. No number is smaller than in an earlier call. 0 cancels the work, and it
-/// is not called again.
+/// Called after each block and every 100 milliseconds, by the thread that called the library and by
+/// threads of the library, but never by two at once. It is not called while the archive gets its
+/// name, nor afterwards. No field is smaller than in an earlier call. Returning 0 cancels the work;
+/// then it is not called again.
 pub type linerate_pack_progress_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, progress: *const linerate_pack_progress) -> i32>;
 
-/// Called for each file, link and folder found, by the calling thread; a folder's path ends with a slash. 0 leaves it out, a folder
-/// with all that is in it, which is not read then. The path is relative to the folder that is packed, in UTF-8, of path_len bytes
-/// without a terminating zero. It is asked for each path of a folder once.
+/// Called once for each file, link and folder that is found, by the thread that called the library.
+/// Returning 0 leaves it out; a folder is then left out with everything in it, and is not read. The
+/// path is UTF-8 and relative to the folder that is packed. It has path_len bytes and no
+/// terminating zero. The path of a folder ends with a slash.
 pub type linerate_choose_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, path: *const c_char, path_len: usize) -> i32>;
 
-/// Options of packing; linerate_pack_defaults fills them. Callbacks may call functions of this library, and must neither throw nor
-/// jump. No two of them run at once.
+/// Options of packing. linerate_pack_defaults fills them. Callbacks may call functions of this
+/// library. They must neither throw nor jump out. Two callbacks never run at once.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_pack_options {
     /// A linerate_preset. Default: 0.
     pub preset: i32,
-    /// The level of zstd, -5 to 22, for all blocks, or 0: that of the preset. Default: 0.
+    /// zstd level of all blocks, -5 to 22, or 0 for the levels of the preset. Default: 0.
     pub level: i32,
-    /// Threads, the calling one included; the archive does not depend on it. 0 is 1. Default: 1.
+    /// Number of threads, including the calling one. 0 counts as 1. The archive does not depend on
+    /// it. Default: 1.
     pub threads: u32,
-    /// Not 0: a target that exists is replaced, else it is an error. Default: 0.
+    /// If not 0, an existing target is replaced; otherwise it is an error. Default: 0.
     pub replace: u8,
-    /// Not 0: textures are filtered where it makes their block smaller; only Linerate reads such archives. Default: 0.
+    /// If not 0, textures are filtered if that makes their block smaller. Only Linerate reads
+    /// archives with filtered blocks. Default: 0.
     pub filters: u8,
-    /// Not 0: times, modes, links and empty folders are kept, which other programs ignore. Default: 0; an update keeps them in
-    /// any case where the archive has them, and a merge those of its archives.
+    /// If not 0, times, modes, links and empty folders are stored too; other programs ignore them.
+    /// An update stores them in any case if the archive has them, and a merge keeps those of its
+    /// archives. Default: 0.
     pub metadata: u8,
-    /// Not 0: files and folders whose names no archive can hold are left out, else they are an error. Default: 0.
+    /// If not 0, files and folders whose names no archive can hold are left out; otherwise they are
+    /// an error. Default: 0.
     pub skip_bad_names: u8,
-    /// Chooses files, or null: all are packed.
+    /// Chooses the files to pack. If null, all are packed.
     pub choose: linerate_choose_fn,
-    /// Called with progress, or null.
+    /// Called with the progress. May be null.
     pub on_progress: linerate_pack_progress_fn,
-    /// Called with what is left out, that is links, devices and bad names, and before the function returns an error that concerns
-    /// a file or folder, with that, or with both files of which an archive can hold one; or null. Of files in an archive it is the
-    /// path there.
+    /// Called for everything that cannot be packed and is left out: links, devices, bad names, and
+    /// damaged metadata of an archive. Also called for the file or folder that an error concerns,
+    /// before the function returns that error, and for both files if an archive can hold only one
+    /// of them. The path is that on the disk, or in the archive for a file of an archive. May be
+    /// null.
     pub on_failure: linerate_failure_fn,
-    /// What all three are called with.
+    /// First argument of all three callbacks.
     pub context: *mut c_void,
 }
 
-/// The result of packing. All numbers of files are those of the new archive, but for left_out and removed.
+/// Result of packing. All fields except left_out and removed describe the new archive.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_pack_report {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Their bytes.
+    /// Bytes of content of all files.
     pub bytes: u64,
-    /// Bytes of the archive.
+    /// Size of the archive in bytes.
     pub archive_bytes: u64,
-    /// Files that take no space, since another has the same bytes.
+    /// Number of files that take no space because another file has the same content.
     pub shared_files: u64,
-    /// Files, links, devices and folders that were left out, and told to on_failure.
+    /// Number of files, folders, links, devices and damaged metadata that could not be packed and
+    /// were left out. Each was passed to on_failure.
     pub left_out: u64,
-    /// Of an update: files that are new.
+    /// For an update, the number of files that the old archive did not have.
     pub added: u64,
-    /// Files with other bytes than before.
+    /// For an update, the number of files whose content is not that of the old archive.
     pub replaced: u64,
-    /// Files of the folders that are in the archive already.
+    /// For an update, the number of files in the folders whose content is that of the old archive.
     pub unchanged: u64,
-    /// Files that the archive had.
+    /// For an update, the number of files that were removed from the archive.
     pub removed: u64,
 }
 
-/// The defaults.
+/// Returns the default options.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_pack_defaults() -> linerate_pack_options {
     linerate_pack_options {
@@ -150,10 +162,13 @@ pub extern "C" fn linerate_pack_defaults() -> linerate_pack_options {
     }
 }
 
-/// Packs what is in folders, under the paths there, as an archive; a path that two folders have is LINERATE_BAD_ARGUMENT. The target,
-/// if it lies in a folder, is not packed. It gets its
-/// name, and the owner and permissions of the file that it replaces, when it is complete: after an error, or when on_progress has
-/// cancelled the work, which is LINERATE_WRITE, it is as it was, and no temporary file is left.
+/// Packs the content of folders into an archive. The path of a file in the archive is its path in
+/// the folder. If two folders have the same path, the function fails with LINERATE_BAD_ARGUMENT. A
+/// target that lies in one of the folders is not packed.
+///
+/// The archive gets its name, and the owner and permissions of the file that it replaces, when it
+/// is complete. If on_progress cancels the work, the function fails with LINERATE_WRITE. After any
+/// error, an existing target is unchanged and no temporary file is left.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_pack(
     folders: *const *const c_char,
@@ -172,7 +187,7 @@ pub unsafe extern "C" fn linerate_archive_pack(
                 place!(report)?,
             )
         };
-        // Else an archive of nothing would replace the target.
+        // Without this check, an empty archive would replace the target.
         if folders.is_empty() {
             return Err(linerate_error::bad_argument(c"no folder to pack"));
         }
@@ -181,22 +196,24 @@ pub unsafe extern "C" fn linerate_archive_pack(
     })
 }
 
+/// Returns paths of the caller.
+///
 /// # Safety
-/// `at` is null or points to `count` C strings.
+/// `at` is null or points to `count` pointers, each of which is null or points to a C string.
 pub(crate) unsafe fn paths_of(name: Name, at: *const *const c_char, count: usize) -> Call<Vec<PathBuf>> {
     // SAFETY: the caller's promise.
     unsafe { checked_input(name, at, count)?.iter().map(|path| path_of(name, *path)).collect() }
 }
 
-/// How often progress is told while no block ends.
+/// Interval at which progress is reported while no block ends.
 const TICK: Duration = Duration::from_millis(100);
 
-/// One call.
+/// One call of a function that writes an archive.
 pub(crate) struct Work {
     pub(crate) options: linerate_pack_options,
     cancel: CancelToken,
     reporter: Option<Arc<Reporter>>,
-    /// Paths left out so far.
+    /// The count for [`linerate_pack_report::left_out`].
     left_out: Cell<u64>,
 }
 
@@ -207,8 +224,8 @@ impl Work {
         Work { reporter: options.on_progress.map(reporter), options, cancel, left_out: Cell::new(0) }
     }
 
-    /// Runs the work while another thread tells the progress now and then: it can be cancelled while files are compared, and while
-    /// a large block is encoded.
+    /// Runs the work while another thread reports the progress regularly, so that the caller can
+    /// cancel while files are compared or a large block is encoded.
     pub(crate) fn ticking<T>(self, work: impl FnOnce(&Work) -> T) -> T {
         let Some(reporter) = self.reporter.clone() else { return work(&self) };
         let (end, ended) = channel::<()>();
@@ -218,7 +235,7 @@ impl Work {
                     reporter.tell(None);
                 }
             };
-            // Without the thread only blocks tell.
+            // If the system cannot start the thread, progress is reported only after blocks.
             let _ = thread::Builder::new().spawn_scoped(scope, tick);
             let result = work(&self);
             drop(end);
@@ -226,6 +243,7 @@ impl Work {
         })
     }
 
+    /// Packs folders to `target`.
     fn pack(&self, folders: &[PathBuf], target: &Path) -> Call<linerate_pack_report> {
         let _lock = self.lock(target)?;
         let mut builder = Builder::new(self.pack_options(None)?).map_err(|error| self.failed(&error))?;
@@ -238,6 +256,7 @@ impl Work {
         self.write(builder, target, &Changes::default())
     }
 
+    /// Writes the archive and returns the report.
     pub(crate) fn write(
         &self,
         mut builder: Builder,
@@ -262,7 +281,7 @@ impl Work {
         })
     }
 
-    /// The options, with `chunk` as the default size of chunks.
+    /// Returns the options of the engine. `chunk` is the chunk size of the default preset.
     pub(crate) fn pack_options(&self, chunk: Option<u64>) -> Call<PackOptions> {
         let unknown = linerate_error::bad_argument(c"unknown preset");
         let number = usize::try_from(self.options.preset).map_err(|_| unknown)?;
@@ -287,7 +306,7 @@ impl Work {
         Ok(options)
     }
 
-    /// Locks the archive that is replaced.
+    /// Locks the target if it may be replaced.
     pub(crate) fn lock(&self, target: &Path) -> Call<Option<Lock>> {
         if self.options.replace == 0 {
             return Ok(None);
@@ -301,6 +320,7 @@ impl Work {
         })
     }
 
+    /// Opens an existing archive.
     pub(crate) fn open(&self, path: &Path) -> Call<Arc<Archive<FileSource>>> {
         let source = FileSource::open(path)
             .map_err(|error| Error::from_io(Kind::Read, 0, "cannot open the archive", &error));
@@ -308,7 +328,8 @@ impl Work {
         archive.map(Arc::new).map_err(|error| self.tell(path.as_os_str().as_encoded_bytes(), error.into()))
     }
 
-    /// The metadata of an archive; that which is damaged is left out.
+    /// Returns the metadata of an archive, if it has any. Damaged metadata is left out and
+    /// reported.
     pub(crate) fn carried(&self, archive: &Archive<FileSource>, path: &Path) -> Option<Metadata> {
         Metadata::from_archive(archive).unwrap_or_else(|error| {
             self.tell(path.as_os_str().as_encoded_bytes(), error.into());
@@ -317,6 +338,8 @@ impl Work {
         })
     }
 
+    /// Returns the walk through a folder. It leaves out the paths `own`, and the folders that
+    /// `prune` selects.
     pub(crate) fn walk<'a>(
         &self,
         folder: &'a Path,
@@ -326,15 +349,18 @@ impl Work {
         Walk::new(folder).leave_out(own).prune(prune).skip_bad_names(self.options.skip_bad_names != 0)
     }
 
+    /// Whether the caller leaves out a folder.
     pub(crate) fn prunes(&self, folder: &str) -> bool {
         !self.chooses(&format!("{folder}/"))
     }
 
-    /// Folders are chosen where they are not pruned.
+    /// Returns the options of a file, or `None` if the caller leaves it out. Folders always have
+    /// options, since [`prunes`](Self::prunes) has asked about them.
     pub(crate) fn options_of(&self, path: &str) -> Option<FileOptions> {
         (path.ends_with('/') || self.chooses(path)).then(FileOptions::default)
     }
 
+    /// Asks the caller whether to pack a path.
     fn chooses(&self, path: &str) -> bool {
         let Some(choose) = self.options.choose else { return true };
         let _turn = self.reporter.as_deref().map(Reporter::turn);
@@ -342,7 +368,7 @@ impl Work {
         unsafe { choose(self.options.context, path.as_ptr().cast(), path.len()) != 0 }
     }
 
-    /// Tells what is left out.
+    /// Reports and counts what was left out.
     pub(crate) fn leave_out(&self, skipped: &Skipped) {
         for (path, why) in skipped.iter() {
             self.tell(path.as_os_str().as_encoded_bytes(), why.into());
@@ -350,7 +376,8 @@ impl Work {
         }
     }
 
-    /// The error of packing, whose files are told.
+    /// Reports the files that an error of packing concerns, unless the work was cancelled. Returns
+    /// the error for the caller.
     pub(crate) fn failed(&self, error: &PackError) -> linerate_error {
         let reason = error.reason().into();
         let files = error.other_file().into_iter().chain(error.file());
@@ -360,7 +387,7 @@ impl Work {
         reason
     }
 
-    /// Tells an error of a path, and returns it.
+    /// Passes an error of a path to the caller's `on_failure`, and returns it.
     pub(crate) fn tell(&self, path: &[u8], error: linerate_error) -> linerate_error {
         if let Some(call) = self.options.on_failure {
             let _turn = self.reporter.as_deref().map(Reporter::turn);
@@ -381,11 +408,14 @@ mod tests {
     use super::*;
     use crate::pack_update::linerate_archive_merge;
 
-    /// What callbacks find.
+    /// Context of callbacks that must not overlap.
     #[derive(Default)]
     struct Calls {
+        /// Whether a callback is running.
         runs: AtomicBool,
+        /// Whether two callbacks ran at once.
         overlap: AtomicBool,
+        /// Number of calls of `on_progress`.
         progress: AtomicU32,
     }
 
@@ -408,12 +438,12 @@ mod tests {
     }
 
     unsafe extern "C" fn choose(context: *mut c_void, _: *const c_char, _: usize) -> i32 {
-        // SAFETY: the context of `Calls::options`.
+        // SAFETY: `Calls::options` passes this context.
         unsafe { &*context.cast::<Calls>() }.call(|| thread::sleep(2 * TICK))
     }
 
     unsafe extern "C" fn on_progress(context: *mut c_void, _: *const linerate_pack_progress) -> i32 {
-        // SAFETY: as above.
+        // SAFETY: as in `choose`.
         let calls = unsafe { &*context.cast::<Calls>() };
         calls.call(|| {
             calls.progress.fetch_add(1, Ordering::SeqCst);
@@ -421,14 +451,14 @@ mod tests {
     }
 
     #[test]
-    fn callbacks_come_one_at_a_time() {
+    fn slow_callbacks_never_overlap() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("in")).expect("writable");
         fs::write(folder.path().join("in/a"), b"some text").expect("writable");
         let path = |name| CString::new(folder.path().join(name).to_str().expect("UTF-8")).expect("no zero");
         let (from, target, calls) = (path("in"), path("a.nx"), Calls::default());
         let (options, mut report) = (calls.options(), std::mem::MaybeUninit::uninit());
-        // SAFETY: pointers to what lives as long as the call.
+        // SAFETY: all pointers are valid during the call.
         let error = unsafe {
             linerate_archive_pack(&from.as_ptr(), 1, target.as_ptr(), &options, report.as_mut_ptr())
         };
@@ -436,16 +466,20 @@ mod tests {
         assert!(calls.progress.into_inner() > 0 && !calls.overlap.into_inner());
     }
 
-    /// What callbacks were called with, and what `choose` removes when it is asked for the path of the same end.
+    /// Context of callbacks that record their arguments.
     #[derive(Default)]
     struct Told {
+        /// Paths that `choose` was called with.
         asked: RefCell<Vec<String>>,
+        /// Paths and messages that `on_failure` was called with.
         failures: RefCell<Vec<(String, String)>>,
+        /// A file or empty folder that `choose` deletes from the disk when it is called with its
+        /// path.
         removes: PathBuf,
     }
 
     unsafe extern "C" fn removes(context: *mut c_void, path: *const c_char, len: usize) -> i32 {
-        // SAFETY: the context of `packed`, and the path of the library.
+        // SAFETY: `packed` passes this context, and the library a valid path.
         let (told, path) =
             unsafe { (&*context.cast::<Told>(), std::slice::from_raw_parts(path.cast(), len)) };
         let path = std::str::from_utf8(path).expect("UTF-8");
@@ -457,7 +491,7 @@ mod tests {
     }
 
     unsafe extern "C" fn fails(context: *mut c_void, path: *const c_char, len: usize, error: linerate_error) {
-        // SAFETY: as above; messages are C strings that live for ever.
+        // SAFETY: as in `removes`; messages are C strings that live for ever.
         let (told, path, message) = unsafe {
             let path = std::slice::from_raw_parts(path.cast(), len);
             (&*context.cast::<Told>(), path, CStr::from_ptr(error.message))
@@ -466,7 +500,8 @@ mod tests {
         told.failures.borrow_mut().push((text(path), text(message.to_bytes())));
     }
 
-    /// Packs folders below a folder to a target there, and returns the message.
+    /// Packs `folders` to `target`, both relative to the folder `below`. Returns the message of the
+    /// error.
     fn packed(told: &Told, below: &Path, folders: &[&str], target: &str, metadata: bool) -> String {
         let path = |name: &str| {
             let path = if name.is_empty() { PathBuf::new() } else { below.join(name) };
@@ -483,7 +518,8 @@ mod tests {
             ..linerate_pack_defaults()
         };
         let mut report = std::mem::MaybeUninit::uninit();
-        // SAFETY: pointers to what lives as long as the call; messages are C strings that live for ever.
+        // SAFETY: all pointers are valid during the call; messages are C strings that live for
+        // ever.
         let message = unsafe {
             let (at, count) = (folders.as_ptr(), folders.len());
             let error = linerate_archive_pack(at, count, target.as_ptr(), &options, report.as_mut_ptr());
@@ -492,7 +528,7 @@ mod tests {
         message.to_str().expect("UTF-8").to_owned()
     }
 
-    /// A folder with empty files of these paths.
+    /// Creates a folder with empty files of these paths.
     fn folder_with(files: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a folder");
         for file in files {
@@ -504,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_clash_are_both_told_by_their_paths_on_the_disk() {
+    fn clashing_files_are_both_reported_by_their_paths_on_the_disk() {
         let folder = folder_with(&["one/a/b", "two/a"]);
         for (folders, message) in [
             (["one", "two"], "the path is a folder of other files"),
@@ -521,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn target_without_the_name_of_a_file_is_an_error_with_its_reason() {
+    fn target_that_is_empty_or_a_folder_is_an_error_with_its_reason() {
         let folder = folder_with(&["in/a"]);
         for (target, message) in [("", "the target has no name"), ("o/", "the target is a folder")] {
             assert_eq!(packed(&Told::default(), folder.path(), &["in"], target, false), message);
@@ -530,7 +566,7 @@ mod tests {
     }
 
     #[test]
-    fn file_and_folder_that_cannot_be_read_are_told() {
+    fn file_or_folder_deleted_during_the_call_is_reported_and_nothing_is_written() {
         for (gone, told_of) in [("in/b", "in/b"), ("in/c/", "in/c")] {
             let folder = folder_with(&["in/a", "in/b"]);
             fs::create_dir(folder.path().join("in/c")).expect("writable");
@@ -543,7 +579,7 @@ mod tests {
     }
 
     #[test]
-    fn choose_is_asked_for_each_path_once() {
+    fn choose_is_called_once_for_each_path() {
         let folder = folder_with(&["in/a", "in/b/c"]);
         for metadata in [false, true] {
             let told = Told::default();
@@ -558,7 +594,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_pack_and_a_target_that_is_merged_leave_the_target_as_it_was() {
+    fn no_input_or_a_target_that_is_an_input_is_an_error_and_keeps_the_target() {
         let folder = tempfile::tempdir().expect("a folder");
         let target = folder.path().join("a.nx");
         Builder::new(PackOptions::default()).expect("defaults").write(&target).expect("writable");
@@ -567,7 +603,7 @@ mod tests {
         let options = linerate_pack_options { replace: 1, ..linerate_pack_defaults() };
         let (mut report, none) = (std::mem::MaybeUninit::uninit(), std::ptr::null());
         let (paths, report) = ([path.as_ptr()], report.as_mut_ptr());
-        // SAFETY: pointers to what lives as long as the calls, and no paths at null.
+        // SAFETY: all pointers are valid during the calls; a null pointer comes with a count of 0.
         let errors = unsafe {
             [
                 linerate_archive_pack(none, 0, path.as_ptr(), &options, report),
@@ -576,13 +612,16 @@ mod tests {
             ]
         };
         // SAFETY: messages are C strings that live for ever.
-        let said = errors.map(|error| unsafe { CStr::from_ptr(error.message) }.to_str().expect("UTF-8"));
-        assert_eq!(said, ["no folder to pack", "no archive to merge", "the target is one of the archives"]);
+        let messages = errors.map(|error| unsafe { CStr::from_ptr(error.message) }.to_str().expect("UTF-8"));
+        assert_eq!(
+            messages,
+            ["no folder to pack", "no archive to merge", "the target is one of the archives"]
+        );
         assert_eq!(fs::read(&target).expect("still there"), before);
     }
 
     #[test]
-    fn progress_that_could_cancel_no_more_is_not_told() {
+    fn progress_is_not_reported_once_it_can_no_longer_cancel() {
         let calls = Calls::default();
         let reporter = Work::new(calls.options()).reporter.expect("a callback");
         let reporting = Reporting(Arc::clone(&reporter));
@@ -595,7 +634,7 @@ mod tests {
     #[test]
     fn every_preset_of_the_engine_has_a_number() {
         let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-        // In the order of `linerate_preset`, from 1 on.
+        // `linerate_preset` has this order and begins at 1.
         assert_eq!(names, ["archive", "fast-load", "vfs", "web"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Nx archives updated from folders, and merged.
+//! Updates Nx archives from folders, and merges archives.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_char};
@@ -12,12 +12,16 @@ use crate::border::{Name, checked_input, name, path_of, place, run, value_or};
 use crate::error::{Call, linerate_error};
 use crate::pack::{Work, linerate_pack_defaults, linerate_pack_options, linerate_pack_report, paths_of};
 
-/// Changes the archive of a path: deletes files, and then adds those of folders, which replace others of their path. deleted has
-/// paths in the archive, of files or of folders with all that is in them; one that the archive lacks is LINERATE_BAD_ARGUMENT.
-/// Blocks without a changed file are copied as they are. The new archive has the chunk size of the old one and is written to
-/// target, or replaces the old one if target is null; what linerate_archive_pack says of its target holds for both. The archive
-/// that is replaced is locked meanwhile: one that another process is changing is LINERATE_WRITE. On Windows no
-/// linerate_archive may have it open.
+/// Changes the archive at path: deletes files, then adds the content of folders. Added files
+/// replace files with the same path. deleted has paths in the archive: of files, or of folders,
+/// which are deleted with everything in them. If the archive lacks one of them, the function fails
+/// with LINERATE_BAD_ARGUMENT.
+///
+/// Blocks without a changed file are copied as they are, and the chunk size stays that of the old
+/// archive. The new archive is written to target as by linerate_archive_pack, or replaces the old
+/// one if target is null. The file that is replaced is locked during the call. If another process
+/// is changing it, the function fails with LINERATE_WRITE. On Windows, no linerate_archive may have
+/// it open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_update(
     path: *const c_char,
@@ -54,9 +58,10 @@ pub unsafe extern "C" fn linerate_archive_update(
     })
 }
 
-/// Merges archives into a new one; clash is a linerate_clash. Blocks are copied as they are from archives with the chunk size of the
-/// preset or, with the default one, of the first archive. What linerate_archive_pack says of its target holds here; the target is none
-/// of the archives.
+/// Merges archives into a new one. clash is a linerate_clash. Blocks are copied as they are from
+/// archives that have the chunk size of the preset. With the default preset, that is the chunk size
+/// of the first archive. The new archive is written to target as by linerate_archive_pack; target
+/// must not be one of the archives.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_merge(
     archives: *const *const c_char,
@@ -90,6 +95,8 @@ pub unsafe extern "C" fn linerate_archive_merge(
     })
 }
 
+/// Returns paths in an archive, without slashes at their end.
+///
 /// # Safety
 /// As [`paths_of`].
 unsafe fn names_of(name: Name, at: *const *const c_char, count: usize) -> Call<HashSet<String>> {
@@ -107,23 +114,23 @@ unsafe fn names_of(name: Name, at: *const *const c_char, count: usize) -> Call<H
     names.collect()
 }
 
-/// What an update changes.
+/// Arguments of an update.
 struct Update {
     path: PathBuf,
     folders: Vec<PathBuf>,
-    /// Paths without a slash at the end.
+    /// Paths of files and folders to delete, without slashes at their end.
     deleted: HashSet<String>,
     target: PathBuf,
 }
 
 impl Update {
-    /// The deleted path that a path is, or is below.
+    /// Returns the entry of `deleted` that deletes a path: the path itself or a folder above it.
     fn deletes(&self, path: &str) -> Option<&str> {
         let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
         folders.chain([path]).find_map(|path| self.deleted.get(path).map(String::as_str))
     }
 
-    /// A deleted path that is none of these, nor a folder of them.
+    /// Returns an entry of `deleted` that is neither one of these paths nor a folder above one.
     fn missing<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Option<&str> {
         let found: HashSet<&str> = paths.filter_map(|path| self.deletes(path)).collect();
         self.deleted.iter().map(String::as_str).find(|path| !found.contains(path))
@@ -131,6 +138,7 @@ impl Update {
 }
 
 impl Work {
+    /// Updates an archive.
     fn update(&self, update: &Update) -> Call<linerate_pack_report> {
         let _lock = self.lock(&update.target)?;
         let archive = self.open(&update.path)?;
@@ -153,11 +161,12 @@ impl Work {
         let (mut builder, changes, skipped) = updated.map_err(|error| self.failed(&error))?;
         builder.metadata(metadata);
         self.leave_out(&skipped);
-        // Windows does not replace open files.
+        // Windows cannot replace open files.
         drop(archive);
         self.write(builder, &update.target, &changes)
     }
 
+    /// Merges archives to `target`.
     fn merge(&self, paths: &[PathBuf], clash: Clash, target: &Path) -> Call<linerate_pack_report> {
         let place = fs::canonicalize(target).ok();
         if paths.iter().any(|path| place.is_some() && fs::canonicalize(path).ok() == place) {
