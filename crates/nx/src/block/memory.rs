@@ -7,7 +7,7 @@ pub(crate) fn grow(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
     grow_with(buffer, len, 0, at)
 }
 
-/// As [`grow`], but a new allocation has at least `capacity` bytes.
+/// Does the same as [`grow`], but a new allocation has at least `capacity` bytes.
 pub(crate) fn grow_with(buffer: &mut Vec<u8>, len: usize, capacity: u64, at: u64) -> Result<()> {
     if buffer.capacity() < len {
         // Frees the old buffer first, so that both are never held at once.

@@ -45,9 +45,9 @@ fn count(sample: &[Block], is: impl Fn(&Block) -> bool) -> usize {
     sample.iter().filter(|block| is(block)).count()
 }
 
-/// Whether blocks have colour endpoints at `offset`. At least 1/4 of the pairs must be different.
-/// Of these, 95 % must have the same order and 3/4 a second colour above 0, and the greens of a
-/// pair must be nearer to each other than random values.
+/// Whether blocks have colour endpoints at `offset`. More than 1/4 of the pairs must have two
+/// different endpoints. Of these pairs, 95 % must have the same order, and 3/4 a second colour above
+/// 0. The greens of a pair must be nearer to each other than random values.
 fn has_colors(sample: &[Block], offset: usize) -> bool {
     let pair = |block: &Block| {
         let color = |at: usize| u16::from_le_bytes([block[offset + at], block[offset + at + 1]]);

@@ -16,7 +16,7 @@ use crate::kernel::join::{Alpha, Color, Pair, Plain, join_alpha_color, join_half
 pub(crate) enum Half {
     /// Two colours of 16 bits, and sixteen indices of 2 bits.
     Color,
-    /// As `Color`, but the colours are stored as YCoCg in the streams.
+    /// The same fields as `Color`, but the streams store the colours as YCoCg.
     Ycocg,
     /// Two endpoints of 8 bits, and sixteen indices of 3 bits.
     Alpha,

@@ -177,7 +177,8 @@ pub fn folder_clashes<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<(usiz
     below_files(&paths)
 }
 
-/// As [`folder_clashes`], on file systems that ignore case and Unicode normalization.
+/// Does the same as [`folder_clashes`], for file systems that ignore case and Unicode
+/// normalization.
 pub(crate) fn folded_folder_clashes(paths: &[&str]) -> Vec<(usize, usize)> {
     let folded: Vec<String> = paths.iter().map(|path| folded(path)).collect();
     let folded: Vec<&str> = folded.iter().map(String::as_str).collect();

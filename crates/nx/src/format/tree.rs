@@ -14,7 +14,7 @@ const FEW: usize = 32;
 /// Number of descriptors reserved for other open files, rounded up.
 const OTHERS: usize = 256;
 
-/// What extraction does if a file already exists.
+/// Treatment of files that already exist when an archive is extracted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Existing {
     /// Keeps the existing file, and reports an error for the archive's file.

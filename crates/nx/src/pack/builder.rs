@@ -157,7 +157,7 @@ impl Builder {
         self.add_bytes_with(name, bytes, FileOptions::default())
     }
 
-    /// As [`add_bytes`](Self::add_bytes), with options for the file.
+    /// Adds bytes as [`add_bytes`](Self::add_bytes) does, with options for the file.
     ///
     /// # Errors
     /// As [`add_bytes`](Self::add_bytes), and if the preferred coding is not within its limits.
@@ -179,7 +179,7 @@ impl Builder {
         self.add_path_with(name, path, FileOptions::default())
     }
 
-    /// As [`add_path`](Self::add_path), with options for the file.
+    /// Adds a file on disk as [`add_path`](Self::add_path) does, with options for the file.
     ///
     /// # Errors
     /// As [`add_path`](Self::add_path), and if the preferred coding is not within its limits.

@@ -300,7 +300,7 @@ impl Encoder {
         }
     }
 
-    /// As [`compress_zstd`](Self::compress_zstd), a piece at a time.
+    /// Does the same as [`compress_zstd`](Self::compress_zstd), but gives zstd a piece at a time.
     fn compress_in_pieces(
         &mut self,
         search: Search,

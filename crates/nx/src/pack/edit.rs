@@ -296,8 +296,9 @@ impl Builder {
         Builder::update_all(options, archive, &[folder.into()], choose, |_| !mirror)
     }
 
-    /// As [`update`](Self::update), but from several folders. `keep` chooses which of the archive's
-    /// files stay that are in none of the folders.
+    /// Updates an archive as [`update`](Self::update) does, but from several folders. `keep` is
+    /// called for each file of the archive; a file that is in none of the folders stays if it
+    /// returns true.
     ///
     /// # Errors
     /// As [`update`](Self::update); `BadArgument` if two folders have a file of one path.

@@ -20,7 +20,7 @@ const SAMPLE: usize = 64 << 10;
 const MIN_SAVINGS: usize = 100;
 /// Weight of a compressed byte against decoding time, in picoseconds: the time to transfer it at
 /// 118 MB/s. Used if decoding time counts.
-const BYTE: u64 = 8500;
+const PS_PER_COMPRESSED_BYTE: u64 = 8500;
 /// A filtered block may take 1/3 longer to decode, by the estimate. Used if decoding time counts.
 const MAX_SLOWDOWN: u64 = 3;
 /// Smallest stream that gets a frame of its own, in bytes.
@@ -113,7 +113,7 @@ impl Cost {
     /// Returns one number to compare: the size alone or, if `fast`, the size and the time in
     /// picoseconds.
     fn total(self, fast: bool) -> u64 {
-        if fast { self.size as u64 * BYTE + self.time } else { self.size as u64 }
+        if fast { self.size as u64 * PS_PER_COMPRESSED_BYTE + self.time } else { self.size as u64 }
     }
 }
 

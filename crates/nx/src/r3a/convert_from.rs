@@ -41,7 +41,7 @@ pub fn from_nx<S: ReadAt>(
     from_nx_with(archive, None, tables, user_data, out)
 }
 
-/// As [`from_nx`], but blocks in `recoded` replace those of the archive.
+/// Does the same as [`from_nx`], but blocks in `recoded` replace those of the archive.
 pub(crate) fn from_nx_with<S: ReadAt>(
     archive: &nx::Archive<S>,
     recoded: Option<&Recoded>,

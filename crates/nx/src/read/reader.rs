@@ -153,7 +153,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(file.size())
     }
 
-    /// As [`hash_with_progress`](Self::hash_with_progress), without progress.
+    /// Returns the hash of a file's content, as
+    /// [`hash_with_progress`](Self::hash_with_progress) does.
     pub(crate) fn hash(&mut self, file: File<'_>, kind: HashKind) -> Result<u64> {
         self.hash_with_progress(file, kind, &mut |_| {})
     }
@@ -343,7 +344,8 @@ pub(crate) fn read_whole<S: ReadAt>(
     Ok(out)
 }
 
-/// As [`read_whole`], into the start of `out`; returns the file's length.
+/// Reads a whole file into the start of `out`, as [`read_whole`] does into new memory. Returns the
+/// length of the file.
 pub(crate) fn read_whole_into<S: ReadAt>(
     archive: &Archive<S>,
     file: File<'_>,

@@ -522,8 +522,7 @@ fn xxh64_archive_is_rewritten_with_xxh3() {
     }
 }
 
-/// Of two equal files, one has a damaged hash. Its content is right, but does not match the
-/// archive.
+/// The archive has three equal files, one of them with a damaged hash.
 #[test]
 fn wrong_hash_of_a_duplicate_is_an_error() {
     let options = PackOptions { threads: 2, ..small() };

@@ -25,7 +25,7 @@ fn contents(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// As [`contents`], but reads the archive as it is shown as Nx.
+/// Returns the same as [`contents`], but reads the archive through [`AsNx`].
 fn contents_as_nx(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let archive = AsNx::new(Archive::open(bytes).unwrap()).unwrap().open().unwrap();
     let files = archive.files().map(|file| (file.path().to_owned(), archive.read(file).unwrap()));

@@ -1,4 +1,5 @@
-//! Hints to the source of what will be read.
+//! Tests that the source is told which blocks will be read, each once and not too early.
+
 use std::collections::HashMap;
 use std::io;
 use std::sync::Mutex;
@@ -7,7 +8,7 @@ use linerate_nx::pack::{Builder, Coding, PackOptions};
 use linerate_nx::{Archive, ReadAt, Verifier};
 use linerate_testkit::data::Noise;
 
-/// Bytes that note which of them will be read, and are.
+/// A source that records hints and reads.
 struct Noting {
     bytes: Vec<u8>,
     notes: Mutex<Notes>,
@@ -17,11 +18,11 @@ struct Noting {
 struct Notes {
     /// Offset and length of each hint.
     hints: Vec<(u64, u64)>,
-    /// Reads of what was hinted at.
+    /// Number of hinted ranges that were read.
     reads: usize,
-    /// Lengths of ranges that were hinted at and not read yet.
+    /// Lengths of the hinted ranges that were not read yet, by their offsets.
     pending: HashMap<u64, u64>,
-    /// Most bytes that were pending.
+    /// Most bytes in `pending` at any time.
     most_pending: u64,
 }
 
@@ -84,7 +85,8 @@ fn bytes_announced_and_not_read_stay_within_16_mib() {
         assert!(Verifier::new(&archive).threads(threads).run().unwrap().failures.is_empty());
         let notes = archive.source().notes.lock().unwrap();
         assert_eq!((notes.hints.len(), notes.reads), (blocks, blocks), "{threads} threads");
-        // A thread announces before it reads what it has taken, and may be interrupted before that.
+        // A thread announces further blocks before it reads the block that it has taken, so each
+        // thread may exceed the window by a block.
         let range = 6 << 20..=(16 << 20) + threads as u64 * BLOCK;
         assert!(range.contains(&notes.most_pending), "{threads} threads: {}", notes.most_pending);
     }

@@ -46,7 +46,7 @@ fn read(server: &Server) -> Result<Vec<u8>> {
     }
 }
 
-/// As [`read`], but the server spoils its answers, starting with number `from`.
+/// Reads like [`read`], but from a server that spoils its responses from number `from` on.
 fn read_spoiled(from: usize, spoil: impl Fn(Reply) -> Reply + Send + Sync + 'static) -> Result<Vec<u8>> {
     let bytes = numbers(10_000);
     read(&Server::new(move |request| {

@@ -31,7 +31,7 @@ impl ReadAt for Counting {
     }
 }
 
-/// Returns small files, of which neighbours are in different blocks; larger files; and equal files
+/// Returns small files that lie in other blocks than their neighbours, larger files, and equal files
 /// of both kinds.
 fn files(options: &PackOptions) -> Vec<TreeFile> {
     let mut files = tree(5, 60, options);
