@@ -46,8 +46,8 @@ fn count(sample: &[Block], is: impl Fn(&Block) -> bool) -> usize {
 }
 
 /// Whether blocks have colour endpoints at `offset`. More than 1/4 of the pairs must have two
-/// different endpoints. Of these pairs, 95 % must have the same order, and 3/4 a second colour above
-/// 0. The greens of a pair must be nearer to each other than random values.
+/// different endpoints. 95 % of these pairs must have the same order, and 3/4 a second colour
+/// above 0. The greens of a pair must be nearer to each other than random values.
 fn has_colors(sample: &[Block], offset: usize) -> bool {
     let pair = |block: &Block| {
         let color = |at: usize| u16::from_le_bytes([block[offset + at], block[offset + at + 1]]);

@@ -31,8 +31,8 @@ impl ReadAt for Counting {
     }
 }
 
-/// Returns small files that lie in other blocks than their neighbours, larger files, and equal files
-/// of both kinds.
+/// Returns small files that lie in other blocks than their neighbours, larger files, and equal
+/// files of both kinds.
 fn files(options: &PackOptions) -> Vec<TreeFile> {
     let mut files = tree(5, 60, options);
     files.extend((0..300).map(|i| (format!("small/{i:03}"), content(1, i % 7, 100 + i as usize))));
