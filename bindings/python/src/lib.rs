@@ -1,22 +1,23 @@
 //! The extension module `pylinerate._pylinerate`.
 //!
-//! Functions take flat, C-contiguous NumPy arrays or buffers, and release the interpreter's lock while
-//! they work. Shapes, defaults and other libraries are handled in Python, in `python/pylinerate/`, one
-//! library per module. NumPy is loaded by the first function that takes an array, not by the import.
+//! Functions take flat, C-contiguous NumPy arrays or buffers, and release the interpreter's lock
+//! (the GIL) while they work. Shapes, defaults and other libraries are handled in Python, in
+//! `python/pylinerate/`, one library per module. NumPy is loaded by the first function that takes
+//! an array, not by the import.
 //!
 //! | module | |
 //! |---|---|
 //! | `rice`, `rice2`, `params` | functions of `linerate-rice` over NumPy arrays |
-//! | `hdf5`, `pipeline` | chunks of an HDF5 dataset; undoing its filters |
-//! | `grid`, `scatter` | selected elements of a chunk; many chunks on several threads into one output, shared by `sys::shared` |
-//! | `dict` | classes of `pylinerate.dict`: stores, batches, files, training |
-//! | `gateway` | the class behind `pylinerate.gateway.Decompressor` |
+//! | `hdf5`, `pipeline` | decode chunks of an HDF5 dataset; undo its filters |
+//! | `grid`, `scatter` | map selected elements to the output; decode many chunks on several threads |
+//! | `dict` | classes behind `pylinerate.dict`: stores, batches, files, training |
+//! | `gateway` | classes behind `pylinerate.gateway`: the decompressor, dictionaries, statistics |
 //! | `gzip` | classes and the function behind `pylinerate.gzip` |
 //! | `websocket` | classes behind `pylinerate.websockets` |
 //! | `frame` | the content of a websocket message or frame |
-//! | `gpu` | classes of `pylinerate.gpu`: a device, its memory, batches on a stream, DLPack |
+//! | `gpu` | classes behind `pylinerate.gpu`: a device, its memory, batches on a stream, DLPack |
 //! | `error` | errors of the engines as Python exceptions |
-//! | `sys` | buffers of other Python objects, and other `unsafe` code |
+//! | `sys` | `unsafe` code: buffers, an output that threads share, DLPack, device addresses |
 //!
 //! `build_backend.py` builds the wheel: the HDF5 plugins, then maturin.
 
@@ -64,8 +65,8 @@ mod _pylinerate {
     use crate::hdf5::{hdf5_class, hdf5_decode};
     #[pymodule_export]
     use crate::rice::{
-        rice_best, rice_bound, rice_decode, rice_decode_segments, rice_encode, rice_encode_as, rice_expands,
-        rice_fitting_segment, rice_len, rice_samples, rice_segment_for,
+        rice_best, rice_bound, rice_decode, rice_decode_segments, rice_encode, rice_encode_into,
+        rice_expands, rice_fitting_segment, rice_len, rice_samples, rice_segment_for,
     };
     #[pymodule_export]
     use crate::rice2::{rice2_decode, rice2_decode_segments, rice2_encode, rice2_encode_into, rice2_info};
@@ -76,7 +77,7 @@ mod _pylinerate {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// Whether this is a build for tests, which is slower: not for measuring.
+    /// Whether this is a build for tests, which is slower and must not be measured.
     #[pymodule_export]
     const DEBUG_ASSERTIONS: bool = cfg!(debug_assertions);
 

@@ -1,15 +1,15 @@
-//! Chunks of filter 32025. Samples are `i16`; Python views unsigned ones as that.
+//! Chunks of filter 32025. Samples are `i16`; Python passes unsigned arrays as views of that type.
 
 use std::num::NonZeroU32;
 
 use linerate_rice::{Filter, Options, Params, Segments, segment_count, tune};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::PyBytes;
 
 use crate::error::raise;
 use crate::params::Numbers;
-use crate::sys::bytes::filled_instance;
+use crate::sys::bytes::filled;
 
 /// Maximum size in bytes of a chunk of `samples` samples.
 #[pyfunction]
@@ -31,20 +31,22 @@ pub(crate) fn rice_len(
     len.map_err(|e| raise(py, e))
 }
 
-/// The segment for an array of this shape, -1 for all of it.
+/// The default segment for an array of this shape, in samples; -1 for all of them.
 #[pyfunction]
 pub(crate) fn rice_segment_for(shape: Vec<u64>) -> i64 {
     Params::segment_for(&shape).map_or(-1, |n| i64::from(n.get()))
 }
 
-/// Whether a chunk of `bytes` bytes is larger than its `samples` samples.
+/// Whether a chunk of `bytes` bytes is so much larger than its `samples` samples that `encode`
+/// refuses it.
 #[pyfunction]
 pub(crate) fn rice_expands(samples: usize, bytes: u64) -> bool {
     linerate_rice::expands(samples, bytes)
 }
 
-/// The first of `candidates` (-1 for the whole chunk) with which `samples` samples make as many segments as
-/// the chunk has. If none does, the first candidate: decoding with it gives the error.
+/// The first of `candidates` (segments in samples, -1 for the whole chunk) that divides `samples`
+/// samples into as many segments as the chunk has. If none does, the first candidate, so that
+/// decoding reports the error.
 #[pyfunction]
 pub(crate) fn rice_fitting_segment(
     chunk: PyReadonlyArray1<'_, u8>,
@@ -60,9 +62,9 @@ pub(crate) fn rice_fitting_segment(
     Ok(fitting.copied().unwrap_or(-1))
 }
 
-/// Encodes into the start of `out`, returns the bytes written.
+/// Encodes into the start of `out`, returns the number of bytes written.
 #[pyfunction]
-pub(crate) fn rice_encode(
+pub(crate) fn rice_encode_into(
     py: Python<'_>,
     params: Numbers,
     samples: PyReadonlyArray1<'_, i16>,
@@ -76,22 +78,22 @@ pub(crate) fn rice_encode(
     n.map_err(|e| raise(py, e))
 }
 
-/// Encodes into a new object of `class`, a subclass of `bytes`, without `__init__`.
+/// Encodes into a new `bytes` object.
 #[pyfunction]
-pub(crate) fn rice_encode_as<'py>(
-    class: Bound<'py, PyType>,
+pub(crate) fn rice_encode<'py>(
+    py: Python<'py>,
     params: Numbers,
     samples: PyReadonlyArray1<'py, i16>,
     threads: usize,
-) -> PyResult<Bound<'py, PyAny>> {
-    let params = params.check().map_err(|e| raise(class.py(), e))?;
+) -> PyResult<Bound<'py, PyBytes>> {
+    let params = params.check().map_err(|e| raise(py, e))?;
     let samples = samples.as_slice()?;
-    filled_instance(&class, params.bound(samples.len()), |out| {
+    filled(py, params.bound(samples.len()), |out| {
         linerate_rice::encode_into(&params, samples, out, Options::new().threads(threads))
     })
 }
 
-/// Numbers of samples and of segments of a chunk, checked against its size.
+/// The chunk's numbers of samples and of segments, checked against its size.
 #[pyfunction]
 pub(crate) fn rice_samples(
     py: Python<'_>,
@@ -106,7 +108,7 @@ pub(crate) fn rice_samples(
     counts.map_err(|e| raise(py, e))
 }
 
-/// Decodes a chunk into the start of `out`, returns the samples written.
+/// Decodes a chunk into the start of `out`, returns the number of samples written.
 #[pyfunction]
 pub(crate) fn rice_decode(
     py: Python<'_>,
@@ -121,7 +123,8 @@ pub(crate) fn rice_decode(
     n.map_err(|e| raise(py, e))
 }
 
-/// Decodes the segments `start..stop` into the start of `out`, returns the samples written.
+/// Decodes the segments `start..stop` into the start of `out`, returns the number of samples
+/// written.
 #[pyfunction]
 pub(crate) fn rice_decode_segments(
     py: Python<'_>,
@@ -140,7 +143,8 @@ pub(crate) fn rice_decode_segments(
     n.map_err(|e| raise(py, e))
 }
 
-/// The best m for a given filter, or the best m and filter. `segment` is -1 for the whole array.
+/// The best m for `filter`, or the best m and filter if `filter` is `None`. `segment` is -1 for the
+/// whole array.
 #[pyfunction]
 pub(crate) fn rice_best(
     py: Python<'_>,

@@ -388,7 +388,7 @@ TIME_MAJOR = (waves((8, 3001), noise=3) + 1000 * np.arange(8)[:, None]).astype("
 
 @pytest.mark.parametrize("write", [by_numcodecs, by_zarr])
 def test_chunks_that_other_parameters_would_make_much_smaller_are_a_warning_once(write):
-    rice._looked_at.clear()
+    rice._checked.clear()
     for array, m, remedy in ((TIME_MAJOR, 2048, "DeltaRice2"), (waves((6, 2000), noise=100), 32, "m=128")):
         with pytest.warns(UserWarning, match=remedy) as warned:
             write(array, m)
@@ -400,7 +400,7 @@ def test_chunks_that_other_parameters_would_make_much_smaller_are_a_warning_once
 
 @pytest.mark.parametrize("write", [by_numcodecs, by_zarr])
 def test_chunks_that_nothing_would_make_smaller_are_no_warning(write):
-    rice._looked_at.clear()
+    rice._checked.clear()
     noise = np.random.default_rng(1).integers(-8192, 8192, (8, 3000), "int16")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,6 +1,6 @@
 import os
 from collections.abc import Sequence
-from typing import Any, Literal, Self, TypeVar, final
+from typing import Any, Literal, Self, final
 
 from numpy import int16, int32, int64, uint8, uint16, uint32, uint64
 from numpy.typing import NDArray
@@ -10,17 +10,16 @@ VERSION: str
 DEBUG_ASSERTIONS: bool
 
 _Transport = Literal["zlib-stream", "zstd-stream", "zstd-frame", "zlib", "gzip", "raw-deflate"]
-_Bytes = TypeVar("_Bytes", bound=bytes)
-_Numbers = tuple[int, int, tuple[int, ...] | list[int]]  # m, segment or -1, filter
+_Numbers = tuple[int, int, tuple[int, ...] | list[int]]  # m, segment (-1 for all), filter
 
 class Error(ValueError):
     """Data or parameters that cannot be used."""
 
     kind: str
     offset: int
-    #: Of a batch: the index of the block.
+    #: Index of the block or chunk, for errors of a batch.
     index: int
-    #: Of an output that is too small: the required number of bytes.
+    #: Required number of bytes, if the output is too small.
     needed: int
 
 class UnknownId(Error, KeyError):
@@ -37,10 +36,10 @@ class GatewayError(Error):
 
 def rice_bound(params: _Numbers, samples: int) -> int: ...
 def rice_len(params: _Numbers, samples: NDArray[int16], threads: int) -> int: ...
-def rice_encode(params: _Numbers, samples: NDArray[int16], out: NDArray[uint8], threads: int) -> int: ...
-def rice_encode_as(
-    cls: type[_Bytes], params: _Numbers, samples: NDArray[int16], threads: int
-) -> _Bytes: ...
+def rice_encode(params: _Numbers, samples: NDArray[int16], threads: int) -> bytes: ...
+def rice_encode_into(
+    params: _Numbers, samples: NDArray[int16], out: NDArray[uint8], threads: int
+) -> int: ...
 def rice_segment_for(shape: Sequence[int]) -> int: ...
 def rice_expands(samples: int, bytes: int) -> bool: ...
 def rice_fitting_segment(chunk: NDArray[uint8], samples: int, candidates: list[int]) -> int: ...
@@ -71,8 +70,8 @@ def rice2_encode_into(
     threads: int,
 ) -> int: ...
 
-# Sample type, samples, samples per row or 0, samples per segment, segments, bytes, shape if there is a shape record,
-# channels.
+# Sample type, samples, samples per row (0 if there are no rows), samples per segment, segments, bytes,
+# the shape if the stream has it, channels.
 def rice2_info(
     stream: NDArray[uint8], at: int
 ) -> tuple[str, int, int, int, int, int, list[int] | None, int]: ...
@@ -126,7 +125,7 @@ class DictStore:
     def hash(self, id: int) -> int: ...
     def find(self, hash: int) -> int | None: ...
     def bytes(self, id: int) -> bytes: ...
-    # Dictionaries, their bytes, dictionaries with tables, bytes of tables, of slots, of address space,
+    # Dictionaries, their bytes, dictionaries with tables, bytes of tables, of slots, of mapped memory,
     # huge pages, tables built, tables evicted.
     def stats(
         self,
@@ -144,7 +143,7 @@ class DictDecoder:
     def __new__(cls, store: DictStore) -> Self: ...
     def decode(self, id: int, block: _AnyBuffer, max_size: int = 1048576) -> bytes: ...
     def decode_into(self, id: int, block: _AnyBuffer, out: _AnyBuffer) -> int: ...
-    # Lengths, and errors by index.
+    # The length of each block's content (0 after an error), and errors by the block's index.
     def _decode_batch(
         self,
         ids: NDArray[uint64],
@@ -154,7 +153,7 @@ class DictDecoder:
         sizes: NDArray[int64],
         order: str,
     ) -> tuple[NDArray[int64], dict[int, Error]]: ...
-    # Blocks, with kept tables, with temporary tables, errors, prefetched cache lines.
+    # Blocks, blocks with kept tables, blocks with temporary tables, errors, prefetched cache lines.
     def _counters(self) -> tuple[int, int, int, int, int]: ...
 
 @final
@@ -179,10 +178,11 @@ class DictBlockFile:
         self, start: _AnyBuffer | None, exclusive: bool, stop: _AnyBuffer | None, max_bytes: int
     ) -> list[tuple[bytes, bytes]]: ...
     def verify(self) -> _Counts: ...
-    # Counts; file bytes, block size, level, checksums, length and hash of the dictionary.
+    # Counts; file bytes, block size, level, whether blocks have checksums, length and hash of the
+    # dictionary.
     def stats(self) -> tuple[_Counts, int, int, int, bool, int, int]: ...
 
-# Values, and errors by index.
+# The value of each request or None, and errors by the request's index.
 def dict_block_multi_get(
     requests: list[tuple[DictBlockFile, _AnyBuffer]],
 ) -> tuple[list[bytes | None], dict[int, Error]]: ...
@@ -218,8 +218,8 @@ class DictSst:
     def get(self, key: _AnyBuffer, sequence: int) -> _Row | None: ...
     def scan(self, start: _AnyBuffer | None, skip: int, stop: _AnyBuffer | None, max_bytes: int) -> list[_Row]: ...
     def range_deletions(self) -> list[tuple[bytes, bytes, int]]: ...
-    # File bytes, version, checksum, index, key order, bytes of the dictionary and its number; by compression, blocks,
-    # stored bytes and content bytes; properties.
+    # File bytes, format version, checksum kind, index kind, key order, bytes and Dictionary_ID of the
+    # dictionary; for each compression its name, blocks, stored bytes and content bytes; properties.
     def stats(
         self,
     ) -> tuple[
@@ -227,18 +227,19 @@ class DictSst:
         list[tuple[str, int, int, int]],
         list[tuple[str, bytes]],
     ]: ...
-    # Data blocks, other blocks, entries, deletions, merge operands, key bytes, value bytes; errors, and their number.
+    # Data blocks, other blocks, entries, deletions, merge operands, key bytes, value bytes; the first
+    # errors, and the number of all errors.
     def verify(self) -> tuple[tuple[int, int, int, int, int, int, int], list[Error], int]: ...
 
-# Entries, and errors by index.
+# The entry of each request or None, and errors by the request's index.
 def dict_sst_multi_get(
     requests: list[tuple[DictSst, _AnyBuffer]],
 ) -> tuple[list[_Row | None], dict[int, Error]]: ...
 
-# Number, bytes, hash, 32-bit number, table logs, cluster, stored bytes, users.
+# ID, bytes, hash, Dictionary_ID, table logs, cluster, stored bytes, number of users.
 _PackRow = tuple[int, int, int, int, tuple[int, int, int, int], int, int, int]
-# Dictionaries, unused ones, bytes, stored bytes, bytes of removed ones, file bytes, ignored bytes; generation;
-# whether dictionaries are stored uncompressed.
+# Dictionaries, unused ones, their bytes, stored bytes, bytes of removed ones, file bytes, ignored bytes,
+# generation; whether dictionaries are stored uncompressed.
 _PackNumbers = tuple[int, int, int, int, int, int, int, int, bool]
 
 @final
@@ -276,7 +277,7 @@ class DictEditor:
 
 def dict_user(name: str) -> int: ...
 
-# Dictionaries kept, dropped; bytes before and after.
+# Dictionaries kept and dropped; bytes of the file before and after.
 def dict_compact(
     path: str | os.PathLike[str], drop: set[int], uncompressed: bool, level: int
 ) -> tuple[int, int, int, int]: ...
@@ -284,13 +285,14 @@ def dict_content_hash(dictionary: _AnyBuffer) -> int: ...
 def dict_train(samples: list[_AnyBuffer], size: int, small_tables: bool, level: int) -> bytes: ...
 def dict_shrink_tables(dictionary: _AnyBuffer) -> bytes: ...
 
-# Bytes of the blocks, compressed without and with a dictionary, of the dictionary, of its tables.
+# Bytes of the blocks: uncompressed, compressed without and with a dictionary. Bytes of the dictionary,
+# and of its tables.
 _Savings = tuple[int, int, int, int, int]
 
 def dict_savings(dictionary: _AnyBuffer, blocks: list[_AnyBuffer], level: int) -> _Savings: ...
 
-# The dictionary, its index among the candidates, the candidates with size, savings and total; bytes of expected
-# data, and compressed without a dictionary.
+# The best dictionary, its index among the candidates; each candidate's size, savings and total bytes;
+# bytes of the expected data, uncompressed and compressed without a dictionary.
 def dict_search(
     samples: list[_AnyBuffer],
     sizes: list[int],
@@ -300,13 +302,14 @@ def dict_search(
     threads: int,
 ) -> tuple[bytes | None, int | None, list[tuple[int, _Savings, int]], int, int]: ...
 
-# A set: its dictionary, or the reason for none; content bytes, bytes without a dictionary, with its own, as assigned.
+# A set: the index of its dictionary, or the reason for none; bytes of content; compressed bytes without
+# a dictionary, with one of its own, and as chosen.
 _SetReport = tuple[
     int | None, Literal["empty", "too few samples", "no savings"] | None, int, int, int | None, int
 ]
 
-# Dictionaries; sets; bytes of blocks and of dictionaries and number of dictionaries, without any, with one each, with
-# one for all, and as assigned; rounds.
+# Dictionaries; sets; costs (bytes of blocks, bytes of dictionaries, number of dictionaries) without
+# dictionaries, with one for each set, with one for all, and with the shared ones; rounds.
 def dict_cluster(
     sets: list[tuple[list[_AnyBuffer], int | None]],
     max_count: int,
@@ -434,12 +437,12 @@ class WebsocketCodec:
     def encode_part(self, data: _AnyBuffer, is_last: bool) -> bytes: ...
     def decode(self, data: _AnyBuffer, is_last: bool, max_size: int) -> bytes: ...
     @property
-    def agreement(self) -> tuple[int, bool, int, bool]: ...  # the server's window bits, takeover; the client's
+    def agreement(self) -> tuple[int, bool, int, bool]: ...  # window bits and takeover of the server, of the client
     @property
     def memory(self) -> int: ...
 
 _Place = tuple[int, int] | _Buffer | NDArray[uint8]  # device address and bytes, or bytes in host memory
-_Target = tuple[int, int]  # device address; samples or bytes that fit
+_Target = tuple[int, int]  # device address; capacity in samples (decoding) or bytes (encoding)
 
 def gpu_device_count() -> int: ...
 def gpu_stream_bound(
@@ -482,7 +485,7 @@ def gpu_to_dlpack(
 def gpu_from_dlpack(capsule: Any) -> GpuBorrowed: ...
 @final
 class GpuDevice:
-    """A device and its codec."""
+    """A device with its codec."""
 
     def __new__(cls, ordinal: int) -> Self: ...
     @property
@@ -512,7 +515,7 @@ class GpuDevice:
 
 @final
 class GpuMemory:
-    """Memory of a device, freed with the object."""
+    """Device memory, freed with the object."""
 
     @property
     def pointer(self) -> int: ...
@@ -523,13 +526,13 @@ class GpuMemory:
 
 @final
 class GpuBatch:
-    """A batch that was queued."""
+    """A queued batch."""
 
     def wait(self) -> list[int]: ...
 
 @final
 class GpuBorrowed:
-    """An array of another library, given back when the object is freed."""
+    """An array of another library, which is released with this object."""
 
     @property
     def pointer(self) -> int: ...

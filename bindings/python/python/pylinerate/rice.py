@@ -1,12 +1,12 @@
-"""Delta-Rice: lossless compression of 16-bit waveforms, the chunks of HDF5 filter 32025.
+"""Delta-Rice: lossless compression of 16-bit waveforms, as in the chunks of HDF5 filter 32025.
 
-An array of samples becomes one *chunk* of bytes. It is divided into *segments*, usually one waveform
-each, that are coded independently: an integer filter for prediction, usually the difference from the
-previous sample, then a Rice code with parameter ``m``. The best ``m`` is about the typical difference. A
-wrong one costs size, so by default it is computed from the data.
+An array of samples becomes one *chunk* of bytes. The chunk is divided into *segments*, usually one
+waveform each, that are coded independently. An integer filter predicts each sample, usually from
+the sample before, and a Rice code with the parameter ``m`` stores the differences. The best ``m``
+is about the typical difference. A wrong one costs size, so by default it is computed from the data.
 
-The bytes of a chunk do not include its parameters. :func:`encode` returns them with the bytes, as
-:attr:`Chunk.params`:
+The bytes of a chunk do not include its parameters. :func:`encode` returns a :class:`Chunk`, which
+has them as :attr:`Chunk.params`:
 
 >>> import numpy as np
 >>> from pylinerate import rice
@@ -17,27 +17,27 @@ Params(m=4, segment=2000, filter=(1, -1))
 >>> bool((rice.decode(chunk) == waveforms).all())
 True
 
-From plain bytes, as read from a file, the caller passes them again:
+For plain bytes, as read from a file, pass the parameters again:
 
 >>> bool((rice.decode(bytes(chunk), m=4, shape=(3, 2000)) == waveforms).all())
 True
 
-``segment=None`` follows from the shape: a row, which is the last axis, or as many whole rows as have
-1024 samples; an array of a single row gets segments of 16384 samples. ``segment=-1`` means all
-samples whatever the shape. When decoding, ``None`` finds which of the segment for the shape, the last
-axis and all samples was used, by the number of lengths in the chunk.
+``segment=None`` chooses the segment by the shape: a row, which is the last axis, or as many whole
+rows as have 1024 samples together; an array of a single row gets segments of 16384 samples.
+``segment=-1`` means one segment of all samples. When decoding, ``None`` finds out which segment was
+used, by the number of segments in the chunk: that for the shape, the last axis, or all samples.
 
-A chunk that would be larger than its samples by more than 2 % is refused, unless
+A chunk that would be larger than its samples by more than 2 % is an error, unless you pass
 ``allow_expansion=True``.
 
-:func:`encode2` makes self-describing streams of version 2, a format of this project: smaller, for 16- and
-32-bit integers, with checksums.
+:func:`encode2` makes streams of version 2, a format of this project. They are smaller, have
+checksums, include all that decoding needs, and hold 16- and 32-bit integers.
 
 >>> stream = rice.encode2(waveforms)
 >>> bool((rice.decode2(bytes(stream)) == waveforms).all())
 True
 
-The functions release the interpreter's lock. Arrays must not be changed meanwhile.
+The functions release the interpreter's lock. Do not change arrays meanwhile.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, overload
 
 from . import _pylinerate
-# The first of these says what to install without NumPy.
+# _arrays comes first: without NumPy its error says what to install.
 from ._arrays import flat_bytes, flat_output, flat_samples, full_shape, sample_dtype
 from ._streams import Info2, decode2, decode2_segments, encode2, info2
 from ._threads import thread_count
@@ -72,7 +72,7 @@ __all__ = [
     "tune",
 ]
 
-#: The running difference.
+#: The filter that takes the difference from the sample before.
 DELTA = (1, -1)
 
 
@@ -83,14 +83,15 @@ class Params:
     Attributes
     ----------
     m : int
-        The Rice parameter: a power of two, 2 to 32768. Chunks with 1 can be decoded.
+        The Rice parameter: a power of two from 2 to 32768. Chunks with 1 can only be decoded.
     segment : int or None
-        Samples per independently coded waveform, ``None`` for all samples of the chunk.
+        Samples per independently coded waveform; ``None`` for all samples of the chunk.
     filter : tuple of int
         Coefficients c with y[i] = c[0] x[i] + c[1] x[i-1] + ...; c[0] is 1 or -1. Chunks with
-        another c[0] can be decoded.
+        another c[0] can only be decoded.
     size : int or None
-        Bytes of the chunk, from :func:`tune`. Ignored in comparisons.
+        Bytes that the chunk will have, if :func:`tune` computed the parameters. Ignored in
+        comparisons.
     """
 
     m: int = 8
@@ -124,7 +125,7 @@ class Params:
 
     @property
     def cd_values(self) -> tuple[int, ...]:
-        """m, segment (-1 for all), number of coefficients, coefficients: unsigned, as in HDF5.
+        """m, segment (-1 for all), number of coefficients, coefficients; unsigned, as in HDF5.
 
         >>> Params(m=32).cd_values
         (32, 4294967295, 2, 1, 4294967295)
@@ -155,23 +156,22 @@ class Chunk(bytes):
     dtype: np.dtype[Any]
 
     def __new__(cls, data: Any, params: Params, shape: tuple[int, ...], dtype: DTypeLike) -> Chunk:
-        return super().__new__(cls, data)._described(params, shape, dtype)
+        chunk = super().__new__(cls, data)
+        chunk.params, chunk.shape, chunk.dtype = params, shape, np.dtype(dtype)
+        return chunk
 
-    def _described(self, params: Params, shape: tuple[int, ...], dtype: DTypeLike) -> Chunk:
-        self.params, self.shape, self.dtype = params, shape, np.dtype(dtype)
-        return self
-
-    def __getnewargs__(self) -> tuple[Any, ...]:  # for pickle and copy
+    def __getnewargs__(self) -> tuple[Any, ...]:  # pickle and copy pass these to __new__
         return bytes(self), self.params, self.shape, self.dtype
 
 
 def _segment_of(segment: int | None, shape: tuple[int, ...]) -> int:
-    """The segment for an array of this shape, -1 for all of it."""
+    """``segment``, or that for an array of this shape if it is ``None``; -1 for all samples."""
     return _pylinerate.rice_segment_for(shape) if segment is None else operator.index(segment)
 
 
 def segment_in(chunk: NDArray[np.uint8], segment: int | None, shape: tuple[int, ...]) -> int:
-    """The segment of a chunk, -1 for all of it. By default found by the number of lengths in the chunk."""
+    """The segment of a chunk, -1 for all samples. ``None`` is found out by the number of segments
+    in it."""
     if segment is not None:
         return operator.index(segment)
     last_axis = shape[-1] if len(shape) >= 2 and shape[-1] > 0 else -1
@@ -211,7 +211,7 @@ def tune(
     segment: int | None = None,
     filter: Iterable[int] | Literal["auto"] = DELTA,
 ) -> Params:
-    """Finds the parameters that make ``array`` smallest, exactly, in one pass.
+    """Finds the parameters that make ``array`` smallest. The result is exact.
 
     Parameters
     ----------
@@ -219,14 +219,14 @@ def tune(
     segment : int or None
         Samples per waveform, see :mod:`pylinerate.rice`.
     filter : sequence of int, or "auto"
-        The filter to find the best m for. "auto" searches for a filter of up to four coefficients
-        too, and uses another than (1, -1) only if that saves 2 % or more.
+        The filter for which to find the best m. "auto" also searches for a filter of up to four
+        coefficients, and takes another than (1, -1) only if that saves 2 % or more.
 
     Returns
     -------
     Params
-        For :func:`encode`, :func:`decode`, or, as ``cd_values``, for HDF5. Its ``size`` is the exact
-        number of bytes that the chunk will have.
+        Pass them to :func:`encode` and :func:`decode`, or their ``cd_values`` to HDF5. ``size`` is
+        the exact number of bytes that the chunk will have.
 
     >>> tune(np.arange(0, 30_000, 100, dtype="uint16"))
     Params(m=128, segment=None, filter=(1, -1))
@@ -236,20 +236,22 @@ def tune(
     return replace(best, size=_pylinerate.rice_len(best._numbers, samples, 1))
 
 
-#: Shapes and parameters that :func:`warn_if_large` has looked at.
-_looked_at: set[tuple[tuple[int, ...], Params]] = set()
+#: Shapes and parameters that :func:`warn_if_large` has checked.
+_checked: set[tuple[tuple[int, ...], Params]] = set()
 
 
 def warn_if_large(array: NDArray[Any], chunk: Chunk) -> None:
-    """Warns if another m, or the samples in another order, would make a chunk at least 30 % smaller.
+    """Warns if another m, or the samples in another order, would make a chunk at least 30 %
+    smaller.
 
-    For codecs, whose parameters are fixed before they see samples. Only a chunk above 70 % of its array is
-    looked at, and only the first of its shape and parameters, since that takes longer than encoding it.
+    Codecs call this, since their parameters are fixed before they see samples. The check takes
+    longer than encoding, so it is made only for chunks above 70 % of their array, once for each
+    shape and parameters.
     """
     seen = (array.shape, chunk.params)
-    if len(chunk) < 0.7 * array.nbytes or array.nbytes < 4096 or seen in _looked_at:
+    if len(chunk) < 0.7 * array.nbytes or array.nbytes < 4096 or seen in _checked:
         return
-    _looked_at.add(seen)
+    _checked.add(seen)
     used, filter = chunk.params, chunk.params.filter
     best = tune(array, used.segment, filter)
     remedies = [(best, f"m={best.m}, which DeltaRice.for_array finds")]
@@ -305,43 +307,43 @@ def encode(
     params: Params | None = None,
     allow_expansion: bool = False,
 ) -> Chunk | int:
-    """Encodes ``array`` as one chunk, byte for byte as HDF5 filter 32025 does.
+    """Encodes ``array`` as one chunk, with the same bytes as HDF5 filter 32025.
 
     Parameters
     ----------
     array : array of int16 or uint16, any shape
         Not copied if it is C-contiguous.
     m : int or "auto"
-        The Rice parameter, a power of two from 2 to 32768. "auto" takes one more pass over the
-        samples and finds the best.
+        The Rice parameter, a power of two from 2 to 32768. "auto" finds the best in one more pass
+        over the samples. Not with ``out``.
     segment : int or None
         Samples per waveform. Default: by the shape, see :mod:`pylinerate.rice`.
     filter : sequence of int, or "auto"
-        Coefficients, the first 1 or -1. "auto" searches, see :func:`tune`.
+        Coefficients, the first of them 1 or -1. "auto" searches, see :func:`tune`.
     threads : int
-        Maximum number of threads over segments. The bytes do not depend on it.
+        Maximum number of threads that share the segments. The bytes do not depend on it.
     out : writeable buffer, optional
-        Output for the chunk, for example a ``bytearray`` or an array of uint8. At most
-        25/16 of the array's bytes and 8 bytes or so per segment are needed.
+        Output for the chunk, for example a ``bytearray`` or an array of uint8. The chunk needs at
+        most 25/16 of the array's bytes plus about 8 bytes per segment.
     params : Params, optional
-        Instead of m, segment and filter.
+        Takes the place of m, segment and filter.
     allow_expansion : bool
-        Whether the chunk may be larger than the array by more than 2 %, and by more than 64 bytes.
+        Whether the chunk may be larger than the array by more than 2 % and more than 64 bytes.
 
     Returns
     -------
     Chunk
-        The bytes, with ``params`` (the m that was used), ``shape`` and ``dtype``; or with ``out``
-        the number of bytes written there. Then m must be given, or comes from :func:`tune`.
+        The bytes, with ``params`` (including the m that was found), ``shape`` and ``dtype``. With
+        ``out``: the number of bytes written there.
 
     Raises
     ------
     TypeError
         If the array is not of 16-bit integers in the machine's byte order.
     Error
-        For parameters that would lose data, or if ``out`` is too small.
+        If the parameters would lose data, or ``out`` is too small.
     ValueError
-        If the chunk would be too large.
+        If the chunk would be too large, or ``m`` is "auto" and there is ``out``.
     """
     array, samples = _samples(array)
     threads = thread_count(threads)
@@ -351,18 +353,19 @@ def encode(
                 "with out, give m or params (see tune): 'auto' could not return the m that it chose"
             )
         params = _best(samples, m, _segment_of(segment, array.shape), filter)
-    made: Chunk | None = None
+    encoded: bytes | None = None
     if out is None:
-        made = _pylinerate.rice_encode_as(Chunk, params._numbers, samples, threads)
-        n = len(made)
+        encoded = _pylinerate.rice_encode(params._numbers, samples, threads)
+        n = len(encoded)
     else:
-        n = _pylinerate.rice_encode(params._numbers, samples, flat_output(out, np.dtype(np.uint8)), threads)
+        output = flat_output(out, np.dtype(np.uint8))
+        n = _pylinerate.rice_encode_into(params._numbers, samples, output, threads)
     if not allow_expansion and _pylinerate.rice_expands(samples.size, n):
         raise ValueError(
             f"with {params} the chunk is {n / samples.nbytes:.0%} of the array: use the default m and segment, "
             "time as the last axis, or encode2, whose streams do not grow; allow_expansion=True accepts it"
         )
-    return n if made is None else made._described(params, array.shape, array.dtype)
+    return n if encoded is None else Chunk(encoded, params, array.shape, array.dtype)
 
 
 def _for_decoding(
@@ -373,7 +376,7 @@ def _for_decoding(
     shape: int | tuple[int, ...] | None,
     params: Params | None,
 ) -> tuple[NDArray[np.uint8], Params, tuple[int, ...]]:
-    """The bytes, parameters and shape, of a :class:`Chunk` or of plain bytes."""
+    """The bytes, parameters and shape of a :class:`Chunk` or of plain bytes."""
     if isinstance(chunk, Chunk):
         shape = chunk.shape if shape is None else shape
         params = chunk.params if params is None and m is None else params
@@ -431,33 +434,34 @@ def decode(
     Parameters
     ----------
     chunk : Chunk, bytes, or anything with the buffer protocol
-        A :class:`Chunk` needs no further arguments. Exactly one chunk.
+        Exactly one chunk. A :class:`Chunk` needs no further arguments.
     m, segment, filter
         As given to :func:`encode`. ``segment=None`` finds it from ``shape`` and the chunk.
     dtype : int16 or uint16
-        Type of the result: by default that of the :class:`Chunk` or of ``out``, else int16.
+        Type of the result. Default: that of ``out`` if it is an array, or of the :class:`Chunk`,
+        else int16.
     shape : tuple of int, optional
-        Shape of the result, by default that of the :class:`Chunk` or of ``out``, else one axis. One
-        size may be -1.
+        Shape of the result; one size may be -1. Default: that of the :class:`Chunk`, or of ``out``
+        if it is an array, else one axis.
     threads : int
-        Maximum number of threads over segments.
+        Maximum number of threads that share the segments.
     out : array of int16 or uint16, or writeable buffer, optional
         Output for the samples.
     params : Params, optional
-        Instead of m, segment and filter.
+        Takes the place of m, segment and filter.
 
     Returns
     -------
     array
-        The samples; or with ``out`` the number of samples written to its start.
+        The samples. With ``out``: the number of samples written to its start.
 
     Raises
     ------
     Error
-        With the offset, if the chunk is damaged or was made with other parameters. The format has no
-        checksum, so not all damage is detected.
+        If the chunk is damaged or was made with other parameters; it has the offset. The format has
+        no checksum, so not all damage is detected.
     ValueError
-        If the chunk has another number of samples than ``shape``.
+        If the chunk has a number of samples that does not fit ``shape``.
     """
     threads = thread_count(threads)
     if isinstance(out, np.ndarray):
@@ -493,7 +497,8 @@ def decode_segments(
     Returns
     -------
     array
-        Of shape (stop - start, segment); of one axis if the last, shorter segment is among them.
+        The samples, in the shape (stop - start, segment); in one axis if a shorter last segment is
+        among them.
 
     Raises
     ------
