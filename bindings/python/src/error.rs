@@ -28,7 +28,7 @@ create_exception!(
      message_index : int\n    Index of the message, from 0."
 );
 
-/// An engine's error as the exception, with its kind and offset.
+/// Converts an engine's error to the exception, with its kind and offset.
 pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
     let error = match e.kind {
         linerate_core::Kind::Read | linerate_core::Kind::Write => {
@@ -40,21 +40,21 @@ pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
     with_attributes(py, error, e.kind, e.offset)
 }
 
-/// A connection's error as the exception.
+/// Converts a connection's error to the exception, with the index of its message.
 pub(crate) fn raise_session_error(py: Python<'_>, session_error: linerate_gateway::SessionError) -> PyErr {
     let error = GatewayError::new_err(session_error.to_string());
     let error = with_attributes(py, error, session_error.kind(), session_error.offset());
     with(py, error, "message_index", session_error.message_index)
 }
 
-/// The error for an output of fewer bytes than `needed`.
+/// The error for an output with room for fewer bytes than `needed`.
 pub(crate) fn output_too_small(py: Python<'_>, needed: usize) -> PyErr {
     let text = format!("out is too small for the payload of {needed} bytes");
     let error = with_attributes(py, Error::new_err(text), linerate_core::Kind::OutputTooSmall, 0);
     with(py, error, "needed", needed as u64)
 }
 
-/// The error for an unknown dictionary number.
+/// The error for a dictionary `id` that a `what` (a store or a pack) does not have.
 pub(crate) fn unknown_id(py: Python<'_>, what: &str, id: u64) -> PyErr {
     let message = format!("the {what} has no dictionary {id}");
     let error = unknown_id_class(py).map(|class| PyErr::from_type(class.clone(), message));
@@ -71,21 +71,21 @@ fn with(py: Python<'_>, error: PyErr, name: &str, value: u64) -> PyErr {
     set.err().unwrap_or(error)
 }
 
-/// The class of errors for numbers that a store or pack does not have.
+/// `UnknownId`: the store or pack has no dictionary of that number.
 pub(crate) fn unknown_id_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let doc = "There is no dictionary of this number. The kind is \"bad argument\".";
     class(py, &CLASS, "UnknownId", py.get_type::<PyKeyError>(), doc)
 }
 
-/// The class of errors of the system.
+/// `FileError`: the system could not read or write a file.
 pub(crate) fn file_error_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let doc = "The system could not read or write a file. The kind is \"cannot read\" or \"cannot write\".";
     class(py, &CLASS, "FileError", py.get_type::<PyOSError>(), doc)
 }
 
-/// A class of `pylinerate.dict` that is an [`Error`] and something else.
+/// Makes an exception class of `pylinerate.dict` once, with the bases [`Error`] and `other`.
 fn class<'py>(
     py: Python<'py>,
     known: &'py PyOnceLock<Py<PyType>>,
@@ -97,9 +97,10 @@ fn class<'py>(
         let members = PyDict::new(py);
         members.set_item("__module__", "pylinerate.dict")?;
         members.set_item("__doc__", doc)?;
-        // The message of a KeyError would be in quotes.
+        // KeyError's own __str__ puts the message in quotes.
         members.set_item("__str__", py.get_type::<PyBaseException>().getattr("__str__")?)?;
-        // Libraries that pickle errors, as Dask's do, call it: that of the first base is not for an OSError.
+        // Unpickling, which Dask does with errors, calls __new__. That of the first base, Error,
+        // makes no OSError.
         members.set_item("__new__", other.getattr("__new__")?)?;
         let bases = (py.get_type::<Error>(), other);
         let class = py.get_type::<PyType>().call1((name, bases, members))?;

@@ -9,7 +9,7 @@ use crate::sys::buffers::Input;
 pub(crate) enum Frame<'py> {
     /// A `bytes` object, as websocket libraries return it.
     Bytes(Bound<'py, PyBytes>),
-    /// A copy of any other buffer, which could be written to during decoding.
+    /// A copy of any other buffer, because its owner could write to it during decoding.
     Copy(Vec<u8>),
 }
 

@@ -1,4 +1,4 @@
-//! Maps elements of chunks to the output when a selection of a dataset is read.
+//! Maps the selected elements of chunks to their places in the output of `pylinerate.hdf5.read`.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// The selected indices within the chunk that begins at `offset`.
+    /// Numbers of the selected indices, from 0, that lie in the chunk beginning at `offset`.
     fn within(&self, offset: usize) -> Range<usize> {
         let first_from = |at: usize| at.saturating_sub(self.start).div_ceil(self.step).min(self.count);
         first_from(offset)..first_from(offset.saturating_add(self.chunk))
     }
 
-    /// Position of the selected index `i` in its chunk.
+    /// Position, within the chunk beginning at `offset`, of the selected index number `i`.
     fn inside(&self, offset: usize, i: usize) -> usize {
         self.start + i * self.step - offset
     }
@@ -41,9 +41,9 @@ pub(crate) struct Part {
 }
 
 struct PartAxis {
-    /// Elements of the chunk, of the output.
+    /// Elements along this axis of the chunk, and of the output.
     sizes: [usize; 2],
-    /// The first element of the part in the chunk, in the output.
+    /// Position of the part's first element in the chunk, and in the output.
     first: [usize; 2],
     /// Distance between elements of the part in the chunk.
     step: usize,
@@ -88,8 +88,8 @@ impl Grid {
         self.out_bytes
     }
 
-    /// The part of the selection in the chunk that begins at `offset`. Parts of different chunks are disjoint
-    /// in the output.
+    /// The part of the selection in the chunk that begins at `offset`. Parts of different chunks
+    /// are disjoint in the output.
     pub(crate) fn part(&self, offset: &[usize]) -> Result<Part> {
         let on_grid = |(axis, &at): (&Axis, &usize)| at % axis.chunk == 0;
         if offset.len() != self.axes.len() || !self.axes.iter().zip(offset).all(on_grid) {
@@ -115,7 +115,7 @@ impl Part {
         self.axes.iter().any(|axis| axis.count == 0)
     }
 
-    /// The elements of the chunk, in C order, from the first that is selected to the last.
+    /// The range of the chunk's elements, in C order, from the first selected one to the last.
     pub(crate) fn span(&self) -> Range<usize> {
         let at = |index: fn(&PartAxis) -> usize| {
             self.axes.iter().fold(0, |at, axis| at * axis.sizes[0] + axis.first[0] + index(axis))
@@ -123,7 +123,7 @@ impl Part {
         at(|_| 0)..at(|axis| (axis.count - 1) * axis.step) + 1
     }
 
-    /// The bytes of the output that this chunk fills without gaps, if it does.
+    /// The byte range of the output, if all of this chunk goes there unchanged and without gaps.
     pub(crate) fn whole(&self) -> Option<Range<usize>> {
         let all = self.axes.iter().all(|axis| axis.step == 1 && axis.count == axis.sizes[0]);
         let long = self.axes.iter().position(|axis| axis.count > 1).unwrap_or(self.axes.len());
@@ -133,8 +133,8 @@ impl Part {
         (all && in_one).then(|| first * self.itemsize..(first + elements) * self.itemsize)
     }
 
-    /// Calls `copy` for each run of elements that is contiguous in the chunk and in the output, with its
-    /// byte ranges in both.
+    /// Calls `copy` for each run of elements that is contiguous in the chunk and in the output,
+    /// with its byte ranges in both.
     pub(crate) fn runs(&self, mut copy: impl FnMut(Range<usize>, Range<usize>)) {
         let Some((last, outer)) = self.axes.split_last() else { return };
         let (runs, elements) = if last.step == 1 { (1, last.count) } else { (last.count, 1) };

@@ -1,4 +1,4 @@
-//! gzip files: classes and the function behind `pylinerate.gzip`.
+//! The classes and the function behind `pylinerate.gzip`.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -19,19 +19,20 @@ use crate::error::raise;
 use crate::sys::buffers::{Input, Output};
 use crate::sys::bytes::copied;
 
-/// Bytes of content between two looks for signals.
+/// Bytes of content that are decoded between two checks for signals such as Ctrl-C.
 const UNINTERRUPTED: u64 = 64 << 20;
 
-/// A file, or an object of Python that reads one.
+/// Where compressed bytes come from: a file, or a Python object that reads one.
 enum Source {
     File(File),
     Object(Object),
 }
 
-/// A file object of Python.
+/// A Python file object.
 struct Object {
     file: Py<PyAny>,
-    /// Its last exception, which an [`io::Error`] stands for.
+    /// The exception that it raised last. An [`io::Error`] takes its place until Python is reached
+    /// again.
     raised: Arc<Mutex<Option<PyErr>>>,
 }
 
@@ -81,16 +82,17 @@ impl Seek for Source {
 /// The content of a gzip file.
 #[pyclass(frozen, module = "pylinerate._pylinerate")]
 pub(crate) struct GzipReader {
-    /// `None` once it is closed.
+    /// `None` after `close`.
     file: Mutex<Option<GzipFile<Source>>>,
     raised: Arc<Mutex<Option<PyErr>>>,
-    /// The process whose threads decode.
+    /// The process that opened the file. A fork does not have its decoding threads.
     process: u32,
 }
 
 #[pymethods]
 impl GzipReader {
-    /// The content of a file at a path, or of a file object, which one thread reads; by an index, if there is one.
+    /// Opens the file at `path`, or else reads the file object `file`, which only one thread may
+    /// do. `index` is the path of an index, if there is one.
     #[new]
     fn new(
         py: Python<'_>,
@@ -117,13 +119,15 @@ impl GzipReader {
         Ok(GzipReader { file: Mutex::new(Some(file)), raised, process: process::id() })
     }
 
-    /// Fills `out` with content, or a part of it; returns the number of bytes, 0 at the end only.
+    /// Writes content to the start of `out`; returns the number of bytes, which is 0 only at the
+    /// end of the content.
     fn readinto(&self, py: Python<'_>, mut out: Output) -> PyResult<usize> {
         let out = out.bytes_mut([])?;
         self.with(py, |file| file.read(out))
     }
 
-    /// Sets the position as `io.RawIOBase.seek` does, at most to the end; returns it.
+    /// Sets the position as `io.RawIOBase.seek` does, and returns it. A position after the end
+    /// becomes the end.
     fn seek(&self, py: Python<'_>, offset: i64, whence: u8) -> PyResult<u64> {
         let to = match (whence, u64::try_from(offset)) {
             (0, Ok(offset)) => SeekFrom::Start(offset),
@@ -132,7 +136,8 @@ impl GzipReader {
             (2, _) => SeekFrom::End(offset),
             _ => return Err(PyValueError::new_err(format!("whence is {whence}, but must be 0, 1 or 2"))),
         };
-        // Decoding what lies between may take minutes.
+        // Without an index everything up to the target is decoded, which may take minutes: signals
+        // are checked in between.
         loop {
             let step = self.with(py, |file| {
                 let at = file.stream_position()?;
@@ -159,7 +164,7 @@ impl GzipReader {
         self.with(py, |file| file.stream_position())
     }
 
-    /// Ends its threads and closes the file, if it was opened here.
+    /// Ends the decoding threads, and closes the file if it was opened from a path.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.forget_if_forked(lock(&self.file).take()));
     }
@@ -174,13 +179,15 @@ impl GzipReader {
         if process::id() != self.process {
             return Err(PyValueError::new_err("the file was opened by another process: open it again"));
         }
-        // Without the interpreter's lock, which a file object takes under this one.
+        // The interpreter's lock is released first, because a file object takes it while
+        // `self.file` is locked.
         let result = py.detach(|| lock(&self.file).as_mut().map(work));
         let result = result.ok_or_else(|| PyValueError::new_err("I/O operation on closed file."))?;
         result.map_err(|error| raised_by(py, error, &self.raised))
     }
 
-    /// In a process that was forked there are no threads that could be waited for.
+    /// Drops the file. In a forked process it is leaked instead: dropping would wait for threads
+    /// that do not exist there.
     fn forget_if_forked(&self, file: Option<GzipFile<Source>>) {
         if process::id() != self.process {
             mem::forget(file);
@@ -199,14 +206,15 @@ fn open(py: Python<'_>, path: &Path) -> PyResult<File> {
     py.detach(|| File::open(path)).map_err(|error| with_name(py, error, path))
 }
 
-/// An error of the system as Python's `open` raises it: with its number, and the name of the file.
+/// Converts an error of the system to the exception that Python's `open` raises, with the error
+/// number and the name of the file.
 fn with_name(py: Python<'_>, error: io::Error, path: &Path) -> PyErr {
     let Some(number) = error.raw_os_error() else { return error.into() };
     let text = py.import("os").and_then(|os| os.call_method1("strerror", (number,)));
     text.map_or_else(|e| e, |text| PyOSError::new_err((number, text.unbind(), path.as_os_str().to_owned())))
 }
 
-/// An error as an exception: that of the file object, if it has raised one.
+/// Converts an error to an exception. If the file object has raised one, it is returned instead.
 fn raised_by(py: Python<'_>, error: io::Error, raised: &Mutex<Option<PyErr>>) -> PyErr {
     if let Some(raised) = lock(raised).take() {
         return raised;
@@ -217,8 +225,9 @@ fn raised_by(py: Python<'_>, error: io::Error, raised: &Mutex<Option<PyErr>>) ->
     }
 }
 
-/// Bytes of input that are encoded by one call, after a window of earlier ones at levels that are chosen for size.
+/// Bytes of input that one call encodes.
 const BLOCK: usize = 256 << 10;
+/// Bytes before the block in which `Level::Lazy` and higher levels also find matches.
 const WINDOW: usize = 32 << 10;
 
 /// Encodes the data of a gzip member, after its header.
@@ -227,7 +236,7 @@ pub(crate) struct GzipEncoder(Mutex<Encoder>);
 
 struct Encoder {
     stream: Stream,
-    /// The window, then input that is not encoded yet.
+    /// `window` bytes that are encoded already, then input that is not.
     input: Vec<u8>,
     window: usize,
 }
@@ -245,7 +254,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Encodes what there is.
+    /// Encodes all input that is not encoded yet, and keeps the window for the next block.
     fn encode(&mut self, out: &mut Vec<u8>) -> linerate_core::Result<()> {
         let Encoder { stream, input, window } = self;
         with_thread_scratch(bound(input.len() - *window), |scratch, room| {
@@ -268,12 +277,12 @@ impl GzipEncoder {
         Ok(GzipEncoder(Mutex::new(Encoder { stream, input: Vec::new(), window: 0 })))
     }
 
-    /// Takes data; returns what is encoded by now.
+    /// Takes data; returns the compressed bytes that are complete.
     fn write<'py>(&self, py: Python<'py>, data: Input) -> PyResult<Bound<'py, PyBytes>> {
         self.encoded(py, |encoder, out| encoder.write(data.bytes(), out))
     }
 
-    /// Returns what a decoder needs for all data up to now.
+    /// Returns the compressed bytes that a decoder still needs for all data written so far.
     fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.encoded(py, |encoder, out| {
             encoder.encode(out)?;
@@ -284,7 +293,7 @@ impl GzipEncoder {
         })
     }
 
-    /// Returns the end of the member, with its trailer.
+    /// Returns the end of the member, including its trailer.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.encoded(py, |encoder, out| {
             encoder.encode(out)?;
@@ -308,7 +317,8 @@ impl GzipEncoder {
     }
 }
 
-/// Decodes the gzip file at a path, and writes its index to another; returns the bytes of the content.
+/// Decodes the gzip file at `path`, writes its index to the path `index`, and returns the bytes of
+/// the content.
 #[pyfunction]
 pub(crate) fn gzip_build_index(py: Python<'_>, path: PathBuf, index: PathBuf, spacing: u64) -> PyResult<u64> {
     let raised = Mutex::default();
@@ -327,10 +337,10 @@ pub(crate) fn gzip_build_index(py: Python<'_>, path: PathBuf, index: PathBuf, sp
     built.map_err(|error| raised_by(py, error, &raised))
 }
 
-/// A file whose reading a signal ends.
+/// A file whose reads fail once a signal handler has raised an exception.
 struct Interruptible<'a> {
     file: File,
-    /// Bytes up to the next look for signals.
+    /// Bytes to read before the next check for signals.
     left: u64,
     raised: &'a Mutex<Option<PyErr>>,
 }

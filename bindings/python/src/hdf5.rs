@@ -14,15 +14,16 @@ use crate::scatter::{ChunkError, Job, decode_all};
 #[derive(FromPyObject)]
 pub(crate) struct Filter(pub(crate) i32, pub(crate) Vec<u32>);
 
-/// Along one axis: samples per chunk; first index, step and number of indices that are selected.
+/// One axis of a selection: samples per chunk; the first selected index, the step, and the number
+/// of selected indices.
 #[derive(FromPyObject)]
 pub(crate) struct Selected(usize, usize, usize, usize);
 
-/// A stored chunk: its offset in the dataset, the mask of skipped filters, its bytes.
+/// A stored chunk: its offset in the dataset, the mask of filters that were skipped, its bytes.
 #[derive(FromPyObject)]
 pub(crate) struct Stored<'py>(Vec<usize>, u32, Bound<'py, PyBytes>);
 
-/// Decodes chunks to their positions in `out`, the bytes of the selected elements in C order.
+/// Decodes chunks into `out`, which has the bytes of the selected elements in C order.
 ///
 /// An error has the attribute `chunk`: the offset of the damaged chunk in the dataset, or None.
 #[pyfunction]
@@ -54,7 +55,7 @@ pub(crate) fn hdf5_decode(
     })
 }
 
-/// Address of the table that describes a filter of this package, for `H5Zregister`.
+/// Address of the `H5Z_class2_t` that describes a filter of this package, for `H5Zregister`.
 #[pyfunction]
 pub(crate) fn hdf5_class(id: i32) -> PyResult<usize> {
     let known = [&linerate_hdf5::DELTARICE, &linerate_hdf5::DELTARICE2];

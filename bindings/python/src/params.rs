@@ -1,10 +1,11 @@
-//! Parameters of filter 32025 as Python passes them: m, segment (-1 for the whole chunk), filter.
+//! Parameters of filter 32025 as Python passes them: m, segment (-1 for all samples of the chunk),
+//! filter coefficients.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_rice::Params;
 use pyo3::prelude::*;
 
-/// The three numbers of `pylinerate.rice.Params`.
+/// `pylinerate.rice.Params` as a tuple, not checked yet.
 #[derive(FromPyObject)]
 pub(crate) struct Numbers(i64, i64, Vec<i64>);
 

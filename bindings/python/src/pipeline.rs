@@ -1,4 +1,4 @@
-//! Undoes the filter pipeline of a dataset.
+//! Undoes the filter pipeline of an HDF5 dataset.
 
 use std::ops::Range;
 
@@ -10,13 +10,14 @@ use crate::gpu::Format;
 
 /// A supported filter.
 pub(crate) enum Stage {
-    /// Filter 2, byte shuffle: the first bytes of all elements, then the second ones, and so on.
+    /// Filter 2, byte shuffle, with the bytes per element: stores the first bytes of all elements,
+    /// then the second ones, and so on.
     Shuffle(usize),
     /// Filter 3: a checksum of 4 bytes after the data.
     Fletcher32,
     /// Filter 32025.
     DeltaRice(Params),
-    /// Filter 325, version 2 streams; with the sample type if the filter's values give it.
+    /// Filter 325, version 2 streams, with the sample type if the filter's values have it.
     DeltaRice2(Option<ElementType>),
 }
 
@@ -52,7 +53,7 @@ impl Stage {
         }
     }
 
-    /// Bytes of `data` once the filter is undone.
+    /// Bytes that undoing the filter makes of `data`.
     fn undone_len(&self, data: &[u8]) -> Result<usize> {
         match self {
             Stage::Shuffle(_) => Ok(data.len()),
@@ -63,7 +64,7 @@ impl Stage {
         }
     }
 
-    /// Layout of the decoded samples, if this filter encodes samples.
+    /// Layout of the decoded chunk. `None` if this filter has no segments.
     fn layout(&self, data: &[u8]) -> Result<Option<Layout>> {
         let (samples, segment, width) = match self {
             Stage::Shuffle(_) | Stage::Fletcher32 => return Ok(None),
@@ -84,8 +85,7 @@ impl Stage {
         Ok(Some(Layout { bytes: samples.saturating_mul(width), segment: segment.saturating_mul(width) }))
     }
 
-    /// Undoes the filter. `out` has the length [`Stage::undone_len`], and the alignment of the widest
-    /// sample.
+    /// Undoes the filter. `out` has the length [`Stage::undone_len`], and is aligned for `u32`.
     fn undo(&self, data: &[u8], out: &mut [u8], options: Options) -> Result<()> {
         fn of<T: Element + bytemuck::Pod>(data: &[u8], out: &mut [u8], options: Options) -> Result<()> {
             v2::decode_into(data, samples::<T>(out)?, options).map(drop)
@@ -106,7 +106,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Decodes the segments `which` of a chunk into `out`, which has exactly their length.
+    /// Decodes the segments `which` of a chunk into `out`, which has exactly their bytes.
     fn segments(&self, data: &[u8], which: Range<usize>, out: &mut [u8]) -> Result<()> {
         fn of<T: Element + bytemuck::Pod>(data: &[u8], which: Range<usize>, out: &mut [u8]) -> Result<()> {
             v2::decode_segments(data, which, samples::<T>(out)?, Options::new()).map(drop)
@@ -131,7 +131,8 @@ fn samples<T: bytemuck::Pod>(bytes: &mut [u8]) -> Result<&mut [T]> {
         .map_err(|_| Error::corrupt("the size of a chunk is not a multiple of the sample size"))
 }
 
-/// Memory for samples of any width: `bytes` bytes of `words`, which grows as needed.
+/// The first `bytes` bytes of `words`, which is resized to hold them and aligns them for any sample
+/// type.
 pub(crate) fn aligned_buffer(words: &mut Vec<u32>, bytes: usize) -> Result<&mut [u8]> {
     let count = bytes.div_ceil(4);
     let more = count.saturating_sub(words.len());
@@ -140,9 +141,11 @@ pub(crate) fn aligned_buffer(words: &mut Vec<u32>, bytes: usize) -> Result<&mut 
     Ok(&mut bytemuck::cast_slice_mut(words)[..bytes])
 }
 
-/// Bytes as stored in the file, or after a filter was undone.
+/// Bytes of a chunk.
 enum Bytes<'a> {
+    /// As stored in the file.
     Stored(&'a [u8]),
+    /// After a filter was undone: this many bytes of the words.
     Undone(Vec<u32>, usize),
 }
 
@@ -160,7 +163,7 @@ impl Pipeline {
         Pipeline { stages, chunk_bytes }
     }
 
-    /// Undoes all filters but the first. A set bit in `mask` means that the filter was not applied.
+    /// Undoes all filters but the first. A set bit i in `mask` means that filter i was not applied.
     pub(crate) fn open<'a>(&'a self, data: &'a [u8], mask: u32, options: Options) -> Result<Opened<'a>> {
         let was_applied = |i: usize| mask.checked_shr(i as u32).unwrap_or(0) & 1 == 0;
         let stages = self.stages.iter().enumerate();
@@ -198,18 +201,19 @@ impl Pipeline {
     }
 }
 
-/// A chunk whose filters are undone except the first, if it has any. Its length is verified.
+/// A chunk whose filters are undone, except the first if there is one. Its decoded length is
+/// verified.
 pub(crate) struct Opened<'a> {
     first: Option<&'a Stage>,
     data: Bytes<'a>,
-    /// Bytes of the chunk.
+    /// Bytes of the decoded chunk.
     bytes: usize,
-    /// Bytes of a segment, which can be decoded alone.
+    /// Decoded bytes of a segment, the smallest unit that can be decoded alone.
     segment: usize,
 }
 
 impl Opened<'_> {
-    /// How the chunk is decoded, and its bytes, if only Delta-Rice is left to undo.
+    /// The format of the chunk, and its bytes, if only Delta-Rice is left to undo.
     pub(crate) fn rice(&self) -> Result<Option<(Format, &[u8])>> {
         let data = self.data.all();
         Ok(match self.first {
@@ -219,14 +223,14 @@ impl Opened<'_> {
         })
     }
 
-    /// The smallest range of whole segments that covers `span`.
+    /// The smallest range of bytes that consists of whole segments and covers `span`.
     pub(crate) fn covering(&self, span: Range<usize>) -> Range<usize> {
         let end = span.end.div_ceil(self.segment).saturating_mul(self.segment);
         span.start / self.segment * self.segment..end.min(self.bytes)
     }
 
-    /// Decodes the bytes `range` of the chunk, which [`Opened::covering`] returned, or which is the whole chunk.
-    /// `out` has the same length and is aligned for samples.
+    /// Decodes the bytes `range` of the chunk: a range that [`Opened::covering`] returned, or the
+    /// whole chunk. `out` has the same length and is aligned for samples.
     pub(crate) fn decode(&self, range: Range<usize>, out: &mut [u8], options: Options) -> Result<()> {
         let data = self.data.all();
         match self.first {
@@ -249,8 +253,8 @@ fn unshuffle(data: &[u8], out: &mut [u8], size: usize) {
     rest.copy_from_slice(&data[elements * size..]);
 }
 
-/// Verifies the checksum; returns the data before it. The bytes of each half may be swapped, as early
-/// versions of HDF5 wrote them.
+/// Verifies the checksum in the last four bytes and returns the data before it. Early versions of
+/// HDF5 swapped the bytes of each half of the checksum; both forms are accepted.
 fn checked(data: &[u8]) -> Result<&[u8]> {
     let Some((body, stored)) = data.split_last_chunk::<4>() else {
         return Err(Error::new(Kind::Truncated, data.len() as u64, "a chunk ends within its checksum"));
@@ -264,8 +268,8 @@ fn checked(data: &[u8]) -> Result<&[u8]> {
     }
 }
 
-/// Fletcher-32 as in HDF5: over big-endian 16-bit words, an odd last byte padded with zeros. Sums are reduced modulo
-/// 65535 to 1..=65535, and are 0 only if the unreduced sum is.
+/// Fletcher-32 as in HDF5: over big-endian 16-bit words, with a zero after an odd last byte. Sums
+/// are reduced modulo 65535 to 1..=65535, and are 0 only if the unreduced sum is.
 fn fletcher32(data: &[u8]) -> u32 {
     let reduce = |sum: u64| if sum == 0 { 0 } else { (sum - 1) % 65_535 + 1 };
     let (mut first, mut second) = (0u64, 0u64);
@@ -274,7 +278,7 @@ fn fletcher32(data: &[u8]) -> u32 {
             first += u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0));
             second += first;
         }
-        (first, second) = (reduce(first), reduce(second)); // both were below 2^48
+        (first, second) = (reduce(first), reduce(second)); // before, both were below 2^48
     }
     (second << 16 | first) as u32
 }

@@ -1,4 +1,4 @@
-//! Version 2 streams, of any of the four sample types.
+//! Version 2 streams of any of the four sample types.
 
 use std::num::NonZeroU32;
 
@@ -68,7 +68,7 @@ pub(crate) fn numpy_name(element: ElementType) -> &'static str {
     }
 }
 
-/// Encodes `samples`.
+/// Encodes into a new `bytes` object.
 #[pyfunction]
 pub(crate) fn rice2_encode<'py>(
     py: Python<'py>,
@@ -93,7 +93,7 @@ pub(crate) fn rice2_encode<'py>(
     for_each_type!(Samples, samples, samples => encoded(py, &settings, samples.as_slice()?, threads))
 }
 
-/// Encodes into the start of `out`, returns the bytes written.
+/// Encodes into the start of `out`, returns the number of bytes written.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn rice2_encode_into(
@@ -117,8 +117,8 @@ pub(crate) fn rice2_encode_into(
     n.map_err(|e| raise(py, e))
 }
 
-/// The header of a stream: sample type, samples, samples per row (0 for none), samples per segment,
-/// segments, bytes, the shape if the stream keeps it, and channels.
+/// The header of a stream: sample type, samples, samples per row (0 if there are no rows), samples
+/// per segment, segments, bytes, the shape if the stream has it, and channels.
 type Header = (&'static str, u64, u32, u32, u64, u64, Option<Vec<u64>>, u32);
 
 /// The header of the stream that begins at byte `at`.
@@ -132,7 +132,8 @@ pub(crate) fn rice2_info(py: Python<'_>, stream: PyReadonlyArray1<'_, u8>, at: u
     Ok((numpy_name(info.element), info.samples, row, segment, info.segments, info.bytes, shape, channels))
 }
 
-/// Decodes the stream at the bytes `at..end` into the start of `out`, returns the samples written.
+/// Decodes the stream in the bytes `at..end` into the start of `out`, returns the number of samples
+/// written.
 #[pyfunction]
 pub(crate) fn rice2_decode(
     py: Python<'_>,
@@ -151,7 +152,8 @@ pub(crate) fn rice2_decode(
     n.map_err(|e| raise(py, e.shifted(at as u64)))
 }
 
-/// Decodes the segments `start..stop` of a stream into the start of `out`, returns the samples written.
+/// Decodes the segments `start..stop` of a stream into the start of `out`, returns the number of
+/// samples written.
 #[pyfunction]
 pub(crate) fn rice2_decode_segments(
     py: Python<'_>,

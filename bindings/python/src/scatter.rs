@@ -19,7 +19,7 @@ pub(crate) struct Job<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// An error, and the index of the job that it belongs to, if to one.
+/// An error, and the index of its job unless it concerns the whole call.
 pub(crate) struct ChunkError {
     pub(crate) job: Option<usize>,
     pub(crate) error: Error,
@@ -46,7 +46,7 @@ pub(crate) fn decode_all(
     if out.len() != grid.out_bytes() {
         return bad("the output does not have the size of the selection");
     }
-    // Different chunks fill disjoint parts of the output, so threads need not wait for each other.
+    // Different chunks fill disjoint parts of the output, so threads write without locks.
     let mut seen = HashSet::new();
     if !jobs.iter().all(|job| seen.insert(job.offset)) {
         return bad("a chunk is given twice");
@@ -71,7 +71,7 @@ pub(crate) fn decode_all(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.min(jobs.len()) {
-            // The work is done by fewer threads if one cannot be started.
+            // If a thread cannot be started, fewer share the work.
             if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
@@ -98,7 +98,7 @@ fn decode_one(
         return Ok(());
     }
     let chunk = pipeline.open(job.bytes, job.mask, options)?;
-    let width = grid.itemsize().clamp(2, 4); // bytes of the samples that the chunk is decoded to
+    let width = grid.itemsize().clamp(2, 4); // alignment that decoded samples need, in bytes
     if let Some(range) = part.whole().filter(|range| out.is_aligned(range, width)) {
         // SAFETY: the parts of different chunks are disjoint, and no chunk is decoded twice.
         return unsafe { out.with(range, |out| chunk.decode(0..grid.chunk_bytes(), out, options)) };
@@ -110,7 +110,7 @@ fn decode_one(
     chunk.decode(range, bytes, options)?;
     part.runs(|from, to| {
         let run = &bytes[from.start - before..from.end - before];
-        // SAFETY: as above, and the runs of a part follow each other.
+        // SAFETY: as above, and this thread writes the runs of a part one after the other.
         unsafe { out.with(to, |out| out.copy_from_slice(run)) }
     });
     Ok(())

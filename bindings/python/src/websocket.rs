@@ -1,4 +1,5 @@
-//! permessage-deflate for Python's `websockets`: classes behind `pylinerate.websockets`.
+//! The classes behind `pylinerate.websockets`: permessage-deflate (RFC 7692) for Python's
+//! `websockets`.
 
 use std::sync::Mutex;
 
@@ -13,14 +14,15 @@ use crate::error::raise;
 use crate::frame::Frame;
 use crate::sys::bytes::copied;
 
-/// Bytes from which the interpreter lock is released: as for messages of gateways, it does not pay for fewer.
+/// Smallest message for which the interpreter's lock is released, in bytes. For fewer, releasing
+/// costs more than it gains, as for messages of gateways.
 const RELEASE_LOCK_FROM: usize = 16 << 10;
-/// Output buffers that are kept for the next message, in bytes at most.
+/// Largest output buffer that is kept for the next message, in bytes.
 const KEPT_BUFFER: usize = 1 << 20;
-/// Working memories that are kept: as many threads may work at once without allocating them.
+/// Number of working memories that are kept: so many threads can work at once without allocating.
 const KEPT: usize = 16;
 
-/// Working memory of one thread, while it encodes or decodes.
+/// Working memory of one thread while it encodes or decodes.
 #[derive(Default)]
 struct Work {
     scratch: Scratch,
@@ -29,8 +31,8 @@ struct Work {
 
 static WORK: Mutex<Vec<Work>> = Mutex::new(Vec::new());
 
-/// Runs `job` with working memory of the process. Never waits for it: a process that was forked while another thread
-/// had the lock would wait for ever.
+/// Runs `job` with working memory from the process's pool. Never waits for the pool's lock: a
+/// process that was forked while another thread held it would wait for ever.
 fn with_work<T>(job: impl FnOnce(&mut Work) -> T) -> T {
     let mut work = WORK.try_lock().ok().and_then(|mut kept| kept.pop()).unwrap_or_default();
     let result = job(&mut work);
@@ -45,7 +47,7 @@ fn with_work<T>(job: impl FnOnce(&mut Work) -> T) -> T {
     result
 }
 
-/// Options of one side of a connection, and its part of the handshake.
+/// The options of one side of a connection, and its part of the handshake.
 #[pyclass(frozen, module = "pylinerate._pylinerate")]
 pub(crate) struct WebsocketOptions {
     options: Options,
@@ -76,12 +78,12 @@ impl WebsocketOptions {
         Ok(WebsocketOptions { options })
     }
 
-    /// A client's offers: the value of its `Sec-WebSocket-Extensions`.
+    /// A client's offers, as the value of `Sec-WebSocket-Extensions`.
     fn offer(&self) -> String {
         offer(&self.options)
     }
 
-    /// A server's answer and its codec; None if there is no offer that can be accepted.
+    /// A server's answer to `offer`, and its codec; None if no offer can be accepted.
     fn answer(&self, py: Python<'_>, offer: &str) -> PyResult<Option<(String, WebsocketCodec)>> {
         let Some((agreement, header)) = answer(&self.options, offer) else { return Ok(None) };
         Ok(Some((header, self.codec(py, agreement, Role::Server)?)))
@@ -92,7 +94,7 @@ impl WebsocketOptions {
     /// Raises
     /// ------
     /// Error
-    ///     For an answer that fits no offer.
+    ///     If the answer fits no offer.
     fn agree(&self, py: Python<'_>, answer: &str) -> PyResult<Option<WebsocketCodec>> {
         let agreement = agree(&self.options, answer).map_err(|e| raise(py, e))?;
         agreement.map(|agreement| self.codec(py, agreement, Role::Client)).transpose()
@@ -110,7 +112,7 @@ impl WebsocketOptions {
     }
 }
 
-/// A message for many connections, compressed once for each size of window.
+/// A message for many connections, compressed once for each window size among them.
 #[pyclass(frozen, module = "pylinerate._pylinerate")]
 pub(crate) struct WebsocketPrepared(Prepared);
 
@@ -123,7 +125,8 @@ impl WebsocketPrepared {
     }
 }
 
-/// Payloads of one connection, both ways. The locks are never held while waiting for the interpreter's.
+/// The encoder and decoder of one connection. Their locks are never held while waiting for the
+/// interpreter's.
 #[pyclass(frozen, module = "pylinerate._pylinerate")]
 pub(crate) struct WebsocketCodec {
     agreement: Agreement,
@@ -134,7 +137,7 @@ pub(crate) struct WebsocketCodec {
 
 #[pymethods]
 impl WebsocketCodec {
-    /// Encodes a whole message. None if it is to be sent as it is.
+    /// Encodes a whole message. None if the message should be sent uncompressed.
     fn encode<'py>(&self, py: Python<'py>, data: Frame<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let data = data.bytes();
         if data.len() < self.smallest {
@@ -146,10 +149,11 @@ impl WebsocketCodec {
         })
     }
 
-    /// Encodes a prepared message. None if it is to be sent as it is.
+    /// Encodes a prepared message. None if the message should be sent uncompressed.
     ///
-    /// Keeps the interpreter lock, even when the message is compressed for the first time: released for
-    /// each of many connections, another thread could take it for 5 ms each time.
+    /// Keeps the interpreter's lock, even when it compresses the message for the first time: if it
+    /// released the lock for each of many connections, another thread could take it for 5 ms each
+    /// time.
     fn encode_prepared<'py>(
         &self,
         py: Python<'py>,
@@ -184,7 +188,7 @@ impl WebsocketCodec {
     /// Raises
     /// ------
     /// Error
-    ///     Of the kind "corrupt", or "limit exceeded". The connection cannot go on.
+    ///     The kind is "corrupt" or "limit exceeded". The connection cannot be used any more.
     fn decode<'py>(
         &self,
         py: Python<'py>,
@@ -202,21 +206,22 @@ impl WebsocketCodec {
         })
     }
 
-    /// Bits of the server's window, whether it is kept between messages; the same of the client's.
+    /// Window bits of the server's messages and whether the window is kept between them, then the
+    /// same for the client's messages.
     #[getter]
     fn agreement(&self) -> (u8, bool, u8, bool) {
         let Agreement { server, client } = self.agreement;
         (server.window_bits, server.takeover, client.window_bits, client.takeover)
     }
 
-    /// Bytes that this connection holds.
+    /// Bytes of memory that this connection holds.
     #[getter]
     fn memory(&self, py: Python<'_>) -> usize {
         py.detach(|| lock(&self.encoder).memory() + lock(&self.decoder).memory()) + size_of::<Self>()
     }
 }
 
-/// Runs `job`, without the interpreter lock if it is for many bytes.
+/// Runs `job`, which works on `bytes` bytes, without the interpreter's lock if these are many.
 fn released<T: Send>(py: Python<'_>, bytes: usize, job: impl FnOnce() -> T + Send) -> T {
     if bytes < RELEASE_LOCK_FROM { job() } else { py.detach(job) }
 }

@@ -1,13 +1,14 @@
-"""Compression of detector waveforms, of small blocks with many dictionaries, of gateway messages, and gzip files.
+"""Compresses detector waveforms, small blocks with many dictionaries, messages, and gzip files.
 
-* :mod:`pylinerate.rice`: chunks of NumPy arrays in memory
+* :mod:`pylinerate.rice`: Delta-Rice for NumPy arrays in memory
+* :mod:`pylinerate.gpu`: the same on NVIDIA GPUs
 * :mod:`pylinerate.dict`: small zstd blocks, each with one of very many dictionaries
 * :mod:`pylinerate.gateway`: message streams of chat gateways
-* :mod:`pylinerate.gzip`: gzip files on several threads, read from any position by an index
-* :mod:`pylinerate.websockets`: permessage-deflate for the package websockets (needs it)
-* :mod:`pylinerate.hdf5`: filters for h5py, and parallel reading (needs h5py)
-* :mod:`pylinerate.numcodecs`, :mod:`pylinerate.zarr`: codecs, which numcodecs and zarr find by name
-  once the package is installed
+* :mod:`pylinerate.gzip`: gzip files, decoded on several threads and read from any position
+* :mod:`pylinerate.websockets`: permessage-deflate for the package websockets, which it needs
+* :mod:`pylinerate.hdf5`: filters for h5py, which it needs, and parallel reading
+* :mod:`pylinerate.numcodecs`, :mod:`pylinerate.zarr`: codecs that numcodecs and zarr find by name once
+  this package is installed
 """
 
 from importlib import import_module

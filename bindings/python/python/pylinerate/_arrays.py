@@ -31,7 +31,7 @@ def sample_dtype(dtype: DTypeLike, sizes: tuple[int, ...]) -> np.dtype[Any]:
 
 
 def flat_samples(array: NDArray[Any]) -> NDArray[Any]:
-    """``array`` in one dimension. Copied only if it is not C-contiguous and aligned."""
+    """``array`` in one dimension; a copy only if it is not C-contiguous and aligned."""
     return np.require(array, requirements=["C", "A"]).reshape(-1)
 
 
@@ -44,7 +44,7 @@ def flat_bytes(buffer: Any) -> NDArray[np.uint8]:
 
 
 def flat_output(out: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """``out`` in one dimension for writing. Never a copy."""
+    """``out`` in one dimension, for writing: a view, never a copy."""
     if isinstance(out, np.ndarray):
         if not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
             raise ValueError("out must be C-contiguous, aligned and writeable")
@@ -58,7 +58,7 @@ def flat_output(out: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def full_shape(shape: int | tuple[int, ...] | None, samples: int) -> tuple[int, ...]:
-    """``shape`` for ``samples`` samples, with a size of -1 computed."""
+    """``shape`` as a tuple that holds ``samples`` samples. A size of -1 is computed."""
     if shape is None:
         return (samples,)
     sizes = [operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
@@ -71,7 +71,7 @@ def full_shape(shape: int | tuple[int, ...] | None, samples: int) -> tuple[int, 
 
 
 def integers(values: ArrayLike, dtype: type[Integer], name: str) -> NDArray[Integer]:
-    """``values`` in one dimension. Floats are an error, not rounded."""
+    """``values`` as an array of one dimension. Floats are an error; they are not rounded."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} are {array.dtype}, but must be integers")

@@ -1,4 +1,4 @@
-"""Files of blocks: this project's block files, and RocksDB's SST files."""
+"""Reads block files, a format of this project, and RocksDB's SST files."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     Path: TypeAlias = str | os.PathLike[str]
 
-#: Bytes of records that a scan reads at once.
+#: Bytes of records that a scan reads at a time.
 CHUNK = 256 << 10
-#: The same if each step of the scan must start from the beginning.
+#: The same for files of unknown key order, where each read starts from the beginning.
 LARGE_CHUNK = 8 << 20
-#: Records that are passed to a builder at once.
+#: Records that are passed to a builder at a time.
 RECORDS = 1000
 
 
@@ -37,9 +37,9 @@ class Counts(NamedTuple):
     value_bytes: int
     #: Blocks of records.
     blocks: int
-    #: Bytes of their contents.
+    #: Bytes of the blocks when decoded.
     content_bytes: int
-    #: Bytes of them as stored.
+    #: Bytes of the blocks as stored.
     stored_bytes: int
     #: Blocks of the index.
     index_blocks: int
@@ -56,9 +56,9 @@ class BlockFileStats(NamedTuple):
     size: int
     #: Target size of a block in bytes.
     block_size: int
-    #: Level of zstd.
+    #: zstd level that the blocks are compressed at.
     level: int
-    #: Whether blocks have hashes of their contents.
+    #: Whether each block has a hash of its content.
     checksums: bool
     #: Bytes of its dictionary, 0 if it has none.
     dictionary_size: int
@@ -70,7 +70,7 @@ class Entry(NamedTuple):
     """An entry of an :class:`Sst`."""
 
     key: bytes
-    #: Sequence number: higher is newer.
+    #: Sequence number; a higher one is newer.
     sequence: int
     #: "value", "deletion", "single deletion", "range deletion", "merge", "blob index" or "other".
     kind: str
@@ -79,21 +79,22 @@ class Entry(NamedTuple):
 
 
 class RangeDeletion(NamedTuple):
-    """A deletion in an :class:`Sst` of the keys from ``start`` to ``stop``, not included."""
+    """An entry of an :class:`Sst` that deletes the keys from ``start`` to ``stop`` (not
+    included)."""
 
     start: bytes
     stop: bytes
-    #: Sequence number: entries with a lower one are deleted.
+    #: Sequence number; entries with a lower one are deleted.
     sequence: int
 
 
 class BlockCount(NamedTuple):
-    """The data blocks of an :class:`Sst` with one compression."""
+    """The data blocks of an :class:`Sst` that have the same compression."""
 
     blocks: int
-    #: Bytes of them as stored.
+    #: Bytes of the blocks as stored.
     stored: int
-    #: Bytes that they decode to.
+    #: Bytes of the blocks when decoded.
     content: int
 
 
@@ -102,21 +103,21 @@ class SstStats(NamedTuple):
 
     #: Bytes of the file.
     size: int
-    #: Its version, 2 to 7.
+    #: Version of the file format, 2 to 7.
     format_version: int
-    #: Checksum type: "none", "crc32c", "xxhash", "xxhash64" or "xxh3".
+    #: Kind of the checksums: "none", "crc32c", "xxhash", "xxhash64" or "xxh3".
     checksum: str
-    #: "binary search", "hash", "partitioned" or "with first keys".
+    #: Kind of the index: "binary search", "hash", "partitioned" or "with first keys".
     index_kind: str
-    #: "bytewise", "reverse", or "unknown": then keys cannot be looked up.
+    #: "bytewise" or "reverse"; "unknown" if keys cannot be looked up.
     key_order: str
-    #: Bytes of its dictionary, if it has one.
+    #: Bytes of the file's dictionary, if it has one.
     dictionary_size: int | None
-    #: The 32-bit number in a trained dictionary.
+    #: The Dictionary_ID in zstd's format, if the dictionary is a trained one.
     dictionary_number: int | None
     #: Data blocks by compression: "none", "zstd", "lz4" and others.
     blocks: dict[str, BlockCount]
-    #: Properties of the file; numbers as RocksDB writes them, as varints.
+    #: Properties of the file. RocksDB writes numbers as varints.
     properties: dict[str, bytes]
 
 
@@ -126,15 +127,15 @@ class SstReport(NamedTuple):
     data_blocks: int
     other_blocks: int
     entries: int
-    #: Among the entries.
+    #: Deletions among the entries.
     deletions: int
-    #: Among the entries.
+    #: Merge operands among the entries.
     merge_operands: int
     key_bytes: int
     value_bytes: int
     #: The first hundred errors.
     failures: list[Error]
-    #: Number of errors.
+    #: Number of all errors.
     failed: int
 
     @property
@@ -144,13 +145,13 @@ class SstReport(NamedTuple):
 
 
 def check_readable(path: Path) -> None:
-    """Opens a file for reading, so that the system's error for a wrong path is raised."""
+    """Raises the ``OSError`` of Python's ``open`` if the file cannot be read."""
     with open(path, "rb"):
         pass
 
 
 class File:
-    """Base of the file classes. Also closed when garbage collected."""
+    """Base of the file classes. A file is also closed when its object is garbage collected."""
 
     __slots__ = ("__weakref__", "_file", "_path")
 
@@ -163,8 +164,8 @@ class File:
         return self._file.is_closed()
 
     def close(self) -> None:
-        """Closes the file and releases its dictionary in the store. Running reads finish; later ones raise
-        ``ValueError``.
+        """Closes the file and releases its dictionary in the store. Reads in progress finish; later
+        ones raise ``ValueError``.
         """
         self._file.close()
 
@@ -182,7 +183,7 @@ class File:
 
 
 class ReadThroughStore(File):
-    """A file whose dictionary is in a store."""
+    """Base of files whose dictionary is in a store."""
 
     __slots__ = ("_store",)
 
@@ -190,14 +191,15 @@ class ReadThroughStore(File):
 
     @property
     def store(self) -> Store:
-        """The store that has its dictionary."""
+        """The store that has the file's dictionary."""
         return self._store
 
 
 class BlockFile(ReadThroughStore):
-    """A sorted file of records, in blocks that share a dictionary. Any number of threads may read it.
+    """A sorted file of records, in blocks that share a dictionary. Any number of threads may read
+    it.
 
-    Open files share a store, which holds the dictionary of each as long as it is open.
+    Files share a store, which holds the dictionary of each file while it is open.
 
     >>> import os, tempfile
     >>> from pylinerate.dict import BlockFile, Store
@@ -226,20 +228,21 @@ class BlockFile(ReadThroughStore):
         path : str or path
             The file.
         store : Store
-            The store for its dictionary. An external dictionary, as in a pack, must be in the store
-            already.
+            The store for the file's dictionary. If the dictionary is not in the file, for example
+            in a pack, it must be in the store already.
         map : bool
-            Whether to map the file into memory. A mapped file must not be shortened while it is
-            open: that ends the program. Otherwise each block is read separately.
+            Whether to map the file into memory; otherwise each block is read separately. If
+            somebody shortens a mapped file, the program crashes.
         dictionary : int, optional
-            The number of an external dictionary. Default: found by its hash.
+            The ID in the store of a dictionary that is not in the file. Default: it is found by its
+            hash.
 
         Raises
         ------
         OSError
             If the file cannot be read.
         Error
-            If it is damaged, or its dictionary is not in the store.
+            If the file is damaged, or its dictionary is not in the store.
         """
         check_readable(path)
         self = cls.__new__(cls)
@@ -259,34 +262,35 @@ class BlockFile(ReadThroughStore):
         checksums: bool = True,
         sort: bool = False,
     ) -> None:
-        """Writes a file. It replaces an existing one only when it is complete.
+        """Writes a file. An existing file is replaced only when the new one is complete.
 
         Parameters
         ----------
         path : str or path
             The file.
         records : iterable of pairs of buffers
-            Keys, each greater than the one before, and values.
+            Keys and values. Each key must be greater than the one before, unless ``sort`` is true.
         dictionary : buffer or int, optional
-            A dictionary, or the maximum size of one that is trained with the first records. Default:
-            none.
+            A dictionary, or the maximum size of one to train on the first records. Default: none.
         small_tables : bool
-            Whether it is trained with small tables, see :func:`shrink_tables`.
+            Whether the trained dictionary gets small tables, see :func:`shrink_tables`.
         block_size : int
             Bytes of content of a block. A larger record has a block of its own.
         level : int
             A level of zstd, -7 to 22.
         checksums : bool
-            Whether to store hashes of contents. Without them damage may not be detected.
+            Whether to store a hash of each block's content. Without it damage may go undetected.
         sort : bool
-            Whether to sort the records first, on disk beyond 256 MiB. Duplicate keys are an error.
+            Whether to sort the records first; more than 256 MiB are sorted on disk. Duplicate keys
+            are an error.
 
         Raises
         ------
         OSError
             If the file cannot be written.
         Error
-            For keys out of order or duplicate, keys of 64 KiB or more, and values above 32 MiB.
+            If keys are out of order or duplicate, a key has 64 KiB or more, or a value has more
+            than 32 MiB.
         """
         given, train = (None, dictionary) if isinstance(dictionary, int) else (dictionary, None)
         builder = _pylinerate.DictBuilder(path, block_size, level, checksums, given, train, small_tables, sort)
@@ -300,16 +304,16 @@ class BlockFile(ReadThroughStore):
 
     @property
     def dictionary(self) -> int:
-        """The number of its dictionary in the store, or :data:`NONE`."""
+        """The ID of the file's dictionary in the store, or :data:`NONE`."""
         return self._file.dictionary()
 
     def get(self, key: AnyBuffer) -> bytes | None:
-        """The value of a key, if there is one.
+        """The value of a key, or ``None``.
 
         Raises
         ------
         Error
-            If a block on the way is damaged.
+            If a block that the lookup reads is damaged.
         """
         return self._file.get(key)
 
@@ -332,22 +336,23 @@ class BlockFile(ReadThroughStore):
         self, keys: Iterable[AnyBuffer], errors: Literal["return"]
     ) -> list[bytes | Error | None]: ...
     def multi_get(self, keys: Iterable[AnyBuffer], errors: Literal["raise", "return"] = "raise") -> list[Any]:
-        """The values of many keys, in their order, whose blocks are decoded in batches, each once.
+        """The values of many keys, in the order of ``keys``. Each block is decoded once, in
+        batches.
 
         Parameters
         ----------
         keys : iterable of buffers
-            In any order.
+            Keys in any order.
         errors : "raise" or "return"
-            Whether the first error is raised after all lookups, with the ``index`` of its key, or each
-            replaces its value.
+            "raise": after all lookups the first error is raised, with the ``index`` of its key.
+            "return": errors are in the list, in place of values.
         """
         return multi_get(((self, key) for key in keys), errors)
 
     def scan(
         self, start: AnyBuffer | None = None, stop: AnyBuffer | None = None
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values in key order, from ``start`` to ``stop``, not included."""
+        """Keys and values in key order, from ``start`` to ``stop`` (not included)."""
         after = False
         while records := self._file.scan(start, after, stop, CHUNK):
             yield from records
@@ -367,16 +372,16 @@ class BlockFile(ReadThroughStore):
         Raises
         ------
         Error
-            For the first damaged part.
+            The error of the first damaged part.
         """
         return Counts(*self._file.verify())
 
 
 class Sst(ReadThroughStore):
-    """One of RocksDB's SST files: a block-based table of format version 2 to 7. Any number of threads
-    may read it.
+    """One of RocksDB's SST files: a block-based table of format version 2 to 7. Any number of
+    threads may read it.
 
-    Its index is in memory, and its dictionary in the store as long as it is open.
+    While the file is open, its index is in memory and its dictionary in the store.
     """
 
     __slots__ = ()
@@ -402,12 +407,12 @@ class Sst(ReadThroughStore):
         path : str or path
             The file.
         store : Store
-            The store for its dictionary.
+            The store for the file's dictionary.
         map : bool
-            Whether to map the file into memory. A mapped file must not be shortened while it is
-            open: that ends the program. Otherwise each block is read separately.
+            Whether to map the file into memory; otherwise each block is read separately. If
+            somebody shortens a mapped file, the program crashes.
         checksums : bool
-            Whether the checksum of each data block is verified when it is read.
+            Whether to verify the checksum of each data block that is read.
         block_limit : int
             Maximum size of a block in bytes.
 
@@ -416,7 +421,7 @@ class Sst(ReadThroughStore):
         OSError
             If the file cannot be read.
         Error
-            If it is damaged, is no SST file, or uses an unsupported feature.
+            If the file is damaged, is no SST file, or uses a feature that is not supported.
         """
         check_readable(path)
         self = cls.__new__(cls)
@@ -425,25 +430,26 @@ class Sst(ReadThroughStore):
         return self
 
     def entry(self, key: AnyBuffer, sequence: int | None = None) -> Entry | None:
-        """The newest entry of a key, optionally not newer than ``sequence``. A key covered by a newer range
-        deletion has an entry of that kind.
+        """The newest entry of a key, or with ``sequence`` the newest one up to that sequence
+        number. If a range deletion has deleted the key since, its kind is "range deletion".
 
         Raises
         ------
         Error
-            If a block on the way is damaged or cannot be read, or the key order is unknown.
+            If a block that the lookup reads is damaged or cannot be read, or the key order is
+            unknown.
         """
         found = self._file.get(key, 2**64 - 1 if sequence is None else sequence)
         return None if found is None else Entry(*found)
 
     def get(self, key: AnyBuffer) -> bytes | None:
-        """The value of a key. ``None`` if it is missing or deleted.
+        """The value of a key. ``None`` if the key is missing or deleted.
 
         Raises
         ------
         Error
-            As :meth:`entry`; of kind "unsupported" if the value is in merge operands or in a blob
-            file.
+            As for :meth:`entry`. The kind is "unsupported" if the value is in merge operands or in
+            a blob file.
         """
         found = self._file.get(key, 2**64 - 1)
         value = _value(found)
@@ -462,23 +468,26 @@ class Sst(ReadThroughStore):
         self, keys: Iterable[AnyBuffer], errors: Literal["return"]
     ) -> list[bytes | Error | None]: ...
     def multi_get(self, keys: Iterable[AnyBuffer], errors: Literal["raise", "return"] = "raise") -> list[Any]:
-        """The values of many keys, in their order, as of :meth:`get`, each block decoded once.
+        """The values that :meth:`get` returns for many keys, in the order of ``keys``. Each block
+        is decoded once.
 
         Parameters
         ----------
         keys : iterable of buffers
-            In any order.
+            Keys in any order.
         errors : "raise" or "return"
-            Whether the first error is raised after all lookups, with the ``index`` of its key, or each
-            replaces its value.
+            "raise": after all lookups the first error is raised, with the ``index`` of its key.
+            "return": errors are in the list, in place of values.
         """
         return multi_get(((self, key) for key in keys), errors)
 
     def scan(self, start: AnyBuffer | None = None, stop: AnyBuffer | None = None) -> Iterator[Entry]:
-        """All entries in key order, from ``start`` to ``stop``, not included: all versions of a key, the newest
-        first, and deletions. Range deletions are separate.
+        """All entries in key order, from ``start`` to ``stop`` (not included): all versions of a
+        key, the newest first, and deletions. Range deletions are not among them, see
+        :meth:`range_deletions`.
         """
-        # Without a known key order each step starts from the beginning.
+        # If the key order is unknown, each read starts from the beginning and skips what was
+        # returned.
         unknown = start is None and self._file.key_order() == "unknown"
         chunk, skip = LARGE_CHUNK if unknown else CHUNK, 0
         while rows := self._file.scan(start, skip, stop, chunk):
@@ -493,24 +502,23 @@ class Sst(ReadThroughStore):
         return self.scan()
 
     def range_deletions(self) -> list[RangeDeletion]:
-        """Its range deletions, in file order."""
+        """The range deletions, in the order of the file."""
         return [RangeDeletion(*row) for row in self._file.range_deletions()]
 
     def stats(self) -> SstStats:
-        """Statistics of the file. Reads data blocks without decoding them."""
+        """Statistics of the file. This reads data blocks but does not decode them."""
         head, stored, properties = self._file.stats()
         return SstStats(*head, {name: BlockCount(*counts) for name, *counts in stored}, dict(properties))
 
     def verify(self) -> SstReport:
-        """Reads and decodes every block. Errors are in the report and do not stop the
-        verification.
-        """
+        """Reads and decodes every block. Errors do not stop the verification; they are in the
+        report."""
         counts, failures, failed = self._file.verify()
         return SstReport(*counts, failures, failed)
 
 
 def _value(entry: tuple[bytes, int, str, bytes] | None) -> bytes | Error | None:
-    """The value of a key by its entry."""
+    """The value of the key whose newest entry this is, or the error that there is none."""
     if entry is None or entry[2].endswith("deletion"):
         return None
     if entry[2] == "value":
@@ -531,16 +539,17 @@ def multi_get(
 def multi_get(
     requests: Iterable[tuple[BlockFile | Sst, AnyBuffer]], errors: Literal["raise", "return"] = "raise"
 ) -> list[Any]:
-    """The values of keys in many files, in their order. Blocks are decoded in batches, each once, while
-    the memory of the next block and of its dictionary is prefetched.
+    """The values of keys in many files, in the order of ``requests``. Each block is decoded once,
+    in batches that prefetch the memory of the next block and of its dictionary.
 
     Parameters
     ----------
     requests : iterable of pairs
-        Files, all of them a :class:`BlockFile` or all an :class:`Sst`, opened with one store; and keys.
+        A file and a key each. The files must all be of one class, :class:`BlockFile` or
+        :class:`Sst`, and be opened with one store.
     errors : "raise" or "return"
-        Whether the first error is raised after all lookups, with the ``index`` of its request, or each
-        replaces its value.
+        "raise": after all lookups the first error is raised, with the ``index`` of its request.
+        "return": errors are in the list, in place of values.
     """
     if errors not in ("return", "raise"):
         raise ValueError(f'errors is {errors!r}, but must be "return" or "raise"')

@@ -1,4 +1,4 @@
-"""HDF5 datasets read into device memory: compressed chunks are copied there and decoded."""
+"""Reads HDF5 datasets into device memory: copies compressed chunks there and decodes them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from . import _pylinerate
 from ._read import SUPPORTED, _axes, _filters, _Plan, check_dataset
 from .gpu import DeviceArray, _device
 
-#: A batch is queued once its chunks have this many bytes when decoded...
+#: A batch is queued once its chunks have this many bytes when decoded,
 BATCH_BYTES = 64 << 20
-#: ... or are so many.
+#: or once it has this many chunks.
 BATCH_CHUNKS = 1 << 14
-#: Batches that are queued at a time: one is decoded and one copied while the next is read.
+#: Maximum number of queued batches: one is decoded and one is copied while the next is read.
 BATCHES_AHEAD = 3
 
 
 def read_dataset(dataset: Any, selection: Any, stream: int, device: int) -> DeviceArray:
-    """See :func:`pylinerate.gpu.read`."""
+    """Implements :func:`pylinerate.gpu.read`."""
     check_dataset(dataset)
     filters = _filters(dataset)
     if filters is None:
@@ -69,9 +69,12 @@ class _Reader:
         self.device = _device(device)
         self.dataset = plan.dataset
         self.chunk_bytes = plan.chunk_bytes
-        #: Decoded chunks that are not whole parts of the output. Reused by each batch: the stream keeps their order.
+        #: Device memory for decoded chunks that do not fill a contiguous part of the output. All
+        #: batches reuse it, since the stream does their work in order.
         self.scratch: Any = None
+        #: A chunk of the fill value in device memory.
         self.fill_chunk: Any = None
+        #: Batches in progress, with the offsets of their chunks.
         self.queued: collections.deque[tuple[Any, list[tuple[int, ...]]]] = collections.deque()
 
     def read(self, out: DeviceArray) -> None:
@@ -84,11 +87,12 @@ class _Reader:
             while self.queued:
                 self.finish()
         finally:
-            # Memory that the stream still uses must not be freed, whatever went wrong.
+            # After an error too: memory that the stream still uses must not be freed.
             self.device.synchronize(self.stream)
 
     def batches(self) -> Iterator[list[tuple[tuple[int, ...], tuple[int, bytes] | None]]]:
-        """Chunks with their offsets; ``None`` for those that were never written."""
+        """Yields batches of chunks with their offsets; ``None`` for a chunk that was never
+        written."""
         most = max(1, min(BATCH_CHUNKS, BATCH_BYTES // max(1, self.chunk_bytes)))
         chunks = ((offset, self.plan.stored(offset)) for offset in self.plan.offsets())
         while batch := list(itertools.islice(chunks, most)):
@@ -105,7 +109,7 @@ class _Reader:
                 continue
             mask, data = chunk
             if len(data) == self.chunk_bytes and self.plan.is_partial(offset):
-                # HDF5 may store such chunks unfiltered, and gives no sign of it.
+                # HDF5 may store chunks at the edge unfiltered, and does not say so.
                 self.from_h5py(offset, out, shape)
                 continue
             address = self.direct(offset, out, shape)
@@ -138,7 +142,8 @@ class _Reader:
         return OSError(f"{self.dataset.name}, chunk at {chunk}: {error}")
 
     def box(self, offset: tuple[int, ...]) -> tuple[list[int], list[int], list[int]]:
-        """Position in the output, elements to skip in the chunk, and shape, of the chunk's selected part."""
+        """The chunk's selected part: its position in the output, its position in the chunk, its
+        shape."""
         position, skip, shape = [], [], []
         for axis, at, chunk in zip(self.plan.axes, offset, self.dataset.chunks):
             start, stop = max(at, axis.start), min(at + chunk, axis.start + axis.count)
@@ -148,7 +153,8 @@ class _Reader:
         return position, skip, shape
 
     def direct(self, offset: tuple[int, ...], out: DeviceArray, shape: tuple[int, ...]) -> int | None:
-        """The address in the output of a chunk that is whole and without gaps there."""
+        """The address in the output if the whole chunk fills a contiguous part of it, else
+        ``None``."""
         position, _, box = self.box(offset)
         chunks = self.dataset.chunks
         if tuple(box) != tuple(chunks):
@@ -183,7 +189,7 @@ class _Reader:
         return address
 
     def fill_address(self) -> int:
-        """A chunk of the fill value."""
+        """The address of a chunk of the fill value."""
         if self.fill_chunk is None:
             content = np.full(math.prod(self.dataset.chunks), self.dataset.fillvalue, self.dataset.dtype)
             self.fill_chunk = self.device.allocate(content.nbytes)
@@ -191,7 +197,7 @@ class _Reader:
         return int(self.fill_chunk.pointer)
 
     def from_h5py(self, offset: tuple[int, ...], out: DeviceArray, shape: tuple[int, ...]) -> None:
-        """Reads a chunk by HDF5."""
+        """Lets HDF5 read and decode a chunk, and copies it into the output."""
         inside = tuple(
             slice(at, min(at + chunk, size))
             for at, chunk, size in zip(offset, self.dataset.chunks, self.dataset.shape)

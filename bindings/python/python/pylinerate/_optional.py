@@ -1,4 +1,4 @@
-"""Packages that only some modules need, and the extras that install them."""
+"""Checks for packages that only some modules need, and names the extras that install them."""
 
 from __future__ import annotations
 

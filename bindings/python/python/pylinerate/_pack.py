@@ -1,4 +1,4 @@
-"""Files of dictionaries."""
+"""Packs: files of dictionaries."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ if TYPE_CHECKING:
 class PackEntry(NamedTuple):
     """A dictionary in a :class:`Pack`."""
 
-    #: Its number in the pack, never reused.
+    #: ID in the pack, never reused.
     id: int
     #: Size in bytes.
     size: int
-    #: Its :func:`content_hash`.
+    #: The :func:`content_hash`.
     hash: int
-    #: Its number in zstd's format; 0 for raw content.
+    #: The Dictionary_ID in zstd's format; 0 for raw content.
     number: int
-    #: Logarithms of its tables of literal lengths, match lengths, offsets and Huffman codes.
+    #: Base-2 logarithms of the sizes of the tables of literal lengths, match lengths, offsets and
+    #: Huffman codes.
     table_logs: tuple[int, int, int, int]
-    #: The cluster that it was added to.
+    #: The cluster that the dictionary was added to.
     cluster: int
-    #: Bytes stored.
+    #: Bytes as stored.
     stored: int
     #: Number of users.
     users: int
@@ -46,15 +47,15 @@ class PackStats(NamedTuple):
     unused: int
     #: Bytes of the dictionaries.
     dictionary_bytes: int
-    #: Bytes of them as stored.
+    #: Bytes of the dictionaries as stored.
     stored_bytes: int
-    #: Stored bytes of removed dictionaries that others are compressed with.
+    #: Stored bytes of removed dictionaries that are kept because others are compressed with them.
     removed_bytes: int
     #: Bytes of the file.
     size: int
-    #: Bytes after the last complete segment, from an interrupted write.
+    #: Bytes after the last complete segment, which an interrupted write left.
     ignored: int
-    #: Number of changes.
+    #: Number of commits so far.
     generation: int
     #: Whether dictionaries are stored uncompressed.
     uncompressed: bool
@@ -74,10 +75,11 @@ class Compacted(NamedTuple):
 
 
 class Pack(File):
-    """A file of dictionaries under 64-bit numbers, as it was when it was opened.
+    """A file of dictionaries with 64-bit IDs. An open pack shows the file as it was when it was
+    opened.
 
-    It is compressed, records the users of each dictionary, and is never rewritten in place. ``pack[id]`` is a
-    dictionary; iterating gives the numbers.
+    A pack is compressed and records the users of each dictionary. It is never rewritten in place.
+    ``pack[id]`` is a dictionary; iterating gives the IDs.
 
     >>> import os, tempfile
     >>> from pylinerate.dict import Pack, Store
@@ -107,15 +109,15 @@ class Pack(File):
         path : str or path
             The file.
         map : bool
-            Whether to map the file into memory, up to its last commit: the pack may be edited while it is
-            open.
+            Whether to map the file into memory. Only the part up to the last commit is mapped, so
+            the pack may be edited while it is open.
 
         Raises
         ------
         OSError
             If the file cannot be read.
         Error
-            If it is damaged or is no pack.
+            If the file is damaged or is no pack.
         """
         check_readable(path)
         self = cls.__new__(cls)
@@ -124,14 +126,15 @@ class Pack(File):
 
     @staticmethod
     def create(path: Path, *, uncompressed: bool = False, level: int = 3) -> PackEditor:
-        """Creates a pack, which appears when the editor commits. The file must not exist.
+        """Creates a pack. The file must not exist; it appears when the editor commits.
 
         Parameters
         ----------
         path : str or path
             The file.
         uncompressed : bool
-            Whether dictionaries are stored uncompressed, so that they can be used directly from the mapped file.
+            Whether to store dictionaries uncompressed, so that they are used directly from the
+            mapped file.
         level : int
             A level of zstd, -7 to 22.
         """
@@ -139,7 +142,9 @@ class Pack(File):
 
     @staticmethod
     def edit(path: Path) -> PackEditor:
-        """Changes an existing pack. One editor at a time; open readers keep seeing the old state."""
+        """Opens a pack to change it. Only one editor can be open at a time. Packs that are open for
+        reading keep showing the old state.
+        """
         check_readable(path)
         return PackEditor(_pylinerate.DictEditor.open(path))
 
@@ -147,15 +152,16 @@ class Pack(File):
     def compact(
         path: Path, drop: Iterable[int] = (), *, uncompressed: bool | None = None, level: int = 3
     ) -> Compacted:
-        """Rewrites a pack without removed dictionaries and without ``drop``, and replaces the old file
-        atomically.
+        """Rewrites a pack without removed dictionaries and without those in ``drop``. Replaces the
+        old file atomically.
 
         Raises
         ------
         UnknownId
             If a dictionary in ``drop`` does not exist.
         Error
-            If a dictionary in ``drop`` has users, or the pack is damaged. The pack is then unchanged.
+            If a dictionary in ``drop`` has users, or the pack is damaged. The pack is then
+            unchanged.
         """
         numbers = set(drop)
         with Pack.open(path) as pack:
@@ -178,27 +184,31 @@ class Pack(File):
         return iter([row[0] for row in self._file.entries()])
 
     def entries(self) -> list[PackEntry]:
-        """The dictionaries, by their numbers."""
+        """The dictionaries in the order of their IDs."""
         return [PackEntry(*row) for row in self._file.entries()]
 
     def entry(self, id: int) -> PackEntry | None:
-        """The dictionary with this number, if there is one."""
+        """The dictionary with this ID, or ``None``."""
         row = self._file.entry(id)
         return None if row is None else PackEntry(*row)
 
     def find(self, hash: int) -> int | None:
-        """The number of the first dictionary with this :func:`content_hash`, if there is one."""
+        """The ID of the first dictionary with this :func:`content_hash`, or ``None``."""
         return self._file.find(hash)
 
     def users(self, id: int) -> list[int]:
-        """The users of a dictionary as numbers, see :meth:`PackEditor.retain`. :class:`UnknownId` if there is
-        none of this number.
+        """The users of a dictionary as numbers, see :meth:`PackEditor.retain`.
+
+        Raises
+        ------
+        UnknownId
+            If there is no dictionary with this ID.
         """
         return self._file.users(id)
 
     @property
     def generation(self) -> int:
-        """Number of changes. A pack of the same generation has the same content."""
+        """Number of commits so far. While it is the same, the pack has the same content."""
         return self.stats().generation
 
     def stats(self) -> PackStats:
@@ -211,34 +221,34 @@ class Pack(File):
         Raises
         ------
         Error
-            For the first damaged part.
+            The error of the first damaged part.
         """
         return PackStats(*self._file.verify())
 
     def load(self, store: Store, lazy: bool = True) -> Loaded:
-        """Loads its dictionaries into a store.
+        """Loads the pack's dictionaries into a store.
 
         Parameters
         ----------
         store : Store
             The target. Dictionaries that it has already are shared.
         lazy : bool
-            Whether each dictionary is read when it is first used. The pack may be closed before that. An
-            error of a dictionary is then that of the block that needs it.
+            Whether each dictionary is read only when it is first used; the pack may be closed
+            before that. If the dictionary is damaged, the block that needs it has the error.
 
         Returns
         -------
         Loaded
-            The number in the store of each number in the pack.
+            Maps IDs in the pack to IDs in the store.
         """
         return Loaded(self._file.load(store._store, lazy))
 
 
 class Loaded(Mapping[int, int]):
-    """The dictionaries of a pack in a store: a mapping of numbers in the pack to numbers in the store.
+    """The dictionaries of a pack in a store: a mapping of IDs in the pack to IDs in the store.
 
-    This object is their user until it is released, at the end of a ``with`` block or when it is garbage
-    collected.
+    This object is a user of the dictionaries until it is released: by :meth:`release`, at the end
+    of a ``with`` block, or when it is garbage collected.
     """
 
     __slots__ = ("__weakref__", "_ids", "_loaded")
@@ -257,8 +267,7 @@ class Loaded(Mapping[int, int]):
         return iter(self._ids)
 
     def release(self) -> None:
-        """Releases the dictionaries. Those without other users are dropped from the store.
-        """
+        """Releases the dictionaries. Those without other users are dropped from the store."""
         self._loaded.release()
         self._ids = {}
 
@@ -278,8 +287,8 @@ class Loaded(Mapping[int, int]):
 class PackEditor:
     """Changes a pack: see :meth:`Pack.create` and :meth:`Pack.edit`.
 
-    Changes become visible with :meth:`commit`, which the end of a ``with`` block calls unless an error
-    ended it. Until then the file is unchanged.
+    Changes become visible with :meth:`commit`. The end of a ``with`` block commits, or discards the
+    changes if an exception ended the block. Until then the file is unchanged.
     """
 
     __slots__ = ("__weakref__", "_editor")
@@ -288,25 +297,30 @@ class PackEditor:
         self._editor = editor
 
     def add(self, dictionary: AnyBuffer, cluster: int = 0) -> int:
-        """Adds a dictionary, compressed with the first one of its ``cluster``, and returns its number. An
-        existing one keeps its number.
+        """Adds a dictionary and returns its ID. A dictionary that the pack has already keeps its
+        ID.
+
+        Dictionaries of one ``cluster`` should resemble each other: each is compressed with the
+        first one.
 
         Raises
         ------
         Error
-            If a trained dictionary is damaged, or has fewer than 8 bytes or more than 64 MiB.
+            If the dictionary is a damaged trained one, or has fewer than 8 bytes or more than 64
+            MiB.
         """
         return self._editor.add(dictionary, cluster)
 
     def retain(self, id: int, user: int | str) -> bool:
-        """Adds a user to a dictionary: a number, or a name, such as that of a file, whose hash is the number.
-        Returns whether the user is new.
+        """Adds a user to a dictionary. Returns whether the user is new.
+
+        A user is a number, or a name, such as that of a file; the hash of a name is its number.
         """
         return self._editor.retain(id, _user(user))
 
     def release(self, id: int, user: int | str) -> bool:
-        """Removes a user from a dictionary. Returns whether it was one. The dictionary stays until it is
-        removed.
+        """Removes a user from a dictionary. Returns whether it was one. The dictionary stays in the
+        pack until :meth:`remove`.
         """
         return self._editor.release(id, _user(user))
 
@@ -316,13 +330,12 @@ class PackEditor:
         Raises
         ------
         Error
-            If it does not exist or has users.
+            If the dictionary does not exist or has users.
         """
         self._editor.remove(id)
 
     def commit(self) -> int:
-        """Writes the changes atomically and durably, and returns the generation of the pack.
-        """
+        """Writes the changes atomically and durably. Returns the pack's new generation."""
         return self._editor.commit()
 
     def discard(self) -> None:

@@ -1,4 +1,4 @@
-"""Base of classes whose objects cannot leave their process."""
+"""The base of classes whose objects cannot leave their process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NoReturn
 
 
 class NotPicklable:
-    """Cannot be pickled or copied."""
+    """Base of objects that cannot be pickled or copied."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Reading HDF5 datasets chunk by chunk, decoding outside HDF5's lock."""
+"""Reads HDF5 datasets chunk by chunk, and decodes the chunks outside HDF5's lock."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ from ._threads import thread_count
 
 #: Filters of this package: DeltaRice, DeltaRice2.
 OURS = frozenset({32025, 325})
-#: Supported filters: also shuffle and fletcher32.
+#: All filters that are undone here: also shuffle and fletcher32.
 SUPPORTED = OURS | {2, 3}
-#: A batch is decoded once it has this many bytes, and a chunk for each thread.
+#: A batch is decoded once it has this many stored bytes and at least one chunk for each thread,
 BATCH_BYTES = 1 << 20
-#: ... or this many chunks.
+#: or this many chunks.
 BATCH_CHUNKS = 1 << 12
 
 
 def read(dataset: h5py.Dataset, selection: Any = ..., threads: int | None = None) -> Any:
-    """``dataset[selection]``, with chunks decoded in parallel and outside HDF5's global lock.
+    """Returns ``dataset[selection]``, but decodes chunks in parallel and outside HDF5's global
+    lock.
 
-    HDF5 decodes one chunk at a time, under a lock that blocks other threads. Here only the bytes of a
-    chunk are read under that lock.
+    HDF5 decodes one chunk at a time, under a lock that blocks other threads. This function only
+    reads the stored bytes of a chunk under that lock.
 
     Parameters
     ----------
     dataset : h5py.Dataset
-        Of any shape. Chunks of integers or floats with DeltaRice or DeltaRice2, also with shuffle or
-        fletcher32, are decoded here. Other filters, layouts and types are read by h5py.
+        A dataset of any shape. Chunks of integers or floats with DeltaRice or DeltaRice2, also
+        together with shuffle or fletcher32, are decoded here. h5py reads other filters, layouts and
+        types.
     selection : integers, slices with positive steps, ``...``, or a tuple of these
-        As in ``dataset[selection]``; Default: everything. Other selections are read by h5py. Only
-        the selected rows of a chunk are decoded.
+        As in ``dataset[selection]``. Default: everything. Only the selected rows of a chunk are
+        decoded. h5py reads other kinds of selections.
     threads : int, optional
         Maximum number of decoding threads. Default: ``LINERATE_THREADS`` if it is set, else one for
         each CPU that this process may use.
@@ -47,14 +49,14 @@ def read(dataset: h5py.Dataset, selection: Any = ..., threads: int | None = None
     Returns
     -------
     array or scalar
-        What ``dataset[selection]`` returns. Chunks that were never written have the fill value.
+        The same as ``dataset[selection]``. Chunks that were never written have the fill value.
 
     Raises
     ------
     OSError
-        If a chunk is damaged, as from ``dataset[selection]``.
+        If a chunk is damaged, as with ``dataset[selection]``.
     TypeError
-        If ``dataset`` is another object, such as ``dataset.astype("f4")``.
+        If ``dataset`` is no dataset, but for example ``dataset.astype("f4")``.
     """
     check_dataset(dataset)
     threads = _threads(threads)
@@ -68,7 +70,7 @@ def read(dataset: h5py.Dataset, selection: Any = ..., threads: int | None = None
 
 
 def check_dataset(dataset: Any) -> None:
-    """Raises ``TypeError`` for anything but a dataset."""
+    """Raises ``TypeError`` unless ``dataset`` is an h5py dataset."""
     if not isinstance(dataset, h5py.Dataset):
         raise TypeError(
             f"read takes a dataset of h5py, not {type(dataset).__name__}: read the dataset itself, then convert or select "
@@ -77,7 +79,7 @@ def check_dataset(dataset: Any) -> None:
 
 
 class _UseH5py(Exception):
-    """Only h5py can read the chunks."""
+    """Raised if only h5py can read the chunks."""
 
 
 def _threads(threads: int | None) -> int:
@@ -87,7 +89,7 @@ def _threads(threads: int | None) -> int:
 
 
 class _Plan:
-    """A selection of a dataset, and its filters."""
+    """A selection of a dataset, with the dataset's filters."""
 
     def __init__(self, dataset: h5py.Dataset, filters: list[tuple[int, list[int]]], axes: list[_Axis]):
         self.dataset = dataset
@@ -111,7 +113,7 @@ class _Plan:
         return out if out.ndim else out[()]
 
     def fill(self, out: np.ndarray, threads: int) -> None:
-        """Decodes a batch while the next one is read."""
+        """Reads and decodes the chunks. While one batch is decoded, the next one is read."""
         data = out.reshape(-1).view(np.uint8)
         chunks = self.dataset.chunks
         axes = [(chunk, axis.start, axis.step, axis.count) for chunk, axis in zip(chunks, self.axes)]
@@ -133,7 +135,8 @@ class _Plan:
             running.result()
 
     def batches(self, out: np.ndarray, threads: int) -> Iterator[list[tuple[tuple[int, ...], int, bytes]]]:
-        """Batches of stored chunks. Chunks that were never written are filled with the fill value."""
+        """Yields batches of stored chunks. For chunks that were never written, puts the fill value
+        into ``out``."""
         batch, size = [], 0
         for offset in self.offsets():
             stored = self.stored(offset)
@@ -141,7 +144,7 @@ class _Plan:
                 out[self.inside(offset)] = self.dataset.fillvalue
                 continue
             if len(stored[1]) == self.chunk_bytes and self.is_partial(offset):
-                raise _UseH5py  # HDF5 may store such chunks unfiltered, and gives no sign of it
+                raise _UseH5py  # HDF5 may store chunks at the edge unfiltered, and does not say so
             batch.append((offset, *stored))
             size += len(stored[1])
             if len(batch) >= BATCH_CHUNKS or (size >= BATCH_BYTES and len(batch) >= threads):
@@ -151,9 +154,10 @@ class _Plan:
             yield batch
 
     def stored(self, offset: tuple[int, ...]) -> tuple[int, bytes] | None:
-        """The mask of skipped filters and the bytes of a chunk, or ``None`` if it was never written."""
+        """The mask of skipped filters and the bytes of a chunk, or ``None`` if it was never
+        written."""
         chunks = self.dataset.id
-        # Before the first chunk is stored, the size of a chunk is meaningless.
+        # If a dataset has no stored chunks, HDF5 returns a meaningless size for a chunk.
         if not self.any_stored and chunks.get_chunk_info_by_coord(offset).byte_offset is None:
             return None
         self.any_stored = True
@@ -166,7 +170,7 @@ class _Plan:
         return mask, stored
 
     def offsets(self) -> Iterator[tuple[int, ...]]:
-        """Offsets of the chunks with selected elements."""
+        """Offsets of the chunks that have selected elements."""
         along = [axis.offsets(chunk) for axis, chunk in zip(self.axes, self.dataset.chunks)]
         return itertools.product(*along)
 
@@ -176,7 +180,7 @@ class _Plan:
         return any(end > size for end, size in zip(ends, self.dataset.shape))
 
     def inside(self, offset: tuple[int, ...]) -> tuple[slice, ...]:
-        """The part of the output for the chunk at ``offset``."""
+        """The part of the output that the chunk at ``offset`` fills."""
         return tuple(
             slice(axis.before(at), axis.before(at + chunk))
             for axis, at, chunk in zip(self.axes, offset, self.dataset.chunks)
@@ -184,13 +188,13 @@ class _Plan:
 
 
 class _Axis:
-    """The indices start, start + step, ... of one axis: ``count`` of them."""
+    """A selection along one axis: the ``count`` indices start, start + step, and so on."""
 
     def __init__(self, start: int, step: int, count: int, single: bool = False):
         self.start, self.step, self.count, self.single = start, step, count, single
 
     def before(self, index: int) -> int:
-        """Number of indices below ``index``."""
+        """Number of selected indices below ``index``."""
         return min(max(0, -((self.start - index) // self.step)), self.count)
 
     def offsets(self, chunk: int) -> list[int]:

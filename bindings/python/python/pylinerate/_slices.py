@@ -1,4 +1,4 @@
-"""Slices of one buffer, and the result of a batch."""
+"""Slices of one buffer: blocks, outputs, and the results of a batch."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class Slices(Sequence[memoryview]):
-    """Slices of one buffer: blocks in a file, or outputs of a batch. A sequence of ``memoryview``; nothing is
-    copied.
+    """Slices of one buffer, such as blocks in a file, or outputs of a batch. It is a sequence of
+    ``memoryview``; nothing is copied.
 
     Attributes
     ----------
@@ -66,16 +66,16 @@ class Slices(Sequence[memoryview]):
 
 
 class Batch(Slices):
-    """The result of a batch, in the order in which the blocks were given.
+    """The results of a batch, in the order of its blocks.
 
-    ``batch[i]`` is the content of a block, a ``memoryview`` of :attr:`data`, or raises its
-    error. Attributes of :class:`Slices`, where the length of a block that could not be decoded is 0,
-    and:
+    ``batch[i]`` returns the content of block i, a ``memoryview`` of :attr:`data`, or raises the
+    block's error. It has the attributes of :class:`Slices`; the length of a block that could not be
+    decoded is 0.
 
     Attributes
     ----------
     errors : dict of int to Error
-        The errors, by the index of the block.
+        The errors by the index of the block.
     """
 
     errors: dict[int, Error]

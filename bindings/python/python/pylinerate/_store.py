@@ -1,4 +1,4 @@
-"""The dictionaries of a program, in memory."""
+"""The store, which holds a program's dictionaries in memory."""
 
 from __future__ import annotations
 
@@ -17,41 +17,43 @@ class Stats(NamedTuple):
 
     #: Number of dictionaries.
     dictionaries: int
-    #: Bytes of the dictionaries, without those used directly from a mapped pack.
+    #: Bytes of the dictionaries, except those used directly from a mapped pack.
     raw_bytes: int
-    #: Dictionaries with tables.
+    #: Dictionaries that have decoding tables now.
     digested: int
     #: Bytes of these tables.
     table_bytes: int
-    #: Bytes of the slots and lists of dictionaries.
+    #: Bytes of the store's own slots and lists.
     slot_bytes: int
     #: Bytes of reserved address space; unused parts take no memory.
     mapped_bytes: int
     #: "off" if not requested, "advised" if the system accepted the advice, else "refused".
     huge_pages: Literal["off", "advised", "refused"]
-    #: Number of digests: tables built and kept.
+    #: How often tables were built and kept.
     digests: int
-    #: Number of tables evicted for others.
+    #: How often tables were evicted to make room for others.
     evictions: int
 
 
 class Store(NotPicklable):
-    """Dictionaries under numbers that the store assigns, shared by threads.
+    """Holds dictionaries under IDs that the store assigns. Threads share it.
 
-    A dictionary never changes. It is checked when it is inserted; its tables are made for the first block
-    that needs them. Numbers are never reused; they are not the 32-bit numbers in trained dictionaries, which
-    need not be unique. ``id in store``, ``len(store)`` and ``store[id]``, a copy of a dictionary, are
-    supported.
+    A dictionary never changes. It is checked when it is inserted; its decoding tables are built for
+    the first block that needs them. IDs are never reused. They are not zstd's Dictionary_ID, which
+    need not be unique. ``store[id]`` returns a copy of a dictionary; ``id in store`` and
+    ``len(store)`` work too.
 
     Parameters
     ----------
     table_budget : int, optional
-        Bytes for tables, at most 5.3 KiB per dictionary. If that is not enough for all, the most used
-        dictionaries keep theirs; for others they are made for each block.
+        Bytes for tables; a dictionary needs at most 5.3 KiB. If that is not enough for all, the
+        most used dictionaries keep their tables; others get temporary ones for each block. Default:
+        no limit.
     raw_limit : int, optional
-        Bytes for the dictionaries, each rounded up to 64. Inserting more is an error.
+        Bytes for the dictionaries, each rounded up to a multiple of 64. Inserting more is an error.
+        Default: no limit.
     huge_pages : bool
-        Whether to request huge pages.
+        Whether to ask the system for huge pages.
     """
 
     __slots__ = ("__weakref__", "_store")
@@ -62,15 +64,16 @@ class Store(NotPicklable):
         self._store = _pylinerate.DictStore(table_budget, raw_limit, huge_pages)
 
     def insert(self, dictionary: AnyBuffer, hash: int | None = None) -> int:
-        """Copies a dictionary into the store and returns its number. Adds a user to the dictionary if the same
-        bytes were inserted before.
+        """Copies a dictionary into the store and returns its ID. If the store has the same bytes
+        already, adds a user to them.
 
         Parameters
         ----------
         dictionary : buffer
-            A trained dictionary if it begins with the magic number, else raw content of at least 8 bytes.
+            A trained dictionary, which begins with zstd's magic number, or raw content of at least
+            8 bytes.
         hash : int, optional
-            The :func:`content_hash` that it must have.
+            The :func:`content_hash` that the dictionary must have.
 
         Raises
         ------
@@ -80,35 +83,46 @@ class Store(NotPicklable):
         return self._store.insert(dictionary, hash)
 
     def hash(self, id: int) -> int:
-        """The :func:`content_hash` of a dictionary. Stored with blocks, it detects a wrong dictionary before
-        decoding. :class:`UnknownId` if there is none of this number.
-        """
-        return self._store.hash(id)
-
-    def find(self, hash: int) -> int | None:
-        """The number of a dictionary with this :func:`content_hash`, if there is one. This does not add
-        a user: :meth:`retain` the dictionary to keep it.
-        """
-        return self._store.find(hash)
-
-    def retain(self, id: int) -> None:
-        """Adds a user to a dictionary. :class:`UnknownId` if there is none of this number."""
-        self._store.retain(id)
-
-    def release(self, id: int) -> bool:
-        """Removes a user of a dictionary. Without users it is dropped; running decodes finish. Returns whether
-        it was dropped.
+        """The :func:`content_hash` of a dictionary. Store it with your blocks to detect a wrong
+        dictionary before decoding.
 
         Raises
         ------
         UnknownId
-            If there is no dictionary of this number.
+            If there is no dictionary with this ID.
+        """
+        return self._store.hash(id)
+
+    def find(self, hash: int) -> int | None:
+        """The ID of the dictionary with this :func:`content_hash`, or ``None``. This does not add a
+        user: call :meth:`retain` to keep the dictionary.
+        """
+        return self._store.find(hash)
+
+    def retain(self, id: int) -> None:
+        """Adds a user to a dictionary.
+
+        Raises
+        ------
+        UnknownId
+            If there is no dictionary with this ID.
+        """
+        self._store.retain(id)
+
+    def release(self, id: int) -> bool:
+        """Removes a user of a dictionary. A dictionary without users is dropped; decoding in
+        progress finishes. Returns whether it was dropped.
+
+        Raises
+        ------
+        UnknownId
+            If there is no dictionary with this ID.
         """
         return self._store.release(id)
 
     def trim(self) -> int:
-        """Returns unused memory to the system, except for a reserve. Returns the number of bytes, which are
-        counted in ``stats().mapped_bytes``.
+        """Gives unused memory back to the system, including memory that is otherwise kept for later
+        insertions. Returns the number of bytes, by which ``stats().mapped_bytes`` decreased.
         """
         return self._store.trim()
 
@@ -125,7 +139,7 @@ class Store(NotPicklable):
     def __len__(self) -> int:
         return self._store.stats()[0]
 
-    # Numbers are not consecutive.
+    # Without this Python would iterate by store[0], store[1], ..., but IDs are not consecutive.
     __iter__ = None
 
     def stats(self) -> Stats:

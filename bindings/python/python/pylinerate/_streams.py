@@ -1,4 +1,4 @@
-"""Version 2 streams of Delta-Rice: self-describing, with checksums."""
+"""Version 2 streams of Delta-Rice, which have checksums and include all that decoding needs."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Info2:
     row : int or None
         Samples per row, if the stream has rows.
     segment : int
-        Samples per segment, of all channels; the last one may have fewer.
+        Samples per segment, those of all channels together; the last segment may have fewer.
     segments : int
         Number of segments.
     size : int
-        Bytes of the stream. More may follow: another stream, for example.
+        Bytes of the stream. Other bytes may follow, such as another stream.
     axes : tuple of int or None
-        Shape of the array, if the stream has a shape record: for arrays that samples and row do not
-        describe.
+        Shape of the array, if the stream has a shape record. Arrays have one if ``samples`` and
+        ``row`` do not describe their shape.
     channels : int
-        Channels, of which a row holds one sample each; 1 if there are none.
+        Number of channels, of which a row holds one sample each; 1 if there are no channels.
     """
 
     dtype: np.dtype[Any]
@@ -52,8 +52,8 @@ class Info2:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the array: ``axes``, or else (rows, row), or (samples,) if there are no rows or
-        if they are not complete."""
+        """The shape of the array: ``axes`` if it is there, else (rows, row); (samples,) if there
+        are no rows or the last one is not complete."""
         if self.axes is not None:
             return self.axes
         if self.row is None or self.samples % self.row:
@@ -81,30 +81,31 @@ def encode2(
     Parameters
     ----------
     array : array of int16, uint16, int32 or uint32, any shape
-        Not copied if it is C-contiguous. Its shape is kept in the stream.
+        Not copied if it is C-contiguous. The stream includes its shape.
     segment : int or None
         Samples per segment, at most 65536. Segments can be decoded alone, and threads share them.
-        Default: a row if that is sensible, else about 4096 samples.
+        Default: a row if that is a sensible length, else about 4096 samples.
     threads : int
         Maximum number of threads. The bytes do not depend on it.
     out : writeable buffer, optional
-        Output for the stream. The bytes of the array, 9 for each segment or so, 28, and with three axes
-        or more 8 and 8 per axis always suffice.
+        Output for the stream. It always suffices to have the bytes of the array plus 28, plus about
+        9 for each segment, and with three axes or more another 8 plus 8 for each axis.
     channels : int or None
-        Channels, at most 1024, of which each row (the last axis) holds one sample: (N, 15) leads of an ECG, (N, 2) stereo
-        sound. Each is predicted along time and from others. 1 is none. Default: found out, unless ``segment`` is given.
+        Number of channels, at most 1024. Each row (the last axis) holds one sample of each: (N, 15)
+        for the leads of an ECG, (N, 2) for stereo sound. A channel is predicted along time and from
+        other channels. 1 means no channels. Default: found out, unless ``segment`` is given.
 
     Returns
     -------
     bytes
-        The stream; or with ``out`` the number of bytes written there.
+        The stream. With ``out``: the number of bytes written there.
 
     Raises
     ------
     TypeError
-        If the array is not of such integers in the machine's byte order.
+        If the array is not of these integers in the machine's byte order.
     Error
-        If ``out`` is too small, or the array too large for one stream (16 GiB encoded).
+        If ``out`` is too small, or the array is too large for one stream (16 GiB encoded).
     """
     array = np.asarray(array)
     row = _row(array)
@@ -115,7 +116,7 @@ def encode2(
 
 
 def encode_rows2(array: NDArray[Any], segment: int | None, threads: int, channels: int | None) -> bytes:
-    """As :func:`encode2`, without the shape, for callers that store it elsewhere."""
+    """:func:`encode2` without the shape, for callers that store it elsewhere."""
     stream = _encode2(array, segment, threads, None, None, channels)
     assert isinstance(stream, bytes)
     return stream
@@ -143,12 +144,12 @@ def _encode2(
 
 
 def info2(stream: Any) -> Info2:
-    """The header of a version 2 stream. Bytes after its end are not looked at.
+    """Reads the header of a version 2 stream. Bytes after the end of the stream are ignored.
 
     Raises
     ------
     Error
-        If this is no such stream, or its header is damaged, or it ends early.
+        If this is no version 2 stream, its header is damaged, or it ends early.
     """
     return _info2(flat_bytes(stream), 0)
 
@@ -160,8 +161,8 @@ def _info2(data: NDArray[np.uint8], at: int) -> Info2:
 
 
 def _joined_axes(streams: list[Info2]) -> tuple[int, ...] | None:
-    """The shape of streams that follow each other: joined along the first axis, where the others agree. Streams without a
-    shape may follow one that has it."""
+    """The shape of the arrays of consecutive streams, joined along the first axis. ``None`` if the
+    other axes differ. Streams without a shape may follow one with a shape."""
     first, samples = streams[0].axes, sum(one.samples for one in streams)
     if len(streams) == 1 or not first:
         return first if len(streams) == 1 else None
@@ -184,30 +185,31 @@ def decode2(
 def decode2(
     stream: Any, shape: int | tuple[int, ...] | None = None, threads: int = 1, out: Any = None
 ) -> NDArray[Any] | int:
-    """Decodes a version 2 stream, or several that follow each other directly, as in a file.
+    """Decodes a version 2 stream, or several that directly follow each other, as in a file.
 
     Parameters
     ----------
     stream : bytes, or anything with the buffer protocol
     shape : tuple of int, optional
-        Shape of the result. By default that of the array that was encoded; streams that follow each
-        other are joined along the first axis, if the others agree, or else row by row. One size may be -1.
+        Shape of the result; one size may be -1. Default: that of the encoded array. Several arrays
+        are joined along the first axis if their other axes agree, else row by row.
     threads : int
-        At most so many threads share the segments of a stream.
+        Maximum number of threads that share the segments of a stream.
     out : array of the stream's type, or writeable buffer, optional
         Output for the samples.
 
     Returns
     -------
     array
-        Of the type that was encoded; or with ``out`` the number of samples written to its start.
+        The samples, of the type that was encoded. With ``out``: the number of samples written to
+        its start.
 
     Raises
     ------
     Error
-        With the offset, if anything is damaged, or if ``out`` is too small.
+        If anything is damaged, with the offset, or ``out`` is too small.
     ValueError
-        If streams of different type or row follow each other, or for a shape that does not fit.
+        If streams differ in their type or row length, or the shape does not fit.
     """
     data, threads = flat_bytes(stream), thread_count(threads)
     streams, ends = [_info2(data, 0)], [0]
@@ -229,12 +231,13 @@ def decode2(
 
 
 def decode2_segments(stream: Any, start: int, stop: int, threads: int = 1) -> NDArray[Any]:
-    """Decodes the segments ``start`` to ``stop`` (not included) of a version 2 stream, nothing else of it.
+    """Decodes only the segments ``start`` to ``stop`` (not included) of a version 2 stream.
 
     Returns
     -------
     array
-        Of shape (stop - start, segment); of one axis if the last, shorter segment is among them.
+        The samples, in the shape (stop - start, segment); in one axis if a shorter last segment is
+        among them.
 
     Raises
     ------

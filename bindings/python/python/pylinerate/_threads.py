@@ -1,16 +1,19 @@
-"""Numbers of threads."""
+"""Checks thread counts, and applies ``LINERATE_THREADS``."""
 
 from __future__ import annotations
 
 import operator
 import os
 
-#: Upper bound of every thread count.
+#: Greater thread counts are lowered to this one.
 MAX_THREADS = 256
 
 
 def thread_count(threads: int | None) -> int:
-    """``threads``, at most :data:`MAX_THREADS`. Default: the environment's ``LINERATE_THREADS``, else 1."""
+    """``threads``, but at most :data:`MAX_THREADS`.
+
+    ``None`` means the environment variable ``LINERATE_THREADS`` if it is set, else 1.
+    """
     if threads is None:
         given = os.environ.get("LINERATE_THREADS", "")
         return min(int(given), MAX_THREADS) if given.isdecimal() and int(given) > 0 else 1

@@ -16,22 +16,22 @@ SIZES = (1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 110 <
 
 
 class Savings(NamedTuple):
-    """Bytes that a dictionary saves on some blocks: see :func:`savings`."""
+    """The bytes that a dictionary saves on some blocks, see :func:`savings`."""
 
-    #: Bytes of the blocks.
+    #: Bytes of the blocks, uncompressed.
     content: int
-    #: Bytes of them compressed without a dictionary.
+    #: Bytes of the blocks compressed without a dictionary.
     without_dictionary: int
-    #: Bytes of them compressed with it.
+    #: Bytes of the blocks compressed with the dictionary.
     with_dictionary: int
     #: Bytes of the dictionary.
     dictionary: int
-    #: Bytes of its decoding tables.
+    #: Bytes of the dictionary's decoding tables.
     tables: int
 
     @property
     def ratio(self) -> float:
-        """Compression ratio, counting the bytes of the dictionary."""
+        """Compression ratio with the dictionary, whose own bytes count as compressed bytes."""
         return self.content / max(1, self.with_dictionary + self.dictionary)
 
     @property
@@ -41,50 +41,50 @@ class Savings(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A size that :func:`search` tried."""
+    """A dictionary size that :func:`search` tried."""
 
-    #: The requested size.
+    #: The requested size in bytes.
     size: int
-    #: Savings on samples that it was not trained with.
+    #: Savings on samples that the dictionary was not trained with.
     savings: Savings
-    #: Bytes of all expected data compressed with it, plus its own.
+    #: Bytes of all expected data compressed with the dictionary, plus its own bytes.
     total: int
 
 
 class SearchResult(NamedTuple):
     """Result of :func:`search`."""
 
-    #: The best dictionary, trained with all samples; ``None`` if none saves bytes.
+    #: The best dictionary, trained with all samples; ``None`` if no dictionary saves bytes.
     dictionary: bytes | None
-    #: Its index in ``candidates``.
+    #: Index of the best size in ``candidates``.
     best: int | None
-    #: The sizes in rising order, without those that could not be trained.
+    #: The sizes in ascending order, except those that could not be trained.
     candidates: list[Candidate]
-    #: Bytes of expected data.
+    #: Bytes of the expected data.
     expected: int
-    #: Bytes of it compressed without a dictionary.
+    #: Bytes of the expected data compressed without a dictionary.
     without_dictionary: int
 
 
 class SetReport(NamedTuple):
     """The result of :func:`cluster` for one set of samples."""
 
-    #: Index of the dictionary, or ``None``.
+    #: Index of the dictionary that the set should use, or ``None``.
     dictionary: int | None
-    #: Reason for ``None``: no bytes, too few samples, or no dictionary saves bytes.
+    #: Reason for ``None``: the set has no bytes or too few samples, or no dictionary saves bytes.
     reason: Literal["empty", "too few samples", "no savings"] | None
-    #: Bytes of the set.
+    #: Bytes of the set, uncompressed.
     content: int
-    #: Bytes of it compressed without a dictionary.
+    #: Bytes of the set compressed without a dictionary.
     without_dictionary: int
-    #: Bytes of it compressed with one of its own, if one can be trained.
+    #: Bytes of the set compressed with a dictionary of its own, if one can be trained.
     with_own: int | None
-    #: Bytes of it as assigned.
+    #: Bytes of the set compressed with the dictionary that it should use.
     chosen: int
 
 
 class Costs(NamedTuple):
-    """Total sizes."""
+    """Total sizes of one way to assign dictionaries."""
 
     #: Bytes of compressed blocks.
     block_bytes: int
@@ -95,7 +95,7 @@ class Costs(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All bytes."""
+        """Bytes of blocks and dictionaries together."""
         return self.block_bytes + self.dictionary_bytes
 
 
@@ -104,7 +104,7 @@ class ClusteringResult(NamedTuple):
 
     #: The dictionaries, each used by at least one set.
     dictionaries: list[bytes]
-    #: The result for each set.
+    #: The result for each set, in the order of the sets.
     sets: list[SetReport]
     #: Costs without dictionaries.
     without: Costs
@@ -114,23 +114,24 @@ class ClusteringResult(NamedTuple):
     one: Costs
     #: Costs with the shared dictionaries.
     shared: Costs
-    #: Number of rounds run.
+    #: Number of rounds that were run.
     rounds: int
 
 
 def train(samples: Iterable[AnyBuffer], size: int, small_tables: bool = False, level: int = 3) -> bytes:
-    """Trains a dictionary. It has entropy tables, unless held-out samples are smaller without them.
+    """Trains a dictionary. It gets entropy tables unless held-out samples are smaller without them.
 
     Parameters
     ----------
     samples : iterable of buffers
-        Samples that resemble future blocks: at least 5, in total at least 10 times ``size``.
+        Samples that resemble future blocks: at least 5 of them, and at least 10 times ``size`` in
+        total.
     size : int
-        Maximum size in bytes.
+        Maximum size of the dictionary in bytes.
     small_tables : bool
-        Whether its tables have half the size, see :func:`shrink_tables`.
+        Whether the tables have half the size, see :func:`shrink_tables`.
     level : int
-        zstd level that blocks will be compressed at, -7 to 22.
+        The zstd level at which blocks will be compressed, -7 to 22.
 
     Raises
     ------
@@ -141,14 +142,16 @@ def train(samples: Iterable[AnyBuffer], size: int, small_tables: bool = False, l
 
 
 def shrink_tables(dictionary: AnyBuffer) -> bytes:
-    """Returns the dictionary with tables of half the size: less memory to prefetch per block, slightly larger
-    blocks. Blocks must be compressed with the new dictionary. Every zstd decoder accepts it.
+    """Returns a copy of the dictionary whose tables have half the size. There is less memory to
+    prefetch for each block, and blocks become slightly larger. Compress them with the new
+    dictionary. Every zstd decoder accepts it.
     """
     return _pylinerate.dict_shrink_tables(dictionary)
 
 
 def savings(dictionary: AnyBuffer, blocks: Iterable[AnyBuffer], level: int = 3) -> Savings:
-    """Compresses ``blocks`` with a dictionary and without. Training samples overstate the savings.
+    """Compresses ``blocks`` with and without a dictionary. Take other blocks than the training
+    samples, which overstate the savings.
 
     >>> from pylinerate.dict import savings, train
     >>> rows = [b'{"time": %d, "user": "ann", "level": "info"}' % (i * i * 977) for i in range(4000)]
@@ -168,10 +171,10 @@ def search(
     level: int = 3,
     threads: int = 1,
 ) -> SearchResult:
-    """Finds the dictionary size with the smallest total, counting the bytes of the dictionary.
+    """Finds the dictionary size with the smallest total of compressed blocks and dictionary.
 
-    A dictionary of each size is trained with three quarters of the samples and measured with the rest.
-    The best one is trained again with all samples.
+    A dictionary of each size is trained with three quarters of the samples and measured with the
+    rest. The dictionary of the best size is trained again with all samples.
 
     Parameters
     ----------
@@ -180,7 +183,7 @@ def search(
     sizes : iterable of int
         The sizes to try.
     expected : int, optional
-        Bytes of data that the dictionary will be used for. Default: those of the samples.
+        Bytes of data that the dictionary will be used for. Default: the bytes of the samples.
     small_tables : bool
         Whether the tables have half the size, see :func:`shrink_tables`.
     level : int
@@ -212,10 +215,10 @@ def cluster(
     sample_limit: int = 256 << 10,
     threads: int = 1,
 ) -> ClusteringResult:
-    """Clusters many files, tenants or tables to share few dictionaries.
+    """Trains few dictionaries for many files, tenants or tables, and assigns one to each.
 
-    A quarter of each set's samples decides which dictionary makes the set smallest; the others train.
-    Dictionaries that save less than their own bytes are pruned.
+    A quarter of each set's samples decides which dictionary makes the set smallest; the other
+    samples are for training. Dictionaries that save less than their own bytes are pruned.
 
     Parameters
     ----------
@@ -224,17 +227,17 @@ def cluster(
     max_count : int
         Maximum number of dictionaries.
     size : int
-        Maximum size of each in bytes.
+        Maximum size of each dictionary in bytes.
     set_bytes : iterable of int, optional
-        Bytes of data that each set represents. Default: those of its samples.
+        Bytes of data that each set represents. Default: the bytes of its samples.
     small_tables : bool
         Whether the tables have half the size, see :func:`shrink_tables`.
     level : int
         A level of libzstd.
     rounds : int
-        Maximum number of rounds.
+        Maximum number of rounds of assigning sets and training dictionaries.
     sample_limit : int
-        Maximum bytes of samples used per set.
+        Maximum bytes of samples that are used of each set.
     threads : int
         Maximum number of threads. The result does not depend on it.
     """

@@ -1,4 +1,5 @@
-"""The shape of the module ``zlib``, for clients that decompress gateways by ``zlib.decompressobj``."""
+"""A stand-in for the module ``zlib`` in clients that decompress gateways with
+``zlib.decompressobj``."""
 
 from __future__ import annotations
 
@@ -19,36 +20,37 @@ class StreamError(GatewayError, zlib.error):
 
 
 def stream_error(error: GatewayError) -> StreamError:
-    """``error`` as a :class:`StreamError`, with the same attributes."""
+    """Converts ``error`` to a :class:`StreamError` with the same attributes."""
     made = StreamError(*error.args)
     made.__dict__.update(error.__dict__)
     return made
 
 
 class DecompressObject:
-    """The shape of ``zlib.decompressobj()``: :class:`ZlibModule` makes it."""
+    """Has the methods of ``zlib.decompressobj()``. :class:`ZlibModule` makes it."""
 
     __slots__ = ("_raises", "decompressor")
 
-    #: A gateway's stream never ends, and nothing is left over.
+    # A gateway's stream never ends, and a message leaves no bytes over.
     eof = False
     unused_data = b""
     unconsumed_tail = b""
 
     def __init__(self, decompressor: Decompressor, raises: Callable[[str], Exception] | None = None) -> None:
-        #: The decompressor behind it.
+        #: The decompressor of the connection.
         self.decompressor = decompressor
         self._raises = raises
 
     def decompress(self, data: AnyBuffer, /, max_length: int = 0) -> bytes:
-        """Return the payload; nothing if the message is incomplete.
+        """Returns the payload, or ``b""`` if the message is incomplete.
 
         ``max_length`` must be 0: the limit is the decompressor's ``max_message``.
 
         Raises
         ------
         GatewayError
-            Which is a ``zlib.error`` too. If the stream is damaged or above the limits, unless ``raises`` says what to raise.
+            If the stream is damaged or above the limits. The error is a ``zlib.error`` too. If
+            ``raises`` is given, that exception is raised instead.
         """
         if max_length:
             raise ValueError("max_length is not supported: set max_message")
@@ -60,22 +62,25 @@ class DecompressObject:
             raise self._raises(str(error)) from error
 
     def flush(self, length: int = 16384, /) -> bytes:
-        """Return nothing: each message is complete."""
+        """Returns ``b""``, since :meth:`decompress` has returned everything."""
         return b""
 
 
 class ZlibModule:
-    """Stands for the module ``zlib`` in clients of gateways that call ``zlib.decompressobj().decompress(message)``.
+    """Replaces the module ``zlib`` in gateway clients that call
+    ``zlib.decompressobj().decompress(message)``.
 
-    Assign one to the name ``zlib`` of the client's module. ``decompressobj()`` then makes a :class:`DecompressObject`
-    for each connection; every other name, and ``decompressobj`` with arguments, is that of ``zlib``.
+    Assign one to the name ``zlib`` of the client's module. ``decompressobj()`` then makes a
+    :class:`DecompressObject` for each connection. ``decompressobj`` with arguments, and every other
+    name, is passed on to ``zlib``.
 
     Parameters
     ----------
     raises : callable, optional
-        What is raised in place of a ``GatewayError``: many clients connect again and resume after a ``TimeoutError``.
+        The exception to raise in place of a ``GatewayError``. Many clients connect again and resume
+        after a ``TimeoutError``.
     options
-        Those of :class:`Decompressor`.
+        The arguments of :class:`Decompressor`.
     """
 
     def __init__(self, *, raises: Callable[[str], Exception] | None = None, **options: Any) -> None:
@@ -83,7 +88,7 @@ class ZlibModule:
         self.decompressobj()  # so that wrong options are errors here
 
     def decompressobj(self, *arguments: Any, **named: Any) -> Any:
-        """Return a :class:`DecompressObject`; with arguments, that of ``zlib``."""
+        """Returns a :class:`DecompressObject`; with arguments, the object that ``zlib`` makes."""
         if arguments or named:
             return zlib.decompressobj(*arguments, **named)
         return DecompressObject(Decompressor("zlib-stream", **self._options), self._raises)

@@ -1,8 +1,8 @@
 """Small zstd blocks, each with one of very many dictionaries.
 
-For programs with a dictionary per file, tenant or table that read blocks of a few KiB in random order.
-Decoding tables are small, and those of the next block of a batch are prefetched while the current one is
-decoded.
+For programs with a dictionary per file, tenant or table that read blocks of a few KiB in random
+order. Decoding tables are small. A batch prefetches the tables of the next block while it decodes
+the current one.
 
 >>> from pylinerate.dict import Decoder, Encoder, Store
 >>> store = Store()
@@ -11,11 +11,11 @@ decoded.
 >>> Decoder(store).decode(id, block)
 b'{"user": "ann", "active": true, "score": 7}'
 
-A block is one zstd frame, of any encoder. Data, blocks and dictionaries may be any C-contiguous buffers:
-``bytes``, slices of a ``memoryview``, a mapped file, arrays. They are not copied, and cannot be resized while
-in use. The functions release the interpreter's lock, except for a single block of less than 64 KiB, where
-that costs more than decoding. Buffers must not be changed meanwhile: a block then decodes to other bytes or
-to an error.
+A block is one zstd frame, from any encoder. Data, blocks and dictionaries may be any C-contiguous
+buffers: ``bytes``, slices of a ``memoryview``, a mapped file, arrays. They are not copied, and
+cannot be resized while in use. The functions release the interpreter's lock, except for a single
+block of less than 64 KiB, where releasing costs more than decoding. Do not change buffers
+meanwhile: the result would be other bytes or an error.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ __all__ = [
     "train",
 ]
 
-#: The number that stands for no dictionary.
+#: The ID that stands for no dictionary.
 NONE = 0
 #: Default limit of the decoded size of a block, in bytes.
 MAX_SIZE = 1 << 20
@@ -119,11 +119,11 @@ class Counters(NamedTuple):
 
     #: Blocks, including those with errors.
     blocks: int
-    #: Of these, with kept tables, or a dictionary that needs none.
+    #: Blocks that were decoded with kept tables, or with a dictionary that needs none.
     with_tables: int
-    #: Of these, with temporary tables, for lack of table budget.
+    #: Blocks that were decoded with temporary tables, because the table budget was used up.
     without_tables: int
-    #: Blocks that ended with an error.
+    #: Blocks that could not be decoded.
     errors: int
     #: Prefetched cache lines.
     prefetched_lines: int
@@ -132,10 +132,11 @@ class Counters(NamedTuple):
 class Decoder(NotPicklable, _pylinerate.DictDecoder):
     """Decodes blocks with the dictionaries of a store.
 
-    Use one per thread, of about 330 KiB: threads that share one wait for each other.
+    Use one per thread; it takes about 330 KiB. Threads that share a decoder wait for each other.
 
-    A block that names another dictionary by the 32-bit number of the format is an error. A wrong dictionary
-    with the same number, or none, is detected only by a checksum in the block.
+    A block that names another dictionary by its Dictionary_ID is an error. If the wrong dictionary
+    has the same Dictionary_ID, or the block names none, only a checksum in the block detects the
+    mistake.
     """
 
     __slots__ = ("_store",)
@@ -165,32 +166,33 @@ class Decoder(NotPicklable, _pylinerate.DictDecoder):
     ) -> Batch:
         """Decodes many blocks, prefetching the memory of each while the one before it is decoded.
 
-        An error in one block does not stop the others. Needs NumPy: ``pip install "pylinerate[numpy]"``.
+        An error in one block does not stop the others. Needs NumPy: ``pip install
+        "pylinerate[numpy]"``.
 
         Parameters
         ----------
         ids : array of integers, or int
-            The dictionary of each block, or one for all.
+            The ID of each block's dictionary, or one ID for all blocks.
         blocks : iterable of buffers, or Slices
             The blocks, or slices of one buffer.
         sizes : array of integers, optional
             Output size of each block in bytes. Default: the size in its frame header.
         out : writeable buffer, or Slices, optional
-            Output: consecutive contents in one buffer, or slices of one buffer, which must not overlap.
-            Default: a new array.
+            One buffer, which gets the contents one after the other; or slices of one buffer, which
+            must not overlap. Default: a new array.
         order : "as_given", "by_dictionary" or "any"
-            Order of decoding. "any" groups blocks by dictionary if there are two or more per
-            dictionary.
+            Order of decoding. "any" groups the blocks by dictionary if there are two or more blocks
+            per dictionary.
         errors : "return" or "raise"
-            Whether errors are kept in the result, or the first one is raised after all blocks, with the
-            ``index`` of its block.
+            "return": errors are in the result. "raise": after all blocks the first error is raised,
+            with the ``index`` of its block.
         max_size : int
-            Without ``sizes``, a larger block, by its header, is an error.
+            Without ``sizes``, a block whose header has a larger size is an error.
 
         Returns
         -------
         Batch
-            ``batch[i]`` is the content of block i, a ``memoryview``, or raises its error.
+            ``batch[i]`` returns the content of block i, a ``memoryview``, or raises its error.
 
         >>> store = Store()
         >>> ids = [store.insert(b"a dictionary"), store.insert(b"another dictionary")]
@@ -229,7 +231,7 @@ class Decoder(NotPicklable, _pylinerate.DictDecoder):
 
 
 def _array(values: Any) -> Any:
-    """``values``, or a list of an iterator's values."""
+    """``values``, as a list if it is an iterator."""
     return values if hasattr(values, "__len__") else list(values)
 
 
@@ -240,7 +242,7 @@ def _blocks(blocks: Iterable[AnyBuffer] | Slices) -> _pylinerate.DictBlocks:
 
 
 def _outputs(jobs: _pylinerate.DictBlocks, sizes: Any, out: AnyBuffer | Slices | None, max_size: int) -> Slices:
-    """The slice of the output for each block."""
+    """The slice of the output that each block is decoded to."""
     import numpy as np
 
     from ._arrays import integers
@@ -260,14 +262,15 @@ def _outputs(jobs: _pylinerate.DictBlocks, sizes: Any, out: AnyBuffer | Slices |
 class Encoder(NotPicklable):
     """Compresses blocks with the dictionaries of a store, through libzstd.
 
-    Use one per thread. It keeps the four last used prepared dictionaries, of 100 KiB to 1 MiB each.
+    Use one per thread. It keeps the four dictionaries that it used last in prepared form, which
+    takes 100 KiB to 1 MiB each.
 
     Parameters
     ----------
     store : Store
         The dictionaries.
     level : int
-        A level of libzstd, -7 to 22.
+        A level of zstd, -7 to 22.
     checksum : bool
         Whether each block ends with a checksum of its content, 4 bytes. It also detects a wrong
         dictionary.
@@ -301,5 +304,5 @@ class Encoder(NotPicklable):
 
 
 def content_hash(dictionary: AnyBuffer) -> int:
-    """The hash that identifies a dictionary: 64-bit XXH3 of its bytes."""
+    """The hash that identifies a dictionary: the 64-bit XXH3 of its bytes."""
     return _pylinerate.dict_content_hash(dictionary)

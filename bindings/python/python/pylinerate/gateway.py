@@ -1,7 +1,7 @@
-"""Message streams of chat gateways: one zlib or zstd stream for as long as the connection lives.
+"""Decompresses the message streams of chat gateways: one zlib or zstd stream for each connection.
 
-For programs with one or thousands of connections. Each takes up to 33 KB (zlib) or 72 KB (zstd), returns one
-payload per message, and reports damaged streams.
+It is for programs with one connection or with thousands. Each connection takes up to 33 KB (zlib)
+or 72 KB (zstd). Each message gives one payload, and damaged streams are errors.
 
 >>> import zlib
 >>> from pylinerate.gateway import Decompressor
@@ -13,8 +13,8 @@ payload per message, and reports damaged streams.
 b'{"op":10,"d":{}}'
 b'{"op":11,"d":null}'
 
-A decompressor must get the messages of one connection, in order. An event loop may decode in its own thread.
-While a message of 16 KiB or more (compressed) is decoded, other Python threads run.
+Pass a decompressor all messages of its connection, in order. Decode in the thread of the event
+loop: other Python threads run while a message of at least 16 compressed KiB is decoded.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from ._slices import AnyBuffer
 
-    #: Transport: of a gateway, the ``compress`` parameter of its URL, or of a feed whose messages are compressed each
-    #: on its own.
+    #: The transport. The first two are values of ``compress`` in a gateway's URL; the others are
+    #: for feeds that compress each message on its own.
     Kind: TypeAlias = Literal["zlib-stream", "zstd-stream", "zstd-frame", "zlib", "gzip", "raw-deflate"]
 
 __all__ = [
@@ -63,7 +63,8 @@ class Envelope(NamedTuple):
 
 
 def peek(payload: AnyBuffer | str, encoding: Literal["json", "etf"] = "json") -> Envelope:
-    """Read the envelope of a payload without the rest, to decide whether it is worth parsing.
+    """Reads the envelope of a payload and not the rest, to decide whether the payload is worth
+    parsing.
 
     Gateways that write JSON put these members first. Bytes after them are not checked.
 
@@ -79,10 +80,11 @@ def peek(payload: AnyBuffer | str, encoding: Literal["json", "etf"] = "json") ->
 
 
 def trim() -> None:
-    """Return memory to the system: working memory that is not in use, and what closed connections have left.
+    """Returns memory to the system: unused working memory, and the freed memory of closed
+    connections.
 
-    It happens by itself some seconds after 64 connections or more were closed. It takes milliseconds for hundreds of
-    megabytes.
+    This happens by itself a few seconds after 64 or more connections were closed. It takes
+    milliseconds for hundreds of megabytes.
     """
     _pylinerate.gateway_trim()
 
@@ -90,42 +92,43 @@ def trim() -> None:
 class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
     """The decompressor of one connection.
 
-    Before the first message it holds almost no memory; its history grows with the data. Memory needed only while
-    a message is decoded is shared by all connections of the process.
+    Before the first message it holds almost no memory; its history grows with the data. All
+    connections of the process share the memory that is needed only while a message is decoded.
 
     Parameters
     ----------
     kind : "zlib-stream", "zstd-stream", "zstd-frame", "zlib", "gzip" or "raw-deflate"
-        The transport: one of the first two for gateways, the ``compress`` parameter of their URL. The others are those
-        of feeds, whose messages are compressed each on its own; an error is then that of its message alone.
+        The transport. The first two are for gateways: they are values of ``compress`` in the URL.
+        The others are for feeds that compress each message on its own, so that an error concerns
+        only its message.
     max_message : int
-        Largest payload in bytes. One byte more is an error.
+        Largest payload in bytes. A larger one is an error.
     window_log : int
-        Base-2 logarithm of the largest window of a zstd frame. Gateways use 16 (64 KiB); a frame with a larger
-        window is an error before any memory is allocated for it.
+        Base-2 logarithm of the largest window of a zstd frame. Gateways use 16 (64 KiB). A frame
+        with a larger window is an error, before any memory is allocated for it.
     checks : "json", "etf" or None
-        Whether each payload must be exactly one JSON object, or one term in Erlang's external format. The
-        streams have no checksums, so only this detects lost or damaged messages. It costs one pass over the
-        payload and sets :attr:`envelope`.
+        Whether each payload must be exactly one JSON object, or one term in Erlang's external
+        format. The streams have no checksums, so only this check detects lost or damaged messages.
+        It takes one pass over the payload and sets :attr:`envelope`.
     sequence : bool
-        With ``checks``, whether sequence numbers must also increase by one.
+        Whether sequence numbers must also increase by one. Requires ``checks``.
     recent : tuple of int, optional
-        Maximum number and maximum total bytes of compressed messages to keep; see :meth:`recording`.
+        Maximum number and maximum total bytes of compressed messages to keep for :meth:`recording`.
     dictionaries : Dictionaries, optional
-        Of "zstd-frame": those that frames may name.
+        The dictionaries that frames may name. Only for "zstd-frame".
     stats : StatsRecorder, optional
-        Where it is recorded what each message cost; :attr:`stats` is then what those of this connection did.
+        The recorder of this connection's messages; :attr:`stats` has the statistics.
 
-    Errors persist: after a :class:`GatewayError` every call raises it again until :meth:`reset`. A message that
-    could not be delivered, because ``out`` was too small or memory ran out, is not lost: the next call with the
-    same data returns it.
+    Errors persist: after a :class:`GatewayError` every call raises it again until :meth:`reset`. A
+    message that could not be delivered, because ``out`` was too small or memory ran out, is not
+    lost: call again with the same data.
     """
 
     __slots__ = ()
 
     @property
     def envelope(self) -> Envelope | None:
-        """Envelope of the last message; None without ``checks``."""
+        """The envelope of the last payload; None without ``checks``."""
         members = self._envelope()
         return None if members is None else Envelope(*members)
 
@@ -135,17 +138,19 @@ class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
 
 
 class Dictionaries(NotPicklable, _pylinerate.GatewayDictionaries):
-    """Zstd dictionaries, digested once for any number of decompressors. Frames name theirs by its id.
+    """Zstd dictionaries, digested once for any number of decompressors. Frames name a dictionary by
+    its id.
 
     Parameters
     ----------
     *dictionaries : bytes
-        Each in zstd's format, with an id; or raw content, whose id is 0, for the frames that name none.
+        Dictionaries in zstd's format, each with its id. Raw content has the id 0; frames that name
+        no dictionary use it.
 
     Raises
     ------
     Error
-        If one is damaged, or two have the same id.
+        If a dictionary is damaged, or two have the same id.
     """
 
     __slots__ = ()
@@ -155,32 +160,36 @@ class Dictionaries(NotPicklable, _pylinerate.GatewayDictionaries):
 
 
 class StatsRecorder(NotPicklable, _pylinerate.GatewayStatsRecorder):
-    """Records what each message of any number of decompressors cost: time of arrival, bytes, time of decoding, verdict.
+    """Records each message of any number of decompressors: time of arrival, bytes, verdict,
+    decoding time.
 
-    Payloads, tokens and addresses are not recorded. Decoding never waits for the recorder; messages that it could not
-    take are counted as :attr:`dropped`. It has a thread of its own, so that a process that was forked needs a recorder
-    of its own.
+    Payloads, tokens and addresses are not recorded. Decoding never waits for the recorder;
+    :attr:`dropped` counts the messages for which it had no room. The recorder has a thread, which a
+    forked process does not inherit: make another recorder there.
 
     Parameters
     ----------
     log : path, optional
-        Folder of the log files, ``NAME-000001.stats`` and so on, 32 bytes a message, which ``linerate gateway stats``
-        reads. Nothing is written without.
+        Folder for log files named ``NAME-000001.stats`` and so on, with 32 bytes for each message.
+        ``linerate gateway stats`` reads them. Default: no log.
     name : str, optional
-        Beginning of their names.
+        The beginning of the file names.
     max_bytes, max_age, max_files : int, float, int
-        A new file is begun above these bytes or seconds; the oldest is deleted beyond this number of files.
+        A new file is begun above this number of bytes or seconds. The oldest file is deleted above
+        this number of files.
     clock : "elapsed" or "cpu"
-        Whether decoding times are elapsed time, or CPU time of the thread where the system tells it.
+        Whether decoding times are elapsed time, or CPU time of the thread if the system has such a
+        clock.
     capacity : int
-        Records that may wait until they are counted.
+        Number of messages that may wait to be counted.
     max_connections : int
-        Connections with statistics of their own, some 2 KiB each; later ones are counted among all only.
+        Number of connections that get statistics of their own, about 2 KiB each. Later connections
+        are only counted in the statistics of all.
 
     Raises
     ------
     OSError
-        If the log cannot be made.
+        If the log cannot be created.
 
     >>> with StatsRecorder() as recorder:
     ...     decompressor = Decompressor("zlib", stats=recorder)
@@ -198,7 +207,8 @@ class StatsRecorder(NotPicklable, _pylinerate.GatewayStatsRecorder):
         self.close()
 
     def collect(self) -> Iterator[Any]:
-        """Yield the metrics of ``prometheus_client``: ``prometheus_client.REGISTRY.register(recorder)``."""
+        """Yields metrics for ``prometheus_client``, after
+        ``prometheus_client.REGISTRY.register(recorder)``."""
         require("prometheus_client", "prometheus")
         from prometheus_client.parser import text_string_to_metric_families
 
@@ -213,7 +223,7 @@ class _Context:
 
     __slots__ = ("decompressor",)
 
-    #: The transport to request from the gateway.
+    #: The transport that discord.py requests from the gateway.
     COMPRESSION_TYPE: str
     _kind: ClassVar[Kind]
     #: Arguments of the decompressor, except its kind.
@@ -223,7 +233,7 @@ class _Context:
         self.decompressor = Decompressor(self._kind, **self.options)
 
     def decompress(self, data: bytes, /) -> str | None:
-        """Return the payload as text, or None if the message is incomplete."""
+        """Returns the payload as text, or None if the message is incomplete."""
         return self.decompressor.decompress_text(data)
 
 
@@ -239,7 +249,7 @@ class ZlibContext(_Context):
 class ZstdContext(_Context):
     """A decompression context of discord.py for zstd-stream. Subclasses may set ``options``.
 
-    discord.py (since 2.5) creates one per connection, of the class
+    discord.py 2.5 and newer creates one for each connection, of the class
     ``discord.utils._ActiveDecompressionContext``.
     """
 
@@ -249,4 +259,4 @@ class ZstdContext(_Context):
     _kind = "zstd-stream"
 
 
-from ._zlib_module import ZlibModule  # noqa: E402, after what it imports from here
+from ._zlib_module import ZlibModule  # noqa: E402, last because it imports Decompressor from this module

@@ -1,7 +1,8 @@
-"""Delta-Rice on NVIDIA GPUs: datasets decoded into device memory, arrays encoded from there.
+"""Delta-Rice on NVIDIA GPUs: decodes datasets into device memory, and encodes arrays there.
 
-The CUDA driver is found at run time; :func:`available` tells whether there is one with a device. What
-:func:`read` and :func:`decode` return is taken by CuPy, PyTorch, JAX and Numba without a copy::
+The CUDA driver is found at run time; :func:`available` tells whether there is one with a device.
+CuPy, PyTorch, JAX and Numba take the arrays that :func:`read` and :func:`decode` return, without a
+copy::
 
     import cupy, h5py, torch
     from pylinerate import gpu
@@ -10,8 +11,9 @@ The CUDA driver is found at run time; :func:`available` tells whether there is o
     cupy.asarray(waveforms)
     torch.from_dlpack(waveforms)
 
-``stream`` is always the stream of the caller's that the work is queued on: a CuPy, PyTorch or Numba stream, an object
-with ``__cuda_stream__``, or a number (``CUstream``). By default the default stream, which CuPy and PyTorch use too.
+The argument ``stream`` is always the CUDA stream that gets the work: a CuPy, PyTorch or Numba
+stream, an object with ``__cuda_stream__``, or a number (``CUstream``). Default: the default stream,
+which CuPy and PyTorch use too.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ __all__ = [
     "release",
 ]
 
-#: `cudaStreamLegacy`: the default stream by a number that protocols allow, where 0 is ambiguous.
+#: `cudaStreamLegacy`, a number for the default stream that protocols allow; 0 is ambiguous there.
 LEGACY_STREAM = 1
 
 
@@ -61,13 +63,14 @@ def device_count() -> int:
     Raises
     ------
     RuntimeError
-        If the driver cannot be loaded, with the reason.
+        If the driver cannot be loaded. The message has the reason.
     """
     return _pylinerate.gpu_device_count()
 
 
 def available() -> bool:
-    """Whether there is a driver with a GPU. :func:`device_count` says why not."""
+    """Whether there is a driver with a GPU. If not, the error of :func:`device_count` has the
+    reason."""
     try:
         return device_count() > 0
     except RuntimeError:
@@ -80,15 +83,18 @@ def device_name(device: int = 0) -> str:
 
 
 def release(device: int = 0) -> None:
-    """Frees the memory that is kept from call to call and not in use: scratch, and this thread's output of encoding."""
+    """Frees device memory that is kept between calls: unused scratch, and this thread's output of
+    encoding."""
     _outputs.kept.pop(device, None)
     _device(device).release()
 
 
 class DeviceArray:
-    """A C-contiguous array in the memory of a GPU. Made by :func:`read`, :func:`decode`, :func:`empty`.
+    """A C-contiguous array in the memory of a GPU. Made by :func:`read`, :func:`decode`,
+    :func:`empty`.
 
-    Its content is complete: no stream has work left on it when a function of this module returns it.
+    When a function of this module returns an array, its content is complete: no stream still works
+    on it.
 
     Attributes
     ----------
@@ -129,7 +135,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Version 3 of the protocol. No stream need be waited for."""
+        """Version 3 of the protocol. There is no stream to wait for."""
         return {
             "shape": self.shape,
             "typestr": self.dtype.str,
@@ -140,7 +146,7 @@ class DeviceArray:
         }
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """CUDA, and the number of the GPU."""
+        """DLPack's code for CUDA, and the number of the GPU."""
         return (2, self.device)
 
     def __dlpack__(
@@ -151,27 +157,27 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A DLPack capsule, version 1.0 if the consumer knows it.
+        """Makes a DLPack capsule, of version 1.0 if the consumer knows it.
 
         Raises
         ------
         ValueError
-            For stream 0, which the protocol forbids: it may mean two streams.
+            If ``stream`` is 0, which the protocol forbids because it may mean two streams.
         BufferError
-            If a copy, or another device, is asked for.
+            If the caller asks for a copy or another device.
         """
         if stream == 0:
             raise ValueError("stream 0 is ambiguous: pass 1 for the default stream, 2 for that of the thread")
         if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
             raise BufferError("the array can only be handed over as it is, without a copy")
         versioned = max_version is not None and max_version[0] >= 1
-        # All work is done when an array is returned: the consumer's stream has nothing to wait for.
+        # All work on the array is done, so the consumer's stream has nothing to wait for.
         return _pylinerate.gpu_to_dlpack(
             self, self.pointer, self.device, self.shape, self.dtype.str, versioned
         )
 
     def to_host(self, stream: Any = None) -> NDArray[Any]:
-        """A copy as a NumPy array, after what ``stream`` was given before."""
+        """Copies the array to a NumPy array, after the work queued on ``stream``."""
         raw = _device(self.device).download(self.pointer, self.nbytes, _stream(stream))
         return np.frombuffer(bytearray(raw), self.dtype).reshape(self.shape)
 
@@ -182,19 +188,21 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike, device: int = 0) -> Devi
 
 
 def read(dataset: Any, selection: Any = ..., *, stream: Any = None, device: int = 0) -> DeviceArray:
-    """``dataset[selection]`` in device memory: compressed chunks cross the bus and are decoded there.
+    """Returns ``dataset[selection]`` in device memory. Compressed chunks cross the bus and are
+    decoded there.
 
-    While chunks are decoded the next ones are read from the file.
+    While chunks are decoded, the next ones are read from the file.
 
     Parameters
     ----------
     dataset : h5py.Dataset
-        Of integers or floats, with Delta-Rice (filter 32025) or version 2 (filter 325). Fletcher32 after it is checked
-        on the host; shuffle before it is undone there.
+        A dataset of integers or floats with Delta-Rice (filter 32025) or version 2 (filter 325).
+        The host checks fletcher32 and undoes shuffle, if the dataset has these filters too.
     selection : integers, slices of step 1, ``...``, or a tuple of these
-        As in ``dataset[selection]``. Default: everything. Chunks are decoded whole, and cropped on the device.
+        As in ``dataset[selection]``. Default: everything. Chunks are decoded whole and cropped on
+        the device.
     stream : optional
-        See the module. The call waits for it, since it reports damage.
+        See the module. The call waits until the stream is done, because it reports damage.
     device : int
         Number of the GPU.
 
@@ -206,9 +214,10 @@ def read(dataset: Any, selection: Any = ..., *, stream: Any = None, device: int 
     Raises
     ------
     TypeError
-        If the dataset has other filters or another layout: read it by h5py, and copy it to the device.
+        If the dataset has other filters or another layout. Read it with h5py, and copy the array to
+        the device.
     OSError
-        If a chunk is damaged; it names the chunk.
+        If a chunk is damaged. The message names the chunk.
     """
     from ._gpu_read import read_dataset
 
@@ -232,7 +241,7 @@ def decode(
     Parameters
     ----------
     chunk : bytes-like
-        A chunk; its parameters, type and shape are known of a :class:`pylinerate.rice.Chunk`.
+        A chunk. A :class:`pylinerate.rice.Chunk` includes its parameters, type and shape.
     m, segment, filter, dtype, shape, params
         As for :func:`pylinerate.rice.decode`.
     stream, device
@@ -258,7 +267,8 @@ def decode(
 
 
 def decode2(encoded: Any, *, stream: Any = None, device: int = 0) -> DeviceArray:
-    """Decodes a version 2 stream in host memory into device memory. Type and shape are those in its header.
+    """Decodes a version 2 stream in host memory into device memory. Its header has the type and
+    shape.
 
     Raises
     ------
@@ -285,25 +295,28 @@ def encode(
     stream: Any = None,
     device: int | None = None,
 ) -> Chunk:
-    """Encodes an array of 16-bit integers as a version 1 chunk, which comes back to the host.
+    """Encodes an array of 16-bit integers on the GPU, as a version 1 chunk in host memory.
 
     Parameters
     ----------
     array
-        Anything with ``__cuda_array_interface__`` or DLPack in device memory, or a NumPy array; C-contiguous.
+        A C-contiguous array: anything with ``__cuda_array_interface__`` or DLPack in device memory,
+        or a NumPy array.
     m, segment, filter
-        As for :func:`pylinerate.rice.encode`; there is no "auto": see :func:`pylinerate.rice.tune`.
+        As for :func:`pylinerate.rice.encode`, except "auto": use :func:`pylinerate.rice.tune`.
     allow_expansion : bool
-        Whether the chunk may be larger than the array by more than 2 %, which is otherwise a ``ValueError``.
+        Whether the chunk may be larger than the array by more than 2 %. Otherwise that is a
+        ``ValueError``.
     stream : optional
-        See the module. Work that the array's own stream has queued on it is waited for on the device.
+        See the module. The device first waits for work on the array that the array's own stream has
+        queued.
     device : int, optional
-        Number of the GPU, by default the array's.
+        Number of the GPU. Default: that of the array.
 
     Returns
     -------
     pylinerate.rice.Chunk
-        The bytes of HDF5 filter 32025, as :func:`pylinerate.rice.encode` makes them.
+        The same bytes as from :func:`pylinerate.rice.encode`.
     """
     source = _Source(array, _stream(stream), device)
     dtype = sample_dtype(source.dtype, (2,))
@@ -332,15 +345,18 @@ def decode_into(
     *,
     stream: Any = None,
 ) -> None:
-    """Decodes a version 1 chunk in device memory to an array there.
+    """Decodes a version 1 chunk in device memory to an array in device memory.
 
     Parameters
     ----------
-    chunk, out
-        With ``__cuda_array_interface__`` or DLPack: bytes; 16-bit integers, C-contiguous.
+    chunk
+        An array of bytes with ``__cuda_array_interface__`` or DLPack.
+    out
+        A C-contiguous array of 16-bit integers with ``__cuda_array_interface__`` or DLPack.
     m, segment, filter
-        As for :func:`pylinerate.rice.decode`. A ``segment`` of None is that for the shape of ``out``, or the next of
-        those that :func:`pylinerate.rice.decode` considers that fits the chunk.
+        As for :func:`pylinerate.rice.decode`. If ``segment`` is None, the segments that
+        :func:`pylinerate.rice.decode` considers are tried in turn: first that for the shape of
+        ``out``.
     stream : optional
         See the module.
 
@@ -349,7 +365,7 @@ def decode_into(
     pylinerate.Error
         If the chunk is damaged.
     ValueError
-        If it has another number of samples than ``out``.
+        If the chunk has another number of samples than ``out``.
     """
     target = _Source(out, _stream(stream), None)
     source = _Source(chunk, target.stream, target.device)
@@ -373,19 +389,20 @@ def decode_into(
 
 
 def decode2_into(encoded: Any, out: Any, *, stream: Any = None) -> None:
-    """Decodes a version 2 stream in device memory to an array there, of its type.
+    """Decodes a version 2 stream in device memory to an array of its type in device memory.
 
     Parameters and errors are those of :func:`decode_into`.
     """
     target = _Source(out, _stream(stream), None)
     source = _Source(encoded, target.stream, target.device)
     dtype = sample_dtype(target.dtype, (2, 4))
-    # The samples per segment, which scratch memory is sized by, are in the header.
+    # The size of scratch memory depends on the samples per segment, which are in the header.
     header = target.device_object.download(source.place[0], min(28, source.place[1]), target.stream)
     min_segment = max(1, int.from_bytes(header[16:20], "little"))
     place: Any = source.place
     if header[7:8] == b"\x01":
-        # Of streams of channels the call sizes scratch memory by the header and the table.
+        # For streams with channels it depends on the table of segments too, so the call needs the
+        # stream in host memory.
         place = target.device_object.download(*source.place, target.stream)
     batch = _pylinerate.gpu_decode2(
         target.device_object,
@@ -407,7 +424,7 @@ def _check_samples(samples: int, target: _Source) -> None:
 def encode2(
     array: Any, segment: int | None = None, *, stream: Any = None, device: int | None = None
 ) -> bytes:
-    """Encodes an array of 16- or 32-bit integers as a version 2 stream, which comes back to the host.
+    """Encodes an array of 16- or 32-bit integers on the GPU, as a version 2 stream in host memory.
 
     Parameters
     ----------
@@ -419,7 +436,7 @@ def encode2(
     Returns
     -------
     bytes
-        Those of :func:`pylinerate.rice.encode2`.
+        The same bytes as from :func:`pylinerate.rice.encode2`.
 
     Raises
     ------
@@ -433,7 +450,7 @@ def encode2(
 
 
 def encode_rows2(array: Any, segment: int | None = None, *, stream: Any = None) -> bytes:
-    """As :func:`encode2`, without the shape, for callers that store it elsewhere."""
+    """:func:`encode2` without the shape, for callers that store it elsewhere."""
     return _encode2(_Source(array, _stream(stream), None), segment, None)
 
 
@@ -489,7 +506,7 @@ def _stream(stream: Any) -> int:
 
 
 class _Source:
-    """An array to read on the device: where it is, or its bytes."""
+    """An array of the caller: its address in device memory, or its bytes in host memory."""
 
     def __init__(self, array: Any, stream: int, device: int | None) -> None:
         self.stream = stream
@@ -538,7 +555,7 @@ class _Source:
 
 
 def _ordinal(device: Any) -> int:
-    """The number of a device that another library describes: ``id`` in CuPy, ``index`` in PyTorch."""
+    """The device number of another library's device: ``id`` in CuPy, ``index`` in PyTorch."""
     candidates = (device, getattr(device, "id", None), getattr(device, "index", None))
     return next((number for number in candidates if isinstance(number, int)), 0)
 
@@ -553,13 +570,13 @@ def _is_contiguous(shape: tuple[int, ...], strides: Sequence[int], itemsize: int
 
 
 class _Outputs(threading.local):
-    """Device memory for one result, per thread and device: it grows and is reused."""
+    """Device memory for one result of each thread on each device. It grows and is reused."""
 
     def __init__(self) -> None:
         self.kept: dict[int, _pylinerate.GpuMemory] = {}
 
     def address(self, device: int, nbytes: int) -> int:
-        """The address of ``nbytes`` bytes, until the next call on this thread."""
+        """The address of ``nbytes`` bytes, valid until the next call on this thread."""
         kept = self.kept.get(device)
         if kept is None or kept.nbytes < nbytes:
             self.kept.pop(device, None)

@@ -1,5 +1,5 @@
-"""gzip files, in the shape of the standard library's module ``gzip``: decoded on several threads, and read from any
-position at once by an index.
+"""Reads and writes gzip files like the standard library's module ``gzip``, but decodes on several
+threads, and reaches any position at once with an index.
 
 >>> import os, tempfile
 >>> from pylinerate import gzip
@@ -41,22 +41,22 @@ if TYPE_CHECKING:
 
 __all__ = ["BadGzipFile", "GzipFile", "build_index", "open"]
 
-#: Bytes of content that are buffered.
+#: Bytes of content in the buffer of a file that is read.
 BUFFER = 128 << 10
-#: Bytes that are read at a time to read everything.
+#: Bytes of each step when all content is read, or zeros are written.
 CHUNK = 1 << 20
 
 
 class BadGzipFile(gzip.BadGzipFile, zlib.error):
-    """A file that is not in gzip format, or damaged. Programs written for the standard library catch it as its
-    ``gzip.BadGzipFile`` or as ``zlib.error``.
+    """The file is not in gzip format, or is damaged. Programs written for the standard library
+    catch this error as ``gzip.BadGzipFile`` or ``zlib.error``.
 
     Attributes
     ----------
     kind : str
-        "corrupt".
+        Always "corrupt".
     offset : int
-        Offset in bytes in the compressed file, from where it was opened.
+        Offset in the compressed file, in bytes from the position where reading began.
     """
 
     kind: str
@@ -65,7 +65,7 @@ class BadGzipFile(gzip.BadGzipFile, zlib.error):
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Raises errors of decoding as the standard library does."""
+    """Converts decoding errors to the standard library's exceptions."""
     try:
         yield
     except Error as error:
@@ -80,7 +80,7 @@ def _translated() -> Iterator[None]:
 
 
 class _Content(io.RawIOBase):
-    """The content of a file, without a buffer."""
+    """The unbuffered content of a file."""
 
     def __init__(self, reader: GzipReader) -> None:
         self._reader = reader
@@ -115,37 +115,39 @@ class _Content(io.RawIOBase):
 
 
 class GzipFile(io.BufferedIOBase):
-    """A gzip file, in the shape of the standard library's ``gzip.GzipFile``.
+    """A gzip file, with the interface of the standard library's ``gzip.GzipFile``.
 
     Parameters
     ----------
     filename : path, optional
-        The file; with ``fileobj`` only the name to store.
+        The file; together with ``fileobj`` only the name to store in the header.
     mode : str, optional
         "r", "a", "w" or "x", with or without "b". Default: that of ``fileobj``, or "rb".
     compresslevel : int
-        0 to 9. The levels are Linerate's: 2 is for speed, 6 as small as zlib's 6, 9 the smallest and by far the slowest.
+        0 to 9. The levels are Linerate's: 2 is for speed, 6 is as small as zlib's 6, 9 is the
+        smallest and by far the slowest.
     fileobj : file object, optional
         The compressed file. It is not closed.
     mtime : number, optional
-        Seconds since 1970 to store. Default: now.
+        The time to store in the header, in seconds since 1970. Default: now.
     threads : int, optional
-        Threads that decode a file that is opened by its name. 2 decode ahead of the program; 3 or more decode together,
-        for about twice the CPU time, or for hardly more with an index. Default: the environment's ``LINERATE_THREADS``,
-        else 1, which decodes when it is asked to.
+        Number of threads that decode, if the file is opened by its name. 1: calls that read decode.
+        2: another thread decodes ahead of the program. 3 or more: these threads decode together,
+        for about twice the CPU time, or for hardly more with an index. Default: the environment
+        variable ``LINERATE_THREADS``, else 1.
     index : path, optional
-        An index of the file, by :func:`build_index` or indexed_gzip. Every position is then reached at once, and what is
-        read from there on is not verified up to the next member.
+        An index of the file, written by :func:`build_index` or indexed_gzip. With it you reach
+        every position at once. Content read after a seek is not verified up to the next member.
 
     Raises
     ------
     OSError
         If a file cannot be opened.
     Error
-        For an index that is damaged, or of a file of another size.
+        If the index is damaged, or belongs to a file of another size.
     """
 
-    #: The compressed file; None once this one is closed.
+    #: The compressed file; None after :meth:`close`.
     fileobj: Any
     #: "rb" or "wb".
     mode: str
@@ -186,7 +188,7 @@ class GzipFile(io.BufferedIOBase):
             self.name = os.fspath(filename) if isinstance(filename, (str, bytes, os.PathLike)) else ""
             self.mode = "rb" if reads else "wb"
             if encoder is None:
-                # A path leads to the same file again, but for pipes.
+                # Opening a regular file by its path again gives the same content; a pipe would not.
                 own = self._own is not None and stat.S_ISREG(os.fstat(fileobj.fileno()).st_mode)
                 path = os.fsdecode(self.name) if own else None
                 index_path = None if index is None else os.fsdecode(index)
@@ -207,27 +209,27 @@ class GzipFile(io.BufferedIOBase):
             raise OSError(errno.EBADF, f"{name}() on a GzipFile for {'writing' if mode == 'rb' else 'reading'}")
 
     def read(self, size: int | None = -1) -> bytes:
-        """Reads up to ``size`` bytes, fewer at the end only; everything if it is negative or None."""
+        """Reads ``size`` bytes, or fewer at the end; everything if ``size`` is negative or None."""
         self._check("rb", "read")
         return self._buffer.read(size)
 
     def read1(self, size: int = -1) -> bytes:
-        """Reads up to ``size`` bytes, or what is buffered, with at most one call of the decoder."""
+        """Reads up to ``size`` bytes, with at most one call of the decoder."""
         self._check("rb", "read1")
         return self._buffer.read1(io.DEFAULT_BUFFER_SIZE if size < 0 else size)
 
     def readinto(self, buffer: Any) -> int:
-        """Reads into a buffer, less than fits at the end only; returns the number of bytes."""
+        """Fills a buffer, or less at the end; returns the number of bytes."""
         self._check("rb", "readinto")
         return self._buffer.readinto(buffer)
 
     def readinto1(self, buffer: Any) -> int:
-        """As :meth:`readinto`, with at most one call of the decoder."""
+        """:meth:`readinto` with at most one call of the decoder."""
         self._check("rb", "readinto1")
         return self._buffer.readinto1(buffer)
 
     def peek(self, n: int = 0) -> bytes:
-        """Returns some bytes without changing the position: none at the end only."""
+        """Returns some bytes without changing the position. Empty only at the end."""
         self._check("rb", "peek")
         return self._buffer.peek(n)
 
@@ -241,7 +243,8 @@ class GzipFile(io.BufferedIOBase):
         return next(self._buffer)
 
     def write(self, data: AnyBuffer) -> int:
-        """Compresses data; returns its bytes. They come to the file with later ones, or by :meth:`flush`."""
+        """Compresses data and returns its number of bytes. The last bytes reach the file with later
+        ones, or by :meth:`flush`."""
         self._check("wb", "write")
         view = memoryview(cast("Buffer", data))
         if view.nbytes:
@@ -252,7 +255,8 @@ class GzipFile(io.BufferedIOBase):
         return view.nbytes
 
     def flush(self, zlib_mode: int = zlib.Z_SYNC_FLUSH) -> None:
-        """When writing, has a reader get all data up to now, whatever the mode says."""
+        """Writes all data so far to the file, so that a reader can decode it. ``zlib_mode`` is
+        ignored."""
         if self.fileobj is None:
             raise ValueError("I/O operation on closed file.")
         if self.mode == "wb":
@@ -260,8 +264,8 @@ class GzipFile(io.BufferedIOBase):
             self.fileobj.flush()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Sets the position in the content, at most to its end; returns it. When writing, only forward: zeros are
-        written."""
+        """Sets the position in the content, and returns it. A position after the end becomes the
+        end. When writing, seeks only forward, by writing zeros."""
         if self.fileobj is None:
             raise ValueError("I/O operation on closed file.")
         if self.mode == "rb":
@@ -278,13 +282,14 @@ class GzipFile(io.BufferedIOBase):
         return self._position
 
     def rewind(self) -> None:
-        """Goes back to the beginning, when reading."""
+        """Goes back to the beginning. Only for reading."""
         if self.mode != "rb":
             raise OSError("Can't rewind in write mode")
         self.seek(0)
 
     def close(self) -> None:
-        """Ends the member when writing, and closes the compressed file if it was opened by its name."""
+        """Ends the member when writing, and closes the compressed file if it was opened by its
+        name."""
         fileobj, self.fileobj = self.fileobj, None
         if fileobj is None:
             return
@@ -299,24 +304,25 @@ class GzipFile(io.BufferedIOBase):
 
     @property
     def closed(self) -> bool:
-        """Whether it is closed."""
+        """Whether the file is closed."""
         return self.fileobj is None
 
     def fileno(self) -> int:
-        """The descriptor of the compressed file. When it was opened by its name, nothing is read through it."""
+        """The descriptor of the compressed file. If that was opened by its name, nothing is read
+        through it."""
         number: int = self.fileobj.fileno()
         return number
 
     def readable(self) -> bool:
-        """Whether it is for reading."""
+        """Whether the file is open for reading."""
         return self.mode == "rb"
 
     def writable(self) -> bool:
-        """Whether it is for writing."""
+        """Whether the file is open for writing."""
         return self.mode == "wb"
 
     def seekable(self) -> bool:
-        """True."""
+        """Always true."""
         return True
 
     def __reduce__(self) -> NoReturn:
@@ -333,7 +339,8 @@ def _level(compresslevel: int) -> int:
 
 
 def _header(name: Any, level: int, mtime: float) -> bytes:
-    """The header of a member (RFC 1952), with the name of the file without ``.gz``, if it is in Latin-1."""
+    """The header of a member (RFC 1952). It has the file's name without ``.gz``, if Latin-1 can
+    encode it."""
     try:
         name = os.path.basename(name)
         name = name if isinstance(name, bytes) else name.encode("latin-1")
@@ -392,23 +399,23 @@ def open(
     threads: int | None = None,
     index: Path | None = None,
 ) -> GzipFile | io.TextIOWrapper:
-    """Opens a gzip file, as the standard library's ``gzip.open`` does.
+    """Opens a gzip file, like the standard library's ``gzip.open``.
 
     Parameters
     ----------
     filename : path or file object
-        The compressed file. A file object is read by the thread that calls, and not closed.
+        The compressed file. A file object is read by the calling thread, and is not closed.
     mode : str
         "r", "rb", "w", "wb", "x", "xb", "a" or "ab" for bytes, "rt", "wt", "xt" or "at" for text.
     compresslevel, threads, index
         As in :class:`GzipFile`.
     encoding, errors, newline : str, optional
-        Of text, as in ``open``.
+        For text, as in Python's ``open``.
 
     Returns
     -------
     GzipFile
-        Or, for text, an ``io.TextIOWrapper`` around one.
+        For text: an ``io.TextIOWrapper`` around one.
     """
     if "t" in mode:
         if "b" in mode:
@@ -430,21 +437,22 @@ def open(
 
 
 def build_index(filename: Path, index: Path | None = None, *, spacing: int = 4 << 20) -> int:
-    """Decodes a gzip file, and writes its index in the format of indexed_gzip, which that package reads, too.
+    """Decodes a gzip file, and writes its index in the format of indexed_gzip.
 
     Parameters
     ----------
     filename : path
         The file.
     index : path, optional
-        The index. Default: the name of the file and ``.gzidx``. It replaces an existing file only when it is complete.
+        The index. Default: the name of the file with ``.gzidx`` appended. An existing file is
+        replaced only when the index is complete.
     spacing : int
-        Bytes of content between two points, each of which takes 32 KiB; at least 64 KiB.
+        Bytes of content between two points of the index, at least 64 KiB. A point takes 32 KiB.
 
     Returns
     -------
     int
-        Bytes of the content.
+        The number of bytes of the content.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Delta-Rice in HDF5 files: filters for h5py, and parallel reading.
+"""Delta-Rice in HDF5 files: filters for h5py, and a function that reads on several threads.
 
 Importing this module registers the filters with the HDF5 library that h5py uses:
 
@@ -10,7 +10,7 @@ Importing this module registers the filters with the HDF5 library that h5py uses
 ...     bool((kept[:] == waveforms).all()), kept.id.get_storage_size() < waveforms.nbytes / 2
 (True, True)
 
-Programs other than Python find the same filters as plugins in :data:`PLUGIN_PATH`:
+Other programs find the same filters as plugins in :data:`PLUGIN_PATH`:
 ``HDF5_PLUGIN_PATH=... h5dump run.h5``.
 """
 
@@ -48,34 +48,36 @@ __all__ = [
 #: Number of the Delta-Rice filter in HDF5's registry.
 DELTARICE_ID = 32025
 
-#: Number of the filter of version 2 streams, from HDF5's range for testing: not registered yet.
+#: Number of the filter of version 2 streams. It is from HDF5's range for testing, since it is not
+#: registered yet.
 DELTARICE2_ID = 325
 
 #: Folder of the plugins, for ``HDF5_PLUGIN_PATH``.
 PLUGIN_PATH = str(Path(__file__).parent / "plugins")
 
-#: The filters by number.
+#: Names of the filters by number.
 FILTERS = {DELTARICE_ID: "deltarice", DELTARICE2_ID: "deltarice2"}
 
 
 class DeltaRice(h5py.filters.FilterRefBase):
-    """Filter 32025 for ``create_dataset``: 16-bit integers, little-endian.
+    """Filter 32025 for datasets of 16-bit integers, little-endian.
 
-    ``compression=DeltaRice(...)``, or ``**DeltaRice(...)``.
+    Pass it to ``create_dataset`` as ``compression=DeltaRice(...)`` or ``**DeltaRice(...)``.
 
     Parameters
     ----------
     m : int
-        The Rice parameter, a power of two from 2 to 32768; about the typical difference between
-        consecutive samples. There is no "auto", since a filter sees no data before the dataset is
-        created: :meth:`for_array` computes it from samples.
+        The Rice parameter, a power of two from 2 to 32768. A good one is about the typical
+        difference between consecutive samples. There is no "auto", since the parameters are fixed
+        before the filter sees data: :meth:`for_array` finds them from samples.
     segment : int or None
-        Samples per independently coded waveform, -1 for the whole chunk. Default: by the shape of the
-        chunks: the last axis, or as many whole rows as have 1024 samples, or 16384 samples where
-        a chunk is a single row. Chunks that would then be larger than their samples by more than 2 % are
-        stored unfiltered. With another filter than (1, -1) it is required.
+        Samples per independently coded waveform, -1 for the whole chunk. Default: by the shape of
+        the chunks: the last axis, or as many whole rows as have 1024 samples together, or 16384
+        samples if a chunk is a single row. Chunks that would be larger than their samples by more
+        than 2 % are then stored unfiltered. There is no default if ``filter`` is another than (1,
+        -1).
     filter : sequence of int
-        Coefficients, the first 1 or -1.
+        Coefficients, the first of them 1 or -1.
     """
 
     filter_id = DELTARICE_ID
@@ -88,7 +90,7 @@ class DeltaRice(h5py.filters.FilterRefBase):
         if segment is not None:
             self.filter_options = params.cd_values
         elif params.filter == DELTA:
-            self.filter_options = (params.m,)  # completed from the chunk's shape, see docs/waveforms/hdf5.md
+            self.filter_options = (params.m,)  # the filter adds the segment by the chunks' shape
         else:
             raise ValueError("with another filter than (1, -1) give the segment: the samples per row, or -1")
 
@@ -96,10 +98,10 @@ class DeltaRice(h5py.filters.FilterRefBase):
     def for_array(
         cls, array: ArrayLike, segment: int | None = None, filter: Iterable[int] | Literal["auto"] = DELTA
     ) -> DeltaRice:
-        """The filter that makes ``array`` smallest, see :func:`pylinerate.rice.tune`.
+        """Finds the filter that makes ``array`` smallest, see :func:`pylinerate.rice.tune`.
 
-        ``array`` may be all of the data or a typical part. ``segment`` is by default that for the shape of
-        ``array``, see :mod:`pylinerate.rice`: set it if chunks are shorter.
+        ``array`` is all data or a typical part of it. The default ``segment`` is that for the shape
+        of ``array``, see :mod:`pylinerate.rice`; pass another one if chunks are shorter.
         """
         params = tune(array, segment, filter)
         return cls(params.m, -1 if params.segment is None else params.segment, params.filter)
@@ -109,17 +111,19 @@ class DeltaRice(h5py.filters.FilterRefBase):
 
 
 class DeltaRice2(h5py.filters.FilterRefBase):
-    """Version 2 streams for ``create_dataset``: 16- and 32-bit integers, little-endian. There are
-    no parameters to choose.
+    """Filter 325, version 2 streams, for datasets of 16- and 32-bit integers, little-endian. There
+    are no parameters to choose.
 
-    ``compression=DeltaRice2()``, or ``**DeltaRice2()``.
+    Pass it to ``create_dataset`` as ``compression=DeltaRice2()`` or ``**DeltaRice2()``.
 
     Parameters
     ----------
     segment : int or None
-        Samples per independently coded segment, at most 65536. Default: by the last axis of the chunks.
+        Samples per independently coded segment, at most 65536. Default: by the last axis of the
+        chunks.
     channels : int or None
-        Channels: 1 for none, or the last axis of the chunks. Default: found out for each chunk.
+        Number of channels: the length of the chunks' last axis, or 1 for no channels. Default:
+        found out for each chunk.
     """
 
     filter_id = DELTARICE2_ID
@@ -161,10 +165,10 @@ _registered: dict[str, int] = {}
 
 
 def register(force: bool = False) -> dict[str, int]:
-    """Registers the filters with h5py's HDF5, in place of any others with the same numbers.
+    """Registers the filters with h5py's HDF5 library, in place of any others with the same numbers.
 
-    Runs when this module is imported. ``force`` registers them again, after something else has registered a
-    filter with one of the numbers.
+    Importing this module calls it. With ``force`` it registers the filters again, in case something
+    else has registered a filter with one of the numbers.
 
     Returns
     -------
@@ -173,7 +177,7 @@ def register(force: bool = False) -> dict[str, int]:
     """
     for number, name in FILTERS.items():
         if force or name not in _registered:
-            # Not checked beforehand: HDF5 would load plugins for the answer.
+            # Asking HDF5 first whether the filter is available would load plugins.
             h5py.h5z.register_filter(_pylinerate.hdf5_class(number))
             _registered[name] = number
     return dict(_registered)

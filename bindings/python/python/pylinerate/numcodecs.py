@@ -1,6 +1,6 @@
-"""Codecs for numcodecs, and with it for arrays of zarr format 2.
+"""Codecs for numcodecs, and so for arrays of zarr format 2.
 
-numcodecs finds them by name once the package is installed, without an import.
+numcodecs finds them by name once this package is installed; programs need not import it.
 
 >>> import numcodecs, numpy as np
 >>> codec = numcodecs.get_codec({"id": "linerate.deltarice", "m": 16, "segment": 1000})
@@ -8,8 +8,8 @@ numcodecs finds them by name once the package is installed, without an import.
 >>> bool((codec.decode(codec.encode(samples)) == samples).all())
 True
 
-The bytes are those of a chunk of HDF5 filter 32025, so an index of chunks in HDF5 files can name this
-codec with the ``cd_values`` as its parameters.
+The bytes are those of HDF5 filter 32025. So an index of the chunks of HDF5 files can name this
+codec, with the ``cd_values`` as its parameters.
 """
 
 from __future__ import annotations
@@ -38,28 +38,32 @@ __all__ = ["DeltaRice", "DeltaRice2"]
 class DeltaRice(Codec):
     """Delta-Rice with fixed parameters, for arrays of 16-bit integers of any shape.
 
-    Samples are predicted from those before them in memory: the last axis should be time. Where the first is, as in
-    (samples, channels), use :class:`DeltaRice2`, or ``order="F"`` in zarr format 2. A chunk above
-    70 % of its array that another ``m`` or order would make at least 30 % smaller is a ``UserWarning``, once for its shape.
+    Samples are predicted from those before them in memory, so the last axis should be time. If the
+    first axis is time, as in (samples, channels), use :class:`DeltaRice2`, or ``order="F"`` in zarr
+    format 2.
+
+    If a chunk takes more than 70 % of its array, and another ``m`` or order would make it at least
+    30 % smaller, you get a ``UserWarning``, once for each shape.
 
     Parameters
     ----------
     m : int
-        The Rice parameter, a power of two from 2 to 32768. The bytes do not include it, so it is part
-        of the configuration, and there is no "auto": see :meth:`for_array`.
+        The Rice parameter, a power of two from 2 to 32768. The bytes do not include it, so it is
+        part of the configuration, and there is no "auto": use :meth:`for_array`.
     segment : int or None
-        Samples per independently coded waveform, -1 for the whole array. ``None`` is 16384 samples, since
-        decoding does not know the shape; chunks that were made with -1 are decoded too.
+        Samples per independently coded waveform, -1 for the whole array. ``None`` means 16384
+        samples, since decoding does not know the shape; chunks that were made with -1 are decoded
+        too.
     filter : sequence of int
-        Coefficients, the first 1 or -1.
+        Coefficients, the first of them 1 or -1.
     dtype : int16 or uint16
         Type of the samples.
     threads : int, optional
-        Maximum number of threads per call. Default: ``LINERATE_THREADS``, else 1. Not part of the
-        configuration.
+        Maximum number of threads per call. Default: the environment variable ``LINERATE_THREADS``,
+        else 1. Not part of the configuration.
     allow_expansion : bool
-        Whether chunks may be larger than their arrays by more than 2 %: otherwise that is an error. Part
-        of the configuration if it is true.
+        Whether chunks may be larger than their arrays by more than 2 %; otherwise that is an error.
+        Part of the configuration if it is true.
     """
 
     codec_id = "linerate.deltarice"
@@ -87,17 +91,17 @@ class DeltaRice(Codec):
         filter: Iterable[int] | Literal["auto"] = DELTA,
         threads: int | None = None,
     ) -> DeltaRice:
-        """The codec that makes ``array`` smallest, see :func:`pylinerate.rice.tune`.
+        """Finds the codec that makes ``array`` smallest, see :func:`pylinerate.rice.tune`.
 
-        ``segment`` is by default the last axis of ``array`` if that has two axes or more: set it if
-        chunks have shorter rows.
+        The default ``segment`` is that for the shape of ``array``, see :mod:`pylinerate.rice`; pass
+        another one if chunks have shorter rows.
         """
         params = tune(array, segment, filter)
         segment = -1 if params.segment is None else params.segment
         return cls(params.m, segment, params.filter, np.asarray(array).dtype, threads)
 
     def encode(self, buf: Any) -> bytes:
-        """The chunk of all samples of the array ``buf``."""
+        """Encodes all samples of the array ``buf`` as one chunk."""
         array = ensure_ndarray(buf)
         if array.dtype != self.dtype:
             raise TypeError(
@@ -105,14 +109,14 @@ class DeltaRice(Codec):
             )
         m, taps, threads = self.params.m, self.params.filter, thread_count(self.threads)
         array = in_memory_order(array)
-        # In one axis, since the segment must not depend on the shape, which decoding does not know.
+        # One axis, because the segment must not depend on the shape, which decoding does not know.
         flat = array.reshape(-1)
         chunk = encode(flat, m, self.segment, taps, threads, allow_expansion=self.allow_expansion)
         warn_if_large(array, chunk)
         return chunk
 
     def decode(self, buf: Any, out: Any = None) -> Any:
-        """The samples, in one axis; or ``out``, filled with them."""
+        """Returns the samples in one axis; or fills ``out`` with them and returns it."""
         threads, m, taps = thread_count(self.threads), self.params.m, self.params.filter
         if out is None:
             return decode(memoryview(buf), m, self.segment, taps, self.dtype, -1, threads)
@@ -123,7 +127,7 @@ class DeltaRice(Codec):
         return out
 
     def get_config(self) -> dict[str, Any]:
-        """The configuration, which JSON can hold."""
+        """The configuration, as JSON can store it."""
         return {
             "id": self.codec_id,
             "m": self.params.m,
@@ -139,21 +143,24 @@ class DeltaRice(Codec):
 
 
 class DeltaRice2(Codec):
-    """Version 2 streams, for arrays of 16- and 32-bit integers of any shape. There are no parameters to choose.
+    """Version 2 streams, for arrays of 16- and 32-bit integers of any shape. There are no
+    parameters to choose.
 
-    zarr does not tell codecs of format 2 the type and the order of an array when it is created. So a type in another byte
-    order (``TypeError``), and channels with ``order="F"`` (``ValueError``), are refused when the first chunk is written.
+    When an array of zarr format 2 is created, zarr does not tell the codec its type and order. So
+    two things are refused only when the first chunk is written: a type in another byte order
+    (``TypeError``), and channels with ``order="F"`` (``ValueError``).
 
     Parameters
     ----------
     segment : int or None
-        Samples per independently coded segment, at most 65536. Default: by the last axis of the array.
+        Samples per independently coded segment, at most 65536. Default: by the last axis of the
+        array.
     channels : int or None
-        Channels: 1 for none, or the last axis of chunks. Default: found out for each chunk. Part of the configuration if
-        given.
+        Number of channels: the length of the chunks' last axis, or 1 for no channels. Default:
+        found out for each chunk. Part of the configuration if given.
     threads : int, optional
-        Maximum number of threads per call. Default: ``LINERATE_THREADS``, else 1. Not part of the
-        configuration.
+        Maximum number of threads per call. Default: the environment variable ``LINERATE_THREADS``,
+        else 1. Not part of the configuration.
     """
 
     codec_id = "linerate.deltarice2"
@@ -165,7 +172,7 @@ class DeltaRice2(Codec):
         self.threads = threads if threads is None else thread_count(threads)
 
     def encode(self, buf: Any) -> bytes:
-        """The stream of all samples of the array ``buf``."""
+        """Encodes all samples of the array ``buf`` as one stream."""
         array = ensure_ndarray(buf)
         samples = in_memory_order(array)
         if samples is not array and (self.channels or 1) > 1:
@@ -173,7 +180,8 @@ class DeltaRice2(Codec):
         return encode_rows2(samples, self.segment, thread_count(self.threads), self.channels)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
-        """The samples, in one axis and of the type that was encoded; or ``out``, filled with them."""
+        """Returns the samples in one axis, of the type that was encoded; or fills ``out`` with them
+        and returns it."""
         threads = thread_count(self.threads)
         if out is None:
             return decode2(buf, -1, threads)
@@ -185,7 +193,7 @@ class DeltaRice2(Codec):
         return out
 
     def get_config(self) -> dict[str, Any]:
-        """The configuration, which JSON can hold."""
+        """The configuration, as JSON can store it."""
         more = {} if self.channels is None else {"channels": self.channels}
         return {"id": self.codec_id, "segment": self.segment, **more}
 
@@ -194,12 +202,12 @@ class DeltaRice2(Codec):
 
 
 def in_memory_order(array: NDArray[Any]) -> NDArray[Any]:
-    """``array``, turned if it is in F order: its samples in the order in which they are in memory."""
+    """``array``, transposed if it is in F order, so that its C order is the order in memory."""
     return array.T if array.flags.f_contiguous and not array.flags.c_contiguous else array
 
 
 def flat_codec_output(out: Any, dtype: np.dtype[Any]) -> Any:
-    """``out`` in one dimension, in the order in which it is in memory, for writing. Never a copy."""
+    """``out`` in one dimension, in the order in memory, for writing: a view, never a copy."""
     array = ensure_ndarray(out)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         raise ValueError("out is not contiguous: the samples would go to a copy of it")
@@ -209,7 +217,8 @@ def flat_codec_output(out: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def fixed_params(m: int, segment: int | None, filter: Iterable[int]) -> Params:
-    """Checks parameters that must be able to encode every chunk."""
+    """Makes the parameters of a codec. Raises ``ValueError`` unless every chunk can be encoded with
+    them."""
     if isinstance(m, str):
         raise ValueError(
             f"m is {m!r}, but a codec needs a number, since its chunks do not include it: see for_array"

@@ -1,4 +1,5 @@
-"""permessage-deflate (RFC 7692) for the package ``websockets``, in a fraction of the memory of its own.
+"""permessage-deflate (RFC 7692) for the package ``websockets``, in a fraction of the memory of the
+package's own.
 
 >>> import asyncio
 >>> from websockets.asyncio.client import connect
@@ -18,7 +19,8 @@
 >>> asyncio.run(main())
 again and again and again and again [<PerMessageDeflate: server 11 bits, client 11 bits>]
 
-A message for many connections is compressed once by :func:`prepare`; ``broadcast`` and ``send`` take it.
+:func:`prepare` compresses a message for many connections only once; ``broadcast`` and ``send`` take
+it.
 """
 
 from __future__ import annotations
@@ -54,19 +56,21 @@ _NAME = ExtensionName("permessage-deflate")
 
 
 class PreparedBytes(NotPicklable, bytes):
-    """A binary message for many connections; :func:`prepare` makes it."""
+    """A binary message for many connections. :func:`prepare` makes it."""
 
-    #: What :func:`prepare` compresses; ``None`` for bytes that are made otherwise, an ordinary message.
+    #: The native message. ``None`` if :func:`prepare` did not make these bytes: an ordinary
+    #: message.
     _native: _pylinerate.WebsocketPrepared | None = None
 
 
 class PreparedText(NotPicklable, str):
-    """A text message for many connections; :func:`prepare` makes it."""
+    """A text message for many connections. :func:`prepare` makes it."""
 
     _payload: PreparedBytes | None = None
 
     def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
-        """Return the text as bytes; those in UTF-8 are the prepared ones, which the library sends."""
+        """Returns the text as bytes. For UTF-8, which the library sends, they are the prepared
+        bytes."""
         if self._payload is None or encoding != "utf-8":
             return super().encode(encoding, errors)
         return self._payload
@@ -79,25 +83,26 @@ def prepare(message: bytes | bytearray | memoryview, *, level: int = 6) -> Prepa
 def prepare(
     message: str | bytes | bytearray | memoryview, *, level: int = 6
 ) -> PreparedText | PreparedBytes:
-    """Return the same text or bytes, for any number of connections and compressed once for all.
+    """Prepares a message for many connections, for which it is compressed only once.
 
-    The result is a ``str`` or ``bytes`` for everybody else: the library's ``broadcast`` and ``send``
-    take it, also for connections without this extension. It is compressed when a connection first
-    needs it, for each size of window that makes a difference, and refers to no other message.
+    The result is still a ``str`` or ``bytes``: the library's ``broadcast`` and ``send`` take it,
+    also for connections without this extension. It is compressed once for each window size, when a
+    connection first needs that, and refers to no other message.
 
     Parameters
     ----------
     message : str or buffer
         The whole message, as text or binary.
     level : int
-        0 to 9, as in :class:`Options`: more time once, fewer bytes for everybody.
+        0 to 9, as in :class:`Options`. A higher level takes more time once, and saves bytes for
+        every listener.
 
     Raises
     ------
     Error
-        If the level is not one of these.
+        If there is no such level.
     UnicodeEncodeError
-        If the text has no form in UTF-8.
+        If the text cannot be encoded as UTF-8.
 
     >>> news = prepare("the same for all, the same for all, the same for all")
     >>> [server] = server_extensions()
@@ -116,14 +121,14 @@ def prepare(
 
 
 class PerMessageDeflate(Extension):
-    """The extension of one connection; factories make it."""
+    """The extension of one connection. The factories make it."""
 
     name = _NAME
 
     def __init__(self, codec: _pylinerate.WebsocketCodec) -> None:
         self._codec = codec
-        #: Whether fragments of a compressed message are being received, or sent.
-        self._decodes = self._encodes = False
+        #: Whether the message being received is compressed.
+        self._decodes = False
 
     @property
     def server_window_bits(self) -> int:
@@ -147,11 +152,12 @@ class PerMessageDeflate(Extension):
 
     @property
     def memory(self) -> int:
-        """Bytes held for the connection, without the working memory that all connections share."""
+        """Bytes of memory held for the connection, without the working memory that all connections
+        share."""
         return self._codec.memory
 
     def encode(self, frame: Frame) -> Frame:
-        """Encode a frame that is sent; messages that would not become smaller stay as they are."""
+        """Encodes a frame to send. A message that would not become smaller is returned as it is."""
         if frame.opcode in CTRL_OPCODES:
             return frame
         begins = frame.opcode is not Opcode.CONT
@@ -168,14 +174,14 @@ class PerMessageDeflate(Extension):
         return Frame(frame.opcode, encoded, frame.fin, begins, frame.rsv2, frame.rsv3)
 
     def decode(self, frame: Frame, *, max_size: int | None = None) -> Frame:
-        """Decode a frame that was received.
+        """Decodes a received frame.
 
         Raises
         ------
         PayloadTooBig
-            If it is larger than ``max_size``, or its message than a limit of this side.
+            If the frame is larger than ``max_size``, or its message exceeds a limit of this side.
         ProtocolError
-            If it is damaged, or uses a larger window than agreed.
+            If the frame is damaged, or uses a larger window than agreed.
         """
         if frame.opcode in CTRL_OPCODES:
             return frame
@@ -202,7 +208,7 @@ class PerMessageDeflate(Extension):
 
 
 class ServerPerMessageDeflateFactory(ServerExtensionFactory):
-    """Accepts offers of clients; :func:`server_extensions` makes it."""
+    """Accepts offers of clients. :func:`server_extensions` makes it."""
 
     name = _NAME
 
@@ -212,7 +218,7 @@ class ServerPerMessageDeflateFactory(ServerExtensionFactory):
     def process_request_params(
         self, params: Sequence[ExtensionParameter], accepted_extensions: Sequence[Extension]
     ) -> tuple[list[ExtensionParameter], Extension]:
-        """Answer one offer; ``NegotiationError`` declines it."""
+        """Answers one offer. Raises ``NegotiationError`` to decline it."""
         _refuse_second(accepted_extensions)
         answer = self._options.answer(_header(params))
         if answer is None:
@@ -222,7 +228,7 @@ class ServerPerMessageDeflateFactory(ServerExtensionFactory):
 
 
 class ClientPerMessageDeflateFactory(ClientExtensionFactory):
-    """One offer to a server; :func:`client_extensions` makes one for each."""
+    """Makes one offer to a server. :func:`client_extensions` makes a factory for each offer."""
 
     name = _NAME
 
@@ -230,13 +236,14 @@ class ClientPerMessageDeflateFactory(ClientExtensionFactory):
         self._options, self._offer = options, offer
 
     def get_request_params(self) -> list[ExtensionParameter]:
-        """Return the parameters of the offer."""
+        """Returns the parameters of the offer."""
         return _parameters(self._offer)
 
     def process_response_params(
         self, params: Sequence[ExtensionParameter], accepted_extensions: Sequence[Extension]
     ) -> PerMessageDeflate:
-        """Return the extension that the server has accepted; ``NegotiationError`` if its answer fits no offer."""
+        """Returns the extension that the server has accepted. Raises ``NegotiationError`` if the
+        answer fits no offer."""
         _refuse_second(accepted_extensions)
         try:
             codec = self._options.agree(_header(params))
@@ -250,52 +257,57 @@ class ClientPerMessageDeflateFactory(ClientExtensionFactory):
 class Options(TypedDict, total=False):
     """Options of one side of a connection.
 
-    A connection holds the windows of both directions, and an index of twice the window of those sent.
+    A connection holds the windows of both directions, and an index of twice the window for sent
+    messages.
     """
 
-    #: Base-2 logarithm of the largest window in bytes for messages that are sent, 8 to 15; 15 unless told.
+    #: Base-2 logarithm of the largest window for sent messages, in bytes: 8 to 15. Default: 15.
     window_bits: int
-    #: Whether messages refer to earlier ones, within the window; they do unless told. Without it nothing is held
-    #: between them.
+    #: Whether sent messages may refer to earlier ones within the window. If not, nothing is held
+    #: between messages. Default: true.
     takeover: bool
-    #: The same for messages that are received, where the peer has to agree; as for those sent, unless told.
+    #: ``window_bits`` for received messages, if the peer agrees. Default: as for sent messages.
     receive_window_bits: int
+    #: ``takeover`` for received messages, if the peer agrees. Default: as for sent messages.
     receive_takeover: bool
-    #: 0 to 9, from fast to small (8 and 9 are as 7), 2 unless told; from 4 on a connection holds hash chains, up to 144 KiB.
+    #: 0 to 9, from fast to small; 8 and 9 are the same as 7. From 4 on a connection holds hash
+    #: chains, up to 144 KiB. Default: 2.
     level: int
-    #: Messages of fewer bytes are sent as they are; 32 unless told.
+    #: Messages of fewer bytes are sent uncompressed. Default: 32.
     smallest: int
-    #: Whether later messages may refer to prepared ones; they may unless told. Otherwise a prepared
-    #: message empties the window: less work before the next ordinary message, which is larger.
+    #: Whether later messages may refer to prepared ones. If not, a prepared message empties the
+    #: window, which saves work before the next ordinary message but makes that message larger.
+    #: Default: true.
     remember_prepared: bool
-    #: Largest message received, in bytes, where the library's ``max_size`` is not smaller; 64 MiB unless told.
+    #: Largest received message, in bytes. A smaller ``max_size`` of the library applies too.
+    #: Default: 64 MiB.
     message_limit: int
-    #: Most times that a received message may be larger than what was sent, once it has 64 KiB; 1,032 unless told,
-    #: which is the most that deflate can do.
+    #: Largest ratio of a received message to its compressed bytes, checked once it has 64 KiB.
+    #: Default: 1,032, the highest ratio that deflate can reach.
     ratio_limit: int
 
 
 def client_extensions(**options: Unpack[Options]) -> list[ClientPerMessageDeflateFactory]:
-    """Return ``extensions`` for ``websockets.connect``, to be used with ``compression=None``.
+    """Returns ``extensions`` for ``websockets.connect``. Pass ``compression=None`` with it.
 
     Raises
     ------
     Error
-        If a number is not one of those of :class:`Options`.
+        If an option is out of the range that :class:`Options` allows.
     """
     native = _native(options)
     return [ClientPerMessageDeflateFactory(native, offer.strip()) for offer in native.offer().split(",")]
 
 
 def server_extensions(**options: Unpack[Options]) -> list[ServerPerMessageDeflateFactory]:
-    """Return ``extensions`` for ``websockets.serve``, to be used with ``compression=None``.
+    """Returns ``extensions`` for ``websockets.serve``. Pass ``compression=None`` with it.
 
-    A client that cannot limit its window is asked not to use it from one message to the next.
+    If a client cannot limit its window, the server asks it not to keep the window between messages.
 
     Raises
     ------
     Error
-        If a number is not one of those of :class:`Options`.
+        If an option is out of the range that :class:`Options` allows.
     """
     return [ServerPerMessageDeflateFactory(_native(options))]
 
@@ -321,7 +333,7 @@ def _header(params: Sequence[ExtensionParameter]) -> str:
 
 
 def _parameters(header: str) -> list[ExtensionParameter]:
-    """The parameters of one offer or answer of ours."""
+    """Splits one of our own offers or answers into its parameters."""
     parts = [part.strip().partition("=") for part in header.split(";")[1:]]
     return [(name, value if separator else None) for name, separator, value in parts]
 

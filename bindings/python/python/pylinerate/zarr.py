@@ -1,9 +1,9 @@
-"""Codecs for arrays of zarr format 3: array to bytes, given as ``serializer``.
+"""Codecs for arrays of zarr format 3. They convert arrays to bytes: pass one as ``serializer``.
 
-With ``zarr.config.enable_gpu()`` chunks are decoded into zarr's buffers in device memory, and encoded from there: see
-:mod:`pylinerate.gpu`.
+With ``zarr.config.enable_gpu()`` they decode chunks into zarr's buffers in device memory, and
+encode chunks there, see :mod:`pylinerate.gpu`.
 
-zarr finds them by name once the package is installed, without an import.
+zarr finds them by name once this package is installed; programs need not import it.
 
 >>> import numpy as np, zarr
 >>> rice = {"name": "linerate.deltarice", "configuration": {"m": 16}}
@@ -57,8 +57,8 @@ __all__ = ["DeltaRice", "DeltaRice2"]
 class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     """Base of the codecs.
 
-    Chunks are coded in worker threads. Only the selected rows of a chunk are decoded, unless it goes through
-    further codecs.
+    Worker threads encode and decode. Only the selected rows of a chunk are decoded, unless the
+    array has further codecs.
     """
 
     is_fixed_size = False
@@ -78,7 +78,8 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def _decode_segments(
         self, chunk: NDArray[np.uint8], wanted: range, shape: tuple[int, ...], dtype: np.dtype[Any]
     ) -> tuple[NDArray[Any], int]:
-        """Samples of the segments that contain ``wanted``, and the number of samples before them."""
+        """The samples of the segments that contain ``wanted``, and the number of samples before
+        them."""
         raise NotImplementedError
 
     def _encode_on_device(self, array: Any) -> bytes:
@@ -86,12 +87,12 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         raise NotImplementedError
 
     def _decode_on_device(self, chunk: Any, out: Any) -> None:
-        """Decodes a chunk in device memory to the array ``out`` there."""
+        """Decodes a chunk in device memory to the array ``out`` in device memory."""
         raise NotImplementedError
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """The codec of some metadata."""
+        """The codec that the metadata describes."""
         _, configuration = parse_named_configuration(data, cls.name, require_configuration=False)
         return cls(**(configuration or {}))
 
@@ -100,12 +101,12 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         return {"name": self.name, "configuration": self._configuration()}
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Raises ``TypeError`` for other types when an array is created, inside shards too."""
+        """Raises ``TypeError`` when an array of another type is created, with shards too."""
         sample_dtype(native_dtype(array_spec.dtype), self.sizes)
         return self
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """Not known in advance."""
+        """Raises an error, since the size is not known in advance."""
         raise NotImplementedError("the size of a compressed chunk depends on its samples")
 
     async def _encode_single(self, chunk_data: NDBuffer, chunk_spec: ArraySpec) -> Buffer:
@@ -125,14 +126,14 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def _decode_partial_sync(
         self, byte_getter: Any, selection: Any, chunk_spec: ArraySpec
     ) -> NDBuffer | None:
-        """As ``_decode_partial_single``: zarr 3.3 and newer calls it in ``FusedCodecPipeline``."""
+        """``_decode_partial_single`` for ``FusedCodecPipeline`` of zarr 3.3 and newer."""
         chunk_data = byte_getter.get_sync(prototype=chunk_spec.prototype)
         return None if chunk_data is None else self._decode_selection(chunk_data, selection, chunk_spec)
 
     def _decode_selection(self, chunk_data: Buffer, selection: Any, chunk_spec: ArraySpec) -> NDBuffer:
         """The selected samples of a chunk."""
         if in_device_memory(chunk_data):
-            # A device decodes a whole chunk in the time of a part.
+            # A device takes no longer for a whole chunk than for a part.
             return self._decode_sync(chunk_data, chunk_spec)[selection]
         chunk, shape, dtype = chunk_data.as_numpy_array(), chunk_spec.shape, native_dtype(chunk_spec.dtype)
         rows = rows_of(selection, shape)
@@ -152,9 +153,9 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
                 encoded = self._encode_on_device(chunk_data.as_ndarray_like())
                 return chunk_spec.prototype.buffer.from_bytes(encoded)
             except NotImplementedError:
-                pass  # there are no kernels for it: by the CPU
+                pass  # there are no kernels for this: the CPU encodes
         array = chunk_data.as_numpy_array()
-        # The byte order in memory is irrelevant in the store.
+        # The stored bytes do not depend on the byte order in memory.
         samples = array.astype(array.dtype.newbyteorder("="), copy=False)
         return chunk_spec.prototype.buffer.from_bytes(self._encode(samples))
 
@@ -167,7 +168,7 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
                 return out
             except Error as error:
                 if error.kind != "unsupported":
-                    raise  # else there are no kernels for it: by the CPU
+                    raise  # if it is unsupported, there are no kernels for this: the CPU decodes
         samples = self._decode(chunk_data.as_numpy_array(), chunk_spec.shape, dtype)
         return chunk_spec.prototype.nd_buffer.from_numpy_array(samples)
 
@@ -179,7 +180,8 @@ def in_device_memory(buffer: Buffer | NDBuffer) -> bool:
 
 
 def rows_of(selection: Any, shape: tuple[int, ...]) -> range:
-    """The range of selected rows along the first axis; all rows for other selections."""
+    """The range from the first selected row to the last; all rows for selections of another
+    kind."""
     everything = range(shape[0]) if shape else range(1)
     first = selection[0] if isinstance(selection, tuple) and selection else None
     if isinstance(first, slice):
@@ -196,7 +198,7 @@ def rows_of(selection: Any, shape: tuple[int, ...]) -> range:
 
 
 def moved(index: Any, by: int) -> Any:
-    """An index of the first axis, shifted down by ``by`` rows."""
+    """The index ``index`` of the first axis, for an array without the first ``by`` rows."""
     if isinstance(index, slice):
         stop = None if index.stop is None else index.stop - by
         return slice((index.start or 0) - by, stop, index.step)
@@ -204,7 +206,7 @@ def moved(index: Any, by: int) -> Any:
 
 
 def native_dtype(dtype: Any) -> np.dtype[Any]:
-    """The type of an array's samples in the machine's byte order."""
+    """NumPy's type for a zarr type, in the machine's byte order."""
     return np.dtype(dtype.to_native_dtype()).newbyteorder("=")
 
 
@@ -212,26 +214,29 @@ def native_dtype(dtype: Any) -> np.dtype[Any]:
 class DeltaRice(_Codec):
     """Delta-Rice with fixed parameters, for arrays of 16-bit integers.
 
-    Samples are predicted from those before them: the last axis should be time. Where the first is, as in
-    (samples, channels), use :class:`DeltaRice2`, or ``filters=zarr.codecs.TransposeCodec(order=(1, 0))``. A chunk above
-    70 % of its array that another ``m`` or order would make at least 30 % smaller is a ``UserWarning``, once for its shape.
+    Samples are predicted from those before them, so the last axis should be time. If the first axis
+    is time, as in (samples, channels), use :class:`DeltaRice2`, or
+    ``filters=zarr.codecs.TransposeCodec(order=(1, 0))``.
+
+    If a chunk takes more than 70 % of its array, and another ``m`` or order would make it at least
+    30 % smaller, you get a ``UserWarning``, once for each shape.
 
     Parameters
     ----------
     m : int
-        The Rice parameter, a power of two from 2 to 32768. The bytes of a chunk do not include it, so it
-        is part of the array's metadata, and there is no "auto": see :meth:`for_array`.
+        The Rice parameter, a power of two from 2 to 32768. The bytes of a chunk do not include it,
+        so it is part of the array's metadata, and there is no "auto": use :meth:`for_array`.
     segment : int or None
-        Samples per independently coded waveform, -1 for the whole chunk. Default: by the shape of the
-        chunks, see :mod:`pylinerate.rice`.
+        Samples per independently coded waveform, -1 for the whole chunk. Default: by the shape of
+        the chunks, see :mod:`pylinerate.rice`.
     filter : sequence of int
-        Coefficients, the first 1 or -1.
+        Coefficients, the first of them 1 or -1.
     threads : int, optional
-        Maximum number of threads per chunk. Default: ``LINERATE_THREADS``, else 1. Not part of the
-        metadata. zarr codes several chunks at a time in any case.
+        Maximum number of threads per chunk. Default: the environment variable ``LINERATE_THREADS``,
+        else 1, since zarr works on several chunks at a time anyway. Not part of the metadata.
     allow_expansion : bool
-        Whether chunks may be larger than their samples by more than 2 %: otherwise that is an error when
-        they are written. Part of the metadata if it is true.
+        Whether chunks may be larger than their samples by more than 2 %; otherwise writing them is
+        an error. Part of the metadata if it is true.
     """
 
     name = "linerate.deltarice"
@@ -258,7 +263,8 @@ class DeltaRice(_Codec):
         filter: Iterable[int] | Literal["auto"] = DELTA,
         threads: int | None = None,
     ) -> Self:
-        """The codec that makes ``array`` smallest, see :func:`pylinerate.rice.tune`. ``segment`` is kept as given."""
+        """Finds the codec that makes ``array`` smallest, see :func:`pylinerate.rice.tune`.
+        ``segment`` is kept as given."""
         params = tune(array, segment, filter)
         return cls(params.m, segment, params.filter, threads)
 
@@ -300,13 +306,14 @@ class DeltaRice2(_Codec):
     Parameters
     ----------
     segment : int or None
-        Samples per independently coded segment, at most 65536. Default: by the last axis of the chunks.
+        Samples per independently coded segment, at most 65536. Default: by the last axis of the
+        chunks.
     channels : int or None
-        Channels: 1 for none, or the last axis of the chunks. Default: found out for each chunk. Part of the metadata if
-        given.
+        Number of channels: the length of the chunks' last axis, or 1 for no channels. Default:
+        found out for each chunk. Part of the metadata if given.
     threads : int, optional
-        Maximum number of threads per chunk. Default: ``LINERATE_THREADS``, else 1. Not part of the
-        metadata.
+        Maximum number of threads per chunk. Default: the environment variable ``LINERATE_THREADS``,
+        else 1. Not part of the metadata.
     """
 
     name = "linerate.deltarice2"
@@ -323,7 +330,8 @@ class DeltaRice2(_Codec):
             object.__setattr__(self, "threads", thread_count(self.threads))
 
     def validate(self, *, shape: Any, dtype: Any, chunk_grid: Any) -> None:
-        """Raises ``ValueError`` when an array is created whose chunks have no axis of as many samples as channels."""
+        """Raises ``ValueError`` when an array is created whose chunks have no axis of length
+        ``channels``."""
         sizes = getattr(chunk_grid, "chunk_shape", None)
         if self.channels is not None and self.channels > 1 and sizes is not None and self.channels not in sizes:
             raise ValueError(f"the last axis of chunks of {tuple(sizes)} is not that of {self.channels} channels")

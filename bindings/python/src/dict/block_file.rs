@@ -18,7 +18,7 @@ use crate::error::raise;
 use crate::sys::buffers::Input;
 use crate::sys::bytes::copied;
 
-/// Memory for sorting records, in bytes.
+/// Memory for sorting records, in bytes. More records are sorted in temporary files.
 const SORTED: usize = 256 << 20;
 
 #[pyclass(frozen)]
@@ -27,11 +27,13 @@ pub(crate) struct DictBlockFile {
     readers: Arc<Pool<Reader>>,
 }
 
-/// Records, key bytes, value bytes, blocks, content bytes, stored bytes, index blocks, index bytes.
+/// Counts of a file: records, key bytes, value bytes, blocks, content bytes, stored bytes, index
+/// blocks, index bytes.
 type Numbers = (u64, u64, u64, u64, u64, u64, u64, u64);
-/// Counts; file bytes, block size, level, checksums, length and hash of the dictionary.
+/// Counts; file bytes, block size, level, whether blocks have checksums, length and hash of the
+/// dictionary.
 type Stats = (Numbers, u64, u32, i32, bool, u32, u64);
-/// Values, and errors by index.
+/// The value of each request or `None`, and errors by the request's index.
 type Results<'py> = (Bound<'py, PyList>, Bound<'py, PyDict>);
 
 fn numbers(counts: &Counts) -> Numbers {
@@ -49,7 +51,8 @@ fn numbers(counts: &Counts) -> Numbers {
 
 #[pymethods]
 impl DictBlockFile {
-    /// Opens a file, mapped or read; an external dictionary may be given by its ID.
+    /// Opens a file, mapped into memory or read. `dictionary` is the ID of an external dictionary
+    /// in the store.
     #[staticmethod]
     fn open(
         py: Python<'_>,
@@ -77,7 +80,7 @@ impl DictBlockFile {
         self.open.is_closed()
     }
 
-    /// The ID of its dictionary in the store.
+    /// The ID of the file's dictionary in the store.
     fn dictionary(&self) -> PyResult<u64> {
         Ok(self.open.file()?.dictionary().get())
     }
@@ -90,7 +93,8 @@ impl DictBlockFile {
         value.map(|value| copied(py, value)).transpose()
     }
 
-    /// Records from `start` on, or after it, and before `stop`, of about `max_bytes`. `None` at the end.
+    /// The next records from `start` on (after it if `exclusive`) and before `stop`, about
+    /// `max_bytes` bytes of them. Empty at the end.
     fn scan<'py>(
         &self,
         py: Python<'py>,
@@ -115,7 +119,8 @@ impl DictBlockFile {
                         bytes += record.0.len() + record.1.len();
                         records.push(record);
                     }
-                    // The records before the error are returned first; the next call meets it again.
+                    // The records before the error are returned first; the next call meets the
+                    // error again.
                     Err(_) if !records.is_empty() => break,
                     Err(e) => return Err(e),
                 }
@@ -143,7 +148,7 @@ impl DictBlockFile {
     }
 }
 
-/// The values of keys in files of one store.
+/// Looks up a key in a file for each request. All files are of one store.
 #[pyfunction]
 pub(crate) fn dict_block_multi_get<'py>(
     py: Python<'py>,
@@ -173,7 +178,7 @@ pub(super) fn set_error(py: Python<'_>, errors: &Bound<'_, PyDict>, index: usize
     errors.set_item(index, raise(py, e).into_value(py))
 }
 
-/// Destination of records, sorted already or to be sorted.
+/// A file that is being written. The sorter is there if records may come in any order.
 struct Building {
     builder: Builder,
     sorter: Option<Sorter>,
@@ -184,7 +189,8 @@ pub(crate) struct DictBuilder(Mutex<Option<Building>>);
 
 #[pymethods]
 impl DictBuilder {
-    /// `train` is the size of a dictionary to be trained.
+    /// Creates a file with the given dictionary; or with one of `train` bytes, trained on the
+    /// records; or without one.
     #[new]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -213,7 +219,7 @@ impl DictBuilder {
         Ok(DictBuilder(Mutex::new(Some(Building { builder, sorter }))))
     }
 
-    /// Adds records, keys and values.
+    /// Adds records of a key and a value.
     fn add(&self, py: Python<'_>, records: Vec<(Input, Input)>) -> PyResult<()> {
         let records: Vec<_> = records.iter().map(|(key, value)| (key.bytes(), value.bytes())).collect();
         let added = py.detach(|| {

@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 use crate::error::raise;
 use crate::sys::buffers::Input;
 
-/// Blocks borrowed until this is dropped: each in a buffer of its own, or all in one.
+/// Blocks whose buffers are held until this is dropped: each in a buffer of its own, or all in one.
 #[pyclass(frozen)]
 pub(crate) struct DictBlocks {
     buffers: Vec<Input>,
-    /// The blocks in the only buffer.
+    /// The blocks' ranges if all are in one buffer.
     slices: Option<Vec<Range<usize>>>,
 }
 
@@ -25,7 +25,7 @@ impl DictBlocks {
         DictBlocks { buffers: blocks, slices: None }
     }
 
-    /// The blocks at `starts` of one buffer.
+    /// Blocks in one buffer, from their starts and lengths.
     #[staticmethod]
     fn slices(
         py: Python<'_>,
@@ -41,7 +41,7 @@ impl DictBlocks {
         self.slices.as_ref().map_or(self.buffers.len(), Vec::len)
     }
 
-    /// The output capacity for each block, at most `max_size`; 0 if it requires more.
+    /// The output capacity that each block requires, in bytes; 0 if that exceeds `max_size`.
     fn sizes<'py>(&self, py: Python<'py>, max_size: usize) -> Bound<'py, PyArray1<i64>> {
         let blocks: Vec<&[u8]> = self.iter().collect();
         let sizes: Vec<i64> =
@@ -73,12 +73,14 @@ pub(super) fn ranges(starts: &[i64], lengths: &[i64], len: usize) -> Result<Vec<
     all.collect()
 }
 
-/// Upper bound of a block's content: exact if its frame header has the size. 0 if it exceeds `max_size`.
+/// Upper bound of a block's content, in bytes: exact if the frame header has the size. 0 if that
+/// size exceeds `max_size`, or the frame is damaged.
 pub(super) fn capacity_for(block: &[u8], max_size: usize) -> usize {
     let Ok(header) = FrameHeader::parse(block, Format::Standard) else { return 0 };
     match header.content_size {
         Some(size) if size > max_size as u64 => 0,
-        // Maximum ratio of a frame, whatever its header states: each of its blocks has at least four bytes.
+        // The header may lie: a zstd block takes at least four bytes and has at most `BLOCK_MAX` of
+        // content.
         Some(size) => (size as usize).min((block.len() / 4 + 1).saturating_mul(BLOCK_MAX)),
         None => frame_extent(block, Format::Standard)
             .map_or(0, |extent| extent.bound.min(max_size as u64) as usize),

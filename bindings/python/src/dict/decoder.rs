@@ -1,4 +1,4 @@
-//! Decoding of single blocks and batches.
+//! Decodes single blocks and batches.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
@@ -16,19 +16,19 @@ use crate::error::raise;
 use crate::sys::buffers::{Input, Output};
 use crate::sys::bytes::copied;
 
-/// Bytes of content from which the GIL is released for a block. For fewer that costs more than
-/// decoding: another thread may keep it for 5 ms.
-const RELEASE_GIL_FROM: usize = 64 << 10;
+/// Smallest content of a block for which the interpreter's lock is released, in bytes. For less,
+/// releasing costs more than decoding: another thread may keep the lock for 5 ms.
+const RELEASE_LOCK_FROM: usize = 64 << 10;
 
-/// The base class of `pylinerate.dict.Decoder`. Threads that share a decoder wait for each other,
-/// without holding the GIL.
+/// The base class of `pylinerate.dict.Decoder`. Threads that share a decoder wait for each other
+/// without holding the interpreter's lock.
 #[pyclass(frozen, subclass)]
 pub(crate) struct DictDecoder {
     store: Store,
     decoder: Mutex<Decoder>,
 }
 
-/// Lengths, and errors by index.
+/// The length of each block's content (0 after an error), and errors by the block's index.
 type Done<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyDict>);
 
 #[pymethods]
@@ -47,14 +47,16 @@ impl DictDecoder {
     /// block : buffer
     ///     One zstd frame.
     /// max_size : int
-    ///     A larger block, by its header, is not decoded: the error has the kind "output too small".
+    ///     A block whose header has a larger size is not decoded; the error has the kind
+    ///     "output too small".
     ///
     /// Raises
     /// ------
     /// UnknownId
     ///     If the store has no such dictionary.
     /// Error
-    ///     If the block is damaged or cut off, names another dictionary, or is larger than ``max_size``.
+    ///     If the block is damaged or truncated, names another dictionary, or is larger than
+    ///     ``max_size``.
     #[pyo3(signature = (id, block, max_size=1_048_576))]
     fn decode<'py>(
         &self,
@@ -75,8 +77,8 @@ impl DictDecoder {
         if written == capacity { Ok(decoded) } else { copied(py, &decoded.as_bytes()[..written]) }
     }
 
-    /// Decodes one block into the start of ``out``, a writeable buffer of bytes, and returns the number
-    /// of bytes. After an error the content of ``out`` is unspecified.
+    /// Decodes one block into the start of ``out``, a writeable buffer of bytes, and returns the
+    /// number of bytes. After an error the content of ``out`` is unspecified.
     ///
     /// Raises
     /// ------
@@ -126,7 +128,8 @@ impl DictDecoder {
         Ok((PyArray1::from_iter(py, lengths), errors))
     }
 
-    /// Blocks, blocks with kept tables, blocks with temporary tables, errors, prefetched lines.
+    /// Counters: blocks, blocks with kept tables, blocks with temporary tables, errors, prefetched
+    /// cache lines.
     fn _counters(&self, py: Python<'_>) -> (u64, u64, u64, u64, u64) {
         let counters = py.detach(|| self.lock().counters());
         (
@@ -140,15 +143,16 @@ impl DictDecoder {
 }
 
 impl DictDecoder {
-    /// To be called without the GIL, because the thread that holds this lock may wait for it.
+    /// Call it without the interpreter's lock: the thread that holds this lock may be waiting for
+    /// that one.
     fn lock(&self) -> MutexGuard<'_, Decoder> {
         lock(&self.decoder)
     }
 
-    /// Decodes a block of at most `capacity` bytes of content.
+    /// Decodes a block whose content has at most `capacity` bytes.
     fn one(&self, py: Python<'_>, id: u64, block: &[u8], out: &mut [u8], capacity: usize) -> Result<usize> {
         let id = Id::from_raw(id);
-        if capacity < RELEASE_GIL_FROM
+        if capacity < RELEASE_LOCK_FROM
             && let Ok(mut decoder) = self.decoder.try_lock()
         {
             return decoder.decode(id, block, out);

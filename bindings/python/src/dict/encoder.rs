@@ -1,4 +1,4 @@
-//! Compression of blocks.
+//! Encodes single blocks.
 
 use std::sync::Mutex;
 
@@ -12,7 +12,7 @@ use crate::error::raise;
 use crate::sys::buffers::Input;
 use crate::sys::bytes::copied;
 
-/// Buffer capacity kept between blocks.
+/// Capacity of the output buffer that is kept between blocks, in bytes.
 const KEPT_CAPACITY: usize = 1 << 20;
 
 #[pyclass(frozen)]

@@ -1,4 +1,4 @@
-//! Blocks with many dictionaries: the native part of `pylinerate.dict`.
+//! The native part of `pylinerate.dict`: small zstd blocks, each with one of many dictionaries.
 
 mod block_file;
 mod blocks;

@@ -19,10 +19,11 @@ use crate::sys::bytes::copied;
 #[pyclass(frozen)]
 pub(crate) struct DictPack(Open<Pack>);
 
-/// A dictionary: ID, length, hash, Dictionary_ID, table logs, cluster, stored length, users.
+/// A dictionary: ID, length, hash, Dictionary_ID in its zstd header, table logs, cluster, stored
+/// length, number of users.
 type Row = (u64, u32, u64, u32, (u8, u8, u8, u8), u32, u32, u32);
-/// A pack: dictionaries, unused ones, bytes, stored bytes, bytes of removed ones, file bytes, ignored bytes;
-/// generation; whether it is uncompressed.
+/// A pack: dictionaries, unused ones, their bytes, stored bytes, bytes of removed ones, file bytes,
+/// ignored bytes, generation; whether it is uncompressed.
 type Numbers = (usize, usize, u64, u64, u64, u64, u64, u64, bool);
 
 fn row(entry: Entry) -> Row {
@@ -95,7 +96,7 @@ impl DictPack {
         Ok(numbers(&stats))
     }
 
-    /// Its dictionaries in a store, read now or at first use.
+    /// Puts the pack's dictionaries into a store: reads them now, or at first use if `lazy`.
     fn load(&self, py: Python<'_>, store: &DictStore, lazy: bool) -> PyResult<DictLoaded> {
         let pack = self.0.file()?;
         let store = &store.store;
@@ -109,13 +110,13 @@ fn raise_in(py: Python<'_>, pack: &Pack, id: u64, e: Error) -> PyErr {
     if unknown { unknown_id(py, "pack", id) } else { raise(py, e) }
 }
 
-/// The dictionaries of a pack in a store, until they are released.
+/// The dictionaries that a pack has put into a store, until they are released.
 #[pyclass(frozen)]
 pub(crate) struct DictLoaded(Mutex<Option<Loaded>>);
 
 #[pymethods]
 impl DictLoaded {
-    /// IDs in the pack and in the store.
+    /// The ID of each dictionary in the pack and in the store.
     fn ids(&self) -> Vec<(u64, u64)> {
         let loaded = lock(&self.0);
         loaded.iter().flat_map(Loaded::iter).map(|(id, there)| (id, there.get())).collect()
@@ -190,14 +191,14 @@ impl DictEditor {
     }
 }
 
-/// The user ID of a name.
+/// The user ID that stands for a name.
 #[pyfunction]
 pub(crate) fn dict_user(name: &str) -> u64 {
     user_id(name)
 }
 
-/// Rewrites a pack without some dictionaries. Returns the numbers kept and dropped, and bytes before and
-/// after.
+/// Rewrites a pack without the dictionaries `drop`. Returns the numbers of dictionaries kept and
+/// dropped, and the file's bytes before and after.
 #[pyfunction]
 pub(crate) fn dict_compact(
     py: Python<'_>,

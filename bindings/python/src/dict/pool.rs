@@ -1,4 +1,4 @@
-//! Pools of per-thread state, and files that can be closed while they are read.
+//! Pools of readers, and files that can be closed while threads read them.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use linerate_core::lock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A pool: one item for each thread that uses it at the same time.
+/// A pool with one item for each thread that uses it at the same time.
 pub(super) struct Pool<T> {
     idle: Mutex<Vec<T>>,
 }
@@ -19,15 +19,15 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Takes an item, or creates one. Never waits: a process that was forked while another thread had the lock would
-    /// wait for ever.
+    /// Takes an item, or creates one. Never waits for the lock: a process that was forked while
+    /// another thread held it would wait for ever.
     pub(super) fn acquire(&self, make: impl FnOnce() -> T) -> PoolGuard<'_, T> {
         let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
         PoolGuard { pool: self, item: Some(idle.unwrap_or_else(make)) }
     }
 }
 
-/// Returns the item to the pool on drop.
+/// An item taken from a pool, which gets it back on drop.
 pub(super) struct PoolGuard<'a, T> {
     pool: &'a Pool<T>,
     /// `Some` until this is dropped.
@@ -50,7 +50,7 @@ impl<T> DerefMut for PoolGuard<'_, T> {
 
 impl<T> Drop for PoolGuard<'_, T> {
     fn drop(&mut self) {
-        // After a panic the item may be in an inconsistent state.
+        // An item in use during a panic may be inconsistent, and is dropped.
         if !std::thread::panicking()
             && let Ok(mut idle) = self.pool.idle.try_lock()
         {
@@ -59,7 +59,7 @@ impl<T> Drop for PoolGuard<'_, T> {
     }
 }
 
-/// A file that can be closed. Running reads are not affected.
+/// A file that can be closed. Reads in progress have a clone and finish.
 pub(super) struct Open<T>(Mutex<Option<T>>);
 
 impl<T: Clone> Open<T> {

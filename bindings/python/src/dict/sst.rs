@@ -26,17 +26,20 @@ pub(crate) struct DictSst {
 type Row<'py> = (Bound<'py, PyBytes>, u64, &'static str, Bound<'py, PyBytes>);
 /// A range deletion: first key, end, sequence number.
 type Deletion<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, u64);
-/// Entries or `None`, and errors by index.
+/// The entry of each request or `None`, and errors by the request's index.
 type Results<'py> = (Bound<'py, PyList>, Bound<'py, PyDict>);
-/// A file: bytes, version, checksum kind, index kind, key order; length and Dictionary_ID of its dictionary.
+/// A file: bytes, format version, checksum kind, index kind, key order; length and Dictionary_ID of
+/// its dictionary.
 type Head = (u64, u32, &'static str, &'static str, &'static str, Option<u64>, Option<u32>);
-/// Data blocks of one compression: its name, their number, stored bytes, content bytes.
+/// The data blocks by compression: its name, the number of blocks, their stored bytes and content
+/// bytes.
 type Stored = Vec<(String, u64, u64, u64)>;
 type Properties<'py> = Vec<(String, Bound<'py, PyBytes>)>;
-/// Data blocks, other blocks; entries, deletions, merge operands; key bytes, value bytes.
+/// Counts of a verified file: data blocks, other blocks, entries, deletions, merge operands, key
+/// bytes, value bytes.
 type Verified = (u64, u64, u64, u64, u64, u64, u64);
 
-/// An owned entry.
+/// A copy of an entry, which outlives its block.
 struct OwnedEntry {
     key: Vec<u8>,
     sequence: u64,
@@ -82,8 +85,8 @@ impl DictSst {
         found.map(|entry| row(py, entry)).transpose()
     }
 
-    /// Entries from `start` on, without the first `skip`, and before `stop`, of about `max_bytes` bytes. `None` at
-    /// the end.
+    /// The next entries from `start` on, without the first `skip`, and before `stop`, about
+    /// `max_bytes` bytes of them. Empty at the end.
     fn scan<'py>(
         &self,
         py: Python<'py>,
@@ -140,7 +143,7 @@ impl DictSst {
         Ok((head, stored.collect(), properties.collect::<PyResult<_>>()?))
     }
 
-    /// Counts, errors, and number of errors.
+    /// Counts, the first errors, and the number of all errors.
     fn verify<'py>(&self, py: Python<'py>) -> PyResult<(Verified, Bound<'py, PyList>, u64)> {
         let sst = self.open.file()?;
         let mut reader = self.reader(&sst);
@@ -168,7 +171,7 @@ impl DictSst {
     }
 }
 
-/// The newest entries of keys in files of one store.
+/// Looks up the newest entry of a key in a file for each request. All files are of one store.
 #[pyfunction]
 pub(crate) fn dict_sst_multi_get<'py>(
     py: Python<'py>,
@@ -202,7 +205,8 @@ fn order_name(order: KeyOrder) -> &'static str {
     }
 }
 
-/// Copies entries out of a file. An error is returned if no entry precedes it.
+/// Copies entries out of a file. Entries before an error are returned without it; the next call
+/// meets it first.
 fn copy_entries(
     reader: &mut Reader,
     sst: &Sst,

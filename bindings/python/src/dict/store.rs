@@ -14,13 +14,13 @@ use crate::sys::bytes::copied;
 #[pyclass(frozen)]
 pub(crate) struct DictStore {
     pub(super) store: Store,
-    /// Readers of files that were opened with the store.
+    /// Readers of block files that were opened with the store.
     pub(super) readers: Arc<Pool<blocks::Reader>>,
     pub(super) sst_readers: Arc<Pool<sst::Reader>>,
 }
 
-/// A store: dictionaries, their bytes, dictionaries with tables, table bytes, slot bytes, mapped bytes, huge
-/// pages, tables built, evictions.
+/// A store: dictionaries, their bytes, dictionaries with tables, table bytes, slot bytes, mapped
+/// bytes, huge pages, tables built, evictions.
 type Numbers = (usize, usize, usize, usize, usize, usize, &'static str, u64, u64);
 
 #[pymethods]
@@ -97,13 +97,14 @@ impl DictStore {
     }
 }
 
-/// XXH3, 64 bits, of a dictionary.
+/// The 64-bit XXH3 hash of a dictionary.
 #[pyfunction]
 pub(crate) fn dict_content_hash(dictionary: Input) -> u64 {
     linerate_dict::content_hash(dictionary.bytes())
 }
 
-/// Converts an error of an operation on a dictionary; an unknown ID has its own class.
+/// Converts an error of an operation on the dictionary `id`: to `UnknownId` if the store does not
+/// have it.
 pub(super) fn raise_for(py: Python<'_>, store: &Store, id: u64, e: linerate_dict::Error) -> PyErr {
     let number = Id::from_raw(id);
     let unknown = e.kind == Kind::BadArgument && number != Id::NONE && !store.contains(number);

@@ -1,4 +1,4 @@
-//! Training of dictionaries, and the bytes that they save.
+//! Trains dictionaries, and measures the bytes that they save.
 
 use linerate_dict::{
     Choice, Clustering, Costs, Reason, SampleSet, Savings, Search, SetReport, Training, shrink_tables,
@@ -10,23 +10,26 @@ use crate::error::raise;
 use crate::sys::buffers::Input;
 use crate::sys::bytes::copied;
 
-/// Bytes of the blocks, compressed without and with a dictionary, of the dictionary, of its tables.
+/// Bytes of the blocks: uncompressed, compressed without and with a dictionary. Bytes of the
+/// dictionary, and of its tables.
 type SavingsRow = (usize, usize, usize, usize, usize);
-/// The dictionary, its index among the candidates, the candidates with size, savings and total; bytes of
-/// expected data, and compressed without a dictionary.
+/// The best dictionary, its index among the candidates; each candidate's size, savings and total
+/// bytes; bytes of the expected data, uncompressed and compressed without a dictionary.
 type Results<'py> = (Option<Bound<'py, PyBytes>>, Option<usize>, Vec<(usize, SavingsRow, u64)>, u64, u64);
-/// Bytes of blocks, bytes of dictionaries, number of dictionaries.
+/// A cost: bytes of blocks, bytes of dictionaries, number of dictionaries.
 type Spent = (u64, u64, usize);
-/// A set: its dictionary, or the reason for none; content bytes, bytes without a dictionary, with its
-/// own, as assigned.
+/// A set: the index of its dictionary, or the reason for none; bytes of content; compressed bytes
+/// without a dictionary, with one of its own, and as chosen.
 type Chosen = (Option<usize>, Option<&'static str>, u64, u64, Option<u64>, u64);
-/// Dictionaries; sets; costs without, with one each, with one for all, and with the shared ones; rounds.
+/// Dictionaries; sets; the costs without dictionaries, with one for each set, with one for all, and
+/// with the shared ones; rounds.
 type Shared<'py> = (Vec<Bound<'py, PyBytes>>, Vec<Chosen>, Vec<Spent>, usize);
 
-/// Maximum dictionary size, unless the samples have more bytes.
+/// Largest dictionary that may be asked for, in bytes, if the samples have fewer.
 const MIN_SIZE_BOUND: usize = 1 << 20;
 
-/// Limits a size to what may be allocated.
+/// Bounds a dictionary size by the bytes of the samples, so that any number from Python can be
+/// allocated.
 fn bounded_size(size: usize, samples: &[&[u8]]) -> usize {
     let all: usize = samples.iter().map(|sample| sample.len()).sum();
     size.min(all.max(MIN_SIZE_BOUND))
@@ -47,7 +50,7 @@ pub(crate) fn dict_train<'py>(
     copied(py, &dictionary.map_err(|e| raise(py, e))?)
 }
 
-/// Returns the dictionary with small tables.
+/// Copies a dictionary with smaller entropy tables.
 #[pyfunction]
 pub(crate) fn dict_shrink_tables<'py>(py: Python<'py>, dictionary: Input) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = dictionary.bytes();
@@ -55,7 +58,7 @@ pub(crate) fn dict_shrink_tables<'py>(py: Python<'py>, dictionary: Input) -> PyR
     copied(py, &smaller.map_err(|e| raise(py, e))?)
 }
 
-/// Bytes of the blocks, compressed without and with the dictionary, of the dictionary, of its tables.
+/// Measures the bytes that `dictionary` saves for `blocks`.
 #[pyfunction]
 pub(crate) fn dict_savings(
     py: Python<'_>,
@@ -73,7 +76,7 @@ fn savings_row(savings: &Savings) -> SavingsRow {
     (savings.content, savings.without, savings.with, savings.dictionary, savings.tables)
 }
 
-/// Searches for the best of some sizes.
+/// Trains a dictionary of each size and picks the one with the fewest bytes in total.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn dict_search<'py>(
@@ -111,7 +114,8 @@ fn chosen(set: &SetReport) -> Chosen {
     (dictionary, reason, set.content, set.without, set.own, set.chosen)
 }
 
-/// Clusters sets of samples, each with its total bytes.
+/// Shares at most `max_count` dictionaries among sets of samples. A set may come with the bytes of
+/// all its data.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn dict_cluster<'py>(

@@ -1,15 +1,16 @@
-//! A connection and its undelivered message.
+//! The state of a connection, including a message that was decoded but not delivered.
 
 use std::borrow::Cow;
 
 use linerate_gateway::{Envelope, Error, Kind, Scratch, Session, SessionError};
 
-/// A session that loses no message: one that could not be delivered is kept for the next call.
+/// A session that loses no message: if Python could not take a decoded message (out of memory, not
+/// UTF-8, `out` too small), it is kept for the next call.
 pub(super) struct Connection {
     session: Session,
     last: Option<LastEnvelope>,
     undelivered: Option<Undelivered>,
-    /// The error if a message could not even be kept.
+    /// The error if memory ran out while a message was to be kept.
     error: Option<SessionError>,
 }
 
@@ -23,6 +24,7 @@ pub(super) struct LastEnvelope {
 
 /// A decoded message that was not delivered.
 struct Undelivered {
+    /// Its compressed bytes, by which the next call asks for it.
     frame: Box<[u8]>,
     payload: Vec<u8>,
 }
@@ -30,7 +32,7 @@ struct Undelivered {
 /// Why there is no payload.
 pub(super) enum ReceiveError {
     Session(SessionError),
-    /// The bytes differ from those of the undelivered message.
+    /// A message is undelivered, and the call has other bytes than that one.
     OtherFrame,
 }
 
@@ -51,17 +53,17 @@ impl Connection {
         self.session.error().or(self.error)
     }
 
-    /// Number of messages delivered.
+    /// Number of delivered messages.
     pub(super) fn messages(&self) -> u64 {
         self.session.messages() - u64::from(self.undelivered.is_some())
     }
 
-    /// Compressed bytes, without those of an undelivered message.
+    /// Compressed bytes of the delivered messages.
     pub(super) fn consumed(&self) -> u64 {
         self.session.consumed() - self.undelivered.as_ref().map_or(0, |kept| kept.frame.len() as u64)
     }
 
-    /// Bytes held.
+    /// Bytes of memory held.
     pub(super) fn memory(&self) -> usize {
         let kept = self.undelivered.as_ref().map_or(0, |kept| kept.frame.len() + kept.payload.capacity());
         let event = self.last.as_ref().and_then(|last| last.event.as_ref()).map_or(0, String::capacity);
@@ -77,8 +79,8 @@ impl Connection {
         self.session.resume_after(sequence);
     }
 
-    /// Returns the payload if the message is complete: that of the undelivered message if `frame` repeats it,
-    /// otherwise that of `frame`.
+    /// Decodes `frame` and returns the payload, or `None` if the message is incomplete. If there is
+    /// an undelivered message, `frame` must repeat it, and its payload is returned.
     pub(super) fn receive<'s>(
         &mut self,
         frame: &[u8],
@@ -122,7 +124,7 @@ impl Connection {
     }
 }
 
-/// Stores an envelope, reusing the memory of the previous one.
+/// Stores an envelope, and reuses the memory of the previous one.
 fn store(last: &mut Option<LastEnvelope>, envelope: Envelope<'_>) {
     let last = last.get_or_insert_default();
     (last.op, last.sequence) = (envelope.op, envelope.sequence);

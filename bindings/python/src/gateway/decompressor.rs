@@ -20,10 +20,11 @@ use crate::frame::Frame;
 use crate::sys::buffers::Output;
 use crate::sys::bytes::copied;
 
-/// Working memory for all connections of the process. A single event loop uses one.
+/// Working memory for all connections of the process. A single event loop uses one item of the
+/// pool.
 pub(super) static SCRATCH: ScratchPool = ScratchPool::new(16);
-/// Compressed bytes from which the interpreter lock is released during decoding. For fewer, releasing costs more than
-/// decoding: another thread may keep the lock for 5 ms.
+/// Smallest frame for which the interpreter's lock is released, in compressed bytes. For fewer,
+/// releasing costs more than decoding: another thread may keep the lock for 5 ms.
 const RELEASE_LOCK_FROM: usize = 16 << 10;
 /// Supported base-2 logarithms of zstd windows.
 const WINDOW_LOGS: std::ops::RangeInclusive<u8> = 10..=27;
@@ -31,11 +32,11 @@ const WINDOW_LOGS: std::ops::RangeInclusive<u8> = 10..=27;
 /// The part of `pylinerate.gateway.Decompressor` that is called for each message.
 #[pyclass(frozen, subclass, weakref, module = "pylinerate._pylinerate")]
 pub(crate) struct GatewayDecompressor {
-    /// Whether a call that changes the connection is under way.
+    /// Whether a call that changes the connection is in progress.
     busy: AtomicBool,
-    /// Locked while decoding or reading, never while waiting for the interpreter lock.
+    /// Locked while decoding or reading, never while waiting for the interpreter's lock.
     connection: Mutex<Connection>,
-    /// Where its messages are recorded, and the number by which that knows it.
+    /// The recorder of its messages, and the recorder's number for this connection.
     recorder: Option<(Py<GatewayStatsRecorder>, u32)>,
 }
 
@@ -94,15 +95,15 @@ impl GatewayDecompressor {
     /// Raises
     /// ------
     /// GatewayError
-    ///     If the stream is damaged, truncated or above the limits. Every further call raises it too, until
-    ///     `reset`; but the next message decodes if messages are compressed each on its own.
+    ///     If the stream is damaged, truncated or above the limits. Every further call raises it too,
+    ///     until `reset`. If each message is compressed on its own, the next message decodes again.
     /// RuntimeError
-    ///     If another thread uses the decompressor at this moment. This changes nothing.
+    ///     If another thread is using the decompressor at this moment. Nothing changes.
     fn decompress<'py>(&self, py: Python<'py>, data: Frame<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         self.receive(py, &data, |payload| copied(py, payload))
     }
 
-    /// Decompresses to a string, without an intermediate copy as bytes.
+    /// Decompresses to a string, without making a `bytes` object first.
     ///
     /// Raises
     /// ------
@@ -123,15 +124,16 @@ impl GatewayDecompressor {
     /// Returns
     /// -------
     /// int or None
-    ///     Length of the payload; None if the message is incomplete. The rest of `out` is unchanged.
+    ///     Length of the payload; None if the message is incomplete. The rest of `out` is
+    ///     unchanged.
     ///
     /// Raises
     /// ------
     /// GatewayError, RuntimeError
     ///     As `decompress`.
     /// Error
-    ///     Of the kind "output too small" if `out` is; `needed` is the number of bytes required. Nothing is
-    ///     written, and the message is not lost: call again with the same data.
+    ///     If `out` is too small: the kind is "output too small", and `needed` is the number of bytes
+    ///     required. Nothing is written, and the message is not lost: call again with the same data.
     fn decompress_into(&self, py: Python<'_>, data: Frame<'_>, mut out: Output) -> PyResult<Option<usize>> {
         let output = out.bytes_mut([data.bytes()])?;
         self.receive(py, &data, |payload| {
@@ -141,24 +143,25 @@ impl GatewayDecompressor {
         })
     }
 
-    /// Starts a new connection, also one that resumes an old session: clears history, fragments, counters,
-    /// recent messages and the error.
+    /// Prepares for a new connection, including one that resumes an old session: clears history,
+    /// fragments, counters, recent messages and the error.
     fn reset(&self) -> PyResult<()> {
         let _busy = self.enter()?;
         self.lock().reset();
         Ok(())
     }
 
-    /// Sets the last sequence number before this connection, when a session is resumed. Call it after `reset`; only
-    /// the check of sequence numbers uses it.
+    /// Sets the last sequence number that was received before this connection, when a session is
+    /// resumed. Call it after `reset`; only the check of sequence numbers uses it.
     fn resume_after(&self, sequence: u64) -> PyResult<()> {
         let _busy = self.enter()?;
         self.lock().resume_after(sequence);
         Ok(())
     }
 
-    /// The recent compressed messages with their times of receipt, as a file for `linerate gateway replay`. If older
-    /// messages were dropped, it begins in the middle of the connection and cannot be decoded again.
+    /// The recent compressed messages with their times of receipt, as a file for `linerate gateway
+    /// replay`. If older messages were dropped, the file begins in the middle of the connection and
+    /// cannot be decoded again.
     ///
     /// Raises
     /// ------
@@ -171,7 +174,7 @@ impl GatewayDecompressor {
         copied(py, &file)
     }
 
-    /// The transport: of streams the `compress` parameter of the gateway's URL.
+    /// The transport. For streams it is the value of `compress` in the gateway's URL.
     #[getter]
     fn kind(&self, py: Python<'_>) -> &'static str {
         self.read(py, |connection| connection.session().transport().name())
@@ -189,14 +192,14 @@ impl GatewayDecompressor {
         self.read(py, Connection::consumed)
     }
 
-    /// Bytes held for this connection: history, tables, fragments, recent messages; without the working memory that
-    /// all connections share.
+    /// Bytes of memory held for this connection: history, tables, fragments, recent messages. The
+    /// working memory that all connections share is not counted.
     #[getter]
     fn memory(&self, py: Python<'_>) -> usize {
         self.read(py, Connection::memory) + size_of::<Self>() - size_of::<Connection>()
     }
 
-    /// Statistics of this connection, by its recorder; None if it has no recorder, or one of fewer
+    /// Statistics of this connection; None if it has no recorder, or the recorder has reached
     /// ``max_connections``.
     #[getter]
     fn stats(&self, py: Python<'_>) -> Option<GatewayStats> {
@@ -204,7 +207,7 @@ impl GatewayDecompressor {
         recorder.get().of_connection(py, *number)
     }
 
-    /// The error of this connection, which every call raises; None if there is none.
+    /// The error of this connection, which every further call raises; None if there is none.
     #[getter]
     fn error(&self, py: Python<'_>) -> Option<PyErr> {
         self.read(py, Connection::error).map(|error| raise_session_error(py, error))
@@ -222,7 +225,7 @@ impl GatewayDecompressor {
         lock(&self.connection)
     }
 
-    /// Reads from the connection. Waits for a message that another thread is decoding.
+    /// Reads from the connection. If another thread is decoding a message, waits for it.
     fn read<T: Send>(&self, py: Python<'_>, read: impl FnOnce(&Connection) -> T + Send) -> T {
         if let Ok(connection) = self.connection.try_lock() {
             return read(&connection);
@@ -230,7 +233,8 @@ impl GatewayDecompressor {
         py.detach(|| read(&self.lock()))
     }
 
-    /// Excludes other threads. A lock would let messages be decoded in the wrong order.
+    /// Raises an error if another thread is in a call that changes the connection. Waiting for it
+    /// would decode messages in an arbitrary order.
     fn enter(&self) -> PyResult<Busy<'_>> {
         if self.busy.swap(true, Ordering::Acquire) {
             return Err(PyRuntimeError::new_err("another thread uses the decompressor at this moment"));
@@ -272,12 +276,12 @@ impl GatewayDecompressor {
 
 impl Drop for GatewayDecompressor {
     fn drop(&mut self) {
-        // Its memory is freed behind this, long before anybody looks.
+        // The fields are freed after this returns, long before the trimming thread looks.
         closed();
     }
 }
 
-/// Marks that a call changes the connection.
+/// Marks that a call that changes the connection is in progress, until dropped.
 struct Busy<'a>(&'a AtomicBool);
 
 impl Drop for Busy<'_> {

@@ -1,4 +1,4 @@
-//! The Python class of zstd dictionaries that decompressors share.
+//! The Python class of the zstd dictionaries that decompressors share.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ impl GatewayDictionaries {
         made.map(|made| GatewayDictionaries(Arc::new(made))).map_err(|error| raise(py, error))
     }
 
-    /// The ids, in ascending order; 0 is raw content.
+    /// The ids in ascending order. Raw content has the id 0.
     #[getter]
     fn ids(&self) -> Vec<u32> {
         self.0.ids().collect()
     }
 
-    /// Bytes held: contents and tables.
+    /// Bytes of memory held: contents and tables.
     #[getter]
     fn memory(&self) -> usize {
         self.0.memory()

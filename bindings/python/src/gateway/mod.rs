@@ -1,4 +1,5 @@
-//! Gateway message streams: the native base class of `pylinerate.gateway.Decompressor`.
+//! The native classes of `pylinerate.gateway`: the decompressor of a message stream, its
+//! dictionaries and statistics.
 
 mod connection;
 mod decompressor;

@@ -1,4 +1,5 @@
-//! The Python classes of statistics: what the messages of any number of decompressors cost.
+//! The Python classes of statistics: messages, bytes and decoding times of any number of
+//! decompressors.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,12 +49,12 @@ impl GatewayStatsRecorder {
         Ok(GatewayStatsRecorder(StatsRecorder::start(options)?))
     }
 
-    /// Statistics of all messages until at most 50 milliseconds ago.
+    /// Statistics of all messages, except perhaps those of the last 50 milliseconds.
     fn stats(&self, py: Python<'_>) -> GatewayStats {
         GatewayStats(Of::All(Box::new(py.detach(|| self.0.stats()))))
     }
 
-    /// Statistics by transport, of those that had messages.
+    /// Statistics by transport, for the transports that had messages.
     fn by_transport<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
         let stats = py.detach(|| self.0.by_transport());
@@ -65,8 +66,8 @@ impl GatewayStatsRecorder {
         Ok(found)
     }
 
-    /// Statistics of all messages in Prometheus' text format, version 0.0.4: the answer to a request for
-    /// ``/metrics``, whose type is ``text/plain; version=0.0.4``.
+    /// Statistics of all messages in Prometheus' text format, version 0.0.4: the answer to a
+    /// request for ``/metrics``, whose type is ``text/plain; version=0.0.4``.
     fn prometheus(&self, py: Python<'_>) -> String {
         py.detach(|| self.0.prometheus())
     }
@@ -77,19 +78,20 @@ impl GatewayStatsRecorder {
         py.detach(|| self.0.connections())
     }
 
-    /// Messages that are not in the statistics, because records came faster than they were collected.
+    /// Messages that are not in the statistics, because records came faster than they were
+    /// collected.
     #[getter]
     fn dropped(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.0.dropped())
     }
 
-    /// Counts and writes what waits, and stops. Statistics can still be read; messages that follow are not recorded.
-    /// A second call does nothing.
+    /// Counts the messages recorded so far, writes them to the log, and stops. Statistics can still
+    /// be read; later messages are not recorded. A second call does nothing.
     ///
     /// Raises
     /// ------
     /// OSError
-    ///     The first error of writing the log. Statistics are whole nevertheless.
+    ///     The first error of writing the log. The statistics are complete nevertheless.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         Ok(py.detach(|| self.0.stop())?)
     }
@@ -108,13 +110,14 @@ impl GatewayStatsRecorder {
     }
 }
 
-/// A snapshot: messages, bytes and times of a connection, of a transport or of all.
+/// A snapshot of messages, bytes and times: of one connection, of a transport, or of all
+/// connections.
 #[pyclass(frozen, module = "pylinerate._pylinerate")]
 pub(crate) struct GatewayStats(Of);
 
-/// Of whom statistics are.
+/// The statistics, whose counters are narrower for a single connection.
 enum Of {
-    /// A transport or all connections.
+    /// Of a transport, or of all connections.
     All(Box<Stats>),
     Connection(Box<Stats<u32>>),
 }
@@ -137,7 +140,8 @@ impl GatewayStats {
         read!(self, messages())
     }
 
-    /// Messages that were not decoded, by the ``kind`` of their `GatewayError`; kinds without any are left out.
+    /// Messages that could not be decoded, by the ``kind`` of their `GatewayError`. Kinds without
+    /// messages are left out.
     #[getter]
     fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let errors = PyDict::new(py);
@@ -174,20 +178,21 @@ impl GatewayStats {
         read!(self, timed())
     }
 
-    /// Nanoseconds of decoding the messages that were timed, in total.
+    /// Total nanoseconds of decoding the timed messages.
     #[getter]
     fn decode_ns(&self) -> u64 {
         read!(self, decode_ns())
     }
 
-    /// Records that were dropped; of all messages only.
+    /// Messages that are not in the statistics; counted only for all connections together.
     #[getter]
     fn dropped(&self) -> u64 {
         read!(self, dropped())
     }
 
-    /// Nanoseconds of decoding that this part of timed messages did not exceed, ``quantile`` from 0 to 1: to 0.1 % for all
-    /// messages, to 6 % for one connection. 0 without messages.
+    /// The decoding time, in nanoseconds, that this part of the timed messages did not exceed
+    /// (``quantile`` 0.5: the median). It is exact to 0.1 % for all messages and to 6 % for one
+    /// connection. 0 without messages.
     fn quantile_ns(&self, quantile: f64) -> PyResult<u64> {
         if !(0.0..=1.0).contains(&quantile) {
             return Err(PyValueError::new_err(format!("quantile is {quantile}, but must be 0 to 1")));

@@ -1,4 +1,4 @@
-//! Memory that is given back after connections were closed.
+//! Gives memory back to the system after many connections were closed.
 
 use std::process;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -9,26 +9,28 @@ use pyo3::prelude::*;
 
 use super::decompressor::SCRATCH;
 
-/// Connections that leave enough to be worth a thread: some megabytes.
+/// Number of closed connections whose memory, a few megabytes, is worth starting a thread.
 const WORTH: u64 = 64;
-/// Memory is given back once no connection was closed for so long.
+/// Time without a closed connection after which memory is given back.
 const QUIET: Duration = Duration::from_secs(2);
 
+/// Connections closed so far.
 static CLOSED: AtomicU64 = AtomicU64::new(0);
+/// `CLOSED` when memory was last given back.
 static TRIMMED: AtomicU64 = AtomicU64::new(0);
-/// The process whose thread waits, or 0: a process that was forked has no such thread.
+/// The process that has a trimming thread, or 0. A forked process does not inherit that thread.
 static WAITING: AtomicU32 = AtomicU32::new(0);
 
-/// Returns memory to the system: working memory that is not in use, and what closed connections have left.
+/// Returns memory to the system: unused working memory, and the freed memory of closed connections.
 ///
-/// It happens by itself some seconds after 64 connections or more were closed. It takes milliseconds for hundreds of
-/// megabytes.
+/// This happens by itself a few seconds after 64 or more connections were closed. It takes
+/// milliseconds for hundreds of megabytes.
 #[pyfunction]
 pub(crate) fn gateway_trim(py: Python<'_>) {
     py.detach(trim);
 }
 
-/// Counts a connection that is closed.
+/// Counts a closed connection, and starts the trimming thread if enough were closed.
 pub(super) fn closed() {
     let closed = CLOSED.fetch_add(1, Ordering::Relaxed) + 1;
     if closed - TRIMMED.load(Ordering::Relaxed) < WORTH {

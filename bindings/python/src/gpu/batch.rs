@@ -1,4 +1,4 @@
-//! Batches of chunks and streams, queued on a stream; what became of them.
+//! Batches of version 1 chunks and version 2 streams, queued on a CUDA stream, and their outcomes.
 
 use linerate_cuda::{DecodeJob, EncodeJob, Input, PooledWorkspace, stream_bound};
 use linerate_rice::Options;
@@ -17,19 +17,19 @@ use crate::sys::gpu::{decode, decode_streams, encode, encode_streams, stream_of,
 
 use super::device::{GpuDevice, raise};
 
-/// A batch that was queued.
+/// A queued batch.
 #[pyclass(module = "pylinerate._pylinerate")]
 pub(crate) struct GpuBatch {
     workspace: Option<PooledWorkspace>,
-    /// Elements that each job must have, of batches where that is known.
+    /// Samples that each job must have, if that is known.
     expected: Option<usize>,
 }
 
 #[pymethods]
 impl GpuBatch {
-    /// Waits for the batch. Returns the sizes: samples decoded, or bytes encoded.
+    /// Waits for the batch. Returns the size of each result: samples decoded, or bytes encoded.
     ///
-    /// The error of the first damaged chunk has the attribute `index`.
+    /// The error is that of the first damaged chunk, whose index is its attribute `index`.
     fn wait(&mut self, py: Python<'_>) -> PyResult<Vec<usize>> {
         let Some(mut workspace) = self.workspace.take() else {
             return Ok(Vec::new());
@@ -69,7 +69,8 @@ impl Place {
     }
 }
 
-/// An output in device memory: its address and the samples or bytes that fit.
+/// An output in device memory: its address, and its capacity in samples (decoding) or bytes
+/// (encoding).
 #[derive(FromPyObject)]
 pub(crate) struct Target(u64, usize);
 
@@ -96,7 +97,8 @@ fn encode_jobs<'a>(samples: &'a [Place], outputs: &[Target]) -> Vec<EncodeJob<'a
     samples.iter().zip(outputs).map(job).collect()
 }
 
-/// A chunk as stored in the file: the mask of skipped filters, its bytes, the device address of its samples.
+/// A chunk as stored in the file: the mask of filters that were skipped, its bytes, the device
+/// address for its samples.
 #[derive(FromPyObject)]
 pub(crate) struct Stored<'py>(u32, Bound<'py, PyBytes>, u64);
 
@@ -116,7 +118,8 @@ pub(crate) fn gpu_decode(
         .queue(py, stream, None, |stream, workspace| decode(&device.codec, &params, &jobs, stream, workspace))
 }
 
-/// Queues the decoding of version 2 streams. Those in device memory have segments of at least `min_segment` samples.
+/// Queues the decoding of version 2 streams. Streams in device memory must have at least
+/// `min_segment` samples per segment.
 #[pyfunction]
 pub(crate) fn gpu_decode2(
     device: &GpuDevice,
@@ -172,10 +175,11 @@ pub(crate) fn gpu_encode2(
     })
 }
 
-/// Queues the decoding of chunks of an HDF5 dataset, each of `chunk_bytes` bytes. Filters after Delta-Rice, and those
-/// of chunks that went through others, are undone on the host.
+/// Queues the decoding of chunks of an HDF5 dataset, each of `chunk_bytes` bytes when decoded. The
+/// host undoes the filters after Delta-Rice, and all filters of chunks that did not go through
+/// Delta-Rice.
 ///
-/// An error has the attribute `index`.
+/// An error has the index of its chunk as the attribute `index`.
 #[pyfunction]
 pub(crate) fn gpu_decode_stored(
     device: &GpuDevice,
@@ -195,7 +199,8 @@ pub(crate) fn gpu_decode_stored(
         chunks.iter().enumerate().map(open).collect::<Result<Vec<_>, _>>()
     });
     let opened = opened.map_err(|(i, e)| at_index(py, raise_chunk(py, e), i))?;
-    // All chunks that went through the first filter have the same parameters, or type.
+    // A dataset's chunks have the same parameters or sample type; one that differs is decoded on
+    // the host.
     let mut rice = None;
     let mut jobs = Vec::new();
     let mut undone = Vec::new();
@@ -227,7 +232,7 @@ pub(crate) fn gpu_decode_stored(
     })
 }
 
-/// A chunk whose filters but the first are undone.
+/// Undoes all filters of a chunk but the first.
 fn open_chunk<'a>(
     pipeline: &'a Pipeline,
     &(mask, bytes, _): &(u32, &'a [u8], u64),
@@ -235,7 +240,7 @@ fn open_chunk<'a>(
     pipeline.open(bytes, mask, Options::new())
 }
 
-/// What a chunk is decoded by on the device.
+/// The format of a chunk, which selects the kernels that decode it.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Format {
     V1(linerate_rice::Params),
@@ -269,7 +274,7 @@ impl GpuDevice {
     }
 }
 
-/// Maximum size of the version 2 stream of `samples` samples.
+/// Maximum size, in bytes, of the version 2 stream of `samples` samples.
 #[pyfunction]
 pub(crate) fn gpu_stream_bound(
     py: Python<'_>,

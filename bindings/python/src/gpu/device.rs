@@ -1,4 +1,4 @@
-//! A device with its codec, and memory of it.
+//! A device with its codec, and its memory.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::sys::gpu::{copy_out, copy_rows, fill, stream_of, upload};
 
 use super::region::Region;
 
-/// An error of driver and device as an exception.
+/// Converts an error of the driver or the device to an exception.
 pub(crate) fn raise(error: Error) -> PyErr {
     let text = error.to_string();
     match error {
@@ -24,7 +24,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
     }
 }
 
-/// Number of devices.
+/// Number of CUDA devices.
 #[pyfunction]
 pub(crate) fn gpu_device_count() -> PyResult<usize> {
     Driver::get().and_then(Driver::device_count).map_err(raise)
@@ -61,7 +61,7 @@ impl GpuDevice {
         self.codec.context().memory().map_err(raise)
     }
 
-    /// Memory of `bytes` bytes with unspecified content.
+    /// Allocates `bytes` bytes with unspecified content.
     fn allocate(&self, py: Python<'_>, bytes: usize) -> PyResult<GpuMemory> {
         let buffer = py.detach(|| DeviceBuffer::new(self.codec.context(), bytes)).map_err(raise)?;
         Ok(GpuMemory { buffer })
@@ -74,7 +74,8 @@ impl GpuDevice {
         py.detach(|| upload(&stream_of(context, stream), to, bytes)).map_err(raise)
     }
 
-    /// Copies `bytes` bytes at the device address `at`, after what the stream was given before.
+    /// Waits for the work queued on the stream, and copies `bytes` bytes at the device address
+    /// `at`.
     fn download<'py>(
         &self,
         py: Python<'py>,
@@ -92,9 +93,9 @@ impl GpuDevice {
         fill(&stream_of(self.codec.context(), stream), to, bytes).map_err(raise)
     }
 
-    /// Queues the copy of the box `shape`, in elements of `itemsize` bytes, from the start of an array of shape
-    /// `from_shape` at `source` to the position `position` of an array of shape `to_shape` at `to`; skips `skip` elements
-    /// along each axis of the former.
+    /// Queues the copy of a box of elements of `itemsize` bytes between two arrays in C order. The
+    /// box has the shape `shape`. It begins at index `skip` of the array of shape `from_shape` at
+    /// address `source`, and at index `position` of the array of shape `to_shape` at address `to`.
     #[allow(clippy::too_many_arguments)]
     fn copy_region(
         &self,
@@ -114,7 +115,7 @@ impl GpuDevice {
         region.rows().try_for_each(|rows| copy_rows(&stream, to, source, &rows)).map_err(raise)
     }
 
-    /// Makes the work that `stream` is given next wait for what `other` was given so far.
+    /// Makes later work on `stream` wait for the work queued on `other` so far.
     fn wait(&self, stream: usize, other: usize) -> PyResult<()> {
         let context = self.codec.context();
         if stream == other {
@@ -128,7 +129,7 @@ impl GpuDevice {
         after().map_err(raise)
     }
 
-    /// Waits until the stream has done its work.
+    /// Waits until the work queued on the stream is done.
     fn synchronize(&self, py: Python<'_>, stream: usize) -> PyResult<()> {
         let context = self.codec.context();
         py.detach(|| stream_of(context, stream).synchronize()).map_err(raise)
@@ -140,7 +141,7 @@ impl GpuDevice {
     }
 }
 
-/// Memory of a device, freed with the object.
+/// Device memory, freed with the object.
 #[pyclass(module = "pylinerate._pylinerate", frozen)]
 pub(crate) struct GpuMemory {
     buffer: DeviceBuffer,
@@ -148,7 +149,7 @@ pub(crate) struct GpuMemory {
 
 #[pymethods]
 impl GpuMemory {
-    /// The device address, 0 if there are no bytes.
+    /// The device address; 0 if the size is 0.
     #[getter]
     fn pointer(&self) -> u64 {
         self.buffer.pointer()

@@ -1,12 +1,12 @@
-//! Arrays handed to and taken from other libraries.
+//! Exchanges arrays in device memory with other libraries, as DLPack capsules.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::sys::dlpack::{Array, Borrowed, contiguous_strides, export, import};
 
-/// A DLPack capsule of a C-contiguous array in device memory, which `owner` keeps. `typestr` is as in NumPy, such as
-/// `<i2`.
+/// Makes a DLPack capsule of a C-contiguous array in device memory, which `owner` keeps alive.
+/// `typestr` is NumPy's, such as `<i2`.
 #[pyfunction]
 pub(crate) fn gpu_to_dlpack<'py>(
     py: Python<'py>,
@@ -28,7 +28,7 @@ pub(crate) fn gpu_to_dlpack<'py>(
     export(py, Array { pointer, device, shape, strides, kind, itemsize }, owner, versioned)
 }
 
-/// An array of another library, given back when the object is freed.
+/// An array of another library, which is released with this object.
 #[pyclass(module = "pylinerate._pylinerate", frozen)]
 pub(crate) struct GpuBorrowed(Borrowed);
 
@@ -57,14 +57,14 @@ impl GpuBorrowed {
         self.0.array.shape.clone()
     }
 
-    /// In bytes.
+    /// The strides in bytes.
     #[getter]
     fn strides(&self) -> Vec<i64> {
         let array = &self.0.array;
         array.strides.iter().map(|stride| stride * i64::from(array.itemsize)).collect()
     }
 
-    /// As in NumPy.
+    /// The type as in NumPy, such as `<i2`.
     #[getter]
     fn typestr(&self) -> String {
         let array = &self.0.array;

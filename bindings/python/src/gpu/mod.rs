@@ -2,10 +2,10 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `device` | a device with its codec; memory of it |
+//! | `device` | a device with its codec, and its memory |
 //! | `batch` | batches of chunks and streams, queued on a stream |
-//! | `region` | boxes of chunks copied into an array |
-//! | `dlpack` | arrays handed to and taken from other libraries |
+//! | `region` | copies a box of elements from one array to another |
+//! | `dlpack` | exchanges arrays with other libraries |
 
 mod batch;
 mod device;

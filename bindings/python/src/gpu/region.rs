@@ -1,18 +1,21 @@
-//! A box of elements copied from one array in C order to another: rows of bytes with two strides.
+//! Splits the copy of a box of elements, between two arrays in C order, into strided copies of
+//! rows.
 
-/// The box.
+/// A box of elements with its places in both arrays.
 pub(crate) struct Region {
-    /// Elements of the box along each axis; the last is in bytes.
+    /// Size of the box along each axis: elements, and bytes along a last axis of the bytes of an
+    /// element.
     shape: Vec<usize>,
-    /// Bytes from one element to the next along each axis, in the destination and in the source.
+    /// Bytes from one index to the next along each axis, in the destination and in the source.
     to_strides: Vec<usize>,
     from_strides: Vec<usize>,
-    /// Bytes before the first element.
+    /// Offset of the box's first byte, in the destination and in the source.
     to_start: usize,
     from_start: usize,
 }
 
-/// Rows of one copy: `count` of `width` bytes, `to_pitch` and `from_pitch` bytes apart.
+/// One strided copy: `count` rows of `width` bytes, from offset `from` to offset `to`; rows are
+/// `from_pitch` and `to_pitch` bytes apart.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Rows {
     pub(crate) to: usize,
@@ -35,8 +38,8 @@ fn strides(shape: &[usize], itemsize: usize) -> Option<Vec<usize>> {
 }
 
 impl Region {
-    /// The box `shape` at `position` of an array of shape `to`, and at `skip` of one of shape `from`. `None` if it is not
-    /// within both.
+    /// The box of shape `shape` that begins at index `skip` of an array of shape `from`, and at
+    /// index `position` of an array of shape `to`. `None` if the box is not within both.
     pub(crate) fn new(
         to: &[usize],
         position: &[usize],
@@ -58,7 +61,7 @@ impl Region {
         let (to_strides, from_strides) = (strides(to, itemsize)?, strides(from, itemsize)?);
         let offset = |strides: &[usize], start: &[usize]| strides.iter().zip(start).map(|(s, i)| s * i).sum();
         let (to_start, from_start) = (offset(&to_strides, position), offset(&from_strides, skip));
-        // A last axis of bytes.
+        // Appends the axis of an element's bytes.
         let with_bytes = |mut list: Vec<usize>, n| {
             list.push(n);
             list
@@ -74,7 +77,7 @@ impl Region {
         Some(region)
     }
 
-    /// Joins neighbouring axes whose elements follow each other in both arrays.
+    /// Merges neighbouring axes that are contiguous in both arrays, or of which one has length 1.
     fn merge_axes(&mut self) {
         let mut i = self.shape.len() - 1;
         while i > 0 {
@@ -89,7 +92,7 @@ impl Region {
         }
     }
 
-    /// The copies: the last two axes at a time.
+    /// The strided copies, each of the last two axes.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Rows> + '_ {
         let axes = self.shape.len();
         let outer = axes.saturating_sub(2);

@@ -1,7 +1,8 @@
 //! Buffers of Python objects, used without the interpreter's lock.
 //!
-//! While a buffer is held, its object can neither be resized nor freed. The Python caller must not write to it from
-//! another thread meanwhile, as documented for all functions that release the lock.
+//! While a buffer is held, its object can be neither resized nor freed. The Python caller must not
+//! write to it from another thread meanwhile, as the documentation of all functions that release
+//! the lock says.
 
 use std::slice;
 
@@ -11,9 +12,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-/// Input: the bytes of any object with a C-contiguous buffer.
+/// The bytes of an input: any object with a C-contiguous buffer.
 pub(crate) enum Input {
-    /// A `bytes` object, which needs no buffer: asking for one allocates.
+    /// A `bytes` object, read directly, because asking for its buffer allocates.
     Bytes(PyBackedBytes),
     Buffer(PyUntypedBuffer),
 }
@@ -28,7 +29,8 @@ impl Input {
         if len == 0 {
             return &[];
         }
-        // SAFETY: the buffer is contiguous, which was checked, and held; nobody writes to it, see the module.
+        // SAFETY: the buffer is contiguous, which was checked, and held; nobody writes to it, see
+        // the module.
         unsafe { slice::from_raw_parts(buffer.buf_ptr().cast::<u8>(), len) }
     }
 }
@@ -48,14 +50,14 @@ impl<'py> FromPyObject<'_, 'py> for Input {
     }
 }
 
-/// Output: the bytes of an object with a writeable C-contiguous buffer.
+/// The bytes of an output: any object with a writeable C-contiguous buffer of bytes.
 pub(crate) struct Output(PyUntypedBuffer);
 
 impl Output {
-    /// The bytes.
+    /// The bytes to write.
     ///
     /// # Errors
-    /// If they overlap an input.
+    /// `ValueError` if they overlap one of `inputs`.
     pub(crate) fn bytes_mut<'a>(
         &'a mut self,
         inputs: impl IntoIterator<Item = &'a [u8]>,
@@ -73,8 +75,8 @@ impl Output {
         if inputs.into_iter().any(overlaps) {
             return Err(PyValueError::new_err("out overlaps the input"));
         }
-        // SAFETY: the buffer is contiguous and writeable, which was checked, and held; it overlaps no input, and
-        // nobody else uses it, see the module.
+        // SAFETY: the buffer is contiguous and writeable, which was checked, and held; it overlaps
+        // no input, and nobody else uses it, see the module.
         Ok(unsafe { slice::from_raw_parts_mut(start, len) })
     }
 }
@@ -87,7 +89,8 @@ impl<'py> FromPyObject<'_, 'py> for Output {
         if buffer.readonly() || !buffer.is_c_contiguous() {
             return Err(PyValueError::new_err("out must be writeable and C-contiguous"));
         }
-        // Pointers to Python objects, for example, must not be overwritten.
+        // Other elements must not be overwritten with bytes: they may be pointers to Python
+        // objects.
         if buffer.item_size() != 1 || !matches!(buffer.format().to_bytes(), b"B" | b"b" | b"c") {
             return Err(PyTypeError::new_err("out must be a buffer of bytes, such as an array of uint8"));
         }

@@ -1,4 +1,5 @@
-//! DLPack: the structures of its C header (versions 0 and 1.0), made and consumed as Python capsules.
+//! DLPack capsules: made and consumed, with the structures of DLPack's C header (versions 0 and
+//! 1.0).
 
 use std::ffi::{CStr, c_void};
 
@@ -61,7 +62,7 @@ const VERSIONED: &CStr = c"dltensor_versioned";
 const USED_PLAIN: &CStr = c"used_dltensor";
 const USED_VERSIONED: &CStr = c"used_dltensor_versioned";
 
-/// What a tensor keeps alive: the owner of its memory, its shape and strides.
+/// The objects that an exported tensor keeps alive: the owner of its memory, its shape and strides.
 struct Context {
     _owner: Py<PyAny>,
     shape: Vec<i64>,
@@ -75,11 +76,12 @@ pub(crate) struct Array {
     pub(crate) shape: Vec<i64>,
     /// In elements.
     pub(crate) strides: Vec<i64>,
-    /// As in NumPy: i, u or f.
+    /// NumPy's letter of the type: i, u or f.
     pub(crate) kind: u8,
     pub(crate) itemsize: u8,
 }
 
+/// `DLDataTypeCode` for a letter of NumPy.
 fn code_of(kind: u8) -> u8 {
     match kind {
         b'i' => 0,
@@ -88,7 +90,7 @@ fn code_of(kind: u8) -> u8 {
     }
 }
 
-/// A capsule of `array`, whose memory `owner` keeps.
+/// Makes a capsule of `array`, whose memory `owner` keeps alive.
 pub(crate) fn export<'py>(
     py: Python<'py>,
     array: Array,
@@ -115,15 +117,16 @@ pub(crate) fn export<'py>(
         let managed = Managed { tensor, context, deleter: Some(delete_plain) };
         (Box::into_raw(Box::new(managed)).cast(), PLAIN, destroy_plain)
     };
-    // SAFETY: the pointer is not null, the name is static; the destructor frees what was made above. The result is an
-    // owned reference, or null with the exception set: then what was made is lost, as memory is.
+    // SAFETY: the pointer is not null, the name is static, and the destructor frees the structures
+    // made above. The result is an owned reference, or null with the exception set, and then the
+    // structures leak.
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(object, name.as_ptr(), Some(destructor))) }
 }
 
-/// Frees a tensor of [`export`]. Consumers may call it on any thread.
+/// Frees a tensor that [`export`] made. Consumers may call it on any thread.
 ///
 /// # Safety
-/// `managed` is one, and is not used any more.
+/// `managed` is such a tensor, and is not used any more.
 unsafe extern "C" fn delete_plain(managed: *mut Managed) {
     // SAFETY: by the caller; both were boxed by `export`.
     unsafe {
@@ -132,10 +135,10 @@ unsafe extern "C" fn delete_plain(managed: *mut Managed) {
     }
 }
 
-/// As [`delete_plain`].
+/// [`delete_plain`] for a versioned tensor.
 ///
 /// # Safety
-/// As there.
+/// As for [`delete_plain`].
 unsafe extern "C" fn delete_versioned(managed: *mut Versioned) {
     // SAFETY: by the caller; both were boxed by `export`.
     unsafe {
@@ -168,10 +171,10 @@ unsafe extern "C" fn destroy_plain(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// As [`destroy_plain`].
+/// [`destroy_plain`] for a versioned tensor.
 ///
 /// # Safety
-/// As there.
+/// As for [`destroy_plain`].
 unsafe extern "C" fn destroy_versioned(capsule: *mut ffi::PyObject) {
     // SAFETY: as above.
     unsafe {
@@ -199,7 +202,8 @@ unsafe impl Sync for Borrowed {}
 
 impl Drop for Borrowed {
     fn drop(&mut self) {
-        // SAFETY: consumed once, by `import`; the deleter may be null.
+        // SAFETY: `import` has taken the tensor from its capsule, so nobody else deletes it. The
+        // deleter may be null.
         unsafe {
             match self.managed {
                 Owned::Plain(managed) => {
@@ -217,7 +221,7 @@ impl Drop for Borrowed {
     }
 }
 
-/// Strides in elements of an array in C order; `None` if they do not fit.
+/// Strides, in elements, of an array in C order. `None` if they overflow.
 pub(crate) fn contiguous_strides(shape: &[i64]) -> Option<Vec<i64>> {
     let mut strides = vec![1i64; shape.len()];
     for i in (1..shape.len()).rev() {
@@ -226,13 +230,15 @@ pub(crate) fn contiguous_strides(shape: &[i64]) -> Option<Vec<i64>> {
     Some(strides)
 }
 
-/// Consumes a capsule.
+/// Takes the tensor out of a capsule.
 ///
 /// # Errors
-/// `BufferError` if it holds no tensor in the memory of a CUDA device, or was consumed.
+/// `BufferError` if the capsule holds no tensor in the memory of a CUDA device, or has been
+/// consumed already.
 pub(crate) fn import(capsule: &Bound<'_, PyAny>) -> PyResult<Borrowed> {
     let object = capsule.as_ptr();
-    // SAFETY: the name says what the pointer is to. Renaming makes this the tensor's owner.
+    // SAFETY: by DLPack the capsule's name gives the type of its pointer. Renaming the capsule
+    // makes this code the tensor's owner.
     unsafe {
         if ffi::PyCapsule_IsValid(object, PLAIN.as_ptr()) != 0 {
             let managed: *mut Managed = ffi::PyCapsule_GetPointer(object, PLAIN.as_ptr()).cast();
@@ -253,8 +259,10 @@ pub(crate) fn import(capsule: &Bound<'_, PyAny>) -> PyResult<Borrowed> {
     Err(PyBufferError::new_err("no DLPack capsule, or one that was consumed"))
 }
 
+/// Reads and checks the description of a tensor.
+///
 /// # Safety
-/// The tensor is as DLPack says.
+/// The tensor is valid by DLPack's rules.
 unsafe fn describe(tensor: &Tensor) -> PyResult<Array> {
     let dtype = tensor.dtype;
     let axes = usize::try_from(tensor.axes)
@@ -267,7 +275,7 @@ unsafe fn describe(tensor: &Tensor) -> PyResult<Array> {
     }
     let list = |start: *mut i64| match start.is_null() || axes == 0 {
         true => Vec::new(),
-        // SAFETY: by the caller: as many numbers as axes.
+        // SAFETY: by the caller, a list has as many numbers as there are axes.
         false => unsafe { std::slice::from_raw_parts(start, axes) }.to_vec(),
     };
     let impossible = || PyBufferError::new_err("a DLPack tensor with an impossible shape");
@@ -280,7 +288,8 @@ unsafe fn describe(tensor: &Tensor) -> PyResult<Array> {
     if strides.is_empty() {
         strides = contiguous_strides(&shape).ok_or_else(impossible)?;
     }
-    // Users multiply the strides by the size of an element, and the sizes with each other.
+    // Checked here, because callers multiply strides by the size of an element, and sizes with each
+    // other.
     let is_possible = strides.iter().all(|stride| stride.checked_mul(bytes).is_some())
         && shape.iter().try_fold(bytes, |product, &n| product.checked_mul(n.max(1))).is_some();
     if !is_possible {

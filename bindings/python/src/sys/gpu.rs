@@ -1,7 +1,7 @@
-//! Calls on device addresses that Python passes, as `__cuda_array_interface__` and DLPack have them.
+//! Calls on device addresses that Python passes, from `__cuda_array_interface__` and DLPack.
 //!
-//! As for any library that takes such addresses: that they are valid, and that arrays live until the stream is done, is
-//! up to the Python caller; `pylinerate.gpu` holds the arrays until then.
+//! As with any library that takes such addresses, the Python caller guarantees that they are valid,
+//! and that arrays live until the stream is done; `pylinerate.gpu` holds the arrays until then.
 
 use std::ffi::c_void;
 
@@ -11,13 +11,13 @@ use linerate_rice::v2::{ElementType, StreamOptions};
 
 use crate::gpu::Rows;
 
-/// The caller's stream.
+/// The CUDA stream with the handle `raw`.
 pub(crate) fn stream_of(context: &Context, raw: usize) -> Stream {
-    // SAFETY: a stream of the primary context, see above.
+    // SAFETY: the handle is a stream of the primary context, see above.
     unsafe { Stream::from_raw(context, raw as *mut c_void) }
 }
 
-/// Copies host memory to the device, and waits.
+/// Copies host memory to the device, and waits for the copy.
 pub(crate) fn upload(stream: &Stream, to: u64, content: &[u8]) -> Result<()> {
     // SAFETY: see above; the content is borrowed until the stream is done.
     let queued = unsafe { stream.copy_to_device(to, content) };
@@ -25,7 +25,7 @@ pub(crate) fn upload(stream: &Stream, to: u64, content: &[u8]) -> Result<()> {
     queued
 }
 
-/// A copy of device memory.
+/// Copies device memory to the host, after the work queued on the stream.
 pub(crate) fn copy_out(stream: &Stream, at: u64, bytes: usize) -> Result<Vec<u8>> {
     // SAFETY: see above.
     unsafe { sys::copy_to_vec(at, bytes, stream) }

@@ -1,4 +1,5 @@
-//! `unsafe` code: memory that threads share, buffers of Python objects, and foreign functions.
+//! All `unsafe` code: buffers and `bytes` of Python, an output that threads share, DLPack, device
+//! addresses.
 #![allow(unsafe_code)]
 
 pub(crate) mod buffers;

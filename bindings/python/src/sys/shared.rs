@@ -1,17 +1,18 @@
-//! One output buffer, written by several threads at disjoint ranges.
+//! One output buffer that several threads write at disjoint ranges.
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// A borrowed slice whose disjoint ranges, known only later, may be written from several threads.
+/// A borrowed slice that several threads may write, at disjoint ranges that need not be known in
+/// advance.
 pub(crate) struct SharedOutput<'a> {
     start: *mut u8,
     len: usize,
     _borrowed: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: as with `&mut [u8]`, the bytes may be used from any thread; the callers of `with` guarantee that no two
-// threads use the same byte.
+// SAFETY: as with `&mut [u8]`, the bytes may be used from any thread; the callers of `with`
+// guarantee that no two threads use the same byte.
 unsafe impl Send for SharedOutput<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for SharedOutput<'_> {}
@@ -35,8 +36,8 @@ impl<'a> SharedOutput<'a> {
     /// If `range` is not within the slice.
     pub(crate) unsafe fn with<T>(&self, range: Range<usize>, work: impl FnOnce(&mut [u8]) -> T) -> T {
         assert!(range.start <= range.end && range.end <= self.len, "the range is within the output");
-        // SAFETY: the range is within the slice, which is borrowed for as long as `self`; the caller
-        // promises that nobody else has these bytes.
+        // SAFETY: the range is within the slice, which is borrowed for as long as `self`; the
+        // caller promises that nobody else has these bytes.
         work(unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) })
     }
 }
