@@ -1,10 +1,10 @@
-"""Builds the wheel: maturin, after the HDF5 plugins have been built and put into the package.
+"""Builds the wheel: first the HDF5 plugins, which go into the package, then the rest with maturin.
 
-The plugins are libraries of the same Cargo workspace: wheels are built from a checkout, or from a source distribution,
-which has the crates in their places.
+The plugins are libraries of the same Cargo workspace. So wheels are built from a checkout, or from a
+source distribution, which has the crates at the same paths.
 
-``pip install --config-settings profile=dev`` chooses another of Cargo's profiles than ``dist``: it compiles faster, for
-tests.
+``pip install --config-settings profile=dev`` takes that Cargo profile instead of ``dist``. It compiles
+faster and is for tests.
 """
 
 import gzip
@@ -19,11 +19,11 @@ from pathlib import Path
 
 import maturin
 
-os.environ["MATURIN_NO_INSTALL_RUST"] = "1"  # a compiler is asked for, never downloaded
+os.environ["MATURIN_NO_INSTALL_RUST"] = "1"  # without a compiler the build fails, it downloads none
 
 HERE = Path(__file__).resolve().parent
 PLUGINS = HERE / "python" / "pylinerate" / "plugins"
-#: The crates of the plugins.
+#: The crates of the HDF5 plugins.
 CRATES = ["linerate-hdf5-deltarice", "linerate-hdf5-deltarice2"]
 
 prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
@@ -57,7 +57,7 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def complete_sdist(file):
-    """Adds what maturin leaves out: this file beside pyproject.toml, and the crates of the plugins."""
+    """Adds the files that maturin leaves out: this one beside pyproject.toml, and the crates of the plugins."""
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(file) as archive:
             archive.extractall(folder, filter="data")
@@ -70,14 +70,14 @@ def complete_sdist(file):
         if filter_alone not in text:
             raise RuntimeError(f"maturin's Cargo.toml has no member {filter_alone}: adapt build_backend.py")
         manifest.write_text(text.replace(filter_alone, '"bindings/hdf5/*"', 1))
-        # Cargo.lock without crates that are not here, as --locked wants it: other versions stay.
+        # Removes the crates that are not here from Cargo.lock, as --locked requires. Other entries stay.
         command = [os.environ.get("CARGO", "cargo"), "metadata", "--quiet", "--format-version=1"]
         subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)
         pack_sdist(root, file)
 
 
 def pack_sdist(root, file):
-    """Packs the folder; with SOURCE_DATE_EPOCH set, the same files give the same bytes."""
+    """Packs the folder. If SOURCE_DATE_EPOCH is set, the same files give the same bytes."""
     now = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
 
     def anonymous(entry):
@@ -100,7 +100,7 @@ def build(maturin_build, wheel_directory, config_settings, metadata_directory):
 
 
 def build_plugins(profile, target=None):
-    """Builds the plugins into the package, for this machine or for a target of ``scripts/cross.sh``."""
+    """Builds the plugins into the package: for this machine, or for ``target`` with ``scripts/cross.sh``."""
     shutil.rmtree(PLUGINS, ignore_errors=True)
     PLUGINS.mkdir()
     for library in built_libraries(profile, target):
@@ -108,7 +108,7 @@ def build_plugins(profile, target=None):
 
 
 def built_libraries(profile, target):
-    """Builds the plugins and returns the files that are libraries, as Cargo names them."""
+    """Builds the plugins. Returns the paths of their shared libraries."""
     if target:
         command = [HERE.parent.parent / "scripts" / "cross.sh", target]
     else:

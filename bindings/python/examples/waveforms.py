@@ -1,13 +1,13 @@
-"""Four pictures of waveforms and their compression, from generated data.
+"""Draws four pictures of generated waveforms and of their compression.
 
     python bindings/python/examples/waveforms.py --out waveforms.png
 
 * a trace
-* how often each residual occurs: what is left when the sample before is subtracted
-* size against m: why the right m matters, and that tune() finds it
-* size against speed, beside other codecs: zlib of the standard library, and those of numcodecs
+* how often each residual (the difference from the sample before) occurs
+* size against m, which shows that a wrong m costs size and that tune() finds the best one
+* size against speed, beside zlib of the standard library and the codecs of numcodecs
 
-Needs matplotlib, and numcodecs for its codecs.
+Needs matplotlib. numcodecs is optional.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pylinerate import rice
 
 
 def generated(rows, samples, seed=1):
-    """Pulses of a detector: a fast rise, an exponential decay, noise, 16 bits. One row each."""
+    """Makes one detector pulse per row, in 16 bits: a fast rise, an exponential decay, noise."""
     rng = np.random.default_rng(seed)
     time_in_row = np.arange(samples)
     since = time_in_row - rng.integers(samples // 8, samples // 2, (rows, 1))
@@ -31,7 +31,7 @@ def generated(rows, samples, seed=1):
 
 
 def codecs():
-    """Name, encoder and decoder of each codec to compare."""
+    """Yields name, encoder and decoder of each codec to compare."""
     yield "Delta-Rice", rice.encode, rice.decode
     yield "Delta-Rice 2", rice.encode2, rice.decode2
     yield "zlib 1", lambda array: zlib.compress(array, 1), zlib.decompress
@@ -51,7 +51,7 @@ def codecs():
 
 
 def fastest(work, argument, times=3):
-    """What ``work`` returns, and the seconds of its fastest call."""
+    """Calls ``work`` a few times. Returns its result and the seconds of its fastest call."""
     seconds = []
     for _ in range(times):
         start = time.perf_counter()
@@ -61,7 +61,7 @@ def fastest(work, argument, times=3):
 
 
 def measured(array):
-    """Of each codec: name, size in % of the array, MB/s of encoding and of decoding."""
+    """Yields for each codec its name, size in % of the array, and MB/s of encoding and of decoding."""
     for name, encode, decode in codecs():
         encoded, encoding = fastest(encode, array)
         decoded, decoding = fastest(decode, encoded)
