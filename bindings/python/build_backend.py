@@ -1,10 +1,10 @@
 """Builds the wheel: first the HDF5 plugins, which go into the package, then the rest with maturin.
 
-The plugins are libraries of the same Cargo workspace. So wheels are built from a checkout, or from a
-source distribution, which has the crates at the same paths.
+The plugins are libraries of the same Cargo workspace. So wheels are built from a checkout, or from
+a source distribution, which has the crates at the same paths.
 
-``pip install --config-settings profile=dev`` takes that Cargo profile instead of ``dist``. It compiles
-faster and is for tests.
+``pip install --config-settings profile=dev`` takes that Cargo profile instead of ``dist``. It
+compiles faster and is for tests.
 """
 
 import gzip
@@ -57,7 +57,8 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def complete_sdist(file):
-    """Adds the files that maturin leaves out: this one beside pyproject.toml, and the crates of the plugins."""
+    """Adds the files that maturin leaves out: this one beside pyproject.toml, and the crates of the
+    plugins."""
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(file) as archive:
             archive.extractall(folder, filter="data")
@@ -70,7 +71,8 @@ def complete_sdist(file):
         if filter_alone not in text:
             raise RuntimeError(f"maturin's Cargo.toml has no member {filter_alone}: adapt build_backend.py")
         manifest.write_text(text.replace(filter_alone, '"bindings/hdf5/*"', 1))
-        # Removes the crates that are not here from Cargo.lock, as --locked requires. Other entries stay.
+        # Removes the crates that are not here from Cargo.lock, as --locked requires. Other entries
+        # stay.
         command = [os.environ.get("CARGO", "cargo"), "metadata", "--quiet", "--format-version=1"]
         subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)
         pack_sdist(root, file)
@@ -100,7 +102,8 @@ def build(maturin_build, wheel_directory, config_settings, metadata_directory):
 
 
 def build_plugins(profile, target=None):
-    """Builds the plugins into the package: for this machine, or for ``target`` with ``scripts/cross.sh``."""
+    """Builds the plugins into the package: for this machine, or for ``target`` with
+    ``scripts/cross.sh``."""
     shutil.rmtree(PLUGINS, ignore_errors=True)
     PLUGINS.mkdir()
     for library in built_libraries(profile, target):

@@ -61,7 +61,8 @@ def fastest(work, argument, times=3):
 
 
 def measured(array):
-    """Yields for each codec its name, size in % of the array, and MB/s of encoding and of decoding."""
+    """Yields for each codec its name, size in % of the array, and MB/s of encoding and of
+    decoding."""
     for name, encode, decode in codecs():
         encoded, encoding = fastest(encode, array)
         decoded, decoding = fastest(decode, encoded)

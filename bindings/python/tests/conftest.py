@@ -1,4 +1,4 @@
-"""Golden chunks: written by the original filter 32025, with their samples."""
+"""Golden chunks that the original filter 32025 wrote, with their samples."""
 
 import json
 from types import SimpleNamespace

@@ -23,7 +23,7 @@ def program():
 
 
 class Server:
-    """Its address, and after it has ended, its report."""
+    """A running gateway: its address, and its report after it has ended."""
 
     host: str
     report: dict
@@ -31,7 +31,7 @@ class Server:
 
 @contextmanager
 def serve(*options):
-    """Serves until the block ends, at most a minute."""
+    """Serves until the ``with`` block ends, but at most a minute."""
     command = [program(), "gateway", "serve", "--json", "--for", "60", *map(str, options)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     server = Server()

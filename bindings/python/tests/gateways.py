@@ -1,4 +1,4 @@
-"""Shared by gateway tests: messages, and the sending end of a connection."""
+"""Helpers of gateway tests: messages, and the sending end of a connection."""
 
 import json
 import random
@@ -13,7 +13,8 @@ SAMPLES = REPOSITORY / "testdata" / "gateway"
 
 
 def records(path):
-    """The records of a file: each a 4-byte little-endian length, then that many bytes."""
+    """Reads the records of a file. Each is a 4-byte little-endian length and that number of
+    bytes."""
     data, at, found = path.read_bytes(), 0, []
     while at < len(data):
         (length,) = struct.unpack_from("<I", data, at)
@@ -35,7 +36,7 @@ HELLO_FRAMES = {kind: sample("hello", kind)[1][0] for kind in KINDS}
 
 
 class Server:
-    """The sending end: one stream, flushed after each message."""
+    """The sending end of a connection: one stream, flushed after each message."""
 
     def __init__(self, kind):
         if kind == "zlib-stream":
@@ -60,7 +61,8 @@ def frames_of(kind, payloads):
 
 
 def traffic(seed=1, groups=3, events=60):
-    """Payloads of a generated connection: HELLO, READY, a few large GUILD_CREATE, then small events."""
+    """Payloads of a generated connection: HELLO, READY, a few large GUILD_CREATE, then small
+    events."""
     rng = random.Random(seed)
     members = [{"id": str(rng.getrandbits(62)), "name": rng.choice(NAMES)} for _ in range(300)]
     messages, number = [HELLO], 0

@@ -1,4 +1,5 @@
-"""A GPU for tests, or the test double of the driver on the CPU; and CuPy as far as zarr uses it."""
+"""Gives tests a GPU, or else a double of the driver that runs on the CPU, and the parts of CuPy
+that zarr uses."""
 
 import ctypes
 import os
@@ -22,7 +23,8 @@ def build_double(folder):
 
 
 def use_device(folder):
-    """Makes `pylinerate.gpu` use a GPU if there is one, else the double. Must come before its first use."""
+    """Makes `pylinerate.gpu` use a GPU if there is one, else the double. Call it before the first
+    use."""
     try:
         found = ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
     except OSError:
@@ -33,14 +35,15 @@ def use_device(folder):
 
 
 def view(array, keep=None):
-    """An array in device memory as a NumPy array: memory of the double is that of the host."""
+    """An array in the double's device memory, which is host memory, as a NumPy array."""
     raw = (ctypes.c_char * max(1, array.nbytes)).from_address(array.pointer or ctypes.addressof(ctypes.c_char()))
     raw.owner = keep or array
     return np.frombuffer(raw, array.dtype, array.size).reshape(array.shape)
 
 
 class Ndarray(np.ndarray):
-    """A NumPy array over memory of the double, which says where it is as CuPy's arrays do."""
+    """A NumPy array in the double's device memory that has ``__cuda_array_interface__``, like
+    CuPy's arrays."""
 
     @property
     def __cuda_array_interface__(self):

@@ -1,4 +1,4 @@
-"""Shared by several tests: samples, processes, crafted chunks."""
+"""Helpers of several tests: samples, processes, crafted chunks."""
 
 import ctypes
 import random
@@ -17,7 +17,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def waves(shape=(6, 1000), dtype="int16", seed=1, noise=5):
-    """Decaying pulses over noise, like those of a detector. The last axis is time."""
+    """Makes decaying pulses over noise, like those of a detector. The last axis is time."""
     rng = np.random.default_rng(seed)
     time = np.arange(shape[-1])
     one_each = (*shape[:-1], 1)
@@ -29,19 +29,20 @@ def waves(shape=(6, 1000), dtype="int16", seed=1, noise=5):
 
 
 def python_blocks(text):
-    """The Python examples of a page."""
+    """The Python blocks in the text of a page."""
     return re.findall(r"^```python\n(.*?)^```$", text, flags=re.S | re.M)
 
 
 def section(path, heading):
-    """The text of a Markdown file from a heading to the next one of the same level."""
+    """The text of a Markdown file below a heading, up to the next one of the same level."""
     text = (REPOSITORY / path).read_text()
     level = heading.split(" ")[0]
     return re.split(rf"^{level} ", text.split(f"\n{heading}\n")[1], flags=re.M)[0]
 
 
 def run_python(code, timeout=120, options=(), **process):
-    """Runs ``code`` in another process, which must exit with status 0 in time; returns its output."""
+    """Runs ``code`` in another process and returns its output. Fails unless it exits with 0 in
+    time."""
     command = [sys.executable, *options, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **process)
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -49,12 +50,16 @@ def run_python(code, timeout=120, options=(), **process):
 
 
 def releases_the_interpreter_lock(work):
-    """Whether this thread can run while another one is in ``work``. Under a lock that is held it waits for the whole
-    call, however fast that is. A busy machine can stop this thread as well, so the call is repeated.
+    """Whether this thread can run while another one is in ``work``.
+
+    If ``work`` holds the interpreter's lock, this thread waits for the whole call, however fast
+    that is. A busy machine can stop this thread too, so the call is repeated until the wait is
+    short.
     """
 
     def longest_wait():
-        """The longest time in which this thread did not run, as a share of the call's."""
+        """The longest time in which this thread did not run, as a share of the duration of the
+        call."""
         started = threading.Event()
         times = []
 
@@ -81,7 +86,9 @@ def releases_the_interpreter_lock(work):
 
 @contextmanager
 def unchecked_filters():
-    """Creates datasets as programs without our filters do: ``set_local`` neither checks nor completes the cd_values."""
+    """Registers the filters without ``set_local``, which checks and completes cd_values, so that a
+    test can create datasets like those of other programs.
+    """
     from h5py import h5z
 
     from pylinerate import _pylinerate, hdf5
@@ -89,7 +96,7 @@ def unchecked_filters():
     tables = []
     for number in hdf5.FILTERS:
         table = bytearray(ctypes.string_at(_pylinerate.hdf5_class(number), 48))
-        table[32:40] = bytes(8)  # set_local
+        table[32:40] = bytes(8)  # the pointer set_local
         tables.append((ctypes.c_char * 48).from_buffer(table))
         h5z.register_filter(ctypes.addressof(tables[-1]))
     try:
@@ -124,7 +131,7 @@ CRAFTED = {
 
 
 def log_rows(seed, size):
-    """``size`` bytes of log rows, the same for the same seed."""
+    """Makes ``size`` bytes of log rows, the same ones for the same seed."""
     rng = random.Random(seed)
     rows = ""
     while len(rows) < size:

@@ -245,7 +245,8 @@ def test_zarr_arrays_without_axes_are_read_again(name):
     assert again[()] == -7 and np.asarray(again[...]).shape == ()
 
 
-#: FusedCodecPipeline is in zarr 3.3 and newer, which is for Python 3.12 and newer: `make assure` has one of these.
+#: FusedCodecPipeline is in zarr 3.3 and newer, which needs Python 3.12. Only `make assure` tests
+#: with that.
 PIPELINES = [
     name for name in ("BatchedCodecPipeline", "FusedCodecPipeline") if hasattr(zarr.core.codec_pipeline, name)
 ]
@@ -382,7 +383,7 @@ def by_zarr(array, m):
     make(array, array.shape, serializer=serializer(m=m), compressors=None)
 
 
-#: Samples of 8 channels, one row for each time, with another baseline for each channel.
+#: Samples of 8 channels with different baselines. Each row has one time.
 TIME_MAJOR = (waves((8, 3001), noise=3) + 1000 * np.arange(8)[:, None]).astype("int16").T.copy()
 
 
@@ -438,7 +439,7 @@ def test_numcodecs_version_2_round_trips(dtype, segment):
 
 
 def test_version_2_codecs_do_not_store_the_shape():
-    """numcodecs and zarr store it themselves."""
+    """numcodecs and zarr store the shape themselves."""
     array = waves((3, 4, 50))
     stream = numcodecs.get_codec({"id": NAME2}).encode(array)
     assert stream == encode2(array.reshape(12, 50)) and len(stream) < len(encode2(array))
@@ -586,7 +587,7 @@ def test_doctests_pass():
 
 
 def channels(dtype="int16"):
-    """(N, 3) samples, the last channel of which is the difference of the first two."""
+    """Makes samples of the shape (N, 3). The last channel is the difference of the first two."""
     array = np.cumsum(np.random.default_rng(5).integers(-40, 40, (1600, 3)), 0)
     array[:, 2] = array[:, 0] - array[:, 1]
     return array.astype(dtype)
@@ -617,7 +618,8 @@ def test_channels_that_no_axis_of_the_chunks_has_are_refused_when_the_array_is_c
 
 
 def test_format_2_arrays_with_channels_in_another_order_are_refused_when_written():
-    """zarr does not tell codecs of format 2 the order and the type of an array before its first chunk."""
+    """zarr tells codecs of format 2 the order and the type of an array only with its first
+    chunk."""
     made = numcodecs.get_codec({"id": f"{NAME}2", "channels": 3})
     options = {"chunks": (800, 3), "zarr_format": 2, "filters": None}
     with pytest.raises(ValueError, match="C order"):

@@ -76,7 +76,7 @@ def test_other_parameters_are_errors():
 
 
 def outcome(work, *arguments):
-    """The bytes of the result, or "error" for a documented exception."""
+    """Calls ``work``. Returns the bytes of its result, or "error" for a documented exception."""
     try:
         return work(*arguments).tobytes()
     except (OSError, pylinerate.Error):
@@ -88,14 +88,14 @@ def test_crafted_chunks_in_a_file_are_errors_in_h5py_and_read(chunk):
     with h5py.File("scratch", "w", driver="core", backing_store=False) as file:
         dataset = file.create_dataset("x", (7,), "i2", chunks=(7,), compression=DeltaRice())
         if not chunk:
-            return  # HDF5 refuses to write it
+            return  # HDF5 refuses to write this chunk
         dataset.id.write_direct_chunk((0,), chunk)
         assert outcome(dataset.__getitem__, ...) == outcome(read, dataset) == "error"
 
 
 @pytest.mark.parametrize("compression", [DeltaRice(), DeltaRice2()], ids=repr)
 def test_flipped_bits_in_a_file_give_the_same_in_h5py_and_read(compression):
-    """The same samples, or an error in both."""
+    """h5py and read() give the same samples, or both an error."""
     array = waves((3, 40))
     with h5py.File("scratch", "w", driver="core", backing_store=False) as file:
         dataset = file.create_dataset("x", data=array, chunks=(3, 40), compression=compression)

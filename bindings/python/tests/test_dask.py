@@ -1,4 +1,5 @@
-"""Two Dask worker processes write and read a zarr store, whose codec they find by its name, and read HDF5 files."""
+"""Two Dask worker processes write and read a zarr store, whose codec they find by name, and read
+HDF5 files."""
 
 import pytest
 from support import python_blocks, run_python, section

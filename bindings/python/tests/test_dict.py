@@ -28,7 +28,8 @@ from pylinerate.dict import (
 
 @pytest.fixture(scope="module")
 def dictionaries():
-    """Trained with two sizes, one with small tables, raw content long and short, and none."""
+    """Two trained dictionaries, one with small tables, long and short raw content, and no
+    dictionary."""
     samples = [log_rows(i, 1000) for i in range(300)]
     trained = [train(samples, 2 << 10), train(samples, 16 << 10)]
     return [*trained, shrink_tables(trained[0]), log_rows(77, 5000), b"a level: info, a user", b""]
@@ -52,7 +53,7 @@ def rows():
 
 @pytest.fixture
 def jobs(store, ids, rows):
-    """IDs, blocks and contents, shuffled."""
+    """The ID, block and content of each job, in random order."""
     encoder = Encoder(store)
     jobs = [(id, encoder.encode(id, row), row) for id in ids for row in rows]
     random.Random(1).shuffle(jobs)
@@ -85,7 +86,7 @@ def test_blocks_round_trip_with_any_store_options(dictionaries, rows, options):
 
 
 def as_zstandard(dictionary):
-    """The dictionary as python-zstandard takes it."""
+    """Converts a dictionary for python-zstandard."""
     trained = dictionary.startswith(bytes.fromhex("37a430ec"))
     mode = zstandard.DICT_TYPE_FULLDICT if trained else zstandard.DICT_TYPE_RAWCONTENT
     return zstandard.ZstdCompressionDict(dictionary, mode) if dictionary else None
@@ -116,7 +117,7 @@ def test_blocks_of_libzstd_are_decoded(store, dictionaries, ids, rows):
 
 
 def buffers_of(block, tmp_path):
-    """The same bytes in several types of buffers."""
+    """Yields the same bytes in several types of buffers."""
     path = tmp_path / "blocks"
     path.write_bytes(b"123" + block + b"4")
     with path.open("rb") as file:
@@ -140,7 +141,7 @@ def test_any_contiguous_buffer_is_accepted(store, ids, dictionaries, tmp_path):
         assert store[store.insert(buffer)] == dictionaries[0]
     for buffer in buffers_of(row, tmp_path):
         assert Encoder(store).encode(ids[0], buffer) == block
-    # Items of two bytes, two axes.
+    # An array of two axes whose items have two bytes.
     shorts = np.frombuffer(row, np.int16).reshape(2, -1)
     assert Encoder(store).encode(ids[0], shorts) == block
 
@@ -470,7 +471,7 @@ def test_errors_survive_pickling(store):
     assert (again.kind, again.offset) == ("bad argument", 0)
 
 
-def test_reprs(dictionaries):
+def test_reprs_name_the_contents(dictionaries):
     store = Store()
     store.insert(bytes(128))
     assert repr(store) == "<Store: 1 dictionaries, 128 bytes>"

@@ -16,7 +16,7 @@ from pylinerate.dict import NONE, BlockFile, Decoder, Store, UnknownId, content_
 
 @pytest.fixture(scope="module")
 def records():
-    """In the order of their keys, some with long values."""
+    """Records in the order of their keys, some of them with long values."""
     sizes = [0, 300, 20, 700, 300]
     return [(b"key/%05d" % (3 * i), log_rows(i, 9000 if i % 500 == 7 else sizes[i % 5])) for i in range(3000)]
 

@@ -218,7 +218,7 @@ def test_missing_existing_and_invalid_packs_are_errors(path, tmp_path):
         Pack.create(path)
     assert isinstance(e.value, OSError) and isinstance(e.value, pylinerate.Error)
     assert e.value.kind == "cannot write" and str(e.value) == "the file exists already"
-    assert isinstance(FileError.__new__(FileError, *e.value.args), OSError)  # as tblib, and with it Dask, unpickles
+    assert isinstance(FileError.__new__(FileError, *e.value.args), OSError)  # tblib, which Dask uses, unpickles errors this way
     again = pickle.loads(pickle.dumps(e.value))
     assert type(again) is FileError and str(again) == str(e.value) and again.kind == e.value.kind
     with pytest.raises(pylinerate.Error):

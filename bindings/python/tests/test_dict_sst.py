@@ -1,4 +1,4 @@
-"""Reading of SST files that RocksDB wrote."""
+"""SST files that RocksDB wrote are read."""
 
 import copy
 import re
@@ -11,12 +11,12 @@ import pylinerate
 from pylinerate.dict import Entry, RangeDeletion, Sst, Store, multi_get
 
 FILES = REPOSITORY / "testdata" / "sst"
-#: The files that contain `entries`.
+#: The files that contain the entries of the fixture `entries`.
 TABLES = sorted(path.stem for path in FILES.iterdir() if path.stem not in ("5-history", "5-xxh3-bzip2"))
 
 
 def entries():
-    """The content of the files, as written by crates/dict/tests/sst/fixtures.rs."""
+    """The entries that crates/dict/tests/sst/fixtures.rs wrote into the files."""
     names = ["ann", "berta", "carl", "dora", "emil", "frieda", "gustav", "hanna"]
     towns = ["Aalen", "Bremen", "Celle", "Dessau", "Essen"]
     for i in range(64):
@@ -94,7 +94,7 @@ def test_versions_and_deletions_are_resolved_by_sequence_number(store):
     for i, key in enumerate([b"a", b"b", b"c", b"d"]):
         versions += [(key, 4 * round + i + 1, "value", key + b"%d" % round) for round in (2, 1, 0)]
     assert list(sst.scan()) == versions
-    # The same in chunks of one entry, so that chunks begin between versions of a key.
+    # The same with chunks of one entry, some of which begin between versions of a key.
     few = []
     start, skip = None, 0
     while rows := sst._file.scan(start, skip, None, 1):

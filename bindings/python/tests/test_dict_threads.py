@@ -1,4 +1,4 @@
-"""Decoders and their store in several threads."""
+"""Several threads use decoders and their store."""
 
 import threading
 
@@ -36,7 +36,8 @@ def dictionaries():
 
 
 def blocks_of(store, dictionaries):
-    """For each dictionary: its ID, blocks, contents."""
+    """Encodes blocks with each dictionary. Returns the ID, the blocks and their contents for
+    each."""
     encoder = Encoder(store)
     made = []
     for i, dictionary in enumerate(dictionaries):
@@ -70,7 +71,7 @@ def test_threads_decode_their_own_blocks(dictionaries, budget, shared):
 
 
 def test_released_dictionaries_decode_or_are_unknown(dictionaries):
-    """While one thread releases dictionaries, others decode or get UnknownId."""
+    """While one thread releases dictionaries, others decode their blocks or get UnknownId."""
     store = Store(table_budget=30_000)
     made = blocks_of(store, dictionaries)
     content = {id: (blocks, rows) for id, blocks, rows in made}
@@ -83,7 +84,7 @@ def test_released_dictionaries_decode_or_are_unknown(dictionaries):
             for turn in range(60):
                 at = turn % len(current)
                 old = current[at]
-                # First, since equal dictionaries share an ID.
+                # Released first: inserting the same bytes would otherwise return the old ID.
                 released = store.release(old)
                 new = store.insert(dictionaries[at])
                 content[new] = content[old]

@@ -1,4 +1,4 @@
-"""Training of dictionaries, and the bytes that they save."""
+"""Dictionaries are trained and save bytes."""
 
 import doctest
 
@@ -47,7 +47,7 @@ def test_search_finds_the_size_with_the_smallest_total():
     assert best.total == min(c.total for c in found.candidates)
     assert found.dictionary == train(samples, best.size)
     assert search(samples, threads=3) == found
-    # A larger dictionary saves more of much data; none saves bytes of little data.
+    # With much data a larger dictionary pays; with little data none does.
     more = search(iter(samples), expected=1 << 40)
     saved = more.candidates[more.best].savings
     assert more.dictionary is not None and saved.dictionary >= best.savings.dictionary
@@ -65,7 +65,7 @@ def test_search_finds_the_size_with_the_smallest_total():
 
 
 def other_rows(seed, size):
-    """Rows unlike those of `log_rows`."""
+    """Makes rows unlike those of `log_rows`."""
     return log_rows(seed, size).swapcase().replace(b",", b" | ")[:size]
 
 
@@ -86,7 +86,7 @@ def test_cluster_separates_two_kinds_of_rows():
     assert cluster(map(iter, sets), 2, 2048, threads=3) == found
     store = Store()
     assert len({store.insert(dictionary) for dictionary in found.dictionaries}) == 2
-    # Sets that represent more bytes than their samples.
+    # Now the sets represent more bytes than their samples have.
     larger = cluster(sets, 2, 2048, set_bytes=[10**9] * 12 + [0, 1])
     assert larger.sets[0].content == 10**9
     with pytest.raises(ValueError):

@@ -1,4 +1,5 @@
-"""Damaged, hostile and truncated streams: the right payload, or an error that persists until reset."""
+"""Damaged, hostile and truncated streams give the right payload, or an error that persists until
+reset."""
 
 import pickle
 import random
@@ -53,7 +54,7 @@ def test_errors_persist_with_their_message_and_offset(kind):
     assert isinstance(error, (pylinerate.Error, ValueError)) and error.message_index == 3
     assert before <= error.offset <= before + len(bad)
     assert str(error).startswith("message 3: ") and str(error).endswith(f"(at byte {error.offset})")
-    # It persists in all methods, also for a valid message.
+    # All methods raise it again, even for a valid message.
     expected = (str(error), error.kind, error.offset, error.message_index)
     for call in (
         lambda: decompressor.decompress(frames[3]),
@@ -165,8 +166,8 @@ def test_several_zstd_frames_in_a_message_decode():
         ("zlib-stream", b"\x79\x9c\x00\x00\x00\xff\xff", "corrupt"),  # method is not deflate
         ("zlib-stream", b"\x78\xbb\x00\x00\x00\x00\x00\x00\x00\xff\xff", "unsupported"),  # a dictionary
         ("zlib-stream", b"\x78\x9c\x07\x00\x00\xff\xff", "corrupt"),  # reserved block type
-        ("zlib-stream", b"\x78\x9c\x07", "corrupt"),  # the same without a flush
-        ("zlib-stream", zlib.compress(HELLO), "corrupt"),  # a stream that ends has no flush either
+        ("zlib-stream", b"\x78\x9c\x07", "corrupt"),  # the same without the marker of a flush
+        ("zlib-stream", zlib.compress(HELLO), "corrupt"),  # a complete stream, which has no marker of a flush either
         ("zlib-stream", b"\x78\x9c" + 100 * b"garbage ", "corrupt"),
         ("zlib-stream", b"\x78\x9c\x01\x00\x00\xff\xff\x00\x00\xff\xff", "corrupt"),  # final block
         ("zlib-stream", b"\x78\x9c\x00\x02\x00\x00\x00\x00\x00\xff\xff", "corrupt"),  # length does not match its complement

@@ -1,4 +1,5 @@
-"""discord.py with the decompression contexts of this package, connected to a gateway on the loopback interface."""
+"""discord.py uses the decompression contexts of this package, connected to a gateway on the
+loopback interface."""
 
 import asyncio
 import json
@@ -63,8 +64,8 @@ def answer(**members):
 class Gateway:
     """A gateway with the HTTP endpoints that a client calls first, on the loopback interface.
 
-    ``scripts`` has the payloads of each connection; ``damage`` may change a frame of the first one; ``part`` is the
-    maximum size of a websocket message.
+    ``scripts`` has the payloads of each connection; ``damage`` may change a frame of the first one;
+    ``part`` is the maximum size of a websocket message.
     """
 
     def __init__(self, scripts, damage=lambda number, frame: frame, part=None):
@@ -152,7 +153,7 @@ def addressed(payloads, host):
 
 
 def last(gateway):
-    """A predicate: whether a payload is the last one."""
+    """Returns a function that tells whether a payload is the last one."""
     return lambda payload: payload == gateway.scripts[-1][-1].decode()
 
 
@@ -237,7 +238,7 @@ def test_the_client_receives_each_event_once_from_gateway_serve(context, options
     with serve("--messages", path, *options) as server:
         got = asyncio.run(run_client(server, context, is_last, monkeypatch))
     received = [event for event in map(json.loads, got) if event["op"] == 0]
-    # RESUMED has a sequence number, too.
+    # RESUMED has a sequence number too.
     numbers = [event["s"] for event in received]
     assert numbers == sorted(set(numbers))
     events_received = [(event["t"], event["d"]) for event in received if event["t"] not in ("READY", "RESUMED")]
@@ -247,7 +248,7 @@ def test_the_client_receives_each_event_once_from_gateway_serve(context, options
 
 
 def test_the_client_handles_generated_traffic(tmp_path, monkeypatch):
-    """With discord.py's own decompression, and with all members of all guilds requested."""
+    """discord.py uses its own decompression, and requests all members of all guilds."""
     made = tmp_path / "made"
     options = ["-q", "--guilds", "4", "--events", "300", "-o", made]
     subprocess.run([program(), "gateway", "generate", *options], check=True, timeout=60)

@@ -1,4 +1,4 @@
-"""What each message cost: counts, times, logs, and the metrics of prometheus_client."""
+"""Statistics: counts, times, logs, and the metrics for prometheus_client."""
 
 import struct
 import time
@@ -15,7 +15,8 @@ PAYLOADS = traffic()
 
 
 def settled(recorder, messages):
-    """The statistics once they have these messages; records are collected every 50 ms."""
+    """Waits until the statistics have this number of messages, since records are collected every 50
+    ms."""
     end = time.monotonic() + 60
     while recorder.stats().messages < messages and time.monotonic() < end:
         time.sleep(0.01)
@@ -38,7 +39,7 @@ def test_messages_bytes_and_times_are_counted(clock):
         assert stats.ratio == pytest.approx(stats.payload_bytes / sent)
         assert 0 < stats.quantile_ns(0.5) <= stats.quantile_ns(0.99) <= stats.quantile_ns(1.0)
         assert stats.decode_ns >= stats.quantile_ns(1.0) * 0.99
-        # The first message of each connection, and every 16th after it.
+        # The first message of each connection is timed, and every 16th after it.
         assert stats.timed == 2 * ((len(PAYLOADS) + 15) // 16)
         assert {kind: made.stats.messages for kind, made in connections.items()} == {
             kind: made.messages for kind, made in recorder.by_transport().items()
@@ -50,7 +51,7 @@ def test_messages_bytes_and_times_are_counted(clock):
 
 
 def test_a_forked_process_closes_and_reads_a_recorder_without_harm(tmp_path):
-    """Its collecting thread is the parent's: there is nothing to wait for."""
+    """The fork does not have the collecting thread, so there is nothing to wait for."""
     run_python(
         f"""
 import os, signal, sys, zlib
@@ -81,7 +82,7 @@ assert recorder.stats().messages == 1
 
 
 def test_a_process_forked_while_other_threads_read_a_recorder_does_not_wait_for_them():
-    """Locks that a thread of the parent held stay taken in the child."""
+    """Locks that a thread of the parent held stay locked in the child for ever."""
     run_python(
         """
 import os, signal, threading

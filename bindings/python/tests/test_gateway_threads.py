@@ -1,4 +1,4 @@
-"""Decompressors in several threads, and the memory of 2,500."""
+"""Several threads use decompressors; the memory of 2,500 connections is bounded."""
 
 import sys
 import threading
@@ -35,7 +35,7 @@ def in_threads(count, work):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_connections_decode_in_their_own_threads(kind):
-    # Also large ones, which are decoded without the interpreter lock.
+    # Some messages are large, and decoded without the interpreter's lock.
     text = large()
     payloads = [traffic(seed, groups=2, events=30) + [text[1000 * seed :][:300_000]] for seed in range(12)]
     frames = [frames_of(kind, each) for each in payloads]
@@ -51,7 +51,7 @@ def test_connections_decode_in_their_own_threads(kind):
 
 
 def large():
-    """Text whose compressed form is large, too."""
+    """Makes text whose compressed form is large too."""
     return "".join(f"{i**7 % 99991:x}," for i in range(400_000)).encode()
 
 
@@ -77,7 +77,8 @@ def test_threads_can_take_turns_with_a_connection(kind):
 
 @pytest.fixture(scope="module")
 def huge():
-    """A message that takes tens of milliseconds, and one after it: payloads, and frames by kind."""
+    """A message that takes tens of milliseconds, and the next one: their payloads, and their frames
+    by kind."""
     payloads = [large() * 5, b"after"]
     return payloads, {kind: frames_of(kind, payloads) for kind in KINDS}
 
@@ -92,7 +93,7 @@ def test_concurrent_use_is_a_runtime_error_that_changes_nothing(huge, kind):
         worker.start()
         while worker.is_alive() and not raised:
             try:
-                # Has no effect without checks.
+                # resume_after has no effect without checks.
                 decompressor.resume_after(1)
             except RuntimeError as error:
                 assert "another thread" in str(error)
@@ -134,7 +135,8 @@ def test_memory_of_2500_connections_is_bounded(kind):
     assert sum(each.memory for each in many) < 2500 * 1500
 
 
-#: Prints the resident bytes of each of 2,500 connections, and their growth after all were replaced twice.
+#: Prints the resident bytes of each of 2,500 connections, and their growth after all were replaced
+#: twice.
 RESIDENT = """
 import sys
 sys.path.insert(0, {folder!r})

@@ -1,4 +1,4 @@
-"""Resident memory after connections were closed."""
+"""Resident memory returns to the system after connections were closed."""
 
 import subprocess
 import sys

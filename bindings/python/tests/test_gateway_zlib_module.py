@@ -1,4 +1,5 @@
-"""The shape of zlib.decompressobj, alone and in disnake, connected to a gateway on the loopback interface."""
+"""ZlibModule in place of zlib: alone, and in disnake, connected to a gateway on the loopback
+interface."""
 
 import asyncio
 import json
@@ -14,7 +15,7 @@ from pylinerate.gateway import GatewayError, ZlibModule
 ENDING = b"\x00\x00\xff\xff"
 
 
-def test_payloads_are_those_of_zlib():
+def test_payloads_equal_those_of_zlib():
     payloads = traffic()
     ours, theirs = ZlibModule().decompressobj(), zlib.decompressobj()
     for payload, frame in zip(payloads, frames_of("zlib-stream", payloads)):
@@ -23,14 +24,14 @@ def test_payloads_are_those_of_zlib():
     assert (ours.eof, ours.unused_data, ours.unconsumed_tail, ours.flush()) == (False, b"", b"", b"")
 
 
-def test_a_fragment_gives_nothing():
+def test_a_fragment_returns_empty_bytes():
     frame = HELLO_FRAMES["zlib-stream"]
     made = ZlibModule().decompressobj()
     assert made.decompress(frame[:20]) == b""
     assert made.decompress(frame[20:]) == HELLO
 
 
-def test_other_names_are_those_of_zlib():
+def test_other_names_are_passed_on_to_zlib():
     module = ZlibModule()
     assert module.crc32 is zlib.crc32 and module.error is zlib.error
     assert module.decompress(zlib.compress(b"text")) == b"text"
@@ -41,7 +42,7 @@ def test_other_names_are_those_of_zlib():
         ZlibModule(max_size=1)
 
 
-def test_what_it_raises_is_caught_by_its_error():
+def test_errors_are_caught_as_zlib_error_and_keep_their_attributes():
     module = ZlibModule(checks="json")
     for data in (b"\x06" + ENDING, b"garbage" + ENDING):
         made = module.decompressobj()

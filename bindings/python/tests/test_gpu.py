@@ -1,4 +1,4 @@
-"""Decoding into device memory and encoding from there, on a GPU or on the test double of the driver."""
+"""Decodes into device memory and encodes there, on a GPU or on the test double of the driver."""
 
 import ctypes
 import sys
@@ -69,7 +69,7 @@ def test_golden_streams_decode(device):
 
 
 @pytest.mark.parametrize("dtype", ["int16", "uint16"])
-def test_array_encodes_as_on_the_cpu_and_decodes(device, dtype):
+def test_array_encodes_to_the_bytes_of_the_cpu_and_decodes(device, dtype):
     array = waves((40, 700), dtype)
     chunk = gpu.encode(array, m=16)
     assert chunk == rice.encode(array, m=16)
@@ -87,7 +87,7 @@ def test_stream_of_the_cpu_decodes(device, dtype, shape):
 
 @pytest.mark.parametrize("dtype", ["int16", "uint16", "int32", "uint32"])
 @pytest.mark.parametrize("shape", [(0,), (1,), (5000,), (6, 1500), (2, 3, 700)])
-def test_array_encodes_as_a_stream_as_on_the_cpu(encodes_streams, dtype, shape):
+def test_array_encodes_to_the_stream_of_the_cpu(encodes_streams, dtype, shape):
     array = waves(shape, dtype) if 0 not in shape else np.empty(shape, dtype)
     stream = gpu.encode2(array)
     assert stream == rice.encode2(array)
@@ -301,7 +301,7 @@ def test_dlpack_capsule_holds_the_array_until_it_is_deleted(device, options, nam
     managed.deleter(ctypes.addressof(managed))
 
 
-def test_dlpack_refuses_what_it_cannot_give(device):
+def test_dlpack_refuses_copies_other_devices_and_stream_0(device):
     array = gpu.empty((2, 3), "int32")
     with pytest.raises(ValueError, match="stream 0"):
         array.__dlpack__(stream=0)
@@ -375,7 +375,7 @@ def test_dlpack_tensors_of_others_with_impossible_sizes_are_buffer_errors(change
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="SKIP: not Linux")
 def test_dlpack_tensor_is_deleted_after_the_interpreter_has_ended():
-    """As a library does whose own memory is freed when the process ends."""
+    """Libraries that free their memory when the process ends do this."""
     run_python(
         """
 import ctypes
@@ -446,7 +446,7 @@ def zarr_on_gpu(double, monkeypatch):
 @pytest.mark.parametrize(
     "codec", [{"name": "linerate.deltarice", "configuration": {"m": 16}}, {"name": "linerate.deltarice2"}]
 )
-def test_zarr_codes_in_its_gpu_buffers(zarr_on_gpu, codec):
+def test_zarr_encodes_and_decodes_in_its_gpu_buffers(zarr_on_gpu, codec):
     array = waves((20, 300))
     store = {}
     stored = zarr_on_gpu.create_array(

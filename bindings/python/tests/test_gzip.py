@@ -1,4 +1,4 @@
-"""pylinerate.gzip beside the standard library's module."""
+"""pylinerate.gzip is compared with the standard library's module."""
 
 import doctest
 import errno
@@ -18,16 +18,16 @@ from support import REPOSITORY, log_rows, releases_the_interpreter_lock, run_pyt
 from pylinerate import Error, gzip
 
 THREADS = [1, 2, 4]
-#: Several times what one thread decodes alone.
+#: Several times the content that is decoded without other threads.
 CONTENT = log_rows(1, 1_500_000)
-#: Zeros after the last member.
+#: Number of zeros after the last member.
 ZEROS = 1000
 GOLDEN = REPOSITORY / "testdata" / "gzip"
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    """Three members, the second empty, with zeros after the last."""
+    """A file of three members, the second of which is empty, with zeros after the last."""
     path = tmp_path_factory.mktemp("gzip") / "rows.gz"
     middle = len(CONTENT) // 3
     members = [standard.compress(part, 6) for part in (CONTENT[:middle], b"", CONTENT[middle:])]
@@ -50,7 +50,7 @@ def options(request, path, index):
 
 
 def outcome(call):
-    """The result, or the class of the error."""
+    """Returns the result of ``call``, or the class of its error."""
     try:
         return call()
     except Exception as error:
@@ -65,14 +65,14 @@ def test_content_is_that_of_the_standard_library(path, options):
 
 
 @pytest.mark.parametrize("make", [str, os.fspath, os.fsencode, lambda path: path])
-def test_paths_of_all_kinds(path, make):
+def test_any_kind_of_path_opens_the_file(path, make):
     with gzip.open(make(path), threads=4) as file:
         assert file.read(100) == CONTENT[:100]
         assert file.name == os.fspath(make(path)) and file.mode == "rb"
         assert os.fstat(file.fileno()).st_ino == path.stat().st_ino
 
 
-def test_any_calls_give_the_same(path, options):
+def test_random_calls_return_the_same_as_the_standard_library(path, options):
     noise = random.Random(5)
     with gzip.open(path, **options) as ours, standard.open(path) as theirs:
 
@@ -103,7 +103,7 @@ def test_any_calls_give_the_same(path, options):
             assert some == theirs.read(len(some)) and (some or ours.tell() == len(CONTENT))
 
 
-def test_seeking_beyond_both_ends(path, options):
+def test_seeking_after_the_end_stops_there_and_before_the_start_is_an_error(path, options):
     with gzip.open(path, **options) as ours, standard.open(path) as theirs:
         for offset, whence in [(10**12, 0), (5, 2), (10**12, 1)]:
             assert ours.seek(offset, whence) == theirs.seek(offset, whence) == len(CONTENT)
@@ -114,14 +114,14 @@ def test_seeking_beyond_both_ends(path, options):
                 ours.seek(offset, whence)
 
 
-def test_lines(path, options):
+def test_iterating_gives_the_lines(path, options):
     with gzip.open(path, **options) as file:
         assert list(file) == CONTENT.splitlines(keepends=True)
 
 
 @pytest.mark.parametrize("newline", [None, "", "\n", "\r\n"])
 @pytest.mark.parametrize("threads", THREADS)
-def test_text(tmp_path, newline, threads):
+def test_text_mode_reads_the_same_as_the_standard_library(tmp_path, newline, threads):
     text = "".join(f"Zeile {n}: äöü\r\n" if n % 3 else f"{n}\n" for n in range(50_000))
     path = tmp_path / "text.gz"
     with gzip.open(path, "wt", encoding="utf-16", newline="") as file:
@@ -139,7 +139,7 @@ def test_text(tmp_path, newline, threads):
         assert "\ufffd" in file.read()
 
 
-#: Damaged files by what is wrong, and the classes of errors that a program may expect.
+#: For each kind of damage the classes of errors that a program may expect.
 def damaged(data):
     flipped = bytearray(data)
     flipped[len(data) // 2] ^= 0x55
@@ -174,7 +174,7 @@ def test_damage_has_the_errors_of_the_standard_library(path, tmp_path, what, thr
         if isinstance(theirs, bytes):
             assert ours.read() == theirs
             return
-        for _ in range(2):  # the error stays
+        for _ in range(2):  # the second read raises the error again
             with pytest.raises(theirs) as caught:
                 ours.read()
         if theirs is not EOFError:
@@ -185,7 +185,7 @@ def test_damage_has_the_errors_of_the_standard_library(path, tmp_path, what, thr
             assert ours.read(300_000) == CONTENT[:300_000]
 
 
-def test_wrong_calls(path, tmp_path):
+def test_wrong_arguments_raise_the_errors_of_the_standard_library(path, tmp_path):
     for arguments in [
         (path, "rbt"), (path, "z"), (path, "U"), (path, ""), (7,), (None,),
         (path, "rb", 9, "utf-8"), (path, "rb", 9, None, "strict"), (path, "r", 9, None, None, "\n"),
@@ -193,7 +193,7 @@ def test_wrong_calls(path, tmp_path):
     ]:
         theirs = outcome(lambda: standard.open(*arguments).close())
         if arguments == (path, ""):
-            theirs = None  # as "rb"
+            theirs = None  # an empty mode is the same as "rb" here
         assert outcome(lambda: gzip.open(*arguments).close()) == theirs, arguments
     with pytest.raises(ValueError, match="threads"):
         gzip.open(path, threads=0)
@@ -204,7 +204,7 @@ def test_wrong_calls(path, tmp_path):
         gzip.GzipFile()
 
 
-def test_reading_and_writing_are_told_apart(path, tmp_path):
+def test_reading_a_file_for_writing_is_an_error_and_the_reverse(path, tmp_path):
     with gzip.open(path) as file:
         assert (file.readable(), file.writable(), file.seekable()) == (True, False, True)
         with pytest.raises(OSError, match="write"):
@@ -219,7 +219,7 @@ def test_reading_and_writing_are_told_apart(path, tmp_path):
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_closed_files_do_nothing(path, threads):
+def test_calls_on_a_closed_file_are_value_errors(path, threads):
     file = gzip.open(path, threads=threads)
     assert file.read(5) == CONTENT[:5] and not file.closed
     assert isinstance(file, io.BufferedIOBase)
@@ -231,13 +231,13 @@ def test_closed_files_do_nothing(path, threads):
             call()
 
 
-def test_file_is_not_pickled(path):
+def test_pickling_a_file_is_a_type_error(path):
     with gzip.open(path) as file:
         with pytest.raises(TypeError):
             pickle.dumps(file)
 
 
-def test_threads_end_with_the_file(path):
+def test_threads_end_when_the_file_is_closed_or_dropped(path):
     def count():
         return len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 0
 
@@ -249,13 +249,13 @@ def test_threads_end_with_the_file(path):
             file.close()
         del file
         until = time.monotonic() + 30
-        while count() > before and time.monotonic() < until:  # the system counts a thread somewhat longer
+        while count() > before and time.monotonic() < until:  # the system still lists ended threads for a moment
             time.sleep(0.01)
         assert count() <= before
 
 
 class Pipe(io.RawIOBase):
-    """Cannot seek, and returns few bytes at a time."""
+    """A file object that cannot seek, and returns few bytes at a time."""
 
     def __init__(self, data):
         self._file = io.BytesIO(data)
@@ -267,7 +267,7 @@ class Pipe(io.RawIOBase):
         return self._file.read(min(size, 777))
 
 
-def test_file_objects(path):
+def test_file_objects_are_read_and_not_closed(path):
     data = path.read_bytes()
     for make in (io.BytesIO, Pipe):
         with gzip.open(make(data), threads=4) as file:
@@ -302,7 +302,7 @@ def test_exceptions_of_file_objects_are_raised():
             file.read()
 
 
-def test_named_pipe(path, tmp_path):
+def test_named_pipe_is_read(path, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_bytes(path.read_bytes()))
@@ -313,7 +313,7 @@ def test_named_pipe(path, tmp_path):
 
 
 @pytest.mark.parametrize("level", range(10))
-def test_what_is_written_is_read_by_the_standard_library(tmp_path, level):
+def test_standard_library_reads_written_files(tmp_path, level):
     path, noise = tmp_path / "new.gz", random.Random(level)
     content = CONTENT[:700_000]
     with gzip.open(path, "wb", level) as file:
@@ -430,7 +430,7 @@ def test_index_never_replaces_its_file(path, tmp_path):
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_other_threads_run_meanwhile(path, threads):
+def test_other_threads_run_while_a_file_is_read(path, threads):
     def read():
         with gzip.open(path, threads=threads) as file:
             file.read()
@@ -440,7 +440,7 @@ def test_other_threads_run_meanwhile(path, threads):
 
 @pytest.mark.parametrize("threads", THREADS)
 def test_many_threads_of_a_program_read_one_file(path, threads):
-    """Each byte comes once."""
+    """The threads together read each byte once."""
     parts = []
     with gzip.open(path, threads=threads) as file:
 
@@ -480,7 +480,7 @@ def test_doctests_pass():
     assert doctest.testmod(gzip) == (0, 5)
 
 
-def test_text_of_the_representation(path):
+def test_repr_names_the_file_and_its_state(path):
     with gzip.open(path) as file:
         assert re.fullmatch(r"<gzip '.*rows.gz'>", repr(file).replace("PosixPath(", ""))
     assert "closed" in repr(file)

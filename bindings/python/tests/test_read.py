@@ -1,4 +1,4 @@
-"""Parallel reading returns the same as h5py for any dataset and selection."""
+"""read() returns the same as h5py for any dataset and selection."""
 
 import ctypes
 import os
@@ -58,7 +58,8 @@ def without_h5py(monkeypatch):
 
 
 def create(file, name, shape, dtype, chunks, compression, shuffle=False, **options):
-    """A dataset, with shuffle as other programs write it: our filters reject it before them."""
+    """Creates a dataset. With ``shuffle`` that filter comes before ours, as only other programs
+    write it."""
     if not shuffle:
         return file.create_dataset(name, shape, dtype, chunks=chunks, compression=compression, **options)
     values = compression.filter_options
@@ -228,7 +229,7 @@ def test_a_chunk_with_another_sample_count_is_an_error(file):
 
 
 def test_unfiltered_partial_chunks_are_left_to_h5py(tmp_path):
-    """HDF5 can leave partial chunks unfiltered; the chunk does not tell."""
+    """HDF5 can store partial chunks unfiltered, and the chunk does not say so."""
     libraries = sorted((Path(h5py.__file__).parents[1] / "h5py.libs").glob("libhdf5-*"))
     if not libraries:
         pytest.skip("SKIP: this h5py does not bundle an HDF5 library")
@@ -298,7 +299,7 @@ def test_reading_after_a_fork_works(tmp_path):
 
 
 def test_a_huge_declared_chunk_is_an_error_without_allocation(file):
-    """The chunk shape is untrusted, too."""
+    """The chunk shape in the file is untrusted too."""
     for i, compression in enumerate([DeltaRice(), DeltaRice2()]):
         dataset = file.create_dataset(f"{i}", (2**30,), "i2", chunks=(2**30,), compression=compression)
         for stored in (b"\xff" * 100, bytes(100), bytes(encode(waves((100,)), m=8)), encode2(waves((100,)))):
@@ -309,7 +310,7 @@ def test_a_huge_declared_chunk_is_an_error_without_allocation(file):
 
 
 def test_the_extension_rejects_inconsistent_arguments():
-    """read() never passes such arguments; they must still be memory-safe."""
+    """read() never passes these arguments, but they must be memory-safe."""
     chunk = bytes(encode(waves((2, 50)), 8, 50))
     filters = [(32025, [8, 50])]
     right = {

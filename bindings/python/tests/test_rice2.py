@@ -56,7 +56,7 @@ def test_shapes_round_trip(shape, dtype):
 
 
 def test_streams_of_one_and_two_axes_have_no_shape_record():
-    """Their bytes are those of releases before shape records."""
+    """Their bytes are the same as in releases before shape records."""
     array = waves((6, 1000))
     for plain in (array, array[0]):
         stream = encode2(plain)
@@ -72,13 +72,14 @@ def test_concatenated_streams_of_three_axes_are_joined_along_the_first():
     parts = [waves((n, 4, 50), seed=n) for n in (2, 1, 5)]
     stream = b"".join(map(encode2, parts))
     assert np.array_equal(decode2(stream), np.concatenate(parts))
-    # Other or unknown shapes: joined row by row.
+    # Streams of other or unknown shapes are joined row by row.
     for other in (waves((2, 3, 50)), waves((3, 50))):
         assert decode2(encode2(parts[0]) + encode2(other)).shape == (8 + other.size // 50, 50)
 
 
 def test_streams_that_follow_one_with_a_shape_are_part_of_its_array():
-    """As the command writes arrays of which one index of the first axis is longer than a stream."""
+    """The command writes these if one index of the first axis has more samples than a stream can
+    hold."""
     array = waves((2, 30, 50))
     named = encode2(array[:0])
     parts = [encode2(part) for part in (array[0, :20], array[0, 20:], array[1])]
@@ -185,7 +186,7 @@ def test_version_1_chunks_are_rejected():
 
 
 def leads(frames, channels, dtype):
-    """Channels, the last of which is the difference of the first two."""
+    """Makes channels, the last of which is the difference of the first two."""
     array = np.cumsum(np.random.default_rng(3).integers(-40, 40, (frames, channels)), 0)
     array[:, -1] = array[:, 0] - array[:, 1]
     return (array + 20_000).astype(dtype)

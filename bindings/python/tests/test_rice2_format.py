@@ -1,5 +1,5 @@
-"""Version 2 streams against the reference decoder in ``testdata/rice-v2``, which was written from the format's
-description alone."""
+"""Version 2 streams against the reference decoder in ``testdata/rice-v2``, which was written from
+the format's description alone."""
 
 import importlib.util
 import sys

@@ -1,4 +1,4 @@
-"""Static types: the stub matches the extension, and mypy accepts or rejects user code."""
+"""Static types: the stub matches the extension, and mypy accepts correct and rejects wrong code."""
 
 import subprocess
 import sys
@@ -143,7 +143,7 @@ gzip.open("rows.gz", "wb").write("text")
 
 @pytest.fixture(scope="module")
 def mypy(tmp_path_factory):
-    """Runs mypy, or a module of it; returns its exit status and output."""
+    """Runs mypy or another of its modules. Returns the exit status and the output."""
     pytest.importorskip("mypy", reason="SKIP: mypy is not installed")
     folder = tmp_path_factory.mktemp("mypy")
 

@@ -1,4 +1,5 @@
-"""permessage-deflate in the package websockets, beside its own implementation, on the loopback interface."""
+"""permessage-deflate for the package websockets, with the package's own implementation as the
+peer."""
 
 import asyncio
 import doctest
@@ -30,7 +31,8 @@ from pylinerate.websockets import (
 
 
 def messages():
-    """Texts and bytes: empty, short, repetitive, random, and longer than windows and buffers."""
+    """Makes texts and bytes: empty, short, repetitive, random, and longer than windows and
+    buffers."""
     rng = random.Random(1)
     text = [f'{{"op":0,"s":{i},"t":"PRESENCE_UPDATE","d":{{"naïve":"{i % 7}"}}}}' * (i % 9) for i in range(40)]
     data = [b"", b"a", rng.randbytes(3000), rng.randbytes(100) * 700, bytes(1 << 20)]
@@ -38,7 +40,8 @@ def messages():
 
 
 async def exchange(server, client, sent, **options):
-    """Sends each message to a server that returns it; returns what was received and the client's extensions."""
+    """Sends each message to an echo server. Returns the received messages and the client's
+    extensions."""
 
     async def echo(socket):
         async for message in socket:
@@ -61,7 +64,7 @@ def run(server, client, sent, **options):
 
 @pytest.mark.parametrize("takeover", [True, False])
 @pytest.mark.parametrize("bits", range(9, 16))
-def test_every_window_with_their_implementation(bits, takeover):
+def test_every_window_size_works_with_the_implementation_of_websockets(bits, takeover):
     limits = {"server_max_window_bits": bits, "client_max_window_bits": bits}
     limits |= {"server_no_context_takeover": not takeover, "client_no_context_takeover": not takeover}
     options = {"window_bits": bits, "takeover": takeover}
@@ -79,14 +82,14 @@ def test_every_window_with_their_implementation(bits, takeover):
 
 
 @pytest.mark.parametrize("options", [{"window_bits": 8}, {"window_bits": 8, "takeover": False}, {}, {"level": 6}, {"level": 9}])
-def test_both_ends_of_ours(options):
+def test_both_ends_of_ours_exchange_messages(options):
     sent = messages()
     received, [agreed] = run(server_extensions(**options), client_extensions(**options), sent)
     assert received == sent
     assert agreed.server_window_bits == agreed.client_window_bits == options.get("window_bits", 15)
 
 
-def test_fragments_both_ways_with_their_implementation():
+def test_fragments_pass_both_ways_with_the_implementation_of_websockets():
     parts = ["fragment after fragment ", "", "fragment after fragment " * 4000, "end"]
     for server, client in [
         ([theirs.ServerPerMessageDeflateFactory()], client_extensions()),
@@ -97,13 +100,13 @@ def test_fragments_both_ways_with_their_implementation():
         assert received == ["".join(parts), "whole", "".join(parts)]
 
 
-def test_a_peer_without_the_extension():
+def test_a_peer_without_the_extension_gets_uncompressed_messages():
     for server, client in [(server_extensions(), None), (None, client_extensions())]:
         received, extensions = run(server, client, ["text"])
         assert (received, extensions) == (["text"], [])
 
 
-def test_threads():
+def test_clients_and_servers_on_threads_exchange_messages():
     def echo(socket):
         for message in socket:
             socket.send(message)
@@ -145,7 +148,7 @@ def sent_frame(message):
 
 
 def in_any_order(rng, count):
-    """Messages of every kind, half of them prepared."""
+    """Yields messages of every kind in random order, half of them prepared."""
     some = [message for message in messages() if len(message) < 10_000]
     for message in rng.choices(some, k=count):
         yield prepare(message, level=rng.choice([1, 6, 9])) if rng.random() < 0.5 else message
@@ -154,7 +157,7 @@ def in_any_order(rng, count):
 @pytest.mark.parametrize("remember", [True, False])
 @pytest.mark.parametrize("takeover", [True, False])
 @pytest.mark.parametrize("bits", range(9, 16))
-def test_prepared_messages_between_ordinary_ones_for_every_window(bits, takeover, remember):
+def test_prepared_messages_between_ordinary_ones_decode_for_every_window(bits, takeover, remember):
     rng = random.Random(4 * bits + 2 * takeover + remember)
     sides = pair(window_bits=bits, takeover=takeover, remember_prepared=remember)
     for sender, receiver in [sides, reversed(sides)]:
@@ -176,7 +179,7 @@ def test_prepared_messages_are_the_same_for_all_and_later_ones_refer_to_them():
         assert one.encode(sent_frame(news)) == two.encode(sent_frame(news))
         after[remember] = len(one.encode(sent_frame(text)).data)
     assert after[True] < 20 < after[False]
-    # Listening costs a connection no copy.
+    # A connection that only gets prepared messages does not copy them.
     server, _ = pair()
     before = server.memory
     for i in range(100):
@@ -201,7 +204,7 @@ def test_a_prepared_message_is_the_text_or_the_bytes():
     assert prepare(bytearray(b"data")) == prepare(memoryview(b"data")) == b"data"
 
 
-def test_text_or_bytes_of_these_types_that_nobody_prepared_are_ordinary_messages():
+def test_objects_of_the_prepared_types_that_prepare_did_not_make_are_ordinary_messages():
     sender, receiver = pair()
     for message in [PreparedText("news " * 10), PreparedBytes(b"news " * 10)]:
         encoded = sender.encode(sent_frame(message))
@@ -214,7 +217,7 @@ def test_text_or_bytes_of_these_types_that_nobody_prepared_are_ordinary_messages
         prepare("\ud800")
 
 
-def test_broadcasts_to_listeners_of_every_kind():
+def test_broadcast_reaches_listeners_with_and_without_compression():
     async def scenario():
         listeners = []
         all_here = asyncio.Event()
@@ -251,7 +254,7 @@ def test_broadcasts_to_listeners_of_every_kind():
     asyncio.run(scenario())
 
 
-def test_limits_at_n_and_n_plus_1():
+def test_messages_at_a_limit_decode_and_above_it_are_too_big():
     for size in [5000, 1 << 20]:
         server, client = pair()
         small = client.encode(frame(bytes(size), rsv1=False))
@@ -264,7 +267,7 @@ def test_limits_at_n_and_n_plus_1():
         server, client = pair(**options)
         with pytest.raises(PayloadTooBig):
             server.decode(client.encode(frame(bytes(100_000))))
-    # Over all fragments.
+    # The limit holds for all fragments of a message together.
     server, client = pair(message_limit=1000)
     for opcode in [Opcode.TEXT, Opcode.CONT, Opcode.CONT, Opcode.CONT]:
         small = client.encode(frame(b"x" * 250, opcode, fin=False))
@@ -295,12 +298,12 @@ def test_a_bomb_closes_the_connection_with_1009():
     "data",
     [
         bytes.fromhex("f248cd"),  # ends inside a block
-        bytes.fromhex("06"),  # a block of no type
-        bytes.fromhex("000500fa"),  # a stored block's lengths
+        bytes.fromhex("06"),  # a block of the reserved type
+        bytes.fromhex("000500fa"),  # a stored block whose lengths disagree
         bytes.fromhex("02130000"),  # a match before the beginning
     ],
 )
-def test_damage_is_a_protocol_error_that_stays(data):
+def test_damage_is_a_protocol_error(data):
     server, client = pair()
     with pytest.raises(ProtocolError):
         server.decode(frame(data))
@@ -335,7 +338,7 @@ def test_a_larger_window_than_agreed_is_a_protocol_error():
         server.decode(frame(encoded[1][:-4]))
 
 
-def test_rsv1_where_it_does_not_belong():
+def test_rsv1_in_a_continuation_is_a_protocol_error():
     server, client = pair()
     server.decode(client.encode(frame(b"a fragment", Opcode.TEXT, fin=False)))
     with pytest.raises(ProtocolError):
@@ -344,7 +347,7 @@ def test_rsv1_where_it_does_not_belong():
     assert server.decode(ping) is ping and server.encode(ping) is ping
 
 
-def test_plain_frames_between_compressed_ones():
+def test_plain_frames_between_compressed_ones_are_unchanged():
     server, client = pair()
     noise = random.Random(3).randbytes(500)
     for data in [b"text " * 30, noise, b"short", b"text " * 40]:
@@ -356,7 +359,7 @@ def test_plain_frames_between_compressed_ones():
     assert (server.decode(part), server.decode(rest)) == (part, rest)
 
 
-def test_handshakes_that_fail():
+def test_unacceptable_handshakes_and_options_are_errors():
     [server], client = server_extensions(), client_extensions(receive_window_bits=10)[0]
     _, accepted = server.process_request_params([], [])
     for params in [[("unknown", None)], [("server_max_window_bits", "7")], [("client_no_context_takeover", "1")]]:
@@ -368,7 +371,7 @@ def test_handshakes_that_fail():
         with pytest.raises(NegotiationError):
             getattr(factory, method)([], [accepted])
     with pytest.raises(NegotiationError):
-        client.process_response_params([], [])  # of a window of 32 KiB, where one of 1 KiB was offered
+        client.process_response_params([], [])  # the answer has a window of 32 KiB, the offer one of 1 KiB
     for wrong in [{"window_bits": 7}, {"receive_window_bits": 16}, {"level": 10}]:
         with pytest.raises(Error):
             server_extensions(**wrong)
@@ -376,7 +379,7 @@ def test_handshakes_that_fail():
         server_extensions(window=10)
 
 
-def test_memory_of_a_connection():
+def test_memory_of_a_connection_with_small_windows_is_below_6_kib():
     server, client = pair(window_bits=10)
     for message in messages():
         data = message.encode() if isinstance(message, str) else message
@@ -386,5 +389,5 @@ def test_memory_of_a_connection():
     assert isinstance(server, PerMessageDeflate) and "server 10 bits" in repr(server)
 
 
-def test_the_example_of_the_module():
+def test_doctests_pass():
     assert doctest.testmod(pylinerate.websockets).failed == 0

@@ -1,4 +1,4 @@
-"""Datasets of xarray, in zarr stores and by the example of the documentation."""
+"""xarray writes datasets to zarr stores and reads them."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""Libraries of laboratories, by the examples of their page: run by `scripts/test.sh labs`, which installs them."""
+"""Runs the examples for libraries of laboratories. `scripts/test.sh labs` installs these and runs
+this file."""
 
 import h5py
 import numpy as np
@@ -14,7 +15,7 @@ lh5 = pytest.importorskip("lh5", reason="SKIP: legend-lh5io is not installed")
 PAGE = (REPOSITORY / "docs/waveforms/python-labs.md").read_text()
 
 
-def test_examples_run_and_store_what_they_say(tmp_path):
+def test_examples_of_the_page_run_and_store_compressed_arrays(tmp_path):
     run_python("\n".join(python_blocks(PAGE)), cwd=tmp_path, timeout=600)
     assert '"linerate.deltarice2"' in (tmp_path / "recording.zarr/traces_seg0/.zarray").read_text()
     assert '"linerate.deltarice2"' in (tmp_path / "neo.zarr/.zarray").read_text()
@@ -27,7 +28,7 @@ def test_examples_run_and_store_what_they_say(tmp_path):
         assert filters(file["raw/energy"]) == [h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_DEFLATE]
 
 
-def test_what_the_page_calls_refused_is_refused(tmp_path):
+def test_filters_without_the_arguments_of_the_page_are_errors(tmp_path):
     with pytest.raises(ValueError, match="allow_plugin_filters"):
         H5DataIO(np.zeros(10, "int16"), **DeltaRice2())
     table = lgdo.Table({"samples": lgdo.Array(np.zeros((4, 50), "int16")), "energy": lgdo.Array(np.zeros(4))})

@@ -1,4 +1,4 @@
-"""The suite that numcodecs runs on each of its own codecs, on ours: run by `scripts/test.sh zarr`."""
+"""Runs numcodecs' suite for codecs on ours. `scripts/test.sh zarr` runs this file."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ SHAPES = [(1000,), (100, 10), (2, 50, 10)]
 
 
 def arrays(dtype="int16"):
-    """Arrays as in the suite's modules: several shapes, both orders."""
+    """Makes arrays of several shapes and both orders, as the suite's own modules do."""
     made = [waves(shape, dtype) for shape in SHAPES]
     return [*made, *(np.asfortranarray(array) for array in made), np.arange(1000, dtype=dtype)]
 
