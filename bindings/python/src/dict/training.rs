@@ -25,7 +25,8 @@ type Chosen = (Option<usize>, Option<&'static str>, u64, u64, Option<u64>, u64);
 /// with the shared ones; rounds.
 type Shared<'py> = (Vec<Bound<'py, PyBytes>>, Vec<Chosen>, Vec<Spent>, usize);
 
-/// Largest dictionary that may be asked for, in bytes, if the samples have fewer.
+/// Dictionary size that is always allowed, in bytes. Larger ones are allowed up to the bytes of the
+/// samples.
 const MIN_SIZE_BOUND: usize = 1 << 20;
 
 /// Bounds a dictionary size by the bytes of the samples, so that any number from Python can be

@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 use crate::error::raise;
 
 unsafe extern "C" {
-    /// Part of Python's stable interface, for which pyo3 does not declare it.
+    /// It is part of Python's stable interface, but pyo3 does not declare it there.
     fn _PyBytes_Resize(bytes: *mut *mut ffi::PyObject, len: ffi::Py_ssize_t) -> c_int;
 }
 
