@@ -83,7 +83,7 @@ impl Header {
         let [magic1, magic2, method, flags, t0, t1, t2, t3, _xfl, _os] = fields.array()?;
         let corrupt = |offset, message| Err(Error::new(Kind::Corrupt, offset, message));
         if [magic1, magic2] != [0x1f, 0x8b] {
-            return corrupt(0, "not in gzip format");
+            return corrupt(0, "the input is not in gzip format");
         }
         if method != DEFLATE {
             return corrupt(2, "the gzip header names a method other than deflate");

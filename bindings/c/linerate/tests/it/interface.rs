@@ -165,7 +165,7 @@ fn gzip_files_are_read_from_any_position() {
         for (arguments, wanted) in [
             (vec![&*cut], "truncated: the input ends before the stream does"),
             (vec![&*small, &*indexed], "bad argument: the index is of a file of another size"),
-            (vec![&*indexed], "corrupt: not in gzip format"),
+            (vec![&*indexed], "corrupt: the input is not in gzip format"),
             (vec!["none.gz"], "cannot read: cannot open the file: No such file"),
         ] {
             let run = Run::of(&mut example.command(&arguments), &[]);

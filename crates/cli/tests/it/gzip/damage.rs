@@ -105,7 +105,7 @@ fn invalid_headers_are_errors() {
     }
     let line = "linerate: stdin: the input is not in zlib format";
     folder.gzip_with(&["-d", "--format=zlib"], b"plain text").fails(DAMAGED, line);
-    let line = "linerate: stdin: not in gzip format";
+    let line = "linerate: stdin: the input is not in gzip format";
     folder.gzip_with(&["-d", "--format=gzip"], b"plain text").fails(DAMAGED, line);
 }
 
