@@ -54,7 +54,7 @@ pub struct Stream {
     phase: Phase,
 }
 
-const _: () = assert!(size_of::<Stream>() <= 32);
+const _: () = assert!(size_of::<Stream>() == 16);
 
 /// Maximum number of bytes that one [`Stream::encode`] writes for `n` bytes of input, from any
 /// state: `n`, 5 for each started 65,535 bytes, and 10 for a header. [`usize::MAX`] on overflow.
