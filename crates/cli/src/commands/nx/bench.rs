@@ -85,9 +85,9 @@ fn process(args: &BenchArgs, path: &Path, reporter: &Reporter) -> Result<RunSumm
     let archive = load(args, path)?;
     let packed = archive.source().file_len();
     let bytes = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
-    let ratio = packed as f64 / bytes.max(1) as f64;
+    let ratio = bytes as f64 / packed.max(1) as f64;
     summary.lines.push(format!(
-        "{}: {} files, {bytes} bytes, archive {packed} bytes, ratio {ratio:.4}",
+        "{}: {} files, {bytes} bytes, archive {packed} bytes, ratio {ratio:.2}",
         path.display(),
         archive.len()
     ));
@@ -172,7 +172,7 @@ fn required(summary: &mut RunSummary, ratio: f64, fastest: f64) {
     summary.lines.push(format!("{:<14} {:>10} {:>10} {:>8}", "drive", "reads", "required", "reached"));
     let mut table = Vec::new();
     for (name, speed) in DRIVES {
-        let needed = speed / ratio;
+        let needed = speed * ratio;
         summary.lines.push(format!(
             "{name:<14} {:>10.3} {:>10.3} {:>7.0}%",
             speed / GIB,
@@ -181,7 +181,7 @@ fn required(summary: &mut RunSummary, ratio: f64, fastest: f64) {
         ));
         table.push(json!({ "drive": name, "bytes_per_second": speed, "required": needed }));
     }
-    summary.lines.push("GiB/s; required = read speed of the drive / ratio".into());
+    summary.lines.push("GiB/s; required = read speed of the drive * ratio".into());
     summary.set("drives", table);
 }
 

@@ -22,7 +22,7 @@ fn bench_prints_a_row_for_each_number_of_threads() {
     let bytes: u64 = golden.entries().values().map(|(size, _)| size).sum();
     assert_eq!(found["bytes"].as_u64(), Some(bytes));
     let required = &found["drives"][2]["required"];
-    let expected = 7e9 / found["ratio"].as_f64().expect("a number");
+    let expected = 7e9 * found["ratio"].as_f64().expect("a number");
     assert!((required.as_f64().expect("a number") / expected - 1.0).abs() < 1e-9);
 }
 
