@@ -48,13 +48,13 @@ public final class GatewayMetrics implements MeterBinder {
             bind(registry, transport);
         }
         Gauge.builder(PREFIX + "connections", recorder, StatsRecorder::connections)
-                .description("Connections that are recorded")
+                .description("Connections with statistics of their own")
                 .strongReference(true)
                 .register(registry);
         // A registry holds only a weak reference to what it reads; the gauge above keeps the
         // recorder.
         FunctionCounter.builder(PREFIX + "dropped.records", recorder, r -> r.stats().dropped())
-                .description("Messages that are missing in these statistics")
+                .description("Messages whose records were dropped; they are missing from these statistics")
                 .register(registry);
     }
 
@@ -71,7 +71,7 @@ public final class GatewayMetrics implements MeterBinder {
                         r -> r.stats(transport).timed(),
                         r -> r.stats(transport).decodeNanos(),
                         TimeUnit.NANOSECONDS)
-                .description("Decoding time of one message in 16")
+                .description("Time to decode a message, measured for one message in 16")
                 .tag("transport", transport.queryName())
                 .register(registry);
         quantile(registry, transport, "0.5", Stats::medianNanos);
@@ -82,7 +82,7 @@ public final class GatewayMetrics implements MeterBinder {
 
     private void messages(MeterRegistry registry, Transport transport, String verdict, ToDoubleFunction<Stats> count) {
         FunctionCounter.builder(PREFIX + "messages", recorder, r -> count.applyAsDouble(r.stats(transport)))
-                .description("Messages by outcome")
+                .description("Messages, by verdict")
                 .tag("transport", transport.queryName())
                 .tag("verdict", verdict)
                 .register(registry);
@@ -103,7 +103,7 @@ public final class GatewayMetrics implements MeterBinder {
                         recorder,
                         TimeUnit.NANOSECONDS,
                         r -> nanos.applyAsDouble(r.stats(transport)))
-                .description("Decoding time that this share of the messages did not exceed")
+                .description("Time to decode a message that this share of the messages did not exceed")
                 .tag("transport", transport.queryName())
                 .tag("quantile", quantile)
                 .register(registry);
