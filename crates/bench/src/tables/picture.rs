@@ -18,12 +18,12 @@ struct Comparison {
 }
 
 #[rustfmt::skip]
-const COMPARISONS: [Comparison; 5] = [
+const COMPARISONS: [Comparison; 6] = [
     Comparison {
-        work: "HTTP responses, 16 KiB a call",
-        ours: r#"bytes.jsonl shape=bytes data=web chunk=16K format=deflate cpu="model 167" contender="linerate 1": linerate deflate 1, {speed.best} MB/s"#,
-        peer: r#"bytes.jsonl shape=bytes data=web chunk=16K format=deflate cpu="model 167" contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1": {contender}, {speed.best} MB/s"#,
-        times: r#"bytes.jsonl shape=bytes data=web chunk=16K format=deflate cpu="model 167" contender="linerate 1": {speed.best by contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1"}"#,
+        work: "HTML compressed, 16 KiB a call",
+        ours: r#"bytes.jsonl shape=bytes data="held-out html" chunk=16K format=deflate contender="linerate 1": linerate deflate 1, {speed.best} MB/s"#,
+        peer: r#"bytes.jsonl shape=bytes data="held-out html" chunk=16K format=deflate contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1": {contender}, {speed.best} MB/s"#,
+        times: r#"bytes.jsonl shape=bytes data="held-out html" chunk=16K format=deflate contender="linerate 1": {speed.best by contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1"}"#,
     },
     Comparison {
         work: "waveforms of a detector, decoded",
@@ -42,6 +42,12 @@ const COMPARISONS: [Comparison; 5] = [
         ours: r#"messages.jsonl shape=messages data="two connections" mode=many transport=zstd-stream contender=linerate: linerate gateway, {speed} MB/s"#,
         peer: r#"messages.jsonl shape=messages data="two connections" mode=many transport=zstd-stream contender=libzstd|"libzstd 8K": {contender}, {speed} MB/s"#,
         times: r#"messages.jsonl shape=messages data="two connections" mode=many transport=zstd-stream contender=linerate: {speed by contender=libzstd|"libzstd 8K"}"#,
+    },
+    Comparison {
+        work: "zstd frames of 4 KiB decoded",
+        ours: r#"frames.jsonl shape=frames data=web block=4K dictionary="" contender=linerate: linerate zstd, {speed.best} MB/s"#,
+        peer: r#"frames.jsonl shape=frames data=web block=4K dictionary="" contender=libzstd|ruzstd: {contender}, {speed.best} MB/s"#,
+        times: r#"frames.jsonl shape=frames data=web block=4K dictionary="" contender=linerate: {speed.best by contender=libzstd|ruzstd}"#,
     },
     // The quotient is the median of those within each round, which the record has for each peer.
     Comparison {
