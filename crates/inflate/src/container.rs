@@ -33,9 +33,6 @@ pub(crate) enum Part {
     End,
 }
 
-/// First bytes of a gzip member (RFC 1952, section 2.3.1).
-pub(crate) const GZIP_ID: [u8; 2] = [0x1f, 0x8b];
-
 /// Flags of a gzip header.
 pub(crate) mod flag {
     pub(crate) const TEXT: u8 = 1;
@@ -195,7 +192,7 @@ impl Container {
         };
         if self.part == Part::Detect {
             let Some(&first) = src.get(*at) else { return Ok(false) };
-            self.is_gzip = first == GZIP_ID[0];
+            self.is_gzip = first == 0x1f;
             (self.part, self.check) =
                 if self.is_gzip { (Part::GzipId, CRC32_START) } else { (Part::ZlibHeader, ADLER32_START) };
             return Ok(true);
@@ -206,11 +203,6 @@ impl Container {
                 self.checks_header(&src[from..]);
                 return Ok(false);
             };
-            // Checked byte by byte, so that the offset of the error is that of the wrong byte, no
-            // matter how the input is split.
-            if self.part == Part::GzipId && byte != GZIP_ID[usize::from(self.have)] {
-                return Err((Kind::Corrupt, "the input is not in gzip format"));
-            }
             // The six bytes of time, flags and system do not fit `value`, but only their checksum
             // matters.
             self.value |= u32::from(byte).checked_shl(8 * u32::from(self.have)).unwrap_or(0);
@@ -260,6 +252,7 @@ impl Container {
                 self.value = value.swap_bytes();
                 self.part = Part::Dictionary;
             }
+            Part::GzipId if value != 0x8b1f => return corrupt("the input is not in gzip format"),
             Part::GzipMethod if value & 0xff != 8 => {
                 return corrupt("the compression method of a gzip member is unknown");
             }

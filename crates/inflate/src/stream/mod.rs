@@ -3,7 +3,6 @@
 use linerate_core::{Error, Kind, Result};
 
 use crate::block_decoder::{Progress, Status};
-use crate::container::GZIP_ID;
 use crate::options::Options;
 use crate::scratch::Scratch;
 use crate::stream_decoder::StreamDecoder;
@@ -31,6 +30,11 @@ pub(crate) struct Members {
     /// Whether such bytes have been found.
     is_over: bool,
 }
+
+/// First byte of a gzip member.
+const MAGIC: u8 = 0x1f;
+/// Number of bytes that identify a member.
+const MAGIC_LEN: u64 = 2;
 
 impl Members {
     pub(crate) fn new(options: Options) -> Result<Self> {
@@ -91,7 +95,7 @@ impl Members {
     ) -> Result<Progress> {
         if self.at_end && !src.is_empty() && !self.is_done() {
             self.member = Some(self.decoder.position());
-            self.is_over = self.ends_at_garbage && src[0] != GZIP_ID[0];
+            self.is_over = self.ends_at_garbage && src[0] != MAGIC;
             if !self.is_over {
                 self.decoder.next_member();
                 self.at_end = false;
@@ -118,8 +122,8 @@ impl Members {
 
     /// Returns whether an error means that the bytes after a member do not begin another one.
     fn is_no_member(&self, error: &Error) -> bool {
-        let is_in_id = |at: u64| error.kind == Kind::Corrupt && error.offset < at + GZIP_ID.len() as u64;
-        self.ends_at_garbage && self.member.is_some_and(is_in_id)
+        let is_in_magic = |at: u64| error.kind == Kind::Corrupt && error.offset <= at + MAGIC_LEN;
+        self.ends_at_garbage && self.member.is_some_and(is_in_magic)
     }
 
     /// Checks that the input may end here.

@@ -11,6 +11,7 @@ use linerate_core::{Error, Kind};
 use linerate_inflate::index::{self, Index, Options};
 
 use super::args::Args;
+use super::container::MAGIC;
 use super::decode::Decoded;
 use super::endpoints::{CountedReader, TargetWriter};
 use super::file::{Totals, progress};
@@ -35,10 +36,17 @@ pub(super) fn make(
     let target = operand.path().filter(|_| !args.stdout).map(names::of_index);
     let target = args.output.as_deref().or(target.as_deref());
     let mut output = open_output(args.writes_stdout(operand.path().is_none()), target, args.force)?;
-    let mut reader =
-        Shown { file: Counted::new(&input.file), progress: progress(args, operand, input, alone) };
+    let mut file = Counted::new(&input.file);
+    let mut start = Vec::new();
+    let read = (&mut file).take(MAGIC.len() as u64).read_to_end(&mut start);
+    read.map_err(|error| of_reading(error, file.at))?;
+    if !MAGIC.starts_with(&start) {
+        return Err(CliError::data(Kind::Corrupt, 0, "the input is not in gzip format"));
+    }
+    let shown = Shown { file, progress: progress(args, operand, input, alone) };
+    let mut reader = start.as_slice().chain(shown);
     let index = Index::build(&mut reader, &Options::new());
-    let index = index.map_err(|error| of_reading(error, reader.file.at))?;
+    let index = index.map_err(|error| of_reading(error, reader.get_ref().1.file.at))?;
     let mut writer = BufWriter::new(&mut output);
     let written = index.write_gzidx(&mut writer).and_then(|()| writer.flush());
     drop(writer);
