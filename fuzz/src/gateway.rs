@@ -1,12 +1,12 @@
-//! Connections of any bytes in any frames.
+//! Gateway connections: arbitrary bytes, cut into arbitrary frames.
 
 use linerate_gateway::{Checks, Encoding, Envelope, Kind, Limits, Scratch, Session, Transport};
 use zlib_rs::{Inflate, InflateFlush};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
-/// The longest payload that is let through.
+/// Limit on payloads, in bytes.
 const LIMIT: usize = 1 << 18;
-/// Sessions hold no more than this beside the compressed bytes that wait.
+/// Most bytes that a session holds, not counting compressed bytes of an incomplete message.
 const MEMORY: usize = 2 << 20;
 
 /// zlib-rs or libzstd on the same connection.
@@ -27,8 +27,8 @@ impl Peer {
         }
     }
 
-    /// Takes a frame and appends what it gives; nothing if it is an error. More than the limit and a byte
-    /// is not decoded.
+    /// Decodes a frame and appends its content to `out`. Returns `None` if the peer reports an error. Stops
+    /// one byte above [`LIMIT`].
     fn frame(&mut self, frame: &[u8], out: &mut Vec<u8>) -> Option<()> {
         // libzstd refuses the 16th call without input or progress.
         if frame.is_empty() {
@@ -58,13 +58,15 @@ impl Peer {
     }
 }
 
-/// The first byte chooses transport and checks; then each byte is the length of a frame, or, with its
-/// top bit, of one 64 times as long. What is a message is one to zlib-rs or libzstd, too, with the same
-/// payload, and to another session that has the parts of it at once.
+/// Decodes a connection frame by frame. The first byte chooses transport and checks. Then come frames, each
+/// after a byte with its length; a set top bit multiplies the length by 64.
+///
+/// Each message is compared with what zlib-rs or libzstd decodes, and with a session that gets all frames of
+/// the message at once.
 ///
 /// # Panics
-/// If one of them says otherwise, a payload is above the limit, an error goes away, or a session holds too
-/// much.
+/// If the payloads differ, a payload is above the limit, an error does not persist, or a session holds too
+/// much memory.
 pub fn gateway(data: &[u8]) {
     let Some((&choice, mut rest)) = data.split_first() else { return };
     let transport = Transport::STREAMS[usize::from(choice & 1)];
@@ -78,7 +80,7 @@ pub fn gateway(data: &[u8]) {
     let mut session = Session::new(transport, limits).checks(checks).keep_recent(4, 1000);
     let mut joined = Session::new(transport, limits);
     let mut peer = Peer::new(transport);
-    // The parts of a message that is not whole, and what the peer made of them.
+    // The frames of the current message, their content by the peer, and whether the peer accepts them.
     let (mut parts, mut theirs, mut sound) = (Vec::new(), Vec::new(), true);
     while let Some((&len, after)) = rest.split_first() {
         let len = if len < 128 { usize::from(len) } else { 64 * usize::from(len & 127) };
@@ -116,10 +118,10 @@ pub fn gateway(data: &[u8]) {
     }
 }
 
-/// A zlib stream of these bytes up to the end of a message: the verdict of zlib-rs, and the same bytes.
+/// Decodes the bytes as one message of a zlib stream, and compares with zlib-rs.
 ///
 /// # Panics
-/// If they differ.
+/// If verdicts or contents differ.
 pub fn gateway_zlib(data: &[u8]) {
     let frame = [&[0x78, 0x9c], data, &[0, 0, 0xff, 0xff]].concat();
     let mut inflate = Inflate::new(true, 15);
@@ -137,8 +139,8 @@ pub fn gateway_zlib(data: &[u8]) {
         Err(error) if error.kind() == Kind::Limit => assert!(len > LIMIT || verdict.is_err()),
         // Gateways never end their streams.
         Err(error) if error.error.message == "the zlib stream ends" => {}
-        // A code for code lengths without any code is an error at once here, and in zlib-rs when all
-        // lengths were read.
+        // An empty code for code lengths is an error at once here. zlib-rs reports it only after it has
+        // read all lengths.
         Err(_) => assert!(
             verdict.is_err() || inflate.decompress(&[0; 64], &mut expected, InflateFlush::NoFlush).is_err()
         ),

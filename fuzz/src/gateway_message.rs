@@ -1,18 +1,18 @@
-//! Messages of any bytes, compressed each on their own.
+//! Independently compressed messages: arbitrary bytes as one message.
 
 use std::sync::Arc;
 
 use linerate_gateway::{Dictionaries, Kind, Limits, Scratch, Session, Transport};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-/// The longest payload that is let through.
+/// Limit on payloads, in bytes.
 const LIMIT: usize = 1 << 18;
 const TRANSPORTS: [Transport; 4] =
     [Transport::ZstdFrame, Transport::ZlibMessage, Transport::Gzip, Transport::RawDeflate];
-/// Raw content, which frames that name no dictionary use.
+/// Raw content, the dictionary of frames that name none.
 const DICTIONARY: &[u8] = br#"{"t":"PRESENCE_UPDATE","s":1,"op":0,"d":{"status":"idle"}}"#;
 
-/// The payload that zlib-rs finds, if the whole message is valid and has no more than the limit.
+/// Returns the payload that zlib-rs decodes, if the whole message is valid and within [`LIMIT`].
 fn theirs(transport: Transport, mut src: &[u8]) -> Option<Vec<u8>> {
     let bits = if transport == Transport::Gzip { 31 } else { 15 };
     let mut out = Vec::new();
@@ -35,10 +35,11 @@ fn theirs(transport: Transport, mut src: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The first byte chooses transport and dictionary, the rest is the message.
+/// Decodes a message. The first byte chooses transport and dictionary, the rest is the message.
 ///
 /// # Panics
-/// If zlib-rs has another verdict or payload, the payload is above the limit or depends on the scratch, or an error stays.
+/// If zlib-rs has another verdict or payload, the payload is above the limit or depends on the scratch, or an
+/// error affects the next message.
 pub fn gateway_message(data: &[u8]) {
     let Some((&choice, src)) = data.split_first() else { return };
     let transport = TRANSPORTS[usize::from(choice & 3)];

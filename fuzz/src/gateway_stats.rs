@@ -1,15 +1,14 @@
-//! Statistics logs of any bytes, and records of 18 bytes.
+//! Statistics: arbitrary bytes as a log, and as records of 18 bytes.
 
 use linerate_gateway::Transport;
 use linerate_gateway::stats::{
     LogEntry, LogReader, LogWriter, ORIGIN_RECORD, OriginReader, OriginWriter, Stats, Verdict,
 };
 
-/// The first byte chooses the form; the others are the file. What is read is written again as the same bytes, and
-/// counted.
+/// Reads a file and writes its records again. The first byte chooses the format, the rest is the file.
 ///
 /// # Panics
-/// If it is not the same, or a reader goes on after an error.
+/// If the records do not survive, or a reader continues after an error.
 pub fn gateway_stats(data: &[u8]) {
     match data.split_first() {
         Some((0, file)) => origin(file),
@@ -32,7 +31,7 @@ fn log(file: &[u8]) {
     }
     assert!(reader.next().is_none(), "nothing follows an error");
     let again = again.finish().expect("a vector takes all");
-    // Bytes that have no meaning may differ from those that are written: connection numbers of lost records.
+    // Only the number of entries is compared: the connection numbers of dropped records are not kept.
     assert_eq!(LogReader::open(&again[..]).expect("a log").count(), again.len() / 32 - 1);
     assert!(stats.quantile_ns(1.0) >= stats.quantile_ns(0.5));
 }
@@ -49,7 +48,7 @@ fn origin(file: &[u8]) {
     assert!(reader.next().is_none(), "nothing follows an error");
     let again = again.finish().expect("a vector takes all");
     assert_eq!(again.len(), records * ORIGIN_RECORD);
-    // Times above four seconds become that, and the separator is the usual one; sizes stay.
+    // Only sizes are compared: times above four seconds are cut, and separators are normalized.
     for (new, old) in again.chunks(ORIGIN_RECORD).zip(file.chunks(ORIGIN_RECORD)) {
         assert_eq!(new[8..16], old[8..16]);
     }

@@ -1,4 +1,4 @@
-//! Deflate, zlib and gzip data of any bytes, in any pieces.
+//! Inflate: arbitrary bytes as deflate, zlib or gzip, in arbitrary pieces.
 
 use linerate_inflate::{BufferDecoder, Format, Kind, Options, Scratch, Status, StreamDecoder};
 use zlib_rs::{Inflate, InflateFlush};
@@ -6,10 +6,10 @@ use zlib_rs::{Inflate, InflateFlush};
 /// Output is not compared beyond this length.
 const LIMIT: usize = 1 << 18;
 
-/// Whether the data is valid so far; if it has ended, its length.
+/// Whether the data is valid so far, and its length if it has ended.
 type Verdict = (bool, Option<usize>);
 
-/// What zlib-rs says, and its output.
+/// Decodes by zlib-rs.
 fn theirs(header: bool, bits: u8, src: &[u8]) -> (Verdict, Vec<u8>) {
     let mut inflate = Inflate::new(header, bits);
     let mut out = vec![0; LIMIT];
@@ -19,13 +19,13 @@ fn theirs(header: bool, bits: u8, src: &[u8]) -> (Verdict, Vec<u8>) {
     ((result.is_ok(), ended), out)
 }
 
-/// The same of ours, with pieces of input and output of the lengths that `pieces` says in turn.
+/// Decodes by a `StreamDecoder`. `pieces` has the lengths of pieces of input and output, in turn.
 fn ours(options: Options, src: &[u8], pieces: &[u8], scratch: &mut Scratch) -> (Verdict, Vec<u8>) {
     let mut decoder = StreamDecoder::new(options).expect("options");
     let mut lens = pieces.iter().cycle().map(|&len| usize::from(len) * usize::from(len / 32 + 1));
     let (mut at, mut out, mut idle) = (0, Vec::new(), 0);
     loop {
-        // Pieces may all be empty.
+        // All pieces may be empty; `idle` then makes progress.
         let mut next = |idle| lens.next().unwrap_or(LIMIT).max(idle);
         let piece = &src[at..][..next(idle).min(src.len() - at)];
         let (len, room) = (out.len(), next(idle).min(LIMIT - out.len()));
@@ -51,7 +51,8 @@ fn ours(options: Options, src: &[u8], pieces: &[u8], scratch: &mut Scratch) -> (
     }
 }
 
-/// The first byte chooses the format, the second how many bytes follow that are lengths of pieces; the rest is compressed.
+/// Decodes by every form of the decoder and compares with zlib-rs. The first byte chooses the format, the
+/// second the number of bytes after it that are lengths of pieces. The rest is the compressed data.
 ///
 /// # Panics
 /// If a form of the decoder, or another split, has another verdict or other bytes than zlib-rs.
@@ -70,7 +71,7 @@ pub fn inflate(data: &[u8]) {
     let mut reference = Scratch::new().reference();
     for (scratch, pieces) in [(&mut scratch, &[][..]), (&mut reference, &[]), (&mut Scratch::new(), pieces)] {
         let (verdict, out) = ours(options, src, pieces, scratch);
-        // A buffer that is full hides what follows.
+        // With a full buffer zlib-rs has not seen the rest.
         if bytes.len() < LIMIT {
             assert_eq!(verdict, expected);
         }

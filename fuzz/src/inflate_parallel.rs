@@ -1,4 +1,4 @@
-//! Streams of any bytes on several threads, cut into pieces of any size.
+//! Inflate on several threads: arbitrary bytes, cut into pieces of any size.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
@@ -28,7 +28,7 @@ pub fn inflate_parallel(data: &[u8]) {
     let [choice, size, src @ ..] = data else { return };
     let format = [Format::Gzip, Format::Zlib, Format::Deflate, Format::ZlibOrGzip][usize::from(choice % 4)];
     let stream = Options::new(format).output_limit(LIMIT).verify_checksum(choice & 64 == 0);
-    // Not so many pieces that each input takes long.
+    // Bounds the number of pieces, and so the time of an input.
     let piece = (24 + 8 * usize::from(*size)).max(src.len() / 64);
     let options = parallel::Options::new(format).stream(stream).threads(2).piece(piece);
 

@@ -1,4 +1,4 @@
-//! Nx archives: any bytes as an archive, and as the parts of its header.
+//! Nx archives: arbitrary bytes as an archive, and as the parts of its header.
 
 use linerate_nx::metadata::{MAGIC, Metadata, VERSION, check_target};
 use linerate_nx::pack::{Builder, PackOptions};
@@ -7,12 +7,12 @@ use linerate_nx::{
     check_path, collisions,
 };
 
-/// Takes the bytes as an archive, and as one without its padding.
+/// Reads the bytes as an archive, as one without padding, as parts of a header, and as metadata.
 ///
 /// # Panics
-/// If a content is returned that does not match its hash, if a range differs from the whole file, if
-/// verifying fails where reading does not, if tables are not written as they were read, or if a link
-/// that is said to stay in its folder leads out of it.
+/// If a content does not match its hash, if a range differs from the whole file, if verifying fails
+/// where reading does not, if tables are not written as they were read, or if a link that passes the
+/// check leads out of its folder.
 pub fn nx(data: &[u8]) {
     archive(data);
     archive(&spread(data));
@@ -32,7 +32,7 @@ fn limits() -> Limits {
     }
 }
 
-/// The bytes as an archive without padding, with the padding put in: so that short inputs have blocks.
+/// Adds the padding to an archive without padding, so that short inputs can have blocks.
 fn spread(data: &[u8]) -> Vec<u8> {
     let Ok(header) = Header::parse(data) else { return Vec::new() };
     let Ok(toc) = Toc::parse(&header, data) else { return Vec::new() };
@@ -77,12 +77,12 @@ fn archive(bytes: &[u8]) {
     if let Ok(verified) = Verifier::new(&archive).run() {
         let failed = verified.failures.len() as u64;
         assert_eq!(verified.files + failed, archive.len() as u64);
-        // Of a damaged block, each way of reading may save other files.
+        // The two ways of reading may recover different files of a damaged block.
         assert!(right < archive.len() as u64 || failed == 0);
     }
 }
 
-/// The bytes as what follows the counts of a record of metadata, in an archive of two files.
+/// Takes the bytes as the columns of a metadata record, in an archive of two files.
 fn metadata(data: &[u8]) {
     let Some((others, columns)) = data.split_first() else { return };
     let mut content = HashKind::Xxh3.hash_bytes(b"a\0b/c\0").to_le_bytes().to_vec();
@@ -146,7 +146,7 @@ fn parts(data: &[u8]) {
     }
 }
 
-/// Whether no step of the way from a link leads above the top.
+/// Returns whether no step from a link to its target leads above the top folder.
 fn stays(path: &str, target: &str) -> bool {
     let mut depth = path.matches('/').count();
     !target.starts_with('/')

@@ -1,11 +1,11 @@
-//! Texture filters: any bytes as texels, as filtered texels, and as the header of a file.
+//! Texture filters: arbitrary bytes as texels, as filtered texels, and as the header of a file.
 
 use linerate_nx::filter::{Filter, MAX_HEAD, detect, guess};
 
 /// Applies and inverts each filter in both orders, and looks for a header.
 ///
 /// # Panics
-/// If a filter loses a byte, if its inverse is none, or if what is detected depends on bytes behind the head.
+/// If a filter and its inverse do not cancel out, or if detection depends on bytes after the header.
 pub fn nx_filter(data: &[u8]) {
     let (mut there, mut back) = (vec![0; data.len()], vec![0; data.len()]);
     for filter in Filter::ALL {

@@ -1,14 +1,14 @@
-//! R3A archives: any bytes as one, as Nx, and converted there and back.
+//! R3A archives: arbitrary bytes as an archive, shown as Nx, and converted to Nx and back.
 
 use linerate_nx::r3a::{Archive, AsNx, Head, Tables, from_nx, to_nx};
 use linerate_nx::{HashKind, Limits, PAGE, Verifier};
 
-/// Takes the bytes as an archive, and as one without its padding: two bytes with the length of what
-/// stands before the blocks, that, and the blocks.
+/// Reads the bytes as an archive, and as one without padding: the length of the header in two bytes,
+/// the header, and the blocks.
 ///
 /// # Panics
-/// If a content is returned that does not match its hash, if an archive that can be read cannot be
-/// shown as Nx with the same contents, or if a conversion loses anything.
+/// If a content does not match its hash, if a readable archive cannot be shown as Nx with the same
+/// contents, or if a conversion loses anything.
 pub fn r3a(data: &[u8]) {
     archive(data);
     archive(&spread(data));
@@ -26,7 +26,7 @@ fn limits() -> Limits {
     }
 }
 
-/// The archive with its padding put in, so that short inputs have blocks.
+/// Adds the padding to an archive without padding, so that short inputs can have blocks.
 fn spread(data: &[u8]) -> Vec<u8> {
     let Some((len, data)) = data.split_first_chunk() else { return Vec::new() };
     let len = usize::from(u16::from_le_bytes(*len)).min(data.len());
@@ -62,7 +62,7 @@ fn archive(bytes: &[u8]) {
     let mut reader = shown.reader().expect("a window that zstd knows");
     for (file, content) in shown.files().zip(&contents) {
         let read = reader.read(file);
-        // What is damaged in one way of reading may be saved in the other.
+        // Reading as Nx may recover more of a damaged archive.
         if let Some(content) = content {
             assert!(read.is_ok_and(|read| read == *content), "{}", file.path());
         }
@@ -72,18 +72,18 @@ fn archive(bytes: &[u8]) {
     }
 }
 
-/// An archive of which every file can be read, as Nx and as R3A again.
+/// Converts an archive, all of whose files can be read, to Nx and back.
 fn converted(bytes: &[u8], contents: &[Option<Vec<u8>>]) {
     let archive = Archive::open_with(bytes, limits()).expect("it was opened");
     let mut nx = Vec::new();
-    // The files may be larger together than the limits, or the chunks than Nx has.
+    // The files together may exceed the limits, or the chunks may be larger than those of Nx.
     if to_nx(archive, &mut nx).is_err() {
         return;
     }
     let nx = linerate_nx::Archive::open(nx).expect("an Nx archive");
     let verified = Verifier::new(&nx).run().expect("below the limits");
     assert!(verified.failures.is_empty());
-    // In another order.
+    // Nx has the files in another order.
     let read = nx.files().map(|file| nx.read(file).ok()).collect::<Vec<_>>();
     let sorted = |contents: &[Option<Vec<u8>>]| {
         let mut contents = contents.to_vec();

@@ -1,4 +1,4 @@
-//! Delta-Rice: any bytes as a chunk, and any bytes as samples.
+//! Delta-Rice, version 1: arbitrary bytes as a chunk, and as samples.
 
 use linerate_core::Tier;
 use linerate_rice::{

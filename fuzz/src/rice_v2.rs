@@ -1,4 +1,4 @@
-//! Version 2 streams: any bytes behind an intact header, and any bytes as samples.
+//! Delta-Rice, version 2: arbitrary bytes after a valid header, and as samples.
 
 use linerate_core::Tier;
 use linerate_rice::Options;
@@ -16,7 +16,7 @@ use linerate_testkit::sys::guarded::Guarded;
 /// they are in, or if samples do not come back or take more than the bound.
 pub fn rice_v2(data: &[u8]) {
     let Some((&[kind, segment, row, threads], rest)) = data.split_first_chunk() else { return };
-    // Rows must hold channels, or may.
+    // With bit 2 each row holds one sample of each channel; otherwise the encoder decides.
     let channels = if kind & 4 != 0 { u32::from(row).max(1).try_into().ok() } else { None };
     let settings = StreamOptions::new()
         .segment(u32::from(segment).try_into().ok())
@@ -26,7 +26,7 @@ pub fn rice_v2(data: &[u8]) {
     let mut stream = rest.to_vec();
     mend(&mut stream);
     let words = || rest.as_chunks().0.iter().map(|b| u16::from_le_bytes(*b));
-    // Of 32-bit samples the upper half says how many low bits are noise.
+    // The upper bits of `kind` shift 32-bit samples, so that few of their bits are noise.
     let longs = || rest.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b));
     match kind % 4 {
         0 => both(&settings, &stream, &words().map(|x| x as i16).collect::<Vec<_>>(), threads),
@@ -38,8 +38,8 @@ pub fn rice_v2(data: &[u8]) {
     }
 }
 
-/// Makes the header's checksum right, so that what else it says is looked at, and keeps what is
-/// to be allocated small.
+/// Corrects the checksum of the header, so that the decoder reads its other fields, and limits the
+/// number of samples, so that little is allocated.
 fn mend(stream: &mut [u8]) {
     if let Some(head) = stream.first_chunk_mut::<28>() {
         head[11..16].fill(0);
@@ -93,7 +93,7 @@ fn round_trip<T: Element + std::fmt::Debug>(settings: &StreamOptions, samples: &
         assert_eq!(encode_into(settings, samples, exact, options), Ok(first.len()), "{options:?}");
         assert_eq!(exact, first, "{options:?}");
         assert!(encode_into(settings, samples, &mut exact[1..], options).is_err());
-        // What follows the stream is forbidden.
+        // Memory after the stream is not readable.
         let exact = guarded.last(first.len());
         exact.copy_from_slice(&first);
         let mut back = vec![T::default(); samples.len()];

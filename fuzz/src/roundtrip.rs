@@ -1,4 +1,4 @@
-//! Whatever is encoded in whatever calls decodes to itself, and no call exceeds its bound.
+//! Deflate: a program of calls decodes to its content, and no call exceeds its bound.
 
 use linerate_core::Tier;
 use linerate_deflate::{Format, Scratch, Stream, bound, finish_bound, flush_bound};
@@ -12,8 +12,8 @@ use linerate_testkit::sys::guarded::Guarded;
 /// more with the portable code.
 ///
 /// # Panics
-/// If what was flushed cannot be decoded, the plain text does not come back, a call exceeds its
-/// bound, or the two encodings differ.
+/// If flushed data cannot be decoded, the decoded content differs, a call exceeds its bound, or the
+/// two encodings differ.
 pub fn roundtrip(data: &[u8]) {
     let program = Program::read(data);
     let mut decoder = Decoder::new(program.format, program.plain.len());
@@ -26,9 +26,9 @@ pub fn roundtrip(data: &[u8]) {
     }
 }
 
-/// Encodes and returns everything. The buffers of each call touch forbidden memory, by turns with
-/// their end and their start, so that no call can look or write outside them unnoticed. `sent` sees each call's bytes, and after a flush or the end the
-/// length of plain text that must be decodable by then.
+/// Encodes a program and returns its output. An inaccessible page follows or precedes the buffers of
+/// each call, in turn, so that an access outside them is a fault. `sent` gets the bytes of each call,
+/// and after a flush or the end the length of content that must be decodable.
 fn run(program: &Program, tier: Tier, mut sent: impl FnMut(&[u8], Option<usize>)) -> Vec<u8> {
     let mut scratch = Scratch::boxed();
     scratch.set_tier(tier);

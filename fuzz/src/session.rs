@@ -1,4 +1,4 @@
-//! Whatever is sent in a session decodes message by message, in a decoder with exactly its window.
+//! Deflate sessions: zlib, with exactly the window of the session, decodes each message.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use linerate_testkit::sys::zlib_window::ZlibWindow;
 
 use crate::program::{Program, Step};
 
-/// Sends the content of a program as messages, cut where it has calls.
+/// Sends the content of each `Encode` step of a program as a message.
 ///
 /// # Panics
-/// If zlib refuses a message, as it does for a match beyond the window, or decodes another; if a message exceeds its
-/// bound, or the CPU makes a difference.
+/// If zlib refuses a message (as it does for a match beyond the window) or decodes it to other bytes, if
+/// a message exceeds its bound, or if the output depends on the CPU.
 pub fn deflate_session(data: &[u8]) {
     let (choice, data) = data.split_at(data.len().min(2));
     let choice = |i: usize| choice.get(i).copied().unwrap_or(0);

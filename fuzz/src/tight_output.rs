@@ -1,4 +1,4 @@
-//! Too little capacity for the output is an error that changes nothing, and exact capacity is enough.
+//! Deflate: a call fails with too little capacity, and then changes nothing; the exact capacity is enough.
 
 use linerate_deflate::{Kind, Result, Scratch, Stream, bound, finish_bound, flush_bound};
 
@@ -9,8 +9,8 @@ const GUARD: u8 = 0xA5;
 /// Repeats each call of the program with random, exact and one byte too little capacity.
 ///
 /// # Panics
-/// If a call fails with capacity enough, succeeds without, changes the stream when it fails, writes
-/// beyond its capacity, or writes other bytes than with capacity to spare.
+/// If a call fails with enough capacity, succeeds with too little, changes the stream when it fails,
+/// writes beyond its capacity, or if its bytes depend on the capacity.
 pub fn tight_output(data: &[u8]) {
     let program = Program::read(data);
     let mut scratch = Scratch::boxed();

@@ -1,10 +1,10 @@
-//! Frames of a hostile peer, heads of a hostile handshake, and messages through both ends of a connection.
+//! Websockets: frames and handshakes of a hostile peer, and messages through both ends of a connection.
 
 use std::io::{Cursor, ErrorKind, Read, Write};
 
 use linerate_websocket::{Agreement, DeflateStream, Direction, Options, Prepared, Role};
 
-/// What a socket has received, given in pieces of `most` bytes; and what was written to it.
+/// A socket: bytes that it has received, read in pieces of at most `most` bytes, and bytes written to it.
 struct Wire {
     incoming: Cursor<Vec<u8>>,
     most: usize,
@@ -30,8 +30,11 @@ impl Write for Wire {
     }
 }
 
-/// Bytes 0 to 2 choose role, window and sizes of pieces; the rest is what the peer sends, then messages of ours, then messages of
-/// which some are prepared.
+/// Bytes 0 to 2 choose role, window and sizes of pieces. The rest is used three times: as bytes that the peer
+/// sends, as messages to send, and as messages some of which are prepared.
+///
+/// # Panics
+/// If a connection holds too much memory, or if other messages arrive than were sent.
 pub fn websocket(data: &[u8]) {
     let [choice, window, pieces, rest @ ..] = data else { return };
     let (one, other) =
@@ -53,7 +56,7 @@ pub fn websocket(data: &[u8]) {
     read_all(&mut server);
     let _ = server.write_all(rest);
 
-    // The rest as messages: what one end sends, the other receives.
+    // One end sends the rest as messages, and the other receives them.
     let mut sender = agreed(one, &[]);
     let mut sent = Vec::new();
     for (i, payload) in rest.chunks(1 + 3 * usize::from(*choice)).enumerate() {
@@ -64,10 +67,10 @@ pub fn websocket(data: &[u8]) {
     sender.flush().expect("a wire takes everything");
     let (received, _) = read_all(&mut agreed(other, &sender.get_ref().outgoing));
     let received: Vec<u8> = payloads(&received).concat();
-    // The last message may lack its end: what its fragments had is there all the same.
+    // The last message may lack its end; the content of its fragments arrives nevertheless.
     assert_eq!(received, sent.iter().flat_map(|(_, payload)| payload.clone()).collect::<Vec<u8>>());
 
-    // Prepared messages among them, which wait for the end of a message that has begun.
+    // Some messages are prepared. They wait for the end of a message that has begun.
     let remember_prepared = window & 16 != 0;
     let options = Options { remember_prepared, ..Options::default() };
     let mut sender = DeflateStream::agreed(wire(&[]), one, options, Some(agreement)).expect("valid options");
@@ -92,7 +95,7 @@ pub fn websocket(data: &[u8]) {
     assert_eq!(payloads(&received).concat(), sent.concat());
 }
 
-/// A frame, with a mask of a client.
+/// Builds a frame, masked as a client must.
 fn frame(first: u8, payload: &[u8], masked: bool) -> Vec<u8> {
     let mut frame = vec![first, if masked { 0xfe } else { 0x7e }];
     frame.extend_from_slice(&(payload.len() as u16).to_be_bytes());
@@ -104,7 +107,7 @@ fn frame(first: u8, payload: &[u8], masked: bool) -> Vec<u8> {
     frame
 }
 
-/// Payloads of frames.
+/// Returns the payloads of frames.
 fn payloads(mut frames: &[u8]) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     while let [_, second, rest @ ..] = frames {
@@ -121,7 +124,7 @@ fn payloads(mut frames: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
-/// Everything that can be read, and the most that was held.
+/// Reads all that can be read. Returns it with the largest memory of the stream, in bytes.
 fn read_all(stream: &mut DeflateStream<Wire>) -> (Vec<u8>, usize) {
     let (mut all, mut buf, mut most) = (Vec::new(), vec![0; 5_000], 0);
     loop {

@@ -1,4 +1,4 @@
-//! zstd frames and dictionaries: ours beside libzstd, with the same verdict and the same bytes.
+//! zstd frames and dictionaries: arbitrary bytes, decoded as libzstd decodes them.
 
 use std::cell::RefCell;
 
@@ -8,12 +8,12 @@ use linerate_zstd::{Dictionary, FrameDecoder, Options, Scratch, Status, StreamDe
 
 use crate::program::Noise;
 
-/// Most bytes that an input may decode to.
+/// Limit on the content of an input, in bytes.
 const MOST: usize = 256 << 10;
 /// The largest window.
 const WINDOW_LOG: u32 = 20;
 
-/// What is used again for every input.
+/// The oracle, one scratch for each form of the decoder, and a buffer, all reused for every input.
 struct Jury {
     oracle: Oracle,
     forms: Vec<Scratch>,
@@ -31,7 +31,7 @@ impl Jury {
         Jury { oracle: Oracle::default(), forms, out: vec![0; MOST] }
     }
 
-    /// Decodes at once by every form, and in the two ways of libzstd.
+    /// Decodes in one call by every form, and in both ways of libzstd.
     fn try_frame(&mut self, dictionary: Option<&Dictionary<'_>>, bytes: &[u8], src: &[u8]) {
         let theirs = self.oracle.both(src, bytes, WINDOW_LOG, MOST);
         for scratch in &mut self.forms {
@@ -56,7 +56,7 @@ fn options() -> Options {
     Options::new().window_limit(1 << WINDOW_LOG)
 }
 
-/// How a verdict of ours is held against those of libzstd.
+/// Decides whether our verdict agrees with those of libzstd.
 type Judge = fn(&Result<Vec<u8>, Error>, &[Verdict]) -> bool;
 
 fn check(judge: Judge, ours: Result<Vec<u8>, Error>, theirs: &[Verdict], src: &[u8]) {
@@ -71,7 +71,7 @@ fn check(judge: Judge, ours: Result<Vec<u8>, Error>, theirs: &[Verdict], src: &[
     }
 }
 
-/// Decodes in pieces that the seed chooses.
+/// Decodes in pieces of random lengths.
 fn stream(
     scratch: &mut Scratch,
     dictionary: Option<&Dictionary<'_>>,
@@ -101,18 +101,18 @@ fn stream(
     }
 }
 
-/// Decodes the bytes at once, and libzstd does.
+/// Decodes the bytes in one call and compares with libzstd.
 ///
 /// # Panics
-/// If the verdicts or the bytes differ otherwise than is known.
+/// If verdicts or contents differ, except for the documented differences.
 pub fn zstd_frame(data: &[u8]) {
     JURY.with_borrow_mut(|jury| jury.try_frame(None, &[], data));
 }
 
-/// Decodes the bytes after the first in pieces, which the first one chooses, and libzstd does.
+/// Decodes the bytes in pieces and compares with libzstd. The first byte is the seed of the lengths.
 ///
 /// # Panics
-/// As [`zstd_frame`], or if a call does not do what it promises.
+/// As [`zstd_frame`], or if a call reports an impossible progress.
 pub fn zstd_stream(data: &[u8]) {
     let Some((&seed, src)) = data.split_first() else { return };
     JURY.with_borrow_mut(|jury| jury.try_stream(None, &[], seed, src));
@@ -121,7 +121,7 @@ pub fn zstd_stream(data: &[u8]) {
 /// Takes the bytes as the length of a dictionary (two bytes), the dictionary, and frames that use it.
 ///
 /// # Panics
-/// As [`zstd_frame`], or if the forms of a dictionary differ, or one refuses what libzstd takes.
+/// As [`zstd_frame`], if the forms of a dictionary differ, or if one refuses what libzstd accepts.
 pub fn zstd_dictionary(data: &[u8]) {
     let Some((len, rest)) = data.split_first_chunk::<2>() else { return };
     let (bytes, src) = rest.split_at(rest.len().min(u16::from_le_bytes(*len).into()));
@@ -137,7 +137,7 @@ pub fn zstd_dictionary(data: &[u8]) {
         Err(e) => {
             assert!(e.offset <= bytes.len() as u64, "{e} in {} bytes", bytes.len());
             assert!(Dictionary::measure(bytes).is_err() && Dictionary::by_reference(bytes).is_err());
-            // One frame that any dictionary serves.
+            // A frame that decodes with any dictionary.
             const STORED: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0x20, 1, 9, 0, 0, b'x'];
             let theirs = jury.oracle.both(STORED, bytes, WINDOW_LOG, 1);
             check(agrees, Err(e.with_offset(0)), &theirs, STORED);
@@ -145,7 +145,7 @@ pub fn zstd_dictionary(data: &[u8]) {
     });
 }
 
-/// A dictionary in memory of the caller, or by reference, is the same.
+/// Checks that a dictionary in memory of the caller, and one by reference, decode alike.
 fn same_forms(jury: &mut Jury, dictionary: &Dictionary<'_>, bytes: &[u8], src: &[u8]) {
     let digest = Dictionary::measure(bytes).expect("it was digested");
     assert_eq!(digest, dictionary.digest());

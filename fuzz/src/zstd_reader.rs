@@ -1,4 +1,4 @@
-//! Decoders over readers and writers, and files of many frames: all have the content that the slice decoder has.
+//! zstd readers, writers, several threads and seekable files: all decode as the slice decoder does.
 
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 
@@ -8,17 +8,17 @@ use linerate_zstd::{Options, ParallelDecoder, decode_into_vec, pipeline, read, w
 
 use crate::program::Noise;
 
-/// Most bytes that an input may decode to.
+/// Limit on the content of an input, in bytes.
 const MOST: usize = 256 << 10;
 /// The largest window.
 const WINDOW_LOG: u32 = 20;
 
-/// The error inside an `io::Error`.
+/// Returns the error inside an `io::Error`.
 fn inner(error: &io::Error) -> Error {
     *error.get_ref().and_then(|e| e.downcast_ref::<Error>()).expect("an error of the crate")
 }
 
-/// Content above [`MOST`] is cut, and so no error.
+/// Reads at most a buffer more than [`MOST`] bytes; longer content is cut without an error.
 fn read_all(mut reader: impl Read, noise: &mut Noise) -> io::Result<Vec<u8>> {
     let (mut out, mut buffer) = (Vec::new(), [0; 1 << 12]);
     loop {
@@ -33,11 +33,11 @@ fn read_all(mut reader: impl Read, noise: &mut Noise) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads and writes the bytes after the first in pieces, which the first one chooses, and decodes them on several
-/// threads: all have the same content and the same error.
+/// Decodes the bytes through a reader, through a writer, and on several threads. The first byte is the seed
+/// of the lengths of pieces.
 ///
 /// # Panics
-/// If they differ, or an error has no offset in the input.
+/// If contents or errors differ, or if the offset of an error is not in the input.
 pub fn zstd_reader(data: &[u8]) {
     let Some((&seed, src)) = data.split_first() else { return };
     let mut noise = Noise::new(seed.into());
@@ -80,18 +80,18 @@ pub fn zstd_reader(data: &[u8]) {
     }
 }
 
-/// Reads the bytes as a file of frames, with a seek table or without, at random positions and by threads: what is read
-/// is a part of what the slice decoder has.
+/// Reads the bytes as a file of frames, with and without a seek table, at random positions and on several
+/// threads.
 ///
 /// # Panics
-/// If it is not, or if an index contradicts the file.
+/// If the content differs from that of the slice decoder, or if an index contradicts the file.
 pub fn zstd_seekable(data: &[u8]) {
     let content = decode_into_vec(data, MOST);
     let parallel = ParallelDecoder::new().threads(2).decode(data, MOST);
     if let (Ok(content), Ok(parallel)) = (&content, &parallel) {
         assert!(content == parallel);
     }
-    // A seek table that lies about sizes is an error of the parallel decoder alone.
+    // Only the parallel decoder reports a seek table with wrong sizes.
     assert!(parallel.is_err() || content.is_ok(), "{content:?}");
     if content.as_ref().is_err_and(|e| e.kind == Kind::Limit) {
         return;

@@ -1,8 +1,8 @@
 //! Runs fuzz targets over the seeds and mutations of them, for a bounded time, without libFuzzer.
 //!
-//! `smoke [SECONDS [FIRST [TARGET...]]]`: SECONDS per target (default: 10), mutations numbered from FIRST
-//! (default: 0), of these targets (default: all). A number is the same input on every machine. The current
-//! input is kept in `artifacts/`, so that one that panics or kills the process remains there.
+//! `smoke [SECONDS [FIRST [TARGET...]]]` runs the named targets (default: all) for SECONDS each (default: 10),
+//! with mutations numbered from FIRST (default: 0). A number gives the same input on every machine. The
+//! current input is kept in `artifacts/`, so that an input that panics or kills the process remains there.
 
 use std::fs::{self, File};
 use std::io::{Result, Seek, Write};
@@ -60,7 +60,7 @@ fn seeds() -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).expect("a seed that can be read")).collect()
 }
 
-/// Runs the seeds, then mutations until `time` is over; the current input is in the file `kept`. Returns the
+/// Runs the seeds, then mutations until `time` is over. The file `kept` has the current input. Returns the
 /// number of inputs.
 fn run(target: Target, seeds: &[Vec<u8>], time: Duration, first: u64, kept: &Path) -> Result<u64> {
     fs::create_dir_all(folder("artifacts"))?;
