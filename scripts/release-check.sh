@@ -15,7 +15,7 @@ want() { # PATTERN FILE WHAT
 number=${version//./\\.}
 want "^version = \"$number\"$" Cargo.toml "the version is not $version"
 if grep '^linerate-.* version = ' Cargo.toml | grep -qvF "version = \"$version\""; then
-  echo "Cargo.toml: a crate of the workspace is wanted in another version than $version"
+  echo "Cargo.toml: the workspace needs one of its crates in a version other than $version"
   found=1
 fi
 want "^version: $number$" CITATION.cff "the version is not $version"
@@ -23,8 +23,8 @@ want "^## \[?$number\]? - [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md "no section 
 want '^repository = "https://' Cargo.toml "no \`repository\`: the address of the sources"
 pom=bindings/java/pom.xml
 want "^  <version>$number</version>$" $pom "the version is not $version (mvn -f bindings/java versions:set -DnewVersion=$version)"
-want '^  <url>https://' $pom "no \`url\`, which Maven Central wants"
-want '^  <scm>' $pom "no \`scm\`, which Maven Central wants"
+want '^  <url>https://' $pom "no \`url\`, which Maven Central requires"
+want '^  <scm>' $pom "no \`scm\`, which Maven Central requires"
 want '^\[project.urls\]$' bindings/python/pyproject.toml "no \`project.urls\`"
 for package in bindings/node/*/package.json; do
   want "^  \"version\": \"$number\"" "$package" "the version is not $version"

@@ -25,7 +25,7 @@ same() { # FILE-OR-FOLDER FILE-OR-FOLDER
 }
 
 headers=$(readelf -lW "$program")
-if [[ $headers == *INTERP* ]]; then echo "failed: $program wants a dynamic linker" >&2; exit 1; fi
+if [[ $headers == *INTERP* ]]; then echo "failed: $program needs a dynamic linker" >&2; exit 1; fi
 cp "$program" "$root/linerate"
 mkdir "$root/in"
 cp -r testdata/nx testdata/gateway testdata/sst "$root/in/"

@@ -1,8 +1,8 @@
 //! Runs fuzz targets over the seeds and mutations of them, for a bounded time, without libFuzzer.
 //!
-//! `smoke [SECONDS [FIRST [TARGET...]]]` runs the named targets (default: all) for SECONDS each (default: 10),
-//! with mutations numbered from FIRST (default: 0). A number gives the same input on every machine. The
-//! current input is kept in `artifacts/`, so that an input that panics or kills the process remains there.
+//! `smoke [SECONDS [FIRST [TARGET...]]]` runs the named targets (default: all) for SECONDS each (default:
+//! 10), with mutations numbered from FIRST (default: 0). A number gives the same input on every machine.
+//! The current input is kept in `artifacts/`, so that an input that panics or kills the process remains there.
 
 use std::fs::{self, File};
 use std::io::{Result, Seek, Write};
