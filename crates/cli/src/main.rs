@@ -30,7 +30,7 @@ Examples:
   linerate dict train --lines rows.json -o rows.dict
   linerate man gzip | man -l -               the manual page of a subcommand";
 
-/// Compression for data paths that have a speed to keep
+/// Lossless compression for servers, chat bots, detectors, storage engines and games
 #[derive(Parser)]
 #[command(name = "linerate", version, propagate_version = true, arg_required_else_help = true, after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 struct Cli {
