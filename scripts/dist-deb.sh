@@ -120,7 +120,7 @@ OVERRIDES
   pack "$program" linerate "$machine" <<CONTROL
 Section: utils
 Depends: $depends
-Description: compression for data paths that have a speed to keep
+Description: lossless compression for servers, bots, detectors and games
  The program linerate: gzip and zstd, waveforms, Nx archives, dictionaries,
  message gateways, and a plan that says which of them delivers most from a
  drive. With it come the HDF5 plugins of the filter Delta-Rice.
