@@ -122,8 +122,8 @@ Section: utils
 Depends: $depends
 Description: lossless compression for servers, bots, detectors and games
  The program linerate: gzip and zstd, waveforms, Nx archives, dictionaries,
- message gateways, and a plan that says which of them delivers most from a
- drive. With it come the HDF5 plugins of the filter Delta-Rice.
+ message gateways, and a plan that names the setting which suits your data
+ and drive. The package also has the HDF5 plugins of the filter Delta-Rice.
 CONTROL
 
   DESTDIR=$folder/library LIBDIR=$lib scripts/install-c.sh "$built" /usr linerate
