@@ -1,4 +1,4 @@
-//! Decodes chunks.
+//! Decodes chunks of version 1.
 
 use core::ops::Range;
 
@@ -12,11 +12,12 @@ use crate::{Filter, Options, Params, Sample};
 
 /// Decodes a chunk into the start of `out` and returns its number of samples.
 ///
-/// `chunk` must be exactly one chunk. `out` needs [`decoded_len`](crate::decoded_len) samples. The layout of
-/// the whole chunk is checked before anything is decoded, then every code and the padding bits after the
-/// last. A payload changed into another valid one is not detected: the format has no checksum.
+/// `chunk` must be exactly one chunk. `out` needs room for [`decoded_len`](crate::decoded_len)
+/// samples. The layout of the whole chunk is checked before anything is decoded; then every code is
+/// checked, and the padding after the last one. Damage that turns a payload into another valid one
+/// is not detected, because the format has no checksum.
 ///
-/// On one thread nothing is allocated, except a table of 32 KiB per m and process on first use.
+/// On one thread nothing is allocated, except a table of 32 KiB for each m, once per process.
 ///
 /// ```
 /// use linerate_rice::{decode_into, Options, Params};
@@ -29,10 +30,10 @@ use crate::{Filter, Options, Params, Sample};
 ///
 /// # Errors
 /// Offsets are in bytes of `chunk`. After an error the contents of `out` are unspecified.
-/// * [`Kind::Truncated`] if it ends before its last segment begins.
-/// * [`Kind::Corrupt`] if a length contradicts the size of the chunk or the number of samples, if
-///   a code has more than eight zeros, or if a segment does not end, within a word and with zero
-///   bits, after its samples.
+/// * [`Kind::Truncated`] if `chunk` ends before its last segment begins.
+/// * [`Kind::Corrupt`] if a length contradicts the size of the chunk or the number of samples; if
+///   a code has more than eight zeros; if a segment ends before its samples do; or if what follows
+///   its last code is not zero bits, fewer than 32.
 /// * [`Kind::OutputTooSmall`] if `out` has fewer samples than the chunk.
 pub fn decode_into<S: Sample>(
     params: &Params,
@@ -47,11 +48,11 @@ pub fn decode_into<S: Sample>(
     decode_range(params, chunk, segments, all, out, options)
 }
 
-/// Decodes the segments `which` of a chunk into the start of `out` and returns their number of samples:
-/// random access to waveforms.
+/// Decodes the segments `which` of a chunk into the start of `out`, and returns their number of
+/// samples. This is random access to waveforms.
 ///
-/// Segments are found by their lengths: 4 bytes are read per skipped segment, and nothing after the last
-/// of `which`.
+/// Reads the 4-byte length of each segment before `which`, then those segments, and nothing after
+/// them.
 ///
 /// ```
 /// use linerate_rice::{decode_segments, encode, Options, Params};
@@ -79,9 +80,9 @@ pub fn decode_segments<S: Sample>(
     decode_range(params, chunk, segments, which, out, options)
 }
 
-/// Decodes a whole chunk: [`decode_into`] with an output of the right size.
+/// Decodes a whole chunk into a new vector.
 ///
-/// The allocation is at most 32 times the size of the chunk, whatever its header says.
+/// The allocation is at most 16 times the size of the chunk, whatever its header says.
 ///
 /// # Errors
 /// Those of [`decode_into`], except for the output.
@@ -92,9 +93,9 @@ pub fn decode<S: Sample>(params: &Params, chunk: &[u8], options: Options) -> Res
     Ok(out)
 }
 
-/// Consecutive segments.
+/// Consecutive segments of a chunk.
 struct Part<'a> {
-    /// An iterator at the first of them.
+    /// Iterator that yields the first of them next.
     segments: Segments<'a>,
     count: usize,
 }
@@ -118,7 +119,8 @@ fn decode_range<S: Sample>(
         parallel::decode(params, chunk, Part { segments, count: which.len() }, out, options)?;
         return Ok(samples);
     }
-    // Layout first, so that the error does not depend on the number of threads.
+    // Checks the whole layout first, as the parallel decoder does, so that the error does not
+    // depend on the number of threads.
     skip(&mut segments.clone(), which.len())?;
     decode_part(params, chunk, Part { segments, count: which.len() }, out, options)?;
     Ok(samples)
@@ -187,7 +189,7 @@ mod parallel {
         let mut outs = out.chunks_mut((per_thread * segments.segment_len()).max(1));
         let work = parts.into_iter().map(|part| (part, outs.next().unwrap_or_default()));
         let worker = || |(part, out)| decode_part(params, chunk, part, out, options);
-        // In order of the segments, so that the error is that of the first damaged one.
+        // Results are in the order of the segments, so the error is that of the first damaged one.
         parallel_map(options.thread_count(), work, worker).into_iter().collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The FIR filter and its inverse, modulo 2^16, with zeros before the segment.
+//! The FIR filter and its inverse, modulo 2^16. Zeros stand for the samples before a segment.
 
 use crate::params::Filter;
 
@@ -18,8 +18,8 @@ pub(crate) fn forward(filter: &Filter, segment: &[i16], start: usize, out: &mut 
 
 /// Inverts the filter of a segment, in place.
 ///
-/// The numerator is wrapped to 16 bits, divided by c\[0\] truncating toward zero, and wrapped
-/// again; with c\[0\] = -1 that is negation, and -32768 stays itself.
+/// A sample is y\[i\] - c\[1\] x\[i-1\] - ..., wrapped to 16 bits, divided by c\[0\] with
+/// truncation toward zero, and wrapped again. So c\[0\] = -1 negates, and -32768 stays -32768.
 pub(crate) fn inverse(filter: &Filter, segment: &mut [i16]) {
     match *filter.taps() {
         [1] => {}
@@ -42,6 +42,7 @@ fn recur<const N: usize>(segment: &mut [i16], taps: [i16; N]) {
     }
 }
 
+/// The inverse for any coefficients.
 fn inverse_any(taps: &[i32], segment: &mut [i16]) {
     for i in 0..segment.len() {
         let past = segment[i.saturating_sub(taps.len() - 1)..i].iter().rev();

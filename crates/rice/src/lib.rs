@@ -1,9 +1,10 @@
-//! Delta-Rice: lossless coding of 16-bit waveforms, bit for bit that of HDF5 filter 32025.
+//! Delta-Rice: lossless compression of waveforms. Version 1 reads and writes the chunks of HDF5
+//! filter 32025 bit for bit; version 2, in [`v2`], is a smaller format of this project.
 //!
-//! A *chunk* holds samples of a detector or digitiser. It is divided into *segments*, usually one per
-//! waveform, that are coded independently: an integer filter for prediction (usually the difference from
-//! the previous sample), then a Rice code with parameter m. [`Params`] hold these settings; they are stored
-//! outside the chunk.
+//! A *chunk* of version 1 holds 16-bit samples of a detector or digitiser. It is divided into
+//! *segments*, usually one per waveform, which are coded independently: an integer filter predicts
+//! each sample (usually by the previous one), and a Rice code with parameter m stores the
+//! difference. [`Params`] has these settings, which a chunk does not store.
 //!
 //! ```
 //! use linerate_rice::{decode, encode, Options, Params};
@@ -20,11 +21,11 @@
 //!
 //! * Every sequence of samples can be encoded, in at most [`Params::bound`] bytes, and decodes to
 //!   itself. Lossy parameters are rejected when encoding.
-//! * A damaged chunk gives a typed [`Error`] with its offset, or samples; never a panic, a hang, or an
-//!   access out of bounds.
+//! * Decoding a damaged chunk returns a typed [`Error`] with an offset, or other samples. It never
+//!   panics, hangs, or accesses memory out of bounds.
 //! * Results depend only on the parameters and the input, not on the CPU or the number of threads.
 //!
-//! The format has no checksum: damage within a payload can decode to other samples.
+//! Version 1 has no checksum: damage within a payload can decode to other samples.
 //!
 //! | module | |
 //! |---|---|
@@ -34,8 +35,8 @@
 //! | `options` | threads and CPU tier |
 //! | `file` | feature `file`: `.npy`, `.rice` and `.drc` files, read and written in pieces |
 //! | [`tune`] | the best m from a histogram, the best short filter by search |
-//! | `kernel` | hot loops: `decode` and `encode` of version 1; `blocks`, `unary`, `linear`, `packing`, `planning`, `covariance` of version 2 |
-//! | [`v2`] | version 2: `header`, `segment` and `shape` are its layout; `plan`, with `step`, `lpc` and `blocks`, the encoder's choices; `encode`, `decode` |
+//! | `kernel` | hot loops: `decode` and `encode` for version 1; `blocks`, `unary`, `linear`, `packing`, `planning`, `covariance` for version 2 |
+//! | [`v2`] | version 2: layout in `header`, `segment` and `shape`; the encoder's choices in `plan`, `step`, `lpc` and `blocks`; `encode`, `decode` |
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #[cfg(feature = "alloc")]

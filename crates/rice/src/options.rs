@@ -1,4 +1,4 @@
-//! Options of a call that do not change its result: threads and CPU tier.
+//! Options of a call that do not change its result: number of threads, and CPU tier.
 
 use linerate_core::{Tier, cpu};
 
@@ -30,9 +30,10 @@ impl Options {
         Options { threads: 1, tier: cpu::tier() }
     }
 
-    /// Uses at most `threads` threads, the calling one included; 0 counts as 1. Each thread codes whole
-    /// segments, so a chunk of one segment is always coded by one. All have ended when the call
-    /// returns. Without the feature `std`, and in WebAssembly, there is one thread.
+    /// Uses at most `threads` threads, the calling one included; 0 counts as 1. Each thread codes
+    /// whole segments, so a chunk of one segment never uses more than one thread. All threads have
+    /// ended when the call returns. Without the feature `std`, and in WebAssembly, there is one
+    /// thread.
     #[must_use]
     pub fn threads(self, threads: usize) -> Options {
         Options { threads: threads.max(1), ..self }

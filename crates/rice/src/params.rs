@@ -12,7 +12,7 @@ pub const MAX_TAPS: usize = 32;
 /// With coefficients c and samples x, and zeros before the segment, the coded values are
 /// y\[i\] = c\[0\] x\[i\] + c\[1\] x\[i-1\] + ... The default \[1, -1\] is the running difference.
 ///
-/// Every input survives the filter and its inverse if and only if c\[0\] is 1 or -1.
+/// The inverse restores every input if and only if c\[0\] is 1 or -1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Filter {
     taps: [i32; MAX_TAPS],
@@ -35,7 +35,7 @@ impl Filter {
         filter
     }
 
-    /// A filter of these coefficients, c\[0\] first.
+    /// Creates a filter from its coefficients, c\[0\] first.
     ///
     /// # Errors
     /// [`Kind::BadArgument`] if there are none or if c\[0\] is 0; [`Kind::Unsupported`] if there
@@ -89,18 +89,18 @@ pub struct Params {
 }
 
 impl Default for Params {
-    /// The meaning of absent `cd_values`: m = 8, one segment, the running difference.
+    /// The parameters that absent `cd_values` mean: m = 8, one segment, the running difference.
     fn default() -> Self {
         Params { m: 8, segment: None, filter: Filter::DELTA }
     }
 }
 
 impl Params {
-    /// Minimum samples of a segment of several short rows in [`Params::segment_for`]: a segment costs about
-    /// 11 bytes, for its length, its first sample and padding.
+    /// Minimum number of samples of a segment that joins short rows, in [`Params::segment_for`].
+    /// Each segment costs about 11 bytes for its length, its first sample and padding.
     const MIN_SEGMENT: u64 = 1024;
-    /// Samples per segment of a single long row in [`Params::segment_for`]. Decoders work on several segments
-    /// at once: a chunk of one segment decodes at a fifth of the speed.
+    /// Samples per segment of a single long row, in [`Params::segment_for`]. Decoders work on
+    /// several segments at once; a chunk of one segment decodes at a fifth of the speed.
     const LONG_ROW_SEGMENT: u64 = 16_384;
 
     /// Largest m.
@@ -108,7 +108,7 @@ impl Params {
     /// Maximum number of `cd_values` of [`Params::cd_values`].
     pub const MAX_CD_VALUES: usize = 3 + MAX_TAPS;
 
-    /// Parameters with the running difference.
+    /// Creates parameters whose filter is the running difference.
     ///
     /// * `m`: the Rice parameter, a power of two in 1..=32768. m = 1 can only be decoded.
     /// * `segment`: samples per independently coded waveform, or `None` for the whole chunk.
@@ -128,15 +128,15 @@ impl Params {
         Params { filter, ..self }
     }
 
-    /// Reads the values of an HDF5 filter message, in each of its forms: none, \[m\],
+    /// Reads the values of an HDF5 filter message in any of its forms: none, \[m\],
     /// \[m, segment\] or \[m, segment, F, c0, .., c(F-1)\]. Negative numbers are in two's
     /// complement, and a segment of -1 is the whole chunk. Values after the last coefficient
     /// are ignored.
     ///
     /// # Errors
-    /// As for [`Params::new`] and [`Filter::new`]; [`Kind::BadArgument`] also for a segment of 0
-    /// or below -1 and for a coefficient count that is not positive or larger than the number of
-    /// values that follow. The offset is that of the invalid value, 4 bytes each.
+    /// Those of [`Params::new`] and [`Filter::new`]; [`Kind::BadArgument`] also for a segment of 0
+    /// or below -1, and for a count of coefficients that is not positive or exceeds the values that
+    /// follow. The offset is that of the invalid value in bytes, at 4 bytes per value.
     pub fn from_cd_values(values: &[u32]) -> Result<Params> {
         let bad = |index: u64, what| Error::new(Kind::BadArgument, 4 * index, what);
         let m = values.first().copied().unwrap_or(8);
@@ -163,9 +163,10 @@ impl Params {
         Ok(params.with_filter(Filter::new(taps).map_err(|e| e.shifted(12))?))
     }
 
-    /// The complete `cd_values` of these parameters: their number, and the values. [`Params::from_cd_values`] reads them back.
+    /// Returns the number of `cd_values`, and the values. [`Params::from_cd_values`] reads them
+    /// back.
     ///
-    /// A segment of more than 2^31 - 1 samples cannot be written and becomes -1.
+    /// A segment of more than 2^31 - 1 samples cannot be expressed and becomes -1.
     pub fn cd_values(&self) -> (usize, [u32; Self::MAX_CD_VALUES]) {
         let mut values = [0; Self::MAX_CD_VALUES];
         let taps = self.filter.taps();
@@ -191,8 +192,8 @@ impl Params {
         &self.filter
     }
 
-    /// Maximum size in bytes of a chunk of `samples` samples: 25 bits per sample, each segment
-    /// rounded up to 4 bytes, 4 bytes per segment and 4 bytes per chunk.
+    /// Returns the maximum size in bytes of a chunk of `samples` samples: 25 bits per sample, each
+    /// segment rounded up to 4 bytes, plus 4 bytes per segment and 4 bytes for the chunk.
     ///
     /// Saturates at `usize::MAX`, which no buffer can hold.
     pub fn bound(&self, samples: usize) -> usize {
@@ -207,9 +208,10 @@ impl Params {
         full.saturating_add(if last == 0 { 0 } else { of_one(last) }).saturating_add(4)
     }
 
-    /// The segment for a chunk of this shape where nobody gives one: a row, the last axis, or as
-    /// many whole rows as have 1,024 samples. A single row is cut into segments of 16,384 samples.
-    /// `None`, the whole chunk, if that is no more.
+    /// Chooses the samples per segment for a chunk of this shape. A segment is one row (the last
+    /// axis), or as many whole rows as it takes to have 1,024 samples. A chunk of a single row is
+    /// divided into segments of 16,384 samples. `None`, one segment for the whole chunk, if the
+    /// chunk has no more samples than such a segment.
     ///
     /// ```
     /// use linerate_rice::Params;
@@ -226,7 +228,7 @@ impl Params {
             true => Self::LONG_ROW_SEGMENT,
             false => row.saturating_mul(Self::MIN_SEGMENT.div_ceil(row)),
         };
-        // HDF5 keeps it as a signed number.
+        // `cd_values` have it as a signed number.
         let fits = i32::try_from(segment).ok().filter(|_| segment < samples);
         fits.and_then(|n| NonZeroU32::new(n as u32))
     }

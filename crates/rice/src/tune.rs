@@ -1,4 +1,4 @@
-//! Finds parameters for given samples: the exact best m, and a filter by local search.
+//! Finds parameters for given samples: the best m exactly, and a filter by local search.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,9 +8,9 @@ use crate::filter::forward;
 use crate::kernel::code::{ESCAPE, ESCAPE_BITS, zigzag};
 use crate::{Filter, MAX_TAPS, Params, Sample};
 
-/// Counts of the zigzag values after filtering each segment, from which the size for every m follows.
+/// Histogram of the zigzag values of filtered segments, which gives the size for every m.
 ///
-/// Takes 256 KiB, and as much again while it is built.
+/// Takes 256 KiB, and twice that while it is built.
 #[derive(Clone)]
 pub struct Histogram {
     counts: Vec<u32>,
@@ -21,15 +21,15 @@ pub struct Histogram {
 const MAX_SAMPLES: usize = u32::MAX as usize;
 
 impl Histogram {
-    /// Counts `samples`, divided into segments of `segment` samples; `None` is one segment. Samples beyond the first 2^32 - 1, as many as a chunk can hold, are not
-    /// counted.
+    /// Counts `samples`, divided into segments of `segment` samples; `None` is one segment. Only
+    /// the first 2^32 - 1 samples are counted, since a chunk holds no more.
     pub fn of<S: Sample>(samples: &[S], segment: Option<NonZeroU32>, filter: &Filter) -> Histogram {
         let samples = S::words(samples);
         let samples = &samples[..samples.len().min(MAX_SAMPLES)];
         let whole = samples.len().max(1);
         let segment = segment.map_or(whole, |n| (n.get() as usize).min(whole));
-        // Neighbours often have the same value. In one table each count would wait for the one before
-        // it, so two tables alternate.
+        // Neighbours often have the same value. In one table each count would wait for the one
+        // before it, so two tables alternate.
         let mut even = vec![0u32; 1 << 16];
         let mut odd = vec![0u32; 1 << 16];
         for segment in samples.chunks(segment) {
@@ -39,8 +39,8 @@ impl Histogram {
         Histogram { counts: even, segments: samples.len().div_ceil(segment) as u64 }
     }
 
-    /// Total bits of all codes with Rice parameter 2^k, k in 0..=15: the size of a chunk without its
-    /// lengths and the at most 31 padding bits of each segment.
+    /// Returns the bits of all codes with Rice parameter 2^k, for k in 0..=15. That is the size of
+    /// a chunk without its lengths and the padding of each segment, which has at most 31 bits.
     pub(crate) fn bits(&self, k: u32) -> u64 {
         let short = (ESCAPE << k).min(1 << 16) as usize;
         let of_short = |q: u32, counts: &[u32]| sum(counts) * u64::from(q + 1 + k);
@@ -49,7 +49,8 @@ impl Histogram {
         short_bits + sum(&self.counts[short..]) * u64::from(ESCAPE_BITS)
     }
 
-    /// The m with the fewest bits, and the bits. The smallest m if several are equal.
+    /// Returns the m whose codes take the fewest bits, and these bits. Of equally good ones,
+    /// returns the smallest m.
     pub fn best_m(&self) -> (u32, u64) {
         let all = (1..16).map(|k| (1 << k, self.bits(k)));
         all.min_by_key(|&(_, bits)| bits).unwrap_or((8, 0))
@@ -65,7 +66,7 @@ fn sum(counts: &[u32]) -> u64 {
     counts.iter().map(|&n| u64::from(n)).sum()
 }
 
-/// Counts a segment: samples with even indices in one table, the others in the other.
+/// Counts a segment: samples with even indices in `even`, the others in `odd`.
 fn count(segment: &[i16], filter: &Filter, even: &mut [u32], odd: &mut [u32]) {
     let even: &mut [u32; 1 << 16] = even.try_into().expect("one count per value");
     let odd: &mut [u32; 1 << 16] = odd.try_into().expect("one count per value");
@@ -82,8 +83,8 @@ fn count(segment: &[i16], filter: &Filter, even: &mut [u32], odd: &mut [u32]) {
     }
 }
 
-/// Finds the m that makes `samples` smallest, exactly except for the padding of segments to whole
-/// words. One pass over the samples.
+/// Finds the m that makes `samples` smallest, in one pass. Exact, except that the padding of
+/// segments to whole words is not counted.
 ///
 /// ```
 /// use linerate_rice::{tune, Filter};
@@ -94,16 +95,18 @@ pub fn best_m<S: Sample>(samples: &[S], segment: Option<NonZeroU32>, filter: &Fi
     Histogram::of(samples, segment, filter).best_m().0
 }
 
-/// Samples that the search for a filter uses: whole segments, evenly spread.
+/// Number of samples that the search for a filter uses, before rounding up to whole segments.
 const SEARCH_SAMPLES: usize = 1 << 17;
 /// Maximum number of coefficients in the search.
 const MAX_SEARCH_TAPS: usize = 4;
 
-/// Finds a filter and m by local search: starts at the best of five filters (identity, first to third
-/// difference, difference from the second sample before), then changes one coefficient by one, up to four
-/// coefficients, as long as that makes `samples` smaller.
+/// Finds a filter and m by local search. It starts from the best of five filters: identity, first,
+/// second and third difference, and the difference from the sample before the previous one. Then it
+/// changes one coefficient by 1 at a time, with at most four coefficients, as long as that makes
+/// `samples` smaller.
 ///
-/// The search uses 131,072 samples, or one segment if that is longer; m is then exact for all samples. The first coefficient is always 1, so nothing is lost.
+/// The search uses about 131,072 samples in evenly spread whole segments; m is then found from all
+/// samples. The first coefficient is always 1, so the filter is lossless.
 pub fn best_filter<S: Sample>(samples: &[S], segment: Option<NonZeroU32>) -> Params {
     let words = S::words(samples);
     let searched = spread(words, segment);
@@ -126,8 +129,8 @@ pub fn best_filter<S: Sample>(samples: &[S], segment: Option<NonZeroU32>) -> Par
     Params::new(m, segment).unwrap_or_default().with_filter(best.1)
 }
 
-/// All filters that differ from `taps` by one in one coefficient after the first, including one more
-/// coefficient than `taps` has.
+/// All filters that differ from `taps` by 1 in one coefficient other than the first. The changed
+/// coefficient may be a new one after the last.
 fn steps(taps: &[i32]) -> impl Iterator<Item = (usize, [i32; MAX_TAPS])> {
     let mut from = [0; MAX_TAPS];
     let n = taps.len().min(MAX_TAPS);
@@ -141,7 +144,7 @@ fn steps(taps: &[i32]) -> impl Iterator<Item = (usize, [i32; MAX_TAPS])> {
     })
 }
 
-/// Whole segments, evenly spread, of [`SEARCH_SAMPLES`] samples in all or little more.
+/// Returns evenly spread whole segments, at most as many as are needed for [`SEARCH_SAMPLES`].
 fn spread(samples: &[i16], segment: Option<NonZeroU32>) -> Vec<i16> {
     let whole = samples.len().max(1);
     let segment = segment.map_or(whole, |n| (n.get() as usize).min(whole));
@@ -150,13 +153,13 @@ fn spread(samples: &[i16], segment: Option<NonZeroU32>) -> Vec<i16> {
     samples.chunks(segment).step_by(every).flatten().copied().collect()
 }
 
-/// [`Params::auto`] chooses another filter than the running difference only if it saves one part in this
-/// many: decoding it takes a second pass.
+/// [`Params::auto`] prefers another filter to the running difference only if that makes the chunk
+/// smaller by one part in this many, because undoing it takes a second pass.
 const MIN_SAVINGS: u64 = 50;
 
 impl Params {
-    /// Chooses parameters for `samples` in segments of `segment`: the exact best m, with the running
-    /// difference, or with another filter (see [`best_filter`]) if that saves 2 % or more.
+    /// Chooses parameters for `samples` in segments of `segment` samples: the best m, with the
+    /// running difference as filter, or with the filter of [`best_filter`] if that saves 2 %.
     ///
     /// ```
     /// use linerate_rice::Params;
@@ -209,7 +212,7 @@ mod tests {
             let len = |m| encoded_len(&Params::new(m, segment).unwrap(), &x, Options::new()).unwrap();
             let best = (1..16).map(|k| len(1 << k)).min().unwrap();
             let ours = len(best_m(&x, segment, &Filter::DELTA));
-            // 10 segments, each filled up by less than 4 bytes.
+            // Ten segments, each padded by less than 4 bytes.
             assert!(ours < best + 40, "noise {noise}: {ours} against {best}");
         }
     }

@@ -1,4 +1,4 @@
-//! An array of samples that is read in pieces, or mapped as a whole.
+//! Reads an array of samples in pieces, or maps all of it.
 
 use bytemuck::{Pod, cast_slice_mut, try_cast_slice};
 use linerate_core::{Error, Kind, Result};
@@ -16,16 +16,17 @@ const EXCESS: &str = "bytes follow the array";
 pub struct ArrayReader {
     input: Input,
     element: ElementType,
-    /// What is known of the shape before the end.
+    /// The shape, as far as it is known before the end of the input.
     shape: PartialShape,
-    /// Samples in all, unless only the end will tell.
+    /// Number of samples in the array. `None` until the input ends, if its length is not known.
     samples: Option<u64>,
-    /// Samples read.
+    /// Number of samples read so far.
     read: u64,
     /// Offset of the first sample.
     start: u64,
-    /// The last piece, and its number of samples.
+    /// The piece that was read last.
     buffer: SampleBuffer,
+    /// Number of samples in `buffer`.
     filled: usize,
     /// All samples, once they are mapped.
     map: Option<MapSource>,
@@ -35,8 +36,8 @@ impl ArrayReader {
     /// Reads the header of a `.npy` file.
     ///
     /// # Errors
-    /// Those of [`NpyHeader::read`]; [`Kind::Truncated`] or [`Kind::Corrupt`] if a regular file has fewer or
-    /// more bytes than the array.
+    /// Those of [`NpyHeader::read`]; [`Kind::Truncated`] or [`Kind::Corrupt`] if a regular file has
+    /// fewer or more bytes than the array.
     pub fn npy(mut input: Input) -> Result<ArrayReader> {
         let header = NpyHeader::read(&mut input)?;
         ArrayReader::new(input, header.element, PartialShape::complete(header.shape)?)
@@ -45,8 +46,8 @@ impl ArrayReader {
     /// Reads raw samples.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] if it is a `.npy` file; [`Kind::Truncated`] or [`Kind::Corrupt`] if a regular file
-    /// has fewer or more bytes than the array, or does not end with a whole row.
+    /// [`Kind::Corrupt`] if the input is a `.npy` file; [`Kind::Truncated`] or [`Kind::Corrupt`] if
+    /// a regular file has fewer or more bytes than the array, or does not end with a whole row.
     pub fn raw(mut input: Input, element: ElementType, shape: PartialShape) -> Result<ArrayReader> {
         if input.is_npy()? {
             return Err(Error::new(Kind::Corrupt, 0, "this is an .npy file, not raw samples"));
@@ -70,7 +71,8 @@ impl ArrayReader {
         Ok(array)
     }
 
-    /// The bytes of a regular file must be those of the array, no fewer and no more.
+    /// Checks that a regular file has exactly the bytes of the array. Sets the number of samples if
+    /// the shape leaves it open.
     fn check_size(&mut self) -> Result<()> {
         let Some(len) = self.input.file_len() else { return Ok(()) };
         let size = self.sample_bytes();
@@ -98,17 +100,18 @@ impl ArrayReader {
         self.element.bytes() as u64
     }
 
-    /// Number of samples, unless only the end of the input will tell.
+    /// Number of samples in the array, if it is known before the end of the input.
     pub fn samples(&self) -> Option<u64> {
         self.samples
     }
 
-    /// Samples of a row, if the array has several axes.
+    /// Number of samples in a row (the last axis), if the array has several axes.
     pub fn row(&self) -> Option<u64> {
         self.shape.row()
     }
 
-    /// The shape, unless the number of samples and the length of a row describe it.
+    /// Returns the shape if the number of samples and the length of a row do not describe it, as
+    /// for three axes.
     pub(super) fn undescribed_by_rows(&self) -> Option<PartialShape> {
         match *self.shape.axes() {
             [_] => None,
@@ -117,7 +120,7 @@ impl ArrayReader {
         }
     }
 
-    /// Samples read so far.
+    /// Number of samples read so far.
     pub fn samples_read(&self) -> u64 {
         self.read
     }
@@ -137,12 +140,13 @@ impl ArrayReader {
         self.input.file_len().or_else(|| Some(self.start + self.samples? * self.sample_bytes()))
     }
 
-    /// Whether it can be read more than once.
+    /// Whether the input is a regular file, which can be read more than once.
     pub(crate) fn is_seekable(&self) -> bool {
         self.input.file_len().is_some()
     }
 
-    /// The shape, as far as samples have been read if their number is not known.
+    /// Returns the shape. If the number of samples is not known, it is that of the samples read so
+    /// far.
     ///
     /// # Errors
     /// [`Kind::Truncated`] if the last row is incomplete.
@@ -153,7 +157,7 @@ impl ArrayReader {
         self.shape.for_samples(samples).ok_or(cut)
     }
 
-    /// Whether samples follow.
+    /// Whether there are more samples to read.
     ///
     /// # Errors
     /// [`Kind::Read`] if reading fails.
@@ -167,18 +171,18 @@ impl ArrayReader {
     /// Goes back to the first sample.
     ///
     /// # Errors
-    /// [`Kind::Read`] if it is no regular file, or seeking fails.
+    /// [`Kind::Read`] if the input is no regular file, or seeking fails.
     pub(crate) fn rewind(&mut self) -> Result<()> {
         self.read = 0;
         self.input.rewind(self.start)
     }
 
-    /// Reads the next `max` samples, or as many as there are; none at the end of the array.
+    /// Reads the next samples, at most `max`. Returns none at the end of the array.
     ///
     /// # Errors
     /// * [`Kind::BadArgument`] if `T` has another size than the samples.
-    /// * [`Kind::Truncated`] if the input ends before the array or inside a row, [`Kind::Corrupt`] if bytes
-    ///   follow the array.
+    /// * [`Kind::Truncated`] if the input ends before the array or inside a row, [`Kind::Corrupt`]
+    ///   if bytes follow the array.
     /// * [`Kind::Read`] if reading fails, [`Kind::Limit`] if there is not enough memory.
     pub fn next_piece<T: Element>(&mut self, max: u64) -> Result<&[T]> {
         self.check_type::<T>()?;
@@ -187,21 +191,22 @@ impl ArrayReader {
         Ok(self.piece())
     }
 
-    /// As [`next_piece`](Self::next_piece), as little-endian bytes.
+    /// Reads the next samples, at most `max`, and returns them as little-endian bytes.
     ///
     /// # Errors
-    /// As [`next_piece`](Self::next_piece).
+    /// Those of [`next_piece`](Self::next_piece).
     pub fn next_bytes(&mut self, max: u64) -> Result<&[u8]> {
         self.fill(max)?;
         Ok(self.filled_bytes())
     }
 
-    /// All samples that were not read before: of a regular file the mapped pages where possible, otherwise a
-    /// copy. Repeated calls return the same. A file must not be cut short while its pages are in use: that ends
-    /// the program by a signal on Unix.
+    /// Returns all samples that were not read before. A regular file is mapped where possible;
+    /// otherwise the samples are read into memory. Repeated calls return the same samples. Nobody
+    /// may shorten the file while its mapped pages are in use: on Unix that ends the program by
+    /// SIGBUS.
     ///
     /// # Errors
-    /// As [`next_piece`](Self::next_piece).
+    /// Those of [`next_piece`](Self::next_piece).
     pub fn whole<T: Element>(&mut self) -> Result<&[T]> {
         self.check_type::<T>()?;
         if self.map.is_none() && self.read == 0 {
@@ -236,7 +241,8 @@ impl ArrayReader {
         &mut self.buffer.samples_mut()[..bytes]
     }
 
-    /// Reads the next `max` samples. Where the array ends, the input must end too.
+    /// Fills the buffer with the next samples, at most `max`. Checks that the input ends where the
+    /// array does.
     fn fill(&mut self, max: u64) -> Result<()> {
         let size = self.element.bytes();
         let left = self.samples.map_or(u64::MAX, |samples| samples - self.read);
@@ -271,7 +277,8 @@ impl ArrayReader {
         Ok(())
     }
 
-    /// The input has ended: the number of samples is known now, or wrong.
+    /// Handles an input that ends before the wanted samples. That is an error if the number of
+    /// samples was known; otherwise it is known now.
     fn end_early(&mut self) -> Result<()> {
         if self.samples.is_some() {
             return Err(Error::new(Kind::Truncated, self.input.position(), CUT_ARRAY));
@@ -298,7 +305,8 @@ impl ArrayReader {
     }
 }
 
-/// `None` if the samples are not aligned, or if the file has become shorter.
+/// Returns the mapped samples from offset `start` on. `None` if they are not aligned, or if the
+/// file has become shorter.
 fn mapped<T: Pod>(map: &MapSource, start: u64, samples: u64) -> Option<&[T]> {
     let end = start.checked_add(samples.checked_mul(size_of::<T>() as u64)?)?;
     let bytes = map.as_ref().get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)?;

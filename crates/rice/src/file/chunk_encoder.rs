@@ -1,4 +1,4 @@
-//! An array as one chunk of HDF5 filter 32025, in pieces of whole segments.
+//! Encodes an array as one chunk of HDF5 filter 32025, in pieces of whole segments.
 
 use core::mem;
 use core::num::NonZeroU32;
@@ -13,24 +13,24 @@ use crate::{Filter, Options, Params, decode_into, encode_into, encoded_len, expa
 /// How the samples of a chunk are divided into segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SegmentChoice {
-    /// By the shape: see [`Params::segment_for`].
+    /// Chosen by the shape: see [`Params::segment_for`].
     #[default]
     Auto,
-    /// The last axis; all of an array of one axis.
+    /// One segment for each row (the last axis). An array of one axis is one segment.
     Row,
-    /// All of the array.
+    /// One segment for the whole array.
     All,
-    /// This many samples.
+    /// Segments of this many samples.
     Samples(NonZeroU32),
 }
 
 impl SegmentChoice {
-    /// Samples per segment of a chunk of `array`; `None` is the whole chunk.
+    /// Returns the samples per segment for a chunk of `array`; `None` is one segment.
     ///
     /// # Errors
-    /// * [`Kind::Unsupported`] if a chunk cannot hold the array: 32-bit samples, 2^32 samples or more, or
-    ///   rows of 2^31 samples or more.
-    /// * [`Kind::BadArgument`] if the number of samples is not known, which a chunk begins with.
+    /// * [`Kind::Unsupported`] if a chunk cannot hold the array: 32-bit samples, 2^32 samples or
+    ///   more, or rows of 2^31 samples or more.
+    /// * [`Kind::BadArgument`] if the number of samples, with which a chunk begins, is not known.
     pub fn for_array(self, array: &ArrayReader) -> Result<Option<NonZeroU32>> {
         let samples = chunk_samples(array)?;
         match (self, array.row()) {
@@ -48,7 +48,7 @@ impl SegmentChoice {
     }
 }
 
-/// The number of samples of an array that a chunk can hold.
+/// Returns the number of samples of an array, which must be one that a chunk can hold.
 fn chunk_samples(array: &ArrayReader) -> Result<u32> {
     let unsupported = |message| Error::new(Kind::Unsupported, 0, message);
     if !matches!(array.element(), ElementType::I16 | ElementType::U16) {
@@ -59,7 +59,7 @@ fn chunk_samples(array: &ArrayReader) -> Result<u32> {
     u32::try_from(samples).map_err(|_| unsupported("a v1 chunk holds at most 4294967295 samples"))
 }
 
-/// How an array becomes a chunk.
+/// Options of a [`ChunkEncoder`].
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkOptions {
     m: Option<u32>,
@@ -77,7 +77,8 @@ impl Default for ChunkOptions {
 }
 
 impl ChunkOptions {
-    /// The best m, segments by the shape, the usual filter.
+    /// The defaults: the best m, segments chosen by the shape, the running difference as filter, no
+    /// expansion, no verification.
     pub const fn new() -> ChunkOptions {
         ChunkOptions {
             m: None,
@@ -88,14 +89,14 @@ impl ChunkOptions {
         }
     }
 
-    /// Sets the Rice parameter, a power of two from 2 to 32,768. `None` takes the one that makes the chunk
-    /// smallest; of a pipe, its first 16 MiB.
+    /// Sets the Rice parameter, a power of two from 2 to 32,768. `None` chooses the one that makes
+    /// the chunk smallest, or for a pipe the one that makes its first 16 MiB smallest.
     #[must_use]
     pub const fn m(self, m: Option<u32>) -> ChunkOptions {
         ChunkOptions { m, ..self }
     }
 
-    /// Sets the segments.
+    /// Sets how the samples are divided into segments.
     #[must_use]
     pub const fn segment(self, segment: SegmentChoice) -> ChunkOptions {
         ChunkOptions { segment, ..self }
@@ -107,13 +108,13 @@ impl ChunkOptions {
         ChunkOptions { filter, ..self }
     }
 
-    /// Whether a chunk may be larger than its samples by more than 2 %: see [`expands`].
+    /// Sets whether a chunk may be larger than its samples by more than 2 %: see [`expands`].
     #[must_use]
     pub const fn allow_expansion(self, allow: bool) -> ChunkOptions {
         ChunkOptions { allow_expansion: allow, ..self }
     }
 
-    /// Whether each piece is decoded again and compared.
+    /// Sets whether each piece is decoded again and compared with its samples.
     #[must_use]
     pub const fn verify(self, verify: bool) -> ChunkOptions {
         ChunkOptions { verify, ..self }
@@ -142,14 +143,16 @@ pub struct ChunkEncoder {
 }
 
 enum PieceSource {
-    /// A piece that was read to choose m, and is still to be encoded; or none.
+    /// Pieces are read. If `is_pending`, the array holds a piece that was read to choose m and is
+    /// still to be encoded.
     Read { is_pending: bool },
-    /// Segments are too long to be copied: all samples are mapped, and these are encoded.
+    /// All samples are mapped, because a segment is longer than a piece. The first `encoded`
+    /// samples are done.
     Mapped { encoded: usize },
 }
 
 impl ChunkEncoder {
-    /// Chooses the parameters, for which a file is read once if m is not given.
+    /// Chooses the parameters. If m is not given, that reads a file once.
     ///
     /// # Errors
     /// Those of [`SegmentChoice::for_array`], [`Params::new`] and [`ArrayReader::next_piece`].
@@ -172,7 +175,7 @@ impl ChunkEncoder {
         let encoder = PieceEncoder {
             options,
             verify: settings.verify,
-            max_samples: (!settings.allow_expansion).then_some(samples),
+            unexpanded_samples: (!settings.allow_expansion).then_some(samples),
             bytes: 4,
             chunk: Vec::new(),
             decoded: Vec::new(),
@@ -198,11 +201,11 @@ impl ChunkEncoder {
         &self.array
     }
 
-    /// The next bytes of the chunk; `None` at its end.
+    /// Returns the next bytes of the chunk; `None` at its end.
     ///
     /// # Errors
     /// * Those of [`ArrayReader::next_piece`].
-    /// * [`Kind::BadArgument`] if the chunk gets larger than its samples.
+    /// * [`Kind::BadArgument`] if the chunk expands, unless that is allowed.
     /// * [`Kind::Corrupt`] if verification finds other samples.
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
         if !mem::replace(&mut self.is_begun, true) {
@@ -227,8 +230,8 @@ impl ChunkEncoder {
     }
 }
 
-/// The best m of an array, whose first piece is the next to be encoded. A file is read twice; of a pipe the
-/// first piece has to do.
+/// Finds the best m of an array, and leaves the array's first piece ready to be encoded. A file is
+/// read to its end and rewound; for a pipe, the first piece decides.
 fn best_m(
     array: &mut ArrayReader,
     piece_samples: u64,
@@ -249,7 +252,7 @@ fn best_m(
     Ok(bits.best_m())
 }
 
-/// Bits for every m, added up over pieces.
+/// Bits of all codes for every m = 2^k, indexed by k and added up over pieces.
 #[derive(Default)]
 struct Bits([u64; 16]);
 
@@ -269,21 +272,21 @@ impl Bits {
 struct PieceEncoder {
     options: Options,
     verify: bool,
-    /// Samples of the whole chunk, if it must not expand.
-    max_samples: Option<u32>,
+    /// Samples of the whole chunk; `None` if the chunk may expand.
+    unexpanded_samples: Option<u32>,
     /// Bytes of the chunk so far.
     bytes: u64,
-    /// A chunk of one piece.
+    /// A piece, encoded as a chunk of its own.
     chunk: Vec<u8>,
-    /// A piece decoded.
+    /// The same piece decoded again, for verification.
     decoded: Vec<i16>,
 }
 
 impl PieceEncoder {
-    /// The segments of a piece.
+    /// Encodes a piece and returns its segments.
     fn encode(&mut self, params: &Params, piece: &[i16]) -> Result<&[u8]> {
         let capacity = match piece.len() as u64 > PIECE_SAMPLES {
-            // The bound of a long one is too much memory to ask for unseen.
+            // The bound of a long piece may be far more memory than it needs, so that is measured.
             true => encoded_len(params, piece, self.options)? as usize,
             false => params.bound(piece.len()),
         };
@@ -298,12 +301,12 @@ impl PieceEncoder {
             }
         }
         self.bytes += len as u64 - 4;
-        if self.max_samples.is_some_and(|samples| expands(samples as usize, self.bytes)) {
+        if self.unexpanded_samples.is_some_and(|samples| expands(samples as usize, self.bytes)) {
             let message = "the chunk is larger than its samples: let m and the segment be chosen, write version \
                            2, or allow expansion";
             return Err(Error::new(Kind::BadArgument, 0, message));
         }
-        // Without the count, which is that of the piece.
+        // The first word counts the samples of the piece, not those of the chunk.
         Ok(&chunk[4..])
     }
 }

@@ -1,4 +1,4 @@
-//! One chunk of HDF5 filter 32025 as samples, in pieces of whole segments.
+//! Decodes one chunk of HDF5 filter 32025, in pieces of whole segments.
 
 use bytemuck::cast_slice;
 use linerate_core::{Error, Kind, Result};
@@ -13,24 +13,25 @@ const CUT_PAYLOAD: &str = "a segment is longer than what is left";
 /// Bits of an escape, the longest code.
 const LONGEST_CODE: u64 = 25;
 
-/// Decodes one chunk, which is all of the input. What it does not store, its parameters, the caller knows.
+/// Decodes one chunk, which is the whole input. A chunk does not store its parameters, so the
+/// caller must know them.
 pub struct ChunkReader {
     input: Input,
     params: Params,
     options: Options,
-    /// Fewest bits of a sample.
+    /// Bits of the shortest code.
     shortest_code: u64,
     /// Samples per segment.
     segment: u64,
     samples: u64,
-    /// Samples of the segments passed.
+    /// Samples of the segments read or skipped so far.
     passed: u64,
-    /// A piece as a chunk of its own.
+    /// The segments of a piece, as a chunk of its own.
     piece: Vec<u8>,
     decoded: Vec<i16>,
 }
 
-/// The length of a segment.
+/// The size of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChunkSegment {
@@ -44,7 +45,8 @@ impl ChunkReader {
     /// Reads the number of samples. A chunk of a regular file must be long enough for it.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] for fewer than 4 bytes, [`Kind::Corrupt`] for too many samples, [`Kind::Read`].
+    /// [`Kind::Truncated`] for fewer than 4 bytes, [`Kind::Corrupt`] for more samples than a
+    /// regular file can hold, [`Kind::Read`] if reading fails.
     pub fn new(mut input: Input, params: &Params, options: Options) -> Result<ChunkReader> {
         let samples = u64::from(input.word(CUT_COUNT)?);
         let shortest_code = u64::from(params.m().trailing_zeros()) + 1;
@@ -82,10 +84,10 @@ impl ChunkReader {
         self.input.position()
     }
 
-    /// Skips a segment. `None` after the last one.
+    /// Skips a segment and returns its size. `None` after the last one.
     ///
     /// # Errors
-    /// As [`next_piece`](Self::next_piece), but for the payload, which is not read.
+    /// Those of [`next_piece`](Self::next_piece), except errors in the payload, which is not read.
     pub fn skip_segment(&mut self) -> Result<Option<ChunkSegment>> {
         let Some(segment) = self.next_length()? else { return Ok(None) };
         self.input.skip(u64::from(segment.words) * 4, CUT_PAYLOAD)?;
@@ -102,10 +104,10 @@ impl ChunkReader {
         Ok(self.decode_piece()?.map(|n| &self.decoded[..n]))
     }
 
-    /// As [`next_piece`](Self::next_piece), as little-endian bytes.
+    /// Decodes as [`next_piece`](Self::next_piece) does, and returns little-endian bytes.
     ///
     /// # Errors
-    /// As [`next_piece`](Self::next_piece).
+    /// Those of [`next_piece`](Self::next_piece).
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
         let Some(n) = self.decode_piece()? else { return Ok(None) };
         swap_little_endian(bytemuck::cast_slice_mut(&mut self.decoded[..n]), 2);
@@ -127,16 +129,17 @@ impl ChunkReader {
         if samples == 0 {
             return Ok(None);
         }
-        // At most the number of samples of the chunk, which has 32 bits.
+        // Fits, since the number of samples of the chunk has 32 bits.
         self.piece[..4].copy_from_slice(&(samples as u32).to_le_bytes());
-        // No more than the bits that were read can hold.
+        // Each sample takes at least one bit of what was read, which bounds the allocation.
         reserve(&mut self.decoded, samples as usize)?;
         let n = decode_into(&self.params, &self.piece, &mut self.decoded, self.options)
             .map_err(|e| e.shifted(start.saturating_sub(4)))?;
         Ok(Some(n))
     }
 
-    /// Reads the length of the next segment, which must fit its samples and what is left.
+    /// Reads the length of the next segment, and checks it against the segment's samples and the
+    /// rest of a regular file. `None` after the last segment.
     fn next_length(&mut self) -> Result<Option<ChunkSegment>> {
         let at = self.input.position();
         let corrupt = |message| Err(Error::new(Kind::Corrupt, at, message));

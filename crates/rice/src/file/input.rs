@@ -1,4 +1,4 @@
-//! An input that is read in order, and the offset of its next byte.
+//! Reads a file or a pipe in order, and counts the offset of the next byte.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -7,23 +7,24 @@ use linerate_core::{Error, Kind, Result};
 
 use super::{NO_MEMORY, npy, wav};
 
-/// Memory is taken in steps of this many bytes as input arrives, so that a wrong length costs no more than
-/// the bytes that are there.
+/// Bytes by which memory grows while input arrives. A damaged length so costs no more memory than
+/// the input has bytes, rounded up to this.
 const STEP: usize = 16 << 20;
 
+/// Size of the read buffer in bytes.
 const BUFFER: usize = 128 << 10;
 
 /// A file or another reader, read in order.
 ///
-/// A regular file has a length, can be read twice, and is mapped where a segment is longer than a piece, so
-/// it must not change meanwhile.
+/// A regular file has a length, can be read twice, and is mapped where a segment is longer than a
+/// piece, so it must not change meanwhile.
 pub struct Input {
     inner: BufReader<Inner>,
-    /// Bytes that were looked at and are still to be read.
+    /// Bytes that [`Input::peek`] has returned and that are still to be read.
     ahead: Vec<u8>,
     /// Offset of the next byte.
     position: u64,
-    /// Bytes of a regular file.
+    /// Size in bytes, if it is a regular file.
     len: Option<u64>,
 }
 
@@ -51,17 +52,18 @@ impl Seek for Inner {
 }
 
 impl Input {
-    /// The bytes of a file, whose first one is the next to be read. Anything but a regular file is read as
-    /// [`from_reader`](Self::from_reader) does.
+    /// Reads a file, which must be at its first byte. Anything but a regular file is read as by
+    /// [`from_reader`](Self::from_reader).
     ///
     /// # Errors
-    /// [`Kind::Read`] if the system tells nothing about the file.
+    /// [`Kind::Read`] if the file's metadata cannot be read.
     pub fn from_file(file: File) -> Result<Input> {
         let meta = file.metadata().map_err(|e| Error::from_io(Kind::Read, 0, "cannot open", &e))?;
         Ok(Input::new(Inner::File(file), meta.is_file().then_some(meta.len())))
     }
 
-    /// The bytes of a pipe, say. What has to be known before they have all arrived is held in memory.
+    /// Reads another source, such as a pipe. An operation that has to know the end of it first
+    /// holds all of it in memory.
     pub fn from_reader(reader: impl Read + Send + 'static) -> Input {
         Input::new(Inner::Stream(Box::new(reader)), None)
     }
@@ -80,7 +82,7 @@ impl Input {
         self.len
     }
 
-    /// Whether a `.npy` file follows; nothing is read.
+    /// Whether the next bytes begin a `.npy` file. Consumes nothing.
     ///
     /// # Errors
     /// [`Kind::Read`] if reading fails.
@@ -88,7 +90,8 @@ impl Input {
         Ok(self.peek(npy::MAGIC.len())? == npy::MAGIC)
     }
 
-    /// Whether a WAV file follows, of one of the forms that [`WavEncoder`](super::WavEncoder) reads; nothing is read.
+    /// Whether the next bytes begin a WAV file, in a form that [`WavEncoder`](super::WavEncoder)
+    /// reads. Consumes nothing.
     ///
     /// # Errors
     /// [`Kind::Read`] if reading fails.
@@ -104,8 +107,8 @@ impl Input {
         }
     }
 
-    /// Checks that a regular file still has the first `end` bytes, which are mapped: without them, access would
-    /// end the program by a signal.
+    /// Checks that a regular file still has its first `end` bytes, which are mapped. Without them,
+    /// an access would end the program by a signal.
     ///
     /// # Errors
     /// [`Kind::Truncated`] with `message` if another program has cut it short.
@@ -129,7 +132,7 @@ impl Input {
         }
     }
 
-    /// The next bytes without reading them: `n` of them, or fewer if the input ends before.
+    /// Returns the next `n` bytes, or fewer if the input ends before. Consumes nothing.
     pub(super) fn peek(&mut self, n: usize) -> Result<&[u8]> {
         let mut byte = [0];
         while self.ahead.len() < n && self.read_some(&mut byte)? == 1 {
@@ -138,7 +141,7 @@ impl Input {
         Ok(&self.ahead[..n.min(self.ahead.len())])
     }
 
-    /// Fills `into` as far as the input reaches. Returns the number of bytes.
+    /// Fills `into` as far as the input reaches. Returns the number of bytes read.
     ///
     /// # Errors
     /// [`Kind::Read`] if reading fails.
@@ -159,7 +162,8 @@ impl Input {
         Ok(filled)
     }
 
-    /// Fills `into`; [`Kind::Truncated`] with this message where the input ends before.
+    /// Fills `into`. If the input ends before, the error is [`Kind::Truncated`] with `message`,
+    /// here and in the functions below.
     pub(super) fn read_exact(&mut self, into: &mut [u8], message: &'static str) -> Result<()> {
         match self.fill(into)? == into.len() {
             true => Ok(()),
@@ -167,7 +171,7 @@ impl Input {
         }
     }
 
-    /// The next 32-bit word.
+    /// Reads a little-endian 32-bit word.
     pub(super) fn word(&mut self, message: &'static str) -> Result<u32> {
         let mut word = [0; 4];
         self.read_exact(&mut word, message)?;
@@ -198,7 +202,7 @@ impl Input {
             if left > len.saturating_sub(self.position) {
                 return Err(Error::new(Kind::Truncated, len, message));
             }
-            // What fits is at most the length of a file, so it is no negative number.
+            // Does not become negative: `left` is at most the length of a file.
             self.inner.seek_relative(left as i64).map_err(|e| self.seek_error(&e))?;
             self.position += left;
             return Ok(());
@@ -224,7 +228,7 @@ impl Input {
         Error::from_io(Kind::Read, self.position, "cannot seek", error)
     }
 
-    /// Whether nothing follows.
+    /// Whether there are no more bytes.
     pub(super) fn has_ended(&mut self) -> Result<bool> {
         Ok(self.peek(1)?.is_empty())
     }

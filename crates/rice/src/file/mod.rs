@@ -1,4 +1,4 @@
-//! Arrays and encoded files, read and written in pieces: they may be larger than memory.
+//! Arrays and encoded files, read and written in pieces, so that they may be larger than memory.
 //!
 //! | type | reads | gives |
 //! |---|---|---|
@@ -9,8 +9,8 @@
 //! | [`ChunkEncoder`] | an [`ArrayReader`] | a `.drc` file: one chunk of HDF5 filter 32025 |
 //! | [`ChunkReader`] | a `.drc` file | samples |
 //!
-//! All of them take an [`Input`], which is a file or any other reader. The caller writes what they give, and
-//! the [`NpyHeader`] of a decoded array.
+//! Each of them reads an [`Input`], which is a file or any other reader. The caller writes the
+//! bytes that they return, and the [`NpyHeader`] of a decoded array.
 //!
 //! ```
 //! use linerate_rice::Options;
@@ -22,7 +22,8 @@
 //! npy.extend((0..3000).flat_map(|i: i16| (i % 1000).to_le_bytes()));
 //!
 //! let array = ArrayReader::npy(Input::from_reader(std::io::Cursor::new(npy.clone())))?;
-//! let settings = StreamOptions::new().row(array.row().and_then(|row| u32::try_from(row).ok()?.try_into().ok()));
+//! let row = array.row().and_then(|row| u32::try_from(row).ok()?.try_into().ok());
+//! let settings = StreamOptions::new().row(row);
 //! let mut encoder = StreamEncoder::new(array, settings, Options::new());
 //! let mut rice = Vec::new();
 //! while let Some(bytes) = encoder.next_bytes()? {
@@ -30,7 +31,8 @@
 //! }
 //! assert!(rice.len() < npy.len());
 //!
-//! let mut streams = StreamReader::new(Input::from_reader(std::io::Cursor::new(rice)), Options::new());
+//! let input = Input::from_reader(std::io::Cursor::new(rice));
+//! let mut streams = StreamReader::new(input, Options::new());
 //! let totals = streams.totals()?;
 //! let mut decoded = NpyHeader { element: totals.element, shape: totals.shape() }.to_bytes();
 //! while let Some(bytes) = streams.next_bytes()? {
@@ -40,7 +42,7 @@
 //! # Ok::<(), linerate_rice::Error>(())
 //! ```
 //!
-//! Offsets of errors are in bytes of the input. After an error a reader or encoder is of no more use.
+//! Offsets of errors are in bytes of the input. After an error, drop the reader or encoder.
 
 mod array;
 mod chunk_encoder;
@@ -66,11 +68,11 @@ pub use stream_encoder::StreamEncoder;
 pub use stream_reader::{StreamHeader, StreamReader, StreamTotals};
 pub use wav_encoder::WavEncoder;
 
-/// Raw bytes in a piece, unless a segment is longer. Where a file is divided into streams follows from it,
-/// so it does not depend on the machine.
+/// Bytes of samples in a piece, unless a segment is longer. The streams of a file are divided by
+/// it, so it must be the same on every machine.
 const PIECE: u64 = 16 << 20;
 
-/// The same in 16-bit samples.
+/// Number of 16-bit samples in a piece.
 const PIECE_SAMPLES: u64 = PIECE / 2;
 
 const NO_MEMORY: Error = Error::new(Kind::Limit, 0, "not enough memory for a piece");
@@ -81,7 +83,7 @@ const NOT_REPRODUCED: Error = Error::new(
     "what was encoded decodes to other samples: do not keep it, and check the memory of this machine",
 );
 
-/// A buffer of samples of a type that is known when the program runs.
+/// A buffer of samples whose type is known only at run time.
 #[derive(Default)]
 struct SampleBuffer(Vec<u32>);
 
@@ -91,7 +93,7 @@ impl SampleBuffer {
         reserve(&mut self.0, bytes.div_ceil(4))
     }
 
-    /// All of the buffer as samples: every type has at most the alignment of a word.
+    /// The whole buffer as samples. No sample type needs a greater alignment than `u32`.
     fn samples<T: Pod>(&self) -> &[T] {
         cast_slice(&self.0)
     }
@@ -110,7 +112,7 @@ fn reserve<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> Result<()> {
     Ok(())
 }
 
-/// Converts samples from the byte order of files, which is little-endian, to that of the CPU, and back.
+/// Converts samples from little-endian order, that of files, to the order of the CPU, or back.
 fn swap_little_endian(bytes: &mut [u8], sample: usize) {
     if cfg!(target_endian = "big") {
         bytes.chunks_exact_mut(sample).for_each(<[u8]>::reverse);

@@ -1,5 +1,5 @@
-//! The header of a `.npy` file, versions 1.0 to 3.0 (NumPy Enhancement Proposal 1): read strictly, and written
-//! as NumPy writes it.
+//! Reads and writes headers of `.npy` files, versions 1.0 to 3.0 (NumPy Enhancement Proposal 1).
+//! Reading is strict; a header is written as NumPy writes it.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -9,10 +9,10 @@ use crate::v2::{ElementType, Shape};
 
 pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// No header of a plain array is near this; a longer one is not worth the memory.
+/// Longest header text that is read, in bytes. That of a plain array is far shorter.
 const MAX_LEN: u32 = 64 << 10;
 
-/// Headers end at a multiple of this.
+/// Samples begin at a multiple of this many bytes.
 const ALIGNMENT: usize = 64;
 
 /// The header of a `.npy` file, whose samples follow it.
@@ -37,7 +37,7 @@ impl NpyHeader {
     ///
     /// # Errors
     /// * [`Kind::Truncated`] if the input ends within the header.
-    /// * [`Kind::Corrupt`] if it is no `.npy` file or its header cannot be understood.
+    /// * [`Kind::Corrupt`] if it is not a `.npy` file or its header cannot be understood.
     /// * [`Kind::Unsupported`] for another version or type, big-endian samples, or Fortran order.
     /// * [`Kind::Read`] if reading fails.
     pub fn read(input: &mut Input) -> Result<NpyHeader> {
@@ -81,8 +81,8 @@ impl NpyHeader {
             ElementType::U32 => "<u4",
         };
         let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-        // Magic, version and length before the text, a line end after it. 64 axes of 20 digits
-        // are far below the 64 KiB of version 1.0.
+        // Magic, version and length precede the text, and a line end follows it. 64 axes of 20
+        // digits stay far below 64 KiB, the limit of version 1.0.
         let len = (MAGIC.len() + 4 + text.len() + 1).next_multiple_of(ALIGNMENT);
         let mut bytes = MAGIC.to_vec();
         bytes.extend([1, 0]);
@@ -94,9 +94,10 @@ impl NpyHeader {
     }
 }
 
-/// The Python dictionary of a header, being read.
+/// Parser for the Python dictionary in a header.
 struct Dictionary<'a> {
     text: &'a [u8],
+    /// Index of the next byte in `text`.
     next: usize,
     /// Offset of the text in the input.
     offset: u64,
@@ -145,7 +146,7 @@ impl Dictionary<'_> {
         }
     }
 
-    /// Skips blanks. Returns the offset of what follows.
+    /// Skips blanks. Returns the offset of the byte after them.
     fn skip_blanks(&mut self) -> u64 {
         while self.text.get(self.next).is_some_and(u8::is_ascii_whitespace) {
             self.next += 1;
@@ -230,7 +231,7 @@ impl Dictionary<'_> {
         }
     }
 
-    /// A number; Python 2 appended an L.
+    /// Parses a number. Python 2 appended an L.
     fn number(&mut self) -> Result<u64> {
         let at = self.skip_blanks();
         let digits = self.text[self.next..].iter().take_while(|b| b.is_ascii_digit()).count();

@@ -6,7 +6,7 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::v2::Shape;
 
-/// The axes of an array, of which the first may be open: it is what the number of samples makes it.
+/// The axes of an array. The first may be open: its size then follows from the number of samples.
 ///
 /// ```
 /// use linerate_rice::file::PartialShape;
@@ -23,7 +23,7 @@ pub struct PartialShape {
     is_open: bool,
 }
 
-/// Maximum number of samples: their bytes can be counted, and offsets stay positive.
+/// Maximum number of samples. With 4 bytes each, offsets still fit in 63 bits.
 pub(super) const MAX_SAMPLES: u64 = i64::MAX as u64 / 4;
 
 impl PartialShape {
@@ -38,7 +38,7 @@ impl PartialShape {
         }
     }
 
-    /// An open axis, and the axes after it.
+    /// An open axis, followed by the axes `rest`.
     ///
     /// # Errors
     /// * [`Kind::Unsupported`] for more than 64 axes.
@@ -61,7 +61,7 @@ impl PartialShape {
         (!self.is_open).then_some(self.shape)
     }
 
-    /// The shape of this many samples, if there is one.
+    /// Returns the shape of this many samples, if the axes allow it.
     pub fn for_samples(&self, samples: u64) -> Option<Shape> {
         let given = self.shape.samples()?;
         if !self.is_open {
@@ -79,14 +79,15 @@ impl PartialShape {
         self.shape.axes()
     }
 
-    /// Samples for each index of the first axis; `None` if there is no axis, or one of 0.
+    /// Number of samples per index of the first axis. `None` if there is no axis, or if an axis
+    /// after the first is 0.
     pub(super) fn slab(&self) -> Option<u64> {
         let product = self.shape.axes().get(1..)?.iter().try_fold(1u64, |product, &n| product.checked_mul(n));
         product.filter(|&product| product > 0)
     }
 
-    /// The shape of a part of the array with `samples` samples: all of them, or those of whole indices of the first
-    /// axis.
+    /// Returns the shape of a part of the array with `samples` samples, which must be all samples
+    /// or those of whole indices of the first axis.
     pub(super) fn of_slabs(&self, samples: u64) -> Option<Shape> {
         if self.for_samples(samples).is_some() {
             return self.for_samples(samples);
@@ -95,13 +96,13 @@ impl PartialShape {
         Shape::new(&[&[samples / slab], &self.shape.axes()[1..]].concat()).ok()
     }
 
-    /// Samples of a row, which is the last of several axes.
+    /// Number of samples in a row, the last of several axes.
     pub(crate) fn row(&self) -> Option<u64> {
         self.shape.row()
     }
 }
 
-/// Axes with commas between them; -1 is an open one.
+/// Prints the axes with commas between them. An open axis is -1.
 impl fmt::Display for PartialShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, axis) in self.shape.axes().iter().enumerate() {

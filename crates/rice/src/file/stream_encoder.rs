@@ -1,4 +1,4 @@
-//! An array as a file of version 2: streams one after another, each a piece of whole rows.
+//! Encodes an array as a file of version 2: streams one after another, each of whole rows.
 
 use linerate_core::Result;
 
@@ -12,7 +12,7 @@ pub struct StreamEncoder {
     settings: StreamOptions,
     options: Options,
     verify: bool,
-    /// The shape, if streams keep it because rows do not describe it.
+    /// The shape of the array, if rows do not describe it. Streams then store it.
     shape: Option<PartialShape>,
     streams: u64,
     first: Option<Info>,
@@ -21,8 +21,8 @@ pub struct StreamEncoder {
 }
 
 impl StreamEncoder {
-    /// Encodes `array` with these settings, which keep the row. Streams also keep the shape of an array
-    /// that rows do not describe, such as one with three axes.
+    /// Encodes `array` with `settings`, whose row the streams store. For an array that rows do not
+    /// describe, such as one with three axes, they store the shape too.
     pub fn new(array: ArrayReader, settings: StreamOptions, options: Options) -> StreamEncoder {
         StreamEncoder {
             shape: array.undescribed_by_rows(),
@@ -37,7 +37,7 @@ impl StreamEncoder {
         }
     }
 
-    /// Whether each stream is decoded again and compared.
+    /// Sets whether each stream is decoded again and compared with its samples.
     #[must_use]
     pub fn verify(self, verify: bool) -> StreamEncoder {
         StreamEncoder { verify, ..self }
@@ -48,18 +48,19 @@ impl StreamEncoder {
         &self.array
     }
 
-    /// Streams encoded so far.
+    /// Number of streams encoded so far.
     pub fn streams(&self) -> u64 {
         self.streams
     }
 
-    /// The header of the first stream that has samples, or else of the first, once it is encoded.
+    /// The header of the first stream with samples or, until there is one, of the first stream.
+    /// `None` before a stream is encoded.
     pub fn first(&self) -> Option<&Info> {
         self.first.as_ref()
     }
 
-    /// The next stream; `None` at the end of the array. An array without samples is a stream too: it has a
-    /// type and may have rows.
+    /// Encodes the next stream; `None` at the end of the array. An array without samples is one
+    /// stream, which stores the type and the row.
     ///
     /// # Errors
     /// * Those of [`ArrayReader::next_piece`] and [`v2::encode_into`].
@@ -77,7 +78,8 @@ impl StreamEncoder {
         let max = PIECE / size_of::<T>() as u64;
         let samples = match self.shape.and_then(|shape| shape.slab()) {
             Some(slab) if slab <= max => max / slab * slab,
-            // The first stream has no samples, and says the shape of the others.
+            // One index of the first axis has more samples than a stream. The first stream then has
+            // no samples, and stores the axes after the first.
             Some(_) if self.streams == 0 => 0,
             _ => stream_samples(&self.settings, max),
         };
@@ -97,7 +99,8 @@ impl StreamEncoder {
     }
 }
 
-/// Encodes one stream into `stream`, and compares it if `verify`; returns its bytes.
+/// Encodes one stream into `stream`, and decodes and compares it if `verify`. Returns its size in
+/// bytes.
 pub(super) fn encoded<T: Element>(
     settings: &StreamOptions,
     samples: &[T],
@@ -118,7 +121,8 @@ pub(super) fn encoded<T: Element>(
     Ok(len)
 }
 
-/// Samples per stream: whole rows, or whole segments where a row is longer than a piece.
+/// Number of samples per stream, about `max`: whole rows, or whole segments if a row is longer than
+/// `max`.
 pub(super) fn stream_samples(settings: &StreamOptions, max: u64) -> u64 {
     let row = settings.row_len().map(|row| u64::from(row.get())).filter(|&row| row <= max);
     let unit = row.unwrap_or(settings.segment_len().into());

@@ -1,4 +1,4 @@
-//! A file of version 2 as samples: streams one after another, each decoded in pieces of whole segments.
+//! Decodes a file of version 2: streams one after another, each in pieces of whole segments.
 
 use core::num::NonZeroU32;
 use std::collections::VecDeque;
@@ -12,7 +12,8 @@ use crate::v2::file_record::{self, FileRecord};
 use crate::v2::header::{Fields, HEADER};
 use crate::v2::{self, Element, ElementType, Shape};
 
-/// A stream of a regular file that is longer than this is mapped. Ours are not.
+/// Longest stream of a regular file, in bytes, that is read into memory; a longer one is mapped.
+/// The encoders of this module write shorter ones.
 const MAX_READ: u64 = 4 * PIECE;
 
 const CUT_TABLE: &str = "the stream ends within its table of segments";
@@ -35,24 +36,25 @@ pub struct StreamHeader {
     pub row: Option<NonZeroU32>,
     /// The shape of its samples, if the stream has a shape record.
     pub shape: Option<Shape>,
-    /// Number of channels, of which a row holds one sample each; 1 without channels.
+    /// Number of channels, each of which has one sample in a row; 1 without channels.
     pub channels: u32,
-    /// Samples per segment, of all channels; the last one may have fewer.
+    /// Samples of all channels per segment; the last segment may have fewer.
     pub segment: u32,
     /// Number of segments.
     pub segments: u64,
-    /// Bytes of the file that was encoded, if the stream holds those instead of samples.
+    /// Number of bytes of the encoded file that the stream holds instead of samples.
     pub file_bytes: Option<u64>,
-    /// Bytes of a sample in that file.
+    /// Bytes per sample in the encoded file.
     sample_bytes: u8,
-    /// Whether those bytes begin the file.
+    /// Whether the stream's bytes of the file are its first ones.
     begins_file: bool,
-    /// Bytes of samples that follow in the file, if its header ends with these bytes and says so.
+    /// Number of bytes of samples that follow in the file, if the stream's bytes end with the
+    /// header of a WAV file that states it.
     data: Option<u64>,
 }
 
 impl StreamHeader {
-    /// Takes the shape or the file bytes from a record.
+    /// Takes the shape or the properties of the file from a record.
     fn set_record(&mut self, fields: &Fields, record: &[u8]) -> Result<()> {
         if fields.has_shape {
             self.shape = Some(fields.shape(record)?);
@@ -67,7 +69,7 @@ impl StreamHeader {
     }
 }
 
-/// What the streams of a file have in common.
+/// Properties of all streams of a file together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamTotals {
@@ -79,19 +81,19 @@ pub struct StreamTotals {
     pub samples: u64,
     /// Number of streams.
     pub streams: u64,
-    /// The shape record of the first stream, whose first axis is the sum of those of all streams: the others
-    /// of their axes are the same.
+    /// The shape records joined along the first axis, if the first stream has one.
     record: Option<Shape>,
-    /// Bytes of a sample in the file that was encoded, if it was one.
+    /// Bytes per sample in the WAV file that was encoded, if it was one.
     sample_bytes: Option<u8>,
-    /// Bytes of that file beside its samples.
+    /// Bytes of that file other than its samples.
     file_bytes: u64,
-    /// Bytes of samples that are left of that file, if its header says how many there are.
+    /// Bytes of samples of that file that are still to come, if its header states their number.
     left: Option<u64>,
 }
 
 impl StreamTotals {
-    /// The totals with one more stream.
+    /// Adds a stream to the totals of those before it. Is an error if it does not belong to the
+    /// same array or WAV file.
     fn plus(before: Option<StreamTotals>, header: &StreamHeader) -> Result<StreamTotals> {
         let StreamHeader { offset, element, row, samples, shape, sample_bytes, .. } = *header;
         let file_bytes = header.file_bytes.unwrap_or(0);
@@ -148,27 +150,28 @@ impl StreamTotals {
         })
     }
 
-    /// The shape of the array: by the shape records, joined along the first axis, or else by the rows, if they
-    /// are complete.
+    /// The shape of the array. It follows from the shape records, joined along the first axis, or
+    /// else from the rows; incomplete rows make one axis.
     pub fn shape(&self) -> Shape {
         let rows = Shape::from_rows(self.samples, self.row.map(|row| row.get().into()));
         let Some(record) = self.record else { return rows };
         if record.samples() == Some(self.samples) {
             return record;
         }
-        // Streams without a record may follow, which are part of the same array.
+        // Streams without a record belong to the same array: the first axis follows from the
+        // samples.
         let rest = record.axes().get(1..).and_then(|rest| PartialShape::open(rest).ok());
         rest.and_then(|rest| rest.for_samples(self.samples)).unwrap_or(rows)
     }
 
-    /// Bytes of the WAV file that was encoded, if it was one.
+    /// Size in bytes of the WAV file that was encoded, if it was one.
     pub fn wav_bytes(&self) -> Option<u64> {
         let samples = self.samples.saturating_mul(self.sample_bytes?.into());
         Some(samples.saturating_add(self.file_bytes))
     }
 }
 
-/// The shape of two arrays, one after another; `None` if more than their first axes differ.
+/// Joins two shapes along the first axis. `None` if other axes differ.
 fn joined(before: &Shape, next: &Shape) -> Option<Shape> {
     let ((first, rest), (more, others)) = (before.axes().split_first()?, next.axes().split_first()?);
     let sum = first.checked_add(*more).filter(|_| rest == others)?;
@@ -181,16 +184,16 @@ pub struct StreamReader {
     options: Options,
     /// Maximum number of bytes of samples, or of a WAV file.
     max_output: u64,
-    /// Streams that had to be read ahead.
+    /// Streams that were read ahead.
     held: VecDeque<Stream>,
-    /// The totals of the streams begun.
+    /// The totals of the streams begun so far.
     seen: Option<StreamTotals>,
     /// The stream being decoded, and its next segment.
     current: Option<(Stream, usize)>,
     piece: SampleBuffer,
 }
 
-/// A stream that can be decoded.
+/// A stream, in memory or mapped.
 struct Stream {
     header: StreamHeader,
     data: Data,
@@ -212,7 +215,7 @@ impl Stream {
 }
 
 impl StreamReader {
-    /// Decodes the streams that begin here.
+    /// Decodes the streams of `input`.
     pub fn new(input: Input, options: Options) -> StreamReader {
         StreamReader {
             input,
@@ -225,9 +228,9 @@ impl StreamReader {
         }
     }
 
-    /// Sets how many bytes may be decoded in all: [`Kind::Limit`] at the first stream that exceeds them. Counts
-    /// the bytes of samples, and for a WAV file those of the file, in which a sample may be narrower than in the
-    /// array that [`next_piece`](Self::next_piece) returns.
+    /// Sets the maximum number of bytes to decode. The first stream that exceeds it is an error of
+    /// [`Kind::Limit`]. Counts the bytes of samples or, for a WAV file, the bytes of the file, in
+    /// which samples may be narrower than those that [`next_piece`](Self::next_piece) returns.
     #[must_use]
     pub fn max_output(self, bytes: u64) -> StreamReader {
         StreamReader { max_output: bytes, ..self }
@@ -238,20 +241,21 @@ impl StreamReader {
         self.input.position()
     }
 
-    /// Whether [`totals`](Self::totals) needs no memory.
+    /// Whether the input is a regular file. [`totals`](Self::totals) then holds nothing in memory.
     pub fn is_seekable(&self) -> bool {
         self.input.file_len().is_some()
     }
 
-    /// The totals of the streams that were begun, which are all of them at the end.
+    /// The totals of the streams begun so far; at the end, of all streams.
     pub fn seen(&self) -> Option<StreamTotals> {
         self.seen
     }
 
-    /// The totals of all streams, none of which is decoded yet. Those of a pipe are held in memory.
+    /// Reads the headers of all streams, and returns their totals. The streams can still be
+    /// decoded; those of a pipe are held in memory.
     ///
     /// # Errors
-    /// As [`next_piece`](Self::next_piece), but for segments, which are not decoded.
+    /// Those of [`next_piece`](Self::next_piece), except errors in segments, which are not decoded.
     pub fn totals(&mut self) -> Result<StreamTotals> {
         let mut totals = None;
         if self.is_seekable() {
@@ -267,10 +271,10 @@ impl StreamReader {
         totals.ok_or(EMPTY)
     }
 
-    /// The totals of the first stream, which is not decoded yet.
+    /// Reads the first stream, and returns its totals. It can still be decoded.
     ///
     /// # Errors
-    /// As [`totals`](Self::totals).
+    /// Those of [`totals`](Self::totals).
     pub fn first(&mut self) -> Result<StreamTotals> {
         let stream = self.load()?.ok_or(EMPTY)?;
         let totals = StreamTotals::plus(None, &stream.header);
@@ -278,10 +282,11 @@ impl StreamReader {
         totals
     }
 
-    /// The headers of all streams, in place of decoding them, and their totals.
+    /// Returns the headers of all streams, and their totals. The streams are skipped: they cannot
+    /// be decoded afterwards.
     ///
     /// # Errors
-    /// As [`totals`](Self::totals).
+    /// Those of [`totals`](Self::totals).
     pub fn headers(&mut self) -> Result<(Vec<StreamHeader>, StreamTotals)> {
         let (mut headers, mut totals) = (Vec::new(), None);
         while let Some(header) = self.skip_stream()? {
@@ -291,8 +296,8 @@ impl StreamReader {
         Ok((headers, totals.ok_or(EMPTY)?))
     }
 
-    /// Whether a WAV file was encoded, which [`next_file_bytes`](Self::next_file_bytes) restores. To be asked before
-    /// anything is decoded.
+    /// Whether a WAV file was encoded, which [`next_file_bytes`](Self::next_file_bytes) restores.
+    /// Call this before anything is decoded.
     ///
     /// # Errors
     /// [`Kind::Read`] if reading fails.
@@ -304,10 +309,11 @@ impl StreamReader {
         Ok(fields.is_ok_and(|(fields, _)| fields.has_record))
     }
 
-    /// The next bytes of the WAV file that was encoded. `None` at its end.
+    /// Returns the next bytes of the WAV file that was encoded. `None` at its end.
     ///
     /// # Errors
-    /// As [`next_piece`](Self::next_piece); [`Kind::Corrupt`] for samples that do not fit into those of the file.
+    /// Those of [`next_piece`](Self::next_piece); [`Kind::Corrupt`] also for samples that are too
+    /// large for the file's samples.
     pub fn next_file_bytes(&mut self) -> Result<Option<&[u8]>> {
         while !self.has_segments() {
             if !self.next_stream()? {
@@ -340,8 +346,8 @@ impl StreamReader {
     ///
     /// # Errors
     /// * [`Kind::BadArgument`] if the samples are not of type `T`.
-    /// * [`Kind::Truncated`], [`Kind::Corrupt`] or [`Kind::Unsupported`] as [`v2::decode_into`]; also if
-    ///   streams differ in type or other bytes follow them.
+    /// * [`Kind::Truncated`], [`Kind::Corrupt`] or [`Kind::Unsupported`] as in [`v2::decode_into`];
+    ///   [`Kind::Corrupt`] also if streams differ in type or other bytes follow them.
     /// * [`Kind::Limit`] if there is not enough memory, or for more output than
     ///   [`max_output`](Self::max_output).
     /// * [`Kind::Read`] if reading or mapping fails.
@@ -349,10 +355,11 @@ impl StreamReader {
         Ok(self.decode_piece::<T>()?.map(|n| &self.piece.samples()[..n]))
     }
 
-    /// As [`next_piece`](Self::next_piece), as little-endian bytes of samples of any type.
+    /// Decodes as [`next_piece`](Self::next_piece) does, for samples of any type, and returns
+    /// little-endian bytes.
     ///
     /// # Errors
-    /// As [`next_piece`](Self::next_piece).
+    /// Those of [`next_piece`](Self::next_piece).
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
         let Some(element) = self.next_element()? else { return Ok(None) };
         let n = match element {
@@ -367,7 +374,7 @@ impl StreamReader {
         Ok(Some(bytes))
     }
 
-    /// The type of the samples of the next piece.
+    /// Returns the type of the samples of the next piece; `None` after the last one.
     fn next_element(&mut self) -> Result<Option<ElementType>> {
         Ok(self.advance()?.then(|| self.seen.map(|seen| seen.element)).flatten())
     }
@@ -395,7 +402,7 @@ impl StreamReader {
         Ok(Some(n))
     }
 
-    /// Goes on to a stream that has segments to decode, if one follows.
+    /// Moves on to a stream that has segments to decode. Returns whether there is one.
     fn advance(&mut self) -> Result<bool> {
         while !self.has_segments() {
             if !self.next_stream()? {
@@ -415,9 +422,9 @@ impl StreamReader {
         self.current.as_ref().is_some_and(|(stream, _)| stream.header.file_bytes.is_some())
     }
 
-    /// Begins the next stream, if one follows.
+    /// Begins the next stream. Returns whether there is one.
     fn next_stream(&mut self) -> Result<bool> {
-        // Its memory is free before the next one is read.
+        // Frees the memory of this stream before the next one is read.
         self.current = None;
         let next = match self.held.pop_front() {
             Some(stream) => Some(stream),
@@ -435,8 +442,8 @@ impl StreamReader {
         Ok(true)
     }
 
-    /// Reads the header of the next stream. Returns it without the length and the shape, its fields, and as
-    /// bytes.
+    /// Reads the header of the next stream, and returns it in three forms: without size and record,
+    /// which are not read yet; as parsed fields; and as bytes. `None` at the end of the file.
     fn read_header(&mut self) -> Result<Option<(StreamHeader, Fields, [u8; HEADER])>> {
         let offset = self.input.position();
         let mut bytes = [0; HEADER];
@@ -466,14 +473,15 @@ impl StreamReader {
         Ok(Some((header, fields, bytes)))
     }
 
-    /// Reads the header of the next stream and its shape, and skips its segments.
+    /// Reads the header and the record of the next stream, and skips its segments.
     fn skip_stream(&mut self) -> Result<Option<StreamHeader>> {
         let Some((mut header, fields, _)) = self.read_header()? else { return Ok(None) };
         self.skip_rest(&mut header, &fields)?;
         Ok(Some(header))
     }
 
-    /// Skips the rest of a stream, which determines its length, but for its record.
+    /// Reads what follows the header of a stream up to its record, and skips the segments.
+    /// Completes `header` by the record and the size.
     fn skip_rest(&mut self, header: &mut StreamHeader, fields: &Fields) -> Result<()> {
         let entries = fields.entries();
         if entries > 0 {
@@ -510,7 +518,7 @@ impl StreamReader {
         Ok(())
     }
 
-    /// Reads the next stream, or maps it if it is long.
+    /// Reads the next stream, or maps it if it is long and in a regular file.
     fn load(&mut self) -> Result<Option<Stream>> {
         let Some((mut header, fields, start)) = self.read_header()? else { return Ok(None) };
         let mut bytes = start.to_vec();

@@ -1,4 +1,4 @@
-//! The header of a WAV file: RIFF, RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088).
+//! Parses the header of a WAV file: RIFF, RF64 (EBU Tech 3306) or BW64 (ITU-R BS.2088).
 
 use core::num::NonZeroU32;
 
@@ -13,21 +13,23 @@ const MAX_HEAD: usize = 16 << 20;
 /// Size field of a chunk whose size is in the `ds64` chunk or unknown.
 const UNKNOWN: u32 = u32::MAX;
 
+/// Format tag of integer samples.
 const PCM: u16 = 1;
+/// Format tag of an extensible format, whose GUID begins with the actual tag.
 const EXTENSIBLE: u16 = 0xfffe;
 
-/// What follows the coding in the GUID of an extensible format.
+/// The bytes after the format tag in the GUID of an extensible format.
 const GUID_END: [u8; 14] = [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71];
 
 const CUT: &str = "the WAV file ends before its samples begin";
 
-/// Header of a WAV file: all bytes before its samples.
+/// Header of a WAV file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WavHeader {
     /// All bytes before the samples.
     pub(super) head: Vec<u8>,
     pub(super) format: WavFormat,
-    /// Bytes of the samples; `None` up to the end of the file.
+    /// Bytes of samples. `None` if they go on to the end of the file.
     pub(super) data: Option<u64>,
 }
 
@@ -40,7 +42,7 @@ pub(super) struct WavFormat {
 }
 
 impl WavFormat {
-    /// Bytes of a sample of each channel.
+    /// Bytes of a frame, which has a sample of each channel.
     pub(super) fn frame(&self) -> u64 {
         u64::from(self.channels.get()) * u64::from(self.sample_bytes)
     }
@@ -50,7 +52,8 @@ impl WavFormat {
     }
 }
 
-/// Returns the element type for samples of `sample_bytes` bytes. Those of one byte are unsigned in a WAV file, the others signed.
+/// Returns the type that samples of `sample_bytes` bytes are encoded as. In a WAV file, samples of
+/// one byte are unsigned, the others signed.
 pub(super) fn stored_as(sample_bytes: u8) -> ElementType {
     match sample_bytes {
         1 => ElementType::U16,
@@ -59,13 +62,14 @@ pub(super) fn stored_as(sample_bytes: u8) -> ElementType {
     }
 }
 
-/// Whether this is the beginning of a WAV file.
+/// Whether the 12 bytes `start` begin a WAV file.
 pub(super) fn is_wav(start: &[u8]) -> bool {
     matches!(start, [form @ .., b'W', b'A', b'V', b'E'] if form.len() == 8 && matches!(&form[..4], b"RIFF" | b"RF64" | b"BW64"))
 }
 
-/// Bytes of samples that follow the header of a WAV file, of which these are the last bytes. `None` if they are not, or if the
-/// size is elsewhere or unknown.
+/// Returns the bytes of samples that follow `head`, the last part of a WAV file's header. `None` if
+/// it does not end with the id and size of the `data` chunk, or if that size is unknown or in the
+/// `ds64` chunk.
 pub(super) fn data_after(head: &[u8]) -> Option<u64> {
     let size = head.last_chunk().map(|size| u32::from_le_bytes(*size)).filter(|size| *size != UNKNOWN)?;
     head[..head.len() - 4].ends_with(b"data").then_some(size.into())
@@ -79,9 +83,9 @@ impl WavHeader {
     /// Reads up to the first sample.
     ///
     /// # Errors
-    /// * [`Kind::Unsupported`] for samples that are no integers of 8 to 32 bits.
-    /// * [`Kind::Corrupt`] for sizes that contradict each other, [`Kind::Truncated`] where the file ends before its
-    ///   samples, [`Kind::Limit`] for more than 16 MiB before them.
+    /// * [`Kind::Unsupported`] for samples that are not integers of 8 to 32 bits.
+    /// * [`Kind::Corrupt`] for sizes that contradict each other, [`Kind::Truncated`] if the file
+    ///   ends before its samples, [`Kind::Limit`] for more than 16 MiB before them.
     pub(super) fn read(input: &mut Input) -> Result<WavHeader> {
         let mut head = Vec::new();
         input.append(&mut head, 12, CUT)?;
@@ -103,7 +107,7 @@ impl WavHeader {
                 let data = if size == UNKNOWN { long_size } else { Some(size.into()) };
                 return Ok(WavHeader { head, format, data });
             }
-            // A chunk of an odd size is followed by one more byte.
+            // A chunk of an odd size is followed by a byte of padding.
             let padded = u64::from(size) + u64::from(size & 1);
             if padded > MAX_HEAD.saturating_sub(head.len()) as u64 {
                 return Err(Error::new(
@@ -126,6 +130,7 @@ impl WavHeader {
     }
 }
 
+/// Parses the content of a `fmt ` chunk.
 fn parse_format(chunk: &[u8]) -> Result<WavFormat> {
     let refuse = |what| Err(Error::new(Kind::Unsupported, 0, what));
     if chunk.len() < 16 {
@@ -172,7 +177,8 @@ fn parse_format(chunk: &[u8]) -> Result<WavFormat> {
     }
 }
 
-/// Appends samples of `sample_bytes` bytes each as little-endian samples of the type that holds them.
+/// Converts samples of `sample_bytes` bytes each to the type of [`stored_as`], in little-endian
+/// order. They fill `into`.
 pub(super) fn widen(stored: &[u8], sample_bytes: u8, into: &mut [u8]) {
     match sample_bytes {
         1 => into.chunks_exact_mut(2).zip(stored).for_each(|(to, &from)| to.copy_from_slice(&[from, 0])),
@@ -184,7 +190,8 @@ pub(super) fn widen(stored: &[u8], sample_bytes: u8, into: &mut [u8]) {
     }
 }
 
-/// Undoes [`widen`] in place. Returns the number of bytes, or `None` if a sample does not fit.
+/// Undoes [`widen`] in place. Returns the number of bytes, or `None` if a sample does not fit in
+/// `sample_bytes` bytes.
 pub(super) fn narrow(samples: &mut [u8], sample_bytes: u8) -> Option<usize> {
     let (size, kept) = match sample_bytes {
         1 => (2, 1),

@@ -1,4 +1,4 @@
-//! A WAV file as a file of version 2: its samples, and all other bytes in records of their own.
+//! Encodes a WAV file as a file of version 2: its samples, and all other bytes in file records.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -10,11 +10,12 @@ use crate::v2::file_record::{FileRecord, MAX_RECORD};
 use crate::v2::header::write_file_record;
 use crate::v2::{Element, ElementType, Shape, StreamOptions};
 
-/// Encodes a WAV file as streams of version 2, from which [`StreamReader`](super::StreamReader) restores it byte for
-/// byte.
+/// Encodes a WAV file as streams of version 2, from which [`StreamReader`](super::StreamReader)
+/// restores it byte for byte.
 ///
-/// Samples are integers of 8 to 32 bits, of which 1 to 4 bytes are stored. Those of one byte become `u16`, of two `i16`,
-/// of three and four `i32`; a row holds one sample of each channel.
+/// Samples must be integers of 8 to 32 bits, stored in 1 to 4 bytes. Samples of one byte are
+/// encoded as `u16`, of two bytes as `i16`, of three and four bytes as `i32`. A row holds one
+/// sample of each channel.
 pub struct WavEncoder {
     input: Input,
     header: WavHeader,
@@ -22,12 +23,13 @@ pub struct WavEncoder {
     options: Options,
     verify: bool,
     next: Next,
-    /// Bytes of `header.head` that were given.
-    given: usize,
-    /// Bytes of samples read.
+    /// Bytes of `header.head` encoded so far.
+    head_encoded: usize,
+    /// Bytes of samples read so far.
     read: u64,
-    /// Bytes that follow the samples and were read with them.
+    /// An incomplete frame at the end of the file, which is encoded with the tail.
     rest: Vec<u8>,
+    /// Bytes of the file that are being encoded.
     stored: Vec<u8>,
     samples: SampleBuffer,
     stream: Vec<u8>,
@@ -45,10 +47,11 @@ impl WavEncoder {
     /// Reads the header of a WAV file. The file's channels replace the row settings of `settings`.
     ///
     /// # Errors
-    /// * [`Kind::Unsupported`] for samples that are no integers of 8 to 32 bits.
-    /// * [`Kind::Corrupt`] for a header that contradicts itself, [`Kind::Truncated`] if the file ends before its samples,
-    ///   [`Kind::Limit`] for more than 16 MiB before them.
-    /// * [`Kind::BadArgument`] if `settings` have another number of channels, and not 1.
+    /// * [`Kind::Unsupported`] for samples that are not integers of 8 to 32 bits.
+    /// * [`Kind::Corrupt`] for a header that contradicts itself, [`Kind::Truncated`] if the file
+    ///   ends before its samples, [`Kind::Limit`] for more than 16 MiB before them.
+    /// * [`Kind::BadArgument`] if `settings` have a number of channels that is neither 1 nor that
+    ///   of the file.
     /// * [`Kind::Read`] if reading fails.
     pub fn new(mut input: Input, settings: StreamOptions, options: Options) -> Result<WavEncoder> {
         let header = WavHeader::read(&mut input)?;
@@ -64,7 +67,7 @@ impl WavEncoder {
             options,
             verify: false,
             next: Next::Head,
-            given: 0,
+            head_encoded: 0,
             read: 0,
             rest: Vec::new(),
             stored: Vec::new(),
@@ -74,23 +77,23 @@ impl WavEncoder {
         })
     }
 
-    /// Whether each stream is decoded again and compared.
+    /// Sets whether each stream is decoded again and compared with its samples.
     #[must_use]
     pub fn verify(self, verify: bool) -> WavEncoder {
         WavEncoder { verify, ..self }
     }
 
-    /// The type that the samples become.
+    /// The type that the samples are encoded as.
     pub fn element(&self) -> ElementType {
         self.header.format.element()
     }
 
-    /// Number of samples encoded.
+    /// Number of samples encoded so far.
     pub fn samples(&self) -> u64 {
         self.read / u64::from(self.header.format.sample_bytes)
     }
 
-    /// The shape of the samples encoded.
+    /// The shape of the samples encoded so far.
     pub fn shape(&self) -> Shape {
         Shape::from_rows(self.samples(), self.settings.row_len().map(|row| row.get().into()))
     }
@@ -100,7 +103,7 @@ impl WavEncoder {
         self.input.position()
     }
 
-    /// The next stream; `None` at the end of the file.
+    /// Encodes the next stream; `None` at the end of the file.
     ///
     /// # Errors
     /// * [`Kind::Read`] if reading fails, [`Kind::Limit`] if there is not enough memory.
@@ -108,11 +111,11 @@ impl WavEncoder {
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
         loop {
             match self.next {
-                Next::Head if self.given < self.header.head.len() => {
-                    let end = self.header.head.len().min(self.given + MAX_RECORD);
+                Next::Head if self.head_encoded < self.header.head.len() => {
+                    let end = self.header.head.len().min(self.head_encoded + MAX_RECORD);
                     self.stored.clear();
-                    self.stored.extend_from_slice(&self.header.head[self.given..end]);
-                    self.given = end;
+                    self.stored.extend_from_slice(&self.header.head[self.head_encoded..end]);
+                    self.head_encoded = end;
                     return Ok(Some(self.record()));
                 }
                 Next::Head => self.next = Next::Samples,
@@ -140,14 +143,15 @@ impl WavEncoder {
         }
     }
 
-    /// A stream of the bytes in `stored`.
+    /// Makes a stream with a file record of the bytes in `stored`.
     fn record(&mut self) -> &[u8] {
         let record = FileRecord { sample_bytes: self.header.format.sample_bytes, bytes: &self.stored };
         write_file_record(self.element(), self.settings.row_len(), &record, &mut self.stream);
         &self.stream
     }
 
-    /// Encodes the next samples of whole frames; returns the bytes of the stream, or 0 where they end.
+    /// Encodes the next whole frames. Returns the size of the stream in bytes, or 0 after the last
+    /// frame.
     fn next_samples<T: Element>(&mut self) -> Result<usize> {
         if !self.rest.is_empty() {
             return Ok(0); // the file ended inside a frame

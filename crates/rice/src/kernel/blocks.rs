@@ -7,8 +7,9 @@ use super::dispatch::dispatch;
 use crate::v2::element::Word;
 
 impl<W: Word> Blocks<'_, W> {
-    /// Decodes the blocks, and undoes the fixed predictor of `order` unless that is [`RESIDUALS`].
-    /// `None` if a quotient is above [`ESCAPE`](crate::v2::ESCAPE) or the number of escapes is wrong.
+    /// Decodes the blocks, and undoes the fixed predictor of order `order` unless that is
+    /// [`RESIDUALS`]. `None` if a quotient is above [`ESCAPE`](crate::v2::ESCAPE), or the number of
+    /// escapes is wrong.
     pub(crate) fn decode(self, tier: Tier, order: u8) -> Option<()> {
         match order {
             0 => self.with_order::<0>(tier),

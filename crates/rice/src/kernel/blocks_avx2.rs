@@ -1,5 +1,5 @@
-//! Decodes blocks of version 2 in AVX2 registers: one body for 16 samples in each of two, and for 8 samples of 32 bits in
-//! each of four.
+//! Decodes blocks of version 2 in AVX2 registers. One body serves both sizes: a block is two
+//! registers of sixteen 16-bit samples, or four registers of eight 32-bit samples.
 
 use core::arch::x86_64::*;
 
@@ -12,7 +12,8 @@ use crate::v2::{BLOCK, ESCAPE, blocks};
 /// Decodes as [`blocks_scalar`](super::blocks_scalar) does.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
-    // SAFETY: this function has the features, and registers of these numbers hold a block of such words.
+    // SAFETY: this function has the features, and registers of these numbers hold a block of such
+    // words.
     unsafe {
         match W::BITS {
             16 => run::<W, Narrow, 2, ORDER>(job),
@@ -21,25 +22,25 @@ pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
     }
 }
 
-/// A block of samples in order in N registers, of words in lanes of one width. All operations are unsafe because the CPU must
-/// support AVX2.
+/// Operations on a block of samples that lies in order in N registers, one word per lane. All are
+/// unsafe because the CPU must support AVX2.
 #[allow(clippy::missing_safety_doc)]
 trait Lanes<const N: usize> {
     /// Unpacks values of `k` bits.
     unsafe fn unpack(bytes: &[u8; PADDED], k: u32) -> [__m256i; N];
-    /// A lane for each byte.
+    /// Extends each byte to a lane.
     unsafe fn widen(bytes: __m256i) -> [__m256i; N];
-    /// The low bits of `x` in each lane.
+    /// Sets each lane to the low bits of `x`.
     unsafe fn splat(x: u64) -> __m256i;
     unsafe fn add(a: __m256i, b: __m256i) -> __m256i;
     unsafe fn sub(a: __m256i, b: __m256i) -> __m256i;
     unsafe fn mul(a: __m256i, b: __m256i) -> __m256i;
     unsafe fn shift_left(a: __m256i, by: __m128i) -> __m256i;
-    /// Unsigned halves, rounded down.
+    /// Halves unsigned lanes, rounding down.
     unsafe fn half(a: __m256i) -> __m256i;
-    /// In each lane the sum of the lanes up to it.
+    /// Sets each lane to the sum of the lanes up to it.
     unsafe fn prefix_sum(a: __m256i) -> __m256i;
-    /// The last lane in all lanes.
+    /// Sets all lanes to the last one.
     unsafe fn last(a: __m256i) -> __m256i;
 }
 
@@ -52,7 +53,7 @@ unsafe fn run<W: Word, L: Lanes<N>, const N: usize, const ORDER: u8>(job: Blocks
     let mut escapes = escapes.chunks_exact(W::BYTES);
     let (mut fixed, mut code) = (fixed, 0);
     let mut buffer = [0; PADDED];
-    // SAFETY: the caller vouches for the CPU; other conditions stand beside the operations.
+    // SAFETY: the caller vouches for the CPU; comments below justify the pointers.
     unsafe {
         let zero = _mm256_setzero_si256();
         let (one, one_byte) = (L::splat(1), _mm256_set1_epi8(1));
@@ -70,7 +71,7 @@ unsafe fn run<W: Word, L: Lanes<N>, const N: usize, const ORDER: u8>(job: Blocks
                 fixed = &fixed[bytes..];
             }
             if blocks::has_unary::<W>(mode) {
-                // 33 bytes, of which 32 are read from the first and from the second on.
+                // 33 bytes: 32 are read from the first on, and 32 from the second on.
                 let positions: &[u8; BLOCK + 1] = positions.from(code).first_chunk()?;
                 let before = _mm256_loadu_si256(positions.as_ptr().cast());
                 let here = _mm256_loadu_si256(positions.as_ptr().add(1).cast());
@@ -161,21 +162,22 @@ unsafe fn load<W: Word, const N: usize>(words: &[W; BLOCK]) -> [__m256i; N] {
     }
 }
 
-/// Shuffles that unpack 8 values of k bits. Each 32-bit lane takes the bytes that hold its value, then shifts it to its low
-/// end.
+/// How to unpack 8 values of k bits: each 32-bit lane takes the bytes that hold its value, then
+/// shifts the value to the low end.
 struct Unpacking {
     bytes: [u8; 32],
     shift: [u32; 8],
 }
 
-/// Largest number of bits that a shift by up to 7 leaves in a 32-bit lane.
+/// Largest value size in bits: a value still fits in a 32-bit lane after up to 7 bits before it.
 const MAX_BITS: u32 = 25;
 
-/// For values of up to 16 bits, from the same 16 bytes in both halves of a register.
+/// Shuffles for values of up to 16 bits. All eight are in one load of 16 bytes, which both halves
+/// of the register hold.
 static FROM_ONE_LOAD: [Unpacking; 17] = unpackings(false);
 
-/// For values of up to [`MAX_BITS`] bits, whose lower four are in one load of 16 bytes, and the upper four in another,
-/// which begins with the byte of the first of them.
+/// Shuffles for values of up to [`MAX_BITS`] bits. The first four are in one load of 16 bytes, the
+/// other four in another, which begins with the byte of the fifth value.
 static FROM_TWO_LOADS: [Unpacking; MAX_BITS as usize + 1] = unpackings(true);
 
 const fn unpackings<const COUNT: usize>(two_loads: bool) -> [Unpacking; COUNT] {
@@ -188,7 +190,8 @@ const fn unpackings<const COUNT: usize>(two_loads: bool) -> [Unpacking; COUNT] {
             all[k].shift[i] = (bit % 8) as u32;
             let mut j = 0;
             while j < 4 {
-                // Bytes beyond the 16 belong to no value: shuffles take others, the mask removes them.
+                // Bytes beyond the 16 belong to no value. The shuffle takes others instead, which
+                // the mask removes.
                 all[k].bytes[4 * i + j] = ((bit / 8 + j) % 16) as u8;
                 j += 1;
             }
@@ -199,7 +202,7 @@ const fn unpackings<const COUNT: usize>(two_loads: bool) -> [Unpacking; COUNT] {
     all
 }
 
-/// Eight values of `k` bits from value 8 `i` on, at most 16.
+/// Unpacks eight values of `k` bits, from value 8 `i` on. `k` is at most 16.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn unpack_eight_narrow(bytes: &[u8; PADDED], i: usize, k: usize) -> __m256i {
@@ -209,7 +212,7 @@ fn unpack_eight_narrow(bytes: &[u8; PADDED], i: usize, k: usize) -> __m256i {
     shuffle(_mm256_broadcastsi128_si256(packed), &FROM_ONE_LOAD[k], k)
 }
 
-/// Eight values of `k` bits from value 8 `i` on, at most [`MAX_BITS`].
+/// Unpacks eight values of `k` bits, from value 8 `i` on. `k` is at most [`MAX_BITS`].
 #[target_feature(enable = "avx2")]
 #[inline]
 fn unpack_eight(bytes: &[u8; PADDED], i: usize, k: usize) -> __m256i {
@@ -245,7 +248,7 @@ impl Lanes<2> for Narrow {
             let k = k as usize;
             let (a, b) = (unpack_eight_narrow(bytes, 0, k), unpack_eight_narrow(bytes, 1, k));
             let (c, d) = (unpack_eight_narrow(bytes, 2, k), unpack_eight_narrow(bytes, 3, k));
-            // Packing works within 128 bits: quarters come out as 0 2 1 3.
+            // Packing works within 128 bits, so the quarters come out in the order 0 2 1 3.
             [
                 _mm256_permute4x64_epi64::<0xd8>(_mm256_packus_epi32(a, b)),
                 _mm256_permute4x64_epi64::<0xd8>(_mm256_packus_epi32(c, d)),
@@ -264,11 +267,10 @@ impl Lanes<2> for Narrow {
         shift_left(a: __m256i, by: __m128i) -> __m256i { _mm256_sll_epi16(a, by) }
         half(a: __m256i) -> __m256i { _mm256_srli_epi16::<1>(a) }
         prefix_sum(a: __m256i) -> __m256i {{
-            // Within each 128 bits.
+            // Sums within each 128 bits, then adds the total of the lower 128 to the upper.
             let a = _mm256_add_epi16(a, _mm256_bslli_epi128::<2>(a));
             let a = _mm256_add_epi16(a, _mm256_bslli_epi128::<4>(a));
             let a = _mm256_add_epi16(a, _mm256_bslli_epi128::<8>(a));
-            // Then the total of the lower 128 to the upper.
             let lower = _mm256_permute2x128_si256::<0x08>(a, a);
             _mm256_add_epi16(a, _mm256_shuffle_epi8(lower, _mm256_set1_epi16(0x0f0e)))
         }}
@@ -313,10 +315,9 @@ impl Lanes<4> for Wide {
         shift_left(a: __m256i, by: __m128i) -> __m256i { _mm256_sll_epi32(a, by) }
         half(a: __m256i) -> __m256i { _mm256_srli_epi32::<1>(a) }
         prefix_sum(a: __m256i) -> __m256i {{
-            // Within each 128 bits.
+            // Sums within each 128 bits, then adds the total of the lower 128 to the upper.
             let a = _mm256_add_epi32(a, _mm256_bslli_epi128::<4>(a));
             let a = _mm256_add_epi32(a, _mm256_bslli_epi128::<8>(a));
-            // Then the total of the lower 128 to the upper.
             let lower = _mm256_permute2x128_si256::<0x08>(a, a);
             _mm256_add_epi32(a, _mm256_shuffle_epi32::<0xff>(lower))
         }}

@@ -6,8 +6,8 @@ use super::blocks_scalar::Blocks;
 use crate::v2::element::Word;
 use crate::v2::{BLOCK, ESCAPE, blocks};
 
-/// Shuffles that unpack 32 values of k bits: each 64-bit lane takes the 8 bytes that hold four of them,
-/// then each 16-bit lane of it 16 of their bits.
+/// How to unpack 32 values of k bits: each 64-bit lane takes the 8 bytes that hold four of them,
+/// then each of its 16-bit lanes takes 16 bits that begin with its value.
 struct Unpacking {
     bytes: [u8; 64],
     bits: [u8; 64],
@@ -50,7 +50,7 @@ pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
         let k = u32::from(mode.saturating_sub(1));
         let (bytes, rest) = fixed.split_at(blocks::fixed_bytes(mode, out.len()));
         fixed = rest;
-        // SAFETY: only the bytes of the mask are read, which are those of `bytes`.
+        // SAFETY: the mask limits the load to `bytes`, which has at most 64 bytes.
         let packed = unsafe {
             _mm512_maskz_loadu_epi8(_bzhi_u64(u64::MAX, bytes.len() as u32), bytes.as_ptr().cast())
         };
@@ -67,7 +67,7 @@ pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
         let mut z = low;
         if blocks::has_unary::<W>(mode) {
             let positions: &[u8; BLOCK + 1] = positions.from(code).first_chunk()?;
-            // SAFETY: 33 bytes, of which 32 are read from the first and from the second on.
+            // SAFETY: 33 bytes: 32 are read from the first on, and 32 from the second on.
             let (before, here) = unsafe {
                 (
                     _mm256_loadu_si256(positions.as_ptr().cast()),
@@ -100,14 +100,14 @@ pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
             2 => affine.of(sums.second(residual)),
             _ => residual,
         };
-        // SAFETY: only the samples of `out` are written.
+        // SAFETY: the mask limits the store to `out`.
         unsafe { _mm512_mask_storeu_epi16(out.as_mut_ptr().cast(), lanes, samples) };
     }
     let above = _mm256_cmpgt_epu8_mask(worst, escape);
     (above == 0 && escapes.next().is_none()).then_some(())
 }
 
-/// The map from a segment's own scale to samples: `centre` + `step` x scaled.
+/// Maps values in a segment's own scale to samples: `centre` + `step` * value.
 struct Affine {
     centre: __m512i,
     step: i16,
@@ -123,7 +123,7 @@ impl Affine {
     }
 }
 
-/// Running sums, as 32 equal lanes.
+/// Running sums of a fixed predictor, each in all 32 lanes.
 struct Sums {
     last: __m512i,
     slope: __m512i,
@@ -153,15 +153,15 @@ fn last_lane(x: __m512i) -> __m512i {
     _mm512_permutexvar_epi16(_mm512_set1_epi16(31), x)
 }
 
-/// In each 16-bit lane the sum of the lanes up to it.
+/// Sets each 16-bit lane to the sum of the lanes up to it.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn prefix_sum(x: __m512i) -> __m512i {
-    // Within each 128 bits.
+    // Sums within each 128 bits.
     let x = _mm512_add_epi16(x, _mm512_bslli_epi128::<2>(x));
     let x = _mm512_add_epi16(x, _mm512_bslli_epi128::<4>(x));
     let x = _mm512_add_epi16(x, _mm512_bslli_epi128::<8>(x));
-    // Then the totals of the one, two and three before.
+    // Adds the totals of the one, two and three groups of 128 bits before.
     let total = |from: [i16; 4]| {
         let [a, b, c, d] = from.map(|lane| i64::from(lane) * 0x0001_0001_0001_0001);
         _mm512_setr_epi64(a, a, b, b, c, c, d, d)

@@ -1,29 +1,30 @@
-//! Decodes blocks of a version 2 segment on any CPU: to residuals, or with a fixed predictor to samples.
+//! Decodes blocks of a version 2 segment on any CPU: to samples if the predictor is fixed,
+//! otherwise to residuals.
 
 use super::isa::{Isa, Kernel};
 use super::unary::Positions;
 use crate::v2::element::Word;
 use crate::v2::{BLOCK, ESCAPE, blocks};
 
-/// The order of a predictor that is not fixed: residuals are left as they are.
+/// Stands for the order of a linear predictor, which is undone later: the output is residuals.
 pub(crate) const RESIDUALS: u8 = 3;
 
 /// The blocks of a segment, and their output.
 pub(crate) struct Blocks<'a, W> {
     /// The mode of each block.
     pub(crate) modes: &'a [u8],
-    /// Fixed bits: at least as many as the modes need.
+    /// Fixed bits, at least as many as the modes need.
     pub(crate) fixed: &'a [u8],
     pub(crate) escapes: &'a [u8],
-    /// One position per code; as many codes as the modes need.
+    /// Positions of as many codes as the modes need.
     pub(crate) positions: &'a Positions,
     pub(crate) centre: W,
     pub(crate) step: W,
     pub(crate) out: &'a mut [W],
 }
 
-/// Decodes the blocks, and undoes the fixed predictor of order `ORDER` unless that is [`RESIDUALS`].
-/// `None` if a quotient is above [`ESCAPE`] or the number of escapes is wrong.
+/// Decodes the blocks, and undoes the fixed predictor of order `ORDER` unless that is
+/// [`RESIDUALS`]. `None` if a quotient is above [`ESCAPE`], or the number of escapes is wrong.
 pub(super) struct Decode<'a, W, const ORDER: u8>(pub(super) Blocks<'a, W>);
 
 impl<W: Word, const ORDER: u8> Kernel for Decode<'_, W, ORDER> {
@@ -35,10 +36,11 @@ impl<W: Word, const ORDER: u8> Kernel for Decode<'_, W, ORDER> {
     }
 }
 
-/// Bytes of the fixed bits of a block, and those that a load past its last byte reads.
+/// Maximum bytes of the fixed bits of a block, and 8 more: a load may begin at the last of them.
 pub(super) const PADDED: usize = 4 * BLOCK + 8;
 
-/// The first `bytes` bytes of `fixed`, followed by arbitrary bytes: copied to `buffer` if no others follow.
+/// Returns the first `bytes` bytes of `fixed`, followed by arbitrary ones. Copies them to `buffer`
+/// if `fixed` is too short for loads past their end.
 #[inline(always)]
 pub(super) fn padded<'a>(fixed: &'a [u8], bytes: usize, buffer: &'a mut [u8; PADDED]) -> &'a [u8; PADDED] {
     match fixed.first_chunk() {
@@ -112,7 +114,7 @@ fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
 /// Unpacks the fixed bits of a block: 32 values of `k` bits.
 #[inline(always)]
 pub(super) fn unpack<W: Word>(bytes: &[u8; PADDED], k: u32, out: &mut [W; BLOCK]) {
-    // True already, but not known to the compiler.
+    // Changes nothing, but lets the compiler omit bounds checks.
     let k = k.min(W::BITS) as usize;
     let mask = (1u64 << k) - 1;
     let load = |bit: usize| {
@@ -120,7 +122,7 @@ pub(super) fn unpack<W: Word>(bytes: &[u8; PADDED], k: u32, out: &mut [W; BLOCK]
         u64::from_le_bytes(*bytes) >> (bit % 8)
     };
     if W::BITS == 16 && k < 16 {
-        // One load covers four values and the at most 4 bits before them.
+        // One load covers four values and up to 4 bits before them.
         for (i, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
             let bits = load(4 * i * k);
             *out = [0, 1, 2, 3].map(|i| W::of(bits >> (i * k) & mask));

@@ -1,4 +1,4 @@
-//! Loops over several channels: interleaving, prediction of a channel from others, and their correlation.
+//! Loops over several channels: interleaving, prediction of a channel from others, and correlation.
 
 use alloc::vec::Vec;
 
@@ -8,10 +8,11 @@ use super::dispatch::dispatch;
 use super::isa::{Isa, Kernel};
 use crate::v2::element::Word;
 
-/// Frames that are interleaved or deinterleaved together: those of all channels stay in the first cache.
+/// Number of frames interleaved or deinterleaved at a time: few enough to stay in the first-level
+/// cache.
 const TILE: usize = 64;
 
-/// Divides frames, which hold a sample of each channel, into channels, one after another.
+/// Divides frames, each of which has a sample of every channel, into channels one after another.
 pub(crate) fn deinterleave<W: Word>(frames: &[W], channels: usize, out: &mut [W]) {
     let n = frames.len() / channels;
     for (tile, frames) in frames.chunks(TILE * channels).enumerate() {
@@ -39,7 +40,7 @@ pub(crate) fn interleave<W: Word>(channels: &[W], count: usize, out: &mut [W]) {
     }
 }
 
-/// Two channels with weights. Samples with the bit `sign` flipped are signed numbers.
+/// Two channels with weights. Flipping the bits `sign` makes their samples signed numbers.
 pub(crate) struct Weighted<'a, W> {
     pub(crate) channels: [&'a [W]; 2],
     pub(crate) weights: [i16; 2],
@@ -79,16 +80,16 @@ impl<W: Word, const SUBTRACT: bool> Kernel for Predict<'_, '_, W, SUBTRACT> {
     }
 }
 
-/// Second differences of a channel, in 14 bits.
+/// Second differences of a channel, scaled to 14 bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Differences<'a> {
     pub(crate) values: &'a [i16],
-    /// What they must be multiplied by.
+    /// The factor that undoes the scaling.
     pub(crate) unit: f64,
 }
 
-/// Writes the second differences of `words` to `out`, shifted right so that they fit in 14 bits. Returns the number of
-/// bits lost.
+/// Appends the second differences of `words` to `out`, shifted right so that they fit in 14 bits.
+/// Returns the number of bits lost.
 pub(crate) fn second_differences<W: Word>(tier: Tier, words: &[W], out: &mut Vec<i16>) -> u32 {
     dispatch(tier, SecondDifferences { words, out })
 }
@@ -112,7 +113,7 @@ impl<W: Word> Kernel for SecondDifferences<'_, W> {
     }
 }
 
-/// The sum of products of two channels' differences.
+/// Returns the sum of products of two channels' differences.
 pub(crate) fn covariance(tier: Tier, a: Differences, b: Differences) -> f64 {
     let sum = dispatch(tier, Covariance { a: a.values, b: b.values });
     sum as f64 * a.unit * b.unit
@@ -132,7 +133,8 @@ impl Kernel for Covariance<'_> {
     }
 }
 
-/// Sum of products of at most 256 pairs of 14 bits, in two halves that 32 bits can hold.
+/// Sums the products of at most 256 pairs of 14-bit numbers. The upper and lower halves of products
+/// are summed apart, so that 32 bits are enough.
 #[inline(always)]
 fn correlate(a: &[i16], b: &[i16]) -> i64 {
     let (mut high, mut low) = (0i32, 0i32);
@@ -176,7 +178,7 @@ mod tests {
                     let at = |x: W| i128::from(x.flipped(sign).signed());
                     let bits = 2 * W::BITS;
                     let sum = -32_768 * at(a[i]) + 32_767 * at(b[i]) + (1 << 14);
-                    // In two's complement of twice the width.
+                    // Wraps to twice the width of a word, in two's complement.
                     let sum = sum << (128 - bits) >> (128 - bits);
                     c[i].minus(W::of((sum >> 15) as u64))
                 })

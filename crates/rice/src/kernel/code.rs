@@ -13,7 +13,7 @@ pub(crate) const ESCAPE: u32 = 8;
 /// Bits of an escape, which is the longest code.
 pub(crate) const ESCAPE_BITS: u32 = 25;
 
-/// Signed to unsigned: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
+/// Maps signed to unsigned numbers: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
 #[inline(always)]
 pub(crate) fn zigzag(y: i16) -> u16 {
     ((y << 1) ^ (y >> 15)) as u16
@@ -25,7 +25,7 @@ pub(crate) fn unzigzag(z: u16) -> i16 {
     ((z >> 1) ^ (z & 1).wrapping_neg()) as i16
 }
 
-/// Encodes `z`: the bits of the code without its leading zeros, and its length in bits with them.
+/// Encodes `z`. Returns the code without its leading zeros, and its length in bits with them.
 #[inline(always)]
 pub(crate) fn code(z: u16, k: u32) -> (u32, u32) {
     let z = u32::from(z);
@@ -33,8 +33,9 @@ pub(crate) fn code(z: u16, k: u32) -> (u32, u32) {
     if q < ESCAPE { (1 << k | (z & ((1 << k) - 1)), q + 1 + k) } else { (1 << 16 | z, ESCAPE_BITS) }
 }
 
-/// Reads the code at the top of `window`: its value and its length in bits. `None` if there are more than eight
-/// zeros. At least 25 bits of the window must be of the stream, or followed by zeros.
+/// Reads the code at the top of `window`. Returns its value and its length in bits; `None` if it
+/// has more than eight zeros. At least 25 bits of the window must come from the payload; zeros may
+/// stand for bits after its end.
 #[inline(always)]
 pub(crate) fn read(window: u32, k: u32) -> Option<(u16, u32)> {
     let q = window.leading_zeros();

@@ -1,14 +1,16 @@
-//! Decodes a batch of segments: chooses the kernel, and finds the exact error where one fails.
+//! Decodes a batch of segments: chooses the kernels, and finds the exact error if one fails.
 //!
-//! | kernel | CPU tier | segments of like length | samples per segment |
+//! | kernel | CPU tier | segments of similar length | samples per segment |
 //! |---|---|---|---|
 //! | [`decode_avx512`](super::decode_avx512) | AVX-512 | 9 to 16 | 32 or more |
 //! | [`decode_avx2`](super::decode_avx2) | AVX2 or higher | 5 to 16 | 32 to 128 Ki; more with long codes |
-//! | [`decode_interleaved`](super::decode_interleaved), with its lookup table | any | any | what is left, 32 or more; no long codes |
-//! | the same, code by code | any | any | what is left, 32 or more |
-//! | [`decode_scalar`](super::decode_scalar) | any | any | what is left |
+//! | [`decode_interleaved`](super::decode_interleaved) with its lookup table | any | any | 32 or more remaining; no long codes |
+//! | [`decode_interleaved`](super::decode_interleaved) code by code | any | any | 32 or more remaining |
+//! | [`decode_scalar`](super::decode_scalar) | any | any | all that remain |
 //!
-//! The first three rows that apply run one after another, each continuing where the one before it ended.
+//! First runs one of the first two rows, then one of the two interleaved forms, then the scalar
+//! decoder: in each case the first row that applies, if any. Each continues where the one before it
+//! stopped.
 
 use linerate_core::{Result, Tier};
 
@@ -19,10 +21,11 @@ use super::dispatch::dispatch;
 /// Decodes up to [`BATCH`](super::decode_scalar::BATCH) segments, in any order.
 ///
 /// # Errors
-/// Those of [`decode_scalar::decode`](super::decode_scalar::decode), for the first segment that has one.
+/// Those of [`decode_scalar::decode`](super::decode_scalar::decode), for the first segment that has
+/// one.
 pub(crate) fn decode(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Result<()> {
-    // Fast kernels report only that a code is invalid, or leave it to the last samples; they may
-    // also have read past a payload into the next one. The scalar decoder gives the exact verdict.
+    // A fast kernel reports no more than that some code is invalid, and may have read past a
+    // payload into the next one. The scalar decoder starts again to find the exact error.
     if fast(tier, lanes, k, delta).is_some() && lanes.iter_mut().all(|l| l.finish(k, delta).is_ok()) {
         return Ok(());
     }
@@ -52,11 +55,11 @@ fn fast(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
     dispatch(tier, Interleaved { lanes, table, k, delta })
 }
 
-/// Samples left of a segment below which setting up a kernel costs more than it saves.
+/// Remaining samples of a segment below which setting up a kernel costs more than it saves.
 const MIN_SAMPLES: usize = 32;
 
-/// Bits per sample above which codes count as long: escapes are then frequent, and the lookup table
-/// often finds no whole code.
+/// Bits per sample above which codes count as long. Escapes are then frequent, and an index of the
+/// lookup table often has no whole code.
 #[cfg(feature = "std")]
 const LONG_CODE_BITS: usize = 9;
 
@@ -72,10 +75,10 @@ struct WideKernel {
     decode: WideDecode,
     /// Lowest tier that has it.
     tier: Tier,
-    /// Segments below which too many lanes stay empty.
+    /// Minimum number of segments. With fewer, too many lanes stay empty.
     min_segments: usize,
-    /// Samples of a segment from which on this many outputs at once exceed the caches, so that the
-    /// lookup table is faster where it can be used.
+    /// Maximum samples per segment with short codes. Writing to that many longer outputs at once
+    /// exceeds the caches, so that the lookup table is faster, which needs short codes.
     max_samples_of_short_codes: usize,
 }
 
@@ -117,9 +120,9 @@ fn wide_kernel(
     WIDE_KERNELS.iter().find(applies).map(|kernel| kernel.decode)
 }
 
-/// Number of segments from the first on that are about as long as it, and its samples. No segment
-/// counts where the offsets that wide kernels use, 32-bit words from the first payload on, do not suffice.
-/// `None` without any lane.
+/// Counts the segments at the front that are about as long as the first. Returns their number and
+/// the samples of the first. The number is 0 if the chunk is too long for the offsets of wide
+/// kernels, which have 32 bits. `None` if there are no lanes.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 fn alike(lanes: &[Lane]) -> Option<(usize, usize)> {
     // The last segment of a chunk may be much shorter than the others.

@@ -19,7 +19,7 @@ const TILE: usize = 16;
 /// a code has more than eight zeros.
 ///
 /// # Safety
-/// The CPU must have AVX2, and the rest of that tier.
+/// The CPU must support the AVX2 tier.
 pub(super) unsafe fn decode(lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
     // SAFETY: as the caller vouches.
     unsafe {
@@ -37,12 +37,13 @@ pub(super) unsafe fn decode(lanes: &mut [Lane], k: u32, delta: bool) -> Option<(
 struct Streams {
     /// The next 32 bits.
     next: __m256i,
-    /// The bits after them, from the highest one down, zeros below.
+    /// The bits after `next`, left-justified, with zeros below.
     after: __m256i,
-    /// Valid bits in both: 32..=64.
+    /// Number of valid bits in `next` and `after`: 32..=64.
     valid: __m256i,
-    /// The word after them, and its index from the first payload on.
+    /// The word after those bits.
     word: __m256i,
+    /// Index of `word`, counted from the first payload on.
     index: __m256i,
     /// The last sample, in both halves.
     last: __m256i,
@@ -53,7 +54,7 @@ fn run<const GROUPS: usize, const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Op
     let base = lanes[0].readable.as_ptr();
     let last_word = _mm256_set1_epi32((lanes[0].readable.len() / 4) as i32 - 1);
     let samples = lanes.iter().map(|l| l.out.len()).min()?;
-    // Empty lanes decode the first segment again, to the same output.
+    // Lanes without a segment decode the first one again, to the same output.
     let lane = |g: usize, l: usize| Some(GROUP * g + l).filter(|&i| i < lanes.len()).unwrap_or(0);
     let start = |i: usize| ((lanes[i].offset - lanes[0].offset) / 4) as i32;
     let starts: [[i32; GROUP]; GROUPS] = from_fn(|g| from_fn(|l| start(lane(g, l))));
@@ -61,8 +62,8 @@ fn run<const GROUPS: usize, const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Op
     let mut outs = [core::ptr::null_mut(); 2 * GROUP];
     outs.iter_mut().zip(&mut *lanes).for_each(|(out, lane)| *out = lane.out.as_mut_ptr());
     let outs = lane_of.map(|lanes| lanes.map(|i| outs[i]));
-    // Clamped to the last word of the chunk: what follows a payload is never used by a valid
-    // one, so it may be anything that can be read.
+    // The index is clamped to the last word of the chunk. A valid payload uses no bit after its
+    // end, so any readable word will do there.
     let gather = |index: __m256i| {
         let index = _mm256_min_epu32(index, last_word);
         // SAFETY: 0 <= index <= last_word, in words of `lanes[0].readable`.
@@ -91,11 +92,11 @@ fn run<const GROUPS: usize, const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Op
     let k_lanes = _mm_cvtsi32_si128(k as i32);
     let word_bits = _mm256_set1_epi32(32);
     let few = _mm256_set1_epi32(33);
-    // The least of the first nine bits of any code: 0 if one has more than eight zeros.
+    // The smallest value of the first nine bits of any code: 0 if one has more than eight zeros.
     let mut least = _mm256_set1_epi32(-1);
     let step = |s: &mut Streams, least: &mut __m256i| {
-        // As a float, the first nine bits have an exponent that tells the zeros before the one:
-        // 135 minus their number.
+        // Converted to a float, the first nine bits have the exponent 135 minus the number of zeros
+        // before the one.
         let nine = _mm256_srli_epi32::<23>(s.next);
         let exponent = _mm256_srli_epi32::<23>(_mm256_castps_si256(_mm256_cvtepi32_ps(nine)));
         *least = _mm256_min_epu32(*least, nine);
@@ -103,8 +104,8 @@ fn run<const GROUPS: usize, const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Op
         let len = _mm256_sub_epi32(exponent_to_len, exponent);
         let len = _mm256_add_epi32(len, _mm256_and_si256(escapes, escape_more));
         let back = _mm256_sub_epi32(word_bits, len);
-        // The whole code at the low end: its one, then k bits (or 16). The one is worth 2^k, so
-        // q - 1 more of them make z. Of an escape only the low 16 bits count.
+        // The shift leaves the code at the low end: its one, then k bits, or 16 for an escape. The
+        // one is worth 2^k, so adding (q - 1) 2^k gives z. An escape is cut to its low 16 bits.
         let code = _mm256_srlv_epi32(s.next, back);
         let high = _mm256_sll_epi32(_mm256_sub_epi32(exponent_to_high, exponent), k_lanes);
         let z = _mm256_add_epi32(code, _mm256_andnot_si256(escapes, high));
@@ -112,14 +113,15 @@ fn run<const GROUPS: usize, const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Op
         let next = _mm256_or_si256(_mm256_sllv_epi32(s.next, len), _mm256_srlv_epi32(s.after, back));
         let after = _mm256_sllv_epi32(s.after, len);
         let valid = _mm256_sub_epi32(s.valid, len);
-        // Shifts by 32 or more, and by less than none, give zero: then the word stays out.
+        // Shifts by 32 or more and by negative counts give zero, so that `word` is added only where
+        // at most 32 bits are left.
         let short = _mm256_sub_epi32(word_bits, valid);
         s.next = _mm256_or_si256(next, _mm256_srlv_epi32(s.word, valid));
         s.after = _mm256_or_si256(after, _mm256_sllv_epi32(s.word, short));
         let taken = _mm256_cmpgt_epi32(few, valid);
         s.valid = _mm256_add_epi32(valid, _mm256_and_si256(taken, word_bits));
         s.index = _mm256_sub_epi32(s.index, taken);
-        // Needed only in the next step: its latency is hidden.
+        // Needed only in the next step, so its latency is hidden.
         s.word = gather(s.index);
         z
     };
@@ -171,8 +173,8 @@ fn run<const GROUPS: usize, const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Op
             to
         });
         for (l, lane) in lanes.iter_mut().enumerate() {
-            // At most 25 bits a step; in a corrupt chunk that may be past the end of the chunk,
-            // which the scalar decoder rejects when it continues from here.
+            // In a corrupt chunk this may be past the end of the chunk. The scalar decoder, which
+            // continues from here, rejects that.
             let bit = (index[l] - starts[l]) as usize * 32 - valid[l] as usize;
             lane.at = Position { bit, sample: done, last: last[l] as i16 };
         }

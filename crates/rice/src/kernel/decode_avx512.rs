@@ -17,7 +17,7 @@ const TILE: usize = 32;
 /// has more than eight zeros.
 ///
 /// # Safety
-/// The CPU must have AVX-512, and the rest of that tier.
+/// The CPU must support the AVX-512 tier.
 pub(super) unsafe fn decode(lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
     // SAFETY: as the caller vouches.
     unsafe { if delta { run::<true>(lanes, k) } else { run::<false>(lanes, k) } }
@@ -29,7 +29,7 @@ struct Streams {
     words: [__m512i; 3],
     /// The next bit within its word: 0..=31.
     bit: __m512i,
-    /// Index of the first of `words`, from the first payload on.
+    /// Index of the first of `words`, counted from the first payload on.
     index: __m512i,
     /// The last sample.
     last: __m512i,
@@ -40,11 +40,11 @@ fn run<const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Option<()> {
     let base = lanes[0].readable.as_ptr();
     let last_word = _mm512_set1_epi32((lanes[0].readable.len() / 4) as i32 - 1);
     let samples = lanes.iter().map(|l| l.out.len()).min()?;
-    // Empty lanes decode the first segment again, to the same output.
+    // Lanes without a segment decode the first one again, to the same output.
     let lane_of: [usize; BATCH] = from_fn(|l| if l < lanes.len() { l } else { 0 });
     let starts = lane_of.map(|l| ((lanes[l].offset - lanes[0].offset) / 4) as i32);
-    // Clamped to the last word of the chunk: what follows a payload is never used by a valid
-    // one, so it may be anything that can be read.
+    // The index is clamped to the last word of the chunk. A valid payload uses no bit after its
+    // end, so any readable word will do there.
     let gather = |words: __m512i, mask: u16, index: __m512i| {
         let index = _mm512_min_epu32(index, last_word);
         // SAFETY: 0 <= index <= last_word, in words of `lanes[0].readable`.
@@ -75,8 +75,8 @@ fn run<const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Option<()> {
         let escapes = _mm512_cmpge_epu32_mask(q, escape);
         *bad |= _mm512_cmpgt_epu32_mask(q, escape);
         let len = _mm512_mask_mov_epi32(_mm512_add_epi32(q, k_and_one), escapes, escape_bits);
-        // The whole code at the low end: its one, then k bits (or 16). The one is worth 2^k, so
-        // q - 1 more of them make z. Of an escape only the low 16 bits count.
+        // The shift leaves the code at the low end: its one, then k bits, or 16 for an escape. The
+        // one is worth 2^k, so adding (q - 1) 2^k gives z. An escape is cut to its low 16 bits.
         let code = _mm512_srlv_epi32(window, _mm512_sub_epi32(word_bits, len));
         let high = _mm512_sll_epi32(_mm512_sub_epi32(q, ones), k_lanes);
         let z = _mm512_mask_add_epi32(code, !escapes, code, high);
@@ -91,7 +91,7 @@ fn run<const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Option<()> {
         s.words[0] = _mm512_mask_mov_epi32(s.words[0], crossed, s.words[1]);
         s.words[1] = _mm512_mask_mov_epi32(s.words[1], crossed, s.words[2]);
         s.index = _mm512_mask_add_epi32(s.index, crossed, s.index, ones);
-        // Needed only when the next boundary is crossed: its latency is hidden.
+        // Needed only when the next boundary is crossed, so its latency is hidden.
         s.words[2] = gather(s.words[2], crossed, _mm512_add_epi32(s.index, two));
         s.last
     };
@@ -132,8 +132,8 @@ fn run<const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Option<()> {
         to
     });
     for (l, lane) in lanes.iter_mut().enumerate() {
-        // At most 25 bits a step; in a corrupt chunk that may be past the end of the chunk, which
-        // the specification, going on from here, refuses.
+        // In a corrupt chunk this may be past the end of the chunk. The scalar decoder, which
+        // continues from here, rejects that.
         let bit = (index[l] - starts[l]) as usize * 32 + bit[l] as usize;
         lane.at = Position { bit, sample: done, last: last[l] as i16 };
     }

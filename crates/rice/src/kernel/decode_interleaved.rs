@@ -1,8 +1,9 @@
 //! Decodes several segments interleaved.
 //!
-//! Finding the end of a code depends on the code before it, which leaves most of a core idle.
-//! Segments are independent of each other, so the steps of four are interleaved. A step only
-//! extracts zigzag values; [`to_samples`] turns a run of them into samples while they are in the cache.
+//! Each code must be read to know where the next one begins, which leaves most of a core idle.
+//! Segments are independent of each other, so steps of four segments are interleaved. A step only
+//! extracts zigzag values; [`to_samples`] turns a run of them into samples while they are in the
+//! cache.
 
 use super::code::{ESCAPE, ESCAPE_BITS, read};
 use super::decode_scalar::{Lane, Position};
@@ -10,26 +11,27 @@ use super::decode_table::{BITS, Entry, MAX_VALUES, Table};
 use super::isa::{Isa, Kernel};
 use super::prefix_sum::to_samples;
 
-/// Table lookups per step of a lane: as many as fit in the 64 bits of a load.
+/// Table lookups per step of a lane: as many as the 64 bits of a load allow.
 const LOOKUPS: usize = 64 / BITS as usize;
-/// Codes per step without a table: as many as fit in the same 64 bits.
+/// Codes per step without a table: as many as the 64 bits of a load allow.
 const CODES: usize = 64 / ESCAPE_BITS as usize;
-/// Most bits of a step: those of a load, or fewer of them and one code of at most 25 bits.
+/// Upper bound of the bits that a step consumes: those of a load, and one long code.
 const STEP_BITS: usize = 64 + ESCAPE_BITS as usize;
-/// Most samples of a step.
+/// Maximum number of samples of a step.
 const STEP_SAMPLES: usize = LOOKUPS * MAX_VALUES + 1;
-/// A load reads 16 bytes from the word of its bit: at most 31 + 128 bits from that bit.
+/// Upper bound of the bits after the current one that a load reads. It reads 16 bytes, beginning
+/// with the word of that bit.
 const LOAD_BITS: usize = 160;
-/// Most steps before the values are turned into samples.
+/// Maximum number of steps before the values are turned into samples.
 const RUN: usize = 256;
 
-/// Most segments interleaved: more need more registers than there are.
+/// Maximum number of interleaved segments. More would need more registers than there are.
 const ACTIVE: usize = 4;
 
 /// Decodes most of each segment, through a lookup table or, without one, code by code.
 ///
-/// The last samples, up to some tens each, are left to the caller: see [`Lane::at`]. `None` if a
-/// code has more than eight zeros.
+/// Leaves the last samples of each segment, a few dozen at most, to the caller: see [`Lane::at`].
+/// `None` if a code has more than eight zeros.
 pub(crate) struct Interleaved<'a, 'b> {
     pub(crate) lanes: &'a mut [Lane<'b>],
     pub(crate) table: Option<&'static Table>,
@@ -46,8 +48,8 @@ impl Kernel for Interleaved<'_, '_> {
         let mut active = [0; ACTIVE];
         let mut n = 0;
         loop {
-            // Segments differ in bits per sample and so in length: the next waiting one replaces
-            // one that has ended.
+            // Segments differ in bits per sample, so they end at different times. The next waiting
+            // segment replaces one that has ended.
             let mut kept = 0;
             for slot in 0..ACTIVE {
                 let going = (slot < n).then_some(active[slot]);
@@ -73,37 +75,37 @@ impl Interleaved<'_, '_> {
     #[inline(always)]
     fn run_of_steps<const L: usize>(&mut self, active: [usize; L]) -> Option<()> {
         let steps = active.iter().map(|&i| steps_left(&self.lanes[i])).min().unwrap_or(0).min(RUN);
-        let mut ends = active.map(|i| Cursor::of(&mut self.lanes[i]));
-        // SAFETY: the buffers suffice for so many steps, as just computed.
+        let mut cursors = active.map(|i| Cursor::of(&mut self.lanes[i]));
+        // SAFETY: the buffers suffice for that many steps, as just computed.
         unsafe {
             match self.table {
                 Some(table) => {
                     for _ in 0..steps {
-                        lookups(&mut ends, table, self.k)?;
+                        lookups(&mut cursors, table, self.k)?;
                     }
                 }
                 None => {
                     let kinds = kinds(self.k);
                     for _ in 0..steps {
-                        codes(&mut ends, &kinds)?;
+                        codes(&mut cursors, &kinds)?;
                     }
                 }
             }
         }
-        for (end, i) in ends.iter().zip(active) {
+        for (cursor, i) in cursors.iter().zip(active) {
             let lane = &mut self.lanes[i];
-            let sample = (end.out.addr() - lane.out.as_ptr().addr()) / size_of::<i16>();
+            let sample = (cursor.out.addr() - lane.out.as_ptr().addr()) / size_of::<i16>();
             let last = to_samples(&mut lane.out[lane.at.sample..sample], lane.at.last, self.delta);
-            lane.at = Position { bit: end.bit, sample, last };
+            lane.at = Position { bit: cursor.bit, sample, last };
         }
         Some(())
     }
 }
 
-/// Steps that stay within the input and the output, whatever the bits are.
+/// Number of steps that stay within the input and the output, whatever the bits are.
 #[inline(always)]
 fn steps_left(lane: &Lane) -> usize {
-    // An entry writes 4 samples, one more than it may have.
+    // Storing an entry writes 4 samples, one more than it can have.
     let samples = (lane.out.len() - lane.at.sample).saturating_sub(1) / STEP_SAMPLES;
     let bits = lane.readable.len() * 8;
     samples.min(bits.saturating_sub(lane.at.bit + LOAD_BITS) / STEP_BITS)
@@ -114,41 +116,41 @@ fn steps_left(lane: &Lane) -> usize {
 /// # Safety
 /// The buffers must suffice for a step, see [`steps_left`].
 #[inline(always)]
-unsafe fn lookups<const L: usize>(ends: &mut [Cursor; L], table: &Table, k: u32) -> Option<()> {
+unsafe fn lookups<const L: usize>(cursors: &mut [Cursor; L], table: &Table, k: u32) -> Option<()> {
     // SAFETY: as the caller vouches, here and below.
-    let mut windows: [u64; L] = core::array::from_fn(|i| unsafe { ends[i].load() });
+    let mut windows: [u64; L] = core::array::from_fn(|i| unsafe { cursors[i].load() });
     let mut counts = [0; L];
-    // Interleaved lookup by lookup, so that dependent instructions are a few others apart.
+    // One lookup of each lane in turn, so that other lanes' instructions fill the latency.
     for _ in 0..LOOKUPS {
         for i in 0..L {
             // SAFETY: see above.
-            counts[i] = unsafe { ends[i].take(&mut windows[i], table) };
+            counts[i] = unsafe { cursors[i].take(&mut windows[i], table) };
         }
     }
-    for (end, count) in ends.iter_mut().zip(counts) {
-        // An entry without a whole code consumes nothing, so the lookups after it gave the same.
+    for (cursor, count) in cursors.iter_mut().zip(counts) {
+        // An entry without a whole code consumes nothing, so all lookups after it find it again.
         if count == 0 {
             // SAFETY: see above.
             unsafe {
-                let (z, len) = long((end.load() >> 32) as u32, k)?;
-                end.put(z);
-                end.bit += len as usize;
+                let (z, len) = long((cursor.load() >> 32) as u32, k)?;
+                cursor.put(z);
+                cursor.bit += len as usize;
             }
         }
     }
     Some(())
 }
 
-/// A code by its number of leading zeros.
+/// How to read a code with a given number of leading zeros.
 #[derive(Clone, Copy)]
 struct Kind {
     /// Length in bits.
     len: u32,
-    /// Added to the code, whose one counts as 2^k, to give z.
+    /// Added to the code without its zeros, whose one counts as 2^k, to give z.
     more: u32,
 }
 
-/// Indexed by the number of zeros; 16 entries make the bounds check unnecessary.
+/// Indexed by the number of zeros. Nine entries are used; 16 make the bounds check unnecessary.
 type Kinds = [Kind; 16];
 
 fn kinds(k: u32) -> Kinds {
@@ -163,20 +165,20 @@ fn kinds(k: u32) -> Kinds {
 /// # Safety
 /// The buffers must suffice for a step, see [`steps_left`].
 #[inline(always)]
-unsafe fn codes<const L: usize>(ends: &mut [Cursor; L], kinds: &Kinds) -> Option<()> {
+unsafe fn codes<const L: usize>(cursors: &mut [Cursor; L], kinds: &Kinds) -> Option<()> {
     // SAFETY: as the caller vouches, here and below.
-    let mut windows: [u64; L] = core::array::from_fn(|i| unsafe { ends[i].load() });
+    let mut windows: [u64; L] = core::array::from_fn(|i| unsafe { cursors[i].load() });
     let mut zeros = 0;
     for _ in 0..CODES {
         for i in 0..L {
             // SAFETY: see above.
-            zeros = zeros.max(unsafe { ends[i].take_code(&mut windows[i], kinds) });
+            zeros = zeros.max(unsafe { cursors[i].take_code(&mut windows[i], kinds) });
         }
     }
     (zeros <= ESCAPE).then_some(())
 }
 
-/// Progress of a lane, in registers.
+/// Position of a lane, in registers.
 struct Cursor {
     input: *const u8,
     bit: usize,
@@ -211,10 +213,10 @@ impl Cursor {
     /// Four more samples must fit in the output.
     #[inline(always)]
     unsafe fn take(&mut self, window: &mut u64, table: &Table) -> u8 {
-        // The shift leaves an index below the length, so there is no check.
+        // The shift leaves 12 bits, so the compiler omits the bounds check.
         let entry = &table[(*window >> (64 - BITS)) as usize];
-        // SAFETY: as the caller vouches. An entry has the size of four samples, of which up to
-        // three are.
+        // SAFETY: as the caller vouches. An entry has the size of four samples, and holds up to
+        // three.
         unsafe {
             self.out.cast::<Entry>().write_unaligned(*entry);
             self.out = self.out.add(usize::from(entry.count));
@@ -232,8 +234,8 @@ impl Cursor {
     #[inline(always)]
     unsafe fn take_code(&mut self, window: &mut u64, kinds: &Kinds) -> u32 {
         let q = (*window | 1).leading_zeros();
-        // The whole code at the low end: its one, then k bits (or 16). The one is worth 2^k, so
-        // q - 1 more of them make z. Of an escape only the low 16 bits count.
+        // The shift leaves the code at the low end: its one, then k bits, or 16 for an escape. The
+        // one is worth 2^k, so adding (q - 1) 2^k gives z. An escape is cut to its low 16 bits.
         let Kind { len, more } = kinds[(q % 16) as usize];
         let z = ((*window >> (64 - len)) as u32).wrapping_add(more) as u16;
         *window <<= len;
@@ -257,7 +259,7 @@ impl Cursor {
     }
 }
 
-/// Reads a code longer than a table index. Not inlined: rare where the table is used.
+/// Reads a code longer than a table index. Not inlined, because it is rare where the table is used.
 #[cold]
 #[inline(never)]
 fn long(window: u32, k: u32) -> Option<(u16, u32)> {

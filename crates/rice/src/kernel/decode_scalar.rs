@@ -19,18 +19,18 @@ pub(crate) struct Lane<'a> {
     pub(crate) out: &'a mut [i16],
     /// Offset of the payload in the chunk, in bytes.
     pub(crate) offset: usize,
-    /// Progress: a kernel may leave the last samples to [`Lane::finish`].
+    /// Position of the next sample. A kernel may leave the last samples to [`Lane::finish`].
     pub(crate) at: Position,
 }
 
 impl Lane<'_> {
-    /// Decodes the samples that are left and checks the end of the segment.
+    /// Decodes the remaining samples, and checks the end of the segment.
     pub(crate) fn finish(&mut self, k: u32, delta: bool) -> Result<()> {
         decode(self.payload, k, delta, self.at, self.out).map_err(|e| e.shifted(self.offset as u64))
     }
 }
 
-/// Progress of a decoder within a segment.
+/// Position of a decoder within a segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position {
     /// Bits read so far.
@@ -46,9 +46,9 @@ pub(crate) struct Position {
 /// With `delta` the samples are the running sums of the values, otherwise the values themselves.
 ///
 /// # Errors
-/// [`Kind::Corrupt`] for more than eight zeros, for codes that do not end within `payload`, and
-/// for what follows the last code unless it is less than 32 zero bits. The offset is that of the
-/// word at fault, from the start of `payload`.
+/// [`Kind::Corrupt`] if a code has more than eight zeros, if codes do not end within `payload`, or
+/// if what follows the last code is not zero bits, fewer than 32. The offset is that of the word at
+/// fault, from the start of `payload`.
 pub(crate) fn decode(payload: &[u8], k: u32, delta: bool, from: Position, out: &mut [i16]) -> Result<()> {
     let corrupt = |bit: usize, what| Err(Error::new(Kind::Corrupt, (bit / 32 * 4) as u64, what));
     let bits = payload.len() * 8;

@@ -1,4 +1,4 @@
-//! The decoder's lookup table: the next 12 bits of a segment select up to three samples at once.
+//! The decoder's lookup table: the next 12 bits of a segment select up to three values at once.
 
 #[cfg(feature = "std")]
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use super::code::read;
 
 /// Bits of an index. 4096 entries of 8 bytes stay in the first-level cache.
 pub(crate) const BITS: u32 = 12;
-/// Most values of an entry.
+/// Maximum number of values in an entry.
 pub(crate) const MAX_VALUES: usize = 3;
 
 /// The whole codes at the beginning of an index.
@@ -26,7 +26,7 @@ pub(crate) struct Entry {
 /// One entry per value of the next [`BITS`] bits.
 pub(crate) type Table = [Entry; 1 << BITS];
 
-/// The table for k, built on first use and shared by all threads: 32 KiB each.
+/// Returns the table for k. It has 32 KiB, is built on first use, and is shared by all threads.
 #[cfg(feature = "std")]
 pub(crate) fn table(k: u32) -> &'static Table {
     static TABLES: [OnceLock<Box<Table>>; 16] = [const { OnceLock::new() }; 16];

@@ -5,11 +5,11 @@ use linerate_core::Tier;
 use super::encode_scalar::Scalar;
 use super::isa::Kernel;
 
-/// Runs `kernel` as compiled for `tier`, which must have been detected: [`crate::Options`] holds no
+/// Runs `kernel` as compiled for `tier`. The CPU must support the tier; [`crate::Options`] holds no
 /// other.
 #[inline]
 pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) -> K::Output {
-    // Without std no tier but the scalar one is ever detected.
+    // Without std, only the scalar tier is ever detected.
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     {
         use super::encode_avx2::Avx2;

@@ -1,10 +1,11 @@
 //! The operations that differ between CPU tiers.
 //!
-//! Each hot loop is one generic body over [`Isa`], `#[inline(always)]`, which
-//! [`dispatch`](super::dispatch) instantiates in one function per tier that has the tier's target
-//! features.
+//! Each hot loop has one body, generic over [`Isa`] and `#[inline(always)]`.
+//! [`dispatch`](super::dispatch) instantiates it once per tier, in a function that has the tier's
+//! target features.
 
-/// Merged codes of a block, first sample first: the bits of each, left-justified, and their number.
+/// Codes of a block, merged in groups, in the order of the samples: the bits of each group,
+/// left-justified, and their number.
 #[derive(Default)]
 pub(crate) struct Codes {
     pub(crate) tops: [u64; 32],
@@ -23,12 +24,12 @@ pub(crate) trait Isa {
     /// The number of merged codes is a multiple of this.
     const GROUP: usize;
 
-    /// Encodes BLOCK samples from `samples` on, or with `DELTA` the difference of each from the sample
-    /// before it. Returns the number of merged codes, of 1 to 63 bits each.
+    /// Encodes the BLOCK samples at `samples` or, with `DELTA`, the difference of each from the
+    /// sample before it. Returns the number of merged codes, which have 1 to 63 bits each.
     ///
     /// # Safety
-    /// BLOCK samples must be readable from `samples` on, with `DELTA` one before it too; k is in
-    /// 1..=15, and the CPU must support the tier.
+    /// BLOCK samples must be readable at `samples`, and with `DELTA` also the one before them. k
+    /// must be in 1..=15, and the CPU must support the tier.
     unsafe fn codes<const DELTA: bool>(samples: *const i16, k: u32, out: &mut Codes) -> usize;
 }
 

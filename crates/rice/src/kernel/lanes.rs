@@ -1,9 +1,10 @@
-//! Eight numbers at once, in the registers of a CPU tier. All tiers compute the same: no operation is fused with another.
+//! Arithmetic on eight `f64` at once, in the registers of a CPU tier. All tiers give the same
+//! results, since no multiplication is fused with an addition.
 
 /// Eight numbers.
 ///
 /// # Safety
-/// Of all functions: the CPU must support the tier.
+/// For all functions, the CPU must support the tier.
 pub(crate) trait Lanes: Copy {
     unsafe fn load(from: &[f64; 8]) -> Self;
     unsafe fn store(self, to: &mut [f64; 8]);
@@ -12,11 +13,12 @@ pub(crate) trait Lanes: Copy {
     unsafe fn sub(self, other: Self) -> Self;
     unsafe fn mul(self, other: Self) -> Self;
     unsafe fn div(self, other: Self) -> Self;
-    /// The larger one of each pair. Neither is NaN.
+    /// Returns the larger number of each pair. Neither may be NaN.
     unsafe fn max(self, other: Self) -> Self;
 }
 
-/// Implements an operation on each register. Closures would not have the features of the tier.
+/// Implements an operation that works on each register. It is a macro because closures are compiled
+/// without the features of the tier.
 macro_rules! each {
     ($name:ident: $operation:expr, $($i:literal)*) => {
         #[inline(always)]

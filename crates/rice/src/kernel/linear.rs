@@ -1,5 +1,6 @@
 //! Undoes linear prediction. Each sample depends on the one before it, so several segments are
-//! decoded at once: one per SIMD lane, then the rest two by two.
+//! decoded at once: whole tiles with one segment per SIMD lane, then the rest of two segments at a
+//! time.
 
 use linerate_core::Tier;
 
@@ -7,7 +8,7 @@ use super::dispatch::dispatch;
 use super::linear_scalar::{BATCH, Rest, Row};
 use crate::v2::element::Word;
 
-/// Turns residuals into samples.
+/// Turns the residuals of `rows` into samples.
 pub(crate) fn undo<W: Word>(tier: Tier, rows: &mut [Row<W>]) {
     for rows in rows.chunks_mut(BATCH) {
         let done = whole_tiles(tier, rows);
@@ -17,7 +18,7 @@ pub(crate) fn undo<W: Word>(tier: Tier, rows: &mut [Row<W>]) {
     }
 }
 
-/// Decodes the whole tiles that all rows have. Returns their samples per row.
+/// Decodes as many whole tiles as all rows have. Returns the samples per row in these tiles.
 fn whole_tiles<W: Word>(tier: Tier, rows: &mut [Row<W>]) -> usize {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     if rows.len() > 1 {

@@ -6,7 +6,7 @@ use super::linear_scalar::{BATCH, Row};
 use super::linear_simd::{Lanes, lanes, undo_tiles};
 use crate::v2::element::Word;
 
-/// Undoes whole tiles of rows of 16-bit words. Returns their samples per row.
+/// Undoes whole tiles of rows of 16-bit words. Returns the samples per row in these tiles.
 #[target_feature(enable = "avx2")]
 pub(super) fn undo<W: Word>(rows: &mut [Row<W>]) -> usize {
     // SAFETY: this function has the features.
@@ -32,7 +32,7 @@ impl Lanes for Avx2 {
     }
 }
 
-/// Transposes the first eight rows of eight 32-bit words.
+/// Transposes the first eight of `rows`, each of eight 32-bit words.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn transpose_eight(rows: &mut [__m256i; BATCH]) {

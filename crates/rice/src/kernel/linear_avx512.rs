@@ -7,7 +7,7 @@ use super::linear_simd::{Lanes, lanes, undo_tiles};
 use super::transpose_avx512::transpose;
 use crate::v2::element::Word;
 
-/// Undoes whole tiles of rows of 16-bit words. Returns their samples per row.
+/// Undoes whole tiles of rows of 16-bit words. Returns the samples per row in these tiles.
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn undo<W: Word>(rows: &mut [Row<W>]) -> usize {
     // SAFETY: this function has the features.

@@ -1,9 +1,10 @@
-//! Undoes linear prediction of segments of 32-bit words as long as their samples fit in 16 bits: up to eight segments in
-//! the 32-bit lanes of AVX2 registers, two coefficients per multiplication.
+//! Undoes linear prediction of segments of 32-bit words as long as their samples fit in 16 bits,
+//! with two coefficients per multiplication. Up to eight segments lie in the 32-bit lanes of AVX2
+//! registers.
 //!
-//! Residuals and samples are whole words, so that a sample which does not fit is seen; only the history is in pairs of
-//! 16 bits. Coefficients whose absolute values add up to at most [`MAX_TAPS`] keep every sum within 32 bits: the results
-//! are those of 64-bit arithmetic.
+//! Residuals and samples are whole words, so that a sample which does not fit is noticed; only the
+//! history consists of pairs of 16 bits. If the absolute values of the coefficients add up to at
+//! most [`MAX_TAPS`], every sum stays within 32 bits, and results equal those of 64-bit arithmetic.
 
 use core::arch::x86_64::*;
 
@@ -12,11 +13,13 @@ use super::linear_scalar::{BATCH, Row};
 use super::linear_simd::{Taps, push};
 use super::linear_wide_avx2::ROWS;
 
-/// Maximum sum of the absolute values of coefficients: 2^15 times that and a rounding term stay below 2^31.
+/// Maximum sum of the absolute values of the coefficients. 2^15 times that, plus the rounding term,
+/// stays below 2^31.
 const MAX_TAPS: u32 = 65_535;
 
-/// Undoes tiles of at most eight rows until one has a sample that does not fit in 16 bits, or `tiles` are done, which all
-/// rows must have. Returns the number of tiles undone; the others are as they were.
+/// Undoes up to `tiles` tiles of at most eight rows, all of which must have that many. Stops before
+/// a tile with a sample that does not fit in 16 bits. Returns the number of tiles undone; the
+/// others are unchanged.
 #[target_feature(enable = "avx2")]
 pub(super) fn undo<W>(rows: &mut [Row<W>], tiles: usize) -> usize {
     assert!(size_of::<W>() == 4);
@@ -40,7 +43,7 @@ struct Lanes<const PAIRS: usize> {
     latest: __m256i,
     round: __m256i,
     shift: __m256i,
-    /// Pairs of samples, the later one in the upper half; the latest pair first.
+    /// Pairs of samples, the later sample in the upper half, the latest pair first.
     before: [__m256i; PAIRS],
 }
 
@@ -60,18 +63,18 @@ impl<const PAIRS: usize> Lanes<PAIRS> {
         }
     }
 
-    /// The samples of two residuals.
+    /// Returns the samples of two residuals.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn next(&mut self, residuals: [__m256i; 2]) -> [__m256i; 2] {
         let (mut a, mut b) = (self.round, self.round);
-        // The latest pair last: it is the one that is ready last.
+        // Adds the latest pair last, since it is ready last.
         for j in (0..PAIRS).rev() {
             a = _mm256_add_epi32(a, _mm256_madd_epi16(self.before[j], self.first[j]));
             b = _mm256_add_epi32(b, _mm256_madd_epi16(self.before[j], self.second[j]));
         }
         let one = _mm256_add_epi32(residuals[0], _mm256_srav_epi32(a, self.shift));
-        // The upper half of `one` meets a coefficient of zero.
+        // The upper half of `one` is multiplied by zero.
         let b = _mm256_add_epi32(b, _mm256_madd_epi16(one, self.latest));
         let two = _mm256_add_epi32(residuals[1], _mm256_srav_epi32(b, self.shift));
         push(&mut self.before, _mm256_blend_epi16::<0xaa>(one, _mm256_slli_epi32::<16>(two)));

@@ -7,13 +7,13 @@ use crate::v2::segment::{MAX_ORDER, Predictor};
 /// Segments that are collected before [`linear::undo`](super::linear::undo) is called.
 pub(crate) const BATCH: usize = 16;
 
-/// A segment: residuals as input; as output samples in the segment's own scale.
+/// A segment, whose residuals are replaced by samples in the segment's own scale.
 pub(crate) struct Row<'a, W> {
     pub(crate) words: &'a mut [W],
     pub(crate) predictor: Predictor,
 }
 
-/// One or two rows from sample `done` on.
+/// Undoes the prediction of one or two rows, from sample `done` on.
 pub(super) struct Rest<'a, 'b, W> {
     pub(super) rows: &'a mut [Row<'b, W>],
     pub(super) done: usize,
@@ -33,8 +33,9 @@ impl<W: Word> Kernel for Rest<'_, '_, W> {
     }
 }
 
-/// Two interleaved rows as far as both go, which takes hardly longer than one, since each waits for itself
-/// alone; then the rest of the longer one. At most `ORDER` coefficients each.
+/// Undoes two rows interleaved as far as both go, then the rest of the longer one. Two take hardly
+/// longer than one, because each sample waits only for samples of its own row. Rows have at most
+/// `ORDER` coefficients.
 #[inline(always)]
 fn rest<W: Word, const ORDER: usize>(rows: &mut [Row<W>], mut done: usize) {
     if let [a, b] = rows {
@@ -60,7 +61,7 @@ fn rest<W: Word, const ORDER: usize>(rows: &mut [Row<W>], mut done: usize) {
     }
 }
 
-/// The history of a row: the last `ORDER` samples, in a ring buffer.
+/// The last `ORDER` samples of a row, in a ring buffer.
 struct History<W: Word, const ORDER: usize> {
     taps: [i16; ORDER],
     shift: u32,
@@ -68,7 +69,7 @@ struct History<W: Word, const ORDER: usize> {
 }
 
 impl<W: Word, const ORDER: usize> History<W, ORDER> {
-    /// The state before sample `done`, which goes to the start of the ring.
+    /// Returns the state before sample `done`, which will go to the start of the ring.
     #[inline(always)]
     fn of(row: &Row<W>, done: usize) -> Self {
         let mut taps = [0; ORDER];
@@ -80,11 +81,12 @@ impl<W: Word, const ORDER: usize> History<W, ORDER> {
         History { taps, shift: row.predictor.shift(), ring }
     }
 
-    /// The sample of `residual`. It replaces the oldest one, at index `at` of the ring.
+    /// Returns the sample of `residual`, and stores it at index `at` of the ring, where the oldest
+    /// sample is.
     #[inline(always)]
     fn next(&mut self, residual: W, at: usize) -> W {
         let mut sum = W::half(self.shift);
-        // The latest sample last: it is the one that is ready last.
+        // Adds the latest sample last, since it is ready last.
         for i in (0..ORDER).rev() {
             sum = W::add_product(sum, self.taps[i], self.ring[(at + ORDER - 1 - i) % ORDER]);
         }

@@ -1,15 +1,16 @@
-//! Undoes linear prediction of up to sixteen segments, one per 32-bit lane of any SIMD register.
+//! Undoes linear prediction of up to sixteen segments of 16-bit words, one per 32-bit lane, for
+//! registers of any width.
 //!
-//! A lane holds a pair of neighbouring samples, the later one in its upper half, so that a
-//! multiplication takes two coefficients at a time. The part of a pair's second sample that does not
-//! depend on its first is computed without waiting for it.
+//! A lane holds a pair of neighbouring samples, the later one in its upper half, so that one
+//! multiplication applies two coefficients. The part of a pair's second sample that does not depend
+//! on the first is computed without waiting for it.
 
 use super::linear_scalar::{BATCH, Row};
 use crate::v2::element::Word;
 use crate::v2::segment::MAX_ORDER;
 
-/// Registers of 32-bit lanes. All operations are unsafe because the CPU must support them, [`Lanes::load`]
-/// and [`Lanes::store`] also because N lanes must be readable or writable.
+/// Registers of 32-bit lanes. All operations are unsafe because the CPU must support them,
+/// [`Lanes::load`] and [`Lanes::store`] also because N lanes must be readable or writable.
 #[allow(clippy::missing_safety_doc)]
 pub(super) trait Lanes {
     type V: Copy;
@@ -19,15 +20,16 @@ pub(super) trait Lanes {
     unsafe fn store(to: *mut i32, x: Self::V);
     unsafe fn zero() -> Self::V;
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
-    /// Sums of the products of both halves.
+    /// Multiplies both halves of each lane and adds the two products.
     unsafe fn madd(a: Self::V, b: Self::V) -> Self::V;
-    /// Arithmetic shift right, each lane by that of `by`.
+    /// Shifts each lane right arithmetically, by the lane of `by`.
     unsafe fn sra(a: Self::V, by: Self::V) -> Self::V;
-    /// The lower half, the upper one zero.
+    /// Keeps the lower half of each lane; the upper half becomes zero.
     unsafe fn low(a: Self::V) -> Self::V;
-    /// The upper half as a lower one.
+    /// Moves the upper half of each lane to the lower half; the upper half becomes zero.
     unsafe fn high(a: Self::V) -> Self::V;
-    /// The lower half of `high` above that of `low`, whose upper half is zero.
+    /// Joins the lower half of `low`, whose upper half must be zero, with the lower half of `high`
+    /// as the upper one.
     unsafe fn pair(low: Self::V, high: Self::V) -> Self::V;
     /// Transposes N rows of N lanes.
     unsafe fn transpose(rows: &mut [Self::V; BATCH]);
@@ -46,7 +48,7 @@ macro_rules! lanes {
 
 pub(super) use lanes;
 
-/// Undoes whole tiles of rows of 16-bit words. Returns their samples per row.
+/// Undoes whole tiles of rows of 16-bit words. Returns the samples per row in these tiles.
 ///
 /// # Safety
 /// The CPU must support what `L` uses.
@@ -72,11 +74,11 @@ pub(super) unsafe fn undo_tiles<W: Word, L: Lanes>(rows: &mut [Row<W>]) -> usize
 /// Coefficients of all lanes, arranged for pairs of samples.
 #[derive(Default)]
 pub(super) struct Taps {
-    /// For the first sample of a pair: those of the pairs before, latest pair first.
+    /// For the first sample of a pair: coefficients of the pairs before, latest pair first.
     pub(super) first: [[i32; BATCH]; MAX_ORDER / 2],
-    /// For the second sample: that of the first, in a lower half,
+    /// For the second sample of a pair: coefficient of the first sample, in the lower half.
     pub(super) latest: [i32; BATCH],
-    /// and those of the pairs before.
+    /// For the second sample of a pair: coefficients of the pairs before, latest pair first.
     pub(super) second: [[i32; BATCH]; MAX_ORDER / 2],
     pub(super) round: [i32; BATCH],
     pub(super) shift: [i32; BATCH],
@@ -101,7 +103,8 @@ impl Taps {
     }
 }
 
-/// Puts the latest first. Moves one by one: `rotate_right` goes through memory, and each sample waits for the one before it.
+/// Inserts `latest` at the front and drops the oldest. Moves values one by one, because
+/// `rotate_right` goes through memory, and the next sample would wait for that.
 #[inline(always)]
 pub(super) fn push<V: Copy, const N: usize>(before: &mut [V; N], latest: V) {
     for j in (1..N).rev() {
@@ -110,8 +113,8 @@ pub(super) fn push<V: Copy, const N: usize>(before: &mut [V; N], latest: V) {
     before[0] = latest;
 }
 
-/// Undoes `tiles` tiles of at most N rows with at most 2 PAIRS coefficients. A tile has as many samples
-/// of each row as a register holds.
+/// Undoes `tiles` tiles of at most N rows, each with at most 2 PAIRS coefficients. A tile has as
+/// many samples of each row as a register holds.
 ///
 /// # Safety
 /// Every row must have that many samples, and the CPU must support what `L` uses.
@@ -134,13 +137,13 @@ unsafe fn run<W: Word, L: Lanes, const PAIRS: usize>(rows: &mut [Row<W>], tiles:
             L::transpose(&mut tile);
             for pair in &mut tile[..L::N] {
                 let (mut a, mut b) = (round, round);
-                // The latest pair last: it is the one that is ready last.
+                // Adds the latest pair last, since it is ready last.
                 for j in (0..PAIRS).rev() {
                     a = L::add(a, L::madd(before[j], first[j]));
                     b = L::add(b, L::madd(before[j], second[j]));
                 }
                 let one = L::add(*pair, L::sra(a, shift));
-                // The upper half of `one` meets a coefficient of zero.
+                // The upper half of `one` is multiplied by zero.
                 let b = L::add(b, L::madd(one, latest));
                 *pair = L::pair(L::low(one), L::add(L::high(*pair), L::sra(b, shift)));
                 push(&mut before, *pair);

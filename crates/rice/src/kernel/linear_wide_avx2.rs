@@ -1,10 +1,12 @@
-//! Undoes linear prediction of up to eight segments of 32-bit words in AVX2 registers: segments of even number in 64-bit
-//! lanes of one, the others in those of another, two chains that do not wait for each other.
+//! Undoes linear prediction of up to eight segments of 32-bit words in AVX2 registers. Segments
+//! with even numbers are in the 64-bit lanes of one register, the others in those of another: two
+//! chains that do not wait for each other.
 //!
-//! Products are of the lower halves of 64-bit lanes, so upper halves need not be cleared. Sums are shifted without regard
-//! to their sign: a shift of at most 15 brings none of it into the lower half.
+//! Only the lower halves of 64-bit lanes are multiplied, so upper halves need not be cleared. Sums
+//! are shifted as unsigned numbers: a shift by at most 15 moves no sign bit into the lower half.
 //!
-//! Most samples of 32 bits fit in 16 bits in their own scale: [`linear_narrow_avx2`] is tried first.
+//! Most 32-bit samples fit in 16 bits in their segment's own scale, so [`linear_narrow_avx2`] is
+//! tried first.
 
 use core::arch::x86_64::*;
 use core::ops::Range;
@@ -19,7 +21,7 @@ use crate::v2::segment::MAX_ORDER;
 /// Rows that are undone together, and samples of each in a tile.
 pub(super) const ROWS: usize = 8;
 
-/// Undoes whole tiles of rows of 32-bit words. Returns their samples per row.
+/// Undoes whole tiles of rows of 32-bit words. Returns the samples per row in these tiles.
 #[target_feature(enable = "avx2")]
 pub(super) fn undo<W: Word>(rows: &mut [Row<W>]) -> usize {
     assert!(W::BITS == 32);
@@ -36,17 +38,17 @@ pub(super) fn undo<W: Word>(rows: &mut [Row<W>]) -> usize {
     tiles * ROWS
 }
 
-/// The segments of even or of odd number: their coefficients and last samples.
+/// The coefficients and last samples of the segments with even numbers, or of those with odd ones.
 struct Chain<const ORDER: usize> {
     taps: [__m256i; ORDER],
     round: __m256i,
     shift: __m256i,
-    /// Latest sample first.
+    /// The last samples, latest first.
     before: [__m256i; ORDER],
 }
 
 impl<const ORDER: usize> Chain<ORDER> {
-    /// The chain of every second segment from `first` on, before sample `done`.
+    /// Makes the chain of every second segment from `first` on, in its state before sample `done`.
     #[target_feature(enable = "avx2")]
     fn of<W: Word>(rows: &[Row<W>], first: usize, done: usize) -> Self {
         let lanes = |value: &dyn Fn(&Row<W>) -> i64| {
@@ -65,12 +67,12 @@ impl<const ORDER: usize> Chain<ORDER> {
         }
     }
 
-    /// The samples of residuals, both in lower halves.
+    /// Returns the samples of residuals, both in the lower halves of lanes.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn next(&mut self, residuals: __m256i) -> __m256i {
         let mut sum = self.round;
-        // The latest sample last: it is the one that is ready last.
+        // Adds the latest sample last, since it is ready last.
         for j in (0..ORDER).rev() {
             sum = _mm256_add_epi64(sum, _mm256_mul_epi32(self.before[j], self.taps[j]));
         }
@@ -80,7 +82,8 @@ impl<const ORDER: usize> Chain<ORDER> {
     }
 }
 
-/// Undoes `tiles`, which all rows must have, with at most `ORDER` coefficients. Those before them are done.
+/// Undoes the tiles `tiles`, which all rows must have, with at most `ORDER` coefficients. The tiles
+/// before them must be done.
 #[target_feature(enable = "avx2")]
 fn run<W: Word, const ORDER: usize>(rows: &mut [Row<W>], tiles: Range<usize>) {
     let done = tiles.start * ROWS;

@@ -1,6 +1,6 @@
-//! The hot loops. For each operation the dispatcher has the plain name, and its kernels end in
-//! `_scalar` (any CPU; the specification), `_interleaved`, `_avx2` or `_avx512`. All kernels of an
-//! operation give the same result.
+//! The hot loops. The file with the plain name of an operation chooses the kernel. Files of kernels
+//! end in `_scalar` (any CPU; the specification), `_interleaved`, `_avx2` or `_avx512`. All kernels
+//! of an operation give the same result.
 #![allow(unsafe_code)]
 
 pub(crate) mod code;

@@ -2,8 +2,8 @@
 
 use super::code::unzigzag;
 
-/// Decodes zigzag values; with `delta` the samples are their running sums, starting at `last`. Returns
-/// the last sample.
+/// Decodes zigzag values to samples. With `delta` the samples are the running sums of the values,
+/// starting at `last`. Returns the last sample.
 #[inline(always)]
 pub(super) fn to_samples(values: &mut [i16], last: i16, delta: bool) -> i16 {
     #[cfg(target_arch = "x86_64")]
@@ -17,7 +17,7 @@ pub(super) fn to_samples(values: &mut [i16], last: i16, delta: bool) -> i16 {
 
 #[inline(always)]
 fn plain(values: &mut [i16], mut last: i16, delta: bool) -> i16 {
-    // The compiler vectorises the first loop; it cannot the second.
+    // The compiler vectorises this loop, but cannot vectorise the sums below.
     values.iter_mut().for_each(|x| *x = unzigzag(*x as u16));
     if !delta {
         return values.last().copied().unwrap_or(last);
@@ -33,7 +33,8 @@ fn plain(values: &mut [i16], mut last: i16, delta: bool) -> i16 {
 mod sse2 {
     use core::arch::x86_64::*;
 
-    /// Eight samples at a time: sums of 2, of 4, of 8, then of the sample before them.
+    /// Decodes eight samples at a time: forms sums of two, four and eight neighbours, then adds the
+    /// sample before them.
     #[inline(always)]
     pub(super) fn sums(blocks: &mut [[i16; 8]], last: i16) -> i16 {
         // SAFETY: SSE2 is part of x86-64, and a block has 16 bytes.

@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) fn transpose(rows: [__m512i; 16]) -> [__m512i; 16] {
-    // Words to pairs, pairs to groups of four; within each group of four rows.
+    // Joins words to pairs and pairs to quads, within each group of four rows.
     let mut quads = [_mm512_setzero_si512(); 16];
     for g in 0..4 {
         let r = &rows[4 * g..4 * g + 4];

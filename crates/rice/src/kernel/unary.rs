@@ -1,24 +1,24 @@
 //! Finds the positions of the ones in the unary codes of a version 2 segment.
 //!
-//! A quotient is the distance between two ones, minus one. Finding all ones first needs no chain of
-//! dependent steps: 64 bits of codes become positions at once. Positions are kept modulo 256, which
-//! is enough: a distance above 64 means a word of zeros, which is an error.
+//! A quotient is the distance between two ones, minus one. Finding all ones first avoids a chain of
+//! dependent steps: 64 bits of codes become positions at once. Positions are kept modulo 256. That
+//! is enough because a long distance contains a word of 64 zeros, which is an error.
 
 use linerate_core::Tier;
 
 use super::dispatch::dispatch;
 use super::unary_scalar::{Find, SLACK};
 
-/// Bit positions of ones, modulo 256. Index 0 holds the position before the first code, index 1 that of
-/// the first one.
+/// Bit positions of ones, modulo 256. Index 0 holds the position before the first code, index 1
+/// that of the first one.
 #[derive(Default)]
 pub(crate) struct Positions {
     list: alloc::vec::Vec<u8>,
 }
 
 impl Positions {
-    /// Finds the `codes` ones of `bytes`. `None` if there are more or fewer, if 64 bits in a row
-    /// are zero, or 32 bits after the last one.
+    /// Finds the `codes` ones of `bytes`. `None` if there are more or fewer, if a whole 64-bit word
+    /// is zero, or if 32 or more zero bits follow the last one.
     pub(crate) fn find(&mut self, tier: Tier, bytes: &[u8], codes: usize) -> Option<()> {
         if self.list.len() < 1 + codes + SLACK {
             self.list.resize(1 + codes + SLACK, 0);
@@ -40,7 +40,8 @@ impl Positions {
         (zeros < 32).then_some(())
     }
 
-    /// Finds the ones of `tail`, less than a word, which follows `words` words with `found` ones.
+    /// Finds the ones of `tail`, which is shorter than a word and follows `words` words with
+    /// `found` ones.
     fn finish(&mut self, tail: &[u8], words: usize, mut found: usize, codes: usize) -> Option<()> {
         for (i, &byte) in tail.iter().enumerate() {
             let mut bits = byte;
@@ -56,8 +57,8 @@ impl Positions {
         (found == codes).then_some(())
     }
 
-    /// The positions from code `first` on, preceded by the position before it. At least `SLACK` bytes
-    /// after the last position can be read.
+    /// Returns the positions from code `first` on, preceded by the position before it. At least
+    /// `SLACK` bytes after the last position can be read.
     pub(crate) fn from(&self, first: usize) -> &[u8] {
         &self.list[first..]
     }

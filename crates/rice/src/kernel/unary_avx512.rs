@@ -1,11 +1,11 @@
-//! Finds the ones of words 64 bits at a time, in AVX-512 registers.
+//! Finds the positions of ones, 64 bits at a time, in AVX-512 registers.
 
 use core::arch::x86_64::*;
 
 use super::unary_scalar::SLACK;
 
-/// Finds the ones of `words`, as [`unary_scalar`](super::unary_scalar) does: the positions of 64 bits in one
-/// register, those of ones compressed to its front.
+/// Finds the ones of `words` as [`unary_scalar`](super::unary_scalar) does. A register holds the
+/// positions of 64 bits, and those of ones are compressed to its front.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
 pub(super) fn find(words: &[[u8; 8]], positions: &mut [u8]) -> Option<usize> {
     let capacity = positions.len() - SLACK;

@@ -1,11 +1,11 @@
-//! Finds the ones of words byte by byte, through a table.
+//! Finds the positions of ones byte by byte, through a table.
 
 use super::isa::{Isa, Kernel};
 
-/// Bytes of the output beyond the last position that the loops write to.
+/// Bytes after the last position that the loops may write to.
 pub(super) const SLACK: usize = 64;
 
-/// The ones of whole words.
+/// Finds the ones of whole words.
 pub(super) struct Find<'a> {
     pub(super) words: &'a [[u8; 8]],
     pub(super) positions: &'a mut [u8],
@@ -20,7 +20,7 @@ impl Kernel for Find<'_> {
     }
 }
 
-/// For each byte the positions of its ones, in ascending order.
+/// The positions of the ones of each byte, in ascending order.
 static ONES: [[u8; 8]; 256] = {
     let mut table = [[0; 8]; 256];
     let mut byte = 0;
@@ -51,7 +51,7 @@ fn find(words: &[[u8; 8]], positions: &mut [u8]) -> Option<usize> {
         }
         let mut at = found;
         for (j, &byte) in word.iter().enumerate() {
-            // Positions within a byte are below 8 and that of a byte is a multiple of 8: no carries.
+            // No carries: the position of the byte is a multiple of 8, those within it are below 8.
             let position = u64::from((64 * i + 8 * j) as u8) * 0x0101_0101_0101_0101;
             let eight = u64::from_le_bytes(ONES[usize::from(byte)]) + position;
             positions[at..at + 8].copy_from_slice(&eight.to_le_bytes());

@@ -1,16 +1,16 @@
 //! Blocks of 32 residuals: their modes, their sizes, and the choice of modes.
 //!
-//! Mode 0 is a block of zeros. Mode 1 + k, k below the bits of a word, is a Rice code of
-//! parameter 2^k. The next mode holds zigzag values verbatim.
+//! Mode 0 is a block of zeros. Mode 1 + k is a Rice code with parameter 2^k, for each k below the
+//! number of bits of a word. The mode after these holds zigzag values verbatim.
 //!
-//! A segment's modes lie within 2^w of its lowest one, and take w bits each.
+//! A segment's modes are within 2^w of its lowest one, and take w bits each.
 
 use alloc::vec::Vec;
 
 use super::element::Word;
 use super::{BLOCK, ESCAPE};
 
-/// The modes of a segment: 2^`width` modes from `low` on.
+/// The modes that blocks of a segment may have: 2^`width` modes from `low` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Modes {
     low: u8,
@@ -28,13 +28,13 @@ pub(crate) const fn has_unary<W: Word>(mode: u8) -> bool {
     mode != 0 && mode != plain::<W>()
 }
 
-/// Bytes of the fixed bits of `n` samples.
+/// Size in bytes of the fixed bits of a block of `n` samples.
 pub(crate) const fn fixed_bytes(mode: u8, n: usize) -> usize {
     (n * (mode as usize).saturating_sub(1)).div_ceil(8)
 }
 
 impl Modes {
-    /// `None` if there is no mode `low`.
+    /// Creates the modes. `None` if there is no mode `low`, or if `width` is above 6.
     pub(super) fn new<W: Word>(low: u8, width: u8) -> Option<Modes> {
         let highest = plain::<W>();
         (low <= highest && width <= 6).then_some(Modes { low, width, highest })
@@ -48,13 +48,13 @@ impl Modes {
         self.width
     }
 
-    /// Bytes of the packed modes of `blocks` blocks.
+    /// Size in bytes of the packed modes of `blocks` blocks.
     pub(super) fn bytes(&self, blocks: usize) -> usize {
         (blocks * usize::from(self.width)).div_ceil(8)
     }
 
-    /// Unpacks the modes of `blocks` blocks. `None` if a mode does not exist, or if padding bits are not
-    /// zero.
+    /// Unpacks the modes of `blocks` blocks. `None` if a mode does not exist, or if the padding is
+    /// not zero.
     pub(super) fn unpack(&self, packed: &[u8], blocks: usize, modes: &mut Vec<u8>) -> Option<()> {
         modes.clear();
         let width = u32::from(self.width);
@@ -76,7 +76,8 @@ impl Modes {
         (bits == 0 && bytes.next().is_none()).then_some(())
     }
 
-    /// The inverse of [`Modes::unpack`], to the front of `out`. Returns the bytes.
+    /// Packs modes to the front of `out`: the inverse of [`Modes::unpack`]. Returns their size in
+    /// bytes.
     pub(super) fn pack(&self, modes: &[u8], out: &mut [u8]) -> usize {
         let width = u32::from(self.width);
         let (mut bits, mut have, mut at) = (0u32, 0, 0);
@@ -95,14 +96,14 @@ impl Modes {
         at
     }
 
-    /// The mode of the segment that is closest to `mode`.
+    /// Returns the one of these modes that is closest to `mode`.
     fn nearest(&self, mode: u8) -> u8 {
         let last = (u32::from(self.low) + (1 << self.width) - 1).min(self.highest.into()) as u8;
         mode.clamp(self.low, last)
     }
 }
 
-/// The block, padded with zeros if it is shorter than [`BLOCK`].
+/// Pads a block with zeros if it is shorter than [`BLOCK`].
 #[inline(always)]
 pub(crate) fn padded<W: Word>(block: &[W]) -> [W; BLOCK] {
     match block.first_chunk() {
@@ -115,7 +116,8 @@ pub(crate) fn padded<W: Word>(block: &[W]) -> [W; BLOCK] {
     }
 }
 
-/// Estimates the bits of `z` with the best parameter for each block, without escapes.
+/// Estimates the bits that the zigzag values `z` take, with the best parameter for each block and
+/// without escapes.
 #[inline(always)]
 pub(super) fn estimate<W: Word>(z: &[W]) -> u64 {
     let (blocks, rest) = z.as_chunks();
@@ -134,7 +136,7 @@ fn estimate_block<W: Word>(block: &[W; BLOCK], n: usize) -> u64 {
     bits(k).min(bits(k + 1)).min(n * u64::from(W::BITS))
 }
 
-/// Size of encoded blocks.
+/// Size of one or several encoded blocks.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Cost {
     /// Bytes of fixed bits.
@@ -162,8 +164,8 @@ impl Cost {
     }
 }
 
-/// Size of the first `n` values of `block` in `mode`, which must be able to hold them. The other values
-/// must be zeros.
+/// Returns the size of the first `n` values of `block` in `mode`, which must be able to hold them.
+/// The other values must be zero.
 #[inline(always)]
 fn cost<W: Word>(block: &[W; BLOCK], n: usize, mode: u8) -> Cost {
     let fixed = fixed_bytes(mode, n);
@@ -174,8 +176,8 @@ fn cost<W: Word>(block: &[W; BLOCK], n: usize, mode: u8) -> Cost {
     Cost { fixed, unary: n as u64 + u64::from(sum), escapes: escapes as usize }
 }
 
-/// The mode with the fewest bits for a block, its size, and about how many more bits the block takes in
-/// the modes below and above.
+/// The mode in which a block takes the fewest bits, its size in that mode, and about how many more
+/// bits it takes in the modes below and above.
 struct Best {
     mode: u8,
     cost: Cost,
@@ -183,8 +185,9 @@ struct Best {
     above: u64,
 }
 
-/// Finds the best mode for the first `n` values of `block`, or one next to it: starts at the estimate from
-/// the sum of the values, and goes down while that saves bits, which outliers can make it do.
+/// Finds the best mode, or one next to it, for the first `n` values of `block`. Starts at an
+/// estimate from the sum of the values, which outliers make too high, and goes down while that
+/// saves bits.
 #[inline(always)]
 fn best<W: Word>(block: &[W; BLOCK], n: usize) -> Best {
     let sum = W::sum(block);
@@ -207,13 +210,15 @@ fn best<W: Word>(block: &[W; BLOCK], n: usize) -> Best {
     if bits(&here) > n64 * u64::from(W::BITS) {
         (mode, here) = (plain::<W>(), cost(block, n, plain::<W>()));
     }
-    // One bit more for each value, and about half of the zeros less.
+    // The mode above takes one more fixed bit per value, and about half of the zeros in unary
+    // codes.
     let above = n64.saturating_sub((here.unary.saturating_sub(n64)) / 2);
     Best { mode, cost: here, below: below.saturating_sub(bits(&here)), above }
 }
 
-/// Estimates the mode with the fewest bits for n evenly spread values with this sum: k + 1 bits each, plus
-/// a 2^k-th of the sum without low bits.
+/// Estimates the mode with the fewest bits for `n` values with this sum. Each value takes k + 1
+/// bits, and the quotients together about (sum - n (2^k - 1) / 2) / 2^k bits, since low bits
+/// average half of their range.
 #[inline(always)]
 fn estimate_mode<W: Word>(sum: u64, n: u64) -> u8 {
     let k = (sum / n).checked_ilog2().unwrap_or(0).saturating_sub(1);
@@ -222,17 +227,18 @@ fn estimate_mode<W: Word>(sum: u64, n: u64) -> u8 {
     (best as u8 + 1).min(plain::<W>())
 }
 
-/// Sums over the blocks whose best mode is the same.
+/// Totals of the blocks that have the same best mode.
 #[derive(Clone, Copy, Default)]
 struct ModeTotals {
     blocks: u64,
-    /// Additional bits in the mode below, and in the one above.
+    /// Additional bits in the mode below.
     below: u64,
+    /// Additional bits in the mode above.
     above: u64,
 }
 
-/// Chooses the modes of the segment and that of each block. Returns the former, and the size of all
-/// blocks.
+/// Chooses the modes of a segment, and the mode of each block. Returns the modes of the segment,
+/// and the size of all blocks.
 #[inline(always)]
 pub(super) fn choose<W: Word>(z: &[W], chosen: &mut Vec<u8>) -> (Modes, Cost) {
     chosen.clear();
@@ -260,9 +266,9 @@ pub(super) fn choose<W: Word>(z: &[W], chosen: &mut Vec<u8>) -> (Modes, Cost) {
     (modes, total)
 }
 
-/// Chooses the modes that make the segment about smallest. The extra bits of a block whose best mode is
-/// not among them are estimated: they double for each step down, and grow by 32 for each step up after
-/// the first.
+/// Chooses the modes that make the segment smallest, by an estimate. A block whose best mode is not
+/// among them takes extra bits: these double with each step down, and after the first step up they
+/// grow by 32 with each further one.
 fn window<W: Word>(by_mode: &[ModeTotals; 34]) -> Modes {
     let blocks: u64 = by_mode.iter().map(|w| w.blocks).sum();
     let excess = |modes: &Modes| -> u64 {

@@ -1,13 +1,14 @@
-//! The largest size of a stream.
+//! The maximum size of a stream.
 
 use super::header::HEADER;
 use super::{Element, StreamOptions};
 
-/// Maximum size in bytes of a stream of `samples` samples.
+/// Returns the maximum size in bytes of a stream of `samples` samples.
 ///
-/// A segment that prediction does not make smaller holds 5 bytes, then its samples as they are, padded
-/// to a multiple of 4. The table adds 4 bytes per segment, the header 28, and a shape its record. With channels each
-/// part of a segment counts as one. Saturates at `usize::MAX`, which no buffer can hold.
+/// A segment that prediction does not make smaller has 5 bytes and then its samples as they are,
+/// padded to a multiple of 4. The table adds 4 bytes per segment, the header 28, and a shape its
+/// record. With channels, each part of a segment counts as a segment. Saturates at `usize::MAX`,
+/// which no buffer can hold.
 ///
 /// ```
 /// use linerate_rice::v2::{StreamOptions, bound};

@@ -20,15 +20,17 @@ use crate::kernel::unary::Positions;
 
 /// Decodes a stream into the start of `out` and returns its number of samples.
 ///
-/// `stream` must be exactly one stream. Allocates up to 68 KiB per thread; with channels
-/// also as much as sixteen channels of a segment have, or all if there are more.
+/// `stream` must be exactly one stream. Allocates up to 68 KiB per thread. With channels, each
+/// thread also allocates room for the samples of the segments that it decodes at once: as many
+/// segments as have up to 16 parts in all, at least one.
 ///
 /// # Errors
 /// Offsets are in bytes of `stream`. After an error the contents of `out` are unspecified.
-/// * [`Kind::BadArgument`] if its samples are not of type `T`, or if bytes follow it.
-/// * [`Kind::Truncated`], [`Kind::Corrupt`] and [`Kind::Unsupported`] as for
-///   [`info`](super::info); [`Kind::Corrupt`] also for a segment whose checksum or layout is wrong, at an
-///   offset within the segment.
+/// * [`Kind::BadArgument`] if the stream's samples are not of type `T`, or if bytes follow the
+///   stream.
+/// * [`Kind::Truncated`], [`Kind::Corrupt`] and [`Kind::Unsupported`] as for [`info`](super::info);
+///   [`Kind::Corrupt`] also for a segment whose checksum or layout is wrong, at an offset within
+///   the segment.
 /// * [`Kind::OutputTooSmall`] if `out` has fewer samples than the stream.
 pub fn decode_into<T: Element>(stream: &[u8], out: &mut [T], options: Options) -> Result<usize> {
     let layout = Layout::of(stream)?;
@@ -38,8 +40,9 @@ pub fn decode_into<T: Element>(stream: &[u8], out: &mut [T], options: Options) -
     decode_range(&layout, 0..layout.geometry.segments(), out, options)
 }
 
-/// Decodes the segments `which` of a stream into the start of `out` and returns their number of samples:
-/// random access. Reads only the header, two table entries per segment, and the segments.
+/// Decodes the segments `which` of a stream into the start of `out`, and returns their number of
+/// samples. This is random access: only the header, the table entries of these segments, and the
+/// segments are read.
 ///
 /// ```
 /// use linerate_rice::{Options, v2};
@@ -52,8 +55,8 @@ pub fn decode_into<T: Element>(stream: &[u8], out: &mut [T], options: Options) -
 /// ```
 ///
 /// # Errors
-/// Those of [`decode_into`], but bytes may follow the stream; and [`Kind::BadArgument`] if there are
-/// no such segments.
+/// Those of [`decode_into`], but bytes may follow the stream; and [`Kind::BadArgument`] if there
+/// are no such segments.
 pub fn decode_segments<T: Element>(
     stream: &[u8],
     which: Range<usize>,
@@ -67,10 +70,11 @@ pub fn decode_segments<T: Element>(
     decode_range(&layout, which, out, options)
 }
 
-/// Decodes a whole stream: [`decode_into`] with an output of the right size.
+/// Decodes a whole stream into a new vector.
 ///
-/// The allocation is at most 65,536 samples for each 4 bytes of the stream, and a stream of constants comes
-/// close to that: [`info`](super::info) gives the number of samples in advance.
+/// The allocation is at most 65,536 samples for each 4 bytes of the table. A small stream of
+/// constants can therefore decode to very many samples; [`info`](super::info) tells their number in
+/// advance.
 ///
 /// # Errors
 /// Those of [`decode_into`], except for the output.
@@ -105,7 +109,7 @@ fn decode_range<T: Element>(
     let too_small =
         Error::new(Kind::OutputTooSmall, 0, "the output has fewer samples than are to be decoded");
     let out = out.get_mut(..samples).ok_or(too_small)?;
-    // Offsets first, so that the error does not depend on the number of threads.
+    // Checks all table entries first, so that the error does not depend on the number of threads.
     let channels = layout.geometry.channels;
     let mut parts = which.start * channels..which.end * channels;
     parts.try_for_each(|i| layout.place(i).map(drop))?;
@@ -141,15 +145,16 @@ pub(super) fn decode_run<T: Element>(
             Err(e) => Err(e),
         };
         if result.is_err() || batch.pending.len() == BATCH {
-            // An earlier segment of the batch may be damaged, too.
+            // An earlier segment, whose prediction is still to be undone, may be damaged too. Its
+            // error comes first.
             batch.finish().and(result)?;
         }
     }
     batch.finish()
 }
 
-/// Decodes the segments `which` of a stream with channels, as many at a time as have a part for each lane of
-/// [`linear::undo`].
+/// Decodes the segments `which` of a stream with channels, which fill `out`. Takes as many segments
+/// at a time as have at most [`BATCH`] parts, so that [`linear::undo`] can use all lanes.
 fn decode_channels<T: Element>(
     layout: &Layout,
     which: Range<usize>,
@@ -188,7 +193,7 @@ fn decode_channels<T: Element>(
             }
         }
         batch.undo();
-        // Parts before a damaged one may be damaged, too.
+        // Parts before a damaged one may be damaged too. Their error comes first.
         for (apart, decoded) in apart.chunks_mut(segment).zip(decoded.chunks(channels)) {
             add_references(apart, channels, decoded, options.tier)?;
         }
@@ -200,7 +205,8 @@ fn decode_channels<T: Element>(
     Ok(())
 }
 
-/// Adds to each of the `decoded` parts of a segment what other channels predict, and verifies it.
+/// Adds the prediction from other channels to each of the `decoded` parts of a segment, and
+/// verifies the part.
 fn add_references<T: Element>(
     apart: &mut [T],
     channels: usize,
@@ -219,7 +225,7 @@ fn add_references<T: Element>(
     Ok(())
 }
 
-/// Working memory.
+/// Memory that is reused for each segment.
 #[derive(Default)]
 struct Scratch {
     modes: Vec<u8>,
@@ -230,12 +236,12 @@ struct Scratch {
 #[derive(Clone, Copy)]
 struct Coded<'a> {
     bytes: &'a [u8],
-    /// Its offset in the stream.
+    /// Offset of `bytes` in the stream.
     at: u64,
 }
 
 impl<'a> Coded<'a> {
-    /// Part `i` of a stream.
+    /// Finds part `i` of a stream.
     fn of(layout: &Layout<'a>, i: usize) -> Result<Coded<'a>> {
         let place = layout.place(i)?;
         let at = layout.start() + place.start;
@@ -250,27 +256,27 @@ impl<'a> Coded<'a> {
     }
 }
 
-/// A segment whose output still holds residuals of a linear prediction.
+/// A segment whose output still holds residuals of a linear predictor.
 struct Pending<'a, T: Element> {
     segment: Coded<'a>,
     head: Head<T::Word>,
     out: &'a mut [T],
 }
 
-/// Segments whose linear prediction will be undone together.
+/// Segments whose linear prediction is undone together.
 struct Batch<'a, T: Element> {
     pending: Vec<Pending<'a, T>>,
     tier: Tier,
 }
 
 impl<T: Element> Batch<'_, T> {
-    /// Completes and verifies the pending segments. The error is that of the first damaged one.
+    /// Completes and verifies the pending segments. Returns the error of the first damaged one.
     fn finish(&mut self) -> Result<()> {
         self.undo();
         self.pending.drain(..).try_for_each(|Pending { segment, out, .. }| segment.verify(out))
     }
 
-    /// Completes the pending segments.
+    /// Turns the residuals of the pending segments into samples.
     fn undo(&mut self) {
         let rows = self.pending.iter_mut();
         let mut rows: Vec<_> =
@@ -282,8 +288,9 @@ impl<T: Element> Batch<'_, T> {
     }
 }
 
-/// Decodes one part, of channel `channel`, which fills `out`: without what other channels predict, and with a linear
-/// prediction only its residuals. Returns its head unless it is raw.
+/// Decodes one part, of channel `channel`, which fills `out`. The prediction from other channels is
+/// not added, and a linear prediction is not undone: its residuals are the output. Returns the
+/// part's head, or `None` if it is raw.
 fn decode_part<T: Element>(
     segment: Coded<'_>,
     channel: usize,
@@ -306,7 +313,7 @@ fn decode_part<T: Element>(
     }
 }
 
-/// Decodes the blocks of a segment to samples, or with a linear prediction to residuals.
+/// Decodes the blocks of a segment to samples or, with a linear prediction, to residuals.
 fn decode_blocks<W: Word>(
     head: &Head<W>,
     packed: &[u8],
@@ -342,7 +349,7 @@ mod parallel {
         let parts = which.clone().step_by(per_thread).map(|i| i..(i + per_thread).min(which.end));
         let work = parts.zip(out.chunks_mut(per_thread * layout.geometry.segment()));
         let worker = || |(which, out)| T::decode_run(layout, which, out, options);
-        // In order of the segments, so that the error is that of the first damaged one.
+        // Results are in the order of the segments, so the error is that of the first damaged one.
         parallel_map(options.thread_count(), work, worker).into_iter().collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The sample types of a stream, and the words they are coded as.
+//! The sample types of a stream, and the words that they are coded as.
 
 use alloc::borrow::Cow;
 use core::ops::Range;
@@ -110,7 +110,7 @@ element!(u32, u32, U32);
 
 pub(crate) use sealed::Word;
 
-/// The samples as little-endian bytes: borrowed where that is the byte order of the CPU.
+/// Returns the samples as little-endian bytes, borrowed if that is the byte order of the CPU.
 pub(super) fn little_endian<T: bytemuck::NoUninit>(samples: &[T]) -> Cow<'_, [u8]> {
     let bytes: &[u8] = bytemuck::cast_slice(samples);
     if cfg!(target_endian = "little") {
@@ -123,18 +123,20 @@ pub(super) fn little_endian<T: bytemuck::NoUninit>(samples: &[T]) -> Cow<'_, [u8
 mod sealed {
     use super::{Geometry, Layout, Options, Range, Result, StreamOptions};
 
-    /// Samples that are cast to unsigned words, and coded by functions that are compiled with this crate: its users
-    /// compile no kernel, and those who build their own code without optimisation still have fast ones.
+    /// Samples that are cast to unsigned words, and coded by functions that are compiled with this
+    /// crate. Its users compile no kernel, so kernels are fast even in their builds without
+    /// optimisation.
     pub trait Words: bytemuck::Pod {
         type Word: Word;
         const SIGNED: bool;
-        /// The bits to flip so that words are signed numbers.
+        /// Bits to flip so that words become signed numbers.
         const SIGN: Self::Word;
         fn words(samples: &[Self]) -> &[Self::Word];
         fn words_mut(samples: &mut [Self]) -> &mut [Self::Word];
         /// Chooses how the samples are divided.
         fn divide(settings: &StreamOptions, samples: &[Self], options: Options) -> Geometry;
-        /// Encodes consecutive segments, the first at `base` bytes after the table. Returns their bytes.
+        /// Encodes consecutive segments, the first at `base` bytes after the table. Returns their
+        /// size in bytes.
         fn encode_run(
             samples: &[Self],
             geometry: &Geometry,
@@ -157,36 +159,37 @@ mod sealed {
     pub trait Word: bytemuck::Pod + Default + Ord + Send + Sync + core::fmt::Debug + 'static {
         const BITS: u32;
         const BYTES: usize;
-        /// The low bits of `value`.
+        /// Returns the low bits of `value`.
         fn of(value: u64) -> Self;
         fn get(self) -> u64;
-        /// In two's complement.
+        /// Returns the word read as a signed number in two's complement.
         fn signed(self) -> i64;
         fn plus(self, other: Self) -> Self;
         fn minus(self, other: Self) -> Self;
         fn times(self, other: Self) -> Self;
-        /// The exclusive or with `bits`.
+        /// Flips `bits`.
         fn flipped(self, bits: Self) -> Self;
-        /// 0, -1, 1, -2 .. to 0, 1, 2, 3 ..
+        /// Maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ...
         fn zigzag(self) -> Self;
         fn unzigzag(self) -> Self;
-        /// The word with `high` above its low `k` bits.
+        /// Sets the bits above the low `k` bits to `high`.
         fn with_high(self, high: u8, k: u32) -> Self;
-        /// The word shifted right by `k`, at most `most`.
+        /// Returns the word shifted right by `k`, but at most `most`.
         fn quotient(self, k: u32, most: u32) -> u8;
         fn sum(words: &[Self; crate::v2::BLOCK]) -> u64;
-        /// Sum of the quotients, each at most `most`, and the number of those equal to `most`.
+        /// Returns the sum of the quotients, each limited to `most`, and the number of those equal
+        /// to `most`.
         fn quotients(words: &[Self; crate::v2::BLOCK], k: u32, most: u32) -> (u32, u32);
-        /// The type of products of words and 16-bit coefficients and of their sums, wrapping.
+        /// The type of sums of products of words and 16-bit coefficients. Sums wrap.
         type Sum: Copy + Default;
-        /// In two's complement.
+        /// Extends the word, read in two's complement.
         fn wide(self) -> Self::Sum;
         fn add_product(sum: Self::Sum, coefficient: i16, word: Self::Sum) -> Self::Sum;
-        /// Half of 2^`shift`: rounds a sum that is then shifted right by `shift`.
+        /// Returns half of 2^`shift`, which rounds a sum that is then shifted right by `shift`.
         fn half(shift: u32) -> Self::Sum;
-        /// The low bits of a sum shifted right.
+        /// Returns the low bits of `sum` shifted right.
         fn shifted(sum: Self::Sum, shift: u32) -> Self;
-        /// Predicts a word from the words before it, latest one first.
+        /// Predicts a word from the words before it, latest word first.
         #[inline(always)]
         fn predict(taps: &[i16], shift: u32, history: impl Iterator<Item = Self>) -> Self {
             let products = taps.iter().zip(history);
@@ -246,12 +249,13 @@ mod sealed {
                 }
                 #[inline(always)]
                 fn sum(words: &[Self; crate::v2::BLOCK]) -> u64 {
-                    // 32 words of 16 bits have a sum of 21 bits.
+                    // No overflow: the sum of 32 words has 5 bits more than a word, and `$sum` 16
+                    // more.
                     words.iter().fold(0, |sum: $sum, &word| sum + <$sum>::from(word)).into()
                 }
                 #[inline(always)]
                 fn quotients(words: &[Self; crate::v2::BLOCK], k: u32, most: u32) -> (u32, u32) {
-                    // Both in one sum: at most 32 quotients of 31 are below 1024.
+                    // One sum counts both: 32 quotients of at most 31 add up to less than 1024.
                     let sum = words.iter().fold(0, |sum: $word, word| {
                         let quotient = (word >> k).min(most as $word);
                         sum + quotient + (<$word>::from(quotient == most as $word) << 10)

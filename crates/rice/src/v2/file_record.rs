@@ -1,10 +1,11 @@
-//! The file record of a stream: bytes of the file that samples come from, such as the header of a WAV file.
+//! The file record of a stream: bytes of the file that the samples come from, such as the header of
+//! a WAV file.
 //!
 //! | bytes | what |
 //! |---|---|
 //! | 4 | checksum of the rest |
-//! | 1 | form of the file: 1 WAV |
-//! | 1 | bytes of a sample in the file, 1 to 4 |
+//! | 1 | form of the file: 1 is WAV |
+//! | 1 | bytes per sample in the file, 1 to 4 |
 //! | 1 | zeros at the end of the record, 0 to 3 |
 //! | 1 | 0 |
 //! | ... | bytes of the file, then the zeros |
@@ -18,16 +19,16 @@ use super::checksum::checksum;
 const WAV: u8 = 1;
 const HEAD: usize = 8;
 
-/// Maximum bytes of the file in one record.
+/// Maximum number of bytes of the file in one record.
 pub(crate) const MAX_RECORD: usize = 1 << 20;
 
-/// Maximum words of a record.
+/// Maximum number of 32-bit words of a record.
 pub(crate) const MAX_WORDS: u32 = (HEAD + MAX_RECORD) as u32 / 4;
 
-/// Bytes of a file, as they stand between its samples.
+/// Bytes of a file that are not samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileRecord<'a> {
-    /// Bytes of a sample in the file.
+    /// Bytes per sample in the file.
     pub(crate) sample_bytes: u8,
     pub(crate) bytes: &'a [u8],
 }

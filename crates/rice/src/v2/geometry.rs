@@ -1,7 +1,8 @@
-//! How the samples of a stream are divided: into channels, segments, and parts.
+//! The division of the samples of a stream into channels, segments and parts.
 //!
-//! A segment is a run of samples, coded by itself. With channels it consists of whole frames, a frame being one
-//! sample of each channel, and it has one part for each channel. Without channels a segment is its only part.
+//! A segment is a run of samples that is coded independently. With channels it consists of whole
+//! frames, each of which has one sample of every channel, and it has one part per channel. Without
+//! channels, a segment is its only part.
 
 use core::ops::Range;
 
@@ -13,17 +14,18 @@ use super::segment::RAW_HEAD;
 pub struct Geometry {
     /// Number of samples.
     pub(super) samples: usize,
-    /// Channels, at least 1. `samples` is a multiple of it.
+    /// Number of channels, at least 1. `samples` is a multiple of it.
     pub(super) channels: usize,
-    /// Samples of each part of a segment; parts of the last segment may have fewer.
+    /// Samples in each part of a segment; parts of the last segment may have fewer.
     pub(super) frames: usize,
 }
 
 impl Geometry {
-    /// Maximum samples of a segment with channels: what a decoder holds beside its output is at most that.
+    /// Maximum samples of all channels in a segment. A decoder holds at most that many beside its
+    /// output.
     pub(super) const MAX_SEGMENT: u64 = 1 << 24;
 
-    /// Samples of a segment; the last one may have fewer.
+    /// Samples of all channels in a segment; the last segment may have fewer.
     pub(super) fn segment(&self) -> usize {
         self.channels * self.frames
     }
@@ -32,17 +34,17 @@ impl Geometry {
         self.samples.div_ceil(self.segment())
     }
 
-    /// Number of parts of all segments: each has an entry in the table.
+    /// Number of parts of all segments. Each part has an entry in the table.
     pub(super) fn parts(&self) -> usize {
         self.segments() * self.channels
     }
 
-    /// The samples of segment `i`.
+    /// Indices of the samples of segment `i`.
     pub(super) fn samples_of(&self, i: usize) -> Range<usize> {
         i * self.segment()..((i + 1) * self.segment()).min(self.samples)
     }
 
-    /// Maximum bytes of the parts and of their table entries.
+    /// Maximum size in bytes of all parts and of their table entries.
     pub(super) fn bound<T: Element>(&self) -> usize {
         let of = |frames: usize| part_bound::<T>(frames).saturating_add(4).saturating_mul(self.channels);
         let (whole, rest) = (self.samples / self.segment(), self.samples % self.segment());
@@ -51,7 +53,7 @@ impl Geometry {
     }
 }
 
-/// Maximum size in bytes of one part of `n` samples.
+/// Maximum size in bytes of a part of `n` samples.
 pub(super) fn part_bound<T: Element>(n: usize) -> usize {
     let bytes = n.saturating_mul(T::TYPE.bytes()).saturating_add(RAW_HEAD);
     bytes.checked_next_multiple_of(4).unwrap_or(usize::MAX)

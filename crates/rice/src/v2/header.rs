@@ -1,17 +1,17 @@
-//! The header of a stream and the table after it.
+//! The header of a stream, and the table after it.
 //!
 //! | offset | bytes | what |
 //! |---|---|---|
 //! | 0 | 4 | 89 4C 52 32 |
 //! | 4 | 1 | version, 2 |
 //! | 5 | 1 | type of the samples: 0 i16, 1 u16, 2 i32, 3 u32 |
-//! | 6 | 1 | bit 0: a record before the segments holds the shape of the array; bit 1: rows hold channels; bit 2: a record holds bytes of a file |
-//! | 7 | 1 | minor version: 2 with bytes of a file, 1 if rows hold channels, else 0 |
-//! | 8 | 8 | samples |
-//! | 16 | 4 | samples per segment, with channels of each of them, 1 to 65536 |
-//! | 20 | 4 | samples per row, or 0; with channels their number |
-//! | 24 | 4 | checksum of the bytes before it |
-//! | 28 | 4 each | the end of the shape record, if there is one, and of each part of a segment, in 32-bit words from the end of the table |
+//! | 6 | 1 | bit 0: shape record before the segments; bit 1: rows hold channels; bit 2: file record |
+//! | 7 | 1 | minor version: 2 with a file record, 1 if rows hold channels, else 0 |
+//! | 8 | 8 | number of samples |
+//! | 16 | 4 | samples per segment, 1 to 65536; with channels, samples of each channel |
+//! | 20 | 4 | samples per row, or 0; with channels, their number |
+//! | 24 | 4 | checksum of bytes 0 to 23 |
+//! | 28 | 4 each | ends, in 32-bit words from the end of the table: of the record, if there is one, and of each part of a segment |
 
 use core::num::NonZeroU32;
 use core::ops::Range;
@@ -25,7 +25,7 @@ use super::{ElementType, MAX_CHANNELS, MAX_SEGMENT, Shape, StreamOptions};
 const MAGIC: [u8; 4] = *b"\x89LR2";
 const VERSION: u8 = 2;
 
-/// The minor version of streams with channels, which older decoders refuse.
+/// The minor version of streams with channels. Older decoders refuse it.
 const MINOR: u8 = 1;
 
 /// Bytes before the table.
@@ -37,10 +37,10 @@ const SHAPE: u8 = 1;
 /// Flag in byte 6, of minor version 1: rows hold one sample of each channel.
 const CHANNELS: u8 = 2;
 
-/// The minor version of streams with bytes of a file.
+/// The minor version of streams with a file record.
 const RECORD_MINOR: u8 = 2;
 
-/// Feature byte of minor version 2: the stream has bytes of a file, and no samples.
+/// Value of byte 6 in minor version 2: the stream has a file record and no samples.
 const RECORD: u8 = 4;
 
 /// Bytes covered by the header's checksum.
@@ -56,11 +56,11 @@ pub struct Info {
     pub samples: u64,
     /// Samples per row, if the stream has rows.
     pub row: Option<NonZeroU32>,
-    /// The shape of the array, if the stream has one.
+    /// The shape of the array, if the stream stores it.
     pub shape: Option<Shape>,
-    /// Number of channels, of which a row holds one sample each; 1 without channels.
+    /// Number of channels, each of which has one sample in a row; 1 without channels.
     pub channels: u32,
-    /// Samples per segment, of all channels; the last one may have fewer.
+    /// Samples of all channels per segment; the last segment may have fewer.
     pub segment: u32,
     /// Number of segments.
     pub segments: u64,
@@ -76,7 +76,7 @@ pub struct Layout<'a> {
     row: Option<NonZeroU32>,
     shape: Option<Shape>,
     table: &'a [[u8; 4]],
-    /// What follows the table, up to the end of the stream.
+    /// The bytes after the table, up to the end of the stream.
     payload: &'a [u8],
 }
 
@@ -92,14 +92,14 @@ fn u32_at(bytes: &[u8; HEADER], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The checked fields of a header, before its table is looked at.
+/// The checked fields of a header. The table is not checked yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
     pub(crate) element: ElementType,
     pub(crate) samples: u64,
     pub(crate) row: Option<NonZeroU32>,
     pub(crate) channels: u32,
-    /// Samples per segment, of all channels.
+    /// Samples of all channels per segment.
     pub(crate) segment: u32,
     pub(crate) segments: u64,
     pub(crate) has_shape: bool,
@@ -107,7 +107,7 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Reads the header at the start of `stream`; the table and the segments follow in the second value.
+    /// Parses the header at the start of `stream`. Returns its fields, and the bytes after it.
     pub(crate) fn parse(stream: &[u8]) -> Result<(Fields, &[u8])> {
         let Some((head, rest)) = stream.split_first_chunk::<HEADER>() else {
             let magic = stream.len().min(4);
@@ -170,13 +170,14 @@ impl Fields {
         Ok((fields, rest))
     }
 
-    /// The shape in a record.
+    /// Parses a shape record, and checks that the shape has as many samples as the stream.
     pub(crate) fn shape(&self, record: &[u8]) -> Result<Shape> {
         let shape = Shape::parse(record).filter(|shape| shape.samples() == Some(self.samples));
         shape.ok_or(corrupt(0, "the shape of the array is damaged"))
     }
 
-    /// Entries of the table: the parts of the segments, and the record if there is one.
+    /// Number of table entries: one for each part of a segment, and one for the record if there is
+    /// one.
     pub(crate) fn entries(&self) -> u64 {
         self.segments
             .saturating_mul(self.channels.into())
@@ -185,14 +186,15 @@ impl Fields {
 }
 
 impl<'a> Layout<'a> {
-    /// Reads the header and finds the table and the segments. Bytes after the stream are ignored.
+    /// Parses the header, and finds the table and the segments. Bytes after the stream are ignored.
     pub(super) fn of(stream: &'a [u8]) -> Result<Layout<'a>> {
         let (fields, rest) = Fields::parse(stream)?;
         let Fields { element, samples, row, channels, segment, has_shape, .. } = fields;
         if fields.entries() > rest.len() as u64 / 4 {
             return Err(truncated(stream.len(), "the stream ends within its table of segments"));
         }
-        // At most 65,536 samples for each 4 bytes of the table.
+        // The table bounds the samples, at 65,536 for each entry, so this fails on 32-bit machines
+        // only.
         let samples = usize::try_from(samples)
             .map_err(|_| Error::new(Kind::Limit, 8, "more samples than this machine can address"))?;
         let (table, payload) = rest.split_at(4 * fields.entries() as usize);
@@ -225,7 +227,7 @@ impl<'a> Layout<'a> {
         Ok(layout)
     }
 
-    /// Bytes up to the end of the table.
+    /// Offset of the end of the table, where the payload begins.
     pub(super) fn start(&self) -> usize {
         HEADER + 4 * self.table.len()
     }
@@ -252,9 +254,9 @@ impl<'a> Layout<'a> {
         self.entry(self.table.len() - self.geometry.parts() + i)
     }
 
-    /// Byte range in the payload that table entry `i` describes.
+    /// Byte range in the payload that table entry `i` stands for.
     fn entry(&self, i: usize) -> Result<Range<usize>> {
-        // Saturated, an end on a machine of 32 bits is too late, as it is on others.
+        // On 32-bit machines the product may saturate, which is too late as well.
         let end = |i: usize| (u32::from_le_bytes(self.table[i]) as usize).saturating_mul(4);
         let (start, end) = (if i == 0 { 0 } else { end(i - 1) }, end(i));
         if start > end || end > self.payload.len() {
@@ -268,20 +270,21 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Reads the header of a stream. Bytes may follow the stream, whose size is [`Info::bytes`].
+/// Reads the header of a stream. Other bytes may follow the stream; [`Info::bytes`] is its size.
 ///
-/// Only the header, the last table entry and the shape record are read.
+/// Reads only the header, the record if there is one, and the table entries for it and for the last
+/// segment.
 ///
 /// # Errors
 /// Offsets are in bytes of `stream`.
 /// * [`Kind::Truncated`] if it ends within the header or before the end of its last segment.
-/// * [`Kind::Corrupt`] if its magic number or checksum is wrong.
+/// * [`Kind::Corrupt`] if its magic number, checksum or record is wrong, or a field is impossible.
 /// * [`Kind::Unsupported`] for a version, type or feature that is not known.
 pub fn info(stream: &[u8]) -> Result<Info> {
     Layout::of(stream).map(|layout| layout.info())
 }
 
-/// A stream of bytes of a file.
+/// Writes a stream with a file record and no samples to `out`.
 #[cfg(feature = "file")]
 pub(crate) fn write_file_record(
     element: ElementType,
@@ -302,7 +305,7 @@ pub(crate) fn write_file_record(
     out[HEADER..HEADER + 4].copy_from_slice(&words.to_le_bytes());
 }
 
-/// The header of a stream.
+/// Makes the header of a stream with samples.
 pub(super) fn write(element: ElementType, geometry: &Geometry, settings: &StreamOptions) -> [u8; HEADER] {
     let has_channels = geometry.channels > 1;
     let mut head = [0; HEADER];

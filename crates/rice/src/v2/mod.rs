@@ -1,10 +1,14 @@
-//! Version 2: an adaptive, self-describing stream for 16- and 32-bit samples, a format of this project.
+//! Version 2: an adaptive, self-describing stream for 16- and 32-bit samples, a format of this
+//! project.
 //!
-//! The header holds the type and number of samples, the length of a row, checksums, and the offset of each
-//! segment, so that segments decode in parallel and one by one. Each segment has its own predictor, and
-//! each block of 32 samples its own Rice parameter. Of arrays whose rows hold one sample of each of several channels,
-//! such as the leads of an ECG or stereo sound, each channel is predicted along time and from other channels. `docs/waveforms/rice-v2.md` specifies the format to the byte. It is
-//! never written under HDF5's filter id 32025.
+//! The header holds the type and number of samples, the length of a row, a checksum, and the offset
+//! of each segment, so that segments decode in parallel or alone. Each segment has its own
+//! predictor and a checksum, and each block of 32 samples its own Rice parameter. If rows hold one
+//! sample of each of several channels, such as the leads of an ECG or stereo sound, each channel is
+//! predicted along time and from other channels.
+//!
+//! `docs/waveforms/rice-v2.md` specifies the format to the byte. Streams are never written under
+//! HDF5's filter number 32025.
 //!
 //! ```
 //! use linerate_rice::{Options, v2};
@@ -21,8 +25,8 @@
 //! ```
 //!
 //! * Every sequence of samples can be encoded, in at most [`bound`] bytes, and decodes to itself.
-//! * A damaged stream gives a typed error, or with a probability of about 2^-32 per damaged segment wrong
-//!   samples; never a panic, a hang, or an access out of bounds.
+//! * Decoding a damaged stream returns a typed error or, with a probability of about 2^-32 per
+//!   damaged segment, wrong samples. It never panics, hangs, or accesses memory out of bounds.
 //! * The bytes depend only on the samples and the stream options, not on the CPU or the threads.
 
 pub(crate) mod blocks;
@@ -55,10 +59,10 @@ pub use shape::Shape;
 /// Samples in a block, which has one Rice parameter.
 pub(crate) const BLOCK: usize = 32;
 
-/// Quotients of this value or more are escaped, so no unary code has more than 16 bits.
+/// Smallest quotient that is escaped. No unary code has more than 16 bits because of it.
 pub(crate) const ESCAPE: u32 = 15;
 
-/// Maximum number of samples of a segment, of each channel if there are channels.
+/// Maximum number of samples in a segment; with channels, maximum number for each channel.
 pub const MAX_SEGMENT: u32 = 65_536;
 
 /// Maximum number of channels.

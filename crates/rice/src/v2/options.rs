@@ -7,20 +7,22 @@ use linerate_core::{Error, Kind, Result};
 use super::geometry::Geometry;
 use super::{MAX_CHANNELS, MAX_SEGMENT, Shape};
 
-/// Rows up to this length are one segment each.
+/// Longest row, in samples, that is a segment of its own.
 const LONGEST_ROW: u32 = 16_384;
 
-/// Samples of a segment that does not hold one row: few enough that predictors follow a changing signal
-/// and threads share the segments.
+/// Samples per segment where a segment is not one row. Few enough that predictors follow a changing
+/// signal and that threads can share the segments.
 const DEFAULT_SEGMENT: u32 = 4096;
 
-/// Rows shorter than this share segments, since each segment costs about 20 bytes.
+/// Shortest row, in samples, that is a segment of its own. Shorter rows share segments, because
+/// each segment costs about 20 bytes.
 const SHORT_ROW: u32 = 1024;
 
-/// Rows up to this length may hold channels: probes have 384, waveforms are hardly ever as short.
+/// Longest row, in samples, that may be found to hold channels. Probes have 384 channels, and
+/// waveforms are hardly ever that short.
 const LONGEST_FRAME: u32 = 512;
 
-/// Fewer samples of each channel are not coded as channels unless asked for.
+/// Minimum number of rows for which channels are looked for.
 const MIN_FRAMES: usize = 64;
 
 /// How the encoder divides samples into segments, and which shape the stream keeps.
@@ -40,37 +42,41 @@ pub struct StreamOptions {
 }
 
 impl StreamOptions {
-    /// Segments of the default length, no rows, no shape; channels if rows turn out to hold them.
+    /// The defaults: segments of the default length, no rows, no shape. Channels are used if rows
+    /// are set and turn out to hold them.
     pub const fn new() -> StreamOptions {
         StreamOptions { segment: None, row: None, shape: None, channels: None }
     }
 
-    /// Sets the samples of each segment, at most [`MAX_SEGMENT`]. Segments are coded, and can be decoded,
-    /// one by one. `None` chooses by the length of a row: one row where that is sensible, otherwise
-    /// about 4096 samples, with channels of each channel. With channels it is rounded to whole rows.
+    /// Sets the number of samples per segment, at most [`MAX_SEGMENT`]. Segments are coded
+    /// independently, so each can be decoded alone. `None` chooses by the length of a row: one row
+    /// if it has 1024 to 16,384 samples, otherwise about 4096 samples. With channels, the number
+    /// counts samples of all channels and is rounded up to whole rows, and `None` means 4096
+    /// samples of each channel.
     #[must_use]
     pub const fn segment(self, segment: Option<NonZeroU32>) -> StreamOptions {
         StreamOptions { segment, ..self }
     }
 
-    /// Sets the samples of a row. The stream keeps the length, so that the shape of a table of waveforms
-    /// survives; the last row may be incomplete.
+    /// Sets the number of samples per row. The stream stores it, so that a table of waveforms keeps
+    /// its shape. The last row may be incomplete.
     #[must_use]
     pub const fn row(self, row: Option<NonZeroU32>) -> StreamOptions {
         StreamOptions { row, ..self }
     }
 
-    /// Sets the shape of an array. The stream keeps it, in 8 bytes and 8 per axis: for arrays that the
-    /// number of samples and the length of a row do not describe.
+    /// Sets the shape of the array. The stream stores it in 8 bytes, and 8 more per axis. Needed
+    /// only if the number of samples and the length of a row do not describe the shape.
     #[must_use]
     pub const fn shape(self, shape: Option<Shape>) -> StreamOptions {
         StreamOptions { shape, ..self }
     }
 
-    /// Sets the number of channels, at most [`MAX_CHANNELS`]: a row holds one sample of each, taken at the same
-    /// time, and the length of a row is that number. Each channel is then predicted along time and from
-    /// the channels before it. 1 is no channels. `None` finds out, unless a segment is set: a few segments are planned both
-    /// ways if there are at least 64 rows of at most 512 samples.
+    /// Sets the number of channels, at most [`MAX_CHANNELS`]. A row then holds one sample of each
+    /// channel, taken at the same time, and its length is the number of channels. Each channel is
+    /// predicted along time and from the channels before it. 1 means no channels. `None` finds out:
+    /// if no segment is set and there are at least 64 rows of at most 512 samples, a few segments
+    /// are planned both ways.
     ///
     /// ```
     /// use linerate_rice::{Options, v2};
@@ -88,7 +94,7 @@ impl StreamOptions {
         StreamOptions { channels, ..self }
     }
 
-    /// The shape that the stream keeps.
+    /// The shape that the stream stores.
     pub const fn array_shape(&self) -> Option<&Shape> {
         self.shape.as_ref()
     }
@@ -106,7 +112,7 @@ impl StreamOptions {
         }
     }
 
-    /// Samples per segment without channels; the last one may be shorter.
+    /// Samples per segment without channels; the last segment may have fewer.
     pub fn segment_len(&self) -> u32 {
         match (self.segment, self.row) {
             (Some(segment), _) => segment.get(),
@@ -120,6 +126,7 @@ impl StreamOptions {
         }
     }
 
+    /// Checks that `samples` samples can be encoded with these options.
     pub(super) fn check(&self, samples: usize) -> Result<()> {
         let refuse = |what| Err(Error::new(Kind::BadArgument, 0, what));
         if self.segment_len() > MAX_SEGMENT {
@@ -139,7 +146,8 @@ impl StreamOptions {
         Ok(())
     }
 
-    /// The divisions of `samples` samples that the encoder chooses from: without channels, and with them.
+    /// Returns the divisions of `samples` samples that the encoder chooses from: without channels,
+    /// and with them.
     pub(super) fn geometries(&self, samples: usize) -> [Option<Geometry>; 2] {
         let plain = Geometry { samples, channels: 1, frames: self.segment_len() as usize };
         let with = |channels: NonZeroU32| {

@@ -1,16 +1,17 @@
-//! References of a channel to channels before it, whose samples of the same moment are part of its prediction:
-//! leads of an ECG that are sums of others, the side of stereo sound, neighbouring sites of a probe.
+//! References of a channel to channels before it. Their samples of the same frame take part in its
+//! prediction, which helps for leads of an ECG that are sums of others, for stereo sound, and for
+//! neighbouring sites of a probe.
 //!
 //! | bytes | what |
 //! |---|---|
 //! | 1 | bits 0 to 3: number of references, 1 or 2; bits 4 to 7: shift |
-//! | 1 each | distance to the channel |
-//! | 2 each | signed weight |
+//! | 1 each | distance to the channel, for each reference |
+//! | 2 each | signed weight, for each reference |
 
 use super::element::Word;
 use crate::kernel::channels::Weighted;
 
-/// Weighted channels whose sum, divided by 2^shift, is subtracted from the samples of a channel.
+/// Weighted channels. Their sum, divided by 2^shift, is subtracted from the samples of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct References {
     distances: [u8; References::MAX],
@@ -20,7 +21,8 @@ pub(crate) struct References {
 }
 
 impl References {
-    /// Maximum number of channels that one channel refers to: augmented ECG leads are sums of two others.
+    /// Maximum number of channels that one channel refers to. Augmented ECG leads are sums of two
+    /// others.
     pub(crate) const MAX: usize = 2;
 
     /// Bytes of a distance and a weight.
@@ -29,7 +31,8 @@ impl References {
     pub(crate) const NONE: References =
         References { distances: [0; References::MAX], weights: [0; References::MAX], len: 0, shift: 0 };
 
-    /// References at these distances, each with its weight, divided by 2^`shift`, at most 2^15.
+    /// References at these distances, each with its weight. The sum is divided by 2^`shift`, at
+    /// most 2^15.
     pub(super) fn new(distances: &[u8], weights: &[i16], shift: u8) -> References {
         let mut all = References { len: distances.len() as u8, shift, ..References::NONE };
         all.distances[..distances.len()].copy_from_slice(distances);
@@ -41,8 +44,9 @@ impl References {
         self.len == 0
     }
 
-    /// Reads references of channel `channel`: `counts`, and the distances and weights that it announces. `None` if
-    /// there are none or too many, or if one is not to a channel before it.
+    /// Parses the references of channel `channel`: the byte `counts`, and the list of distances and
+    /// weights that it announces. `None` if there are none or too many, or if one is not to a
+    /// channel before it.
     pub(super) fn parse(counts: u8, list: &[u8], channel: usize) -> Option<References> {
         let len = usize::from(counts & 0xf);
         let (distances, weights) = list.split_at_checked(len)?;
@@ -55,7 +59,7 @@ impl References {
         Some(References::new(distances, &all[..len], counts >> 4))
     }
 
-    /// Bytes of its fields in the head of a segment.
+    /// Size in bytes in the head of a segment.
     pub(super) fn bytes(&self) -> usize {
         if self.is_empty() { 0 } else { 1 + References::ENTRY * usize::from(self.len) }
     }
@@ -69,8 +73,9 @@ impl References {
         }
     }
 
-    /// The channels referred to by channel `channel`. `channels` begins with all channels before it, one after
-    /// another, of `frames` samples each. `None` without references.
+    /// Returns the samples of the channels that channel `channel` refers to, with their weights.
+    /// `channels` begins with all channels before it, one after another, of `frames` samples each.
+    /// `None` without references.
     pub(super) fn weighted<'a, W: Word>(
         &self,
         channels: &'a [W],
@@ -79,7 +84,7 @@ impl References {
         sign: W,
     ) -> Option<Weighted<'a, W>> {
         let of = |i: usize| &channels[(channel - usize::from(self.distances[i])) * frames..][..frames];
-        // A single reference stands beside itself, with a weight of zero.
+        // A single reference is used twice, the second time with a weight of zero.
         let second = usize::from(self.len).checked_sub(1)?;
         Some(Weighted {
             channels: [of(0), of(second)],

@@ -3,14 +3,14 @@
 //! | bytes | what |
 //! |---|---|
 //! | 4 | checksum of the samples |
-//! | 1 | kind: predictor in bits 0 to 3, [`STEP`], [`ESCAPES`] |
+//! | 1 | kind: predictor in bits 0 to 3; flags [`STEP`], [`ESCAPES`], [`REFERENCES`] |
 //! | 1 | lowest mode of the segment |
-//! | 1 | bits per mode in bits 0 to 2, order of the linear prediction in bits 3 to 7 |
-//! | W | centre |
-//! | W | step, with [`STEP`] |
-//! | 2 | escapes less one, with [`ESCAPES`] |
-//! | 1 + 2 order | shift and coefficients, of linear prediction |
-//! | 1 + 3 n | references to n other channels, with [`REFERENCES`] |
+//! | 1 | bits per mode in bits 0 to 2; order of the linear prediction in bits 3 to 7 |
+//! | W | centre; W is the number of bytes of a sample |
+//! | W | with [`STEP`]: step |
+//! | 2 | with [`ESCAPES`]: number of escapes less one |
+//! | 1 + 2 order | with a linear prediction: shift and coefficients |
+//! | 1 + 3 n | with [`REFERENCES`]: references to n other channels |
 
 use linerate_core::{Error, Kind, Result};
 
@@ -31,8 +31,8 @@ const STEP: u8 = 0x10;
 const ESCAPES: u8 = 0x20;
 const REFERENCES: u8 = 0x40;
 
-/// Predicts a sample from those before it, in the segment's own scale: the rounded sum of coefficients
-/// times samples, latest sample first, shifted right.
+/// Predicts a sample from those before it, in the segment's own scale. The prediction is the sum of
+/// coefficients times samples, latest sample first, shifted right with rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Predictor {
     taps: [i16; MAX_ORDER],
@@ -43,7 +43,8 @@ pub(crate) struct Predictor {
 }
 
 impl Predictor {
-    /// Order 0: the centre; 1: the previous sample; 2: the line through the two previous samples.
+    /// Order 0 predicts the centre, order 1 the previous sample, and order 2 continues the line
+    /// through the two previous samples.
     pub(crate) const FIXED: [Predictor; 3] = [Self::fixed(0), Self::fixed(1), Self::fixed(2)];
 
     const fn fixed(order: u8) -> Predictor {
@@ -55,7 +56,8 @@ impl Predictor {
         Predictor { taps, order, shift: 0, fixed: true }
     }
 
-    /// Linear prediction from 1 to [`MAX_ORDER`] samples, divided by 2^`shift`, at most 2^15.
+    /// Linear prediction from 1 to [`MAX_ORDER`] samples. The sum is divided by 2^`shift`, at most
+    /// 2^15.
     pub(super) fn linear(taps: &[i16], shift: u8) -> Predictor {
         let mut all = [0; MAX_ORDER];
         all[..taps.len()].copy_from_slice(taps);
@@ -76,7 +78,7 @@ impl Predictor {
         self.fixed.then_some(self.order)
     }
 
-    /// Bytes of its fields in the head of a segment.
+    /// Size in bytes in the head of a segment.
     pub(super) fn bytes(&self) -> usize {
         if self.fixed { 0 } else { 1 + 2 * self.taps().len() }
     }
@@ -92,7 +94,7 @@ pub(crate) struct Head<W> {
     pub(crate) step: W,
     pub(crate) modes: Modes,
     pub(crate) escapes: usize,
-    /// Channels whose samples are part of the prediction.
+    /// Channels whose samples take part in the prediction.
     pub(crate) references: References,
 }
 
@@ -112,7 +114,7 @@ const fn short(at: usize) -> Error {
     Error::new(Kind::Corrupt, at as u64, "a segment too short for what it holds")
 }
 
-/// A reader of the fields of a segment.
+/// Reads the fields of a segment in order.
 struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -142,7 +144,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The word that `bytes` begin with.
+/// Reads the little-endian word at the start of `bytes`.
 pub(crate) fn load<W: Word>(bytes: &[u8]) -> W {
     W::of(bytes[..W::BYTES].iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
 }
@@ -209,12 +211,12 @@ pub(crate) struct Body<'a> {
     pub(crate) fixed: &'a [u8],
     pub(crate) escapes: &'a [u8],
     pub(crate) unary: &'a [u8],
-    /// Number of unary codes: samples of blocks that have them.
+    /// Number of unary codes: one for each sample of a block that has them.
     pub(crate) codes: usize,
 }
 
 impl<'a> Body<'a> {
-    /// Divides `body`, whose blocks have the modes `modes`.
+    /// Divides `body` by the modes of its blocks.
     pub(crate) fn of<W: Word>(
         body: &'a [u8],
         modes: &[u8],
@@ -233,14 +235,14 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Bytes of the head of a segment.
+/// Size of the head of a segment in bytes.
 pub(super) fn head_bytes<W: Word>(head: &Head<W>) -> usize {
     let step = if head.step == W::of(1) { 0 } else { W::BYTES };
     let escapes = if head.escapes == 0 { 0 } else { 2 };
     7 + W::BYTES + step + escapes + head.predictor.bytes() + head.references.bytes()
 }
 
-/// Writes a head to the front of `out`, which must be long enough, and returns its length.
+/// Writes a head to the front of `out`, which must be long enough, and returns its size in bytes.
 pub(super) fn write_head<W: Word>(head: &Head<W>, sum: u32, out: &mut [u8]) -> usize {
     let mut at = 0;
     let mut put = |bytes: &[u8]| {
@@ -274,7 +276,7 @@ pub(super) fn write_head<W: Word>(head: &Head<W>, sum: u32, out: &mut [u8]) -> u
     at
 }
 
-/// Writes the head of a raw segment.
+/// Writes the head of a raw segment, and returns its size in bytes.
 pub(super) fn write_raw_head(sum: u32, out: &mut [u8]) -> usize {
     out[..4].copy_from_slice(&sum.to_le_bytes());
     out[4] = RAW;

@@ -20,11 +20,12 @@ impl Shape {
     /// Maximum number of axes, as in NumPy.
     pub(crate) const MAX_AXES: usize = 64;
 
-    /// Words of the longest record.
+    /// Number of 32-bit words of the longest record.
     #[cfg(feature = "file")]
     pub(crate) const MAX_WORDS: u32 = 1 + 2 * Shape::MAX_AXES as u32;
 
-    /// The shape with these axis sizes, the slowest axis first. No axes means a single sample.
+    /// Creates a shape from the size of each axis, the slowest first. No axes means a single
+    /// sample.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] for more than 64.
@@ -35,7 +36,8 @@ impl Shape {
         Ok(Shape { axes: all, len: axes.len() as u8 })
     }
 
-    /// Rows of `row` samples. One axis if there is no row, or if `samples` is not a multiple of it.
+    /// Creates the shape of rows of `row` samples. It has one axis if there is no row, or if
+    /// `samples` is not a multiple of it.
     pub fn from_rows(samples: u64, row: Option<u64>) -> Shape {
         let mut axes = [0; Shape::MAX_AXES];
         let len = match row {
@@ -56,7 +58,7 @@ impl Shape {
         &self.axes[..usize::from(self.len)]
     }
 
-    /// Number of samples of such an array, or `None` if it is 2^64 or more.
+    /// Number of samples in an array of this shape. `None` if it is 2^64 or more.
     pub fn samples(&self) -> Option<u64> {
         match self.axes().contains(&0) {
             true => Some(0),
@@ -64,7 +66,8 @@ impl Shape {
         }
     }
 
-    /// Samples of a row, which is the last of several axes. `None` for fewer than two axes or empty rows.
+    /// Number of samples in a row, the last of several axes. `None` for fewer than two axes, or for
+    /// empty rows.
     pub fn row(&self) -> Option<u64> {
         match self.axes() {
             [_, .., row] if *row > 0 => Some(*row),
@@ -86,7 +89,7 @@ impl Shape {
         sum.copy_from_slice(&checksum(rest).to_le_bytes());
     }
 
-    /// Reads a record. `None` if its checksum or length is wrong.
+    /// Parses a record. `None` if its checksum or length is wrong.
     pub(super) fn parse(record: &[u8]) -> Option<Shape> {
         let (sum, rest) = record.split_first_chunk()?;
         let (axes, []) = rest.as_chunks::<8>() else { return None };
@@ -105,7 +108,7 @@ impl core::fmt::Debug for Shape {
     }
 }
 
-/// As a tuple in Python: `(7,)`, `(2000, 7000)`.
+/// Prints the shape as Python prints a tuple: `(7,)`, `(2000, 7000)`.
 impl core::fmt::Display for Shape {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("(")?;

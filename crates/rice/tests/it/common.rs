@@ -1,8 +1,8 @@
-//! What several tests share.
+//! Helpers for several tests.
 
 use linerate_rice::{Options, Params};
 
-/// A chunk by the original filter, and what is in it.
+/// A chunk that the original filter wrote, with its parameters and samples.
 pub(crate) struct Golden {
     pub(crate) name: String,
     pub(crate) params: Params,
@@ -10,7 +10,7 @@ pub(crate) struct Golden {
     pub(crate) samples: Vec<i16>,
 }
 
-/// All goldens, in order of their names.
+/// All goldens, sorted by name.
 pub(crate) fn goldens() -> Vec<Golden> {
     let read = |golden: linerate_testkit::rice::Golden| Golden {
         params: Params::from_cd_values(&golden.cd_values).expect("valid parameters"),
@@ -21,7 +21,7 @@ pub(crate) fn goldens() -> Vec<Golden> {
     linerate_testkit::rice::goldens().into_iter().map(read).collect()
 }
 
-/// One thread, on each tier that this machine has.
+/// Options for one thread, on each tier that this CPU supports.
 pub(crate) fn tiers() -> impl Iterator<Item = Options> {
     linerate_testkit::tiers().map(|t| Options::new().tier(t))
 }

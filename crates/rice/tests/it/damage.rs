@@ -1,4 +1,5 @@
-//! Damaged chunks: a typed error or samples, never a panic, and the same from every kernel.
+//! Damaged chunks decode to a typed error or to samples, without a panic, and alike on every
+//! kernel.
 
 use linerate_rice::{
     Error, Filter, Kind, Options, Params, decode, decode_into, decode_segments, decoded_len, encode, expands,
@@ -15,14 +16,14 @@ fn params(m: u32, segment: u32) -> Params {
     Params::new(m, segment.try_into().ok()).unwrap()
 }
 
-/// Decodes on every tier and two threads; all must agree.
+/// Decodes on every tier and with two threads. All results must agree.
 fn verdict(params: &Params, chunk: &[u8]) -> Result<Vec<i16>, Error> {
     let first = verdict_of_tiers(params, chunk);
     assert_eq!(decode(params, chunk, Options::new().threads(2)), first);
     first
 }
 
-/// Decodes on every tier; all must agree.
+/// Decodes on every tier. All results must agree.
 fn verdict_of_tiers(params: &Params, chunk: &[u8]) -> Result<Vec<i16>, Error> {
     let first = decode(params, chunk, Options::new());
     for options in tiers() {
@@ -93,10 +94,10 @@ fn nonzero_padding_bits_are_refused() {
 }
 
 #[test]
-fn codes_must_end_within_their_segment() {
+fn codes_that_run_past_their_segment_are_refused() {
     // Seven codes of 4 bits, then an escape that reaches into the next segment's length.
     refused(params(8, 8), &[16, 1, 0x8888_8880, 1, 0x8888_8888], Kind::Corrupt, 8);
-    // The same with the one of the escape still within.
+    // The same, but the one of the escape is still within the segment.
     refused(params(2, 0), &[12, 1, 0xaaaa_a004], Kind::Corrupt, 8);
 }
 
@@ -129,7 +130,7 @@ fn filters_that_lose_data_can_be_decoded_but_not_encoded() {
 }
 
 #[test]
-fn only_segments_that_exist_can_be_decoded() {
+fn segments_that_do_not_exist_are_a_bad_argument() {
     let params = params(8, 3);
     let chunk = encode(&params, &[1i16, 2, 3, 4], Options::new()).unwrap();
     let mut out = [0i16; 9];
@@ -144,7 +145,7 @@ fn only_segments_that_exist_can_be_decoded() {
     assert_eq!(go(reversed).unwrap_err().kind, Kind::BadArgument);
 }
 
-/// Chunks that are small enough to be damaged in every way, one with 17 segments among them.
+/// Chunks small enough to be damaged in every way. Some have 17 segments, more than a batch.
 fn small() -> Vec<(Params, Vec<u8>)> {
     let mut noise = Noise(3);
     let mut all: Vec<_> =
@@ -175,7 +176,7 @@ fn flipped_bits_give_an_error_or_the_same_number_of_samples() {
         for bit in 0..8 * chunk.len() {
             let mut damaged = chunk.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            // Threads take longer to start than such chunks to decode.
+            // Starting threads takes longer than decoding, so only some damage is decoded on two.
             let verdict = if bit % 32 == 0 { verdict } else { verdict_of_tiers };
             match verdict(&params, &damaged) {
                 Ok(other) => assert!(bit >= 64 && other.len() == samples.len(), "bit {bit}"),
@@ -191,7 +192,7 @@ fn random_chunks_never_panic() {
     for round in 0..3000 {
         let n = noise.next() as usize % 60;
         let mut words: Vec<u32> = (0..n).map(|_| noise.next() | noise.next() << 16).collect();
-        // Every other chunk has lengths that agree, so that payloads are reached.
+        // Every other chunk has consistent lengths, so that its payload is decoded.
         if round % 2 == 0 && n > 2 {
             words[0] = noise.next() % (4 * n as u32);
             words[1] = n as u32 - 2;
@@ -236,7 +237,7 @@ fn segments_are_counted_without_parameters() {
 #[test]
 fn expands_above_102_percent_of_the_samples() {
     assert!(!expands(10_000, 20_400) && expands(10_000, 20_401));
-    // A few samples: the lengths alone are more than that.
+    // The lengths alone make a chunk of a few samples larger, so 64 bytes more are no expansion.
     assert!(!expands(1, 12) && !expands(4, 72) && expands(4, 73));
     assert!(!expands(0, 4));
 }

@@ -1,4 +1,5 @@
-//! The chunks of the original filter, both ways, on every tier and for several thread counts.
+//! Encodes and decodes the chunks of the original filter, on every tier and with several numbers of
+//! threads.
 
 use linerate_rice::{
     Options, Params, Segments, decode, decode_into, decode_segments, encode, encode_into, encoded_len,

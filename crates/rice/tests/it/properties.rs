@@ -1,4 +1,4 @@
-//! Properties of all samples and parameters.
+//! Properties that hold for all samples and parameters.
 
 use linerate_rice::{
     Filter, Kind, Options, Params, Segments, Tier, decode, encode, encode_into, encoded_len,
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::common::{Noise, tiers};
 
-/// A reference codec that follows the description of the format: bits as characters.
+/// A slow encoder that follows the description of the format, with bits as characters.
 fn reference_encode(params: &Params, samples: &[i16]) -> Vec<u8> {
     let mut words = vec![samples.len() as u32];
     let k = params.m().trailing_zeros() as usize;
@@ -35,7 +35,8 @@ fn reference_encode(params: &Params, samples: &[i16]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
-/// Encodes on every tier and several threads, decodes likewise, and compares with `slow`.
+/// Encodes and decodes on every tier and with several threads, and compares with
+/// [`reference_encode`].
 fn check(params: &Params, samples: &[i16]) {
     let chunk = reference_encode(params, samples);
     assert!(chunk.len() <= params.bound(samples.len()));
@@ -54,7 +55,7 @@ fn check(params: &Params, samples: &[i16]) {
 fn every_value_round_trips_for_every_m() {
     let ramp: Vec<i16> = (i16::MIN..=i16::MAX).collect();
     for k in 1..16 {
-        // Segments of 257, so that a value is in every place of a block; plain and as differences.
+        // Segments of 257 samples put each value at another place in a block.
         for filter in [Filter::IDENTITY, Filter::DELTA] {
             let params = Params::new(1 << k, 257.try_into().ok()).unwrap().with_filter(filter);
             let chunk = encode(&params, &ramp, Options::new()).unwrap();
@@ -105,7 +106,7 @@ fn segments_are_coded_independently() {
 
 #[test]
 fn payload_ending_at_a_word_boundary_round_trips() {
-    // Eight codes of 4 bits: no bit is left over.
+    // Eight codes of 4 bits fill a word.
     let params = Params::default();
     for n in [8, 16, 800] {
         let chunk = encode(&params, &vec![0i16; n], Options::new()).unwrap();
@@ -137,7 +138,7 @@ fn long_segments_round_trip_at_every_rate_of_escapes() {
 
 #[test]
 fn segments_of_different_bit_rates_round_trip() {
-    // Busy ones beside quiet ones, so that they do not end together; a last one that is shorter.
+    // Noisy segments beside quiet ones end at different times. The last segment may be shorter.
     let mut noise = Noise(7);
     for segments in 1..=35 {
         for (missing, m) in [(0, 8), (30, 64), (250, 4), (590, 2)] {

@@ -1,4 +1,4 @@
-//! Version 2 streams: round trips of every kind of signal, one result for any number of threads,
+//! Version 2 streams: round trips of many kinds of signals, on every tier and with several threads;
 //! bounds, random access, and damage.
 
 use std::fmt::Debug;
@@ -17,7 +17,8 @@ fn settings(segment: u32) -> StreamOptions {
     StreamOptions::new().segment(NonZeroU32::new(segment))
 }
 
-/// Encodes and decodes on every tier and with several threads; all must agree. Returns the stream.
+/// Encodes and decodes on every tier and with three threads. All results must agree. Returns the
+/// stream.
 fn round_trip<T: Element + Debug>(settings: &StreamOptions, samples: &[T]) -> Vec<u8> {
     let stream = encode(settings, samples, Options::new().tier(Tier::Scalar)).unwrap();
     assert!(stream.len() <= bound::<T>(settings, samples.len()));
@@ -35,7 +36,7 @@ fn round_trip<T: Element + Debug>(settings: &StreamOptions, samples: &[T]) -> Ve
     stream
 }
 
-/// A numbered sequence of numbers without a pattern.
+/// Pseudo-random numbers of 48 bits.
 fn noise(seed: u64) -> impl Iterator<Item = u64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     std::iter::repeat_with(move || {
@@ -46,7 +47,7 @@ fn noise(seed: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Signals that between them take every way through the encoder.
+/// Signals that together take every path through the encoder.
 fn signals(n: usize) -> Vec<(&'static str, Vec<i64>)> {
     let make = |f: &dyn Fn(i64, i64) -> i64| -> Vec<i64> {
         (0..n as i64).zip(noise(n as u64 + 7)).map(|(i, r)| f(i, r as i64)).collect()
@@ -109,7 +110,8 @@ fn every_segment_length_round_trips() {
 
 #[test]
 fn different_linear_predictions_in_each_lane_round_trip() {
-    // More segments than any kernel takes at a time, of all orders, with a short last one.
+    // More segments than any kernel takes at a time, with predictions of all orders. The last one
+    // is shorter.
     let row = |i: i64| {
         let at = move |j: i64| ((j * (i + 1) * 21) % 628 - 314) * 100;
         (0..300).map(move |j| at(j) * (314 - at(j).abs() / 100) / 157)
@@ -120,7 +122,7 @@ fn different_linear_predictions_in_each_lane_round_trip() {
 
 #[test]
 fn samples_that_outgrow_16_bits_within_a_segment_round_trip() {
-    // Waves of 40 samples that reach 16 bits at another place in each segment, or never.
+    // Waves of 40 samples, which exceed 16 bits at another place in each segment, or never.
     let row = |i: i64| {
         let at = |j: i64| (j % 40 - 20) * (20 - (j % 40 - 20).abs()) * if j / 20 % 2 == 0 { 1 } else { -1 };
         (0..500).map(move |j| at(j) * (20 + j * i / 3))
@@ -132,7 +134,7 @@ fn samples_that_outgrow_16_bits_within_a_segment_round_trip() {
 
 #[test]
 fn resonances_far_above_the_noise_that_drives_them_take_the_bits_of_the_noise() {
-    // As sound is: predictable up to a part of a thousandth.
+    // Sound is like this: all but about a thousandth of the amplitude can be predicted.
     let noise = noise(7).map(|x| (x % 16) as i64 - 8);
     let samples: Vec<i16> = noise
         .scan([0i64; 4], |h, noise| {
@@ -144,7 +146,8 @@ fn resonances_far_above_the_noise_that_drives_them_take_the_bits_of_the_noise() 
         .collect();
     assert!(samples.iter().any(|x| x.abs() > 5000));
     let stream = round_trip(&StreamOptions::new(), &samples);
-    // A Rice code takes 4.5 bits for 16 equally likely values, and a segment about 70 bytes beside them.
+    // A Rice code takes 4.5 bits for one of 16 equally likely values. A segment of 4096 samples has
+    // about 70 bytes besides its codes.
     let bits = 8.0 * stream.len() as f64 / samples.len() as f64;
     assert!(bits < 4.75, "{bits}");
 }
@@ -159,12 +162,12 @@ fn compressible_signals_reach_expected_sizes() {
     // The header and table take 32 bytes, the head of a segment about 10.
     assert!(size("zeros") <= 44);
     assert!(size("constant") <= 44);
-    // The second residual is not zero: a bit for each block.
+    // One residual is not zero, so each block takes a bit for its mode.
     assert!(size("ramp") <= 60 + 8192 / 32 / 8);
     assert!(size("noise of 16 bits") <= 16_384 + 42);
-    // A Rice code takes 3.5 bits for eight equally likely values.
+    // A Rice code takes 3.5 bits for one of eight equally likely values.
     assert!(size("noise of 3 bits") < 8192 * 7 / 16 * 105 / 100);
-    // 100 values: 6.64 bits each.
+    // The logarithm of 100 values is 6.64 bits.
     assert!(size("multiples of 12 and 5") < 8192 * 8 / 8);
     // Low bits that are always zero cost the two bytes of the step.
     let samples: Vec<i16> = of(8192, "left-justified").iter().map(|&x| x as i16).collect();
@@ -172,8 +175,8 @@ fn compressible_signals_reach_expected_sizes() {
     assert!(size("left-justified") <= round_trip(&settings(8192), &shifted).len() + 4);
 }
 
-/// Channels that are sums of two waves, each with a little noise of its own; every third is the difference of the two
-/// before it.
+/// Interleaved channels, each the sum of two waves and of a little noise of its own. Every third
+/// channel is the difference of the two before it.
 fn leads(channels: usize, frames: usize) -> Vec<i64> {
     let mut noise = noise(channels as u64);
     let mut lead = |i: usize, c: usize| {
@@ -295,10 +298,11 @@ fn impossible_channels_in_a_header_are_errors() {
     for count in [0u32, 1, 3, 1025, 4096, u32::MAX] {
         assert_eq!(with(20, &count.to_le_bytes()), Err((Kind::Corrupt, 20)), "{count} channels");
     }
-    // 401 samples, and 1024 channels of 65,536 samples.
+    // 401 samples in 4 channels, then segments of 1024 channels with 65,536 samples each.
     assert_eq!(with(8, &[0x91, 1]), Err((Kind::Corrupt, 20)));
     assert_eq!(with(8, &[0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 4]), Err((Kind::Corrupt, 20)));
-    // Minor version 0 has no channels, 2 is not known, nor is another flag.
+    // Minor version 0 has no channels, minor version 2 only a file record, and flag 4 belongs to
+    // minor version 2.
     for bytes in [[2, 0], [2, 2], [6, 1], [4, 0]] {
         assert_eq!(with(6, &bytes), Err((Kind::Unsupported, 6)), "{bytes:?}");
     }
@@ -404,7 +408,7 @@ fn wrong_arguments_are_errors() {
     assert_eq!(ElementType::ALL.map(|t| ElementType::from_code(t.code())), ElementType::ALL.map(Some));
 }
 
-/// Small streams that between them have every part that a stream can have.
+/// Small streams that together have every part that a stream with samples can have.
 fn small_streams() -> Vec<(ElementType, Vec<u8>)> {
     let mut all = Vec::new();
     for (_, signal) in signals(200) {
@@ -426,7 +430,8 @@ fn small_streams() -> Vec<(ElementType, Vec<u8>)> {
     all
 }
 
-/// Decodes as what the stream is supposed to be, on every tier; all verdicts must agree.
+/// Decodes as samples of type `element`, on every tier and with two threads. All results must
+/// agree.
 fn verdict(element: ElementType, stream: &[u8]) -> Result<Vec<i64>, linerate_rice::Error> {
     let of = |options| match element {
         ElementType::I16 => decode::<i16>(stream, options).map(|x| x.into_iter().map(i64::from).collect()),
@@ -467,7 +472,8 @@ fn nonzero_padding_of_modes_is_an_error() {
     let (_, signal) = signals(96).into_iter().find(|s| s.0 == "quiet with bursts").unwrap();
     let samples: Vec<i16> = signal.iter().map(|&x| x as i16).collect();
     let mut stream = encode(&settings(96), &samples, Options::new()).unwrap();
-    // After header, table, checksum and kind; then the width, and what else there is.
+    // The kind is after the header, the table and the checksum of the segment. The width of modes,
+    // the centre, and the fields that the kind announces come before the modes.
     let kind = stream[36];
     let width = usize::from(stream[38] & 7);
     let step = if kind & 0x10 != 0 { 2 } else { 0 };
@@ -512,7 +518,7 @@ proptest! {
         let mut long: Vec<u32> = samples.iter().map(|x| x & kept).collect();
         long.truncate(long.len() / n * n);
         if sums {
-            // Channels that refer to others.
+            // Makes each channel depend on the one before it.
             let sum = |frame: &mut [u32]| (1..n).for_each(|c| frame[c] = frame[c].wrapping_add(frame[c - 1] / 3));
             long.chunks_exact_mut(n).for_each(sum);
         }
@@ -530,7 +536,7 @@ proptest! {
         from in 0usize..33,
         at in 0usize..300,
     ) {
-        // A valid stream whose rest is replaced: what follows an intact header.
+        // Replaces the rest of a valid stream, so that damage can follow an intact header.
         let (element, stream) = small_streams().swap_remove(from);
         let at = at.min(stream.len());
         let mut damaged = stream[..at].to_vec();

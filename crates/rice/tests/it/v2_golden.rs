@@ -1,7 +1,7 @@
-//! Committed version 2 streams that must stay readable: `testdata/rice-v2`. Encoders
-//! may improve, so their output is not compared.
+//! The version 2 streams in `testdata/rice-v2` must stay readable. The encoder may improve, so its
+//! output is not compared with them.
 //!
-//! `LINERATE_UPDATE=1 cargo test -p linerate-rice --test it v2_golden` writes those that are missing.
+//! `LINERATE_UPDATE=1 cargo test -p linerate-rice --test it v2_golden` writes missing ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rice-v2")
 }
 
-/// A number for each sample, without a pattern.
+/// A pseudo-random number of 24 bits for each index.
 fn noise(i: i64) -> i64 {
     let x = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((x ^ x >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as i64
@@ -24,7 +24,7 @@ fn wave(i: i64) -> i64 {
     if x < 2048 { x * (2048 - x) / 300 } else { -(x - 2048) * (4096 - x) / 300 }
 }
 
-/// Sample `i` of rows of three channels, the third of which is half of the sum of the others.
+/// Sample `i` of three interleaved channels. The third channel is the mean of the others.
 fn lead(i: i64) -> i64 {
     let own = |frame: i64, channel: i64| wave(frame * 3 + channel * 500) / 4 + noise(frame * 2 + channel) % 9;
     match i % 3 {
@@ -47,8 +47,8 @@ fn sound(i: i64) -> i64 {
     (0..=i).fold([0; 4], next)[0]
 }
 
-/// What each golden is made of: type, samples, segment, row, and the signal. Where the name begins with `channels`, rows
-/// hold channels.
+/// How a golden is made: name, type, number of samples, segment, row, and signal. If the name
+/// begins with `channels`, rows hold channels.
 type Recipe = (&'static str, ElementType, i64, u32, u32, fn(i64) -> i64);
 
 const RECIPES: &[Recipe] = &[
