@@ -52,7 +52,7 @@ def test_the_registration_of_the_hdf5_filter_names_its_number_and_its_class():
     text = (REPOSITORY / "packaging" / "hdf5" / "registration.md").read_text()
     assert f"files use {hdf5.DELTARICE2_ID}," in text and f"`{hdf5.DeltaRice2.filter_name}`" in text
     rows = re.findall(r"^\| `cd_values\[(\d)\]` \| (.*) \|", text, flags=re.M)
-    page = (REPOSITORY / "docs/waveforms/hdf5.md").read_text().split("## Parameters of 325")[1]
+    page = (REPOSITORY / "docs/waveforms/hdf5-reference.md").read_text().split("## Parameters of 325")[1]
     assert [number for number, _ in rows] == re.findall(r"^\| (\d) \|", page, flags=re.M)
 
 
