@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# build-shim.sh [OUT]: compiles the kernels and the test double of the CUDA driver for the CPU, with g++ alone:
-# OUT/libcuda-shim.so, to be named by LINERATE_CUDA_DRIVER; and OUT/libnvcomp-shim.so, by LINERATE_NVCOMP. OUT is
+# build-shim.sh [OUT]: compiles the kernels and test doubles for the CPU, with g++ alone. OUT/libcuda-shim.so is the CUDA
+# driver; name it in LINERATE_CUDA_DRIVER. OUT/libnvcomp-shim.so is nvCOMP; name it in LINERATE_NVCOMP. OUT is
 # target/cuda-shim by default.
 set -euo pipefail
 cd "$(dirname "$0")"

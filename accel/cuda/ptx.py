@@ -5,8 +5,9 @@
     ptx.py --check    compile again and compare with both
     ptx.py --report   a table for sm_80 and sm_90, from the cubins' metadata
 
-NVRTC is that of the wheel nvidia-cuda-nvrtc-cu12 12.4.127 (PTX 8.4, drivers from 550 on). Other versions write other
-PTX, so --check wants this one.
+NVRTC is that of the wheel nvidia-cuda-nvrtc-cu12 12.4.127 (PTX 8.4, for drivers from 550 on). Other versions write
+other PTX, so --check needs this one. The hash covers comments of the sources, too: after a change of a comment, run
+ptx.py again.
 """
 
 import argparse
@@ -21,13 +22,13 @@ KERNELS = HERE / "kernels"
 PTX = HERE / "ptx" / "rice.ptx"
 HASH = HERE / "ptx" / "sources.sha256"
 VERSION = (12, 4)
-# No fused multiply-add: the encoder's recursion must round as on every CPU.
+# Without fused multiply-adds: the encoder's fits must round as on every CPU.
 OPTIONS = ["--std=c++17", "--fmad=false", "-default-device"]
 BASE = "compute_70"
 
 
 def sources():
-    """The kernels' files, by name."""
+    """The source files of the kernels, sorted by name."""
     return sorted(path for path in KERNELS.iterdir() if path.suffix in (".h", ".cuh", ".cu"))
 
 

@@ -20,8 +20,8 @@ compile() { # SOURCE FLAG...
   jobs+=($!)
 }
 
-# Kernels and shim are what the sanitizers watch: their allocations have the exact sizes of chunks and outputs. The
-# tests themselves, full of small containers, would take longer to compile with them than all the rest.
+# Only kernels and shim are compiled with sanitizers, since their allocations have the exact sizes of chunks and outputs.
+# The tests are full of small containers, and with sanitizers would take longer to compile than all the rest.
 rm -f "$out"/{grid,driver,kernels,rice1,rice2}.o
 compile shim/kernels.cpp "${sanitizers[@]}"
 for test in rice1 rice2; do compile "tests/$test.cpp"; done

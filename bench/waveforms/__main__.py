@@ -68,7 +68,7 @@ def all_sets(arguments: argparse.Namespace, folder: Path) -> Iterator[sets.Set]:
 
 
 def all_methods(arguments: argparse.Namespace, folder: Path) -> list[Method]:
-    """The available methods; the others are listed on standard error."""
+    """Returns the available methods. Lists the others on standard error."""
     against = filter_plugin.Plugin(arguments.against) if arguments.against else None
     rows = []
     if HDF5 in arguments.through:
@@ -82,14 +82,14 @@ def all_methods(arguments: argparse.Namespace, folder: Path) -> list[Method]:
 
 
 def shape(arguments: argparse.Namespace) -> str:
-    """Runs with another purpose have shapes of their own, so that records tell them apart."""
+    """Returns the shape of the records. Runs with other purposes have shapes of their own."""
     if arguments.against:
         return "waveforms-original"
     return "rice-every-m" if arguments.every_m else "waveforms"
 
 
 def run(arguments: argparse.Namespace, command: str) -> int:
-    """Measures and prints; returns how many sets there were."""
+    """Measures all methods with all sets, and prints. Returns the number of sets."""
     count = 0
     with tempfile.TemporaryDirectory(prefix="linerate-", dir=arguments.scratch) as scratch:
         folder = Path(scratch)

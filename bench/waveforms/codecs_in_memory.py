@@ -17,10 +17,10 @@ from measure import MEMORY, Method, Trial, Unavailable
 from sets import FRAME
 
 
-#: Most channels of a FLAC stream.
+#: Maximum number of channels in a FLAC stream.
 FLAC_CHANNELS = 8
 
-#: Frames of a chunk of mtscomp's, at the 30 kHz of a probe.
+#: Frames in a chunk of mtscomp: a second at a probe's 30 kHz.
 SECOND = 30_000
 
 
@@ -30,8 +30,8 @@ def signed(array: NDArray) -> NDArray[np.int16]:
 
 
 class Codec(Trial):
-    """`encoder` gives the compressed bytes of `array`, or a list of some, `decoder` fills `back` from them. Decoders that
-    write whole blocks have a longer `back`."""
+    """A codec for `array`. `encoder` returns the compressed bytes, or a list of byte strings; `decoder` fills `back`
+    from them. A decoder that writes whole blocks needs a longer `back`."""
 
     def __init__(
         self, array: NDArray, back: NDArray, encoder: Callable[[], Any], decoder: Callable[[Any], object]
@@ -61,7 +61,7 @@ def _require_16_bits(array: NDArray) -> None:
 
 
 def copy(array: NDArray, back: NDArray) -> Codec:
-    """Upper bound of speed: a copy."""
+    """A copy, which is the upper bound of speed."""
     stored = np.empty_like(array)
 
     def encode() -> NDArray:
@@ -72,12 +72,12 @@ def copy(array: NDArray, back: NDArray) -> Codec:
 
 
 def flac(array: NDArray, back: NDArray, level: int) -> Codec:
-    """libFLAC, by way of libsndfile: one channel, the rows one after another, or the channels of frames, each eight of them
-    a stream of their own.
+    """libFLAC, through libsndfile. Rows are coded one after another as one channel. Frames are coded as channels, in
+    streams of up to eight.
 
-    FLAC's samples are signed. Unsigned samples are shifted by half the range (the highest bit is
-    flipped) and decoded as such. 32-bit samples are stored as 24 bits, which libsndfile takes from
-    the upper bits. Neither shift is timed, nor is taking channels apart before encoding, which favours FLAC.
+    FLAC's samples are signed. Unsigned samples are shifted by half the range (their highest bit is flipped) before
+    encoding, and compared in that form. 32-bit samples are stored as 24 bits, which libsndfile takes from the upper
+    bits. Neither shift is timed, nor is separating the channels before encoding, which favours FLAC.
     """
     import soundfile
 
@@ -93,7 +93,7 @@ def flac(array: NDArray, back: NDArray, level: int) -> Codec:
     frames, back_frames = (a.reshape(-1, channels) for a in (array, back))
     streams = [slice(first, first + FLAC_CHANNELS) for first in range(0, channels, FLAC_CHANNELS)]
     parts = [np.ascontiguousarray(frames[:, stream]) for stream in streams]
-    # libsndfile's scale of levels.
+    # libsndfile's levels are from 0 to 1.
     options = {"format": "FLAC", "compression_level": level / 8}
 
     def encode_part(part: NDArray) -> memoryview:
@@ -113,7 +113,7 @@ def flac(array: NDArray, back: NDArray, level: int) -> Codec:
 
 
 def wavpack(array: NDArray, back: NDArray, level: int) -> Codec:
-    """WavPack, by way of wavpack-numcodecs: one channel, the rows one after another, or the channels of frames."""
+    """WavPack, through wavpack-numcodecs. Rows are coded one after another as one channel, frames as channels."""
     from wavpack_numcodecs import WavPack
 
     if array.dtype.kind == "u":
@@ -124,7 +124,8 @@ def wavpack(array: NDArray, back: NDArray, level: int) -> Codec:
 
 
 def differences_zlib(array: NDArray, back: NDArray) -> Codec:
-    """What mtscomp stores: differences in time, channel after channel, by zlib at its default level, a second at a time."""
+    """Stores what mtscomp stores: for each second, differences along time, channel after channel, compressed by zlib at
+    its default level."""
     if array.shape[1] > FRAME:
         raise Unavailable("rows are no frames")
     starts = range(0, len(array), SECOND)
@@ -150,7 +151,7 @@ def pco(array: NDArray, back: NDArray, level: int) -> Codec:
 
 
 def aec(array: NDArray, _: NDArray, block: int) -> Codec:
-    """libaec, the codec behind szip, told whether the samples are signed."""
+    """libaec, the codec behind szip. It is told whether the samples are signed."""
     _require_16_bits(array)
     import imagecodecs
 
@@ -165,7 +166,7 @@ def aec(array: NDArray, _: NDArray, block: int) -> Codec:
 
 
 def rcomp(array: NDArray, back: NDArray) -> Codec:
-    """The Rice codec of CFITSIO, blocks of 32. It works modulo 2^16, so signs do not matter."""
+    """The Rice codec of CFITSIO, with blocks of 32. It works modulo 2^16, so signs do not matter."""
     _require_16_bits(array)
     import imagecodecs
 
@@ -191,7 +192,7 @@ def blosc2(array: NDArray, back: NDArray, codec: str, threads: int) -> Codec:
 
 
 def version1(array: NDArray, back: NDArray, m: int | str, threads: int) -> Codec:
-    """A Delta-Rice chunk, one segment per row. `m` is a number or "auto", whose search is timed, too."""
+    """A Delta-Rice chunk with one segment per row. `m` is a number, or "auto" to search for it, which is timed, too."""
     _require_16_bits(array)
     rice = ours.rice()
     params = None if m == "auto" else rice.Params(m, array.shape[-1])
@@ -216,9 +217,9 @@ def version2(array: NDArray, back: NDArray, threads: int) -> Codec:
 
 
 class FilterCall(Trial):
-    """A build of filter 32025 called as HDF5 calls it, but without HDF5: m = 8, a row is a segment.
+    """Calls a build of filter 32025 as HDF5 does, but without HDF5, with m = 8 and one segment per row.
 
-    The input buffer is allocated and filled before the timing, the output buffer of the filter is freed after it.
+    The input buffer is allocated and filled before the timing, and the filter's output buffer is freed after it.
     """
 
     def __init__(self, array: NDArray, back: NDArray, plugin: filter_plugin.Plugin) -> None:
@@ -258,7 +259,7 @@ class FilterCall(Trial):
 
 
 def _row(name: str, package: str, make: Callable[[NDArray, NDArray], Trial], threads: int = 1):
-    """A method, or its name and why it is unavailable."""
+    """Returns a method, or its name and the reason why it is unavailable."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -268,12 +269,12 @@ def _row(name: str, package: str, make: Callable[[NDArray, NDArray], Trial], thr
 
 
 def flac_row(level: int):
-    """The row of FLAC at a level from 0 to 8."""
+    """Returns the row of FLAC at a level from 0 to 8."""
     return _row(f"flac {level}", "soundfile", partial(flac, level=level))
 
 
 def pco_row(level: int):
-    """The row of Pcodec at a level from 0 to 12."""
+    """Returns the row of Pcodec at a level from 0 to 12."""
     return _row(f"pco {level}", "pcodec", partial(pco, level=level))
 
 
@@ -292,7 +293,7 @@ def _ours(threads: int, every_m: bool) -> Iterator[Method | tuple[str, str]]:
 
 
 def _filter_calls(against: filter_plugin.Plugin) -> Iterator[Method | tuple[str, str]]:
-    """Methods that call the filter function of the other build, and of ours."""
+    """Yields methods that call the filter function of the other build, and Linerate's."""
     name = "m=8, filter call"
     yield Method(MEMORY, f"{against.name}, {name}", partial(FilterCall, plugin=against), against.version)
     try:
@@ -306,7 +307,7 @@ def _filter_calls(against: filter_plugin.Plugin) -> Iterator[Method | tuple[str,
 def rows(
     threads: int, against: filter_plugin.Plugin | None, every_m: bool = False
 ) -> Iterator[Method | tuple[str, str]]:
-    """All methods; for an unavailable one, its name and the reason."""
+    """Yields all methods; for an unavailable one, its name and the reason."""
     yield Method(MEMORY, "memcpy", copy, {"numpy": np.__version__})
     for codec in ("lz4", "zstd"):
         name = f"blosc2 {codec} bitshuffle"

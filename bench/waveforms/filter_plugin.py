@@ -1,7 +1,7 @@
-"""Another build of HDF5 filter 32025, from a shared library: `--against [NAME=]PLUGIN.so[:SYMBOL]`.
+"""Loads another build of HDF5 filter 32025 from a shared library: `--against [NAME=]PLUGIN.so[:SYMBOL]`.
 
-The library exports `H5PLget_plugin_info` as HDF5 plugins do. For a library without a usable one, SYMBOL is
-the name of its filter function, and the filter table is created here.
+The library exports `H5PLget_plugin_info`, as HDF5 plugins do. If that function does not work, SYMBOL names the
+filter function, and the filter table is created here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _libc.free.argtypes = [ctypes.c_void_p]
 
 
 class Buffer:
-    """Memory of C's `malloc`, as filters take and return it."""
+    """Memory from C's `malloc`, which filters take and return."""
 
     def __init__(self, data: NDArray) -> None:
         self.size = ctypes.c_size_t(data.nbytes)

@@ -1,4 +1,4 @@
-"""Methods and their trials: verified, then timed by wall clock and CPU time in interleaved rounds."""
+"""Verifies methods, then times them in interleaved rounds, by the wall clock and in CPU time."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 import lines
 
-#: Through h5py into a file, the whole array as one chunk.
+#: Methods that store the whole array as one chunk of an HDF5 file, with h5py.
 HDF5 = "hdf5"
-#: From an array to bytes and back.
+#: Methods that turn an array into bytes and back.
 MEMORY = "memory"
 
-#: Minimum seconds of one timing, unless that takes more than `MAX_PASSES` passes.
+#: Minimum duration of one timing in seconds, unless that takes more than `MAX_PASSES` passes.
 MIN_SECONDS = 0.02
 MAX_PASSES = 50
 
@@ -34,12 +34,12 @@ class Mismatch(Exception):
 
 @dataclass(frozen=True)
 class Method:
-    """A contender. `make(array, back)` gives the trial, which decodes into `back`."""
+    """A contender. `make(array, back)` creates the trial, which decodes into `back`."""
 
     through: str
     name: str
     make: Callable[[NDArray, NDArray], Trial]
-    #: Versions of the packages, but Linerate's.
+    #: Versions of the packages, except Linerate's.
     version: Mapping[str, str] = field(default_factory=dict)
     threads: int = 1
 
@@ -80,7 +80,7 @@ class Trial(ABC):
 
 @cache
 def openmp() -> list:
-    """The OpenMP libraries loaded by filters; empty without threadpoolctl."""
+    """Returns the OpenMP libraries that filters have loaded. None without threadpoolctl."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
@@ -89,7 +89,7 @@ def openmp() -> list:
 
 
 def set_threads(n: int) -> None:
-    """Sets the thread count of filters without an argument for it: Blosc2, Delta-Rice, bitshuffle."""
+    """Sets the number of threads of filters that take no argument for it: Blosc2, Delta-Rice, bitshuffle."""
     os.environ["BLOSC_NTHREADS"] = os.environ["LINERATE_THREADS"] = str(n)
     for library in openmp():
         library.set_num_threads(n)
@@ -107,7 +107,7 @@ def verify(trial: Trial) -> None:
 
 
 def timed(before: Callable[[], None], work: Callable[[], None], passes: int) -> tuple[float, float]:
-    """Mean wall and CPU seconds of `work` over some passes. CPU time is that of all threads."""
+    """Returns the mean elapsed and CPU seconds of `work` over `passes` passes. CPU time is that of all threads."""
     wall = cpu = 0.0
     for _ in range(passes):
         before()
@@ -119,7 +119,7 @@ def timed(before: Callable[[], None], work: Callable[[], None], passes: int) -> 
 
 
 class Runner:
-    """Runs the rounds of a trial. The first failure ends it, and `failure` has its reason."""
+    """Runs the rounds of a trial. The first failure ends the trial, and `failure` has the reason."""
 
     def __init__(self, make: Callable[[], Trial]) -> None:
         self.failure = ""
@@ -146,7 +146,7 @@ class Runner:
             return
         try:
             step()
-        except Exception as e:  # a failed method has its reason instead of figures
+        except Exception as e:  # a failed method has a reason instead of figures
             self.failure = f"{type(e).__name__}: {e}".splitlines()[0]
             self.seconds.clear()
             self._close()
@@ -178,7 +178,7 @@ class Runner:
             self.trial = None
 
     def metrics(self, bytes: int) -> dict[str, float | list[float]]:
-        """The size as a part of `bytes`, and speeds of each round in 10^6 bytes per second."""
+        """Returns the size as a share of `bytes`, and the speed in each round in 10^6 bytes per second."""
         speeds = {name: [bytes / 1e6 / max(s, 1e-9) for s in rounds] for name, rounds in self.seconds.items()}
         return {"size": self.size / bytes} | speeds
 

@@ -1,4 +1,4 @@
-"""The Python package pylinerate, if it is installed, for both shapes."""
+"""Imports the Python package pylinerate, if it is installed."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def rice() -> ModuleType:
 
 
 def best_filter(array: NDArray) -> Mapping[str, Any]:
-    """Version 1 with the m that makes the array smallest; finding it is not timed."""
+    """Version 1 with the parameters that make the array smallest. Finding them is not timed."""
     best = rice().tune(array)
     return hdf5().DeltaRice(m=best.m, segment=array.shape[-1], filter=best.filter)
 
 
 def plugin() -> str:
-    """Path of the plugin for filter 32025 in the package."""
+    """Returns the path of the package's plugin for filter 32025."""
     folder = Path(hdf5().PLUGIN_PATH)
     found = sorted(file for file in folder.iterdir() if file.stem.endswith("deltarice"))
     if not found:

@@ -1,8 +1,8 @@
-"""Makes sets of several channels and of 32 bits from public recordings, and one by SpikeInterface's generator.
+"""Makes sets with several channels and with 32 bits from public recordings, and one with SpikeInterface's generator.
 
-Run as `python bench/waveforms/recordings.py SOURCE CORPUS`: SOURCE is a folder with the files named below, CORPUS
-gets the arrays. docs/reference/bench-waveforms.md says where the files come from. Seismic traces are those in the
-installed package obspy, the probe is simulated by spikeinterface; a set whose package is missing is left out.
+Run as `python bench/waveforms/recordings.py SOURCE CORPUS`. SOURCE is a folder with the files named below, and the
+arrays are written to CORPUS. docs/reference/bench-waveforms.md says where the files come from. Seismic traces are part
+of the installed package obspy, and spikeinterface simulates the probe. A set whose package is missing is left out.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-#: Samples of a row where a trace is longer: a few segments.
+#: Samples per row of seismic traces, which are cut into rows.
 ROW = 4096
 
 
 def raw(file: Path, channels: int) -> NDArray[np.int16]:
-    """The (time, channel) array of a WFDB signal file of format 16."""
+    """Returns the (time, channel) array of a WFDB signal file of format 16."""
     return np.fromfile(file, "<i2").reshape(-1, channels)
 
 
 def heart(source: Path) -> Iterator[tuple[str, NDArray]]:
-    """The electrocardiograms among the examples of wfdb-python."""
+    """Yields electrocardiograms from the examples of wfdb-python."""
     leads = np.hstack([raw(source / "s0010_re.dat", 12), raw(source / "s0010_re.xyz", 3)])
     yield "ecg15", leads
     yield "ecg15_i32", leads.T.astype(np.int32)
@@ -34,7 +34,7 @@ def heart(source: Path) -> Iterator[tuple[str, NDArray]]:
 
 
 def sound(source: Path) -> Iterator[tuple[str, NDArray]]:
-    """Two of the test files of pydub."""
+    """Yields sound from two test files of pydub."""
     import soundfile
 
     yield "stereo", soundfile.read(source / "test1.wav", dtype="int16")[0]
@@ -47,7 +47,8 @@ def sound(source: Path) -> Iterator[tuple[str, NDArray]]:
 
 
 def seismic() -> Iterator[tuple[str, NDArray]]:
-    """The traces of at least 8,000 32-bit samples in the test data of obspy, the first of each station and channel."""
+    """Yields traces of at least 2 `ROW` 32-bit samples from obspy's test data, the first of each station and
+    channel."""
     import obspy
 
     traces = {}
@@ -65,13 +66,14 @@ def seismic() -> Iterator[tuple[str, NDArray]]:
     yield "seismic_i32", np.concatenate(rows)
 
 
-#: Microvolts of a bit of a Neuropixels 1.0 probe in the action potential band, whose gain is 500: 1.2 V by 2^10.
+#: Microvolts per bit of a Neuropixels 1.0 probe in the action potential band: 1.2 V in 2^10 steps, with a gain of 500.
 STEP = 1.2e6 / 1024 / 500
 
 
 def probe() -> Iterator[tuple[str, NDArray]]:
-    """Two seconds of spikes of 200 units and noise on the sites of a Neuropixels 1.0 probe. Half of the noise is of each
-    channel alone and white, half is shared by all channels, as it is before a common reference is subtracted."""
+    """Yields two seconds of spikes of 200 units, and noise, at the sites of a Neuropixels 1.0 probe. Half of the noise
+    is white and independent for each channel. The other half is common to all channels, as in recordings from which
+    no common reference has been subtracted."""
     import spikeinterface.core as core
 
     rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""The measured arrays: generated ones, and recordings as .npy files."""
+"""The arrays that are measured: generated ones, and recordings in .npy files."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from numpy.typing import NDArray
 #: Written by `linerate-bench waveforms`, deterministic.
 GENERATED = ("nab", "nedm", "noptrex")
 
-#: Maximum channels of a recording whose rows are moments.
+#: Longest row that counts as a frame, which has one sample of each channel.
 FRAME = 384
 
 
 @dataclass(frozen=True)
 class Set:
-    """Waveforms of one kind: a row each, C-contiguous, in the machine's byte order. Rows of at most `FRAME` samples
-    hold one sample of each channel of a recording."""
+    """Waveforms of one kind, one per row, C-contiguous, in the machine's byte order. A row of at most `FRAME` samples
+    is a frame instead, with one sample of each channel of a recording."""
 
     name: str
     array: NDArray[np.int16] | NDArray[np.uint16] | NDArray[np.int32]
 
 
 def first_rows(array: NDArray, fraction: float) -> NDArray:
-    """The first `fraction` of the rows, at least one."""
+    """Returns the first `fraction` of the rows, at least one row."""
     return np.ascontiguousarray(array[: max(1, round(fraction * len(array)))])
 
 
 def generated(name: str, generator: Path, folder: Path, fraction: float) -> Set:
-    """Runs the generator, which writes the set into `folder`."""
+    """Runs the generator, which writes the set to a file in `folder`, and loads the set."""
     file = folder / f"{name}.npy"
     subprocess.run([generator, "waveforms", "--set", name, "--out", file], check=True)
     array = np.load(file)
@@ -41,7 +41,8 @@ def generated(name: str, generator: Path, folder: Path, fraction: float) -> Set:
 
 
 def recorded(folder: Path, fraction: float) -> Iterator[Set]:
-    """The two-dimensional arrays of int16, uint16 and int32 below `folder`, by name. The prefix `real_` is removed."""
+    """Loads the two-dimensional arrays of int16, uint16 and int32 below `folder`, in the order of their paths. Sets
+    have the names of the files without the prefix `real_`."""
     for file in sorted(folder.rglob("*.npy")):
         array = np.load(file, mmap_mode="r")
         if array.ndim == 2 and array.dtype in (np.int16, np.uint16, np.int32) and array.size:

@@ -27,7 +27,7 @@ _numbers = itertools.count()
 
 
 class _File(Trial):
-    """A file of its own in `folder`."""
+    """A trial with a file of its own in `folder`."""
 
     def __init__(self, array: NDArray, back: NDArray, folder: Path) -> None:
         self.array = self.expected = array
@@ -46,9 +46,9 @@ class _File(Trial):
 
 
 class Filtered(_File):
-    """A filter of HDF5's pipeline, given as arguments of `create_dataset`.
+    """A filter in HDF5's pipeline, selected by arguments of `create_dataset`.
 
-    `register` makes HDF5 use the right one of several filters with the same number.
+    `register` makes HDF5 use the right one of several filters that have the same number.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Filtered(_File):
 
 
 class Direct(_File):
-    """A codec without a filter: its bytes are written with a direct chunk write."""
+    """A codec without a filter, whose bytes are written and read with HDF5's direct chunk calls."""
 
     def __init__(self, array, back, folder, codec: codecs.Codec) -> None:
         super().__init__(codec.array, codec.back, folder)
@@ -137,7 +137,7 @@ def _blosc2(cname: str) -> _Options:
 
 
 def rows(folder: Path, threads: int, against: filter_plugin.Plugin | None) -> Iterator[Method | tuple[str, str]]:
-    """The table; instead of a method that cannot be had, its name and why."""
+    """Yields all methods; for an unavailable one, its name and the reason."""
 
     def filtered(name: str, options: Callable[[], _Options], n: int = 1):
         try:
@@ -172,7 +172,7 @@ def rows(folder: Path, threads: int, against: filter_plugin.Plugin | None) -> It
 
 
 def _against(folder: Path, plugin: filter_plugin.Plugin) -> Iterator[Method]:
-    """The other build of filter 32025, registered in place of ours before each pass."""
+    """Yields the other build of filter 32025, which is registered in place of Linerate's before each pass."""
 
     def make(array: NDArray, back: NDArray) -> Trial:
         options = {"compression": filter_plugin.DELTA_RICE, "compression_opts": (8, array.shape[-1])}

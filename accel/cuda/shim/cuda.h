@@ -1,10 +1,10 @@
-// The CUDA language for an ordinary C++ compiler, as far as the kernels use it. Include it before a kernel source.
+// The parts of the CUDA language that the kernels use, for an ordinary C++ compiler. Include it before a kernel source.
 //
 // Threads of a block are fibers on one thread of the CPU. A fiber runs until it waits for its warp or its block, so
-// results do not depend on timing; LINERATE_SHIM_ORDER=reverse runs blocks and threads in the opposite order, which
-// shows a missing barrier. Stricter than a GPU: a warp-wide operation that not all 32 lanes reach, and a barrier that
-// not all threads reach, end the program with a message. Shared memory is a heap block of exact size, filled with
-// 0xa5 before each block of the grid, so that sanitizers see accesses outside of it.
+// results do not depend on timing. LINERATE_SHIM_ORDER=reverse runs blocks and threads in the opposite order, which
+// reveals a missing barrier. The shim is stricter than a GPU: a warp-wide operation that not all 32 lanes reach, and a
+// barrier that not all threads reach, end the program with a message. Shared memory is a heap block of exact size, so
+// that sanitizers see accesses outside of it; it is filled with 0xa5 before each block of the grid.
 #pragma once
 
 #include <bit>
@@ -31,21 +31,21 @@ struct Index {
 struct Thread {
   Index index;
   unsigned warp = 0, lane = 0;
-  unsigned parity = 0; // of the warp-wide operations so far
+  unsigned parity = 0; // whether the number of warp-wide operations so far is odd
 };
 
-// The running thread; the block's and grid's place and size.
+// The running thread, its block's place and size, and the grid's size.
 extern Thread *thread;
 extern Index block, block_size, grid_size;
 
-// What the lanes of the running thread's warp give to an operation.
+// The values that the lanes of each warp pass to an operation, in turn for even and odd operations.
 extern uint64_t (*exchange)[2][32];
 
-// Waits until all lanes of the warp are here. `what` names the operation, which must be the same for all.
+// Waits until all lanes of the warp call this. `what` names the operation, which must be the same for all.
 void wait_warp(const char *what);
-// Waits until all threads of the block are here.
+// Waits until all threads of the block call this.
 void wait_block();
-// Shared memory for the variable that `key` stands for.
+// Returns the shared memory of the variable that `key` identifies.
 void *shared_memory(const void *key, size_t bytes);
 
 inline uint64_t (&gather(uint64_t value, const char *what))[32] {
@@ -120,7 +120,7 @@ inline long long __double_as_longlong(double x) { return std::bit_cast<long long
 inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
 template <class T> T __ldg(const T *at) { return *at; }
 
-// One fiber runs at a time: plain reads and writes are atomic.
+// One fiber runs at a time, so plain reads and writes are atomic.
 template <class T, class U> T atomicAdd(T *at, U value) {
   T before = *at;
   *at = static_cast<T>(before + value);

@@ -1,9 +1,9 @@
-// A test double of the CUDA driver library: the functions that the host side uses, on the CPU. Work on streams is
-// done at once, in the order of the calls. Loaded in place of libcuda.so.1 (LINERATE_CUDA_DRIVER).
+// A test double of the CUDA driver library, with the functions that the host side uses, on the CPU. It is loaded in
+// place of libcuda.so.1 (LINERATE_CUDA_DRIVER). Work on streams is done at once, in the order of the calls.
 //
-// Device memory is checked: with AddressSanitizer an allocation is a heap block of exact size; without it, it ends
-// within 256 bytes of a page that cannot be accessed, and those bytes are compared when it is freed. Copies must lie
-// within one allocation. New memory is filled with 0xa5.
+// Accesses to device memory are checked. With AddressSanitizer, an allocation is a heap block of exact size. Without it,
+// an allocation ends within 256 bytes of a page that cannot be accessed, and the bytes between are compared when it is
+// freed. Copies must lie within one allocation. New memory is filled with 0xa5.
 #include "grid.h"
 
 #include <chrono>
@@ -26,7 +26,7 @@
 
 namespace {
 
-// CUresult, by the driver API's reference.
+// CUresult, with the numbers of the driver API's reference.
 enum Status {
   SUCCESS = 0,
   INVALID_VALUE = 1,
@@ -42,15 +42,15 @@ using Pointer = unsigned long long;
 
 struct Allocation {
   size_t bytes;
-  void *mapping; // of a guarded one
+  void *mapping; // pages of a guarded allocation
   size_t mapped;
 };
 
 std::recursive_mutex lock;
 std::map<Pointer, Allocation> allocations; // by address
 std::map<void *, size_t> pinned;
-constexpr size_t ALIGNMENT = 256; // of cuMemAlloc
-constexpr size_t MEMORY = size_t(8) << 30; // bytes that the device says it has
+constexpr size_t ALIGNMENT = 256; // bytes, as with cuMemAlloc
+constexpr size_t MEMORY = size_t(8) << 30; // bytes that the device claims to have
 constexpr unsigned char FILL = 0xa5;
 size_t allocated;
 int context_object, module_count;
@@ -208,7 +208,7 @@ EXPORT int cuCtxSynchronize() { return SUCCESS; }
 EXPORT int cuModuleLoadData(void **module, const void *image) {
   NEEDS_CONTEXT;
   const char *text = static_cast<const char *>(image);
-  // PTX, as a string; the kernels are those that this library was built with.
+  // The image must look like PTX, but the kernels are those that this library was built with.
   if (strstr(text, ".version") == nullptr || strstr(text, ".target") == nullptr) return INVALID_IMAGE;
   module_count++;
   *module = &module_count;

@@ -1,4 +1,4 @@
-// The scheduler of the shim: threads of a block as fibers.
+// The scheduler of the shim, which runs the threads of a block as fibers.
 #include "grid.h"
 #include "cuda.h"
 
@@ -31,7 +31,7 @@ uint64_t (*exchange)[2][32];
 
 namespace {
 
-constexpr size_t STACK = 256 * 1024; // bytes; sanitizers need more than a kernel does
+constexpr size_t STACK = 256 * 1024; // bytes, most of which only sanitizers need
 
 enum class State { Ready, AtWarp, AtBlock, Done };
 
@@ -140,7 +140,7 @@ void prepare(Fiber &fiber, unsigned index) {
   fiber.state = State::Ready;
   fiber.fake_stack = nullptr;
 #if defined(__x86_64__)
-  // As if it had called shim_switch from a function that fiber_main returns to: six registers and the address.
+  // Looks as if fiber_main had called shim_switch: the six saved registers are below the address to continue at.
   void **top = reinterpret_cast<void **>(fiber.stack + STACK) - 1;
   *top = nullptr; // the return address, 8 bytes below a multiple of 16 as after a call
   *--top = reinterpret_cast<void *>(&fiber_main);
@@ -235,7 +235,7 @@ void run(const Kernel &called, unsigned grid, void **arguments) {
     block = {reversed() ? grid - 1 - i : i, 0, 0};
     run_block(called.block);
   }
-  shared.clear(); // other kernels poison only their own
+  shared.clear(); // so that the next kernel fills only its own variables
 }
 
 } // namespace shim

@@ -6,12 +6,12 @@
 
 namespace shim {
 
-// A kernel with its arguments as cuLaunchKernel has them: pointers to their values.
+// Calls a kernel with arguments in the form of cuLaunchKernel: pointers to their values.
 using Call = void (*)(void **arguments);
 
 struct Kernel {
   const char *name;
-  unsigned block; // threads per block that it is written for
+  unsigned block; // threads per block for which it is written
   Call call;
 };
 
@@ -23,7 +23,7 @@ template <class... A, void (*function)(A...)> struct Caller<function> {
   static void call(void **arguments) { with(arguments, std::index_sequence_for<A...>()); }
 };
 
-// All kernels; the last one has no name.
+// All kernels. The entry after the last one has no name.
 extern const Kernel kernels[];
 
 void run(const Kernel &kernel, unsigned grid, void **arguments);

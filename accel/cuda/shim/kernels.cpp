@@ -1,4 +1,4 @@
-// The kernels compiled for the CPU, with the blocks that they are written for.
+// The kernels compiled for the CPU, with the number of threads per block for which they are written.
 #include "cuda.h"
 #include "grid.h"
 

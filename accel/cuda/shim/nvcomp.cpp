@@ -1,8 +1,9 @@
-// A test double of nvCOMP, for programs that run on the double of the driver: "compressed" chunks are the bytes behind
-// their number. It has the entry points and checks the options that examples/gpu/nvcomp.rs passes.
+// A test double of nvCOMP, for programs that run on the double of the driver. A "compressed" chunk is the number of
+// bytes, followed by the bytes. The double has the entry points that examples/gpu/nvcomp.rs calls, and checks the
+// options that it passes.
 //
-// With -DNVCOMP_HEADER the declarations are NVIDIA's, of the wheel in ../requirements.txt: then it compiles only if
-// every prototype, field, number and size here is theirs.
+// With -DNVCOMP_HEADER the declarations are NVIDIA's, from the wheel in ../requirements.txt. The file then compiles only
+// if every prototype, field, number and size here equals theirs.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -110,7 +111,7 @@ template <class Options> constexpr bool is_64_bytes = sizeof(Options) == 64 && a
 
 constexpr size_t HEAD = 8, TEMP = 24;
 
-// The scratch that GetTempSize asks for is there.
+// Whether the scratch has the size that GetTempSize asks for. Overwrites it, as the library may.
 bool has_temp(void *temp, size_t bytes) {
   if (bytes < TEMP || temp == nullptr) return false;
   std::memset(temp, 0xa5, bytes);

@@ -29,7 +29,7 @@ struct Noise {
     return z ^ z >> 31;
   }
   uint32_t below(uint32_t n) { return static_cast<uint32_t>(next() % n); }
-  // About normal, of this standard deviation.
+  // Returns an approximately normal number with this standard deviation.
   double normal(double deviation) {
     double sum = 0;
     for (int i = 0; i < 12; i++) sum += static_cast<double>(next() >> 11) / 9007199254740992.0;
@@ -37,7 +37,7 @@ struct Noise {
   }
 };
 
-// A random walk with steps of this deviation, wrapping.
+// A random walk that wraps, whose steps have this standard deviation.
 inline std::vector<uint16_t> walk16(size_t n, double deviation, uint64_t seed) {
   Noise noise{seed};
   std::vector<uint16_t> samples(n);

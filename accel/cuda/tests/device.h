@@ -1,4 +1,4 @@
-// Kernels of the shim as functions of vectors: batches in, results out, through the driver API.
+// Device memory and kernel launches for the tests, through the driver API of the shim.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ inline void check(int status, const char *what) {
   abort();
 }
 
-// Device memory of exact size; null if that is 0.
+// Device memory of exact size. Its address is null if the size is 0.
 class Memory {
 public:
   explicit Memory(size_t bytes) : bytes_(bytes) {
@@ -83,7 +83,7 @@ private:
 inline unsigned blocks(size_t items, size_t each) { return static_cast<unsigned>((items + each - 1) / each); }
 
 struct Status {
-  int kind = 0; // 0: none
+  int kind = 0; // 0 without an error
   uint64_t offset = 0;
   int problem = 0;
 

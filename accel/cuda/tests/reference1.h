@@ -1,4 +1,4 @@
-// Version 1 by the description of the format, one bit at a time: what the kernels are compared with.
+// A codec of version 1 that follows the description of the format, one bit at a time. The kernels are compared with it.
 #pragma once
 
 #include <algorithm>
@@ -59,10 +59,11 @@ inline Bytes encode(const rice1_params &params, const std::vector<uint16_t> &sam
 
 struct Decoded {
   Status status;
-  std::vector<uint16_t> samples; // if there is no error
+  std::vector<uint16_t> samples; // empty after an error
 };
 
-// With the checks, and the order of the checks, of linerate_rice::decode_into. `capacity`: samples of the output.
+// Decodes with the checks of linerate_rice::decode_into, in the same order. `capacity` is the number of samples that the
+// output has room for.
 inline Decoded decode(const rice1_params &params, const Bytes &chunk, uint32_t capacity) {
   auto word = [&](size_t at) {
     return uint32_t(chunk[at]) | uint32_t(chunk[at + 1]) << 8 | uint32_t(chunk[at + 2]) << 16 | uint32_t(chunk[at + 3]) << 24;

@@ -18,7 +18,7 @@ struct DecodedBatch {
   std::vector<Samples> samples;
 };
 
-// Decodes chunks, the output of chunk i having capacities[i] samples. Each chunk is an allocation of its own.
+// Decodes chunks. The output of chunk i has room for capacities[i] samples. Each chunk is an allocation of its own.
 DecodedBatch decode_batch(Device &device, const rice1_params &params, const std::vector<Bytes> &chunks,
                           const std::vector<uint32_t> &capacities, bool with_tiles) {
   std::vector<Memory> data, outputs;
@@ -104,8 +104,8 @@ void check_decode(Device &device, const rice1_params &params, const std::vector<
   }
 }
 
-// Decodes with each kernel and compares status and samples with the reference. A tile takes the shim some milliseconds:
-// of many chunks only some are decoded by tiles.
+// Decodes with each kernel, and compares status and samples with the reference. A tile takes the shim a few
+// milliseconds, so only some of many chunks are decoded in tiles.
 void check_decode(Device &device, const rice1_params &params, const std::vector<Bytes> &chunks, const std::vector<uint32_t> &capacities) {
   check_decode(device, params, chunks, capacities, false);
   if (!tiles_can(params) || (params.segment > 0 && (params.segment < 257 || (params.segment < 1000 && params.k % 4 != 3)))) return;
@@ -119,7 +119,7 @@ void check_decode(Device &device, const rice1_params &params, const std::vector<
   check_decode(device, params, some, their_capacities, true);
 }
 
-// Encodes, with an output of the exact size, and decodes.
+// Encodes into an output of exact size, and decodes.
 void check_both(Device &device, const rice1_params &params, const std::vector<Samples> &inputs) {
   std::vector<Bytes> chunks;
   std::vector<size_t> sizes;
@@ -245,12 +245,13 @@ void long_segments_decode_by_tiles(Device &device) {
   for (double deviation : {0.3, 4.0, 300.0}) check_both(device, params(8, 0), {walk16(70000, deviation, 7), walk16(33000, deviation, 8)});
   check_both(device, params(8, 30000), {walk16(95000, 6, 9), Samples(70000, 17)});
   check_both(device, params(32, 0, {1}), {full_range16(40000, 3)});
-  check_both(device, params(2, 0, {1}), {Samples(150000, 0)}); // 2 bits each: more than a window per tile
+  check_both(device, params(2, 0, {1}), {Samples(150000, 0)}); // codes of 2 bits: a tile has more samples than a window
 }
 
-// Codes on which a speculative decoder never gets onto the true ones: each tile is repaired by the chain.
+// A speculative decoder never finds the true codes here, so rice1_chain repairs each tile.
 void codes_that_never_synchronize_decode(Device &device) {
-  // m = 32768: z = 0 is a one and 15 zeros. From any other bit, eight zeros and a one of the next code are an escape.
+  // With m = 32768, z = 0 is a one and 15 zeros. A decoder that begins within a code sees eight of the zeros and the one
+  // of the next code as an escape.
   check_both(device, params(32768, 0, {1}), {Samples(30000, 0)});
   check_both(device, params(16384, 0, {1}), {Samples(30000, 1)});
   Samples mixed;
@@ -259,7 +260,7 @@ void codes_that_never_synchronize_decode(Device &device) {
 }
 
 void codes_without_remainder_bits_decode(Device &device) {
-  // m = 1: only decoded. Small values, so that no quotient is above 7, and escapes.
+  // m = 1 can only be decoded. The values are small, so that most quotients are at most 7, with some escapes.
   Noise noise{5};
   Samples samples;
   for (int i = 0; i < 20000; i++) samples.push_back(static_cast<uint16_t>(noise.below(100) == 0 ? noise.next() % 30000 : noise.below(4)));
@@ -315,7 +316,7 @@ std::vector<Bytes> bit_flips(const Bytes &chunk, size_t step) {
   return all;
 }
 
-// Status and samples are those of the reference; the sanitizer watches that nothing outside of a chunk is read.
+// Status and samples must be those of the reference. The sanitizer ends the program if bytes outside a chunk are read.
 void damage_has_the_status_of_the_reference(Device &device, const std::vector<Golden> &goldens) {
   for (const Golden &golden : goldens) {
     if (golden.chunk.size() > 800) continue;
@@ -344,7 +345,7 @@ void damage_in_long_segments_has_the_status_of_the_reference(Device &device) {
   check_decode(device, p, damaged, std::vector<uint32_t>(damaged.size(), 50000));
 }
 
-// Lengths in several of the windows that rice1_index walks through, each in its own way damaged.
+// rice1_index walks through a chunk in windows. Lengths in each of several windows are damaged.
 void lengths_in_several_windows_are_found_and_checked(Device &device) {
   rice1_params short_ones = params(8, 20), long_ones = params(8, 40000);
   check_both(device, short_ones, {walk16(70003, 5, 11)});
@@ -383,7 +384,7 @@ void random_bytes_are_an_error_or_samples(Device &device) {
 
 } // namespace
 
-// TESTDATA [brief]: with a second argument without the tests that take longest.
+// Arguments: TESTDATA [brief]. With the second one, the tests that take longest are left out.
 int main(int count, char **arguments) {
   setvbuf(stdout, nullptr, _IOLBF, 0);
   std::string testdata = arguments[1];

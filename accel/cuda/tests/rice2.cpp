@@ -22,7 +22,8 @@ unsigned word_at(const Bytes &bytes, size_t at) {
   return word;
 }
 
-// Decodes streams of samples of type `element`, each into an output of capacities[i] samples and with `slots` slots.
+// Decodes streams of samples of type `element`. The output of stream i has room for capacities[i] samples, and each
+// stream has `slots` slots for segments.
 DecodedBatch decode_batch(Device &device, unsigned element, const std::vector<Bytes> &streams, const std::vector<uint64_t> &capacities, unsigned slots,
                           bool with_parts = true) {
   unsigned width = element < 2 ? 2 : 4, segments = 0, count = static_cast<unsigned>(streams.size());
@@ -70,7 +71,7 @@ unsigned width_of(unsigned element) { return element < 2 ? 2 : 4; }
 
 bool has_channels(const Bytes &stream) { return stream.size() > 7 && stream[7] == 1; }
 
-// With channels of their parts.
+// Returns the number of segments, or with channels of their parts.
 unsigned segments_of(const Bytes &stream) {
   unsigned channels = has_channels(stream) ? word_at(stream, 20) : 1;
   return channels * blocks(word_at(stream, 8), channels * word_at(stream, 16));
@@ -94,7 +95,7 @@ struct Input {
 
 struct EncodedBatch {
   std::vector<Result> results;
-  std::vector<Bytes> streams; // as long as their capacity
+  std::vector<Bytes> streams; // each as long as its capacity
 };
 
 unsigned segments_of(const Input &input, unsigned width) {
@@ -130,7 +131,7 @@ EncodedBatch encode_batch(Device &device, unsigned element, const std::vector<In
   return batch;
 }
 
-// Signals that each predictor, steps, escapes, all modes and raw segments come from.
+// Signals whose segments together have each predictor, steps, escapes, all modes, and raw samples.
 std::vector<uint32_t> signal(unsigned kind, size_t n, uint64_t seed) {
   Noise noise{seed};
   std::vector<uint32_t> samples(n);
@@ -215,8 +216,8 @@ void capacity_that_is_too_small_is_an_error_at_the_segment(Device &device) {
   }
 }
 
-// An error, or the samples: every bit of a stream counts but for those of its row length, which the header's checksum
-// covers. The sanitizer watches that nothing outside of a stream is read.
+// Damage must be an error or harmless: checksums cover the samples and the header. The sanitizer ends the program if
+// bytes outside a stream are read.
 void damaged_streams_are_errors(Device &device, const std::vector<Golden> &goldens) {
   for (const Golden &golden : goldens) {
     std::vector<Bytes> damaged;
@@ -274,7 +275,7 @@ void header_errors_have_kind_and_offset(Device &device, const std::vector<Golden
 
 } // namespace
 
-// TESTDATA [brief]: with a second argument without the tests that take longest.
+// Arguments: TESTDATA [brief]. With the second one, the tests that take longest are left out.
 int main(int count, char **arguments) {
   setvbuf(stdout, nullptr, _IOLBF, 0);
   std::vector<Golden> all = goldens(std::string(arguments[1]) + "/rice-v2");

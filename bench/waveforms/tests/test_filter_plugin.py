@@ -1,4 +1,4 @@
-"""Other builds of filter 32025; here a filter that inverts all bits."""
+"""Other builds of filter 32025 are loaded and measured. The build here is a filter that inverts all bits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ const void *H5PLget_plugin_info(void) { return INFO; }
 
 @pytest.fixture
 def library(tmp_path: Path):
-    """Compiles the filter with the given result of H5PLget_plugin_info."""
+    """Returns a function that compiles the filter with the given result of H5PLget_plugin_info."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")

@@ -1,4 +1,4 @@
-"""The harness with methods that need no peer: verification, rounds, JSON Lines."""
+"""Runs the harness with methods that need no other codec: verification, rounds, JSON Lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HARNESS = Path(__file__).parents[1]
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Two small sets, and two arrays of another shape and of another type."""
+    """A folder with two small sets, an array of another type, and one of another shape."""
     folder = tmp_path / "corpus"
     folder.mkdir()
     rng = np.random.default_rng(1)
@@ -41,7 +41,7 @@ def harness(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
 
 
 def printed(capsys: pytest.CaptureFixture) -> tuple[dict, list[dict]]:
-    """The run and its measurements."""
+    """Returns the run that was printed, and its measurements."""
     run, *measurements = map(json.loads, capsys.readouterr().out.splitlines())
     return run["run"], measurements
 

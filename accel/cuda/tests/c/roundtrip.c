@@ -1,5 +1,5 @@
-/* Encodes and decodes samples in device memory through linerate_cuda.h, as a DAQ program does. The driver API gives the
- * memory; it is loaded from the library that the first argument names. */
+/* Encodes and decodes samples in device memory through linerate_cuda.h, as a program for data acquisition does. The
+ * memory comes from the driver API, which is loaded from the library that the first argument names. */
 #include "linerate_cuda.h"
 
 #include <dlfcn.h>
