@@ -37,7 +37,7 @@ for path in json.load(open(sys.argv[1])):
 
 
 def read_each(folder, cases) -> list[str]:
-    """For each (shape, cd_values, chunk): "read", or the text of the OSError from h5py."""
+    """Reads a file for each (shape, cd_values, chunk). Returns "read", or the text of h5py's OSError, for each."""
     files = [str(folder / f"{i}.h5") for i in range(len(cases))]
     written = [(path, shape, values, chunk.hex()) for path, (shape, values, chunk) in zip(files, cases)]
     (folder / "write.json").write_text(json.dumps(written))

@@ -101,7 +101,7 @@ for chunk in chunks:
 
 
 def read_each(folder, path, chunks) -> list[str]:
-    """Reads the file with each of ``chunks`` as its only chunk: "read" and the samples, or the OSError."""
+    """Reads the file with each of `chunks` as its only chunk. Returns "read" and the samples, or the OSError, for each."""
     (folder / "chunks.json").write_text(json.dumps([chunk.hex() for chunk in chunks]))
     return run_python(READ_EACH, path, folder / "chunks.json").splitlines()
 

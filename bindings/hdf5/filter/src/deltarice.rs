@@ -63,8 +63,8 @@ fn encode(values: &[u32], bytes: &[u8]) -> Result<Output> {
     let bytes = encode_into(&params, samples, block.words(), options)?;
     if values.last() == Some(&AUTO_SEGMENT) && is_auto(values) && expands(samples.len(), bytes as u64) {
         return Err(FilterError::Filter(
-            "encoded, the chunk is larger than its samples: give the m that `linerate rice tune` finds; \
-             with a segment too it is stored so all the same",
+            "the encoded chunk is larger than its samples; give the m that `linerate rice tune` finds, \
+             or a segment to store it anyway",
         ));
     }
     Ok(Output { block, bytes })

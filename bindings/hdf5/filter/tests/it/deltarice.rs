@@ -1,5 +1,5 @@
-//! Calls filter 32025 as HDF5 does. It returns a number of bytes and a new buffer, or 0 and changes
-//! nothing.
+//! Calls filter 32025 as HDF5 does. The filter returns a number of bytes and a new buffer, or returns
+//! 0 and changes nothing.
 #![allow(unsafe_code)]
 
 use linerate_hdf5::{DELTARICE, REVERSE};
@@ -63,7 +63,7 @@ fn a_chunk_that_expands_is_refused_unless_a_segment_was_given() {
         let chunk = encode(&DELTARICE, &given, &noise).unwrap();
         assert!(chunk.len() > noise.len());
         assert_eq!(encode(&DELTARICE, &chosen, &noise), None, "{segment}");
-        assert_eq!(decode(&DELTARICE, &chosen, &chunk).unwrap(), noise, "reading is another matter");
+        assert_eq!(decode(&DELTARICE, &chosen, &chunk).unwrap(), noise, "such chunks can be read");
         let small = encode(&DELTARICE, &given, &steady).unwrap();
         assert_eq!(encode(&DELTARICE, &chosen, &steady), (segment > 1).then_some(small));
     }
@@ -124,7 +124,7 @@ fn endless_zeros_are_refused() {
 
 #[test]
 fn empty_and_short_chunks_are_refused() {
-    // HDF5 takes 0 bytes for a failure, and has no chunks without samples.
+    // An output of 0 bytes means a failure, and HDF5 has no chunks without samples.
     refused(&[8], &[0]);
     refused(&[8, 7], &[0]);
     refused(&[8, 7], &[0, 0]);

@@ -124,7 +124,7 @@ fn every_truncation_is_refused_and_no_flipped_bit_changes_a_sample() {
             for bit in 0..8 * stream.len() {
                 let mut damaged = stream.clone();
                 damaged[bit / 8] ^= 1 << (bit % 8);
-                // Checksums cover the samples, so a bit without a meaning may have any value.
+                // Checksums cover the samples, so an accepted flip must be of a bit without meaning.
                 match decode(&DELTARICE2, values, &damaged) {
                     None => refused += 1,
                     Some(same) => assert!(bit >= 8 * 32 && same == plain, "bit {bit}"),
