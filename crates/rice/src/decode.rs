@@ -32,8 +32,8 @@ use crate::{Filter, Options, Params, Sample};
 /// Offsets are in bytes of `chunk`. After an error the contents of `out` are unspecified.
 /// * [`Kind::Truncated`] if `chunk` ends before its last segment begins.
 /// * [`Kind::Corrupt`] if a length contradicts the size of the chunk or the number of samples; if
-///   a code has more than eight zeros; if a segment ends before its samples do; or if what follows
-///   its last code is not zero bits, fewer than 32.
+///   a code has more than eight zeros; if a segment ends before its samples do; or if 32 or more
+///   bits follow its last code, or any that is not zero.
 /// * [`Kind::OutputTooSmall`] if `out` has fewer samples than the chunk.
 pub fn decode_into<S: Sample>(
     params: &Params,

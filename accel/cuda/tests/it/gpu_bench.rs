@@ -53,9 +53,9 @@ fn double_of_nvcomp_gets_the_options_and_is_measured() {
         return; // a GPU, where nvCOMP need not be installed
     }
     let found = bench::run(&context, &settings).unwrap();
-    let ours = found.iter().filter(|row| row.contender.starts_with("nvcomp"));
+    let nvcomp = found.iter().filter(|row| row.contender.starts_with("nvcomp"));
     // The double stores samples without compression, with 8 bytes in addition to 28,000 and 84,000.
-    assert_eq!(ours.filter(|row| row.metrics.len() == 3 && row.metrics["size"].median < 1.001).count(), 6);
+    assert_eq!(nvcomp.filter(|row| row.metrics.len() == 3 && row.metrics["size"].median < 1.001).count(), 6);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use linerate_core::{Error, Kind, Result};
 
 use super::{NO_MEMORY, npy, wav};
 
-/// Bytes by which memory grows while input arrives. A damaged length so costs no more memory than
-/// the input has bytes, rounded up to this.
+/// Bytes by which memory grows while input arrives, so that a damaged length costs no more memory
+/// than the input has bytes, rounded up to this.
 const STEP: usize = 16 << 20;
 
 /// Size of the read buffer in bytes.

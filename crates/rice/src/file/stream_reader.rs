@@ -42,7 +42,7 @@ pub struct StreamHeader {
     pub segment: u32,
     /// Number of segments.
     pub segments: u64,
-    /// Number of bytes of the encoded file that the stream holds instead of samples.
+    /// Number of bytes of the encoded file, if the stream holds those instead of samples.
     pub file_bytes: Option<u64>,
     /// Bytes per sample in the encoded file.
     sample_bytes: u8,
@@ -481,7 +481,7 @@ impl StreamReader {
     }
 
     /// Reads what follows the header of a stream up to its record, and skips the segments.
-    /// Completes `header` by the record and the size.
+    /// Completes `header` with the record and the size.
     fn skip_rest(&mut self, header: &mut StreamHeader, fields: &Fields) -> Result<()> {
         let entries = fields.entries();
         if entries > 0 {

@@ -59,7 +59,7 @@ pub use shape::Shape;
 /// Samples in a block, which has one Rice parameter.
 pub(crate) const BLOCK: usize = 32;
 
-/// Smallest quotient that is escaped. No unary code has more than 16 bits because of it.
+/// Smallest quotient that is escaped, so that no unary code has more than 16 bits.
 pub(crate) const ESCAPE: u32 = 15;
 
 /// Maximum number of samples in a segment; with channels, maximum number for each channel.
