@@ -5,18 +5,20 @@
 //! cargo run -p linerate-rice --example hdl_vectors -- goldens
 //! ```
 //!
-//! A chunk is a line of five decimal numbers: k, 1 for taps [1, -1] or 0 for [1], samples per segment, samples,
-//! words. Then follow the samples and the words of the chunk in hexadecimal, separated by white space.
+//! A chunk begins with a line of five decimal numbers: k, 1 for taps [1, -1] or 0 for [1], samples
+//! per segment, number of samples, number of words. The samples and the words of the chunk follow in
+//! hexadecimal, separated by white space.
 //!
-//! `random` covers every k from 0 to 15, both taps, segments of one sample to thousands, and noise from silence to
-//! escapes only. The encoder refuses k = 0, which not every decoder reads; these chunks are written bit by bit
-//! here and checked by the decoder.
+//! `random` covers every k from 0 to 15, both taps, segments of one sample to thousands, and noise
+//! from silence to escapes only. The encoder refuses k = 0, which not every decoder reads, so these
+//! chunks are written bit by bit here, and checked by the decoder.
 
 use std::io::{BufWriter, Result, Write};
 
 use linerate_rice::{Filter, Options, Params, decode, encode};
 
-/// A seeded source of noise: a linear congruential generator (Knuth's MMIX multiplier), its upper half.
+/// A seeded source of noise: the upper half of a linear congruential generator with Knuth's MMIX
+/// multiplier.
 struct Noise(u64);
 
 impl Noise {
@@ -30,7 +32,7 @@ impl Noise {
     }
 }
 
-/// Samples of one kind of eight. `bits` is the width of the noise, 1 to 16.
+/// Samples of one of eight kinds. `bits` is the width of the noise, 1 to 16.
 fn waveform(noise: &mut Noise, n: usize, bits: u32) -> Vec<i16> {
     let kind = noise.below(8);
     let offset = noise.next() as i16;
@@ -59,7 +61,7 @@ fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect()
 }
 
-/// A chunk for k = 0, by the definition of the format.
+/// A chunk for k = 0, written by the definition of the format.
 fn chunk_for_k0(samples: &[i16], is_delta: bool, segment: usize) -> Vec<u32> {
     let mut chunk = vec![samples.len() as u32];
     for segment in samples.chunks(segment) {
@@ -99,10 +101,10 @@ fn print(
     })
 }
 
-/// Chunks of `total` samples together, with segments of at most `max_segment` samples.
+/// Chunks with `total` samples in all, and segments of at most `max_segment` samples.
 fn print_random(out: &mut impl Write, total: usize, seed: u64) -> Result<()> {
     let noise = &mut Noise(seed);
-    // Each k and each filter comes up with few samples, too.
+    // Few samples have short segments, so that each k and each filter still occurs.
     let max_segment = (total / 400).clamp(60, 10_000) as u32;
     let (mut done, mut i) = (0, 0u32);
     while done < total {
