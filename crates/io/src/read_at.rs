@@ -252,6 +252,10 @@ impl<S: ReadAt> ReadAt for CountingSource<S> {
     fn end(&self) -> Option<Error> {
         self.inner.end()
     }
+
+    fn will_read(&self, offset: u64, len: u64) {
+        self.inner.will_read(offset, len);
+    }
 }
 
 /// Makes the error of a failed read at `offset`. An [`Error`] inside `error`, which remote sources

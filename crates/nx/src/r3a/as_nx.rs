@@ -177,6 +177,12 @@ impl<S: ReadAt> AsNx<S> {
         }
     }
 
+    /// Returns the blocks with shown bytes in a range.
+    fn blocks_in(&self, start: u64, end: u64) -> Range<usize> {
+        let first = self.blocks.partition_point(|block| block.offset + block.len <= start);
+        first..self.blocks.partition_point(|block| block.offset < end).max(first)
+    }
+
     /// Reads the stored bytes of these blocks at once, if the source allows coalescing them.
     fn read_ahead(&self, blocks: Range<usize>) -> io::Result<ReadAhead> {
         let (layout, toc) = (self.archive.layout(), &self.archive.head().toc);
@@ -296,10 +302,10 @@ impl<S: ReadAt> ReadAt for AsNx<S> {
             out[part(offset, in_head)].copy_from_slice(&self.head[offset as usize..in_head as usize]);
             done = in_head;
         }
-        let first = self.blocks.partition_point(|block| block.offset + block.len <= offset);
-        let last = self.blocks.partition_point(|block| block.offset < end).max(first);
-        let ahead = self.read_ahead(first..last)?;
-        for (i, block) in self.blocks.iter().enumerate().take(last).skip(first) {
+        let blocks = self.blocks_in(offset, end);
+        let ahead = self.read_ahead(blocks.clone())?;
+        for i in blocks {
+            let block = &self.blocks[i];
             let (from, to) = (block.offset.max(offset), (block.offset + block.len).min(end));
             if from < to {
                 out[part(done, from)].fill(0);
@@ -313,6 +319,17 @@ impl<S: ReadAt> ReadAt for AsNx<S> {
 
     fn coalesce_limit(&self) -> u64 {
         self.archive.source().coalesce_limit()
+    }
+
+    fn end(&self) -> Option<Error> {
+        self.archive.source().end()
+    }
+
+    fn will_read(&self, offset: u64, len: u64) {
+        for i in self.blocks_in(offset, offset.saturating_add(len)) {
+            let compressed = self.archive.head().toc.blocks[i].compressed;
+            self.archive.source().will_read(self.archive.layout().offset(i), compressed.into());
+        }
     }
 }
 

@@ -61,8 +61,9 @@ pub trait Destination: Send + Sync {
         let _ = file;
     }
 
-    /// Returns whether to skip the file. Called, possibly several times, before the content of a
-    /// large file is read, and before a small file is written. By default, no file is skipped.
+    /// Returns whether to skip the file. Called for every file before any block is read, so that
+    /// blocks with only skipped files are not read, and again just before the file is written. By
+    /// default, no file is skipped.
     ///
     /// # Errors
     ///
@@ -206,11 +207,9 @@ impl Run {
         threads: usize,
     ) -> Result<Run> {
         let total_bytes = check_limits(archive, files)?;
-        // If requests are expensive, skipped files are left out before anything is read.
-        let is_remote = archive.source().coalesce_limit() > 0;
-        let is_skipped = |&number: &usize| {
-            is_remote && files[number].size() > 0 && destination.skips(number).is_ok_and(|skips| skips)
-        };
+        // Blocks that hold only skipped files are not read.
+        let is_skipped =
+            |&number: &usize| files[number].size() > 0 && destination.skips(number).is_ok_and(|skips| skips);
         let (skipped, wanted): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(is_skipped);
         let queue = Queue::new(archive, wanted.iter().map(|&number| (number, files[number])));
         let sizes = buffer_sizes(archive, queue.blocks());

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use linerate_nx::{
-    Archive, Existing, Extractor, FileError, HashKind, Kind, Limits, Note, Progress, Verifier,
+    Archive, CountingSource, Existing, Extractor, FileError, HashKind, Kind, Limits, Note, Progress, Verifier,
 };
 
 use crate::common::{Golden, goldens};
@@ -153,6 +153,27 @@ fn existing_files_are_errors_skipped_or_replaced() {
         assert_eq!(HashKind::Xxh3.hash_bytes(&read(&file.path)), file.xxh3);
     }
     assert!(tree(place.path()).iter().all(|path| !path.contains(".linerate-")));
+}
+
+#[test]
+fn blocks_with_only_skipped_files_are_not_read() {
+    let golden = golden("edges-32k");
+    let archive = golden.open().map_source(CountingSource::new);
+    let place = tempfile::tempdir().unwrap();
+    let extract = || {
+        let before = archive.source().reads();
+        let extractor = Extractor::new(&archive).threads(2).existing(Existing::Skip);
+        (extractor.to_folder(place.path()).unwrap(), archive.source().reads() - before)
+    };
+    let (first, reads) = extract();
+    assert_eq!(first.files, golden.files.len() as u64);
+    assert!(reads >= archive.toc().blocks.len() as u64, "{reads}");
+    let (again, reads) = extract();
+    assert_eq!((again.skipped.len(), reads), (golden.files.len(), 0));
+    let lost = golden.files.iter().find(|f| (1..32_768).contains(&f.size)).unwrap();
+    fs::remove_file(place.path().join(&lost.path)).unwrap();
+    let (one, reads) = extract();
+    assert_eq!((one.files, one.skipped.len(), reads), (1, golden.files.len() - 1, 1));
 }
 
 #[cfg(unix)]

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Mutex;
 
 use linerate_nx::pack::{Builder, Coding, PackOptions};
+use linerate_nx::r3a::{self, AsNx, Tables, from_nx};
 use linerate_nx::{Archive, ReadAt, Verifier};
 use linerate_testkit::data::Noise;
 
@@ -66,6 +67,24 @@ fn each_block_is_announced_once_to_the_source() {
         hints.sort_unstable();
         assert_eq!(hints, expected, "{threads} threads");
     }
+}
+
+#[test]
+fn each_block_of_an_r3a_archive_is_announced_where_it_is_stored() {
+    let mut noise = Noise::new(1);
+    let options = PackOptions { chunk: 4096, solid_limit: 4095, ..PackOptions::default() };
+    let mut builder = Builder::new(options).unwrap();
+    builder.add_bytes("noise", noise.bytes(40_000)).unwrap();
+    builder.add_bytes("zeros", vec![0; 9000]).unwrap();
+    let nx = Archive::open(builder.to_bytes().unwrap().0).unwrap();
+    let mut bytes = Vec::new();
+    from_nx(&nx, Tables::Presets, &[], &mut bytes).unwrap();
+    let source = Noting { bytes, notes: Mutex::default() };
+    let archive = AsNx::new(r3a::Archive::open(source).unwrap()).unwrap().open().unwrap();
+    assert!(Verifier::new(&archive).run().unwrap().failures.is_empty());
+    let blocks = nx.toc().blocks.len();
+    let notes = archive.source().archive().source().notes.lock().unwrap();
+    assert_eq!((notes.hints.len(), notes.reads), (blocks, blocks));
 }
 
 #[test]

@@ -68,6 +68,10 @@ impl ReadAt for AnySource {
     fn coalesce_limit(&self) -> u64 {
         self.source().coalesce_limit()
     }
+
+    fn will_read(&self, offset: u64, len: u64) {
+        self.source().will_read(offset, len);
+    }
 }
 
 /// Reads the header of the archive at a path or URL. A pipe cannot be opened, since it has no size.
@@ -138,5 +142,50 @@ pub(crate) fn entry_at(archive: &Opened, path: &str) -> u64 {
     match archive.find(path) {
         Some(file) => (HEADER + file.index() * header.form.entry_bytes()) as u64,
         None => header.blocks_offset(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use linerate_nx::Verifier;
+    use linerate_nx::pack::{Builder, PackOptions};
+
+    use super::*;
+
+    /// Bytes that count the hints of what will be read.
+    struct Hinted(Vec<u8>, Arc<AtomicUsize>);
+
+    impl ReadAt for Hinted {
+        fn len(&self) -> u64 {
+            self.0.len() as u64
+        }
+
+        fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+            self.0.read_at(offset, out)
+        }
+
+        fn will_read(&self, _offset: u64, _len: u64) {
+            self.1.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn file_gets_a_hint_for_each_block_in_either_format() {
+        let mut builder = Builder::new(PackOptions { chunk: 4096, ..PackOptions::default() }).unwrap();
+        builder.add_bytes("a", vec![7; 20_000]).unwrap();
+        let nx = builder.to_bytes().unwrap().0;
+        let mut converted = Vec::new();
+        let archive = Archive::open(&nx[..]).unwrap();
+        r3a::from_nx(&archive, r3a::Tables::Presets, &[], &mut converted).unwrap();
+        for bytes in [nx, converted] {
+            let hints = Arc::new(AtomicUsize::new(0));
+            let source = Box::new(Hinted(bytes, Arc::clone(&hints)));
+            let archive = open_source(source, Limits::default()).unwrap();
+            assert!(Verifier::new(&archive).run().unwrap().failures.is_empty());
+            assert_eq!(hints.load(Ordering::Relaxed), archive.toc().blocks.len());
+        }
     }
 }
