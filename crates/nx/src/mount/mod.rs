@@ -111,8 +111,9 @@ impl Mount {
     ///
     /// # Errors
     ///
-    /// If mounting fails, for instance without `/dev/fuse`, without the right to mount, or if the
-    /// folder does not exist.
+    /// If mounting fails, for instance without `/dev/fuse` or without the right to mount;
+    /// [`io::ErrorKind::NotFound`] if the folder does not exist, and
+    /// [`io::ErrorKind::NotADirectory`] if it is a file.
     pub fn new<S: ReadAt + 'static>(
         archive: &SharedArchive<S>,
         folder: impl AsRef<Path>,
@@ -134,6 +135,10 @@ impl Mount {
         ];
         config.n_threads = Some(options.threads);
         let folder = folder.as_ref().canonicalize()?;
+        // The system would mount on a file, which no program can then list or open.
+        if !folder.metadata()?.is_dir() {
+            return Err(rustix::io::Errno::NOTDIR.into());
+        }
         let mut session = Session::new(filesystem, &folder, &config)?;
         let unmounter = session.unmount_callable();
         let session =

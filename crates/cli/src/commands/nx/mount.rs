@@ -119,15 +119,23 @@ const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(50);
 /// The error of mounting, with a remedy where one is known.
 #[cfg(all(feature = "mount", target_os = "linux"))]
 fn at(folder: &Path) -> impl FnOnce(std::io::Error) -> CliError {
+    use std::io::ErrorKind;
+
     move |error| {
-        let folder = folder.display();
+        let shown = folder.display();
         let is_dead = error.raw_os_error() == Some(rustix::io::Errno::NOTCONN.raw_os_error());
-        let remedy = match Path::new("/dev/fuse").exists() {
-            _ if is_dead => format!(": a mount whose program was killed is there (`umount {folder}`)"),
-            true => String::new(),
-            false => ": there is no /dev/fuse (`modprobe fuse`)".to_owned(),
+        let what = match error.kind() {
+            _ if is_dead => {
+                format!("the program of an earlier mount was killed; `umount {shown}` removes it")
+            }
+            ErrorKind::NotADirectory => "it is not a folder; name an existing folder".to_owned(),
+            ErrorKind::NotFound if !folder.exists() => "there is no such folder; create it first".to_owned(),
+            _ if !Path::new("/dev/fuse").exists() => {
+                "there is no /dev/fuse; `modprobe fuse` makes it".to_owned()
+            }
+            _ => return CliError::io_at("cannot mount on", folder)(error),
         };
-        CliError::io(format!("cannot mount on {folder}{remedy}"))(error)
+        CliError::Refused(format!("cannot mount on {shown}: {what}"))
     }
 }
 

@@ -120,7 +120,7 @@ fn mount_of_a_killed_program_is_an_error_that_says_how_to_remove_it() {
         Command::new(program).args(arguments).arg(&removed).output().is_ok_and(|run| run.status.success())
     });
     assert!(removed.contains(&true));
-    let remedy = "cannot mount on mnt: a mount whose program was killed is there (`umount mnt`)";
+    let remedy = "cannot mount on mnt: the program of an earlier mount was killed; `umount mnt` removes it";
     assert!(run.status == Some(1) && run.stderr.contains(remedy), "{}", run.stderr);
 }
 
@@ -142,8 +142,19 @@ fn mounting_on_what_is_no_folder_is_an_error() {
     let folder = Folder::new();
     folder.write("in/a", b"some text");
     folder.nx(&["pack", "in", "-o", "a.nx"]).ok();
-    let run = folder.nx(&["mount", "a.nx", "none"]);
-    assert_eq!(run.status, Some(1));
-    assert!(run.stderr.contains("cannot mount on none"), "{}", run.stderr);
+    for (target, why) in [
+        ("none", "there is no such folder"),
+        ("in/a", "it is not a folder"),
+        ("in/a/b", "it is not a folder"),
+    ] {
+        // A mount would not end by itself.
+        let mut child =
+            folder.command(&["nx", "mount", "a.nx", target]).stderr(Stdio::piped()).spawn().unwrap();
+        let mut error = String::new();
+        let mut stderr = child.stderr.take().unwrap();
+        assert_eq!(status(child), Some(1), "{target}");
+        stderr.read_to_string(&mut error).unwrap();
+        assert!(error.starts_with(&format!("linerate: a.nx: cannot mount on {target}: {why}; ")), "{error}");
+    }
     assert_eq!(folder.nx(&["mount", "a.nx"]).status, Some(USAGE));
 }
