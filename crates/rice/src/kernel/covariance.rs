@@ -28,6 +28,9 @@ const PAIRS: usize = (MAX_ORDER + 1) * (MAX_ORDER + 2) / 2;
 /// Lags whose sums are computed together: as many as registers hold.
 const LAGS: usize = 3;
 
+/// Weighted sums that are computed together; [`PAIRS`] is a multiple of it.
+const SUMS: usize = 5;
+
 /// The place of the pair of delays `i` and `i + difference`.
 const fn place(i: usize, difference: usize) -> usize {
     i * (MAX_ORDER + 1) - i * i.saturating_sub(1) / 2 + difference
@@ -42,10 +45,18 @@ impl Pairs {
     pub(crate) fn of(&self, i: usize, j: usize) -> f64 {
         self.0[place(i.min(j), i.abs_diff(j))]
     }
+}
 
-    /// The form that gives the energy of what is left of samples when the sum of `taps` times the samples before each is
-    /// subtracted.
-    pub(crate) fn form(taps: &[f64; MAX_ORDER]) -> Pairs {
+/// The quadratic form that gives the energy of what a prediction leaves of samples.
+pub(crate) struct Form {
+    weights: Pairs,
+    /// Whether all delays above 2 have weights of zero.
+    short: bool,
+}
+
+impl Form {
+    /// Of the prediction by the sum of `taps` times the samples before each.
+    pub(crate) fn new(taps: &[f64; MAX_ORDER]) -> Form {
         let mut weights = [1.0; MAX_ORDER + 1];
         weights[1..].iter_mut().zip(taps).for_each(|(weight, tap)| *weight = -tap);
         let mut form = Pairs([0.0; PAIRS]);
@@ -55,7 +66,7 @@ impl Pairs {
                 form.0[place(i, j - i)] = 2.0 * weights[i] * weights[j];
             }
         }
-        form
+        Form { weights: form, short: taps[2..].iter().all(|&tap| tap == 0.0) }
     }
 }
 
@@ -75,14 +86,14 @@ impl Covariances {
     }
 
     /// About the bits that a sample takes under the prediction of `form`.
-    pub(crate) fn bits(&self, tier: Tier, form: &Pairs) -> f64 {
+    pub(crate) fn bits(&self, tier: Tier, form: &Form) -> f64 {
         let bits = dispatch(tier, Bits { of: self, form });
         // A Rice code takes 2 bits where the mean square is 1.
         0.5 * (bits / (8 * self.groups.len()) as f64 - log2(BLOCK as f64)) + 2.0 + f64::from(self.excess)
     }
 
     /// The sum of covariances, those of each block divided by the energy that the prediction of `form` leaves of it.
-    pub(crate) fn weighted(&self, tier: Tier, form: &Pairs) -> Pairs {
+    pub(crate) fn weighted(&self, tier: Tier, form: &Form) -> Pairs {
         dispatch(tier, Weighted { of: self, form })
     }
 
@@ -113,34 +124,38 @@ impl<W: Word> Kernel for Fill<'_, W> {
     #[inline(always)]
     unsafe fn run<I: Isa>(self) {
         let Fill { to, scaled, stride } = self;
-        let mut largest = 0;
-        for x in scaled {
-            largest |= x.signed().unsigned_abs();
-        }
         // Sums of 32 products of samples below 2^23 are below 2^51: all sums are exact, in any order.
-        let excess = (u64::BITS - largest.leading_zeros()).saturating_sub(23);
-        to.excess = excess;
-        to.groups.clear();
+        const EXACT: u32 = 23;
+        to.excess = 0;
+        if W::BITS > EXACT {
+            let mut largest = 0;
+            for x in scaled {
+                largest |= x.signed().unsigned_abs();
+            }
+            to.excess = (u64::BITS - largest.leading_zeros()).saturating_sub(EXACT);
+        }
+        let excess = to.excess;
         let last = scaled.len() - MIN_SAMPLES;
-        let mut first = 0;
-        while to.groups.is_empty() || first < last {
-            let mut samples = [[0.0; 8]; MIN_SAMPLES];
+        let samples_of_group = 8 * stride * BLOCK;
+        // Those that are there are overwritten.
+        to.groups.resize_with(last.div_ceil(samples_of_group).max(1), || Group::ZERO);
+        let mut samples = [[0.0; 8]; MIN_SAMPLES];
+        for (i, group) in to.groups.iter_mut().enumerate() {
             for lane in 0..8 {
-                let begin = (first + lane * stride * BLOCK).min(last);
+                let begin = (i * samples_of_group + lane * stride * BLOCK).min(last);
                 for (to, x) in samples.iter_mut().zip(&scaled[begin..begin + MIN_SAMPLES]) {
                     to[lane] = (x.signed() >> excess) as f64;
                 }
             }
             // SAFETY: the caller vouches for the CPU.
-            to.groups.push(unsafe { group::<I::Lanes>(&samples) });
-            first += 8 * stride * BLOCK;
+            unsafe { group.fill::<I::Lanes>(&samples) };
         }
     }
 }
 
 struct Bits<'a> {
     of: &'a Covariances,
-    form: &'a Pairs,
+    form: &'a Form,
 }
 
 impl Kernel for Bits<'_> {
@@ -171,7 +186,7 @@ impl Kernel for Bits<'_> {
 
 struct Weighted<'a> {
     of: &'a Covariances,
-    form: &'a Pairs,
+    form: &'a Form,
 }
 
 impl Kernel for Weighted<'_> {
@@ -181,12 +196,28 @@ impl Kernel for Weighted<'_> {
     unsafe fn run<I: Isa>(self) -> Pairs {
         let quiet = self.of.quiet();
         let mut sums = Group::ZERO;
-        for group in &self.of.groups {
+        for groups in self.of.groups.chunks(8) {
+            let mut weights = [[0.0; 8]; 8];
             // SAFETY: the caller vouches for the CPU.
             unsafe {
-                let weights = I::Lanes::splat(1.0).div(group.energies(self.form, quiet));
-                for (sum, terms) in sums.0.iter_mut().zip(&group.0) {
-                    I::Lanes::load(sum).add(I::Lanes::load(terms).mul(weights)).store(sum);
+                for (group, to) in groups.iter().zip(&mut weights) {
+                    I::Lanes::splat(1.0).div(group.energies(self.form, quiet)).store(to);
+                }
+                // As many sums as registers hold, each in the order of the groups.
+                for (i, sums) in sums.0.as_chunks_mut::<SUMS>().0.iter_mut().enumerate() {
+                    let mut held = [I::Lanes::splat(0.0); SUMS];
+                    for (held, sum) in held.iter_mut().zip(&*sums) {
+                        *held = I::Lanes::load(sum);
+                    }
+                    for (group, weights) in groups.iter().zip(&weights) {
+                        let weights = I::Lanes::load(weights);
+                        for (held, terms) in held.iter_mut().zip(&group.0[i * SUMS..][..SUMS]) {
+                            *held = held.add(I::Lanes::load(terms).mul(weights));
+                        }
+                    }
+                    for (held, sum) in held.into_iter().zip(sums) {
+                        held.store(sum);
+                    }
                 }
             }
         }
@@ -205,53 +236,62 @@ impl Group {
 
     /// The values of `form`, and `quiet`.
     #[inline(always)]
-    unsafe fn energies<L: Lanes>(&self, form: &Pairs, quiet: f64) -> L {
+    unsafe fn energies<L: Lanes>(&self, form: &Form, quiet: f64) -> L {
         // SAFETY: the caller vouches for the CPU.
         unsafe {
             let mut sums = [L::splat(0.0); 3];
-            for (terms, weights) in self.0.as_chunks::<3>().0.iter().zip(form.0.as_chunks::<3>().0) {
-                for i in 0..3 {
-                    sums[i] = sums[i].add(L::load(&terms[i]).mul(L::splat(weights[i])));
+            if form.short {
+                // All other terms are zero, and these come to the sums that they come to below.
+                self.add_terms(form, [place(0, 0), place(0, 1), place(0, 2)], &mut sums);
+                self.add_terms(form, [place(1, 0), place(1, 1), place(2, 0)], &mut sums);
+            } else {
+                for at in (0..PAIRS).step_by(3) {
+                    self.add_terms(form, [at, at + 1, at + 2], &mut sums);
                 }
             }
             sums[0].add(sums[1]).add(sums[2]).max(L::splat(0.0)).add(L::splat(quiet))
         }
     }
-}
 
-/// The covariances of blocks, from their samples and [`MAX_ORDER`] samples before each.
-///
-/// # Safety
-/// The CPU must support the tier of `L`.
-#[inline(always)]
-unsafe fn group<L: Lanes>(x: &[[f64; 8]; MIN_SAMPLES]) -> Group {
-    let mut group = Group::ZERO;
-    // SAFETY: the caller vouches for the CPU.
-    unsafe {
-        for first in (0..=MAX_ORDER).step_by(LAGS) {
-            let mut sums = [L::splat(0.0); LAGS];
-            for t in MAX_ORDER..MIN_SAMPLES {
-                let here = L::load(&x[t]);
-                for (lag, sum) in sums.iter_mut().enumerate() {
-                    *sum = sum.add(here.mul(L::load(&x[t - first - lag])));
+    /// Adds a term of `form` to each sum.
+    #[inline(always)]
+    unsafe fn add_terms<L: Lanes>(&self, form: &Form, places: [usize; 3], sums: &mut [L; 3]) {
+        for i in 0..3 {
+            let (terms, weight) = (&self.0[places[i]], form.weights.0[places[i]]);
+            // SAFETY: the caller vouches for the CPU.
+            unsafe { sums[i] = sums[i].add(L::load(terms).mul(L::splat(weight))) };
+        }
+    }
+
+    /// Computes the covariances of blocks, from their samples and [`MAX_ORDER`] samples before each.
+    #[inline(always)]
+    unsafe fn fill<L: Lanes>(&mut self, x: &[[f64; 8]; MIN_SAMPLES]) {
+        // SAFETY: the caller vouches for the CPU.
+        unsafe {
+            for first in (0..=MAX_ORDER).step_by(LAGS) {
+                let mut sums = [L::splat(0.0); LAGS];
+                for t in MAX_ORDER..MIN_SAMPLES {
+                    let here = L::load(&x[t]);
+                    for (lag, sum) in sums.iter_mut().enumerate() {
+                        *sum = sum.add(here.mul(L::load(&x[t - first - lag])));
+                    }
+                }
+                for (sum, to) in sums.into_iter().zip(&mut self.0[first..]) {
+                    sum.store(to);
                 }
             }
-            for (sum, to) in sums.into_iter().zip(&mut group.0[first..]) {
-                sum.store(to);
-            }
-        }
-        // With both delays longer by one a block has lost its last sample, and gained the one before it.
-        for i in 0..MAX_ORDER {
-            let gained = &x[..MAX_ORDER - i];
-            let lost = &x[..MIN_SAMPLES - i];
-            for difference in 0..MAX_ORDER - i {
-                let sum = L::load(&group.0[place(i, difference)]);
-                let sum = sum.add(last_product(gained, difference)).sub(last_product(lost, difference));
-                sum.store(&mut group.0[place(i + 1, difference)]);
+            // With both delays longer by one a block has lost its last sample, and gained the one before it.
+            for i in 0..MAX_ORDER {
+                let gained = &x[..MAX_ORDER - i];
+                let lost = &x[..MIN_SAMPLES - i];
+                for difference in 0..MAX_ORDER - i {
+                    let sum = L::load(&self.0[place(i, difference)]);
+                    let sum = sum.add(last_product(gained, difference)).sub(last_product(lost, difference));
+                    sum.store(&mut self.0[place(i + 1, difference)]);
+                }
             }
         }
     }
-    group
 }
 
 /// The last sample times the one `delay` before it.
@@ -317,7 +357,7 @@ mod tests {
             let want = begins(words.len(), g, 1)
                 .map(|begin| (begin..begin + BLOCK).map(|t| residual(t) * residual(t)).sum::<f64>());
             // SAFETY: every CPU supports the scalar tier.
-            let energies = unsafe { group.energies::<[f64; 8]>(&Pairs::form(&taps), 0.0) };
+            let energies = unsafe { group.energies::<[f64; 8]>(&Form::new(&taps), 0.0) };
             assert!(energies.into_iter().eq(want));
         }
     }

@@ -35,46 +35,62 @@ impl<W: Word> Kernel for Pack<'_, W> {
 #[inline(always)]
 fn fixed<W: Word>(z: &[W], modes: &[u8], out: &mut [u8]) {
     let mut at = 0;
-    for (block, &mode) in z.chunks(BLOCK).zip(modes) {
-        let bytes = blocks::fixed_bytes(mode, block.len());
-        if bytes == 0 {
-            continue;
-        }
+    let (whole, rest) = z.as_chunks();
+    for (block, &mode) in whole.iter().zip(modes) {
+        at += fixed_block(block, BLOCK, mode, &mut out[at..]);
+    }
+    if let ([_, ..], Some(&mode)) = (rest, modes.last()) {
+        fixed_block(&blocks::padded(rest), rest.len(), mode, &mut out[at..]);
+    }
+}
+
+/// Writes the low bits of the first `n` values of a block to the front of `out`. Returns their bytes.
+#[inline(always)]
+fn fixed_block<W: Word>(block: &[W; BLOCK], n: usize, mode: u8, out: &mut [u8]) -> usize {
+    let bytes = blocks::fixed_bytes(mode, n);
+    if bytes > 0 {
         let k = u32::from(mode - 1);
-        let block = blocks::padded(block);
-        match out[at..].first_chunk_mut() {
-            Some(out) => pack_block(&block, k, out),
+        match out.first_chunk_mut() {
+            Some(out) => pack_block(block, k, out),
             None => {
                 let mut packed = [0; PADDED];
-                pack_block(&block, k, &mut packed);
-                out[at..at + bytes].copy_from_slice(&packed[..bytes]);
+                pack_block(block, k, &mut packed);
+                out[..bytes].copy_from_slice(&packed[..bytes]);
             }
         }
-        at += bytes;
     }
+    bytes
 }
 
 /// Bytes of the fixed bits of a block, and those that a store past its last byte writes.
 const PADDED: usize = 4 * BLOCK + 16;
 
-/// Packs 32 values of `k` bits. Writes up to 12 bytes past them.
+/// Packs 32 values of `k` bits, at least one. Writes up to 12 bytes past them.
 #[inline(always)]
 fn pack_block<W: Word>(block: &[W; BLOCK], k: u32, out: &mut [u8; PADDED]) {
     let mask = (1u64 << k) - 1;
     if W::BITS == 16 {
-        // Vectorised: pairs of values, then pairs of pairs.
-        let mut two = [0u32; BLOCK / 2];
-        for i in 0..BLOCK / 2 {
-            two[i] = (block[2 * i].get() & mask) as u32 | ((block[2 * i + 1].get() & mask) as u32) << k;
+        // Vectorised: pairs of values, then pairs of pairs, each in a lane of twice the width.
+        let mut low = [0; BLOCK];
+        for i in 0..BLOCK {
+            low[i] = (block[i].get() & mask) as u16;
         }
-        let mut four = [0u64; BLOCK / 4];
-        for i in 0..BLOCK / 4 {
-            four[i] = u64::from(two[2 * i]) | u64::from(two[2 * i + 1]) << (2 * k);
+        let mut two = pairs(low);
+        for two in &mut two {
+            *two = *two & 0xffff | *two >> 16 << k;
         }
-        // Eight values fill k bytes.
-        for (i, four) in four.as_chunks::<2>().0.iter().enumerate() {
-            let bits = u128::from(four[0]) | u128::from(four[1]) << (4 * k);
-            out[i * k as usize..][..16].copy_from_slice(&bits.to_le_bytes());
+        let mut four = pairs_of_pairs(two);
+        for four in &mut four {
+            *four = *four & 0xffff_ffff | *four >> 32 << (2 * k);
+        }
+        // Eight values fill k bytes. If k is odd, the fifth begins in the middle of a byte.
+        let odd = k % 2 == 1;
+        for (i, [first, second]) in four.as_chunks::<2>().0.iter().enumerate() {
+            let second = if odd { second << 4 | first >> (4 * k - 4) } else { *second };
+            let at = i * k as usize;
+            out[at..at + 8].copy_from_slice(&first.to_le_bytes());
+            let at = at + k as usize / 2;
+            out[at..at + 8].copy_from_slice(&second.to_le_bytes());
         }
         return;
     }
@@ -93,50 +109,77 @@ fn pack_block<W: Word>(block: &[W; BLOCK], k: u32, out: &mut [u8; PADDED]) {
     }
 }
 
+/// Pairs of values, the first one in the low half: the same lanes of a register, without a shuffle.
+#[inline(always)]
+fn pairs(mut values: [u16; BLOCK]) -> [u32; BLOCK / 2] {
+    for x in &mut values {
+        *x = x.to_le();
+    }
+    let mut pairs: [u32; BLOCK / 2] = bytemuck::cast(values);
+    for x in &mut pairs {
+        *x = u32::from_le(*x);
+    }
+    pairs
+}
+
+/// As [`pairs`].
+#[inline(always)]
+fn pairs_of_pairs(mut values: [u32; BLOCK / 2]) -> [u64; BLOCK / 4] {
+    for x in &mut values {
+        *x = x.to_le();
+    }
+    let mut pairs: [u64; BLOCK / 4] = bytemuck::cast(values);
+    for x in &mut pairs {
+        *x = u64::from_le(*x);
+    }
+    pairs
+}
+
 /// Writes the escapes, and the unary codes, least significant bit first. Both outputs have exactly the
 /// required length.
 #[inline(always)]
 fn unary<W: Word>(z: &[W], modes: &[u8], mut escapes: &mut [u8], out: &mut [u8]) {
     let mut bits = Bits { out, at: 0, bits: 0, have: 0 };
-    for (block, &mode) in z.chunks(BLOCK).zip(modes) {
-        if !blocks::has_unary::<W>(mode) {
-            continue;
+    let (whole, rest) = z.as_chunks();
+    for (block, &mode) in whole.iter().zip(modes) {
+        if blocks::has_unary::<W>(mode) {
+            bits.append_block(quotients(block, mode, &mut escapes));
         }
-        let k = u32::from(mode - 1);
-        let n = block.len();
-        let block = blocks::padded(block);
-        let mut q = [0u8; BLOCK];
-        for i in 0..BLOCK {
-            q[i] = block[i].quotient(k, ESCAPE);
-        }
-        if q.contains(&(ESCAPE as u8)) {
-            for z in block.iter().filter(|z| z.quotient(k, ESCAPE) == ESCAPE as u8) {
-                let (this, rest) = core::mem::take(&mut escapes).split_at_mut(W::BYTES);
-                this.copy_from_slice(&(z.get() >> k).to_le_bytes()[..W::BYTES]);
-                escapes = rest;
-            }
-        }
-        // Vectorised: pairs of codes, at most 32 bits, then pairs of pairs, at most 64.
-        let (mut two, mut two_bits) = ([0u32; BLOCK / 2], [0; BLOCK / 2]);
-        for i in 0..BLOCK / 2 {
-            let (a, b) = (u32::from(q[2 * i]), u32::from(q[2 * i + 1]));
-            two[i] = 1 << a | 1 << (a + 1 + b);
-            two_bits[i] = a + b + 2;
-        }
-        let mut four = [0u64; BLOCK / 4];
-        for i in 0..BLOCK / 4 {
-            four[i] = u64::from(two[2 * i]) | u64::from(two[2 * i + 1]) << two_bits[2 * i];
-        }
-        if n == BLOCK {
-            for (i, &four) in four.iter().enumerate() {
-                bits.append(four, two_bits[2 * i] + two_bits[2 * i + 1]);
-            }
-        } else {
-            q[..n].iter().for_each(|&q| bits.append(1 << q, u32::from(q) + 1));
+    }
+    if let ([_, ..], Some(&mode)) = (rest, modes.last())
+        && blocks::has_unary::<W>(mode)
+    {
+        let q = quotients(&blocks::padded(rest), mode, &mut escapes);
+        for &q in &q[..rest.len()] {
+            bits.append_short(1 << q, u32::from(q) + 1);
         }
     }
     bits.finish();
 }
+
+/// The quotients of a block, at most [`ESCAPE`]; writes the escapes to the front of `escapes`,
+/// of which the rest remains.
+#[inline(always)]
+fn quotients<W: Word>(block: &[W; BLOCK], mode: u8, escapes: &mut &mut [u8]) -> [u16; BLOCK] {
+    let k = u32::from(mode - 1);
+    let (mut q, mut most) = ([0; BLOCK], 0);
+    for i in 0..BLOCK {
+        q[i] = u16::from(block[i].quotient(k, ESCAPE));
+        // Vectorised, unlike a search that ends early.
+        most = q[i].max(most);
+    }
+    if u32::from(most) == ESCAPE {
+        for z in block.iter().filter(|z| z.quotient(k, ESCAPE) == ESCAPE as u8) {
+            let (this, rest) = core::mem::take(escapes).split_at_mut(W::BYTES);
+            this.copy_from_slice(&(z.get() >> k).to_le_bytes()[..W::BYTES]);
+            *escapes = rest;
+        }
+    }
+    q
+}
+
+/// Bits that can be appended when 7 are pending, up to a whole byte.
+const SHORT: u32 = 56;
 
 /// A bit writer, least significant bit first.
 struct Bits<'a> {
@@ -147,10 +190,41 @@ struct Bits<'a> {
 }
 
 impl Bits<'_> {
+    /// Appends the unary codes of these quotients, none of which is above [`ESCAPE`].
+    #[inline(always)]
+    fn append_block(&mut self, q: [u16; BLOCK]) {
+        // Vectorised: pairs of codes, at most 32 bits, then pairs of pairs, at most 64.
+        let (mut two, mut two_lens) = (pairs(q), [0; BLOCK / 2]);
+        for i in 0..BLOCK / 2 {
+            let (a, b) = (two[i] & 0xffff, two[i] >> 16);
+            two[i] = 1 << a | 1 << (a + 1 + b);
+            two_lens[i] = a + b + 2;
+        }
+        let (mut four, mut four_lens) = (pairs_of_pairs(two), pairs_of_pairs(two_lens));
+        for i in 0..BLOCK / 4 {
+            let (a, b) = (four_lens[i] & 0xff, four_lens[i] >> 32);
+            four[i] = four[i] & 0xffff_ffff | four[i] >> 32 << a;
+            four_lens[i] = a + b;
+        }
+        // Codes of noise have about 2 bits, so half of a block nearly always fits.
+        for (codes, lens) in four.as_chunks::<4>().0.iter().zip(four_lens.as_chunks::<4>().0) {
+            let ends = [lens[0], lens[0] + lens[1], lens[0] + lens[1] + lens[2]];
+            let len = (ends[2] + lens[3]) as u32;
+            if len <= SHORT {
+                let [a, b, c, d] = *codes;
+                self.append_short(a | b << ends[0] | c << ends[1] | d << ends[2], len);
+            } else {
+                for i in 0..4 {
+                    self.append(codes[i], lens[i] as u32);
+                }
+            }
+        }
+    }
+
     /// Appends the lowest `n` bits, at most 64, the others being zero.
     #[inline(always)]
     fn append(&mut self, bits: u64, n: u32) {
-        if n <= 56 {
+        if n <= SHORT {
             self.append_short(bits, n);
         } else {
             self.append_short(bits & u64::from(u32::MAX), 32);
@@ -158,7 +232,7 @@ impl Bits<'_> {
         }
     }
 
-    /// Appends at most 56 bits. Fewer than 8 are pending before and after.
+    /// Appends at most [`SHORT`] bits. Fewer than 8 are pending before and after.
     #[inline(always)]
     fn append_short(&mut self, bits: u64, n: u32) {
         self.bits |= bits << self.have;

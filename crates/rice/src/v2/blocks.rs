@@ -185,6 +185,29 @@ struct Best {
     above: u64,
 }
 
+/// Totals of the blocks that have the same best mode.
+#[derive(Clone, Copy, Default)]
+struct ModeTotals {
+    blocks: u64,
+    /// Additional bits in the mode below.
+    below: u64,
+    /// Additional bits in the mode above.
+    above: u64,
+}
+
+impl Best {
+    /// Adds the block to the totals of its mode and to the size of all blocks, and returns the mode.
+    #[inline(always)]
+    fn add_to(self, by_mode: &mut [ModeTotals; 34], total: &mut Cost) -> u8 {
+        let totals = &mut by_mode[usize::from(self.mode)];
+        totals.blocks += 1;
+        totals.below = totals.below.saturating_add(self.below);
+        totals.above += self.above;
+        total.add(self.cost);
+        self.mode
+    }
+}
+
 /// Finds the best mode, or one next to it, for the first `n` values of `block`. Starts at an
 /// estimate from the sum of the values, which outliers make too high, and goes down while that
 /// saves bits.
@@ -227,31 +250,21 @@ fn estimate_mode<W: Word>(sum: u64, n: u64) -> u8 {
     (best as u8 + 1).min(plain::<W>())
 }
 
-/// Totals of the blocks that have the same best mode.
-#[derive(Clone, Copy, Default)]
-struct ModeTotals {
-    blocks: u64,
-    /// Additional bits in the mode below.
-    below: u64,
-    /// Additional bits in the mode above.
-    above: u64,
-}
-
 /// Chooses the modes of a segment, and the mode of each block. Returns the modes of the segment,
 /// and the size of all blocks.
 #[inline(always)]
 pub(super) fn choose<W: Word>(z: &[W], chosen: &mut Vec<u8>) -> (Modes, Cost) {
     chosen.clear();
+    chosen.reserve(z.len().div_ceil(BLOCK));
     let mut by_mode = [ModeTotals::default(); 34];
     let mut total = Cost::default();
-    for block in z.chunks(BLOCK) {
-        let best = best(&padded(block), block.len());
-        let totals = &mut by_mode[usize::from(best.mode)];
-        totals.blocks += 1;
-        totals.below = totals.below.saturating_add(best.below);
-        totals.above += best.above;
-        total.add(best.cost);
-        chosen.push(best.mode);
+    // The number of values of a whole block is a constant, so that no division is by a variable.
+    let (whole, rest) = z.as_chunks();
+    for block in whole {
+        chosen.push(best(block, BLOCK).add_to(&mut by_mode, &mut total));
+    }
+    if !rest.is_empty() {
+        chosen.push(best(&padded(rest), rest.len()).add_to(&mut by_mode, &mut total));
     }
     let modes = window::<W>(&by_mode);
     for (block, chosen) in z.chunks(BLOCK).zip(chosen) {

@@ -251,15 +251,20 @@ mod sealed {
                 fn sum(words: &[Self; crate::v2::BLOCK]) -> u64 {
                     // No overflow: the sum of 32 words has 5 bits more than a word, and `$sum` 16
                     // more.
-                    words.iter().fold(0, |sum: $sum, &word| sum + <$sum>::from(word)).into()
+                    let mut sum: $sum = 0;
+                    for &word in words {
+                        sum += <$sum>::from(word);
+                    }
+                    sum.into()
                 }
                 #[inline(always)]
                 fn quotients(words: &[Self; crate::v2::BLOCK], k: u32, most: u32) -> (u32, u32) {
                     // One sum counts both: 32 quotients of at most 31 add up to less than 1024.
-                    let sum = words.iter().fold(0, |sum: $word, word| {
+                    let mut sum: $word = 0;
+                    for word in words {
                         let quotient = (word >> k).min(most as $word);
-                        sum + quotient + (<$word>::from(quotient == most as $word) << 10)
-                    });
+                        sum += quotient + (<$word>::from(quotient == most as $word) << 10);
+                    }
                     ((sum % 1024) as u32, (sum / 1024) as u32)
                 }
                 type Sum = $accumulator;

@@ -11,7 +11,7 @@
 use linerate_core::Tier;
 
 use super::segment::{MAX_ORDER, Predictor};
-use crate::kernel::covariance::{Covariances, Pairs};
+use crate::kernel::covariance::{Covariances, Form, Pairs};
 
 /// Bits of the largest coefficient, with its sign.
 pub(super) const PRECISION: i32 = 14;
@@ -37,7 +37,7 @@ pub(super) fn best(tier: Tier, covariances: &Covariances, n: usize) -> Predictor
     let (bits, fixed) = rest.into_iter().fold(first, |best, next| if next.0 < best.0 { next } else { best });
     let mut fit = Fit::new(&covariances.weighted(tier, &form(&fixed)));
     for _ in 1..FITS {
-        fit = Fit::new(&covariances.weighted(tier, &Pairs::form(&fit.taps(MAX_ORDER))));
+        fit = Fit::new(&covariances.weighted(tier, &Form::new(&fit.taps(MAX_ORDER))));
     }
     let order = fit.order(n);
     let Some(linear) = round(&fit.taps(order)[..order], PRECISION, true) else { return fixed };
@@ -47,11 +47,11 @@ pub(super) fn best(tier: Tier, covariances: &Covariances, n: usize) -> Predictor
 }
 
 /// The form that gives the energy of what `predictor` leaves.
-fn form(predictor: &Predictor) -> Pairs {
+fn form(predictor: &Predictor) -> Form {
     let unit = 1.0 / f64::from(1u32 << predictor.shift());
     let mut taps = [0.0; MAX_ORDER];
     taps.iter_mut().zip(predictor.taps()).for_each(|(to, &tap)| *to = f64::from(tap) * unit);
-    Pairs::form(&taps)
+    Form::new(&taps)
 }
 
 /// Least squares, of all orders at once: the factors L D L' of the covariances of delayed samples.

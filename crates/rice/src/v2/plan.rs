@@ -131,6 +131,7 @@ fn residuals<W: Word>(predictor: &Predictor, scaled: &[W], z: &mut [W]) {
         None => match predictor.taps() {
             [a, b] => linear(&[*a, *b], predictor.shift(), scaled, z),
             [a, b, c, d] => linear(&[*a, *b, *c, *d], predictor.shift(), scaled, z),
+            [a, b, c, d, e, f] => linear(&[*a, *b, *c, *d, *e, *f], predictor.shift(), scaled, z),
             taps => {
                 let mut all = [0; MAX_ORDER];
                 all[..taps.len()].copy_from_slice(taps);

@@ -40,19 +40,30 @@ pub(super) fn step<W: Word>(words: &[W], signed: bool) -> W {
 }
 
 /// Approximate median: that of at most [`MEDIAN_SAMPLES`] evenly spread samples.
+#[inline(always)]
 pub(super) fn middle<W: Word>(words: &[W], signed: bool) -> W {
-    let mut some = [0i64; MEDIAN_SAMPLES];
+    // In the order of unsigned numbers. The rest is never below another value.
+    let sign = W::of(if signed { 1 << (W::BITS - 1) } else { 0 });
+    let mut some = [W::of(u64::MAX); MEDIAN_SAMPLES + 1];
     let stride = words.len().div_ceil(MEDIAN_SAMPLES).max(1);
-    let mut n = 0;
-    for &word in words.iter().step_by(stride) {
-        some[n] = value(word, signed);
-        n += 1;
+    let spread = words.iter().step_by(stride);
+    let half = spread.len() / 2;
+    for (to, word) in some.iter_mut().zip(spread) {
+        *to = word.flipped(sign);
     }
-    if n == 0 {
-        return W::default();
+    // The largest value that at most half of the samples are below, bit by bit.
+    let mut middle = W::default();
+    for bit in (0..W::BITS).rev() {
+        let next = middle.plus(W::of(1 << bit));
+        let mut below = 0u16;
+        for &x in &some {
+            below += u16::from(x < next);
+        }
+        if usize::from(below) <= half {
+            middle = next;
+        }
     }
-    let (_, middle, _) = some[..n].select_nth_unstable(n / 2);
-    W::of(*middle as u64)
+    if words.is_empty() { W::default() } else { middle.flipped(sign) }
 }
 
 /// Scales samples. `centre` must be one of them unless `step` is 1.
