@@ -7,6 +7,9 @@ use core::arch::x86_64::*;
 
 use super::code::{ESCAPE, ESCAPE_BITS};
 use super::isa::{Codes, Isa, NARROW};
+use super::quotients::avx512;
+use crate::v2;
+use crate::v2::element::Word;
 
 pub(crate) struct Avx512;
 
@@ -14,6 +17,23 @@ impl Isa for Avx512 {
     const BLOCK: usize = 32;
     #[cfg(feature = "alloc")]
     type Lanes = [__m512d; 1];
+
+    #[inline(always)]
+    unsafe fn sum<W: Word>(block: &[W; v2::BLOCK]) -> u64 {
+        match bytemuck::try_cast_ref(block) {
+            // SAFETY: the caller vouches for the CPU.
+            Ok(block) => unsafe { avx512::sum(block) },
+            Err(_) => W::sum(block),
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn quotients<W: Word>(block: &[W; v2::BLOCK], parameters: [u32; 3]) -> Option<[(u32, u32); 3]> {
+        let block = bytemuck::try_cast_ref(block).ok()?;
+        // SAFETY: the caller vouches for the CPU.
+        Some(unsafe { avx512::quotients(block, parameters) })
+    }
+
     const GROUP: usize = 8;
 
     #[inline(always)]

@@ -4,6 +4,9 @@
 //! [`dispatch`](super::dispatch) instantiates it once per tier, in a function that has the tier's
 //! target features.
 
+#[cfg(feature = "alloc")]
+use crate::v2::{BLOCK, element::Word};
+
 /// Codes of a block, merged in groups, in the order of the samples: the bits of each group,
 /// left-justified, and their number.
 #[derive(Default)]
@@ -20,6 +23,28 @@ pub(crate) trait Isa {
     /// Registers of eight numbers.
     #[cfg(feature = "alloc")]
     type Lanes: super::lanes::Lanes;
+
+    /// The sum of values.
+    ///
+    /// # Safety
+    /// The CPU must support the tier.
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    unsafe fn sum<W: Word>(block: &[W; BLOCK]) -> u64 {
+        W::sum(block)
+    }
+
+    /// For each of three parameters below the bits of a word the sum of the quotients, each at most
+    /// [`ESCAPE`](crate::v2::ESCAPE), and the number of those that are as large. `None` if that takes longer than one of
+    /// them after the other, as needed.
+    ///
+    /// # Safety
+    /// The CPU must support the tier.
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    unsafe fn quotients<W: Word>(_block: &[W; BLOCK], _parameters: [u32; 3]) -> Option<[(u32, u32); 3]> {
+        None
+    }
 
     /// The number of merged codes is a multiple of this.
     const GROUP: usize;

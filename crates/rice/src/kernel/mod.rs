@@ -19,7 +19,7 @@ mod encode_avx2;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod encode_avx512;
 mod encode_scalar;
-mod isa;
+pub(crate) mod isa;
 pub(crate) mod packer;
 mod prefix_sum;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -58,6 +58,8 @@ mod linear_wide_avx2;
 pub(crate) mod packing;
 #[cfg(feature = "alloc")]
 pub(crate) mod planning;
+#[cfg(feature = "alloc")]
+pub(crate) mod quotients;
 #[cfg(feature = "alloc")]
 pub(crate) mod unary;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]

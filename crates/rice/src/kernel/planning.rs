@@ -5,6 +5,7 @@ use linerate_core::Tier;
 
 use super::dispatch::dispatch;
 use super::isa::{Isa, Kernel};
+use super::quotients::Sums;
 use crate::v2::element::Word;
 use crate::v2::plan::{Plan, Scratch, plan_here};
 use crate::v2::references::References;
@@ -34,6 +35,8 @@ impl<W: Word> Kernel for Planning<'_, W> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Plan<W> {
-        plan_here(self.tier, self.words, self.signed, self.references, self.scratch)
+        // SAFETY: the caller vouches for the CPU.
+        let sums = unsafe { Sums::<I>::new() };
+        plan_here(&sums, self.tier, self.words, self.signed, self.references, self.scratch)
     }
 }

@@ -9,6 +9,8 @@ use alloc::vec::Vec;
 
 use super::element::Word;
 use super::{BLOCK, ESCAPE};
+use crate::kernel::isa::Isa;
+use crate::kernel::quotients::Sums;
 
 /// The modes that blocks of a segment may have: 2^`width` modes from `low` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +174,14 @@ fn cost<W: Word>(block: &[W; BLOCK], n: usize, mode: u8) -> Cost {
     if !has_unary::<W>(mode) {
         return Cost { fixed, ..Cost::default() };
     }
-    let (sum, escapes) = W::quotients(block, u32::from(mode) - 1, ESCAPE);
+    let k = u32::from(mode) - 1;
+    rice_cost(W::quotients(block, k, ESCAPE), n, k)
+}
+
+/// Size of `n` values in a Rice code, whose quotients have this sum, and this number of escapes.
+#[inline(always)]
+fn rice_cost((sum, escapes): (u32, u32), n: usize, k: u32) -> Cost {
+    let fixed = fixed_bytes(k as u8 + 1, n);
     Cost { fixed, unary: n as u64 + u64::from(sum), escapes: escapes as usize }
 }
 
@@ -212,23 +221,28 @@ impl Best {
 /// estimate from the sum of the values, which outliers make too high, and goes down while that
 /// saves bits.
 #[inline(always)]
-fn best<W: Word>(block: &[W; BLOCK], n: usize) -> Best {
-    let sum = W::sum(block);
+fn best<W: Word, I: Isa>(sums: &Sums<I>, block: &[W; BLOCK], n: usize) -> Best {
+    let sum = sums.values(block);
     let n64 = n as u64;
     if sum == 0 {
         return Best { mode: 0, cost: Cost::default(), below: 0, above: n64 };
     }
     let bits = |cost: &Cost| cost.bits::<W>();
     let mut mode = estimate_mode::<W>(sum, n64);
-    let mut here = cost(block, n, mode);
-    let mut below = u64::MAX;
-    while mode > 1 {
-        let lower = cost(block, n, mode - 1);
-        below = bits(&lower);
-        if below > bits(&here) {
-            break;
+    let (mut here, mut below);
+    match lower_by_at_most_one(sums, block, n, mode) {
+        Some((down, cost, bits_below)) => (mode, here, below) = (mode - down, cost, bits_below),
+        None => {
+            (here, below) = (cost(block, n, mode), u64::MAX);
+            while mode > 1 {
+                let lower = cost(block, n, mode - 1);
+                below = bits(&lower);
+                if below > bits(&here) {
+                    break;
+                }
+                (here, mode) = (lower, mode - 1);
+            }
         }
-        (here, mode) = (lower, mode - 1);
     }
     if bits(&here) > n64 * u64::from(W::BITS) {
         (mode, here) = (plain::<W>(), cost(block, n, plain::<W>()));
@@ -237,6 +251,28 @@ fn best<W: Word>(block: &[W; BLOCK], n: usize) -> Best {
     // codes.
     let above = n64.saturating_sub((here.unary.saturating_sub(n64)) / 2);
     Best { mode, cost: here, below: below.saturating_sub(bits(&here)), above }
+}
+
+/// Searches down from `mode` by at most one. Returns by how much the search goes down, the size
+/// there, and the bits of the mode below; `None` if the search would go on. Computes three sizes at
+/// once and chooses without a branch, which a CPU would often predict wrongly.
+#[inline(always)]
+fn lower_by_at_most_one<W: Word, I: Isa>(
+    sums: &Sums<I>,
+    block: &[W; BLOCK],
+    n: usize,
+    mode: u8,
+) -> Option<(u8, Cost, u64)> {
+    if mode < 3 || mode == plain::<W>() {
+        return None;
+    }
+    let k = u32::from(mode - 1);
+    let quotients = sums.quotients(block, [k, k - 1, k - 2])?;
+    let of = |i: usize| rice_cost(quotients[i], n, k - i as u32);
+    let costs = [of(0), of(1), of(2)];
+    let bits = costs.map(|cost| cost.bits::<W>());
+    let down = usize::from(bits[1] <= bits[0]);
+    (bits[down + 1] > bits[down]).then_some((down as u8, costs[down], bits[down + 1]))
 }
 
 /// Estimates the mode with the fewest bits for `n` values with this sum. Each value takes k + 1
@@ -253,7 +289,7 @@ fn estimate_mode<W: Word>(sum: u64, n: u64) -> u8 {
 /// Chooses the modes of a segment, and the mode of each block. Returns the modes of the segment,
 /// and the size of all blocks.
 #[inline(always)]
-pub(super) fn choose<W: Word>(z: &[W], chosen: &mut Vec<u8>) -> (Modes, Cost) {
+pub(super) fn choose<W: Word, I: Isa>(sums: &Sums<I>, z: &[W], chosen: &mut Vec<u8>) -> (Modes, Cost) {
     chosen.clear();
     chosen.reserve(z.len().div_ceil(BLOCK));
     let mut by_mode = [ModeTotals::default(); 34];
@@ -261,10 +297,10 @@ pub(super) fn choose<W: Word>(z: &[W], chosen: &mut Vec<u8>) -> (Modes, Cost) {
     // The number of values of a whole block is a constant, so that no division is by a variable.
     let (whole, rest) = z.as_chunks();
     for block in whole {
-        chosen.push(best(block, BLOCK).add_to(&mut by_mode, &mut total));
+        chosen.push(best(sums, block, BLOCK).add_to(&mut by_mode, &mut total));
     }
     if !rest.is_empty() {
-        chosen.push(best(&padded(rest), rest.len()).add_to(&mut by_mode, &mut total));
+        chosen.push(best(sums, &padded(rest), rest.len()).add_to(&mut by_mode, &mut total));
     }
     let modes = window::<W>(&by_mode);
     for (block, chosen) in z.chunks(BLOCK).zip(chosen) {

@@ -11,6 +11,8 @@ use super::references::References;
 use super::segment::{Head, MAX_ORDER, Predictor, head_bytes};
 use super::step;
 use crate::kernel::covariance::{self, Covariances};
+use crate::kernel::isa::Isa;
+use crate::kernel::quotients::Sums;
 
 /// Working memory for segments of one length.
 pub(crate) struct Scratch<W> {
@@ -56,7 +58,8 @@ const STRIDE: usize = 4;
 
 /// Plans a segment; called through [`crate::kernel::planning`], which compiles it per tier.
 #[inline(always)]
-pub(crate) fn plan_here<W: Word>(
+pub(crate) fn plan_here<W: Word, I: Isa>(
+    sums: &Sums<I>,
     tier: Tier,
     words: &[W],
     signed: bool,
@@ -79,7 +82,7 @@ pub(crate) fn plan_here<W: Word>(
     residuals(&predictor, scaled, z);
     let centre = if predictor.fixed_order().is_some_and(|o| o > 0) { words[0] } else { middle };
     let references = references.unwrap_or(References::NONE);
-    let (allowed, cost) = blocks::choose(z, modes);
+    let (allowed, cost) = blocks::choose(sums, z, modes);
     let head = Head { predictor, centre, step, modes: allowed, escapes: cost.escapes, references };
 
     let bytes = head_bytes(&head)

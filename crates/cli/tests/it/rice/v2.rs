@@ -1,11 +1,13 @@
 //! Files of version 2: every type and shape, files in pieces, and damaged files.
 
+use std::fs;
+
 use linerate_rice::v2::{self, StreamOptions};
 use linerate_rice::{Kind, Options};
 use serde_json::json as value;
 
 use super::data::{DAMAGED, FAILED, LIMIT, USAGE, json, npy, samples, wave};
-use linerate_testkit::program::Folder;
+use linerate_testkit::program::{Folder, files_below};
 
 #[test]
 fn arrays_of_every_type_round_trip() {
@@ -37,6 +39,29 @@ fn arrays_of_every_type_round_trip() {
             );
         }
     }
+}
+
+#[test]
+fn recursive_commands_take_the_files_with_their_suffix_below_a_folder() {
+    let folder = Folder::new();
+    let arrays = [
+        ("d/a.npy", npy("<i2", "(4, 300)", &wave(1200))),
+        ("d/e/b.npy", npy("<i2", "(4, 300)", &wave(1200))),
+    ];
+    arrays.iter().for_each(|(name, file)| drop(folder.write(name, file)));
+    folder.write("d/e/notes.txt", b"no array");
+    assert_eq!(folder.rice(&["encode", "d"]).status, Some(FAILED));
+    let tuned = folder.rice(&["tune", "-r", "d"]).ok();
+    assert_eq!(tuned.text().matches("best m: ").count(), 2, "{}", tuned.text());
+    folder.rice(&["encode", "-r", "d"]).ok();
+    arrays.iter().for_each(|(name, _)| fs::remove_file(folder.path(name)).unwrap());
+    folder.rice(&["verify", "-r", "d"]).ok();
+    folder.rice(&["decode", "-r", "d"]).ok();
+    let names: Vec<String> = files_below(&folder.path("d")).into_keys().collect();
+    assert_eq!(names, ["a.npy", "a.rice", "e/b.npy", "e/b.rice", "e/notes.txt"]);
+    arrays.iter().for_each(|(name, file)| assert!(folder.read(name) == *file, "{name}"));
+    folder.write("d/e/b.rice", b"damaged");
+    assert_eq!(folder.rice(&["verify", "-r", "d"]).status, Some(DAMAGED));
 }
 
 #[test]
