@@ -51,6 +51,24 @@ impl Container {
     }
 }
 
+/// Whether a file that begins with `head` is an `.npy` or WAV file of integers that Delta-Rice takes.
+pub fn has_integers(head: &[u8]) -> bool {
+    match Container::recognise(head) {
+        Some(Container::Npy) => NpyHeader::read(&mut Input::from_reader(Cursor::new(head.to_vec()))).is_ok(),
+        Some(Container::Wav) => hound::WavReader::new(head).is_ok_and(|file| integers(file.spec()).is_some()),
+        Some(Container::Hdf5) | None => false,
+    }
+}
+
+/// The type of a WAV file's samples, if they are integers that Delta-Rice takes.
+fn integers(spec: hound::WavSpec) -> Option<ElementType> {
+    match (spec.sample_format, spec.bits_per_sample) {
+        (hound::SampleFormat::Int, 16) => Some(ElementType::I16),
+        (hound::SampleFormat::Int, 32) => Some(ElementType::I32),
+        _ => None,
+    }
+}
+
 /// An array in a file.
 #[derive(Clone, Debug)]
 pub(super) struct Array {
@@ -173,13 +191,9 @@ fn npy(path: &Path, head: Vec<u8>) -> Result<Array, String> {
 /// is restored byte for byte.
 fn wav(path: &Path, length: u64) -> Result<Array, String> {
     let spec = hound::WavReader::open(path).map_err(|e| e.to_string())?.spec();
-    let element = match (spec.sample_format, spec.bits_per_sample) {
-        (hound::SampleFormat::Int, 16) => ElementType::I16,
-        (hound::SampleFormat::Int, 32) => ElementType::I32,
-        (_, bits) => {
-            return Err(format!("samples of {bits} bits: Delta-Rice takes integers of 16 or 32 bits"));
-        }
-    };
+    let bits = spec.bits_per_sample;
+    let refused = || format!("samples of {bits} bits: Delta-Rice takes integers of 16 or 32 bits");
+    let element = integers(spec).ok_or_else(refused)?;
     let bytes = element.bytes() as u64;
     if !length.is_multiple_of(bytes) {
         return Err(format!("its length is not a multiple of {bytes}, the bytes of a sample"));

@@ -8,11 +8,28 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use linerate_core::lock;
 use zstd_safe::CCtx;
 
+use super::Options;
 use super::sample::{Content, FileSet, Window};
 use super::timing::on_threads;
 
 const LEVEL: i32 = 1;
 const BLOCK: usize = 256 << 10;
+/// Bytes of a window of the data.
+const WINDOW: u64 = 4 << 20;
+/// Bytes that are compressed for each second and thread, in about 60 ms.
+const BYTES_PER_SECOND: f64 = 20e6;
+
+/// The relative compressed size of the control on as much of the data as the time allows.
+///
+/// # Errors
+/// A sentence that names a file that cannot be read.
+pub(super) fn of_set(set: &FileSet, options: &Options) -> Result<f64, String> {
+    let bytes = (options.seconds * options.threads as f64 * BYTES_PER_SECOND) as u64;
+    // Small windows spread over more of the data, as long as a window has several blocks.
+    let windows =
+        set.spread((bytes / 64).next_power_of_two().clamp(4 * BLOCK as u64, WINDOW), bytes, options.seed);
+    of_windows(set, &windows, options.threads)
+}
 
 /// The relative compressed size of the control on these windows, which are read one after the
 /// other.

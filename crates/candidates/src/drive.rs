@@ -1,9 +1,10 @@
-//! How fast the drive that the data lies on is: content read past the system's cache, and written to a nameless file.
+//! How fast the drive that the data lies on is: content read past the system's cache, and written to
+//! a nameless file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use linerate_plan::Direction;
@@ -16,15 +17,15 @@ const WINDOW: u64 = 4 << 20;
 const READS: usize = 4;
 /// Longest measurement of one direction.
 const LONGEST: Duration = Duration::from_secs(1);
-/// Most bytes that are written.
+/// Smallest part of a file whose reading shows the rate of the drive.
+const LARGE: u64 = 1 << 20;
+/// Most bytes that are written, and those that the drive must have before more are written.
 const WRITTEN: u64 = 512 << 20;
+const SYNCED: u64 = 16 << 20;
 /// What reads past the cache must be aligned to: the largest block of a drive, and a page.
 const ALIGNMENT: usize = 4096;
-/// Spreads the windows that are read.
-const SEED: u64 = 1;
-
-/// Bytes per second that the drive of these files and folders delivers, or takes into `output`, or the lower one of
-/// both. It takes at most a second for each direction, and a tenth of `seconds`.
+/// Bytes per second that the drive of these files and folders delivers, or takes into `output`, or the
+/// lower one of both. It takes at most a second for each direction, and a tenth of `seconds`.
 ///
 /// # Errors
 /// A sentence: the files lie in memory, or the system cannot read past its cache.
@@ -38,49 +39,120 @@ pub fn rate(paths: &[PathBuf], output: &Path, direction: Direction, seconds: f64
     }
 }
 
-/// Reads windows from all over the files, again and again, until the time is over.
+/// Reads windows from all over the files until the time is over. Small files show how soon the drive
+/// answers, not how fast it delivers an archive of them, so a scratch file stands for them.
 fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
-    let most = (set.bytes / 64).max(READS as u64 * WINDOW);
-    let pieces: Vec<Piece> = set.spread(WINDOW, most, SEED).into_iter().flatten().collect();
-    let (next, bytes) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let mut pieces: Vec<Piece> = set.windows(WINDOW).into_iter().flatten().collect();
+    let large = |piece: &&Piece| piece.len >= LARGE;
+    if pieces.iter().filter(large).map(|piece| piece.len).sum::<u64>() >= WINDOW {
+        pieces.retain(|piece| large(&piece));
+    } else if let Some(scratch) = set.files.first().and_then(|file| scratch(file.path.parent()?, time).ok()) {
+        let file = scratch.open_direct();
+        let windows = (0..scratch.bytes / WINDOW).map(|i| i * WINDOW).collect::<Vec<_>>();
+        return file
+            .and_then(|file| rounds(&windows, time, |offset, to| read_at(&file, to, *offset)))
+            .map_err(bypass);
+    }
+    let read = |piece: &Piece, to: &mut [u8]| {
+        let whole = (piece.len as usize).next_multiple_of(ALIGNMENT);
+        read_at(&open_direct(&set.files[piece.file].path)?, &mut to[..whole], piece.offset)
+    };
+    rounds(&pieces, time, read).map_err(bypass)
+}
+
+fn bypass(e: io::Error) -> String {
+    format!("the system's cache cannot be bypassed: {e}")
+}
+
+/// Bytes per second of several threads that read these windows in an order that jumps, each once before
+/// any is read again.
+fn rounds<T: Sync>(
+    windows: &[T],
+    time: Duration,
+    read: impl Fn(&T, &mut [u8]) -> io::Result<usize> + Sync,
+) -> io::Result<f64> {
+    let (next, bytes, stride) = (AtomicU64::new(0), AtomicU64::new(0), stride(windows.len() as u64));
     let begun = Instant::now();
     let work = || -> io::Result<()> {
         let mut buffer = vec![0; WINDOW as usize + ALIGNMENT];
         let aligned = buffer.as_ptr().align_offset(ALIGNMENT);
         loop {
-            let piece = &pieces[next.fetch_add(1, Ordering::Relaxed) % pieces.len()];
-            let whole = (piece.len as usize).next_multiple_of(ALIGNMENT);
-            let file = open_direct(&set.files[piece.file].path)?;
-            let read = read_at(&file, &mut buffer[aligned..aligned + whole], piece.offset)?;
+            let count = windows.len() as u64;
+            let at = next.fetch_add(1, Ordering::Relaxed) % count * stride % count;
+            let read = read(&windows[at as usize], &mut buffer[aligned..aligned + WINDOW as usize])?;
             bytes.fetch_add(read as u64, Ordering::Relaxed);
             if begun.elapsed() >= time {
                 return Ok(());
             }
         }
     };
-    let done: io::Result<()> = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let threads: Vec<_> = (0..READS).map(|_| scope.spawn(work)).collect();
         threads
             .into_iter()
             .try_for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    });
-    done.map_err(|e| format!("the system's cache cannot be bypassed: {e}"))?;
+    })?;
     Ok(bytes.into_inner() as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// Writes a nameless file in `folder` until the time is over, and waits until the drive has it.
-fn writing(folder: &Path, time: Duration) -> io::Result<f64> {
+/// A step that visits each of `count` windows once: near the golden ratio of them, and coprime to them.
+fn stride(count: u64) -> u64 {
+    let divisor = |mut a: u64, mut b: u64| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let golden = (count as f64 * 0.618_033_988_749_895) as u64;
+    (golden.max(1)..).find(|&step| divisor(step, count) == 1).unwrap_or(1)
+}
+
+/// A nameless file of noise that the drive has.
+struct Scratch {
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux reads it past its cache"))]
+    file: File,
+    bytes: u64,
+}
+
+impl Scratch {
+    /// Opens it again, to be read past the system's cache.
+    #[cfg(target_os = "linux")]
+    fn open_direct(&self) -> io::Result<File> {
+        use std::os::fd::AsRawFd;
+        open_direct(Path::new(&format!("/proc/self/fd/{}", self.file.as_raw_fd())))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn open_direct(&self) -> io::Result<File> {
+        open_direct(Path::new(""))
+    }
+}
+
+/// Writes a nameless file in `folder` until the time is over.
+fn scratch(folder: &Path, time: Duration) -> io::Result<Scratch> {
+    // The name of a file in the current folder has an empty parent.
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut file = tempfile::tempfile_in(folder)?;
     // No drive makes less of it.
     let noise: Vec<u8> =
         (0..WINDOW / 8).flat_map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect();
-    let (mut written, begun) = (0, Instant::now());
-    while written == 0 || written < WRITTEN && begun.elapsed() < time {
-        file.write_all(&noise)?;
-        written += WINDOW;
+    let (mut bytes, begun) = (0, Instant::now());
+    while bytes == 0 || bytes < WRITTEN && begun.elapsed() < time {
+        // What waits in the system's cache at the end would take longer than what was timed.
+        for _ in 0..SYNCED / WINDOW {
+            file.write_all(&noise)?;
+        }
+        file.sync_data()?;
+        bytes += SYNCED;
     }
-    file.sync_data()?;
-    Ok(written as f64 / begun.elapsed().as_secs_f64())
+    Ok(Scratch { file, bytes })
+}
+
+/// Bytes per second that the drive takes.
+fn writing(folder: &Path, time: Duration) -> io::Result<f64> {
+    let begun = Instant::now();
+    let Scratch { bytes, .. } = scratch(folder, time)?;
+    Ok(bytes as f64 / begun.elapsed().as_secs_f64())
 }
 
 /// Opens a file to be read past the system's cache.
@@ -131,6 +203,26 @@ mod tests {
             }
         }
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2);
+    }
+
+    #[test]
+    fn stride_visits_every_window_once() {
+        for count in [1u64, 2, 3, 10, 144, 1000] {
+            let mut seen = vec![0; count as usize];
+            (0..count).for_each(|i| seen[(i * stride(count) % count) as usize] += 1);
+            assert!(seen.iter().all(|&n| n == 1), "{count}: {seen:?}");
+        }
+    }
+
+    #[test]
+    fn small_files_are_measured_with_a_scratch_file_that_leaves_nothing_behind() {
+        let folder = folder();
+        (0..20).for_each(|i| std::fs::write(folder.path().join(format!("{i}")), [7; 500]).expect("writable"));
+        match rate(&[folder.path().to_owned()], folder.path(), Direction::Read, SECONDS) {
+            Ok(rate) => assert!(rate.is_finite() && rate > 0.0, "{rate}"),
+            Err(e) => assert!(e.contains("cannot be bypassed"), "{e}"),
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 20);
     }
 
     #[test]

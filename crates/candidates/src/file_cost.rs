@@ -10,13 +10,16 @@ use std::path::Path;
 
 use linerate_plan::{Measurement, Speed};
 
+use super::Options;
 use super::sample::FileSet;
 use crate::stats;
 use crate::sys::clock::cpu_time;
 
-/// Bytes of a single read or write, then of all of them in a round.
+/// Bytes of a single read or write, the most of all of them in a round, and those for each second of a
+/// plan: all rounds together take about a hundredth of the time.
 const WINDOW: u64 = 1 << 20;
 const BYTES: u64 = 32 << 20;
+const BYTES_PER_SECOND: f64 = 4e6;
 /// Number of rounds. The first may read from the disk.
 const ROUNDS: usize = 4;
 
@@ -41,8 +44,10 @@ pub(super) enum Overlap {
 impl FileCost {
     /// Measures reading of these files, and writing into an unnamed file in `folder`, or in the
     /// system's temporary folder if that fails.
-    pub(super) fn measure(set: &FileSet, folder: &Path, seed: u64) -> FileCost {
-        let windows = set.spread(WINDOW, BYTES, seed);
+    pub(super) fn measure(set: &FileSet, folder: &Path, options: &Options) -> FileCost {
+        let most =
+            ((options.seconds * BYTES_PER_SECOND) as u64).clamp(WINDOW, BYTES).next_multiple_of(WINDOW);
+        let windows = set.spread(WINDOW, most, options.seed);
         let pieces: Vec<_> = windows.into_iter().flatten().collect();
         let bytes = pieces.iter().map(|piece| piece.len).sum::<u64>().max(1);
         let mut buffer = vec![0; WINDOW as usize];
@@ -59,8 +64,8 @@ impl FileCost {
         let reads: Vec<f64> = (0..ROUNDS).map_while(|_| read().ok()).collect();
         let write = || -> io::Result<f64> {
             let mut file = tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())?;
-            let seconds = cpu_seconds(|| (0..BYTES / WINDOW).try_for_each(|_| file.write_all(&buffer)))?;
-            Ok(seconds / BYTES as f64)
+            let seconds = cpu_seconds(|| (0..most / WINDOW).try_for_each(|_| file.write_all(&buffer)))?;
+            Ok(seconds / most as f64)
         };
         let writes: Vec<f64> = (0..ROUNDS).map_while(|_| write().ok()).collect();
         FileCost { read: reads.into_iter().reduce(f64::min).unwrap_or(0.0), write: stats::middle(writes) }
@@ -104,12 +109,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("file"), vec![7; 8 << 20]).expect("writable");
         let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
-        let FileCost { read, write } = FileCost::measure(&set, folder.path(), 1);
+        let FileCost { read, write } = FileCost::measure(&set, folder.path(), &Options::default());
         // A byte costs between 1e-14 s (100 TB/s) and 1e-7 s (10 MB/s).
         assert!([read, write].iter().all(|cost| (1e-14..1e-7).contains(cost)), "{read} {write}");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
         std::fs::remove_file(folder.path().join("file")).expect("there");
-        assert_eq!(FileCost::measure(&set, folder.path(), 1).read, 0.0);
+        assert_eq!(FileCost::measure(&set, folder.path(), &Options::default()).read, 0.0);
     }
 
     #[test]
@@ -118,7 +123,7 @@ mod tests {
         let file = folder.path().join("file");
         std::fs::write(&file, vec![7; 1 << 20]).expect("writable");
         let set = FileSet::new(std::slice::from_ref(&file)).expect("readable");
-        assert!(FileCost::measure(&set, &folder.path().join("missing"), 1).write > 0.0);
+        assert!(FileCost::measure(&set, &folder.path().join("missing"), &Options::default()).write > 0.0);
     }
 
     fn with_cost(overlap: Overlap) -> [f64; 4] {

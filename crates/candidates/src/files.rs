@@ -9,19 +9,21 @@
 //! compress a deep sample of few windows of 4 MiB, where sizes and speeds are compared with zstd 9
 //! in the same way. Equal files are counted in all of the data.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use linerate_dict::content_hash;
 use linerate_nx::filter::{MAX_HEAD, detect};
 use linerate_nx::pack::{Builder, Coding, FileOptions, PackOptions};
 use linerate_nx::{Archive, Limits, Verifier, check_path};
 use linerate_plan::{Measurement, Memory, Read, Speed};
 
-use super::nx_settings::{Setting, reference, settings};
+use super::nx_settings::{Setting, reference};
 use super::sample::{Content, Entry, FileSet, Window, length};
-use super::timing::{Clock, Turn, rounds, scaling, speed, thread_counts};
+use super::timing::{Clock, Turn, busy_threads, rounds, scaling, speed, thread_counts};
 use super::{Measured, Options, Progress, control};
 use crate::sys::clock::{cpu_time, footprint};
 
@@ -40,20 +42,23 @@ const MAX_SAMPLE_PER_THREAD: u64 = 4 << 20;
 const BROAD_SHARE: f64 = 0.2;
 const DEEP_SHARE: f64 = 0.35;
 const DECODE_SHARE: f64 = 0.25;
-/// Bytes that the control compresses for each second and thread, in about 60 ms.
-const CONTROL_PER_SECOND: f64 = 20e6;
-/// Number of rounds, for packing that takes less CPU time than [`SHORT_ROUND`].
+/// Most rounds of packing. Only settings that take less CPU time than [`SHORT_ROUND`] have more than
+/// one.
 const PACK_ROUNDS: usize = 3;
 const SHORT_ROUND: Duration = Duration::from_millis(400);
-/// Number of random reads of each candidate, and bytes of a read.
-const READS: usize = 64;
+/// Share of the time for random reads, the nanoseconds that decoding a byte of a block is assumed to
+/// take, the least and most reads of each candidate, and bytes of a read.
+const READ_SHARE: f64 = 0.04;
+const READ_COST: f64 = 1.0;
+const READS: (f64, f64) = (4.0, 64.0);
 const READ_BYTES: u64 = 4096;
 
-/// Measures Nx archives of the files.
+/// Measures Nx archives of the files with these settings.
 ///
 /// # Errors
 /// A sentence that names the file that cannot be read, or the candidate that fails.
 pub(super) fn measure(
+    mut settings: Vec<Setting>,
     paths: &[PathBuf],
     options: &Options,
     progress: Progress<'_>,
@@ -61,12 +66,12 @@ pub(super) fn measure(
     progress("listing files");
     let mut set = FileSet::new(paths)?;
     let left_out = leave_out_bad_names(&mut set)?;
-    let mut settings = settings();
     let samples = Samples::read(&set, &settings, options, progress)?;
-    if !samples.have_textures() && !has_named_texture(&set) {
+    if !samples.have_textures(&set) {
         settings.retain(|setting| !setting.is_filtered());
     }
-    let packed = samples.pack_all(&settings, options.threads, progress)?;
+    let mut packed = samples.pack_all(&settings, options, progress)?;
+    keep_distinct(&mut settings, &mut packed);
     let bridge = samples.bridge(&settings, options.threads, progress)?;
     let equal = samples.equal_files(&set, options.threads, progress)?;
     progress("how well all of the data compresses");
@@ -81,6 +86,8 @@ pub(super) fn measure(
     let command = PackCommand::new(paths, left_out > 0);
     let threads = [options.threads];
     let blocks = |setting: &Setting| set.bytes.div_ceil(setting.options.chunk);
+    let block_bytes: f64 = settings.iter().map(|setting| setting.options.chunk as f64).sum();
+    let reads = options.seconds * READ_SHARE * 1e9 / (block_bytes * READ_COST);
     let mut measurements = Vec::new();
     for (i, setting) in settings.iter().enumerate() {
         progress(&format!("{}: random reads", setting.words));
@@ -98,7 +105,7 @@ pub(super) fn measure(
             encode_scaling: scaling(&threads, threads.iter().map(|&n| encode(n))),
             decode_scaling: speeds.scaling(i, blocks(setting), opened[i].toc().blocks.len() as u64),
             memory: memory(&packed[i].bytes, set.files.len() as u64)?,
-            read: Some(random_reads(&opened[i])?),
+            read: Some(random_reads(&opened[i], reads.clamp(READS.0, READS.1) as usize)?),
         });
     }
     let mut notes = samples.notes();
@@ -114,16 +121,15 @@ pub(super) fn measure(
     })
 }
 
-/// Whether a file has the extension and the header of a texture that filters know. The samples may miss
-/// it, since only the start of a large file has the header.
-fn has_named_texture(set: &FileSet) -> bool {
-    let is_named = |file: &&Entry| ["dds", "ktx2"].contains(&file.extension().as_str());
-    let head = |file: &Entry| -> std::io::Result<Vec<u8>> {
-        let mut head = Vec::new();
-        File::open(&file.path)?.take(MAX_HEAD as u64).read_to_end(&mut head)?;
-        Ok(head)
-    };
-    set.files.iter().filter(is_named).any(|file| head(file).is_ok_and(|head| detect(&head).is_some()))
+/// Leaves out settings whose archives are the same bytes as that of an earlier one, such as all levels
+/// for data that does not compress.
+fn keep_distinct(settings: &mut Vec<Setting>, packed: &mut Vec<Packed>) {
+    let mut seen = HashSet::new();
+    let is_new: Vec<bool> = packed.iter().map(|packed| seen.insert(content_hash(&packed.bytes))).collect();
+    let mut keep = is_new.iter();
+    settings.retain(|_| keep.next() == Some(&true));
+    let mut keep = is_new.iter();
+    packed.retain(|_| keep.next() == Some(&true));
 }
 
 /// Removes the files that `linerate nx pack --skip-bad-names` leaves out, and returns their number.
@@ -190,12 +196,6 @@ impl Packed {
     }
 }
 
-/// Mean number of busy threads, if all blocks take equally long.
-fn busy_threads(blocks: u64, threads: usize) -> f64 {
-    let (blocks, threads) = (blocks.max(1), threads.max(1) as u64);
-    blocks as f64 / blocks.div_ceil(threads) as f64
-}
-
 impl Samples {
     fn read(
         set: &FileSet,
@@ -217,10 +217,18 @@ impl Samples {
         Ok(Samples { broad, deep })
     }
 
-    /// Whether the samples have the beginning of a texture that filters know.
-    fn have_textures(&self) -> bool {
-        let mut contents = self.broad.contents.iter().chain(&self.deep.contents);
-        contents.any(|content| detect(&content.bytes[..content.bytes.len().min(MAX_HEAD)]).is_some())
+    /// Whether a file begins as a texture that filters know: one of the samples, or one that has the
+    /// name of a texture, whose beginning the samples may miss.
+    fn have_textures(&self, set: &FileSet) -> bool {
+        let sampled = self.broad.contents.iter().chain(&self.deep.contents);
+        let sampled = sampled.map(|content| content.bytes[..content.bytes.len().min(MAX_HEAD)].to_vec());
+        let is_named = |file: &&Entry| ["dds", "ktx2"].contains(&file.extension().as_str());
+        let named = set.files.iter().filter(is_named).filter_map(|file| {
+            let mut head = Vec::new();
+            File::open(&file.path).ok()?.take(MAX_HEAD as u64).read_to_end(&mut head).ok()?;
+            Some(head)
+        });
+        sampled.chain(named).any(|head| detect(&head).is_some())
     }
 
     fn of(&self, setting: &Setting) -> &Sample {
@@ -230,18 +238,20 @@ impl Samples {
     fn pack_all(
         &self,
         settings: &[Setting],
-        threads: usize,
+        options: &Options,
         progress: Progress<'_>,
     ) -> Result<Vec<Packed>, String> {
         let pack_one = |setting: &Setting| {
             progress(&format!("{}: packing", setting.words));
-            pack(self.of(setting), setting, threads)
+            pack(self.of(setting), setting, options.threads)
         };
+        let (begun, share) = (Instant::now(), options.seconds * (BROAD_SHARE + DEEP_SHARE));
         let mut packed: Vec<Packed> = settings.iter().map(pack_one).collect::<Result<_, _>>()?;
         // One round of a slow setting takes as long as many rounds of a fast one.
         for _ in 1..PACK_ROUNDS {
             for (packed, setting) in packed.iter_mut().zip(settings) {
-                if packed.cpu[0] < SHORT_ROUND.as_secs_f64() {
+                let is_short = packed.cpu[0] < SHORT_ROUND.as_secs_f64();
+                if is_short && begun.elapsed().as_secs_f64() < share {
                     packed.cpu.extend(pack_one(setting)?.cpu);
                 }
             }
@@ -279,7 +289,8 @@ impl Samples {
         // Correction for data that the sample does not show.
         let mut of_broad = 1.0;
         if !self.broad.is_whole {
-            of_broad = self.control(set, options)?;
+            let inner = control::of_windows(set, &self.broad.windows, options.threads)?;
+            of_broad = control::of_set(set, options)? / inner;
         }
         let of_deep =
             bridge.map_or(1.0, |bridge| density(&packed[reference(settings)]) / density(bridge)) * of_broad;
@@ -307,15 +318,6 @@ impl Samples {
             true => Ok(EqualFiles { unique: set.bytes, seconds: 0.0 }),
             false => EqualFiles::find(set, threads, progress),
         }
-    }
-
-    /// Compressed size of the control on most of the data, relative to that on the sample.
-    fn control(&self, set: &FileSet, options: &Options) -> Result<f64, String> {
-        let bytes = (options.seconds * options.threads as f64 * CONTROL_PER_SECOND) as u64;
-        let windows = set.spread(DEEP_WINDOW, bytes.max(self.broad.bytes), options.seed);
-        let outer = control::of_windows(set, &windows, options.threads)?;
-        let inner = control::of_windows(set, &self.broad.windows, options.threads)?;
-        Ok(outer / inner)
     }
 
     fn notes(&self) -> Vec<String> {
@@ -476,10 +478,10 @@ fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
 
 /// Times reads of 4 KiB from files all over the archive, none of them from a block that is already
 /// decoded. In a large archive such a hit is rare, but a sample may have few blocks.
-fn random_reads(archive: &Archive<&[u8]>) -> Result<Read, String> {
+fn random_reads(archive: &Archive<&[u8]>, reads: usize) -> Result<Read, String> {
     let mut reader = archive.reader().map_err(|e| e.to_string())?;
     let (mut seconds, mut fetched, mut out) = (Vec::new(), 0, vec![0; READ_BYTES as usize]);
-    for i in 0..READS {
+    for i in 0..reads {
         // Multiples of the golden ratio are spread evenly and rarely adjacent.
         let at = |n: u64, k: usize| ((k as f64 * 0.618_033_988_749_895).fract() * n as f64) as u64;
         let Some(file) = archive.get(at(archive.len() as u64, i + 1) as usize) else { continue };
@@ -540,6 +542,7 @@ fn output(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nx_settings::settings;
 
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a folder");
@@ -565,7 +568,7 @@ mod tests {
         let sample = |bytes: f64| Sample::read(&set, bytes, 128 << 10, u64::MAX, 1).expect("readable");
         let samples = Samples { broad: sample(700e3), deep: sample(700e3) };
         assert!(!samples.broad.is_whole && samples.broad.bytes < set.bytes / 2);
-        let packed = samples.pack_all(&settings, 2, &|_| {}).expect("packed");
+        let packed = samples.pack_all(&settings, &options, &|_| {}).expect("packed");
         let bridge = samples.bridge(&settings, 2, &|_| {}).expect("packed");
         let estimates = samples.estimate(&set, &settings, &packed, bridge.as_ref(), set.bytes, &options);
         let estimates = estimates.expect("estimated");
@@ -583,7 +586,7 @@ mod tests {
         let folder = folder();
         let filtered = |folder: &Path| {
             let options = Options { seconds: 0.05, threads: 1, seed: 1 };
-            let found = measure(&[folder.to_owned()], &options, &|_| {}).expect("measured");
+            let found = measure(settings(), &[folder.to_owned()], &options, &|_| {}).expect("measured");
             found.measurements.iter().filter(|found| found.settings.contains("filtered")).count()
         };
         assert_eq!(filtered(folder.path()), 0);
@@ -596,15 +599,6 @@ mod tests {
         dds[84..88].copy_from_slice(b"DXT1");
         std::fs::write(folder.path().join("stone.dds"), dds).expect("writable");
         assert_eq!(filtered(folder.path()), 4);
-    }
-
-    #[test]
-    fn blocks_that_threads_cannot_share_evenly_leave_some_idle() {
-        assert_eq!(
-            [(1, 2), (2, 2), (3, 2), (0, 4)].map(|(n, threads)| busy_threads(n, threads)),
-            [1.0, 2.0, 1.5, 1.0]
-        );
-        assert!(busy_threads(1001, 2) > 1.99);
     }
 
     #[test]

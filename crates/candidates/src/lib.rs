@@ -16,20 +16,19 @@
 //! | `file_cost` | the system's CPU time to read files and write results |
 //! | `files` | folders: Nx archives by level, block size and preset |
 //! | `nx_settings`, `control` | their settings; estimates of ratios |
-//! | `bytes` | plain bytes and text: deflate by level and call size |
+//! | `streams` | a stream of each file: gzip and zstd by level |
 //! | [`arrays`], `waveforms` | samples in `.npy`, WAV and HDF5 files: Delta-Rice |
 //! | `records` | lines: blocks and dictionaries |
 //! | [`messages`] | recordings of gateways: transports and windows |
 //! | [`sst`] | RocksDB's SST files: their blocks with other levels and dictionaries |
 //! | `pieces` | pieces that candidates code, checked and timed |
 //! | `blocks` | blocks with dictionaries, and cold reads |
-//! | `general` | libzstd and deflate, to compare with |
+//! | `general` | zstd after a shuffle, to compare with |
 //! | [`stats`], [`environment`] | medians and speeds; date, CPU and command of a measurement |
 //! | `sys/` | the operating system's clocks, HDF5's library: all `unsafe` code |
 
 pub mod arrays;
 mod blocks;
-mod bytes;
 mod control;
 pub mod drive;
 pub mod environment;
@@ -43,6 +42,7 @@ mod records;
 pub mod sample;
 pub mod sst;
 pub mod stats;
+mod streams;
 mod sys;
 #[cfg(test)]
 mod testdata;
@@ -104,8 +104,9 @@ impl Shape {
 /// Options of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Target duration of the measurement in seconds. It determines the size of the sample, without
-    /// regard to the speed of the machine, so that a second plan has the same sample.
+    /// Duration of the whole measurement in seconds, kept within a quarter on a machine as fast as
+    /// this project's. It determines the size of the sample, without regard to the speed of the
+    /// machine, so that a second plan has the same sample.
     pub seconds: f64,
     /// Number of threads, the most for which scaling is measured.
     pub threads: usize,
@@ -137,6 +138,12 @@ pub struct Measured {
     pub notes: Vec<String>,
 }
 
+/// Share of the time for candidates. The rest is for the drive, and for reading and writing files.
+const CANDIDATES: f64 = 0.85;
+/// Share of that time for the candidates of waveforms and records. The rest is for those that suit
+/// any file.
+const OWN: f64 = 0.5;
+
 /// Receives a description of the step that begins.
 pub type Progress<'p> = &'p dyn Fn(&str);
 
@@ -150,22 +157,61 @@ pub fn measure(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Measured, String> {
+    let part = |share: f64| Options { seconds: options.seconds * share, ..*options };
+    let files = |share| files::measure(nx_settings::settings(), paths, &part(share), progress);
+    let general = |share| general(paths, &part(share), progress);
     let mut measured = match shape {
-        Shape::Files => files::measure(paths, options, progress),
-        Shape::Bytes | Shape::Text => bytes::measure(shape, paths, options, progress),
-        Shape::Waveforms => waveforms::measure(paths, options, progress),
-        Shape::Records => records::measure(paths, options, progress),
-        Shape::Messages => messages::measure(paths, options, progress),
-        Shape::Sst => sst::measure(paths, options, progress),
+        Shape::Files => files(CANDIDATES),
+        Shape::Bytes => general(CANDIDATES),
+        Shape::Text => streams::measure(shape, paths, &part(CANDIDATES), progress),
+        Shape::Waveforms => match waveforms::measure(paths, &part(CANDIDATES * OWN), progress)? {
+            found if found.are_repacked() => Ok(found),
+            found if found.measurements.is_empty() => Ok(found.and(general(CANDIDATES)?)),
+            found => Ok(found.and(general(CANDIDATES * (1.0 - OWN))?)),
+        },
+        Shape::Records => {
+            let found = records::measure(paths, &part(CANDIDATES * OWN), progress)?;
+            Ok(found.and(general(CANDIDATES * (1.0 - OWN))?))
+        }
+        Shape::Messages => messages::measure(paths, &part(CANDIDATES), progress),
+        Shape::Sst => sst::measure(paths, &part(CANDIDATES), progress),
     }?;
     progress("reading and writing files");
     let cost = sample::FileSet::new(paths).map_or_else(
         |_| FileCost::default(),
-        |set| FileCost::measure(&set, output_folder(shape, paths), options.seed),
+        |set| FileCost::measure(&set, output_folder(shape, paths), options),
     );
-    measured.measurements.iter_mut().for_each(|found| cost.include(found, overlap(shape)));
+    measured.measurements.iter_mut().for_each(|found| cost.include(found, overlap(&found.engine)));
     measured.writing = cost.write;
     Ok(measured)
+}
+
+/// Candidates that suit files of any content: a stream of each, and an archive of all.
+fn general(paths: &[PathBuf], options: &Options, progress: Progress<'_>) -> Result<Measured, String> {
+    let half = Options { seconds: options.seconds / 2.0, ..*options };
+    let streams = streams::measure(Shape::Bytes, paths, &half, progress)?;
+    // No archive can hold some names.
+    Ok(match files::measure(nx_settings::for_one_file(), paths, &half, progress) {
+        Ok(archives) => streams.and(archives),
+        Err(_) => streams,
+    })
+}
+
+impl Measured {
+    /// Whether the commands make HDF5 files. Codecs of whole files are no alternative to them.
+    fn are_repacked(&self) -> bool {
+        let mut commands = self.measurements.iter().filter_map(|found| found.command.as_ref());
+        commands.any(|command| command[0] == "h5repack")
+    }
+
+    /// Adds candidates that were measured on the same data.
+    fn and(mut self, others: Measured) -> Measured {
+        self.measurements.extend(others.measurements);
+        self.notes.extend(others.notes);
+        self.bytes = self.bytes.max(others.bytes);
+        self.sampled = self.sampled.max(others.sampled);
+        self
+    }
 }
 
 /// The folder that the commands of a shape write to: the current folder for an archive, that of the
@@ -178,9 +224,9 @@ pub fn output_folder(shape: Shape, paths: &[PathBuf]) -> &Path {
 
 /// `linerate rice` reads a piece, codes it on all threads, and writes it. `linerate dict build` has
 /// one thread.
-fn overlap(shape: Shape) -> Overlap {
-    match shape {
-        Shape::Waveforms | Shape::Records => Overlap::Serial,
+fn overlap(engine: &str) -> Overlap {
+    match engine {
+        "rice" | "dict" => Overlap::Serial,
         _ => Overlap::Parallel,
     }
 }

@@ -60,6 +60,21 @@ pub(super) fn settings() -> Vec<Setting> {
     all
 }
 
+/// The settings for a single file, which has no reason for small blocks or for a preset made for many
+/// files.
+pub(super) fn for_one_file() -> Vec<Setting> {
+    let mut all = settings();
+    all.retain(|setting| {
+        let is_preset = setting.flags.iter().any(|flag| flag == "--preset");
+        let is_for_one = setting.words == "preset archive" || !is_preset;
+        is_for_one
+            && !setting.is_filtered()
+            && setting.options.chunk >= MIB
+            && setting.options.solid != Coding::Copy
+    });
+    all
+}
+
 /// Index of the setting that deep ones are compared with.
 pub(super) fn reference(settings: &[Setting]) -> usize {
     let wanted = Coding::zstd(REFERENCE_LEVEL);
@@ -150,6 +165,28 @@ mod tests {
             setting.options.check().unwrap_or_else(|e| panic!("{}: {e}", setting.words));
             assert!(setting.cost > 0.0 && !setting.flags.is_empty(), "{}", setting.words);
         }
+    }
+
+    #[test]
+    fn no_two_settings_are_equal() {
+        let all = settings();
+        for (i, one) in all.iter().enumerate() {
+            assert!(all[..i].iter().all(|other| other.options != one.options), "{}", one.words);
+        }
+    }
+
+    #[test]
+    fn one_file_gets_large_blocks_of_every_codec() {
+        let words: Vec<String> = for_one_file().into_iter().map(|setting| setting.words).collect();
+        for wanted in [
+            "LZ4 1, blocks of 1 MiB",
+            "zstd 19, blocks of 1 MiB",
+            "zstd 12, blocks of 4 MiB",
+            "preset archive",
+        ] {
+            assert!(words.iter().any(|words| words == wanted), "{words:?}");
+        }
+        assert!(words.iter().all(|words| !words.contains("KiB") && !words.contains("stored")), "{words:?}");
     }
 
     #[test]

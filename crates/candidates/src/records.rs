@@ -19,10 +19,10 @@ use serde_json::Value;
 use super::blocks::{Blocks, Eviction, train};
 use super::pieces::{Checked, time};
 use super::sample::FileSet;
-use super::{Measured, Options, Progress, general};
+use super::{Measured, Options, Progress};
 use crate::sys::clock::cpu_time;
 
-/// Bytes of the sample for each second. Each of 21 candidates is encoded and decoded several times.
+/// Bytes of the sample for each second. Each of 20 candidates is encoded and decoded several times.
 const BYTES_PER_SECOND: f64 = 250e3;
 /// Least and most bytes of the sample.
 const SAMPLE: (u64, u64) = (512 << 10, 8 << 20);
@@ -49,8 +49,9 @@ const LEVEL: i32 = 3;
 /// Number of dictionaries for many files, and the size of each: the defaults of `linerate dict
 /// cluster`.
 const CLUSTER: (usize, usize) = (8, 8 << 10);
-/// Largest data that is read completely to find out whether a field is a key, which takes about a
-/// second.
+/// Bytes for each second of a plan that are read completely to find out whether a field is a key, which
+/// takes about 4 ns a byte, and the most.
+const KEY_SEARCH_PER_SECOND: f64 = 25e6;
 const MAX_KEY_SEARCH: u64 = 256 << 20;
 /// Field names that are likely keys, the likeliest first.
 const KEY_NAMES: [&str; 6] = ["id", "_id", "key", "uuid", "name", "url"];
@@ -68,7 +69,7 @@ pub(super) fn measure(
     let set = FileSet::new(paths)?;
     let lines = Lines::sample(&set, options)?;
     let mut notes = Vec::new();
-    let key = key_field(&set, &lines, &mut notes, progress);
+    let key = key_field(&set, &lines, options, &mut notes, progress);
     let records = Records { set: &set, lines: &lines, key, options, progress };
     let measurements = records.measure(&mut notes)?;
     Ok(Measured {
@@ -215,6 +216,7 @@ fn gather(lines: &[Vec<u8>], files: Option<&[usize]>, size: usize) -> (Vec<Vec<u
 fn key_field(
     set: &FileSet,
     lines: &Lines,
+    options: &Options,
     notes: &mut Vec<String>,
     progress: Progress<'_>,
 ) -> Option<String> {
@@ -232,7 +234,8 @@ fn key_field(
         lines.measured.iter().all(|line| keys.add(line))
     };
     let found = fields.into_iter().find(is_key).cloned();
-    let Some(field) = found.filter(|_| set.bytes <= MAX_KEY_SEARCH) else {
+    let most = ((options.seconds * KEY_SEARCH_PER_SECOND) as u64).clamp(SAMPLE.0, MAX_KEY_SEARCH);
+    let Some(field) = found.filter(|_| set.bytes <= most) else {
         notes.push(
             "No field is known to be a key, so the command trains a dictionary for your own blocks.".into(),
         );
@@ -324,8 +327,6 @@ impl Records<'_> {
         if self.set.files.len() > 1 {
             candidates.extend(self.clustered(&by_file, &owners, &mut eviction)?);
         }
-        candidates
-            .push(general::zstd(&gathered[1], LEVEL, format!("libzstd {LEVEL}, blocks of 4 KiB")).check()?);
         drop(eviction);
         let mut measurements = time(candidates, self.options, self.progress)?;
         // The command that writes a block file trains its dictionary first, on one thread.
@@ -342,7 +343,7 @@ impl Records<'_> {
     /// Time for the cold reads of one candidate. All candidates together get about an eighth of the
     /// time.
     fn read_budget(&self) -> Duration {
-        let candidates = (BLOCKS.len() * DICTIONARIES.len() + 2) as f64;
+        let candidates = (BLOCKS.len() * DICTIONARIES.len() + 1) as f64;
         Duration::from_secs_f64(self.options.seconds.max(0.0) / 8.0 / candidates)
     }
 

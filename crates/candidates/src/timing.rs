@@ -10,8 +10,8 @@ use crate::sys::clock::{cpu_time, thread_time};
 /// Least duration of a turn, unless the budget is too small. Shorter work is repeated, so that the
 /// resolution of the clock and starting threads cost less than one percent.
 const MIN_TURN: Duration = Duration::from_millis(5);
-/// Least number of rounds, however long they take.
-const MIN_ROUNDS: usize = 3;
+/// Number of rounds among which the budget is shared out to find how often short work is repeated.
+const USUAL_ROUNDS: usize = 4;
 /// Most rounds. After these the best and the median no longer change.
 const MAX_ROUNDS: usize = 15;
 
@@ -55,7 +55,7 @@ pub struct Turn<'t> {
 }
 
 /// Times turns in interleaved rounds, in alternating order, after one round that does not count. It
-/// times at least 3 rounds, and more until `budget` is used up.
+/// times at least one round, and more until `budget` would be exceeded.
 ///
 /// # Errors
 /// The message of a turn, with its name in front.
@@ -67,7 +67,7 @@ pub fn rounds(
 ) -> Result<Vec<Speed>, String> {
     let begun = Instant::now();
     let mut repeats = vec![1u32; turns.len()];
-    let least = MIN_TURN.min(budget / (MIN_ROUNDS * turns.len().max(1)) as u32);
+    let least = MIN_TURN.min(budget / (USUAL_ROUNDS * turns.len().max(1)) as u32);
     for (turn, repeats) in turns.iter_mut().zip(&mut repeats) {
         progress(&turn.name);
         let ((), time) = clock.time(|| turn.run(1))?;
@@ -75,7 +75,8 @@ pub fn rounds(
     }
     let mut times = vec![Vec::new(); turns.len()];
     for round in 0..MAX_ROUNDS {
-        if round >= MIN_ROUNDS && begun.elapsed() >= budget {
+        let one_more = begun.elapsed() * (round + 2) as u32 / (round + 1) as u32;
+        if round > 0 && one_more >= budget {
             break;
         }
         let mut order: Vec<usize> = (0..turns.len()).collect();
@@ -133,6 +134,12 @@ pub fn on_threads(threads: usize, work: &(dyn Fn(usize) -> Result<(), String> + 
     })
 }
 
+/// Mean number of busy threads, if all parts of the work take equally long.
+pub fn busy_threads(parts: u64, threads: usize) -> f64 {
+    let (parts, threads) = (parts.max(1), threads.max(1) as u64);
+    parts as f64 / parts.div_ceil(threads) as f64
+}
+
 /// Combines numbers of threads with their speeds.
 pub fn scaling(threads: &[usize], speeds: impl IntoIterator<Item = Speed>) -> Vec<Scaling> {
     threads.iter().zip(speeds).map(|(&threads, speed)| Scaling { threads, speed }).collect()
@@ -166,10 +173,33 @@ mod tests {
         let speeds = rounds(&mut turns, Clock::Elapsed, Duration::ZERO, &|_| {}).expect("no errors");
         drop(turns);
         assert_eq!(speeds.len(), 2);
-        assert_eq!((first.into_inner(), second.into_inner()), (1 + MIN_ROUNDS, 1 + MIN_ROUNDS));
+        assert_eq!((first.into_inner(), second.into_inner()), (2, 2));
         let mut failing = [Turn { name: "c".into(), bytes: 1, work: Box::new(|| Err("broken".into())) }];
         let error = rounds(&mut failing, Clock::Cpu, Duration::ZERO, &|_| {}).unwrap_err();
         assert_eq!(error, "c: broken");
+    }
+
+    #[test]
+    fn rounds_go_on_until_the_next_would_exceed_the_budget() {
+        let calls = AtomicUsize::new(0);
+        let slow = || {
+            calls.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(20));
+            Ok(())
+        };
+        let mut turns = [Turn { name: "a".into(), bytes: 1, work: Box::new(slow) }];
+        rounds(&mut turns, Clock::Elapsed, Duration::from_secs(3600), &|_| {}).expect("no errors");
+        drop(turns);
+        assert_eq!(calls.into_inner(), 1 + MAX_ROUNDS);
+    }
+
+    #[test]
+    fn parts_that_threads_cannot_share_evenly_leave_some_idle() {
+        assert_eq!(
+            [(1, 2), (2, 2), (3, 2), (0, 4)].map(|(n, threads)| busy_threads(n, threads)),
+            [1.0, 2.0, 1.5, 1.0]
+        );
+        assert!(busy_threads(1001, 2) > 1.99);
     }
 
     #[test]

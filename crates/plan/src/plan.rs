@@ -13,6 +13,8 @@ use crate::pipe::{Direction, Pipe};
 pub const TIE: f64 = 0.1;
 /// Ratio from which data counts as compressible.
 pub(crate) const COMPRESSES: f64 = 1.02;
+/// Longest random read that counts as fast, in seconds: a block of a few KiB, not one of 128 KiB.
+const FAST_READ: f64 = 50e-6;
 /// Tied candidates whose sizes are within this part of the smallest one's count as equally small.
 pub const SAME_SIZE: f64 = 0.01;
 
@@ -190,6 +192,28 @@ impl Plan {
         break_tie(&self.rows, self.budget.goal, &tied).map(|i| &self.rows[i])
     }
 
+    /// The best usable row whose random reads are fast, where the row whose command the plan gives has
+    /// none.
+    pub(crate) fn best_reader(&self) -> Option<&Row> {
+        let reads = |row: &Row| row.measurement.read.is_some_and(|read| read.seconds <= FAST_READ);
+        if self.applied().is_none_or(&reads) {
+            return None;
+        }
+        let tied = best_rows(&self.rows, self.budget.goal, reads);
+        break_tie(&self.rows, self.budget.goal, &tied).map(|i| &self.rows[i])
+    }
+
+    /// The row without a command that is better by the goal than all usable ones that compress, and by
+    /// more than a tie.
+    pub(crate) fn better_without_command(&self) -> Option<&Row> {
+        let score = |row: &Row| self.budget.goal.score(row);
+        let tie = if self.budget.goal == Goal::Size { SAME_SIZE } else { TIE };
+        let usable = self.rows.iter().filter(|row| row.excluded.is_none()).map(score).fold(0.0, f64::max);
+        let only = self.rows.iter().filter(|row| row.excluded == Some(Exclusion::ComparisonOnly));
+        let best = only.max_by(|a, b| compare(score(a), score(b)))?;
+        (score(best) * (1.0 - tie) > usable).then_some(best)
+    }
+
     /// The row whose command the plan gives: the winner, or the alternative to storing plainly.
     pub(crate) fn applied(&self) -> Option<&Row> {
         self.alternative.or(self.winner).map(|i| &self.rows[i])
@@ -265,7 +289,7 @@ impl Row {
     }
 
     /// The candidate's command, quoted for a POSIX shell.
-    fn command(&self) -> Option<String> {
+    pub(crate) fn command(&self) -> Option<String> {
         let words = self.measurement.command.as_ref()?.iter().map(String::as_str);
         // Only a NUL byte cannot be quoted, and an argument of a program cannot contain one.
         shlex::try_join(words).ok()

@@ -50,6 +50,8 @@ impl Plan {
             self.tie(),
             self.memory_bound(),
             winner.and_then(|row| self.random_reads(row)),
+            self.reader(),
+            self.without_command(),
         ];
         said.into_iter().flatten().collect()
     }
@@ -199,6 +201,28 @@ impl Plan {
             size(read.fetched as u64),
             if reads.bound == Bound::Cores { "" } else { "s" },
             reads.per_second
+        ))
+    }
+
+    /// The candidate for random reads, where the plan's command has none.
+    fn reader(&self) -> Option<String> {
+        let row = self.best_reader()?;
+        Some(format!(
+            "To read single records, {} ({}), where a random read takes {}: {}",
+            row.measurement.settings,
+            smaller(row.ratio),
+            time(row.measurement.read?.seconds),
+            row.command()?
+        ))
+    }
+
+    fn without_command(&self) -> Option<String> {
+        let row = self.better_without_command()?;
+        Some(format!(
+            "Better by this goal, but not made by `linerate`: {}, {}, would deliver {}.",
+            row.measurement.settings,
+            smaller(row.ratio),
+            rate(row.delivered.median)
         ))
     }
 

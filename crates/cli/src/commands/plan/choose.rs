@@ -31,8 +31,19 @@ pub(crate) fn choose(
     let progress = reporter.activity(&first.display().to_string());
     let measured = candidates::measure(shape, data, &options, &|what| progress.show(what))
         .map_err(|e| without_name(&e, first))?;
+    #[cfg(not(feature = "zstd-compress"))]
+    let measured = with_standard_zstd(measured);
     let plan = plan(&measured.measurements, &pipe, &budget);
     Ok((measured, plan))
+}
+
+/// Replaces `linerate zstd`, which cannot compress in this program, by the standard tool, which has the
+/// same options.
+#[cfg(not(feature = "zstd-compress"))]
+fn with_standard_zstd(mut measured: Measured) -> Measured {
+    let commands = measured.measurements.iter_mut().filter_map(|found| found.command.as_mut());
+    commands.filter(|command| command[..2] == ["linerate", "zstd"]).for_each(|command| _ = command.remove(0));
+    measured
 }
 
 /// Removes the file's name from a message, since the reporter prints the name before it.

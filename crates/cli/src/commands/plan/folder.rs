@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use linerate_candidates::Shape;
-use linerate_candidates::arrays::Container;
+use linerate_candidates::arrays::{Container, has_integers};
 use linerate_candidates::sample::FileSet;
 use linerate_nx::filter;
 
@@ -21,7 +21,11 @@ const WAVEFORMS: f64 = 0.9;
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    Shape(Shape, &'static str),
+    /// Integers that Delta-Rice takes, or any HDF5 file.
+    Samples(Container),
+    JsonLines,
+    Messages,
+    Sst,
     Texture,
     Compressed,
     Text,
@@ -32,7 +36,12 @@ impl Kind {
     /// As more than one file.
     fn name(self) -> &'static str {
         match self {
-            Kind::Shape(_, name) => name,
+            Kind::Samples(Container::Npy) => "NumPy arrays",
+            Kind::Samples(Container::Wav) => "WAV files",
+            Kind::Samples(Container::Hdf5) => "HDF5 files",
+            Kind::JsonLines => "JSON lines",
+            Kind::Messages => "recordings of messages",
+            Kind::Sst => "SST files",
             Kind::Texture => "textures",
             Kind::Compressed => "files that are compressed already",
             Kind::Text => "text",
@@ -40,13 +49,22 @@ impl Kind {
         }
     }
 
+    /// The shape of which such files have candidates of their own.
+    fn shape(self) -> Option<Shape> {
+        match self {
+            Kind::Samples(_) => Some(Shape::Waveforms),
+            Kind::JsonLines => Some(Shape::Records),
+            Kind::Messages => Some(Shape::Messages),
+            Kind::Sst => Some(Shape::Sst),
+            Kind::Texture | Kind::Compressed | Kind::Text | Kind::Other => None,
+        }
+    }
+
+    /// Whether `linerate rice encode -r` takes such files.
     fn is_encoded_by_rice(self) -> bool {
-        self.name() == ARRAYS || self.name() == WAV
+        matches!(self, Kind::Samples(Container::Npy | Container::Wav))
     }
 }
-
-const ARRAYS: &str = "NumPy arrays";
-const WAV: &str = "WAV files";
 
 /// First bytes of formats that are compressed.
 const COMPRESSED: [&[u8]; 12] = [
@@ -96,15 +114,14 @@ fn sentences(shape: Shape, shares: &[(Kind, f64)], paths: &[PathBuf]) -> Vec<Str
     let words = paths.iter().map(|path| path.display().to_string());
     let quoted = shlex::try_join(words.collect::<Vec<_>>().iter().map(String::as_str)).unwrap_or_default();
     for (kind, part) in shares {
-        let Kind::Shape(own, name) = kind else { continue };
-        if shape == *own {
+        if kind.shape().is_none_or(|own| own == shape) {
             continue;
         }
         let how = match kind.is_encoded_by_rice() {
             true => format!("`linerate rice encode -r {quoted}` makes them smaller by themselves"),
             false => "`linerate plan` with these files alone measures what suits them".into(),
         };
-        sentences.push(format!("{} of the bytes are {name}: {how}.", percent(*part)));
+        sentences.push(format!("{} of the bytes are {}: {how}.", percent(*part), kind.name()));
     }
     sentences
 }
@@ -112,12 +129,11 @@ fn sentences(shape: Shape, shares: &[(Kind, f64)], paths: &[PathBuf]) -> Vec<Str
 fn kind(ends: &Ends) -> Kind {
     let head = ends.head.as_slice();
     match (of_ends(ends), Container::recognise(head)) {
-        (_, Some(Container::Npy)) => Kind::Shape(Shape::Waveforms, ARRAYS),
-        (_, Some(Container::Wav)) => Kind::Shape(Shape::Waveforms, WAV),
-        (_, Some(Container::Hdf5)) => Kind::Shape(Shape::Waveforms, "HDF5 files"),
-        (Some(Shape::Records), _) => Kind::Shape(Shape::Records, "JSON lines"),
-        (Some(Shape::Messages), _) => Kind::Shape(Shape::Messages, "recordings of messages"),
-        (Some(Shape::Sst), _) => Kind::Shape(Shape::Sst, "SST files"),
+        (_, Some(Container::Hdf5)) => Kind::Samples(Container::Hdf5),
+        (_, Some(container)) if has_integers(head) => Kind::Samples(container),
+        (Some(Shape::Records), _) => Kind::JsonLines,
+        (Some(Shape::Messages), _) => Kind::Messages,
+        (Some(Shape::Sst), _) => Kind::Sst,
         _ if filter::detect(head).is_some() => Kind::Texture,
         _ if COMPRESSED.iter().any(|magic| head.starts_with(magic)) => Kind::Compressed,
         _ if is_text(head) => Kind::Text,
@@ -149,10 +165,21 @@ mod tests {
         (shape, sentences.into_iter().map(named).collect())
     }
 
+    /// One channel of 16-bit PCM.
     fn wav(bytes: usize) -> Vec<u8> {
-        let mut wav = b"RIFF\x24\0\0\0WAVEfmt ".to_vec();
+        let words = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+        let format = [&words(&[16])[..], &[1, 0, 1, 0], &words(&[48_000, 96_000]), &[2, 0, 16, 0]].concat();
+        let (riff, data) = (words(&[bytes as u32 - 8]), words(&[bytes as u32 - 44]));
+        let mut wav = [&b"RIFF"[..], &riff, b"WAVEfmt ", &format, b"data", &data].concat();
         wav.resize(bytes, 1);
         wav
+    }
+
+    fn npy(element: &str, bytes: usize) -> Vec<u8> {
+        let text = format!("{{'descr': '{element}', 'fortran_order': False, 'shape': ({}, ), }}", bytes / 4);
+        let mut npy = [&b"\x93NUMPY\x01\x00\x76\x00"[..], format!("{text:<117}\n").as_bytes()].concat();
+        npy.resize(bytes, 0);
+        npy
     }
 
     #[test]
@@ -172,11 +199,20 @@ mod tests {
 
     #[test]
     fn folder_of_recordings_is_of_waveforms() {
-        let npy = [&b"\x93NUMPY\x01\x00"[..], &[0; 1000]].concat();
         let (shape, sentences) =
-            of(&[("a.wav", wav(9000)), ("b.npy", npy), ("notes.txt", b"words".to_vec())]);
+            of(&[("a.wav", wav(9000)), ("b.npy", npy("<i4", 1000)), ("notes.txt", b"words".to_vec())]);
         assert_eq!(shape, Shape::Waveforms);
         assert_eq!(sentences, ["By bytes: 90 % WAV files, 10 % NumPy arrays."]);
+    }
+
+    #[test]
+    fn arrays_of_floating_point_have_no_command() {
+        let found = of(&[("a.npy", npy("<f4", 3000)), ("b.npy", npy("<i4", 1000))]);
+        let advice = "25 % of the bytes are NumPy arrays: `linerate rice encode -r DATA` makes them smaller by themselves.";
+        assert_eq!(
+            found,
+            (Shape::Files, vec!["By bytes: 75 % other files, 25 % NumPy arrays.".into(), advice.into()])
+        );
     }
 
     #[test]

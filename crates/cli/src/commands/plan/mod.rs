@@ -41,15 +41,16 @@ Pipes:
 
 Shapes:
   files      a folder, or several files: Nx archives by level, block size and preset
-  bytes      a file of unknown structure: deflate by level and call size
-  text       text that is sent in pieces: deflate by level and call size, with many streams
-  waveforms  .npy, .wav and HDF5 files
-  records    JSON lines
+  bytes      a file of unknown structure: gzip and zstd by level, BGZF, Nx archives
+  text       text that is sent in pieces: gzip and zstd by level, gzip by call size, with many streams
+  waveforms  .npy, .wav and HDF5 files: Delta-Rice, and what bytes has
+  records    JSON lines: blocks with dictionaries, and what bytes has
   messages   recordings of gateways
   sst        RocksDB's SST files
 
 A sample of the data is measured on this machine for about --seconds. Nothing is kept except the report.
-The cost of writing is measured with a file of 32 MiB that has no name.";
+The cost of writing is measured with a file of at most 32 MiB that has no name, and so is the drive of
+small files.";
 
 /// Pipe that stands for a drive that cannot be measured.
 const ASSUMED: &str = "nvme-4.0";
@@ -84,7 +85,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RATIO", value_parser = parse_positive)]
     min_ratio: Option<f64>,
 
-    /// Approximate duration of the measurement
+    /// Approximate duration of the whole plan
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = parse_positive)]
     seconds: f64,
 

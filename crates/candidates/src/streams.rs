@@ -1,0 +1,545 @@
+//! Candidates that make one stream of each file: gzip and zstd by level, and for text that is sent in
+//! pieces also deflate by call size.
+//!
+//! Fast settings compress a sample of many windows of 1 MiB, slow ones a smaller sample of windows of
+//! 4 MiB. The size of all of the data is estimated by the control of [`control`], which compresses
+//! both samples and as much of the data as the time allows.
+//!
+//! A file is decoded as the command does it: zstd by several threads that share the frame, gzip by
+//! one thread or at a cost by three and more, BGZF by all. Text that is sent in pieces makes many
+//! streams, so each thread has its own.
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use linerate_core::lock;
+use linerate_deflate::parallel::{Container, Options as Gzip, compress};
+use linerate_deflate::{Format, Level, Scratch, Stream};
+use linerate_inflate::read::Decoder;
+use linerate_plan::{Measurement, Memory, Speed};
+use linerate_zstd::pipeline;
+use zstd_safe::{CCtx, CParameter, get_error_name};
+
+use super::sample::FileSet;
+use super::timing::{Clock, Turn, busy_threads, on_threads, rounds, scaling, speed, thread_counts};
+use super::{Measured, Options, Progress, Shape, control};
+
+/// Bytes of a window of the sample of fast settings, and of the sample of slow ones.
+const WINDOWS: [u64; 2] = [1 << 20, 4 << 20];
+/// Least and most bytes of a sample. All candidates keep theirs in memory while they take turns.
+const SAMPLE: (u64, u64) = (64 << 10, 32 << 20);
+/// A setting with at least this cost gets the sample of slow settings.
+const SLOW: f64 = 100.0;
+/// Most rounds of encoding with fast settings. Slow ones have one, which takes as long.
+const ROUNDS: usize = 3;
+/// Shares of the time for encoding with fast settings, with slow ones, and for decoding.
+const ENCODE_SHARES: [f64; 2] = [0.3, 0.3];
+const DECODE_SHARE: f64 = 0.25;
+/// Call sizes for text that is sent in pieces, in bytes. The last is the default of `linerate gzip`.
+const CALLS: [usize; 4] = [4 << 10, 16 << 10, 64 << 10, USUAL_CALL];
+const USUAL_CALL: usize = 512 << 10;
+/// Most bytes of content in a BGZF member (SAM specification, section 4.1).
+const BGZF_CALL: usize = 65_280;
+/// Largest distance of a deflate match, in bytes (RFC 1951).
+const DEFLATE_WINDOW: u64 = 32 << 10;
+/// Levels of gzip, with the estimated nanoseconds that one core takes for a byte.
+const GZIP: [(u8, f64); 5] = [(1, 3.0), (2, 4.0), (3, 5.0), (6, 25.0), (9, 350.0)];
+/// Levels of zstd with their cost, and the logarithm of the bytes that libzstd gives to a thread: four
+/// times the window of the level.
+const ZSTD: [(i32, f64, u32); 9] = [
+    (1, 3.0, 21),
+    (2, 4.0, 22),
+    (3, 6.0, 23),
+    (5, 15.0, 23),
+    (7, 25.0, 23),
+    (9, 35.0, 24),
+    (12, 70.0, 24),
+    (16, 250.0, 24),
+    (19, 450.0, 25),
+];
+/// Bytes of the output buffer for decoding, as in `linerate gzip -d`.
+const BUFFER: usize = 256 << 10;
+/// Least number of threads per gzip stream with which `linerate gzip -d` uses all of them for one
+/// stream.
+const SHARED_FROM: usize = 3;
+/// CPU time of a stream that several threads decode, relative to one thread: for text by `gzip -6`,
+/// on 16 cores.
+const SHARED_COST: f64 = 2.3;
+/// Largest speed-up of decoding one stream on several threads, since one of them joins the parts
+/// that the others have decoded.
+const SHARED_MOST: f64 = 2.0;
+
+/// A candidate's settings, with the estimated nanoseconds that one core takes to encode a byte.
+/// The cost determines the size of the sample. It is not measured, because the sample would then
+/// differ from plan to plan.
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    codec: Codec,
+    cost: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Codec {
+    Deflate {
+        level: u8,
+        call: usize,
+        form: Form,
+    },
+    /// `job` is the number of bytes that a thread encodes at a time.
+    Zstd {
+        level: i32,
+        job: u64,
+    },
+}
+
+/// How the calls depend on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Stateless,
+    History,
+    Bgzf,
+}
+
+fn settings(shape: Shape) -> Vec<Setting> {
+    let deflate =
+        |form, call| move |(level, cost)| Setting { codec: Codec::Deflate { level, call, form }, cost };
+    let mut all: Vec<Setting> = GZIP.map(deflate(Form::Stateless, USUAL_CALL)).into();
+    if shape == Shape::Text {
+        let shorter = &CALLS[..CALLS.len() - 1];
+        all.extend(
+            shorter.iter().flat_map(|&call| GZIP[..3].iter().copied().map(deflate(Form::Stateless, call))),
+        );
+        all.extend([4 << 10, 64 << 10].map(|call| deflate(Form::History, call)(GZIP[2])));
+    }
+    all.extend([0, 2, 3].map(|i| deflate(Form::Bgzf, BGZF_CALL)(GZIP[i])));
+    all.extend(ZSTD.map(|(level, cost, log)| Setting { codec: Codec::Zstd { level, job: 1 << log }, cost }));
+    all
+}
+
+/// Measures gzip and zstd on a sample of the files.
+///
+/// # Errors
+/// A sentence that names the file that cannot be read, or the candidate that fails.
+pub(super) fn measure(
+    shape: Shape,
+    paths: &[PathBuf],
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Measured, String> {
+    let set = FileSet::new(paths)?;
+    let settings = settings(shape);
+    progress("reading a sample");
+    let [fast, slow] =
+        [false, true].map(|slow| Sample::read(&set, slow, sample_bytes(&settings, slow, options), options));
+    let samples = [fast?, slow?];
+    progress("how well all of the data compresses");
+    let factors = factors(&set, &samples, options)?;
+    let streams = if shape == Shape::Text { usize::MAX } else { set.files.len() };
+    let session = Session { settings: &settings, samples: &samples, streams, options, progress };
+    let encoded = session.encode()?;
+    let one_thread = session.decode(&encoded, 1)?;
+    let threads: Vec<usize> = thread_counts(options.threads).into_iter().filter(|&n| n > 1).collect();
+    let several: Vec<Vec<Speed>> =
+        threads.iter().map(|&n| session.decode(&encoded, n)).collect::<Result<_, _>>()?;
+    let measurements = settings.iter().zip(&encoded).enumerate().map(|(i, (setting, encoded))| {
+        let is_slow = usize::from(setting.is_slow());
+        let sample = &samples[is_slow];
+        let encode = speed(sample.bytes.len() as u64, encoded.seconds.clone());
+        let size =
+            encoded.bytes.len() as f64 / sample.bytes.len() as f64 * factors[is_slow] * set.bytes as f64;
+        let parts = setting.parts(&set, shape);
+        let mut measurement = Measurement {
+            engine: setting.engine().into(),
+            settings: setting.words(),
+            command: Some(setting.command(paths)),
+            content: set.bytes,
+            compressed: size.round() as u64,
+            encode: Some(encode),
+            decode: Some(one_thread[i]),
+            encode_scaling: scaling(&threads, threads.iter().map(|&n| encode.scaled(busy_threads(parts, n)))),
+            decode_scaling: scaling(&threads, several.iter().map(|speeds| speeds[i])),
+            memory: setting.memory(encoded.context),
+            read: None,
+        };
+        limit_to_streams(&mut measurement, setting, streams);
+        measurement
+    });
+    Ok(Measured {
+        measurements: measurements.collect(),
+        bytes: set.bytes,
+        sampled: samples[0].bytes.len() as u64,
+        ..Measured::default()
+    })
+}
+
+/// Bytes of the sample that all fast or all slow settings encode in their share of the time. Each
+/// setting has one thread at a time.
+fn sample_bytes(settings: &[Setting], slow: bool, options: &Options) -> u64 {
+    let costs = || settings.iter().filter(|setting| setting.is_slow() == slow).map(|setting| setting.cost);
+    let (all, longest) = (costs().sum::<f64>(), costs().fold(1.0, f64::max));
+    let rounds = if slow { 1 } else { ROUNDS };
+    let nanoseconds = (all / options.threads as f64).max(longest) * rounds as f64;
+    let bytes = options.seconds * ENCODE_SHARES[usize::from(slow)] * 1e9 / nanoseconds;
+    (bytes as u64).clamp(SAMPLE.0, SAMPLE.1)
+}
+
+/// The content that candidates encode.
+struct Sample {
+    bytes: Vec<u8>,
+    windows: Vec<super::sample::Window>,
+    /// Whether it is all of the data.
+    is_whole: bool,
+}
+
+impl Sample {
+    fn read(set: &FileSet, slow: bool, bytes: u64, options: &Options) -> Result<Sample, String> {
+        let windows = set.spread(WINDOWS[usize::from(slow)].min(bytes), bytes, options.seed);
+        let mut joined = Vec::new();
+        for window in &windows {
+            set.read(window)?.into_iter().for_each(|content| joined.extend_from_slice(&content.bytes));
+        }
+        Ok(Sample { is_whole: joined.len() as u64 == set.bytes, bytes: joined, windows })
+    }
+}
+
+/// How much larger all of the data is than each sample, for the same content.
+fn factors(set: &FileSet, samples: &[Sample; 2], options: &Options) -> Result<[f64; 2], String> {
+    if samples.iter().all(|sample| sample.is_whole) {
+        return Ok([1.0; 2]);
+    }
+    let all = control::of_set(set, options)?;
+    let [fast, slow] = samples.each_ref().map(|sample| match sample.is_whole {
+        true => Ok(1.0),
+        false => Ok::<_, String>(all / control::of_windows(set, &sample.windows, options.threads)?),
+    });
+    Ok([fast?, slow?])
+}
+
+/// Limits the decoding speed on several threads. One thread decodes a gzip stream, so more threads
+/// than streams gain nothing, unless enough of them share it. A zstd stream was measured with them.
+fn limit_to_streams(measurement: &mut Measurement, setting: &Setting, streams: usize) {
+    let is_measured = match setting.codec {
+        Codec::Deflate { form, .. } => form == Form::Bgzf,
+        Codec::Zstd { .. } => streams == 1,
+    };
+    if is_measured {
+        return;
+    }
+    let mut busiest = measurement.decode.filter(|_| streams == 1);
+    for point in &mut measurement.decode_scaling {
+        match busiest {
+            Some(speed) if point.threads > streams => {
+                point.speed = speed.scaled(shared_gain(setting, point.threads / streams));
+            }
+            _ => busiest = Some(point.speed),
+        }
+    }
+}
+
+/// Speed-up of decoding a stream on this many threads, relative to one.
+fn shared_gain(setting: &Setting, threads: usize) -> f64 {
+    match setting.codec {
+        Codec::Deflate { .. } if threads >= SHARED_FROM => (threads as f64 / SHARED_COST).min(SHARED_MOST),
+        _ => 1.0,
+    }
+}
+
+impl Setting {
+    fn is_slow(&self) -> bool {
+        self.cost >= SLOW
+    }
+
+    fn engine(&self) -> &'static str {
+        match self.codec {
+            Codec::Deflate { .. } => "deflate",
+            Codec::Zstd { .. } => "zstd",
+        }
+    }
+
+    fn words(&self) -> String {
+        match self.codec {
+            Codec::Deflate { level, form: Form::Bgzf, .. } => format!("BGZF {level}"),
+            Codec::Deflate { level, call: USUAL_CALL, .. } => format!("gzip {level}"),
+            Codec::Deflate { level, call, form } => {
+                let history = if form == Form::History { " with history" } else { "" };
+                format!("gzip {level}, calls of {} KiB{history}", call >> 10)
+            }
+            Codec::Zstd { level, .. } => format!("zstd {level}"),
+        }
+    }
+
+    /// The command with these settings, which keeps the files.
+    fn command(&self, paths: &[PathBuf]) -> Vec<String> {
+        let mut command = vec!["linerate".to_owned()];
+        match self.codec {
+            Codec::Deflate { level, call, form } => {
+                command.extend(["gzip".into(), format!("-{level}"), "-k".into()]);
+                if form == Form::Bgzf {
+                    command.extend(["--format".into(), "bgzf".into()]);
+                } else if call != USUAL_CALL {
+                    command.extend(["--block".into(), format!("{}K", call >> 10)]);
+                }
+                command.extend((form == Form::History).then(|| "--history".into()));
+            }
+            Codec::Zstd { level, .. } => command.extend(["zstd".into(), format!("-{level}")]),
+        }
+        command.extend(paths.iter().any(|path| path.is_dir()).then(|| "-r".into()));
+        command.extend(paths.iter().map(|path| path.display().to_string()));
+        command
+    }
+
+    /// Number of parts of the data that threads encode independently.
+    fn parts(&self, set: &FileSet, shape: Shape) -> u64 {
+        let part = match self.codec {
+            _ if shape == Shape::Text => return u64::MAX,
+            Codec::Deflate { .. } => USUAL_CALL as u64,
+            Codec::Zstd { job, .. } => job,
+        };
+        set.files.iter().map(|file| file.size.div_ceil(part)).sum()
+    }
+
+    /// Encodes on this thread into `out`. Returns the bytes of memory that the encoder holds.
+    fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<u64, String> {
+        out.clear();
+        match self.codec {
+            Codec::Deflate { level, call, form } => {
+                let container = if form == Form::Bgzf { Container::Bgzf } else { Format::Gzip.into() };
+                let level = Level::from_number(level).map_err(|e| e.to_string())?;
+                let options = Gzip::new(container, level).block_size(call).isolated(form != Form::History);
+                compress(input, out, &options).map_err(|e| e.to_string())?;
+                Ok(size_of::<Scratch>() as u64)
+            }
+            Codec::Zstd { level, .. } => {
+                out.reserve(zstd_safe::compress_bound(input.len()));
+                let mut context = CCtx::create();
+                let mut encode = || {
+                    context.set_parameter(CParameter::CompressionLevel(level))?;
+                    context.set_parameter(CParameter::ChecksumFlag(true))?;
+                    context.compress2(out, input)
+                };
+                encode().map_err(|code| get_error_name(code).to_owned())?;
+                Ok(context.sizeof() as u64)
+            }
+        }
+    }
+
+    /// Decodes on this many threads.
+    fn decode(&self, compressed: &[u8], threads: usize, mut to: impl Write) -> Result<(), String> {
+        let decoded = match self.codec {
+            Codec::Deflate { .. } => {
+                let mut decoder = Decoder::new(compressed, linerate_inflate::Format::Gzip);
+                let mut buffer = vec![0; BUFFER];
+                std::iter::repeat_with(|| {
+                    let read = decoder.read(&mut buffer)?;
+                    to.write_all(&buffer[..read]).map(|()| read)
+                })
+                .find(|read| !matches!(read, Ok(1..)))
+                .map_or(Ok(()), |end| end.map(|_| ()))
+            }
+            Codec::Zstd { .. } => {
+                let options = pipeline::Options::new().threads(threads);
+                pipeline::decode(compressed, to, &options).map(|_| ())
+            }
+        };
+        decoded.map_err(|e| format!("the output does not decode: {e}"))
+    }
+
+    fn memory(&self, context: u64) -> Memory {
+        match self.codec {
+            Codec::Deflate { form, .. } => Memory {
+                per_stream: match form {
+                    Form::Stateless | Form::Bgzf => size_of::<Stream>() as u64,
+                    Form::History => size_of::<Stream>() as u64 + DEFLATE_WINDOW,
+                },
+                per_thread: context,
+            },
+            Codec::Zstd { .. } => Memory { per_stream: context, per_thread: context },
+        }
+    }
+}
+
+/// Compares what is written with what it should be.
+struct Compared<'c>(&'c [u8]);
+
+impl Write for Compared<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.strip_prefix(bytes).ok_or_else(|| io::Error::other("it is other content"))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An encoded sample.
+#[derive(Clone, Default)]
+struct Encoded {
+    bytes: Vec<u8>,
+    /// CPU time of each round.
+    seconds: Vec<f64>,
+    /// Bytes of memory of the encoder.
+    context: u64,
+}
+
+struct Session<'s> {
+    settings: &'s [Setting],
+    samples: &'s [Sample; 2],
+    /// Number of streams that are decoded at the same time.
+    streams: usize,
+    options: &'s Options,
+    progress: Progress<'s>,
+}
+
+impl Session<'_> {
+    /// Encodes the sample with every setting, as many at a time as there are threads, and checks
+    /// that it decodes. Fast settings do so again while their share of the time lasts.
+    fn encode(&self) -> Result<Vec<Encoded>, String> {
+        let share = Duration::from_secs_f64(self.options.seconds * ENCODE_SHARES.iter().sum::<f64>());
+        let (begun, mut all) = (Instant::now(), vec![Encoded::default(); self.settings.len()]);
+        for round in 0..ROUNDS {
+            if round > 0 && begun.elapsed() >= share {
+                break;
+            }
+            (self.progress)("gzip and zstd, encoding");
+            let jobs: Vec<(&Setting, Mutex<&mut Encoded>)> = (self.settings.iter().zip(&mut all))
+                .filter(|(setting, _)| round == 0 || !setting.is_slow())
+                .map(|(setting, encoded)| (setting, Mutex::new(encoded)))
+                .collect();
+            let (next, samples) = (AtomicUsize::new(0), self.samples);
+            on_threads(self.options.threads, &|_| {
+                while let Some((setting, encoded)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let sample = &samples[usize::from(setting.is_slow())].bytes;
+                    let done = encode_one(setting, sample, &mut lock(encoded));
+                    done.map_err(|e| format!("{}: {e}", setting.words()))?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(all)
+    }
+
+    /// Speeds of decoding with this many threads. They share a single zstd stream. Otherwise each
+    /// decodes its own copy.
+    fn decode(&self, encoded: &[Encoded], threads: usize) -> Result<Vec<Speed>, String> {
+        let counts = thread_counts(self.options.threads).len();
+        let budget = Duration::from_secs_f64(self.options.seconds * DECODE_SHARE / counts as f64);
+        let clock = if threads == 1 { Clock::Cpu } else { Clock::Elapsed };
+        let mut turns = Vec::new();
+        for (setting, encoded) in self.settings.iter().zip(encoded) {
+            let is_shared = self.streams == 1 && matches!(setting.codec, Codec::Zstd { .. });
+            let (copies, each) = if is_shared { (1, threads) } else { (threads, 1) };
+            let work = move || on_threads(copies, &|_| setting.decode(&encoded.bytes, each, io::sink()));
+            turns.push(Turn {
+                name: format!("{}, decoding with {threads} threads", setting.words()),
+                bytes: copies as u64 * self.samples[usize::from(setting.is_slow())].bytes.len() as u64,
+                work: Box::new(work),
+            });
+        }
+        rounds(&mut turns, clock, budget, self.progress)
+    }
+}
+
+/// Encodes once. The first time, it also checks that the output decodes to the sample.
+fn encode_one(setting: &Setting, sample: &[u8], encoded: &mut Encoded) -> Result<(), String> {
+    let is_first = encoded.seconds.is_empty();
+    let mut out = std::mem::take(&mut encoded.bytes);
+    let (context, time) = Clock::Thread.time(|| setting.encode(sample, &mut out))?;
+    encoded.seconds.push(time.as_secs_f64());
+    if is_first {
+        out.shrink_to_fit();
+        let mut compared = Compared(sample);
+        setting.decode(&out, 1, &mut compared)?;
+        if !compared.0.is_empty() {
+            return Err(format!("{} bytes are missing of the decoded output", compared.0.len()));
+        }
+    }
+    (encoded.bytes, encoded.context) = (out, context);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_log_are_measured_by_every_candidate() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("rows.log");
+        let rows = crate::testdata::rows(200_000);
+        std::fs::write(&path, &rows).expect("writable");
+        let options = Options { seconds: 0.05, threads: 2, seed: 1 };
+        for shape in [Shape::Bytes, Shape::Text] {
+            let measured = measure(shape, &[path.clone()], &options, &|_| {}).expect("measured");
+            assert_eq!((measured.bytes, measured.measurements.len()), (200_000, settings(shape).len()));
+            assert!(measured.sampled >= 65_536 && measured.sampled <= 200_000, "{}", measured.sampled);
+            for found in &measured.measurements {
+                assert_eq!(found.content, 200_000, "{}", found.settings);
+                assert!(found.ratio() > 2.0, "{}: {}", found.settings, found.ratio());
+                assert!(found.encode.is_some_and(|speed| speed.low > 0.0 && speed.low <= speed.high));
+                assert_eq!((found.encode_scaling.len(), found.decode_scaling.len()), (1, 1));
+                assert!(found.command.is_some() && found.memory.per_stream > 0, "{}", found.settings);
+            }
+        }
+    }
+
+    #[test]
+    fn estimate_from_a_sample_is_near_the_size_of_all_of_the_data() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("mixed");
+        // Half of it compresses, so that no few windows show all of it.
+        let mixed = [crate::testdata::rows(1 << 20), crate::testdata::random(1 << 20)].concat();
+        std::fs::write(&path, &mixed).expect("writable");
+        let options = Options { seconds: 0.2, threads: 2, seed: 1 };
+        let measured = measure(Shape::Bytes, &[path], &options, &|_| {}).expect("measured");
+        assert!(measured.sampled < measured.bytes);
+        for (setting, found) in settings(Shape::Bytes).iter().zip(&measured.measurements) {
+            let mut whole = Vec::new();
+            setting.encode(&mixed, &mut whole).expect("encoded");
+            let error = found.compressed as f64 / whole.len() as f64 - 1.0;
+            assert!(error.abs() < 0.1, "{}: {} of {}", found.settings, found.compressed, whole.len());
+        }
+    }
+
+    #[test]
+    fn encoding_fits_into_its_share_of_the_time() {
+        for (shape, seconds, threads) in
+            [(Shape::Bytes, 0.7, 1), (Shape::Bytes, 2.0, 2), (Shape::Text, 2.0, 1), (Shape::Text, 60.0, 16)]
+        {
+            let options = Options { seconds, threads, seed: 1 };
+            let settings = settings(shape);
+            let work = |slow: bool| {
+                let costs = settings.iter().filter(|setting| setting.is_slow() == slow).map(|one| one.cost);
+                let rounds = if slow { 1.0 } else { ROUNDS as f64 };
+                costs.sum::<f64>() * sample_bytes(&settings, slow, &options) as f64 * rounds / 1e9
+            };
+            let core_seconds = work(false) + work(true);
+            let share = ENCODE_SHARES.iter().sum::<f64>() * seconds * threads as f64;
+            assert!(core_seconds <= share * 1.01, "{seconds} s: {core_seconds} of {share}");
+        }
+    }
+
+    #[test]
+    fn more_threads_than_streams_gain_with_bgzf_and_at_a_cost_where_enough_share_a_gzip_stream() {
+        let speed = |speed: f64| Speed { low: speed, median: speed, high: speed };
+        let point = |threads: usize, median: f64| linerate_plan::Scaling { threads, speed: speed(median) };
+        let deflate = |form| Codec::Deflate { level: 1, call: 4096, form };
+        let speeds = |codec, streams| {
+            let mut measurement = Measurement {
+                decode: Some(speed(10.0)),
+                decode_scaling: vec![point(2, 19.0), point(4, 35.0)],
+                ..Measurement::default()
+            };
+            limit_to_streams(&mut measurement, &Setting { codec, cost: 1.0 }, streams);
+            measurement.decode_scaling.iter().map(|point| point.speed.median).collect::<Vec<_>>()
+        };
+        assert_eq!(speeds(deflate(Form::Stateless), 1), [10.0, 10.0 * 4.0 / SHARED_COST]);
+        assert_eq!(speeds(deflate(Form::Stateless), 2), [19.0, 19.0]);
+        assert_eq!(speeds(deflate(Form::Bgzf), 1), [19.0, 35.0]);
+        assert_eq!(speeds(Codec::Zstd { level: 3, job: 1 }, 1), [19.0, 35.0]);
+        assert_eq!(speeds(Codec::Zstd { level: 3, job: 1 }, 2), [19.0, 19.0]);
+    }
+}
