@@ -1,25 +1,24 @@
-//! The shape "plan": how well plans predict. It plans folders and files, runs the winner's command
-//! and two others on all of the data, and compares.
+//! The shape "plan": how well plans predict. It runs `linerate plan` twice on a copy of each folder or
+//! file, runs the winner's command and two others on all of the data, and compares.
 //!
-//! Use a quiet machine, and data of 1 GB. A real speed is that of the printed command, or of the
-//! command that decodes and checks its output, including the start of the program and file access.
+//! Use a quiet machine, and data of 200 MB to 2 GB. A real speed is that of the printed command, or of
+//! the command that decodes and checks its output, including the start of the program and file access.
 //! It is the best of some rounds; a command that takes longer than 5 s has one round. One thread
 //! counts in CPU time, as in the plan, several in elapsed time. Beside the winner, the smallest
 //! candidate and the fastest one to decode run, among those whose command is predicted to take no
 //! longer than `--max-encode`.
 
+use std::collections::HashSet;
 use std::fs;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use linerate_candidates::arrays::Container;
-use linerate_candidates::{self as candidates, Measured, Options, Shape, messages, sst};
-use linerate_plan::{Budget, Curve, Goal, Pipe, Row, Speed, plan};
+use linerate_plan::{Curve, Measurement as Candidate, Scaling, Speed};
+use serde_json::Value;
 
-use crate::harness::{self, Common, message, process, progress, rounded};
+use crate::harness::{self, Common, message, process, rounded};
 use crate::kernel::os::children_time;
 use crate::records::{Figure, Measurement};
 
@@ -36,15 +35,14 @@ pub struct PlanArgs {
     #[arg(long, default_value_t = 20.0)]
     seconds: f64,
     /// The pipe of the plan
-    #[arg(long, default_value = "nvme-4.0")]
+    #[arg(long, default_value = "drive")]
     pipe: String,
     /// Most seconds that a command may be predicted to take
     #[arg(long, default_value_t = 60.0)]
     max_encode: f64,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Folders (for archives) and files (arrays, JSON lines, messages, SST files, bytes), or names
-    /// below $LINERATE_CORPORA [default: generated rows]
+    /// Folders and files, or names below $LINERATE_CORPORA [default: generated rows]
     #[arg(value_name = "PATH")]
     corpora: Vec<PathBuf>,
 }
@@ -60,7 +58,6 @@ pub fn run(args: &PlanArgs) -> Result<(), String> {
     let generated = tempfile::tempdir().map_err(message)?;
     let mut corpora = args.corpora.clone();
     if corpora.is_empty() {
-        // Not .json: for JSON lines the plan's commands make dictionaries, which are not compared.
         let rows = generated.path().join("rows.log");
         let data =
             harness::corpus::Corpus::rows(if args.common.quick { 8 << 20 } else { 256 << 20 }).files.concat();
@@ -73,46 +70,32 @@ pub fn run(args: &PlanArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// Plans one corpus and runs three candidates.
+/// Plans one corpus twice and runs three candidates.
 fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measurement>, String> {
     let found = harness::corpus::resolve(corpus);
     let found = found.canonicalize().map_err(|e| format!("{}: {e}", found.display()))?;
-    let folder = tempfile::tempdir().map_err(message)?;
-    let (shape, data) = match found.is_dir() {
-        true => (Shape::Files, found.clone()),
-        // Commands write their output beside the input.
-        false => {
-            let copy = folder.path().join(found.file_name().unwrap_or_default());
-            fs::copy(&found, &copy).map_err(|e| format!("{}: {e}", found.display()))?;
-            (shape_of(&copy)?, copy)
-        }
-    };
-    let seconds = if args.common.quick { args.seconds.min(2.0) } else { args.seconds };
-    let options = Options { seconds, ..Options::default() };
-    let begun = Instant::now();
-    let measured = candidates::measure(shape, std::slice::from_ref(&data), &options, &progress)?;
-    let planned = begun.elapsed().as_secs_f64();
-    let pipe = Pipe::parse(&args.pipe).map_err(message)?;
-    let budget =
-        Budget { cores: options.threads, memory_per_stream: None, min_ratio: None, goal: Goal::default() };
-    let plan = plan(&measured.measurements, &pipe, &budget);
-    let run = Run { program, folder: folder.path(), threads: options.threads, rounds: args.common.rounds(3) };
     let name = found.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    // The record must not contain paths of this machine.
-    let named = |words: &[String]| {
-        let words = words.join(" ").replace(&data.display().to_string(), &name);
-        words.replace(&format!("{}/", folder.path().display()), "")
-    };
+    // Commands write their output beside the input.
+    let folder = tempfile::tempdir().map_err(message)?;
+    copy(&found, &folder.path().join(&name)).map_err(|e| format!("{}: {e}", found.display()))?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let run = Run { program, folder: folder.path(), threads, rounds: args.common.rounds(3) };
+    let seconds = if args.common.quick { args.seconds.min(2.0) } else { args.seconds };
+    let plan = Plan::make(&run, &name, &args.pipe, seconds)?;
+    let again = Plan::make(&run, &name, &args.pipe, seconds)?;
     let mut rows = Vec::new();
-    for (row, why) in chosen(&plan.rows, plan.winner, |row| encode_seconds(row) <= args.max_encode) {
-        for (what, threads, predicted, real) in run.candidate(row, &measured)? {
-            let blank = harness::row("plan-accuracy", &name, row.measurement.settings.as_str())
+    for (candidate, why) in plan.chosen(args.max_encode) {
+        for (what, threads, predicted, real) in run.candidate(candidate, plan.bytes)? {
+            let blank = harness::row("plan-accuracy", &name, candidate.settings.as_str())
                 .param("measure", what)
                 .param("why", why)
-                .param("bytes", measured.bytes)
-                .param("sampled", measured.sampled)
-                .param("command", row.measurement.command.as_deref().map_or_else(String::new, named))
-                .exact("planned", planned)
+                .param("shape", plan.shape.as_str())
+                .param("again", if plan.applied() == again.applied() { "same" } else { "other" })
+                .param("ties", plan.ties)
+                .param("bytes", plan.bytes)
+                .param("sampled", plan.sampled)
+                .param("command", candidate.command.as_deref().map_or_else(String::new, |words| words.join(" ")))
+                .exact("planned", plan.seconds)
                 .exact("error", predicted.median / real - 1.0);
             let (metric, blank) = match what {
                 "ratio" => ("ratio", blank),
@@ -129,51 +112,108 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
     Ok(rows)
 }
 
-/// The shape of a file, found by its content, for JSON lines by its extension.
-fn shape_of(path: &Path) -> Result<Shape, String> {
-    let at = |e: std::io::Error| format!("{}: {e}", path.display());
-    let mut head = Vec::new();
-    let mut file = fs::File::open(path).map_err(at)?;
-    let length = file.metadata().map_err(at)?.len();
-    (&mut file).take(64 << 10).read_to_end(&mut head).map_err(at)?;
-    let mut tail = Vec::new();
-    file.seek(SeekFrom::Start(length.saturating_sub(8))).map_err(at)?;
-    file.read_to_end(&mut tail).map_err(at)?;
-    Ok(match path.extension() {
-        _ if Container::recognise(&head).is_some() => Shape::Waveforms,
-        _ if sst::recognise(&tail) => Shape::Sst,
-        _ if messages::recognise(&head, length) => Shape::Messages,
-        Some(end) if end == "json" => Shape::Records,
-        _ => Shape::Bytes,
-    })
-}
-
-/// Seconds that the command is predicted to take.
-fn encode_seconds(row: &Row) -> f64 {
-    let last = row.measurement.encode_scaling.last().map(|point| point.speed.median);
-    last.map_or(0.0, |speed| row.measurement.content as f64 / speed)
-}
-
-/// Picks the winner, or the candidate that delivers most if the plan stores the data uncompressed;
-/// the smallest one; and among those that compress, the fastest to decode.
-fn chosen(rows: &[Row], winner: Option<usize>, is_quick: impl Fn(&Row) -> bool) -> Vec<(&Row, &'static str)> {
-    let usable = || rows.iter().filter(|row| row.measurement.command.is_some() && is_quick(row));
-    let decode = |row: &Row| row.measurement.decode.map_or(0.0, |speed| speed.median);
-    let smallest = usable().max_by(|a, b| a.ratio.total_cmp(&b.ratio));
-    let compressing = || usable().filter(|row| row.ratio > 1.05);
-    let fastest = compressing().max_by(|a, b| decode(a).total_cmp(&decode(b)));
-    let best = || compressing().max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median));
-    let winner = winner
-        .map(|i| &rows[i])
-        .filter(|row| row.measurement.command.is_some() && is_quick(row))
-        .or_else(best);
-    let mut chosen: Vec<(&Row, &'static str)> = Vec::new();
-    for (row, why) in [(winner, "winner"), (smallest, "smallest"), (fastest, "fastest")] {
-        if let Some(row) = row.filter(|row| chosen.iter().all(|(other, _)| *other != *row)) {
-            chosen.push((row, why));
-        }
+/// Copies a file, or a folder with all files below it.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    if !from.is_dir() {
+        return fs::copy(from, to).map(|_| ());
     }
-    chosen
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        copy(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// The plan as `linerate plan --json` prints it.
+struct Plan {
+    shape: String,
+    bytes: u64,
+    sampled: u64,
+    /// Elapsed time.
+    seconds: f64,
+    /// Storing plainly, then the candidates.
+    candidates: Vec<Candidate>,
+    /// Index of the candidate whose command the plan prints.
+    applied: Option<usize>,
+    /// Number of candidates that are tied with it.
+    ties: u64,
+}
+
+impl Plan {
+    fn make(run: &Run<'_>, data: &str, pipe: &str, seconds: f64) -> Result<Plan, String> {
+        let mut command = Command::new(run.program);
+        command.args(["plan", "--json", "--pipe", pipe, "--seconds", &seconds.to_string(), data]);
+        let begun = Instant::now();
+        let made = command.current_dir(run.folder).stderr(Stdio::inherit()).output().map_err(message)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let json: Value = serde_json::from_slice(&made.stdout).map_err(|e| format!("{data}: no plan: {e}"))?;
+        let index = |key: &str| json[key].as_u64().map(|i| i as usize);
+        let number = |key: &str| json[key].as_u64().ok_or_else(|| format!("{data}: the plan has no {key}"));
+        Ok(Plan {
+            shape: json["shape"].as_str().unwrap_or_default().into(),
+            bytes: number("bytes")?,
+            sampled: number("sampled")?,
+            seconds,
+            candidates: json["candidates"].as_array().into_iter().flatten().map(candidate).collect(),
+            applied: index("alternative").or_else(|| index("winner")),
+            ties: json["ties"].as_array().map_or(0, |ties| ties.len() as u64),
+        })
+    }
+
+    /// The settings whose command the plan prints.
+    fn applied(&self) -> Option<&str> {
+        self.applied.map(|i| self.candidates[i].settings.as_str())
+    }
+
+    /// The candidate whose command the plan prints; the smallest one; and among those that compress,
+    /// the fastest to decode.
+    fn chosen(&self, max_encode: f64) -> Vec<(&Candidate, &'static str)> {
+        let is_quick = |one: &Candidate| {
+            let last = one.encode_scaling.last().map(|point| point.speed).or(one.encode);
+            last.is_none_or(|speed| self.bytes as f64 / speed.median <= max_encode)
+        };
+        let usable = || self.candidates.iter().filter(|one| one.command.is_some());
+        let quick = || usable().filter(|one| is_quick(one));
+        let decode = |one: &Candidate| one.decode.map_or(0.0, |speed| speed.median);
+        let smallest = quick().max_by(|a, b| a.ratio().total_cmp(&b.ratio()));
+        let compressing = quick().filter(|one| one.ratio() > 1.05);
+        let fastest = compressing.max_by(|a, b| decode(a).total_cmp(&decode(b)));
+        // The winner always runs, however long it takes.
+        let winner = self.applied.map(|i| &self.candidates[i]).filter(|one| one.command.is_some());
+        let mut chosen: Vec<(&Candidate, &'static str)> = Vec::new();
+        for (one, why) in [(winner, "winner"), (smallest, "smallest"), (fastest, "fastest")] {
+            if let Some(one) = one.filter(|one| chosen.iter().all(|(other, _)| *other != *one)) {
+                chosen.push((one, why));
+            }
+        }
+        chosen
+    }
+}
+
+/// A candidate of the JSON.
+fn candidate(json: &Value) -> Candidate {
+    let speed = |json: &Value| {
+        let of = |key: &str| json[key].as_f64();
+        Some(Speed { low: of("low")?, median: of("median")?, high: of("high")? })
+    };
+    let point = |json: &Value| {
+        Some(Scaling { threads: json["threads"].as_u64()? as usize, speed: speed(&json["speed"])? })
+    };
+    let scaling = |key: &str| json[key].as_array().into_iter().flatten().filter_map(point).collect();
+    let text = |json: &Value| json.as_str().unwrap_or_default().to_owned();
+    Candidate {
+        engine: text(&json["engine"]),
+        settings: text(&json["settings"]),
+        command: json["command"].as_array().map(|words| words.iter().map(text).collect()),
+        content: json["content"].as_u64().unwrap_or(0),
+        compressed: json["compressed"].as_u64().unwrap_or(0),
+        encode: speed(&json["encode"]),
+        decode: speed(&json["decode"]),
+        encode_scaling: scaling("encode_scaling"),
+        decode_scaling: scaling("decode_scaling"),
+        ..Candidate::default()
+    }
 }
 
 /// Runs commands in a folder.
@@ -195,14 +235,16 @@ struct Runs {
     encode_threads: usize,
     /// The subcommand that decodes the output and checks it. Empty if there is none.
     check: &'static [&'static str],
-    /// Numbers of threads to run that subcommand with, passed as `-p` if there are several.
+    /// Numbers of threads to run that subcommand with, passed as an option if there are several.
     decode_threads: Vec<usize>,
+    /// That option.
+    option: &'static str,
 }
 
 impl Runs {
     fn of(command: &[&str], threads: usize) -> Runs {
         let all =
-            |check, decode_threads| Runs { is_for_all: true, encode_threads: threads, check, decode_threads };
+            |check, decode_threads| Runs { is_for_all: true, encode_threads: threads, check, decode_threads, option: "-p" };
         let one = |check| Runs { encode_threads: 1, ..all(check, vec![1]) };
         match command {
             ["nx", ..] => all(&["nx", "verify", "-q"], vec![1, threads]),
@@ -213,28 +255,28 @@ impl Runs {
             ["dict", "build", ..] => one(&["dict", "verify", "-q"]),
             ["dict", "sst", ..] => one(&["dict", "sst", "verify", "-q"]),
             ["dict", ..] => Runs { is_for_all: false, ..all(&[], Vec::new()) },
+            ["zstd", ..] => Runs { option: "-T", ..all(&["zstd", "-t", "-q"], vec![1, threads]) },
             _ => all(&["gzip", "-t", "-q"], vec![1, threads]),
         }
     }
 }
 
 impl Run<'_> {
-    fn candidate(&self, row: &Row, measured: &Measured) -> Result<Vec<Compared>, String> {
-        let measurement = &row.measurement;
-        let command = measurement.command.as_ref().ok_or("a candidate without a command")?;
-        let before = self.outputs()?;
+    fn candidate(&self, candidate: &Candidate, bytes: u64) -> Result<Vec<Compared>, String> {
+        let command = candidate.command.as_ref().ok_or("a candidate without a command")?;
+        let before = self.files()?;
         let words: Vec<&str> = command[1..].iter().map(String::as_str).collect();
         let runs = Runs::of(&words, self.threads);
         let made = || -> Result<Vec<PathBuf>, String> {
-            Ok(self.outputs()?.into_iter().filter(|path| !before.contains(path)).collect())
+            Ok(self.files()?.into_iter().filter(|path| !before.contains(path)).collect())
         };
         let encode = self.best(&words, runs.encode_threads, || remove(&made()?))?;
         let made = made()?;
-        let content = measured.bytes as f64;
+        let content = bytes as f64;
         let mb = |seconds: Duration| content / 1e6 / seconds.as_secs_f64();
         let curves = [
-            Curve::new(measurement.encode, &measurement.encode_scaling),
-            Curve::new(measurement.decode, &measurement.decode_scaling),
+            Curve::new(candidate.encode, &candidate.encode_scaling),
+            Curve::new(candidate.decode, &candidate.decode_scaling),
         ];
         let predicted = |speed: Speed| Figure {
             median: rounded(speed.median / 1e6),
@@ -243,26 +285,26 @@ impl Run<'_> {
         };
         let [encoding, decoding] = curves
             .map(|curve| move |threads: usize| curve.as_ref().map(|curve| predicted(curve.on(threads))));
-        let output = match made.as_slice() {
-            [output] => output.clone(),
-            // A command that only checks its input writes nothing.
-            [] => PathBuf::from(&command[command.len() - 1]),
-            _ => return Err(format!("{command:?} made {made:?}")),
-        };
         let mut figures = Vec::new();
         if !made.is_empty() && runs.is_for_all {
-            let size = fs::metadata(&output).map_err(message)?.len();
-            figures.push(("ratio", 0, rounded(measurement.ratio()).into(), content / size as f64));
+            let sizes = made.iter().map(|path| fs::metadata(path).map(|found| found.len()));
+            let size = sizes.sum::<Result<u64, _>>().map_err(message)?;
+            figures.push(("ratio", 0, rounded(candidate.ratio()).into(), content / size as f64));
             if let Some(predicted) = encoding(runs.encode_threads) {
                 figures.push(("encode", runs.encode_threads, predicted, mb(encode)));
             }
         }
-        let file = output.display().to_string();
+        // A command that only checks its input writes nothing.
+        let files: Vec<String> = match made.is_empty() {
+            true => vec![command[command.len() - 1].clone()],
+            false => made.iter().map(|path| path.display().to_string()).collect(),
+        };
         for &threads in &runs.decode_threads {
             let Some(predicted) = decoding(threads) else { continue };
-            let count = threads.to_string();
-            let with_threads: &[&str] = if runs.decode_threads.len() > 1 { &["-p", &count] } else { &[] };
-            let words = [runs.check, with_threads, &[&*file]].concat();
+            let count = format!("{}{threads}", runs.option);
+            let with_threads: &[&str] = if runs.decode_threads.len() > 1 { &[&count] } else { &[] };
+            let files = files.iter().map(String::as_str);
+            let words: Vec<&str> = runs.check.iter().chain(with_threads).copied().chain(files).collect();
             let best = self.best(&words, threads, || Ok(()))?;
             figures.push(("decode", threads, predicted, mb(best)));
         }
@@ -288,9 +330,19 @@ impl Run<'_> {
         Ok(best)
     }
 
-    fn outputs(&self) -> Result<Vec<PathBuf>, String> {
-        let entries = fs::read_dir(self.folder).map_err(message)?;
-        entries.map(|entry| entry.map(|entry| entry.path()).map_err(message)).collect()
+    /// All files below the folder.
+    fn files(&self) -> Result<HashSet<PathBuf>, String> {
+        let (mut files, mut folders) = (HashSet::new(), vec![self.folder.to_owned()]);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).map_err(message)? {
+                let path = entry.map_err(message)?.path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => _ = files.insert(path),
+                }
+            }
+        }
+        Ok(files)
     }
 
     /// CPU time of the command if it uses one thread, otherwise the elapsed time.

@@ -53,7 +53,24 @@ static RUNS: [Run; 20] = [
     run_of("rice-tiers", &["rice"], &[]),
     run_of("archives", &["archives"], &["--corpus textures", "--corpus mods", "--corpus silesia"]),
     run_of("archives", &["archives", "--only", "costs", "--level", "9"], &["--corpus mods"]),
-    run_of("plan-accuracy", &["plan"], &["textures", "silesia/nci"]),
+    run_of("plan-accuracy", &["plan"], &PLANNER),
+];
+
+/// Sets on which no plan was tuned, as `scripts/corpora.sh` makes them.
+const PLANNER: [&str; 13] = [
+    "planner/html",
+    "planner/source",
+    "planner/elf",
+    "planner/png",
+    "planner/wav",
+    "planner/dds",
+    "planner/office",
+    "planner/access.log",
+    "planner/rows.json",
+    "planner/shop.sqlite",
+    "planner/int16.npy",
+    "planner/int32.npy",
+    "planner/float.npy",
 ];
 
 /// Targets of the Makefile for harnesses in other languages.

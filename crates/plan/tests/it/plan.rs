@@ -118,6 +118,29 @@ fn tie_is_decided_by_size_then_cores_then_order() {
 }
 
 #[test]
+fn stream_that_wins_comes_with_the_command_for_single_records() {
+    let blocks = |read: f64| Measurement {
+        read: Some(Read { seconds: read, fetched: 900.0 }),
+        ..candidate("blocks", 3.0, 400e6)
+    };
+    let notes = |measured: &[Measurement]| plan(measured, &pipe(100e6), &budget(2)).notes().concat();
+    let found = notes(&[candidate("zstd 19", 5.0, 900e6), blocks(4e-6)]);
+    let wanted = "To read single records, blocks (3.0x smaller), where a random read takes 4 µs: linerate nx pack blocks";
+    assert!(found.ends_with(wanted), "{found}");
+    assert!(!notes(&[candidate("zstd 19", 5.0, 900e6), blocks(1e-3)]).contains("single records"));
+    assert!(!notes(&[candidate("zstd 19", 2.0, 100e6), blocks(4e-6)]).contains("single records"));
+}
+
+#[test]
+fn comparison_that_is_better_by_the_goal_is_named() {
+    let shuffled = |ratio| Measurement { command: None, ..candidate("shuffle", ratio, 900e6) };
+    let notes = |ratio| plan(&[candidate("zstd 3", 2.0, 900e6), shuffled(ratio)], &pipe(100e6), &budget(2)).notes();
+    let found = notes(3.0).concat();
+    assert!(found.contains("Better by this goal, but not made by `linerate`: shuffle, 3.0x smaller"), "{found}");
+    assert!(!notes(2.1).concat().contains("shuffle"), "a tie");
+}
+
+#[test]
 fn spread_of_the_rounds_does_not_widen_a_tie() {
     let no_plain = Budget { min_ratio: Some(1.5), ..budget(1) };
     let with = |settings: &str, ratio: f64, median: f64, spread: f64| Measurement {
