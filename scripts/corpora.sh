@@ -175,6 +175,14 @@ planner() { # NAME WHAT COMMAND...
   need "$(awk -v name="$name" '$2 == name { print $1 }' <<<"$planner_sums")" "planner/$name" "$what" "$@"
 }
 planner_sums=$(cat <<'END'
+d9aa055d48240030edc688c9ff5166c5c8f02191600519eb6eb8a5854b3347d9 html
+fba8c7d9f8847147b076ae5cfdbc19965aaf39b2f958055eb156e39bb2c7ae45 source
+b69098c29c6f93697dc8327e0a21dc315012de9dbe36200796122f3bba40486a elf
+9f2220a14ddac51d3e5fa288cc83ccacd98919b2482dc37d77ce7272b2f8e4d2 wav
+64d86c36c3734e55e42cf8f7c5d7c72a5cf83e71be8b6431a383e6aac2b54fbe access.log
+6b9b585c0167326da40aa499a3de3bbcfc473d31bf7995fbc69719162dc452a7 rows.json
+fb82ff4a192fcabeb19358101e9499edb141e566055d5d110192b5ba0e14e6f7 shop.sqlite
+2f50c78d5d7feb1e87fc069d308b0f64ae45d5ac16cf7d3601a32dbbfe2916de int16.npy
 END
 )
 planner html "HTML of Debian's libboost1.74-doc" unpacked html '*.html' libboost1.74-doc=1.74.0+ds1-21

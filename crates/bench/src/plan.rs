@@ -94,7 +94,10 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
                 .param("ties", plan.ties)
                 .param("bytes", plan.bytes)
                 .param("sampled", plan.sampled)
-                .param("command", candidate.command.as_deref().map_or_else(String::new, |words| words.join(" ")))
+                .param(
+                    "command",
+                    candidate.command.as_deref().map_or_else(String::new, |words| words.join(" ")),
+                )
                 .exact("planned", plan.seconds)
                 .exact("error", predicted.median / real - 1.0);
             let (metric, blank) = match what {
@@ -147,7 +150,8 @@ impl Plan {
         let begun = Instant::now();
         let made = command.current_dir(run.folder).stderr(Stdio::inherit()).output().map_err(message)?;
         let seconds = begun.elapsed().as_secs_f64();
-        let json: Value = serde_json::from_slice(&made.stdout).map_err(|e| format!("{data}: no plan: {e}"))?;
+        let json: Value =
+            serde_json::from_slice(&made.stdout).map_err(|e| format!("{data}: no plan: {e}"))?;
         let index = |key: &str| json[key].as_u64().map(|i| i as usize);
         let number = |key: &str| json[key].as_u64().ok_or_else(|| format!("{data}: the plan has no {key}"));
         Ok(Plan {
@@ -243,8 +247,13 @@ struct Runs {
 
 impl Runs {
     fn of(command: &[&str], threads: usize) -> Runs {
-        let all =
-            |check, decode_threads| Runs { is_for_all: true, encode_threads: threads, check, decode_threads, option: "-p" };
+        let all = |check, decode_threads| Runs {
+            is_for_all: true,
+            encode_threads: threads,
+            check,
+            decode_threads,
+            option: "-p",
+        };
         let one = |check| Runs { encode_threads: 1, ..all(check, vec![1]) };
         match command {
             ["nx", ..] => all(&["nx", "verify", "-q"], vec![1, threads]),

@@ -1,7 +1,7 @@
 //! How fast the drive that the data lies on is: content read past the system's cache, and written to
 //! a nameless file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +24,7 @@ const WRITTEN: u64 = 512 << 20;
 const SYNCED: u64 = 16 << 20;
 /// What reads past the cache must be aligned to: the largest block of a drive, and a page.
 const ALIGNMENT: usize = 4096;
+
 /// Bytes per second that the drive of these files and folders delivers, or takes into `output`, or the
 /// lower one of both. It takes at most a second for each direction, and a tenth of `seconds`.
 ///
@@ -46,11 +47,13 @@ fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
     let large = |piece: &&Piece| piece.len >= LARGE;
     if pieces.iter().filter(large).map(|piece| piece.len).sum::<u64>() >= WINDOW {
         pieces.retain(|piece| large(&piece));
-    } else if let Some(scratch) = set.files.first().and_then(|file| scratch(file.path.parent()?, time).ok()) {
+    } else if let Some(scratch) =
+        set.files.first().and_then(|file| scratch(file.path.parent()?, time / 2).ok())
+    {
         let file = scratch.open_direct();
         let windows = (0..scratch.bytes / WINDOW).map(|i| i * WINDOW).collect::<Vec<_>>();
         return file
-            .and_then(|file| rounds(&windows, time, |offset, to| read_at(&file, to, *offset)))
+            .and_then(|file| rounds(&windows, time / 2, |offset, to| read_at(&file, to, *offset)))
             .map_err(bypass);
     }
     let read = |piece: &Piece, to: &mut [u8]| {
@@ -159,7 +162,7 @@ fn writing(folder: &Path, time: Duration) -> io::Result<f64> {
 #[cfg(target_os = "linux")]
 fn open_direct(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
-    OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)
+    std::fs::OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)
 }
 
 #[cfg(target_os = "linux")]

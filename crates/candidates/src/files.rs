@@ -582,6 +582,22 @@ mod tests {
     }
 
     #[test]
+    fn packing_reading_and_decoding_fit_into_the_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("noise"), crate::testdata::random(12 << 20)).expect("writable");
+        let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        for (seconds, threads) in [(1.7, 2), (1.7, 1), (4.2, 2), (8.5, 1)] {
+            let (settings, options) = (settings(), Options { seconds, threads, seed: 1 });
+            let samples = Samples::read(&set, &settings, &options, &|_| {}).expect("readable");
+            assert!(!samples.broad.is_whole && !samples.deep.is_whole);
+            let work = |setting: &Setting| setting.cost * samples.of(setting).bytes as f64 / 1e9;
+            let packing = settings.iter().map(work).sum::<f64>() / threads as f64;
+            let all = packing + seconds * (DECODE_SHARE + READ_SHARE);
+            assert!(all < seconds * 1.25, "{seconds} s on {threads} threads: {all}");
+        }
+    }
+
+    #[test]
     fn filters_are_candidates_only_where_a_texture_is() {
         let folder = folder();
         let filtered = |folder: &Path| {

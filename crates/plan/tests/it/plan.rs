@@ -134,9 +134,13 @@ fn stream_that_wins_comes_with_the_command_for_single_records() {
 #[test]
 fn comparison_that_is_better_by_the_goal_is_named() {
     let shuffled = |ratio| Measurement { command: None, ..candidate("shuffle", ratio, 900e6) };
-    let notes = |ratio| plan(&[candidate("zstd 3", 2.0, 900e6), shuffled(ratio)], &pipe(100e6), &budget(2)).notes();
+    let notes =
+        |ratio| plan(&[candidate("zstd 3", 2.0, 900e6), shuffled(ratio)], &pipe(100e6), &budget(2)).notes();
     let found = notes(3.0).concat();
-    assert!(found.contains("Better by this goal, but not made by `linerate`: shuffle, 3.0x smaller"), "{found}");
+    assert!(
+        found.contains("Better by this goal, but not made by `linerate`: shuffle, 3.0x smaller"),
+        "{found}"
+    );
     assert!(!notes(2.1).concat().contains("shuffle"), "a tie");
 }
 

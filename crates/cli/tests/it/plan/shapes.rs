@@ -104,7 +104,10 @@ fn json_lines_give_block_files_by_their_key() {
     folder.write("rows.json", &rows());
     let found = commands_run(&folder, "records", "rows.json");
     let notes = found["notes"].to_string();
-    assert!(notes.contains("To read single records") && notes.contains("linerate dict build --key id"), "{notes}");
+    assert!(
+        notes.contains("To read single records") && notes.contains("linerate dict build --key id"),
+        "{notes}"
+    );
     let settings = found["candidates"].as_array().expect("a list").iter().map(|one| &one["settings"]);
     let settings: Vec<&str> = settings.filter_map(Value::as_str).collect();
     for wanted in ["gzip 9", "zstd 19", "LZ4 1, blocks of 1 MiB", "blocks of 4 KiB, no dictionary"] {
