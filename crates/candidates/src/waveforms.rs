@@ -21,6 +21,8 @@ use super::{Measured, Options, Progress, general};
 const BYTES_PER_SECOND: f64 = 1e6;
 /// Least and most bytes of the sample.
 const SAMPLE: (u64, u64) = (256 << 10, 32 << 20);
+/// Bytes of one array in the sample: a line of 16-bit samples that are coded together.
+const LEAST: u64 = 32 << 10;
 /// Levels of libzstd after a shuffle.
 const ZSTD_LEVELS: [i32; 2] = [3, 9];
 /// HDF5's filter numbers of versions 1 and 2.
@@ -45,14 +47,17 @@ pub(super) fn measure(
     keep_alike(&mut found, element);
     let all: u64 = found.arrays.iter().map(Array::bytes).sum();
     let wanted = ((options.seconds * BYTES_PER_SECOND) as u64).clamp(SAMPLE.0, SAMPLE.1).min(all);
+    let files: Vec<PathBuf> = found.arrays.iter().map(|array| array.path.clone()).collect();
+    thin_out(&mut found.arrays, (wanted / LEAST) as usize);
+    let sampled: u64 = found.arrays.iter().map(Array::bytes).sum();
     let (mut raw, mut owners) = (Vec::new(), Vec::new());
     for (owner, array) in found.arrays.iter().enumerate() {
-        let share = u128::from(wanted) * u128::from(array.bytes()) / u128::from(all);
+        let share = u128::from(wanted) * u128::from(array.bytes()) / u128::from(sampled.max(1));
         let pieces = array.sample(share as u64)?;
         owners.extend(pieces.iter().map(|_| owner));
         raw.extend(pieces);
     }
-    let sample = Sample { sources: paths, arrays: &found.arrays, owners: &owners, raw: &raw };
+    let sample = Sample { sources: paths, files: &files, arrays: &found.arrays, owners: &owners, raw: &raw };
     let measurements = match element {
         ElementType::I16 => sample.measure::<i16>(Some(&sample.words()), options, progress),
         ElementType::U16 => sample.measure::<u16>(Some(&sample.words()), options, progress),
@@ -61,6 +66,16 @@ pub(super) fn measure(
     }?;
     let sampled = raw.iter().map(|piece| piece.len() as u64).sum();
     Ok(Measured { measurements, bytes: all, sampled, notes: found.notes, ..Measured::default() })
+}
+
+/// Keeps about `most` arrays, every n-th of them: a sample of an array has at least [`LEAST`] bytes, or
+/// all of it. Datasets of HDF5 files all stay, since each has parameters of its own in the command.
+fn thin_out(arrays: &mut Vec<Array>, most: usize) {
+    let step = arrays.len().div_ceil(most.max(1));
+    if arrays[0].container != Container::Hdf5 {
+        let mut at = 0..;
+        arrays.retain(|_| at.next().is_some_and(|at: usize| at.is_multiple_of(step)));
+    }
 }
 
 /// Returns the files, and those below folders that `linerate rice encode -r` takes.
@@ -143,6 +158,9 @@ words!(i16, u16, i32, u32);
 struct Sample<'s> {
     /// The files and folders that were given.
     sources: &'s [PathBuf],
+    /// The files of all arrays.
+    files: &'s [PathBuf],
+    /// The arrays that are sampled.
     arrays: &'s [Array],
     /// Index of the array of each piece.
     owners: &'s [usize],
@@ -353,7 +371,7 @@ impl Sample<'_> {
                 command.push("-r".into());
                 command.extend(names(&mut self.sources.iter()));
             }
-            false => command.extend(names(&mut self.arrays.iter().map(|array| &array.path))),
+            false => command.extend(names(&mut self.files.iter())),
         }
         command
     }
@@ -482,6 +500,18 @@ mod tests {
         let shuffled = named(&measured, "shuffle");
         assert!(shuffled.command.is_none() && shuffled.ratio() < second.ratio(), "{shuffled:?}");
         assert!(measured.measurements.iter().all(|found| found.decode.is_some() && found.encode.is_some()));
+    }
+
+    #[test]
+    fn many_small_arrays_are_sampled_and_all_of_them_are_in_the_command() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let paths: Vec<PathBuf> = (0..30).map(|i| folder.path().join(format!("{i:02}.npy"))).collect();
+        paths.iter().for_each(|path| write_npy(path, 10));
+        let measured = measure(&paths, &options(), &|_| {}).expect("measured");
+        assert_eq!(measured.bytes, 30 * 140_000);
+        assert!(measured.sampled <= 2 * SAMPLE.0, "{}", measured.sampled);
+        let command = named(&measured, "Delta-Rice 2").command.clone().expect("a command");
+        assert_eq!(command.len(), 3 + paths.len());
     }
 
     #[test]

@@ -125,7 +125,7 @@ fn stream_that_wins_comes_with_the_command_for_single_records() {
     };
     let notes = |measured: &[Measurement]| plan(measured, &pipe(100e6), &budget(2)).notes().concat();
     let found = notes(&[candidate("zstd 19", 5.0, 900e6), blocks(4e-6)]);
-    let wanted = "To read single records, blocks (3.0x smaller), where a random read takes 4 µs: linerate nx pack blocks";
+    let wanted = "To read single records, blocks (3.0x smaller), where a random read takes 4 us: linerate nx pack blocks";
     assert!(found.ends_with(wanted), "{found}");
     assert!(!notes(&[candidate("zstd 19", 5.0, 900e6), blocks(1e-3)]).contains("single records"));
     assert!(!notes(&[candidate("zstd 19", 2.0, 100e6), blocks(4e-6)]).contains("single records"));
