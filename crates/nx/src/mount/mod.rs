@@ -107,7 +107,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// Mounts an archive on an existing folder.
+    /// Mounts an archive on an existing folder, which hides the folder's own files meanwhile.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! `linerate nx extract`: extracts files of an archive to a folder or to standard output.
 
 use std::collections::HashSet;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -281,6 +281,12 @@ pub(crate) fn entry_failure(cause: FileError, at: u64) -> CliError {
 
 fn in_folder(cause: FileError, folder: &Path) -> CliError {
     match cause {
+        FileError::Output(error)
+            if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) =>
+        {
+            let folder = folder.display();
+            CliError::Refused(format!("cannot extract to {folder}: it is not a folder; -o names another"))
+        }
         FileError::Output(error) => CliError::io_at("cannot extract to", folder)(error),
         cause => entry_failure(cause, 0),
     }

@@ -52,7 +52,7 @@ pub(crate) struct MountArgs {
     #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) archive: PathBuf,
 
-    /// The folder to mount the archive on, which must exist
+    /// The folder to mount the archive on, which must exist; its files are hidden meanwhile
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 }

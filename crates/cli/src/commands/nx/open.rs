@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn file_gets_a_hint_for_each_block_in_either_format() {
-        let mut builder = Builder::new(PackOptions { chunk: 4096, ..PackOptions::default() }).unwrap();
+        let options = PackOptions { chunk: 4096, solid_limit: 4095, ..PackOptions::default() };
+        let mut builder = Builder::new(options).unwrap();
         builder.add_bytes("a", vec![7; 20_000]).unwrap();
         let nx = builder.to_bytes().unwrap().0;
         let mut converted = Vec::new();
