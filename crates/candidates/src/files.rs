@@ -606,15 +606,21 @@ mod tests {
             found.measurements.iter().filter(|found| found.settings.contains("filtered")).count()
         };
         assert_eq!(filtered(folder.path()), 0);
-        let mut dds = vec![0; 128 + 4096];
+        let mut dds = vec![0; 128];
         dds[..4].copy_from_slice(b"DDS ");
         dds[4] = 124;
-        for (at, value) in [(12, 64u32), (16, 64), (76, 32), (80, 4)] {
+        for (at, value) in [(12, 256u32), (16, 256), (76, 32), (80, 4)] {
             dds[at..at + 4].copy_from_slice(&value.to_le_bytes());
         }
         dds[84..88].copy_from_slice(b"DXT1");
-        std::fs::write(folder.path().join("stone.dds"), dds).expect("writable");
-        assert_eq!(filtered(folder.path()), 4);
+        // Blocks of two colours that hardly change, and noise.
+        let noise = crate::testdata::random(4 * 64 * 64);
+        for (i, noise) in noise.chunks(4).enumerate() {
+            dds.extend([(i / 50) as u8, 0x52, (i / 70) as u8, 0x31].iter().chain(noise));
+        }
+        let textures = tempfile::tempdir().expect("a folder");
+        std::fs::write(textures.path().join("stone.dds"), dds).expect("writable");
+        assert!(filtered(textures.path()) > 0);
     }
 
     #[test]
