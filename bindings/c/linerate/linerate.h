@@ -625,8 +625,8 @@ typedef struct {
 
 // Options of version 2 streams. Zeros select the defaults.
 typedef struct {
-  // Samples per segment, at most 65,536. 0 selects about 4096, or one row where that is
-  // sensible.
+  // Samples per segment, at most 65,536. 0 selects one row if a row has 1024 to 16,384 samples,
+  // and about 4096 samples otherwise; with channels, 4096 samples of each channel.
   uint32_t segment;
   // Samples per row, stored in the stream. 0 means no rows.
   uint32_t row;
@@ -768,7 +768,7 @@ typedef int32_t (*linerate_pack_progress_fn)(void *context, const linerate_pack_
 // Options of packing. linerate_pack_defaults fills them. Callbacks may call functions of this
 // library. They must neither throw nor jump out. Two callbacks never run at once.
 typedef struct {
-  // A linerate_preset. Default: 0.
+  // The preset, a linerate_preset. Default: 0.
   int32_t preset;
   // zstd level of all blocks, -5 to 22, or 0 for the levels of the preset. Default: 0.
   int32_t level;
@@ -1442,9 +1442,9 @@ linerate_error linerate_archive_update(const char *path,
                                        linerate_pack_report *report);
 
 // Merges archives into a new one. clash is a linerate_clash. Blocks are copied as they are from
-// archives that have the chunk size of the preset. With the default preset, that is the chunk size
-// of the first archive. The new archive is written to target as by linerate_archive_pack; target
-// must not be one of the archives.
+// archives that have the chunk size of the preset, or of the first archive with the default
+// preset; files of other archives are encoded again. The new archive is written to target as by
+// linerate_archive_pack; target must not be one of the archives.
 linerate_error linerate_archive_merge(const char *const *archives,
                                       size_t archive_count,
                                       int32_t clash,

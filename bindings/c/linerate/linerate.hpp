@@ -158,7 +158,7 @@ inline std::vector<std::uint8_t> deflate(const scratch &scratch, std::int32_t fo
 	return out;
 }
 
-/* Decodes the stream at the beginning of input, whose content has at most max_size bytes. */
+/* Decodes the stream at the beginning of input. Fails if its content exceeds max_size bytes. */
 inline std::vector<std::uint8_t> inflate(const scratch &scratch, std::int32_t format, bytes input, std::size_t max_size)
 {
 	const linerate_inflate_options options = linerate_inflate_defaults(format);
@@ -169,7 +169,7 @@ inline std::vector<std::uint8_t> inflate(const scratch &scratch, std::int32_t fo
 	return out;
 }
 
-/* Decodes all frames of input, whose content has at most max_size bytes in total. */
+/* Decodes all frames of input. Fails if their content exceeds max_size bytes in total. */
 inline std::vector<std::uint8_t> decode_zstd(const scratch &scratch, bytes input, std::size_t max_size)
 {
 	const linerate_zstd_options options = linerate_zstd_defaults();

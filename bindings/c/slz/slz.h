@@ -95,11 +95,12 @@ uint32_t slz_crc32_by4(uint32_t crc, const unsigned char *buf, int len);
 uint32_t slz_adler32_by1(uint32_t crc, const unsigned char *buf, int len);
 uint32_t slz_adler32_block(uint32_t crc, const unsigned char *buf, long len);
 
-/* Do nothing; only old programs need them. */
+/* Do nothing. libslz once built tables here, so old programs call these functions. */
 void slz_make_crc_table(void);
 void slz_prepare_dist_table(void);
 
-/* Call the function above for the format of the stream. */
+/* Call one of the functions above, which slz_init chooses by its argument and the others by the
+   format of the stream. */
 static inline int slz_init(struct slz_stream *strm, int level, int format)
 {
 	switch (format) {

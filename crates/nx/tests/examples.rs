@@ -107,7 +107,7 @@ fn mount_shows_the_files_until_enter(
     for (path, content) in files {
         assert!(std::fs::read(folder.join(path))? == *content, "{path}");
     }
-    drop(child.stdin.take()); // no input to come does as well as Enter
+    drop(child.stdin.take()); // the end of the input unmounts, as Enter does
     printed.read_to_string(&mut line)?;
     assert!(child.wait()?.success() && line.contains("mounted on"), "{line}");
     assert!(std::fs::read_dir(folder)?.next().is_none(), "it was unmounted");

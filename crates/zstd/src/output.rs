@@ -33,9 +33,9 @@ impl<'a> HistorySegment<'a> {
 /// An output buffer. `buf[start..at]` is history, and the segments in `history` precede it.
 pub(crate) struct Output<'a> {
     pub(crate) buf: &'a mut [u8],
-    /// First byte of `buf` that matches may copy.
+    /// Offset of the first byte of `buf` that matches may copy.
     pub(crate) start: usize,
-    /// Offset of the next byte.
+    /// Offset in `buf` at which the next byte is written.
     pub(crate) at: usize,
     /// History before `start`, latest first.
     pub(crate) history: [HistorySegment<'a>; HISTORY_SEGMENTS],

@@ -29,7 +29,8 @@ pub struct Scratch {
 
 /// Number of bytes before a block in a buffer, where kernels may read.
 pub(crate) const PAD: usize = 8;
-/// The largest block that is copied to [`Scratch::first_block`].
+/// Size in bytes of the largest block that is copied to [`Scratch::first_block`]. A larger one is
+/// copied to memory that the stream decoder allocates.
 const FIRST_BLOCK_MAX: usize = 4 << 10;
 
 /// The buffers of a [`BlockDecoder`](crate::block::BlockDecoder).

@@ -380,7 +380,7 @@ impl StreamDecoder {
         let mut is_executed = false;
         let result = self.append(&mut scratch.output, None, &mut io, |tables, max, out| {
             is_executed = execute(tables, max, out);
-            // The user never sees this error.
+            // The user never sees this error: it makes this function return `None`.
             if is_executed { Ok(()) } else { Err(Error::corrupt("a block is not executed")) }
         });
         if !is_executed {

@@ -17,7 +17,7 @@ const STEP: usize = 64 << 10;
 pub(crate) struct Window {
     bytes: Vec<u8>,
     size: usize,
-    /// Position of the next byte.
+    /// Position in `bytes` at which the next byte is written.
     at: usize,
     /// Number of bytes kept.
     filled: usize,

@@ -140,6 +140,8 @@ fn check<T>(name: Name, at: *const T, len: usize) -> Call {
     }
 }
 
+/// Returns the elements of an input argument, after checking its pointer and length.
+///
 /// # Safety
 /// `at` is null or points to `len` elements, which nobody writes while the call lasts.
 pub(crate) unsafe fn checked_input<'a, T>(name: Name, at: *const T, len: usize) -> Call<&'a [T]> {
@@ -151,6 +153,8 @@ pub(crate) unsafe fn checked_input<'a, T>(name: Name, at: *const T, len: usize) 
     Ok(unsafe { slice::from_raw_parts(at, len) })
 }
 
+/// Returns the elements of an output argument, after checking its pointer and length.
+///
 /// # Safety
 /// `at` is null or points to `len` elements, which nobody else uses while the call lasts.
 pub(crate) unsafe fn checked_output<'a, T>(name: Name, at: *mut T, len: usize) -> Call<&'a mut [T]> {

@@ -124,7 +124,8 @@ static MESSAGES: Mutex<Messages> = Mutex::new(Messages { seen: [(0, 0, 0); 1024]
 
 const COPIES_LEN: usize = 64 << 10;
 
-/// Outside the lock, since callers read a copy while another is added.
+/// Memory of the copies of messages. It is outside the lock, since callers read one copy while
+/// another is added.
 struct Copies(UnsafeCell<[u8; COPIES_LEN]>);
 
 // SAFETY: a byte is written under the lock of `MESSAGES`, before anybody has a pointer to it, and

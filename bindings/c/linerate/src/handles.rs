@@ -14,17 +14,19 @@ use linerate_core::lock;
 
 use crate::error::{Call, linerate_error};
 
-/// Bits of a handle: the slot, then the table's tag, then the generation.
+/// Number of bits of a handle for the slot, the lowest, and for the table's tag, above it. The
+/// generation has the rest.
 const INDEX_BITS: u32 = 24;
 const TAG_BITS: u32 = 8;
-/// Slots of the first chunk. Each further chunk has as many as all before it.
+/// Number of slots in a table's first chunk. Each later chunk has as many slots as all chunks
+/// before it together, and no slot ever moves.
 const FIRST: usize = 64;
 const CHUNKS: usize = (INDEX_BITS - FIRST.ilog2() + 1) as usize;
 /// The user count of a slot that one call uses alone.
 const ALONE: u32 = u32::MAX;
 
 struct Slot<T> {
-    /// The generation in the upper half, the number of calls that use the slot in the lower.
+    /// The generation in the upper half, and the number of calls that use the slot in the lower.
     state: AtomicU64,
     /// `None` if the slot is vacant, or after a call has panicked.
     value: UnsafeCell<Option<Box<T>>>,
@@ -43,7 +45,7 @@ pub(crate) struct Table<T> {
 
 struct Vacant {
     slots: Vec<u32>,
-    /// Number of slots that were ever used.
+    /// Number of slots that were ever used, which are the lowest. Slots above it have no memory.
     taken: u32,
 }
 

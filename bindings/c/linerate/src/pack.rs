@@ -86,7 +86,7 @@ pub type linerate_choose_fn =
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_pack_options {
-    /// A linerate_preset. Default: 0.
+    /// The preset, a linerate_preset. Default: 0.
     pub preset: i32,
     /// zstd level of all blocks, -5 to 22, or 0 for the levels of the preset. Default: 0.
     pub level: i32,

@@ -59,9 +59,9 @@ pub unsafe extern "C" fn linerate_archive_update(
 }
 
 /// Merges archives into a new one. clash is a linerate_clash. Blocks are copied as they are from
-/// archives that have the chunk size of the preset. With the default preset, that is the chunk size
-/// of the first archive. The new archive is written to target as by linerate_archive_pack; target
-/// must not be one of the archives.
+/// archives that have the chunk size of the preset, or of the first archive with the default
+/// preset; files of other archives are encoded again. The new archive is written to target as by
+/// linerate_archive_pack; target must not be one of the archives.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_merge(
     archives: *const *const c_char,
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn linerate_archive_merge(
 /// Returns paths in an archive, without slashes at their end.
 ///
 /// # Safety
-/// As [`paths_of`].
+/// The requirements of [`paths_of`].
 unsafe fn names_of(name: Name, at: *const *const c_char, count: usize) -> Call<HashSet<String>> {
     let not_utf8 = linerate_error::bad_argument(c"a path that is not UTF-8");
     // SAFETY: the caller's promise.

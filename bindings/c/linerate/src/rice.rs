@@ -42,8 +42,8 @@ pub enum linerate_element {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_rice2_options {
-    /// Samples per segment, at most 65,536. 0 selects about 4096, or one row where that is
-    /// sensible.
+    /// Samples per segment, at most 65,536. 0 selects one row if a row has 1024 to 16,384 samples,
+    /// and about 4096 samples otherwise; with channels, 4096 samples of each channel.
     pub segment: u32,
     /// Samples per row, stored in the stream. 0 means no rows.
     pub row: u32,

@@ -1,8 +1,8 @@
 //! Makes random calls from several threads, which share all handles, including freed ones and those
 //! of other types: null pointers, wrong numbers, sizes and states, damaged input and overlapping
-//! buffers. Each call must return and must not report more than it may. The seed is fixed; how the
-//! threads interleave is not. The threads guess handles, which could be those of other tests, so
-//! this is a process of its own.
+//! buffers. Each call must return, and must not report more bytes than its buffers hold. The seed
+//! is fixed; how the threads interleave is not. The threads guess handles, which could be those of
+//! other tests, so this is a process of its own.
 
 #![allow(unsafe_code)]
 
@@ -450,8 +450,8 @@ impl Caller<'_> {
     }
 }
 
-// Writes archives beside the folder: from its content, from archives that exist or not, and from
-// null pointers.
+// Writes the archive `folder`.nx: from the content of `folder`, from archives that exist or not,
+// and from null pointers.
 impl Caller<'_> {
     fn write_archive(&mut self) -> linerate_error {
         let (arm, kind, number) = (self.noise.below(3), self.small(), self.number());

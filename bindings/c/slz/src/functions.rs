@@ -10,7 +10,8 @@ use linerate_deflate::{Format, Stream, bound, checksum, with_thread_scratch};
 
 use crate::descriptor::Descriptor;
 
-/// Part of the bound of an encode call for the header, which raw streams do not have.
+/// Bytes that the engine's bound of an encode call includes for a header. They are subtracted,
+/// because [`room`] adds the header that is really to come.
 const LONGEST_HEADER: usize = Format::Gzip.header().len();
 /// Size of a flush in bytes: one empty stored block.
 const EMPTY_BLOCK: usize = 5;

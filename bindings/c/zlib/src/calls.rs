@@ -1,4 +1,5 @@
-//! The functions for our streams. What they return, and when, follows zlib's manual.
+//! Implements zlib's functions for streams that this library's encoder compresses ("our streams").
+//! What the functions return, and when, follows zlib's manual.
 
 #![allow(unsafe_code)]
 
@@ -11,9 +12,9 @@ use crate::settings::{Container, Settings};
 use crate::state::{NEVER, State};
 use crate::z_stream::{Flush, ZStream, code};
 
-/// `Z_UNKNOWN`.
+/// `Z_UNKNOWN`: `data_type` before any input.
 const UNKNOWN: c_int = 2;
-/// `Z_BLOCK`.
+/// `Z_BLOCK`, a flush value.
 const BLOCK: c_int = 5;
 /// `last_flush` after a call that ran out of output space.
 const INCOMPLETE: i8 = -1;
@@ -45,7 +46,7 @@ impl ZStream {
         encoder.deliver(count);
     }
 
-    /// Gathers as much of the input as fits.
+    /// Moves as much of the input as fits into the encoder's buffer.
     ///
     /// # Safety
     /// `avail_in` bytes can be read at `next_in`, which is not null if there are any.

@@ -1,9 +1,9 @@
 //! One of our streams: its gathered input, its history and its undelivered output.
 //!
 //! A stream gathers input until its buffer is full or the caller flushes or ends the stream. It
-//! then encodes the input in one call, with matches into the window before. So the output depends
-//! neither on how input arrives nor on the output space. Streams that repeatedly flush short
-//! pieces, as connections do, keep an index of their window in a [`Session`].
+//! then encodes this input, a *piece*, in one call, with matches into the window before. So the
+//! output depends neither on how input arrives nor on the output space. Streams that repeatedly
+//! flush short pieces, as connections do, keep an index of their window in a [`Session`].
 
 use std::ffi::{c_int, c_ulong};
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::settings::{Container, Settings};
 /// bits that [`Encoder::prime`] inserts.
 const OUTPUT_OVERHEAD: usize = 64;
 
-/// Longest flushed piece that counts as a message, in bytes.
+/// Longest flushed piece that counts as a message, in bytes. See [`MANY_MESSAGES`].
 const MESSAGE: usize = 4 << 10;
-/// Number of messages in a row after which the stream keeps an index of its window.
+/// Number of messages in a row from which on the stream keeps an index of its window.
 const MANY_MESSAGES: u8 = 3;
-/// Longest piece that is encoded with the index, in bytes.
+/// Longest piece that is encoded with the index, in bytes. A longer one drops the index.
 const MAX_MESSAGE: usize = 32 << 10;
 
 /// `Z_BINARY` and `Z_TEXT`.
@@ -32,7 +32,7 @@ const TEXT: c_int = 1;
 /// Number of bytes inspected to tell text from binary data.
 const SAMPLE: usize = 4 << 10;
 
-/// What follows a piece in the output.
+/// The flush or end that follows a piece in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Then {
     /// The next piece, at the next bit.
@@ -45,7 +45,7 @@ pub(crate) enum Then {
     End { checksum: u32, total: u32 },
 }
 
-/// State of the stream.
+/// The part of the output that a stream has written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// Before the header.
@@ -76,7 +76,7 @@ pub(crate) struct Encoder {
     /// The indexed window, with the same content as the history.
     session: Option<Box<Session>>,
     has_dictionary: bool,
-    /// The flush that nothing came after; [`Then::More`] without one.
+    /// The last flush, if no input followed it, otherwise [`Then::More`].
     flushed: Then,
 }
 
@@ -142,7 +142,7 @@ impl Encoder {
         !self.output.bytes().is_empty() || self.pending_bits() > 0
     }
 
-    /// The flush that nothing came after; [`Then::More`] without one.
+    /// Returns the last flush, if no input followed it, otherwise [`Then::More`].
     pub(crate) fn flushed(&self) -> Then {
         self.flushed
     }
@@ -346,7 +346,8 @@ impl Encoder {
         written.expect("the capacity of the bound")
     }
 
-    /// Writes what follows a piece of `gathered` bytes. Returns the number of bytes written.
+    /// Writes the flush or end after a piece of `gathered` bytes. Returns the number of bytes
+    /// written.
     fn end_piece(&mut self, then: Then, gathered: usize, out: &mut [u8]) -> usize {
         match then {
             Then::More => 0,
@@ -408,7 +409,7 @@ impl Encoder {
         1 << self.settings.window_bits()
     }
 
-    /// Size of a piece in bytes once the history has a whole window.
+    /// Size in bytes of a piece that fills the buffer beside a history of a whole window.
     fn step(&self) -> usize {
         self.settings.input_capacity() - self.window_len()
     }

@@ -297,8 +297,8 @@ unsafe extern "C" fn deflateSetHeader(stream: *mut ZStream, header: *mut c_void)
 unsafe extern "C" fn deflateBound(stream: *mut ZStream, len: c_ulong) -> c_ulong {
     match owner!(stream) {
         Owner::Ours(_, state) => state.encoder.bound(len as usize) as c_ulong,
-        // Bounds any stream of either encoder. zlib's largest output are fixed codes, 9 bits per
-        // byte.
+        // This bound holds for any stream of either encoder. zlib's output is largest with fixed
+        // codes, which take up to 9 bits per byte.
         Owner::Nobody => len.saturating_add(len >> 3).saturating_add(len >> 6).saturating_add(1024),
         Owner::Zlib => match Zlib::get().and_then(|zlib| zlib.bound) {
             // SAFETY: the contract of `zlib.h`, and the stream is zlib's own.

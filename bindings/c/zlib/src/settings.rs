@@ -1,4 +1,5 @@
-//! The arguments of `deflateInit2`: which streams the encoder serves, and at which of its levels.
+//! The arguments of `deflateInit2`. They decide whether this library's encoder compresses a stream
+//! (*serves* it) or leaves it to zlib, and which of the encoder's levels it uses.
 
 use std::ffi::c_int;
 
@@ -15,7 +16,7 @@ pub(crate) enum Container {
 
 /// `Z_DEFLATED`.
 const DEFLATED: c_int = 8;
-/// `Z_HUFFMAN_ONLY`, `Z_RLE`, `Z_FIXED`.
+/// The strategies `Z_HUFFMAN_ONLY`, `Z_RLE` and `Z_FIXED`.
 const HUFFMAN_ONLY: c_int = 2;
 const RLE: c_int = 3;
 const FIXED: c_int = 4;
@@ -46,8 +47,8 @@ impl Settings {
         Settings { level, method: DEFLATED, window_bits: 15, mem_level: 8, strategy: 0 }
     }
 
-    /// Whether the encoder serves these streams. zlib serves the others, and rejects invalid
-    /// arguments.
+    /// Whether this library's encoder compresses streams with these settings. All other streams are
+    /// left to zlib, which also rejects invalid arguments.
     pub(crate) fn are_served(&self) -> bool {
         let window = match self.window_bits {
             -15..=-9 => -self.window_bits,
@@ -78,16 +79,19 @@ impl Settings {
         }
     }
 
-    /// Base-2 logarithm of the window, 9 to 15 for served streams.
+    /// Base-2 logarithm of the window in bytes. It is 9 to 15 for the streams that the encoder
+    /// serves; for others, the value may be out of this range.
     pub(crate) fn window_bits(&self) -> u8 {
         let bits = self.window_bits.unsigned_abs();
         (if bits > 15 { bits - 16 } else { bits }) as u8
     }
 
-    /// The encoder's level that takes less time than zlib's level for about the same ratio. A
-    /// running stream may have been changed to a level or strategy that the encoder does not serve:
-    /// level 0 and `Z_HUFFMAN_ONLY` then store, and `Z_RLE` and `Z_FIXED` search for fewer matches.
-    /// Levels that would allocate more than zlib does are excluded.
+    /// The encoder's level that takes less time than zlib's level for about the same ratio. Levels
+    /// that would allocate more than zlib does are excluded.
+    ///
+    /// `deflateParams` may have changed a running stream to a level or strategy for which the
+    /// encoder would not have begun it. Level 0 and `Z_HUFFMAN_ONLY` then store, and `Z_RLE` and
+    /// `Z_FIXED` search for fewer matches.
     pub(crate) fn engine_level(&self) -> Level {
         match (self.level, self.strategy) {
             (0, _) | (_, HUFFMAN_ONLY) => Level::Stored,

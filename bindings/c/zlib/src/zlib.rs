@@ -1,5 +1,5 @@
-//! zlib's own functions, from the next library that has them, as under `LD_PRELOAD`, or from the
-//! system's zlib, which is loaded if necessary.
+//! Finds zlib's own functions: in the next library that has them (under `LD_PRELOAD`, zlib comes
+//! after this library), or else in the system's zlib, which is loaded if necessary.
 
 #![allow(unsafe_code)]
 

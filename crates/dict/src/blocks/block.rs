@@ -93,16 +93,17 @@ struct Record {
     value: Range<usize>,
 }
 
-/// The last record not greater than a key.
+/// The last record of a block whose key is not greater than a key that is looked up.
 pub(super) struct Floor {
-    /// Whether the keys are equal.
+    /// Whether the two keys are equal.
     pub(super) exact: bool,
+    /// Range of the value in [`Block::records`].
     pub(super) value: Range<usize>,
 }
 
 impl<'a> Block<'a> {
     /// # Errors
-    /// [`Kind::Corrupt`] for an invalid block.
+    /// Returns [`Kind::Corrupt`] for an invalid block.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self> {
         let (rest, count) = bytes.split_last_chunk::<4>().ok_or(DAMAGED)?;
         let len = (u32::from_le_bytes(*count) as usize).checked_mul(4).ok_or(DAMAGED)?;
@@ -222,7 +223,7 @@ impl Cursor {
     /// Advances to the next record. Returns false at the end.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] for a damaged record.
+    /// Returns [`Kind::Corrupt`] for a damaged record.
     pub(super) fn step(&mut self, block: &Block<'_>) -> Result<bool> {
         if std::mem::take(&mut self.repeat) {
             return Ok(true);

@@ -27,7 +27,7 @@ const INDEX_BLOCK: usize = 4096;
 /// Maximum number of bytes of blocks that a trained dictionary is measured with. More do not change
 /// the choice.
 const MAX_MEASURED_BYTES: usize = 2 << 20;
-/// After each this many compared bytes, half as many of the blocks are compared.
+/// Number of compared bytes after which the share of blocks that are compared is halved.
 const SAMPLED_BYTES: usize = 1 << 20;
 /// Maximum key length.
 pub(super) const MAX_KEY_LEN: usize = (1 << 16) - 1;
@@ -155,8 +155,8 @@ impl Builder {
     /// [finished](Self::finish). Dropping the builder discards the file.
     ///
     /// # Errors
-    /// [`Kind::Write`]; [`Kind::BadArgument`] for invalid options; those of [`Store::insert`] for a
-    /// given dictionary.
+    /// Returns [`Kind::Write`], [`Kind::BadArgument`] for invalid options, and the errors of
+    /// [`Store::insert`] for a given dictionary.
     pub fn create(path: impl AsRef<Path>, options: BlockFileOptions) -> Result<Builder> {
         check(&options)?;
         Self::new(Out::File(Box::new(create(path.as_ref(), Existing::Replace)?)), options)
@@ -203,9 +203,10 @@ impl Builder {
     /// Adds a record.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for a key that is not greater than the previous one, or longer than
-    /// 65,535 bytes; [`Kind::Limit`] for a value longer than 32 MiB; these leave the builder
-    /// unchanged. [`Kind::Write`], after which the file cannot be finished.
+    /// Returns [`Kind::BadArgument`] for a key that is not greater than the previous one or longer
+    /// than 65,535 bytes, and [`Kind::Limit`] for a value longer than 32 MiB. After these errors
+    /// the builder is unchanged. Also returns [`Kind::Write`], after which the file cannot be
+    /// finished.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.failed {
             return Err(FAILED);
@@ -385,7 +386,7 @@ impl Builder {
     /// first on the disk.
     ///
     /// # Errors
-    /// [`Kind::Write`]; [`Kind::Limit`] if memory for training is exhausted.
+    /// Returns [`Kind::Write`], and [`Kind::Limit`] if memory for training is exhausted.
     pub fn finish(mut self) -> Result<Summary> {
         let summary = self.end()?;
         if let Out::File(file) = self.out {

@@ -67,9 +67,10 @@ impl BlockFile {
     /// store; an external one must be in it.
     ///
     /// # Errors
-    /// [`Kind::Read`]; [`Kind::Truncated`] and [`Kind::Corrupt`] for damage to header, footer, root
-    /// index or dictionary; [`Kind::Unsupported`] for another version; [`Kind::BadArgument`] if the
-    /// store does not have the dictionary; the errors of [`Store::insert`].
+    /// Returns [`Kind::Read`]; [`Kind::Truncated`] and [`Kind::Corrupt`] for damage to header,
+    /// footer, root index or dictionary; [`Kind::Unsupported`] for another version;
+    /// [`Kind::BadArgument`] if the store does not have the dictionary; and the errors of
+    /// [`Store::insert`].
     pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<BlockFile> {
         Self::open_input(Input::map(path)?, store)
     }
@@ -174,8 +175,8 @@ impl BlockFile {
     /// Returns the value of a key. It is borrowed from the reader.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] and [`Kind::Corrupt`] for damage, [`Kind::Read`], [`Kind::BadArgument`]
-    /// for a reader of another store.
+    /// Returns [`Kind::Truncated`] and [`Kind::Corrupt`] for damage, [`Kind::Read`], and
+    /// [`Kind::BadArgument`] for a reader of another store.
     pub fn get<'r>(&self, reader: &'r mut Reader, key: &[u8]) -> Result<Option<&'r [u8]>> {
         reader.get(self, key)
     }
@@ -255,7 +256,7 @@ fn embedded(input: &Input, dictionary: DictionaryReference, store: &Store) -> Re
 }
 
 impl Open {
-    /// Finds the block whose key range contains `key`. `leaf` is a buffer for an index block.
+    /// Finds the data block whose key range contains `key`. `leaf` is a buffer for an index block.
     pub(super) fn find(
         &self,
         key: &[u8],
@@ -272,7 +273,8 @@ impl Open {
         self.block_entry(&leaf.records()[found.value]).map(Some)
     }
 
-    /// Returns an index block, after checking its hash.
+    /// Returns the index block to which `branch`, an entry of the root index block, points. Checks
+    /// the hash of the index block.
     pub(super) fn leaf<'a>(&'a self, branch: &LeafEntry, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         self.input.check(branch.extent.at, branch.extent.len.into())?;
         if branch.extent.len as usize > MAX_CONTENT {

@@ -24,13 +24,13 @@ pub struct Reader {
     pub(super) leaf: Vec<u8>,
     stored: Vec<u8>,
     content: Vec<u8>,
-    /// File number and offset of the block in `content`.
+    /// The block whose content is in `content`: the number of its file, and its offset there.
     cached: Option<(u64, u64)>,
 }
 
 /// A block of a batch.
 struct BatchBlock {
-    /// The first request for the block.
+    /// Index of the first request for the block.
     request: usize,
     entry: BlockEntry,
     /// Range of the block in `stored`, if it is not in memory.

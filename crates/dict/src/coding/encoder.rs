@@ -73,8 +73,8 @@ impl Encoder {
     /// Compresses one block into `dst`, and returns its length in bytes.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown ID, [`Kind::OutputTooSmall`], [`Kind::Limit`] if memory
-    /// is exhausted.
+    /// Returns [`Kind::BadArgument`] for an unknown ID, [`Kind::OutputTooSmall`], and
+    /// [`Kind::Limit`] if memory is exhausted.
     pub fn encode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         self.prepare(id)?;
         let checksum_size = if self.checksum { CHECKSUM_SIZE } else { 0 };

@@ -108,7 +108,7 @@ impl Entry {
 pub(super) struct Index {
     bytes: Vec<u8>,
     entries: usize,
-    /// Number of users before those of each dictionary.
+    /// For each row, the number of users of all rows before it.
     user_starts: Vec<u32>,
 }
 

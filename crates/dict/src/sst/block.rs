@@ -136,12 +136,12 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Position of a walk.
+/// Position of a walk over the entries of a block. Offsets are in the block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Position {
     /// Offset of the next entry.
     pub(super) at: usize,
-    /// End of the previous value; 0 before the first entry, which is a restart point.
+    /// Offset of the end of the previous value; 0 before the first entry, which is a restart point.
     value: usize,
     /// Number of restart points before the next entry.
     restarts: usize,
@@ -220,7 +220,7 @@ impl<'a> Cursor<'a> {
 
 #[inline]
 fn sizes(rest: &mut Bytes<'_>) -> Result<(Head, usize)> {
-    // Most lengths are below 128.
+    // Most lengths are below 128, and take one byte each.
     if let [shared @ ..128, unshared @ ..128, len @ ..128, ref after @ ..] = *rest.0 {
         rest.0 = after;
         return Ok((Head { shared: shared.into(), unshared: unshared.into() }, len.into()));

@@ -20,8 +20,8 @@ use crate::id::Id;
 use crate::prefetch::prefetch;
 use crate::store::Store;
 
-/// Length of the shortest dictionary that zstd and the store use. Other codecs use shorter ones,
-/// too.
+/// Length of the shortest dictionary that zstd and the store use, in bytes. Other codecs use
+/// shorter ones, too.
 const SHORTEST: usize = 8;
 
 const NO_INDEX: Error = Error::new(Kind::Corrupt, 0, "the file has no handle of its index");

@@ -30,7 +30,8 @@ pub struct Reader {
     pub(super) stored: Vec<u8>,
     /// Decoded blocks.
     pub(super) content: Vec<u8>,
-    /// Values found in the block after the batch's block.
+    /// Values of keys that are greater than all keys of their block in the batch. They were found
+    /// in the next block, which is not in the batch.
     pub(super) extra: Vec<u8>,
     pub(super) key: Vec<u8>,
 }

@@ -22,7 +22,7 @@ pub struct Verified {
     pub data_blocks: u64,
     /// Number of other blocks, such as metaindex, properties, index and filters.
     pub other_blocks: u64,
-    /// Number of entries in data blocks that could be decoded.
+    /// Number of entries in the data blocks that could be decoded.
     pub entries: u64,
     /// Number of deletions among the entries.
     pub deletions: u64,
@@ -34,7 +34,7 @@ pub struct Verified {
     pub value_bytes: u64,
     /// The first hundred errors.
     pub failures: Vec<Error>,
-    /// Number of errors.
+    /// Total number of errors.
     pub failed: u64,
 }
 
@@ -62,12 +62,12 @@ struct PreviousEntry {
 }
 
 impl Reader {
-    /// Reads and decodes every block. Verifies checksums regardless of the options, the order of
-    /// the entries, the separators in the index, and the counts in the properties. Errors are
-    /// collected in the result.
+    /// Reads and decodes every block, and collects errors in the result. Verifies the order of the
+    /// entries, the separators in the index, and the counts in the properties. Also verifies all
+    /// checksums, even if the options turn that off.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`] for a file of another store.
+    /// Returns [`Kind::BadArgument`] if the file was opened with another store than the reader's.
     pub fn verify(&mut self, sst: &Sst) -> Result<Verified> {
         self.verify_with_progress(sst, &|_| {})
     }

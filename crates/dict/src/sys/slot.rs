@@ -18,7 +18,7 @@ use super::arena::{Allocation, RawAllocation};
 use super::sync::{AtomicPtr, AtomicU32, AtomicU64, Guarded, Ordering};
 use crate::source::Source;
 
-/// Number of readers, in the low bits.
+/// Mask of the number of readers, which is in the low bits.
 const PINS: u64 = (1 << 24) - 1;
 /// Largest number of readers. More are refused, long before the count would overflow into the
 /// flags.
@@ -33,10 +33,10 @@ const TABLES: u64 = 1 << 26;
 const BUSY: u64 = 1 << 27;
 /// CLOCK reference bit: the tables were used since the hand passed.
 const USED: u64 = 1 << 28;
-/// The bytes are present.
+/// The dictionary's bytes are present.
 const LOADED: u64 = 1 << 29;
 const FLAGS: u64 = LIVE | DROPPED | TABLES | BUSY | USED | LOADED;
-/// Position of the generation: the high half.
+/// Lowest bit of the generation, which is the high half of the state word.
 const GENERATION: u32 = 32;
 
 /// `owner` of bytes that are in the store's memory.

@@ -11,7 +11,7 @@ use crate::train::samples::{Split, extrapolate, subsample};
 use crate::train::savings::{SizeMeter, prepare};
 use crate::train::training::Training;
 
-/// Number of training bytes of one dictionary, unless 128 times its size is more.
+/// Maximum number of sample bytes to train one dictionary with, unless 128 times its size is more.
 const MAX_TRAINING_BYTES: usize = 4 << 20;
 
 impl Clustering {

@@ -35,10 +35,11 @@ pub(crate) struct Cover {
 /// Position at which a *d*-mer was seen last.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    /// Position, plus one.
+    /// The position plus one; 0 if the *d*-mer was not seen.
     end: usize,
-    /// Number of the sample, from 1.
+    /// Number of the sample with the position, from 1.
     sample: u32,
+    /// Number of samples in which the *d*-mer was seen.
     samples: u32,
 }
 

@@ -9,9 +9,9 @@ use crate::train::training::Training;
 /// Default candidate sizes, in bytes.
 pub const SIZES: &[usize] = &[1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 110 << 10];
 
-/// Number of holdout bytes. More do not change the result.
+/// Maximum number of holdout bytes. More would not change the result.
 const MAX_HOLDOUT_BYTES: usize = 8 << 20;
-/// Number of training bytes of one dictionary, unless 128 times its size is more.
+/// Maximum number of sample bytes to train one dictionary with, unless 128 times its size is more.
 const MAX_TRAINING_BYTES: usize = 16 << 20;
 
 /// Options of a search for the best dictionary size.

@@ -4,17 +4,19 @@ use linerate_core::Result;
 
 use crate::sys::SequenceFinder;
 
-/// Numbers of codes of literal lengths and match lengths (RFC 8878, section 3.1.1.3.2.1.1).
+/// Numbers of codes of literal lengths, of match lengths and of offsets (RFC 8878, section
+/// 3.1.1.3.2.1.1). Offsets have as many codes as libzstd supports.
 pub(crate) const LITERAL_LENGTHS: usize = 36;
 pub(crate) const MATCH_LENGTHS: usize = 53;
 pub(crate) const OFFSETS: usize = 32;
-/// Length of the shortest match.
+/// Length of the shortest match, in bytes.
 const MIN_MATCH: u32 = 3;
 
-/// First values of the codes of literal lengths from 16. Smaller lengths are their own codes.
+/// Smallest literal length of each of the codes 16 to 35. Lengths below 16 are their own codes.
 const LITERAL_BASES: [u32; 20] =
     [16, 18, 20, 22, 24, 28, 32, 40, 48, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
-/// First values of the codes of match lengths from 32, minus the shortest match.
+/// Smallest match length of each of the codes 32 to 52, minus [`MIN_MATCH`]. With the same
+/// subtraction, lengths below 32 are their own codes.
 const MATCH_BASES: [u32; 21] =
     [32, 34, 36, 38, 40, 44, 48, 56, 64, 80, 96, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
 
@@ -59,8 +61,8 @@ impl Statistics {
     }
 }
 
-/// Returns the code of a length. Below `direct` it is the length itself, then that of the last base
-/// that is not larger.
+/// Returns the code of a length. Below `direct` it is the length itself. From there on it is
+/// `direct` plus the index of the last of the `bases` that is not larger than the length.
 fn code(length: u32, direct: u32, bases: &[u32]) -> usize {
     match length {
         _ if length < direct => length as usize,

@@ -17,14 +17,14 @@ const MIN_SAMPLES: usize = 5;
 const MIN_CONTENT: usize = 16;
 /// Length of the longest prefix of a sample that is used, in bytes: zstd's largest block.
 const MAX_SAMPLE: usize = 128 << 10;
-/// Number of training bytes, unless 128 times the size is more.
+/// Maximum number of sample bytes to train with, unless 128 times the dictionary size is more.
 const MAX_TRAINING_BYTES: usize = 1 << 20;
 /// If the training samples have this many times the bytes of the dictionary, the content is not
 /// chosen again with the holdout samples, which would hardly improve it.
 const PLENTY: usize = 32;
 /// Largest number of holdout bytes for comparing segment lengths and tables.
 const MAX_HOLDOUT_BYTES: usize = 256 << 10;
-/// Lengths of segments to try, in bytes.
+/// Lengths to try, in bytes, for the segments of samples that make up the content.
 const SEGMENTS: [usize; 6] = [32, 80, 200, 500, 1250, 3000];
 
 const TOO_FEW: Error = Error::new(

@@ -123,7 +123,7 @@ fn records_round_trip_by_get_multi_get_and_scan() {
         }
     }
     assert_eq!(store.stats().dictionaries, 0);
-    // Small blocks need their dictionary to decode.
+    // Dictionaries make small blocks smaller, so they were used.
     assert!(stored[1] < stored[0] * 7 / 10 && stored[3] == stored[1] && stored[4] < stored[0] * 8 / 10);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -292,7 +292,7 @@ fn a_trained_dictionary_never_makes_a_file_larger() {
             forms.push((dictionary.len > 0, dictionary.zstd_id != 0));
         }
     }
-    // Both trained tables and no dictionary occur.
+    // Some files have a dictionary with trained tables, and some have none.
     for form in [(true, true), (false, false)] {
         assert!(forms.contains(&form), "{form:?} is not in {forms:?}");
     }

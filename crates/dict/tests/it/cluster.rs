@@ -27,7 +27,7 @@ fn run(clustering: Clustering, sets: &[Vec<u8>]) -> ClusteringResult {
     clustering.run(&sets).expect("libzstd has enough memory")
 }
 
-/// Generates sets of `kinds` kinds, in alternation.
+/// Generates `sets` sets of rows, whose kinds alternate: the first `kinds` sets differ in kind.
 fn planted(sets: usize, kinds: usize) -> Vec<Vec<u8>> {
     (0..sets).map(|i| kind((i % kinds) as u64, 1 + i as u64, 40 << 10)).collect()
 }

@@ -6,7 +6,8 @@ use linerate_zstd::Dictionary;
 
 use crate::common::{compress, rows, train};
 
-/// Number of dictionaries that fill pages to the last byte, with tables of 85 lines each.
+/// Number of dictionaries. Their bytes fill pages to the last byte, and the tables of each take 85
+/// cache lines.
 const COUNT: usize = 64;
 const SIZE: usize = 4096;
 

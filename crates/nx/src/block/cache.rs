@@ -74,7 +74,7 @@ impl BlockCache {
         while self.held.bytes() > budget && self.evict(|_| true).is_some() {}
     }
 
-    /// Whether `block` is the most recently used, and finished.
+    /// Whether `block` is the most recently used one and was read to its end.
     pub(crate) fn is_finished(&self, block: usize) -> bool {
         self.newest == block && self.held.class(&block) == Some(Class::Finished)
     }
@@ -136,7 +136,7 @@ impl BlockCache {
         Ok(())
     }
 
-    /// Evicts the first block that `may_go`.
+    /// Evicts the first block, in the order of eviction, for which `may_go` returns true.
     fn evict(&mut self, may_go: impl Fn(usize) -> bool) -> Option<CachedBlock> {
         let first = self.held.first(|block, _| may_go(*block))?;
         self.held.remove(&first)

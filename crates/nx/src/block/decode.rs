@@ -10,7 +10,7 @@ use crate::block::{lz4, regions};
 use crate::format::frame::window_limit;
 use crate::format::toc::Codec;
 
-/// The bytes that follow the content of a block that files refer to.
+/// The rest of a block after the content that files refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Ending {
     /// Nothing: the block ends with that content.

@@ -54,12 +54,12 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
         self.prefetched
     }
 
-    /// A value, without using it.
+    /// Returns a value, and leaves its place in the order of eviction as it is.
     pub(crate) fn peek(&self, key: &K) -> Option<&V> {
         self.held.get(key).map(|held| &held.value)
     }
 
-    /// A value, without using it.
+    /// Returns a mutable value, and leaves its place in the order of eviction as it is.
     pub(crate) fn peek_mut(&mut self, key: &K) -> Option<&mut V> {
         self.held.get_mut(key).map(|held| &mut held.value)
     }

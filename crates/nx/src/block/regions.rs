@@ -13,13 +13,13 @@ use crate::filter::Filter;
 /// Maximum number of regions of a block.
 pub(crate) const MAX_REGIONS: usize = 255;
 
-/// Length of a region in the table, in bytes.
+/// Length of a region's entry in the table, in bytes.
 const ENTRY: usize = 9;
 
-/// Length of the number of regions, in bytes.
+/// Length of the table's first field, the number of regions, in bytes.
 const COUNT: usize = 1;
 
-/// Maximum length of the table in bytes.
+/// Length of a table with [`MAX_REGIONS`] regions, in bytes.
 pub(crate) const MAX_TABLE: usize = COUNT + MAX_REGIONS * ENTRY;
 
 /// A part of a block's content that was filtered before it was compressed.
@@ -55,9 +55,9 @@ impl Region {
 ///
 /// # Errors
 ///
-/// [`Kind::Corrupt`] if the block ends within the table, or a region is empty or begins before the
-/// end of the previous region; [`Kind::Unsupported`] for an unknown filter. The offset is that of
-/// the region in `block`.
+/// Returns [`Kind::Corrupt`] if the block ends within the table, or a region is empty or begins
+/// before the end of the previous region; [`Kind::Unsupported`] for an unknown filter. The offset
+/// is that of the region in `block`.
 pub(crate) fn parse(block: &[u8]) -> Result<(Vec<Region>, usize)> {
     let corrupt = |at: usize, what| Error::new(Kind::Corrupt, at as u64, what);
     let count = usize::from(*block.first().ok_or(corrupt(0, "a block without its filters"))?);
@@ -95,7 +95,7 @@ pub(crate) fn write(regions: &[Region], out: &mut Vec<u8>) {
 ///
 /// # Errors
 ///
-/// [`Kind::Corrupt`] at the offset of the table.
+/// Returns [`Kind::Corrupt`] if a region crosses it. The offset is that of the table.
 pub(crate) fn check(regions: &[Region], len: usize) -> Result<()> {
     let len = len as u64;
     match regions.iter().any(|region| u64::from(region.start) < len && region.end() > len) {

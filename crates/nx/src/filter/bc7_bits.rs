@@ -39,8 +39,8 @@ impl Mode {
             }
             byte += 1;
         }
-        // The spare bits hold the other fields in the same order, then the bits that follow the
-        // fields.
+        // The spare bits are the top bits of these bytes. They hold the fields that have no byte of
+        // their own, in the same order, and then the bits that follow the fields in the block.
         let mut spare = 0;
         let mut field = bytes;
         while field < endpoints * channels {

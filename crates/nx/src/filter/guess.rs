@@ -8,11 +8,11 @@
 
 use super::TextureFormat;
 
-/// Bytes in a sampled run; a multiple of every block size.
+/// Length in bytes of a run, a sampled part of the data. It is a multiple of every block size.
 const RUN: usize = 512;
 /// Maximum number of sampled runs, which are evenly spaced.
 const RUNS: usize = 32;
-/// Minimum number of runs in a sample.
+/// Minimum number of runs in a sample. Shorter data is not guessed.
 const MIN_RUNS: usize = 8;
 
 /// 16 bytes: one block, or two blocks of BC1.

@@ -144,7 +144,7 @@ impl Filter {
     /// Rearranges `content` into `filtered`.
     ///
     /// # Panics
-    /// If the lengths differ.
+    /// Panics if the lengths differ.
     pub fn apply(self, content: &[u8], filtered: &mut [u8]) {
         assert_eq!(content.len(), filtered.len(), "a filter keeps the length");
         let (blocks, tail) = content.split_at(self.whole_blocks(content.len()));
@@ -188,7 +188,7 @@ impl Filter {
     /// of any length and content are valid.
     ///
     /// # Panics
-    /// If the lengths differ.
+    /// Panics if the lengths differ.
     pub fn invert(self, filtered: &[u8], content: &mut [u8]) {
         self.invert_with(linerate_core::cpu::tier(), filtered, content);
     }

@@ -31,7 +31,7 @@ impl From<Error> for FrameError {
 /// Returns the largest allowed window in bytes.
 ///
 /// # Errors
-/// [`Kind::BadArgument`] if `window_log` is above [`Limits::MAX_WINDOW_LOG`].
+/// Returns [`Kind::BadArgument`] if `window_log` is above [`Limits::MAX_WINDOW_LOG`].
 pub(crate) fn window_limit(window_log: u32) -> Result<u64> {
     match window_log <= Limits::MAX_WINDOW_LOG {
         true => Ok(1 << window_log),

@@ -151,7 +151,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if a value exceeds its field.
+    /// Returns [`Kind::Limit`] if a value exceeds its field.
     pub fn new(chunk: ChunkSize, form: TocForm, pool: usize, blocks: usize, files: usize) -> Result<Header> {
         let narrow = |n: usize, max: u32, what| match u32::try_from(n) {
             Ok(n) if n <= max => Ok(n),
@@ -198,8 +198,8 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`Kind::Truncated`] for fewer than 16 bytes, [`Kind::Corrupt`] if they are not from an
-    /// archive, [`Kind::Unsupported`] for another version. The offset is that of the field.
+    /// Returns [`Kind::Truncated`] for fewer than 16 bytes, [`Kind::Corrupt`] if they are not from
+    /// an archive, and [`Kind::Unsupported`] for another version. The offset is that of the field.
     pub fn parse(bytes: &[u8]) -> Result<Header> {
         let Some(head) = bytes.first_chunk::<HEADER>() else {
             let magic = bytes.len().min(4);

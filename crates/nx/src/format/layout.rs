@@ -24,9 +24,10 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`Kind::Truncated`] if the archive ends before its header or a block does; [`Kind::Corrupt`]
-    /// if a file reaches past the last block, has several blocks and an offset, or needs more of a
-    /// stored or empty block than the block holds. The offset is that of the entry or block.
+    /// Returns [`Kind::Truncated`] if the archive ends before its header or a block does;
+    /// [`Kind::Corrupt`] if a file reaches past the last block, has several blocks and an offset,
+    /// or needs more of a stored or empty block than the block holds. The offset is that of the
+    /// entry or block.
     pub fn new(header: &Header, toc: &Toc, len: u64) -> Result<Layout> {
         if header.bytes() > len {
             return Err(Error::new(Kind::Truncated, len, "the archive ends within its header"));
@@ -62,7 +63,7 @@ impl Layout {
     ///
     /// # Panics
     ///
-    /// If there is no such block.
+    /// Panics if there is no such block.
     pub fn offset(&self, block: usize) -> u64 {
         self.offsets[block]
     }
@@ -72,7 +73,7 @@ impl Layout {
     ///
     /// # Panics
     ///
-    /// If there is no such block.
+    /// Panics if there is no such block.
     pub fn content(&self, block: usize) -> u64 {
         self.contents[block]
     }

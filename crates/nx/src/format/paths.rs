@@ -23,9 +23,9 @@ pub(crate) const MAX_NAME: usize = 255;
 ///
 /// # Errors
 ///
-/// A message if the path is absolute or has more than 4095 bytes, or contains an empty name, `.` or
-/// `..`, a backslash, a colon (drives, streams), a control character, a name that Windows reserves,
-/// or a name that ends in a dot or a space or has more than 255 bytes.
+/// Returns a message if the path is absolute or has more than 4095 bytes, or contains an empty
+/// name, `.` or `..`, a backslash, a colon (drives, streams), a control character, a name that
+/// Windows reserves, or a name that ends in a dot or a space or has more than 255 bytes.
 ///
 /// ```
 /// use linerate_nx::check_path;

@@ -55,10 +55,11 @@ impl StringPool {
     ///
     /// # Errors
     ///
-    /// [`Kind::Corrupt`] if the frame is damaged or followed by other bytes, or if its content is
-    /// not UTF-8 or not exactly `files` paths that each end with a NUL; [`Kind::Truncated`] if the
-    /// frame ends early; [`Kind::Limit`] if it decompresses to more than [`Limits::pool`] bytes, or
-    /// a path has more than [`Limits::path`] bytes. Offsets are in `compressed`.
+    /// Returns [`Kind::Corrupt`] if the frame is damaged or followed by other bytes, or if its
+    /// content is not UTF-8 or not exactly `files` paths that each end with a NUL;
+    /// [`Kind::Truncated`] if the frame ends early; [`Kind::Limit`] if it decompresses to more than
+    /// [`Limits::pool`] bytes, or a path has more than [`Limits::path`] bytes. Offsets are in
+    /// `compressed`.
     pub fn parse(compressed: &[u8], files: u32, limits: &Limits) -> Result<StringPool> {
         if files == 0 && compressed.is_empty() {
             return Ok(StringPool::default());
@@ -88,8 +89,8 @@ impl StringPool {
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] for a path with a NUL, [`Kind::Limit`] if the compressed pool is
-    /// larger than 2^24 - 1 bytes.
+    /// Returns [`Kind::BadArgument`] for a path with a NUL, and [`Kind::Limit`] if the compressed
+    /// pool is larger than 2^24 - 1 bytes.
     #[cfg(feature = "pack")]
     pub fn encode<'a>(paths: impl IntoIterator<Item = &'a str>) -> Result<Vec<u8>> {
         let mut text = Vec::new();

@@ -9,7 +9,7 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::format::header::{HEADER, Header, MAX_BLOCKS, MAX_FILES, TocForm};
 
-/// The largest offset of a file in its block.
+/// The largest offset of a file in its decompressed block, in bytes.
 pub const MAX_OFFSET: u32 = (1 << 26) - 1;
 
 /// The largest compressed block, in bytes.
@@ -151,9 +151,9 @@ impl Toc {
     ///
     /// # Errors
     ///
-    /// [`Kind::Truncated`] if `bytes` end within the tables, [`Kind::Corrupt`] for a path index
-    /// beyond the pool, [`Kind::Unsupported`] for an unknown codec. Offsets are in the archive.
-    /// [`crate::Layout::new`] checks the entries against the blocks.
+    /// Returns [`Kind::Truncated`] if `bytes` end within the tables, [`Kind::Corrupt`] for a path
+    /// index beyond the pool, and [`Kind::Unsupported`] for an unknown codec. Offsets are in the
+    /// archive. [`crate::Layout::new`] checks the entries against the blocks.
     pub fn parse(header: &Header, bytes: &[u8]) -> Result<Toc> {
         // Both offsets are below 2^25.
         let (blocks_offset, pool_offset) = (header.blocks_offset() as usize, header.pool_offset() as usize);

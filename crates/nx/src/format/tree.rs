@@ -71,8 +71,8 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// If the folder cannot be created or opened, for instance because a file or a link has its
-    /// name.
+    /// Fails if the folder cannot be created or opened, for instance because a file or a link has
+    /// its name.
     pub(crate) fn folder(&self, number: u32) -> io::Result<Folder> {
         // Goes up to the nearest open ancestor, and down again.
         let (mut folder, mut chain) = self.nearest(number);

@@ -132,7 +132,7 @@ impl Each<'_> {
     /// Makes each block from the 16 bytes at each of its cursors, and its first byte.
     ///
     /// # Safety
-    /// As for [`gather_group`].
+    /// The requirements of [`gather_group`].
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn run(self, block_of: impl Fn([__m128i; 2], u8) -> __m128i) {

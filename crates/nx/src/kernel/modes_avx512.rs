@@ -265,7 +265,7 @@ impl Each<'_> {
     /// Makes blocks from their fields, four at a time.
     ///
     /// # Safety
-    /// As for [`gather`](Self::gather).
+    /// The requirements of [`gather`](Self::gather).
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]

@@ -98,7 +98,7 @@ impl Metadata {
             return Err(Error::corrupt("metadata of another number of files"));
         }
         let mut found = Metadata::default();
-        // The fields of files are stored as columns.
+        // Files are stored as columns: the seconds of all, their nanoseconds, then their modes.
         let seconds = fields.take(8 * files)?;
         let nanoseconds = fields.take(4 * files)?;
         let modes = fields.take(2 * files)?;
@@ -130,8 +130,8 @@ impl Metadata {
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] for a path or target that is empty or longer than 4095 bytes,
-    /// [`Kind::Limit`] if the content is larger than 4 GiB.
+    /// Returns [`Kind::BadArgument`] for a path or target that is empty or longer than 4095 bytes,
+    /// and [`Kind::Limit`] if the content is larger than 4 GiB.
     #[cfg(feature = "pack")]
     pub(crate) fn encode(&self, paths: &Paths<'_>) -> Result<Vec<u8>> {
         if self.is_empty() {
@@ -177,7 +177,7 @@ pub(crate) fn trimmed(record: &[u8]) -> &[u8] {
 ///
 /// # Errors
 ///
-/// [`Kind::Limit`] if the header exceeds the format's limit.
+/// Returns [`Kind::Limit`] if the header exceeds the format's limit.
 pub(crate) fn append(record: &[u8], header: &mut Header, pool: &mut Vec<u8>) -> Result<()> {
     if record.is_empty() {
         return Ok(());

@@ -111,9 +111,9 @@ impl Mount {
     ///
     /// # Errors
     ///
-    /// If mounting fails, for instance without `/dev/fuse` or without the right to mount;
-    /// [`io::ErrorKind::NotFound`] if the folder does not exist, and
-    /// [`io::ErrorKind::NotADirectory`] if it is a file.
+    /// Returns [`io::ErrorKind::NotFound`] if the folder does not exist,
+    /// [`io::ErrorKind::NotADirectory`] if it is a file, and another error if mounting fails, for
+    /// instance without `/dev/fuse` or without the right to mount.
     pub fn new<S: ReadAt + 'static>(
         archive: &SharedArchive<S>,
         folder: impl AsRef<Path>,
@@ -162,7 +162,7 @@ impl Mount {
     ///
     /// # Errors
     ///
-    /// If unmounting fails.
+    /// Returns an error if unmounting fails.
     pub fn unmount(mut self) -> io::Result<()> {
         self.end()
     }

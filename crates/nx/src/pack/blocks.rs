@@ -38,7 +38,7 @@ pub(super) struct Job<'a> {
 /// The result of [`write`], from which the header is made.
 pub(super) struct Written {
     pub(super) blocks: Vec<toc::Block>,
-    /// The hash of each item.
+    /// The hash of each item, from the plan or computed when its content was read.
     pub(super) hashes: Vec<Option<u64>>,
     /// The end offset of the last block, including its padding.
     pub(super) end: u64,
@@ -58,14 +58,14 @@ struct EncodedBlock {
 struct Worker {
     encoder: Encoder,
     filter: BlockFilter,
-    /// The content of a block.
+    /// The content of the block that the thread encodes.
     input: Vec<u8>,
 }
 
 struct WriteState {
-    /// The next block to encode.
+    /// The number of the next block to encode.
     next: usize,
-    /// The offset of the next block in order.
+    /// The offset in the archive of the next block to write, in bytes.
     offset: u64,
     /// Encoded blocks that wait for an earlier block.
     waiting: BTreeMap<usize, EncodedBlock>,

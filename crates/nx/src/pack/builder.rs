@@ -79,7 +79,7 @@ impl Builder {
     /// Creates a builder without files.
     ///
     /// # Errors
-    /// `BadArgument` if the options are not within the format's limits.
+    /// Returns `BadArgument` if the options are not within the format's limits.
     pub fn new(options: PackOptions) -> PackResult<Builder> {
         options.check()?;
         Ok(Builder {
@@ -151,8 +151,8 @@ impl Builder {
     /// components.
     ///
     /// # Errors
-    /// `BadArgument` if [`check_path`](crate::check_path) rejects the path, if it was added before,
-    /// or if it or one of its folders would be both a file and a folder.
+    /// Returns `BadArgument` if [`check_path`](crate::check_path) rejects the path, if it was added
+    /// before, or if it or one of its folders would be both a file and a folder.
     pub fn add_bytes(&mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> PackResult<()> {
         self.add_bytes_with(name, bytes, FileOptions::default())
     }
@@ -160,7 +160,8 @@ impl Builder {
     /// Adds bytes as [`add_bytes`](Self::add_bytes) does, with options for the file.
     ///
     /// # Errors
-    /// As [`add_bytes`](Self::add_bytes), and if the preferred coding is not within its limits.
+    /// Returns the errors of [`add_bytes`](Self::add_bytes), and `BadArgument` if the preferred
+    /// coding is not within its limits.
     pub fn add_bytes_with(
         &mut self,
         name: impl Into<String>,
@@ -174,7 +175,7 @@ impl Builder {
     /// Adds the file at `path`, which is read when the archive is written.
     ///
     /// # Errors
-    /// As [`add_bytes`](Self::add_bytes); `Read` if there is no such file.
+    /// Returns the errors of [`add_bytes`](Self::add_bytes), and `Read` if there is no such file.
     pub fn add_path(&mut self, name: impl Into<String>, path: impl Into<PathBuf>) -> PackResult<()> {
         self.add_path_with(name, path, FileOptions::default())
     }
@@ -182,7 +183,8 @@ impl Builder {
     /// Adds a file on disk as [`add_path`](Self::add_path) does, with options for the file.
     ///
     /// # Errors
-    /// As [`add_path`](Self::add_path), and if the preferred coding is not within its limits.
+    /// Returns the errors of [`add_path`](Self::add_path), and `BadArgument` if the preferred
+    /// coding is not within its limits.
     pub fn add_path_with(
         &mut self,
         name: impl Into<String>,
@@ -202,7 +204,8 @@ impl Builder {
     /// file in the system's temporary folder.
     ///
     /// # Errors
-    /// As [`add_bytes`](Self::add_bytes); `Read` or `Write` if reading or the temporary file fails.
+    /// Returns the errors of [`add_bytes`](Self::add_bytes), and `Read` or `Write` if reading or
+    /// the temporary file fails.
     pub fn add_reader(&mut self, name: impl Into<String>, mut reader: impl Read) -> PackResult<()> {
         let (name, file_options) = (name.into(), FileOptions::default());
         let at_name = |error: PackError| error.at(name.as_str());
@@ -226,8 +229,9 @@ impl Builder {
     /// Returns the chosen paths that cannot be packed.
     ///
     /// # Errors
-    /// As [`add_path_with`](Self::add_path_with), and if a folder cannot be read, a name is not
-    /// UTF-8, or the work is cancelled. Files before the error have been added.
+    /// Returns the errors of [`add_path_with`](Self::add_path_with). Also fails if a folder cannot
+    /// be read, a name is not UTF-8, or the work is cancelled. Files before the error have been
+    /// added.
     pub fn add_folder<'w>(
         &mut self,
         walk: impl Into<Walk<'w>>,
@@ -291,7 +295,7 @@ impl Builder {
     /// small files need.
     ///
     /// # Errors
-    /// As [`write`](Self::write), but only errors that occur before blocks are encoded.
+    /// Returns those errors of [`write`](Self::write) that occur before blocks are encoded.
     pub fn dry_run(mut self) -> PackResult<Summary> {
         let plan = self.plan()?;
         self.header(&plan)?;
@@ -308,10 +312,10 @@ impl Builder {
     /// archive, and hold it until `write` returns.
     ///
     /// # Errors
-    /// `Read` if a file cannot be read or has changed since it was added; `Write` if the archive
-    /// cannot be written; `BadArgument` if the target is a device, a FIFO or another special file;
-    /// `Limit` if the format cannot hold that many files, blocks or bytes of paths. After an error
-    /// the target is unchanged.
+    /// Returns `Read` if a file cannot be read or has changed since it was added; `Write` if the
+    /// archive cannot be written; `BadArgument` if the target is a device, a FIFO or another
+    /// special file; `Limit` if the format cannot hold that many files, blocks or bytes of paths.
+    /// After an error the target is unchanged.
     pub fn write(mut self, target: impl AsRef<Path>) -> PackResult<Summary> {
         let target = target.as_ref();
         let at_target = |error: PackError| error.at(target.display().to_string());
@@ -328,7 +332,7 @@ impl Builder {
     /// Writes the archive to memory.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write).
     pub fn to_bytes(mut self) -> PackResult<(Vec<u8>, Summary)> {
         let memory = Memory::default();
         let summary = self.write_all(&memory)?;

@@ -122,7 +122,7 @@ pub(super) enum StreamParse {
 }
 
 impl StreamCoding {
-    /// Coding of the samples by which filters are compared.
+    /// The coding of the samples on which filters are compared.
     pub(super) const OF_SAMPLES: StreamCoding =
         StreamCoding { parse: StreamParse::Level, literals: true, sample: true };
 }
@@ -138,9 +138,9 @@ const OPTIMAL_LEVEL: i32 = 16;
 /// Encoder of one thread, with its working memory.
 pub(super) struct Encoder {
     zstd: CCtx<'static>,
-    /// The parameters that `zstd` is set to.
+    /// The parameters that `zstd` has now; `None` before the first use.
     set: Option<Search>,
-    /// The option of this name.
+    /// Whether the match search is fitted to each block (`PackOptions::fit_search`).
     fit_search: bool,
     probe: Vec<u8>,
     probed: Vec<u8>,

@@ -39,8 +39,8 @@ const PIECE: usize = 64 << 10;
 /// differs from its file on disk.
 ///
 /// # Errors
-/// Errors of decoding an entry that has no file on disk, such as `Corrupt`; errors of reading the
-/// archive or a file.
+/// Returns errors of decoding an entry that has no file on disk, such as `Corrupt`, and errors of
+/// reading the archive or a file.
 pub(super) fn compare<S: ReadAt>(
     archive: &Archive<S>,
     wanted: &[Wanted<'_>],

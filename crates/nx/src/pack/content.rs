@@ -36,8 +36,8 @@ impl Item {
     /// Fills `out` with the content from `offset`. The range must lie within `size`.
     ///
     /// # Errors
-    /// If the content cannot be read, or the file's length differs from `size`: then it has changed
-    /// since it was added. The error names the file.
+    /// Fails if the content cannot be read, or if the file's length differs from `size`, because
+    /// the file has changed since it was added. The error names the file.
     pub(super) fn read_at(&self, offset: u64, out: &mut [u8]) -> PackResult<()> {
         self.try_read_at(offset, out).map_err(|error| error.at(self.name.as_str()))
     }

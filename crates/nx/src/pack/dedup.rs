@@ -26,9 +26,9 @@ pub(super) struct Piece {
 
 /// The result for each piece.
 pub(super) struct Duplicates {
-    /// The first piece with the same bytes; the piece itself if it is the first.
+    /// The index of the first piece with the same bytes; the piece's own index if it is the first.
     pub(super) first: Vec<usize>,
-    /// The hash, if it was needed.
+    /// XXH3-64 of the piece, if it was known before or needed for the comparison.
     pub(super) hash: Vec<Option<u64>>,
 }
 
@@ -152,7 +152,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns the XXH3-64 of a byte range of a file, and reads at most a unit at a time.
+/// Returns the XXH3-64 of a byte range of a file. Reads at most `unit` bytes at a time.
 pub(super) fn hash_range(
     item: &Item,
     offset: u64,

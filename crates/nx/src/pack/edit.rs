@@ -81,7 +81,7 @@ impl MergeClash {
 struct Copies {
     /// For each block, and for the end, the number of blocks before it that must be encoded again.
     encoded_before: Vec<u32>,
-    /// For each block, whether the source generates it.
+    /// For each block, whether the source decodes it on each read, so that copying does not pay.
     generated: Vec<bool>,
 }
 
@@ -124,12 +124,13 @@ fn coding_of<S: ReadAt>(archive: &Archive<S>, file: File<'_>) -> Option<Coding> 
 
 impl Builder {
     /// Adds the files of an archive for which `keep` returns true, under their paths. Lowers the
-    /// builder's number of threads if one largest block of the archive per thread does not fit the
-    /// archive's [`Limits::memory`](crate::Limits::memory).
+    /// builder's number of threads if the archive's [`Limits::memory`](crate::Limits::memory) has
+    /// no room for the largest block of the archive in each thread.
     ///
     /// # Errors
-    /// `Limit` if the files exceed the limits that the archive was opened with; `BadArgument` if a
-    /// path leads out of the folder or was added before. Files before it have been added.
+    /// Returns `Limit` if the files exceed the limits that the archive was opened with, and
+    /// `BadArgument` if a path leads out of the folder or was added before. Files before the error
+    /// have been added.
     pub fn add_archive<S: ReadAt + 'static>(
         &mut self,
         archive: &Arc<Archive<S>>,
@@ -169,8 +170,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Lowers the number of threads so that one largest block per thread fits the archive's limit
-    /// on memory.
+    /// Lowers the number of threads so that each can hold the largest block of the archive within
+    /// the archive's limit on memory.
     fn limit_threads<S: ReadAt>(&mut self, archive: &Archive<S>) {
         self.options.threads = threads_for_any_block(archive, self.options.threads);
     }
@@ -193,7 +194,7 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
+    /// Returns the errors of [`new`](Self::new) and [`add_archive`](Self::add_archive).
     pub fn from_archive<S: ReadAt + 'static>(
         options: PackOptions,
         archive: &Arc<Archive<S>>,
@@ -207,7 +208,7 @@ impl Builder {
     /// Starts from all files of an archive, encoded again with these options.
     ///
     /// # Errors
-    /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
+    /// Returns the errors of [`new`](Self::new) and [`add_archive`](Self::add_archive).
     pub fn repack<S: ReadAt + 'static>(
         options: PackOptions,
         archive: &Arc<Archive<S>>,
@@ -222,7 +223,7 @@ impl Builder {
     /// same path clash like two files.
     ///
     /// # Errors
-    /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
+    /// Returns the errors of [`new`](Self::new) and [`add_archive`](Self::add_archive).
     pub fn merge<S: ReadAt + 'static>(
         options: PackOptions,
         archives: &[Arc<Archive<S>>],
@@ -285,7 +286,8 @@ impl Builder {
     /// The last part of the result lists the chosen paths that cannot be packed.
     ///
     /// # Errors
-    /// As [`add_folder`](Self::add_folder) and [`add_archive`](Self::add_archive).
+    /// Returns the errors of [`add_folder`](Self::add_folder) and
+    /// [`add_archive`](Self::add_archive).
     pub fn update<'w, S: ReadAt + 'static>(
         options: PackOptions,
         archive: &Arc<Archive<S>>,
@@ -296,12 +298,13 @@ impl Builder {
         Builder::update_all(options, archive, &[folder.into()], choose, |_| !mirror)
     }
 
-    /// Updates an archive as [`update`](Self::update) does, but from several folders. `keep` is
-    /// called for each file of the archive; a file that is in none of the folders stays if it
-    /// returns true.
+    /// Updates an archive as [`update`](Self::update) does, but from several folders. `keep`
+    /// decides whether a file of the archive stays if it is in none of the folders. It is called
+    /// once for every file of the archive, whether the folders have the file or not.
     ///
     /// # Errors
-    /// As [`update`](Self::update); `BadArgument` if two folders have a file of one path.
+    /// Returns the errors of [`update`](Self::update), and `BadArgument` if two folders have a file
+    /// of the same path.
     pub fn update_all<S: ReadAt + 'static>(
         options: PackOptions,
         archive: &Arc<Archive<S>>,

@@ -32,7 +32,7 @@ impl OrderedHashes {
     /// for the last chunk returns the hash of the file.
     ///
     /// # Errors
-    /// If [`stop`](Self::stop) was called.
+    /// Fails if [`stop`](Self::stop) was called.
     pub(super) fn update(
         &self,
         file: usize,

@@ -20,7 +20,7 @@ pub struct Filters(
     u64,
 );
 
-/// The bit that is set if decoding time counts.
+/// The bit of a set that chooses filters by size and decoding time, instead of size alone.
 const FAST: u64 = 1 << 63;
 
 const _: () = assert!(Filter::ALL.len() < u64::BITS as usize);
@@ -66,8 +66,8 @@ impl Filters {
     /// Parses `none`, `all`, `fast`, or names of formats and filters, separated by commas.
     ///
     /// # Errors
-    /// A message that lists all valid names, if a name is unknown or its filter is no longer
-    /// written.
+    /// Returns a message that lists all valid names, if a name is unknown or its filter is no
+    /// longer written.
     pub fn parse(list: &str) -> Result<Filters, String> {
         match list {
             "none" => return Ok(Filters::NONE),

@@ -40,8 +40,8 @@ impl Builder {
     /// files in filtered blocks of existing archives are encoded again.
     ///
     /// # Errors
-    /// As [`write`](Self::write); `Limit` if the archive has more files or blocks, or larger
-    /// offsets in blocks, than R3A can hold.
+    /// Returns the errors of [`write`](Self::write), and `Limit` if the archive has more files or
+    /// blocks, or larger offsets in blocks, than R3A can hold.
     pub fn write_as(mut self, target: impl AsRef<Path>, format: Format) -> PackResult<Summary> {
         let target = target.as_ref();
         if format == Format::Nx {

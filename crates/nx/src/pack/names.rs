@@ -54,7 +54,7 @@ pub(super) fn folders_of(name: &str) -> impl DoubleEndedIterator<Item = &str> {
 /// Checks the path of a new file: [`check_path`] must accept it.
 ///
 /// # Errors
-/// `BadArgument`, with the reason.
+/// Returns `BadArgument`, with the reason.
 pub(super) fn check(name: &str) -> PackResult<()> {
     check_path(name).map_err(|what| PackError::rule(Kind::BadArgument, what).at(name))
 }
@@ -63,8 +63,8 @@ pub(super) fn check(name: &str) -> PackResult<()> {
 /// readers decide whether to extract them.
 ///
 /// # Errors
-/// `BadArgument` for paths that are invalid on every system, lead out of the folder, or have more
-/// than 4095 bytes.
+/// Returns `BadArgument` for paths that are invalid on every system, lead out of the folder, or
+/// have more than 4095 bytes.
 pub(super) fn check_existing(name: &str) -> PackResult<()> {
     let leads_out = |part: &str| matches!(part, "" | "." | "..");
     match name.len() > MAX_PATH || name.contains(['\0', '\\']) || name.split('/').any(leads_out) {

@@ -213,7 +213,7 @@ impl PackOptions {
     /// Checks that every field is within the format's limits.
     ///
     /// # Errors
-    /// `BadArgument`, with the limit in its message.
+    /// Returns `BadArgument`, with the limit in its message.
     pub fn check(&self) -> PackResult<()> {
         if !self.chunk.is_power_of_two() || !(MIN_CHUNK..=MAX_CHUNK).contains(&self.chunk) {
             return bad("the chunk size is a power of two from 512 bytes to 256 MiB");

@@ -20,7 +20,9 @@ use super::{similarity, textures};
 use crate::filter::Texture;
 use crate::format::hash::HashKind;
 
-/// Maximum number of runs with the same first chunk that are compared with the chunks of one file.
+/// Maximum number of places at which a large file is looked for among the blocks placed so far:
+/// runs of consecutive blocks that begin with the file's first chunk. A copy beyond them is not
+/// found, and the file is stored again.
 const MAX_RUNS_TRIED: usize = 64;
 
 /// Maximum number of chunks of all files, which bounds the memory of their list. It is 16 times the

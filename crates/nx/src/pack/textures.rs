@@ -11,10 +11,10 @@ use crate::filter::{self, Filter, MAX_HEAD, Texture, TextureFormat};
 use crate::format::header::PAGE;
 use crate::format::toc::Codec;
 
-/// Smallest texture to filter, in bytes. Smaller textures save less than their region takes in the
-/// table.
+/// Smallest texture to filter, in bytes. Smaller textures save less than their entry takes in the
+/// table of filtered regions, with which a filtered block begins.
 const MIN_TEXTURE: usize = 512;
-/// Bytes from the middle of a texture that its filters are tried on.
+/// Number of bytes from the middle of a texture on which its filters are tried.
 const SAMPLE: usize = 64 << 10;
 /// A filtered block must save 1/100 of its size, since restoring it takes time.
 const MIN_SAVINGS: usize = 100;
@@ -23,11 +23,12 @@ const MIN_SAVINGS: usize = 100;
 const PS_PER_COMPRESSED_BYTE: u64 = 8500;
 /// A filtered block may take 1/3 longer to decode, by the estimate. Used if decoding time counts.
 const MAX_SLOWDOWN: u64 = 3;
-/// Smallest stream that gets a frame of its own, in bytes.
+/// Smallest stream that gets a frame of its own, in bytes. A stream is a part of a filtered block:
+/// the fields of one kind of a texture, such as its colours, or bytes that are not filtered.
 const MIN_STREAM: usize = 16 << 10;
 /// If a stream's sample shrinks by less than 1/128, no further coding is tried.
 const MIN_GAIN: usize = 128;
-/// Bytes of a stream's sample on which codings are tried.
+/// Number of bytes from the middle of a stream on which codings are tried.
 const STREAM_SAMPLE: usize = 32 << 10;
 
 /// Texels of one format in the content of a block.
@@ -131,7 +132,7 @@ fn cost(codec: Codec, compressed: &[u8], content: usize) -> Cost {
 pub(super) struct BlockFilter {
     filtered: Vec<u8>,
     coded: Vec<u8>,
-    /// The block in one frame.
+    /// The filtered block encoded to one frame, as an alternative to frames for its streams.
     whole: Vec<u8>,
     /// The encoded sample of a stream.
     trial: Vec<u8>,

@@ -27,7 +27,7 @@ const MAX_BLOCK: u64 = 256 << 10;
 const SIZES: [usize; 4] = [220 << 10, 110 << 10, 32 << 10, 8 << 10];
 /// Approximate bytes of training samples.
 const TRAINING_BYTES: u64 = 16 << 20;
-/// Number of blocks that a dictionary is tried on.
+/// Number of blocks of a group on which a dictionary is tried.
 const TRIAL_BLOCKS: usize = 24;
 /// Number of encoded blocks held in memory at once.
 const BATCH: usize = 64;
@@ -36,7 +36,8 @@ const HEADER_LEVEL: i32 = 16;
 /// Length of a zstd frame's magic number in bytes. R3A leaves it out.
 const MAGIC: usize = 4;
 
-/// Blocks with most bytes from files of one extension, and their zstd parameters.
+/// Blocks that may share a dictionary, because most bytes of each are from files of the same
+/// extension. Also has their zstd parameters.
 struct Group {
     zstd: Zstd,
     blocks: Vec<usize>,
@@ -113,7 +114,7 @@ fn groups<S: ReadAt>(archive: &Archive<S>, options: &PackOptions, files: &[Vec<u
     groups.into_values().collect()
 }
 
-/// A group, with what is needed to read and encode its blocks.
+/// A [`Group`] of blocks, together with everything needed to read its blocks and to encode them.
 struct Work<'a, S> {
     archive: &'a Archive<S>,
     group: &'a Group,
@@ -195,9 +196,9 @@ impl<S: ReadAt> Work<'_, S> {
         )
     }
 
-    /// Encodes all blocks to `out`, and returns the ranges of those that shrink. Counts in whole
-    /// pages. Returns `None` and writes nothing if the blocks save no more than the dictionary
-    /// takes.
+    /// Encodes the blocks that shrink with the dictionary to `out`, and returns their ranges there.
+    /// Returns `None` and writes nothing if they save no more than the dictionary takes. Savings
+    /// count in whole pages, since blocks begin at pages.
     fn encode_all(&self, dictionary: &[u8], out: &mut Out) -> PackResult<Option<Vec<(usize, Range)>>> {
         let (start, mut saved, mut ranges) = (out.offset, 0, Vec::new());
         for batch in self.group.blocks.chunks(BATCH) {

@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
     /// Walks the folder and returns its entries sorted by path. Links are not followed.
     ///
     /// # Errors
-    /// If a folder cannot be read, which the error names; or if the walk is cancelled.
+    /// Fails if a folder cannot be read, which the error names, or if the walk is cancelled.
     pub(crate) fn run(&self) -> PackResult<Vec<WalkEntry>> {
         if let Some(cancel) = self.cancel {
             cancel.begin(Stage::Listing);
@@ -188,7 +188,7 @@ impl<'a> Walk<'a> {
     /// Returns whether an entry has a good name. A bad name is added to `bad_names`.
     ///
     /// # Errors
-    /// `BadArgument` for a bad name, unless bad names are left out.
+    /// Returns `BadArgument` for a bad name, unless bad names are left out.
     pub(crate) fn admits(&self, found: &WalkEntry, bad_names: &mut Vec<BadName>) -> PackResult<bool> {
         let Some(bad) = found.bad_name() else { return Ok(true) };
         if !self.skip_bad_names {
@@ -233,7 +233,7 @@ impl WalkEntry {
     /// Returns the topmost component that an archive cannot hold.
     pub(super) fn bad_name(&self) -> Option<BadName> {
         let depth = self.name.matches('/').count();
-        // Returns the ancestor on disk that the first `len` bytes of the name stand for.
+        // Returns the path on disk of the ancestor whose name is the first `len` bytes of `name`.
         let path_of = |len: usize| {
             let below = depth - self.name[..len].matches('/').count();
             self.path.ancestors().nth(below).unwrap_or(&self.path).to_owned()

@@ -44,8 +44,8 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// Errors of [`Head::parse`] and [`Layout::new`]; [`Kind::Read`] if the source cannot be read.
-    /// Offsets are in the archive.
+    /// Returns the errors of [`Head::parse`] and [`Layout::new`], and [`Kind::Read`] if the source
+    /// cannot be read. Offsets are in the archive.
     pub fn open(source: S) -> Result<Archive<S>> {
         Archive::open_with(source, Limits::default())
     }
@@ -54,7 +54,7 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// As [`Archive::open`].
+    /// Returns the errors of [`Archive::open`].
     pub fn open_with(source: S, limits: Limits) -> Result<Archive<S>> {
         let bytes = read_pages(&source, &limits)?;
         let mut head = Head::parse(&bytes, &limits)?;
@@ -109,10 +109,10 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] if there is no such file; [`Kind::Unsupported`] if a block of it has
-    /// an unsupported codec; [`Kind::Corrupt`] if a block is damaged or the content does not match
-    /// its hash; [`Kind::Limit`] if a limit is exceeded; [`Kind::Read`] if the source cannot be
-    /// read.
+    /// Returns [`Kind::BadArgument`] if there is no such file; [`Kind::Unsupported`] if a block of
+    /// it has an unsupported codec; [`Kind::Corrupt`] if a block is damaged or the content does not
+    /// match its hash; [`Kind::Limit`] if a limit is exceeded; [`Kind::Read`] if the source cannot
+    /// be read.
     pub fn read(&self, file: usize) -> Result<Vec<u8>> {
         let entry = self.head.toc.entries.get(file);
         let entry = entry.ok_or(Error::new(Kind::BadArgument, 0, "no file of that number"))?;
@@ -152,7 +152,8 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if it exceeds the limit or memory.
+    /// Returns [`Kind::Limit`] if the content is larger than the limit or than the memory that can
+    /// be allocated.
     pub(super) fn content_len(&self, block: usize) -> Result<usize> {
         let (len, at) = (self.layout.content(block), self.layout.offset(block));
         match len <= self.limits.block {

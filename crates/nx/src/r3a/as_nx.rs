@@ -84,8 +84,8 @@ impl<S: ReadAt> AsNx<S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if the archive has more files, blocks or bytes of paths than Nx allows, or a
-    /// block that is too large for Nx.
+    /// Returns [`Kind::Limit`] if the archive has more files, blocks or bytes of paths than Nx
+    /// allows, or a block that is too large for Nx.
     pub fn new(archive: Archive<S>) -> Result<AsNx<S>> {
         let r3a = archive.head();
         let words: Vec<(BlockForm, Block)> =
@@ -122,7 +122,7 @@ impl<S: ReadAt> AsNx<S> {
     ///
     /// # Errors
     ///
-    /// As [`nx::Archive::open_with`](crate::Archive::open_with).
+    /// Returns the errors of [`nx::Archive::open_with`](crate::Archive::open_with).
     pub fn open(self) -> Result<nx::Archive<AsNx<S>>> {
         let limits = *self.archive.limits();
         let hashed = self.archive.head().header.form.hashed();
@@ -337,8 +337,8 @@ impl<S: ReadAt> ReadAt for AsNx<S> {
 ///
 /// # Errors
 ///
-/// As [`nx::Archive::open_with`](crate::Archive::open_with); if it is R3A, as
-/// [`Archive::open_with`] and [`AsNx::new`].
+/// Returns the errors of [`nx::Archive::open_with`](crate::Archive::open_with). For an R3A archive,
+/// also returns those of [`Archive::open_with`] and [`AsNx::new`].
 pub fn open_either<'a>(
     source: Box<dyn ReadAt + 'a>,
     limits: Limits,

@@ -52,7 +52,8 @@ impl BlockEncoder<'_> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if memory runs out, [`Kind::Corrupt`] if zstd rejects the dictionary.
+    /// Returns [`Kind::Limit`] if memory runs out, and [`Kind::Corrupt`] if zstd rejects the
+    /// dictionary.
     pub fn encode(&self, content: &[u8]) -> Result<(Codec, Vec<u8>)> {
         let frame = frame::compress(content, self.level, self.dictionary)?;
         Ok(match frame.len() < content.len() {

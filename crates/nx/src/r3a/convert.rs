@@ -36,8 +36,8 @@ pub struct Conversion {
 ///
 /// # Errors
 ///
-/// Errors of [`AsNx::new`]; of the first file that cannot be read or does not match its hash; of
-/// the source or of `out`. After an error the output is incomplete.
+/// Returns the errors of [`AsNx::new`], of the first file that cannot be read or does not match its
+/// hash, of the source, and of `out`. After an error the output is incomplete.
 pub fn to_nx<S: ReadAt>(archive: Archive<S>, out: &mut impl Write) -> io::Result<Conversion> {
     if archive.head().header.chunk > MAX_CHUNK_WRITTEN {
         return Err(Error::new(Kind::Limit, 6, "chunks larger than are written to Nx: 256 MiB").into());

@@ -28,10 +28,10 @@ pub(crate) struct Recoded {
 ///
 /// # Errors
 ///
-/// Errors of [`HeadBuilder::write`]; of the first file that cannot be read or does not match its
-/// hash; of the source or of `out`; [`Kind::Unsupported`] if a block is filtered, since R3A has no
-/// filters, or if a zstd block does not begin with the magic number of a frame. After an error the
-/// output is incomplete.
+/// Returns the errors of [`HeadBuilder::write`], of the first file that cannot be read or does not
+/// match its hash, of the source, and of `out`. Also returns [`Kind::Unsupported`] if a block is
+/// filtered, since R3A has no filters, or if a zstd block does not begin with the magic number of a
+/// frame. After an error the output is incomplete.
 pub fn from_nx<S: ReadAt>(
     archive: &nx::Archive<S>,
     tables: Tables,

@@ -38,11 +38,11 @@ impl Head {
     ///
     /// # Errors
     ///
-    /// [`Kind::Truncated`] if `bytes` end before the pages do; [`Kind::Corrupt`] if a field, a
-    /// table or a segment does not fit, the pool does not have exactly one path for each file, or a
-    /// flexible form has no valid interpretation or two; [`Kind::Unsupported`] for another version
-    /// of the archive or of a segment, and for chunks above 512 MiB; [`Kind::Limit`] if a limit is
-    /// exceeded. Offsets are in the archive.
+    /// Returns [`Kind::Truncated`] if `bytes` end before the pages do; [`Kind::Corrupt`] if a
+    /// field, a table or a segment does not fit, the pool does not have exactly one path for each
+    /// file, or a flexible form has no valid interpretation or two; [`Kind::Unsupported`] for
+    /// another version of the archive or of a segment, and for chunks above 512 MiB;
+    /// [`Kind::Limit`] if a limit is exceeded. Offsets are in the archive.
     pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Head> {
         let fields = FixedFields::parse(bytes)?;
         let pages = usize::try_from(fields.bytes()).ok().and_then(|len| bytes.get(..len));

@@ -57,9 +57,9 @@ impl HeadBuilder<'_> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if a limit of the format is exceeded; [`Kind::BadArgument`] if paths and
-    /// entries do not match, if an entry or a dictionary refers to a missing block, or if a block
-    /// has a codec that this crate does not write. Offsets are 0.
+    /// Returns [`Kind::Limit`] if a limit of the format is exceeded; [`Kind::BadArgument`] if paths
+    /// and entries do not match, if an entry or a dictionary refers to a missing block, or if a
+    /// block has a codec that this crate does not write. Offsets are 0.
     pub fn write(&self) -> Result<Vec<u8>> {
         self.check()?;
         let pool = string_pool::encode(self.paths)?;

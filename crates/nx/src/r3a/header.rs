@@ -20,7 +20,8 @@ use crate::format::header::{ChunkSize, MAX_PAGES, PAGE};
 /// The first four bytes by the specification. This crate writes them.
 pub const MAGIC: [u8; 4] = *b"R3A\0";
 
-/// The first four bytes as a program for the draft writes them. They are also read.
+/// The same four bytes in reverse order. A program that follows the draft of the specification
+/// writes archives that begin so; this crate reads these archives, too.
 pub(super) const MAGIC_SWAPPED: [u8; 4] = *b"\0A3R";
 
 /// The version that is written. Version 0 is also read.
@@ -29,7 +30,7 @@ pub(super) const VERSION: u8 = 1;
 /// The largest chunk size: n = 20, 512 MiB.
 pub(super) const MAX_CHUNK: ChunkSize = ChunkSize::from_exponent(20).unwrap();
 
-/// The largest offset of a file in its block, in every form.
+/// The largest offset of a file in its block in bytes, in every form of the tables.
 pub(crate) const MAX_OFFSET: u32 = (1 << 24) - 1;
 
 /// Number of bits for the counts in the word that also holds the widths of a flexible form.

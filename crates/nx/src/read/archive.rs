@@ -126,9 +126,10 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// Errors of [`Header::parse`], [`Toc::parse`], [`StringPool::parse`] and [`Layout::new`];
-    /// [`Kind::Limit`] if the header is larger than [`Limits::header`]; [`Kind::Read`] if the
-    /// source cannot be read. Offsets are in the archive.
+    /// Returns the errors of [`Header::parse`], [`Toc::parse`], [`StringPool::parse`] and
+    /// [`Layout::new`]. Also returns [`Kind::Limit`] if the header is larger than
+    /// [`Limits::header`], and [`Kind::Read`] if the source cannot be read. Offsets are in the
+    /// archive.
     pub fn open(source: S) -> Result<Archive<S>> {
         Archive::open_with(source, Limits::default())
     }
@@ -137,7 +138,7 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// As [`Archive::open`].
+    /// Returns the errors of [`Archive::open`].
     pub fn open_with(source: S, limits: Limits) -> Result<Archive<S>> {
         let (header, bytes) = read_header(&source, &limits)?;
         let toc = Toc::parse(&header, &bytes)?;
@@ -287,12 +288,13 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Corrupt`] if the table is damaged, [`Kind::Unsupported`] if it names an unknown
-    /// filter; [`Kind::Read`] if the source cannot be read. The offset is in the archive.
+    /// Returns [`Kind::Corrupt`] if the table is damaged, [`Kind::Unsupported`] if it names an
+    /// unknown filter, and [`Kind::Read`] if the source cannot be read. The offset is in the
+    /// archive.
     ///
     /// # Panics
     ///
-    /// If there is no such block.
+    /// Panics if there is no such block.
     pub fn regions(&self, block: usize) -> Result<Vec<Region>> {
         let (at, word) = (self.layout.offset(block), self.toc.blocks[block]);
         if !word.filtered {
@@ -307,7 +309,7 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] if zstd does not support [`Limits::window_log`].
+    /// Returns [`Kind::BadArgument`] if zstd does not support [`Limits::window_log`].
     pub fn reader(&self) -> Result<Reader<'_, S>> {
         Reader::new(self)
     }
@@ -316,7 +318,7 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// As [`Reader::read`].
+    /// Returns the errors of [`Reader::read`].
     pub fn read(&self, file: File<'_>) -> Result<Vec<u8>> {
         self.reader()?.read(file)
     }

@@ -136,7 +136,8 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if it exceeds the limit or memory.
+    /// Returns [`Kind::Limit`] if the content is larger than the limit or than the memory that can
+    /// be allocated.
     pub(crate) fn content_len(&self, block: usize) -> Result<usize> {
         let (len, at) = (self.archive.layout().content(block), self.archive.layout().offset(block));
         if len > self.archive.limits().block {

@@ -126,7 +126,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     ///
     /// # Errors
     ///
-    /// If the folder cannot be created, the disk has too little space (not checked with
+    /// Fails if the folder cannot be created, the disk has too little space (not checked with
     /// [`Existing::Replace`]), or the files exceed the limits of the archive. Errors of single
     /// files are in [`Extracted::failures`]; the other files are extracted.
     pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Extracted, PathError> {

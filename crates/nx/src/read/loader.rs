@@ -103,8 +103,8 @@ impl<'a, S: ReadAt> Loader<'a, S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in
-    /// [`Loaded::failures`].
+    /// Returns [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single
+    /// files are in [`Loaded::failures`].
     pub fn read_many(&self, files: &[File<'_>]) -> Result<Loaded> {
         let memory = Memory::new(files);
         let outcome = read_files(self.archive, files, &memory, &self.options)?;
@@ -116,9 +116,9 @@ impl<'a, S: ReadAt> Loader<'a, S> {
     ///
     /// # Errors
     ///
-    /// As [`Loader::read_many`], and [`Kind::BadArgument`] if there are not as many buffers as
-    /// files. If a buffer is smaller than its file, [`Delivered::failures`] has an error
-    /// [`Kind::OutputTooSmall`].
+    /// Returns the errors of [`Loader::read_many`], and [`Kind::BadArgument`] if there are not as
+    /// many buffers as files. If a buffer is smaller than its file, [`Delivered::failures`] has an
+    /// error [`Kind::OutputTooSmall`].
     pub fn read_many_into(&self, files: &[File<'_>], buffers: &mut [&mut [u8]]) -> Result<Delivered> {
         if files.len() != buffers.len() {
             return Err(Error::new(Kind::BadArgument, 0, "not as many buffers as files"));
@@ -131,8 +131,8 @@ impl<'a, S: ReadAt> Loader<'a, S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in
-    /// [`Delivered::failures`].
+    /// Returns [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single
+    /// files are in [`Delivered::failures`].
     pub fn deliver(&self, files: &[File<'_>], destination: &dyn Destination) -> Result<Delivered> {
         let outcome = read_files(self.archive, files, destination, &self.options)?;
         Ok(delivered(files, outcome))

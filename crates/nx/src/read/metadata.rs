@@ -12,8 +12,8 @@ impl Metadata {
     ///
     /// # Errors
     ///
-    /// [`Kind::Corrupt`](crate::Kind::Corrupt) if the record is damaged or belongs to another
-    /// archive; [`Kind::Unsupported`](crate::Kind::Unsupported) if it has a newer version;
+    /// Returns [`Kind::Corrupt`](crate::Kind::Corrupt) if the record is damaged or belongs to
+    /// another archive; [`Kind::Unsupported`](crate::Kind::Unsupported) if it has a newer version;
     /// [`Kind::Limit`](crate::Kind::Limit) if it decompresses to more than
     /// [`Limits::header`](crate::Limits::header); [`Kind::Read`](crate::Kind::Read) if the source
     /// cannot be read. The offset is that of the record. Files can be read in spite of such errors.

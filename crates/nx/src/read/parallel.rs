@@ -33,7 +33,7 @@ pub trait Destination: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Any error of the destination, which becomes the error of the file.
+    /// Returns any error of the destination. It becomes the error of the file.
     fn write_file(&self, file: usize, bytes: &[u8]) -> core::result::Result<(), FileError>;
 
     /// Receives a range of a file larger than a chunk, before the hash of the file is checked.
@@ -41,7 +41,7 @@ pub trait Destination: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Any error of the destination, which becomes the error of the file.
+    /// Returns any error of the destination. It becomes the error of the file.
     fn write_range(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), FileError>;
 
     /// Completes a file larger than a chunk: all of its ranges were written, and its hash matches.
@@ -49,7 +49,7 @@ pub trait Destination: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Any error of the destination, which becomes the error of the file.
+    /// Returns any error of the destination. It becomes the error of the file.
     fn commit(&self, file: usize) -> core::result::Result<(), FileError> {
         let _ = file;
         Ok(())
@@ -67,7 +67,7 @@ pub trait Destination: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Any error of the destination, which becomes the error of the file.
+    /// Returns any error of the destination. It becomes the error of the file.
     fn skips(&self, file: usize) -> core::result::Result<bool, FileError> {
         let _ = file;
         Ok(false)
@@ -110,7 +110,7 @@ impl Default for ReadOptions<'_> {
 /// Passes the content of a block to a function if it is cached, and returns whether it is.
 pub(crate) type CachedFn<'w> = &'w (dyn Fn(usize, &mut dyn FnMut(&[u8])) -> bool + Sync);
 
-/// Result of a run.
+/// Result of a [`Run`].
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// Failed files, given by their index in the list of files.
@@ -189,7 +189,7 @@ pub(crate) struct Run {
     /// most as many as have buffers within [`Limits::memory`](crate::Limits::memory).
     pub(crate) threads: usize,
     verify: bool,
-    /// For each run of the queue, the hash of its file.
+    /// The hashes of the chunked files, in the order of [`Queue::runs`].
     hashes: Vec<OrderedHash>,
     outcome: Mutex<Outcome>,
     stop: AtomicBool,
@@ -290,7 +290,7 @@ impl OrderedHash {
     }
 }
 
-/// A run together with everything that its workers borrow.
+/// A [`Run`] together with everything that its workers borrow.
 pub(crate) struct Job<'j, S> {
     pub(crate) archive: &'j Archive<S>,
     pub(crate) files: &'j [File<'j>],

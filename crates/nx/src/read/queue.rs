@@ -1,5 +1,5 @@
-//! Hands out the blocks of the wanted files to threads, each with its files, and announces blocks
-//! to the source before they are read.
+//! Hands out the blocks of the wanted files to threads, each with its files. Chooses which blocks
+//! are announced to the source before they are read, so that the source can fetch them meanwhile.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -45,7 +45,8 @@ pub(crate) struct Task<'q> {
 /// all threads decode, also if some blocks take longer to read and others longer to decode.
 const MIN_WINDOW: u64 = 16 << 20;
 
-/// Compressed bytes after which a thread stops announcing and goes on to read its own block.
+/// Number of compressed bytes after which a thread stops announcing, and goes on to read its own
+/// block.
 const ANNOUNCED_AT_ONCE: u64 = 4 << 20;
 
 /// The queue of blocks: the blocks of chunked files in order, and the *solid* blocks largest first.
@@ -227,8 +228,9 @@ impl Queue {
         Queue { slices, runs, order, spans, coalesced, sizes, content, expected, window, state }
     }
 
-    /// Announces blocks ahead, in the order in which `threads` threads will take them. Without this
-    /// call, each block is announced when it is taken.
+    /// Makes [`take`](Self::take) announce blocks to the source well before they are taken, in the
+    /// order in which `threads` threads will take them. Without this call, a block is announced
+    /// only when it is taken.
     pub(crate) fn announced_for(mut self, threads: usize) -> Queue {
         let largest = self.sizes.iter().map(|size| size.compressed).max().unwrap_or(0);
         self.window = MIN_WINDOW.max(2 * threads as u64 * u64::from(largest));

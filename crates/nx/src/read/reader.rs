@@ -82,10 +82,10 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Corrupt`] if a block is damaged or the content does not match its hash,
+    /// Returns [`Kind::Corrupt`] if a block is damaged or the content does not match its hash;
     /// [`Kind::Limit`] if the file, a block or a zstd window is larger than the limits, or memory
-    /// runs out; [`Kind::Read`] if the source cannot be read. The offset is that of the block or
-    /// the entry in the archive.
+    /// runs out; and [`Kind::Read`] if the source cannot be read. The offset is that of the block
+    /// or the entry in the archive.
     pub fn read(&mut self, file: File<'_>) -> Result<Vec<u8>> {
         let (archive, verify) = (self.archive, self.verify);
         read_whole(archive, file, verify, |piece, out| self.fill(piece, file.blocks().end, out))
@@ -96,7 +96,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     ///
     /// # Errors
     ///
-    /// As [`Reader::read`], and [`Kind::OutputTooSmall`]. `out` is unspecified after an error.
+    /// Returns the errors of [`Reader::read`], and [`Kind::OutputTooSmall`]. `out` is unspecified
+    /// after an error.
     pub fn read_into(&mut self, file: File<'_>, out: &mut [u8]) -> Result<usize> {
         let (archive, verify) = (self.archive, self.verify);
         read_whole_into(archive, file, verify, out, |piece, out| self.fill(piece, file.blocks().end, out))
@@ -115,8 +116,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     ///
     /// # Errors
     ///
-    /// As [`Reader::read`], and [`Kind::BadArgument`] if the file ends before the range does. `out`
-    /// is unspecified after an error.
+    /// Returns the errors of [`Reader::read`], and [`Kind::BadArgument`] if the file ends before
+    /// the range does. `out` is unspecified after an error.
     pub fn read_range(&mut self, file: File<'_>, offset: u64, out: &mut [u8]) -> Result<()> {
         let end = offset.checked_add(out.len() as u64).filter(|end| *end <= file.size());
         let end = end.ok_or(Error::new(Kind::BadArgument, offset, "a range past the end of the file"))?;
@@ -135,7 +136,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     ///
     /// # Errors
     ///
-    /// As [`Reader::read`], wrapped in an [`io::Error`]; and errors of the writer.
+    /// Returns the errors of [`Reader::read`], wrapped in an [`io::Error`], and those of the
+    /// writer.
     pub fn write_to(&mut self, file: File<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<u64> {
         check_file_limit(self.archive, file)?;
         let verify = self.verify;
@@ -164,7 +166,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     ///
     /// # Errors
     ///
-    /// As [`Reader::read`].
+    /// Returns the errors of [`Reader::read`].
     pub fn hash_with_progress(
         &mut self,
         file: File<'_>,

@@ -184,7 +184,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
     ///
     /// # Errors
     ///
-    /// [`crate::Kind::Limit`] if the files exceed the limits of the archive. Errors of
+    /// Returns [`crate::Kind::Limit`] if the files exceed the limits of the archive. Errors of
     /// single files are in [`Verified::failures`].
     pub fn run(&self) -> linerate_core::Result<Verified> {
         let files: Vec<File<'_>> = self.archive.files().collect();
@@ -239,7 +239,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
     ///
     /// # Errors
     ///
-    /// If the folder cannot be listed. Errors of single files are in [`Compared::failures`].
+    /// Fails if the folder cannot be listed. Errors of single files are in [`Compared::failures`].
     pub fn compare(&self, folder: impl AsRef<Path>) -> io::Result<Compared> {
         let folder = folder.as_ref();
         let mut present = Metadata::default();

@@ -53,7 +53,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// As [`SharedArchive::open`].
+    /// Returns the errors of [`SharedArchive::open`].
     pub fn open_async(&self, path: &str) -> core::result::Result<AsyncFile<S>, PathError> {
         self.open(path).map(OpenFile::into_async)
     }

@@ -73,8 +73,8 @@ impl<S: ReadAt + 'static> Batch<S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in
-    /// [`Loaded::failures`].
+    /// Returns [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single
+    /// files are in [`Loaded::failures`].
     pub fn read_many(self) -> Result<Pending<Loaded>> {
         let memory = Arc::new(Memory::new(&self.files()));
         let result = Arc::clone(&memory);
@@ -86,8 +86,8 @@ impl<S: ReadAt + 'static> Batch<S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in
-    /// [`Delivered::failures`].
+    /// Returns [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single
+    /// files are in [`Delivered::failures`].
     pub fn deliver(self, destination: Arc<dyn Destination>) -> Result<Pending<Delivered>> {
         self.run(destination, delivered)
     }
@@ -109,7 +109,7 @@ impl<S: ReadAt + 'static> Batch<S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if the blocks take more than the cache's budget.
+    /// Returns [`Kind::Limit`] if the blocks take more than the cache's budget.
     pub fn pin(self) -> Result<Pending<Pinned>> {
         let ahead = Ahead::new(self, true);
         if ahead.total.saturating_add(charge(0) * ahead.blocks.len() as u64) > ahead.inner.cache.budget() {

@@ -121,7 +121,8 @@ impl Flight {
     }
 }
 
-/// Ends a flight if its thread panics, so that no other thread waits for it.
+/// A thread's decoding of a block. If the thread panics, dropping this ends the [`Flight`], so that
+/// no other thread waits for it.
 struct Decoding<'c> {
     cache: &'c SharedCache,
     key: Key,
@@ -232,8 +233,8 @@ impl SharedCache {
     ///
     /// # Errors
     ///
-    /// Errors of `decode`, which all waiting threads get; the next request decodes again.
-    /// [`Kind::Limit`] for a prefetch that would evict prefetched blocks.
+    /// Returns the errors of `decode`. All waiting threads get them, and the next request decodes
+    /// again. Returns [`Kind::Limit`] for a prefetch that would evict prefetched blocks.
     pub(super) fn get_or_decode(
         &self,
         key: Key,

@@ -157,7 +157,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// As [`SharedArchive::with_options`].
+    /// Returns the errors of [`SharedArchive::with_options`].
     pub fn new(archive: impl Into<Arc<Archive<S>>>) -> Result<SharedArchive<S>> {
         SharedArchive::with_options(archive, SharedOptions::default())
     }
@@ -166,7 +166,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] if zstd does not support
+    /// Returns [`Kind::BadArgument`] if zstd does not support
     /// [`Limits::window_log`](crate::Limits::window_log).
     pub fn with_options(
         archive: impl Into<Arc<Archive<S>>>,
@@ -207,11 +207,11 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// As [`SharedArchive::open`].
+    /// Returns the errors of [`SharedArchive::open`].
     ///
     /// # Panics
     ///
-    /// If the archive has no file of that index: `file` must come from this archive.
+    /// Panics if the archive has no file of that index: `file` must come from this archive.
     pub fn open_file(&self, file: File<'_>) -> Result<OpenFile<S>> {
         OpenFile::new(Arc::clone(&self.inner), file)
     }
@@ -221,7 +221,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// As [`SharedArchive::open`] and [`Reader::read`](crate::Reader::read).
+    /// Returns the errors of [`SharedArchive::open`] and [`Reader::read`](crate::Reader::read).
     pub fn read(&self, path: &str) -> core::result::Result<Vec<u8>, PathError> {
         let file = self.find(path)?;
         self.read_file(file).map_err(|error| PathError::new(path, error))
@@ -231,7 +231,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// As [`Reader::read`](crate::Reader::read).
+    /// Returns the errors of [`Reader::read`](crate::Reader::read).
     pub fn read_file(&self, file: File<'_>) -> Result<Vec<u8>> {
         let inner = &*self.inner;
         read_whole(&inner.archive, file, inner.verify, |piece, out| inner.fill(file, piece, out))
@@ -242,7 +242,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// As [`Reader::read_into`](crate::Reader::read_into).
+    /// Returns the errors of [`Reader::read_into`](crate::Reader::read_into).
     pub fn read_into(&self, file: File<'_>, out: &mut [u8]) -> Result<usize> {
         let inner = &*self.inner;
         read_whole_into(&inner.archive, file, inner.verify, out, |piece, out| inner.fill(file, piece, out))
@@ -266,7 +266,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] for an index beyond the archive's files.
+    /// Returns [`Kind::BadArgument`] for an index beyond the archive's files.
     pub fn batch_of(&self, indices: impl IntoIterator<Item = usize>) -> Result<Batch<S>> {
         let missing = Error::new(Kind::BadArgument, 0, "the archive has no file of this index");
         let check =
@@ -278,7 +278,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// As [`SharedArchive::batch`].
+    /// Returns the errors of [`SharedArchive::batch`].
     pub fn prefetch<P: AsRef<str>>(
         &self,
         paths: impl IntoIterator<Item = P>,

@@ -112,7 +112,7 @@ impl<S: ReadAt + 'static> OpenFile<S> {
     ///
     /// # Errors
     ///
-    /// If reading fails, see [`OpenFile`]. `out` is then unspecified.
+    /// Returns the errors that [`OpenFile`] describes. `out` is then unspecified.
     pub fn read_at(&mut self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
         self.position = offset;
         let mut filled = 0;

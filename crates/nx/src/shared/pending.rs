@@ -87,7 +87,7 @@ impl<T> Future for Pending<T> {
 
     /// # Panics
     ///
-    /// If it is polled again after it was ready.
+    /// Panics if it is polled again after it was ready.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let mut state = self.state();
         if state.is_done {

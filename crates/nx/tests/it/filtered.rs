@@ -209,13 +209,13 @@ fn edits_keep_filtered_blocks_as_they_are() {
         assert_holds(bytes, files);
         new
     };
-    // Removes the first texture of a solid block. The rest of the block is filtered again.
+    // Deletes the first texture of a solid block. The rest of the block is filtered again.
     let (rest, gone): (Vec<_>, Vec<_>) = files.iter().cloned().partition(|(name, _)| name != "a/small.dds");
     assert_eq!(gone.len(), 1);
     let builder = Builder::from_archive(plain(Coding::zstd(1)), &old, |file| file.path() != "a/small.dds");
     let new = check(builder.expect("options").to_bytes().expect("packable").0, &rest);
     assert!(filtered_blocks(&new).len() + 1 >= blocks.len());
-    // Keeps only one texture of the solid blocks at a time.
+    // For each small texture, which shares a solid block, deletes all other files of the archive.
     for (name, bytes) in files.iter().filter(|(name, bytes)| name.ends_with(".dds") && bytes.len() < 64 << 10)
     {
         let builder = Builder::from_archive(plain(Coding::zstd(1)), &old, |file| file.path() == name);

@@ -418,7 +418,7 @@ fn duplicate_or_unsafe_path_is_an_error() {
 #[test]
 fn limits_of_the_format_are_errors_that_name_them() {
     let mut builder = Builder::new(options(512, 0, Coding::Copy, Coding::Copy)).expect("options");
-    // The format holds 512 blocks fewer than the files need.
+    // The file has 2^18 chunks, one more than the format has blocks.
     builder.add_bytes("many chunks", vec![0; 512 << 18]).expect("new");
     let error = builder.to_bytes().expect_err("too many blocks");
     assert_eq!(error.kind(), Kind::Limit);

@@ -308,7 +308,7 @@ fn update_takes_changed_files_and_reuses_the_rest() {
     let gone = files.remove(10);
     files.push(("new/file".into(), content(1, 77, 5000)));
     files[3].1 = content(0, 78, 3333);
-    // Same size, other bytes.
+    // The new content has the same size as the old one, but other bytes.
     files[4].1 = content(1, 79, files[4].1.len().max(100));
     write_tree(folder.path(), &files);
     for mirror in [true, false] {

@@ -141,7 +141,8 @@ fn ambiguous_tables_are_an_error() {
     let word = 1u64 << 63 | 10 << 57 | 2 << 52 | 5 << 47 | 4 << 42 | counts;
     let mut bytes =
         [&MAGIC[..], &(1u32 << 25 | 1 << 20 | 1 << 4).to_le_bytes(), &word.to_le_bytes()].concat();
-    // One empty file, three blocks, and three more or a pool.
+    // The entry of an empty file and three blocks. Next come three more blocks or the short pool,
+    // depending on the meaning of 0, and then the long pool.
     bytes.extend([0; 8 + 12]);
     bytes.extend(sized(b"ab\0"));
     bytes.extend(sized(&long));
@@ -371,7 +372,7 @@ fn bad_header_is_an_error_at_its_offset() {
     assert_eq!(with(8, &counts(1 << 20, 5, 5)), Err((Kind::Corrupt, 8)));
     assert_eq!(with(8, &counts(9, (1 << 22) - 1, 5)), Err((Kind::Corrupt, 8)));
     assert_eq!(with(8, &counts(9, 5, (1 << 18) - 1)), Err((Kind::Corrupt, 8)));
-    // Path 5 of 5.
+    // The path index is 5, but there are only 5 paths.
     assert_eq!(with(16 + 20 + 12, &(5u64 << 22).to_le_bytes()), Err((Kind::Corrupt, 36)));
     for len in 0..4096 {
         let kind = head(&good[..len]).unwrap_err().kind;

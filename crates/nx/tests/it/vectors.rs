@@ -258,7 +258,7 @@ fn filters() -> Vec<Vector> {
     ]
 }
 
-/// (l) Invalid filtered blocks.
+/// Invalid filtered blocks: letter (l) of the hazards, see [`hazards`].
 fn filter_hazards() -> Vec<Vector> {
     use Kind::{Corrupt, Limit, Unsupported};
     let id = Filter::ALL[0].id();

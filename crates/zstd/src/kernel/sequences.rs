@@ -442,7 +442,8 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
                         copy_wild(source.add(32), to.add(32), match_len - 32);
                     }
                 } else {
-                    // Copy whole periods of 9 to 16 bytes.
+                    // The match repeats `offset` bytes. Copies of 9 to 16 bytes, which are whole
+                    // repetitions, keep the phase.
                     let period = offset * (16 / offset);
                     I::repeat16(source, to, offset);
                     let mut copied = period;

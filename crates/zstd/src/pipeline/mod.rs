@@ -47,7 +47,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns one thread, and the defaults of frames.
+    /// Returns the default options: one thread, and [`StreamOptions::new`].
     pub const fn new() -> Self {
         Options { stream: StreamOptions::new(), threads: 1 }
     }
@@ -58,7 +58,7 @@ impl Options {
         Options { threads, ..self }
     }
 
-    /// Sets the options of the [frames](#structfield.stream).
+    /// Sets [`stream`](#structfield.stream), the options by which each frame is decoded.
     #[must_use]
     pub const fn stream(self, stream: StreamOptions) -> Self {
         Options { stream, ..self }

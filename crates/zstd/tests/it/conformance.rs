@@ -28,7 +28,7 @@ fn real_files_at_every_level_decode() {
     let levels = [-100, -30, -7, -5, -3, -2, -1].into_iter().chain(1..=22);
     for number in levels {
         for (name, content) in corpus() {
-            // The slow levels compress a part.
+            // The levels above 12 are slow, so they compress only the beginning of the file.
             let content = if number > 12 { &content[..content.len().min(60_000)] } else { &content[..] };
             let frame = compress(content, &[], &[level(number), CParameter::ChecksumFlag(true)]);
             checker.check(&format!("{name} at level {number}"), &frame, &[], content);
@@ -240,7 +240,7 @@ fn every_file_of_the_corpora_decodes() {
     let mut checker = Checker::default();
     for path in files_below(&folder) {
         let content = std::fs::read(&path).expect("a file of the corpora");
-        // The slow levels compress the beginning.
+        // The slower a level is, the fewer bytes of the file it compresses.
         for (number, most) in [(1, usize::MAX), (3, usize::MAX), (9, 4 << 20), (19, 1 << 20)] {
             let content = &content[..content.len().min(most)];
             let frame = compress(content, &[], &[level(number), CParameter::ChecksumFlag(true)]);

@@ -4,7 +4,7 @@ use linerate_testkit::data::Noise;
 use linerate_zstd::{Dictionary, Kind, Options, PrefixDecoder, PrefixEnd, Scratch};
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, zstd_sys::ZSTD_EndDirective};
 
-/// Generates words and noise, which become compressed blocks with both.
+/// Generates words with noise between them, which compress to blocks with sequences and literals.
 fn text(len: usize, seed: u64) -> Vec<u8> {
     let words = ["time ", "of ", "the ", "wave", "form", "s, ", "dictionary ", "block\n", "0123", "é"];
     let (mut noise, mut out) = (Noise::new(seed), Vec::new());

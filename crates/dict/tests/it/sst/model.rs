@@ -84,7 +84,7 @@ pub(crate) fn check(reader: &mut Reader, sst: &Sst, records: &[Record]) {
     for key in &absent {
         assert_eq!(reader.get(sst, key).expect("a sound file"), None);
     }
-    // Look up all keys as one batch, in random order, with missing ones.
+    // Look up all keys in random order as one batch, together with keys that the file lacks.
     let mut keys: Vec<&[u8]> =
         records.iter().map(|r| &r.key[..]).chain(absent.iter().map(|k| &k[..])).collect();
     let mut noise = Noise::new(records.len() as u64);

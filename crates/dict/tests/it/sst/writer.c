@@ -2,11 +2,12 @@
  *
  *     writer table FILE [NAME=VALUE]...     one file, through SstFileWriter
  *     writer db FOLDER [NAME=VALUE]...      a database, flushed once into one file
- *     writer is-11                          whether the library is of RocksDB 11
+ *     writer is-11                          exits with 0 if the library is RocksDB 11, else with 1
  *
- * Records come from standard input: a letter (p put, d delete, s single delete, m merge, r delete
- * range, x snapshot), then key and value, each a little-endian u32 and as many bytes. Names are those of
- * `choices`. */
+ * Records come from standard input. Each is a letter (p put, d delete, s single delete, m merge,
+ * r delete the range from key to value, x snapshot), then a key, then a value. The length of each,
+ * a little-endian u32, precedes its bytes. A record that needs no key or value has empty ones.
+ * The names are those of `choices`. */
 #include <rocksdb/c.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static const char *reversed_name(void *state) {
 
 static void nothing(void *state) { (void)state; }
 
-/* RocksDB 6 lacks them. */
+/* These functions are missing in RocksDB 6, so they are weak: their addresses are then null. */
 extern void rocksdb_block_based_options_set_checksum(rocksdb_block_based_table_options_t *, char)
     __attribute__((weak));
 extern void rocksdb_singledelete(rocksdb_t *, const rocksdb_writeoptions_t *, const char *, size_t, char **)
@@ -62,7 +63,7 @@ extern void rocksdb_options_set_compression_options_use_zstd_dict_trainer(rocksd
 extern void rocksdb_sstfilewriter_delete_range(rocksdb_sstfilewriter_t *, const char *, size_t, const char *, size_t,
                                                char **) __attribute__((weak));
 
-/* Of RocksDB 11; older headers and libraries lack them. */
+/* These functions are new in RocksDB 11. Older headers and libraries lack them. */
 extern void rocksdb_block_based_options_set_separate_key_value_in_data_block(
     rocksdb_block_based_table_options_t *, unsigned char) __attribute__((weak));
 extern void rocksdb_block_based_options_set_uniform_cv_threshold(rocksdb_block_based_table_options_t *,
@@ -79,7 +80,7 @@ static void set_new(rocksdb_block_based_table_options_t *table) {
     exit(1);
   }
   if (*find("separate")) rocksdb_block_based_options_set_separate_key_value_in_data_block(table, 1);
-  /* All keys are uniform enough. */
+  /* With so high a limit, RocksDB takes the keys of every index for uniform. */
   if (*find("uniform")) rocksdb_block_based_options_set_uniform_cv_threshold(table, 1e9);
 }
 

@@ -7,7 +7,8 @@ use linerate_nx::{Archive, HashKind};
 pub const COPY: u32 = 0;
 pub const ZSTD: u32 = 1;
 pub const LZ4: u32 = 2;
-/// Added to [`ZSTD`] or [`LZ4`] for a filtered block, in archives of header version [`FILTERS`].
+/// The bit that is added to [`ZSTD`] or [`LZ4`] for a filtered block, in archives of header version
+/// [`FILTERS`].
 pub const FILTERED: u32 = 4;
 pub const FILTERS: u32 = 65;
 

@@ -5,8 +5,8 @@ use linerate_zstd::{Dictionary, Options, Scratch};
 use super::ours::{self, Pieces};
 use linerate_testkit::data::Noise;
 
-/// Larger contents are too slow for the reference, and contents larger than `TINY` for single
-/// bytes.
+/// Content size in bytes above which the slow reference is not run, and total size of frame and
+/// content above which the frame is not decoded byte by byte.
 const SMALL: usize = 100_000;
 const TINY: usize = 3_000;
 
