@@ -49,8 +49,8 @@ def command(program: str, arguments: Sequence[str]) -> str:
 
 
 def run(command: str, versions: Mapping[str, str], version: str = "") -> None:
-    """Prints the line of a run. `version` is Linerate's, if it is not that of this checkout. A measurement has the version of the
-    longest name in `versions` with which its contender begins."""
+    """Prints the line of a run. `version` is that of Linerate, by default that of this checkout. A measurement has the version of
+    the longest name in `versions` with which its contender begins."""
     about = {
         "date": datetime.now(UTC).date().isoformat(),
         "cpu": cpu(),

@@ -48,8 +48,8 @@ fi
 novels=${LINERATE_CORPORA:-$HOME/.cache/linerate-corpora}/silesia/dickens
 if [ -e "$novels" ]; then tr -s '\r\n' ' ' <"$novels" | fold -w 300 >"$folder/dickens.txt"; fi
 
-# The trend over the number of files. The files of a smaller database are the first ones of a larger
-# database.
+# Measures the trend over the number of files. The files of a smaller database are the first ones of
+# a larger database.
 for count in $files; do
   case $count in
     1500) measure --files "$count" --operations get,get2,multiget,multiget-async,iterate ;;
@@ -67,7 +67,7 @@ measure --files $some --dictionaries "4K,raw 8K,16K,32K" --none no
 measure --files $few --rows 1500 --dictionaries 110K
 measure --files $some --dictionaries "" --compression kZlibCompression
 
-# Savings of dictionaries of each size, in files of three sizes. Nothing is read.
+# Measures the savings of dictionaries of each size, in files of three sizes. Nothing is read.
 for rows in 150 1500 15000; do
   measure --files 8 --rows "$rows" --dictionaries "4K,8K,16K,32K,110K,raw 4K,raw 16K,raw 110K" --operations ""
 done

@@ -232,7 +232,7 @@ def make_rocksdb_plugin(row):
     row.run(f"./{source} rows 10 | grep '^10 rows alike'")
 
 
-#: Functions that follow the rows, by the beginning of the install line.
+#: The function that runs the steps of a row of the README's install table, by the beginning of its install line.
 WALKS = [
     ("make install-c", make_install_c),
     ("make install", make_install),

@@ -77,7 +77,7 @@ prepare() {
     x86_64-pc-windows-gnu)
       has x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 && has_wine || return
       export CC_x86_64_pc_windows_gnu=x86_64-w64-mingw32-gcc WINEDEBUG=${WINEDEBUG:--all}
-      # Its own disk C:, separate from that of the user's programs.
+      # Gives wine a disk C: of its own, separate from that of the user's programs.
       export WINEPREFIX=${CARGO_TARGET_DIR:-$root/target}/wine
       mkdir -p "$WINEPREFIX"
       runner=$("$wine" --version 2>/dev/null)

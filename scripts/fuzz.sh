@@ -33,7 +33,7 @@ seed() { # TARGET SETTINGS FILE...
   done
 }
 
-# Seeds with whole files, so that inputs of hundreds of KiB are tried from the beginning.
+# Adds whole files as seeds, so that inputs of hundreds of KiB are tried from the beginning.
 seeds() {
   local made
   made=$(mktemp -d)

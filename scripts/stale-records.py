@@ -14,7 +14,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-# Crates that a record measures, by the start of its file name. The first match counts.
+# The crates that a record measures, by the start of its file name. The first match counts.
 MEASURED = {
     "bytes": "deflate",
     "threads": "deflate",

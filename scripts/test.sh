@@ -56,7 +56,7 @@ cargo_test() { # ARGUMENT...
 features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate-bench/peers,linerate-zstd/futures-io,linerate-zstd/tokio,linerate-nx/futures-io,linerate-nx/tokio,linerate-gateway/metrics,linerate-websocket/axum,linerate-websocket/soketto
 test_rust() {
   if [ -n "$windows" ]; then
-    # On Windows: the engines, the crates for websocket servers, and the command, without FUSE and the bench's peers.
+    # On Windows this tests the engines, the crates for websocket servers, and the command, without FUSE and the bench's peers.
     local engines=()
     for crate in core io deflate inflate zstd rice dict nx gateway gateway-sim websocket; do engines+=(--package "linerate-$crate"); done
     cargo_test "${engines[@]}" --package linerate --features linerate-nx/futures-io,linerate-nx/tokio,linerate-testkit/zlib --tests
@@ -97,13 +97,13 @@ test_matrix() {
 }
 test_soak() { make soak-java; }
 
-# Decodes 100,000 frames of zstd's own generator.
+# Decodes frames of zstd's own generator: FRAMES of them, or 100,000.
 test_zstd-corpus() { or_skip "frames of zstd's generator" scripts/zstd-corpus.sh "${FRAMES:-100000}"; }
 
-# Websocket libraries of others, with every window.
+# Runs the websocket libraries of others against ours, with every window.
 test_websocket-peers() { or_skip "websocket libraries" scripts/websocket-peers.sh; }
 
-# SST files of RocksDB 6, 8, 9 and 11 with every kind of dictionary; those of 7 are in `rust`.
+# Reads SST files of RocksDB 6, 8, 9 and 11 with every kind of dictionary. The part `rust` reads those of RocksDB 7.
 test_rocksdb() {
   if ! scripts/setup.sh cc java rocksdb rocksdb-11 rocksdb-old; then
     skip "SST files of several RocksDBs" "see above"
@@ -118,7 +118,7 @@ test_rocksdb() {
   done
 }
 
-# Programs that read, join, cut and rewrite our output.
+# Runs programs that read, join, cut and rewrite our output.
 test_repack() {
   scripts/setup.sh repack python3 || true
   build_program
@@ -149,7 +149,7 @@ test_large-folders() {
   if [ ! -w /dev/fuse ]; then skip "mounts of large folders" "there is no /dev/fuse"; fi
 }
 
-# HAProxy with our libslz, built from Debian's source: pages must come through it unchanged.
+# Builds HAProxy with our libslz from Debian's source. Pages must come through it unchanged.
 test_haproxy() {
   if ! scripts/setup.sh servers wrk; then
     skip HAProxy "see above"
@@ -161,14 +161,14 @@ test_haproxy() {
   fi
 }
 
-# Test suites of languages and of git on zlib, with our functions loaded before it.
+# Runs the test suites of languages, and of git, that use zlib, with our functions loaded before zlib's.
 test_zlib-suites() {
   "$cargo" build --locked --package linerate-z
   or_skip "suites on zlib" scripts/zlib-suites.sh target/zlib-suites "$CARGO_TARGET_DIR/debug/liblinerate_z.so"
 }
 
-# The crates' tests on other machines (docs/reference/platforms.md). The record is target/platforms.csv. Rust's libraries
-# for them come from rustup; foreign.sh names them.
+# Runs the crates' tests on other machines (docs/reference/platforms.md). The record is target/platforms.csv. Rust's
+# libraries for these machines come from rustup; foreign.sh names them.
 test_foreign() {
   scripts/setup.sh foreign || true
   CSV=target/platforms.csv or_skip "other targets" scripts/foreign.sh
@@ -226,7 +226,7 @@ test_tsan() {
   "$cargo" +nightly test "${tests[@]}" --package linerate-java --lib threads
 }
 
-# Effects of kills, full disks and damaged input, by command and reader. The record is target/damage.csv.
+# Tests the effects of kills, full disks and damaged input, by command and reader. The record is target/damage.csv.
 test_damage() {
   local record=$CARGO_TARGET_DIR/damage.csv rows run
   rows=$(mktemp)
@@ -243,7 +243,7 @@ test_damage() {
   echo "wrote $record"
 }
 
-# Every fuzz target under AddressSanitizer, guided by coverage. The record is target/fuzz.csv.
+# Runs every fuzz target under AddressSanitizer, guided by coverage. The record is target/fuzz.csv.
 test_sanitizers() {
   if ! "$cargo" +nightly --version >/dev/null 2>&1; then
     note "no fuzzing under AddressSanitizer (rustup toolchain install nightly)"
@@ -263,13 +263,13 @@ test_mutants() {
   fi
 }
 
-# The report of `linerate plan` in a browser.
+# Opens the report of `linerate plan` in a browser.
 test_report() {
   if scripts/setup.sh chromium; then scripts/report-check.sh; else skip "reports in a browser" "see above"; fi
 }
 
-# Licences and sources of dependencies, and known vulnerabilities if RustSec's list can be fetched, or if ADVISORIES=FOLDER
-# is a clone of it.
+# Checks the licences and sources of dependencies, and known vulnerabilities if RustSec's list can be fetched, or if
+# ADVISORIES=FOLDER is a clone of it.
 test_deny() {
   if ! scripts/setup.sh cargo-deny; then
     skip "licences of dependencies" "see above"
@@ -299,7 +299,7 @@ test_spelling() {
 # Tests each crate as a package, outside the workspace.
 test_packages() { scripts/package-check.sh; }
 
-# The hardware of accel/hdl: lint, benches, short proofs. Runs before `hdf5`, whose tests also simulate it.
+# Tests the hardware of accel/hdl: lint, benches, short proofs. Runs before `hdf5`, whose tests also simulate it.
 test_hdl() {
   if scripts/setup.sh hdl; then scripts/hdl.sh quick; else skip "FPGA" "see above"; fi
 }
@@ -308,7 +308,7 @@ test_hdl-long() {
   if scripts/setup.sh hdl; then scripts/hdl.sh long; else skip "FPGA, 10^7 samples and all proofs" "see above"; fi
 }
 
-# Place and route, which must reach 100 MHz on ECP5. The record is target/hdl/fpga.csv.
+# Places and routes the FPGA cores, which must reach 100 MHz on ECP5. The record is target/hdl/fpga.csv.
 test_pnr() {
   if scripts/setup.sh python3 pnr; then
     PATH=$PWD/target/venv-hdl/bin:$PATH python3 accel/hdl/syn/record.py target/hdl/fpga.csv --check
@@ -391,7 +391,7 @@ test_zarr() {
     bindings/python/tests/suites
 }
 
-# Libraries of laboratories, their newest versions, with numcodecs and without zarr 3.
+# Tests with the newest versions of libraries of laboratories, with numcodecs and without zarr 3.
 test_labs() {
   if ! scripts/setup.sh labs; then
     skip "SpikeInterface, neo, NWB, LEGEND" "see above"
@@ -427,7 +427,7 @@ test_java() {
   on_java_25 --projects gateway '-Dtest=LoaderTest,LifetimeTest,CheckedJniTest,CheckedCallsTest'
 }
 
-# All Java modules on 25.
+# Tests all Java modules on Java 25.
 test_java25() {
   build_program
   on_java_25
@@ -481,7 +481,7 @@ node_tests() { # PROGRAM
   NODE_PATH=$PWD/target/node-zlib-sync/node_modules "$1" --test bindings/node/test/discord.test.js
 }
 
-# The same on the oldest supported Node.js, which npm has as a package.
+# Tests the npm packages on the oldest supported Node.js, which npm has as a package.
 test_node18() {
   local package
   package=node-$(node -p 'process.platform + "-" + process.arch')
@@ -506,7 +506,7 @@ test_cuda() {
     local LINERATE_NVCOMP
     LINERATE_NVCOMP=$(echo "$PWD"/target/venv-cuda/lib/python3*/site-packages/nvidia/libnvcomp/lib64/libnvcomp.so.6)
     export LINERATE_NVCOMP
-    # As `rust` compiled it, if it did.
+    # With the packages and features of `rust`, if that part ran: then everything is compiled already.
     local crates=(--package linerate-cuda)
     if ran rust; then crates=(--workspace --features "$features"); fi
     cargo_test "${crates[@]}" --test it -- --ignored gpu_bench::
@@ -595,7 +595,7 @@ counting_warnings() { # COMMAND...
   if [ "$warnings" != 0 ]; then note "$warnings warnings: ${*:2}"; fi
 }
 
-# The minimum supported Rust version, where rustup has it.
+# Checks with the minimum supported Rust version, where rustup has it.
 test_msrv() {
   local oldest
   oldest=$(rustup toolchain list 2>/dev/null | sed -n "s/^\($wanted_rust[.0-9]*\)-.*/\1/p" | head -n 1)

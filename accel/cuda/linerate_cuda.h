@@ -113,8 +113,8 @@ int linerate_cuda_encode(linerate_cuda_codec *codec, linerate_cuda_workspace *wo
 int linerate_cuda_decode_streams(linerate_cuda_codec *codec, linerate_cuda_workspace *workspace, int element,
                                  uint32_t min_segment, const linerate_cuda_job *jobs, size_t count, void *stream);
 
-/* segment: samples per segment, 1 to 65536, or 0 to choose by the row. row: samples per row, or
- * 0. */
+/* segment: samples per segment, 1 to 65536, or 0 to choose by the row. row: samples per row, or 0
+ * if the samples have no rows. */
 int linerate_cuda_encode_streams(linerate_cuda_codec *codec, linerate_cuda_workspace *workspace, int element,
                                  uint32_t segment, uint32_t row, const linerate_cuda_job *jobs, size_t count,
                                  void *stream);

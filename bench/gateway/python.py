@@ -40,11 +40,11 @@ import lines
 
 ENDINGS = {"zlib-stream": "zlib", "zstd-stream": "zst"}
 CONNECTIONS = 2500
-#: Number of messages of a connection in the shape many, enough to fill the window of a decoder, and how many are timed.
+#: Messages of a connection in the shape `many`: their number, enough to fill the window of a decoder, and how many are timed.
 MANY, LIVE = 30, 24
-#: Number of messages of a connection in the shape busy.
+#: Number of messages of a connection in the shape `busy`.
 BUSY = 200
-#: Shape dictionary: bytes of the dictionary, most bytes in a message, and number of messages of a connection.
+#: Shape `dictionary`: bytes of the dictionary, most bytes in a message, and number of messages of a connection.
 DICTIONARY, SMALL, FRAMES = 16 << 10, 4 << 10, 2000
 Decode = Callable[[bytes], Any]
 #: The messages of one connection, each as compressed form and payload.

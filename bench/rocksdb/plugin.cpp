@@ -195,7 +195,7 @@ struct Contender {
 // Parts of an operation that RocksDB's own clocks measure, and the rest.
 const char* const kParts[] = {"read", "checksum", "decompress", "search in blocks", "rest"};
 
-// The answer of a process.
+// A contender process's answer to a request: its measurements of one operation.
 struct Answer {
   double time, elapsed;              // seconds for an operation
   double parts[std::size(kParts)];

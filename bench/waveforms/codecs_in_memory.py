@@ -20,7 +20,7 @@ from sets import FRAME
 #: Maximum number of channels in a FLAC stream.
 FLAC_CHANNELS = 8
 
-#: Frames in a chunk of mtscomp: a second at a probe's 30 kHz.
+#: Number of frames in a chunk of mtscomp: one second at a probe's rate of 30 kHz.
 SECOND = 30_000
 
 

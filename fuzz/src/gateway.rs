@@ -6,7 +6,7 @@ use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
 /// Limit on payloads, in bytes.
 const LIMIT: usize = 1 << 18;
-/// Most bytes that a session holds, not counting compressed bytes of an incomplete message.
+/// Maximum bytes that a session may hold, not counting compressed bytes of an incomplete message.
 const MEMORY: usize = 2 << 20;
 
 /// zlib-rs or libzstd on the same connection.
@@ -30,7 +30,8 @@ impl Peer {
     /// Decodes a frame and appends its content to `out`. Returns `None` if the peer reports an error. Stops
     /// one byte above [`LIMIT`].
     fn frame(&mut self, frame: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        // libzstd refuses the 16th call without input or progress.
+        // libzstd fails at the 16th call that consumes and produces nothing, so it gets no empty
+        // frames.
         if frame.is_empty() {
             return Some(());
         }

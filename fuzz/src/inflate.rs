@@ -71,7 +71,7 @@ pub fn inflate(data: &[u8]) {
     let mut reference = Scratch::new().reference();
     for (scratch, pieces) in [(&mut scratch, &[][..]), (&mut reference, &[]), (&mut Scratch::new(), pieces)] {
         let (verdict, out) = ours(options, src, pieces, scratch);
-        // With a full buffer zlib-rs has not seen the rest.
+        // If the buffer is full, zlib-rs has not read the rest of the input, so verdicts may differ.
         if bytes.len() < LIMIT {
             assert_eq!(verdict, expected);
         }

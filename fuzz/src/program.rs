@@ -34,7 +34,7 @@ pub struct Program {
     pub level: Level,
     /// The CPU tier.
     pub tier: Tier,
-    /// Whether the last `Encode` has `more` unset.
+    /// Whether the last `Encode` says that no more content follows.
     pub announces_end: bool,
     /// All input bytes, in order.
     pub plain: Vec<u8>,
@@ -137,7 +137,8 @@ impl Program {
         }
     }
 
-    /// Random bytes: of all values, of the 9-bit literals of the fixed tree, or of few values.
+    /// Adds random bytes: of all values, of those whose literals have 9 bits in the fixed tree, or of
+    /// few values.
     fn add_noise(&mut self, len: usize, kind: u8) {
         let mut noise = Noise::new(len as u64);
         self.plain.extend((0..len).map(|_| match kind {

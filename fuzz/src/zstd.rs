@@ -13,7 +13,8 @@ const MOST: usize = 256 << 10;
 /// The largest window.
 const WINDOW_LOG: u32 = 20;
 
-/// The oracle, one scratch for each form of the decoder, and a buffer, all reused for every input.
+/// libzstd as the oracle, one scratch for each CPU form of our decoder, and an output buffer. All are
+/// reused for every input.
 struct Jury {
     oracle: Oracle,
     forms: Vec<Scratch>,
@@ -137,7 +138,7 @@ pub fn zstd_dictionary(data: &[u8]) {
         Err(e) => {
             assert!(e.offset <= bytes.len() as u64, "{e} in {} bytes", bytes.len());
             assert!(Dictionary::measure(bytes).is_err() && Dictionary::by_reference(bytes).is_err());
-            // A frame that decodes with any dictionary.
+            // This frame decodes with any dictionary.
             const STORED: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0x20, 1, 9, 0, 0, b'x'];
             let theirs = jury.oracle.both(STORED, bytes, WINDOW_LOG, 1);
             check(agrees, Err(e.with_offset(0)), &theirs, STORED);
@@ -145,7 +146,8 @@ pub fn zstd_dictionary(data: &[u8]) {
     });
 }
 
-/// Checks that a dictionary in memory of the caller, and one by reference, decode alike.
+/// Checks that two other forms of `dictionary` decode `src` as it does: one digested into memory of
+/// the caller, and one that refers to `bytes` instead of copying them.
 fn same_forms(jury: &mut Jury, dictionary: &Dictionary<'_>, bytes: &[u8], src: &[u8]) {
     let digest = Dictionary::measure(bytes).expect("it was digested");
     assert_eq!(digest, dictionary.digest());

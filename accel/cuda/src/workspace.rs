@@ -24,7 +24,7 @@ const PIECE: usize = 2 << 20;
 #[derive(Debug)]
 pub struct Workspace {
     context: Context,
-    /// Device memory, laid out as above.
+    /// Device memory, laid out as described at the top of this file.
     memory: DeviceBuffer,
     /// Data to copy to the device, and the results.
     staging: PinnedBuffer,

@@ -7,7 +7,7 @@
 // enters while `fill` is below 32, so a code waits only if it and the one before it together have
 // more than 32 bits:
 //
-//   codes of up to 16 bits, as everywhere where data compresses   one sample per clock
+//   codes of up to 16 bits, as wherever data compresses           one sample per clock
 //   only escapes of 25 bits                                       16 samples in 25 clocks
 //   per segment                                                   2 clocks more
 //

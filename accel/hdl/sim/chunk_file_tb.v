@@ -4,8 +4,8 @@
 //
 //   vvp chunk_file.vvp +samples=FILE +chunks=FILE +n=SAMPLES_PER_CHUNK +segment=SAMPLES_PER_SEGMENT +k=K
 //
-// Chunks follow each other in the output. Samples that do not fill a chunk are left out. Offers and
-// readiness have pauses.
+// Chunks follow each other in the output. Samples that do not fill a chunk are left out. Both sides
+// pause at times: the input has no sample to offer, or the output is not ready to take a word.
 
 `timescale 1ns / 1ps
 
@@ -80,7 +80,7 @@ module chunk_file_tb;
         end
         s_valid = 0;
         m_ready = 1;
-        // Everything has come out once nothing has come for 64 clocks.
+        // Waits until the encoder has been silent for 64 clocks: then all of its output has come.
         for (idle = 0; idle < 64; idle = m_valid ? 0 : idle + 1)
             @(negedge clk);
         $fclose(chunks_file);

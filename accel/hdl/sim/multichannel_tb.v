@@ -32,7 +32,8 @@ module multichannel_tb;
         .s_channel(s_channel), .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last),
         .m_count(m_count), .m_channel(m_channel));
 
-    // The words of each single-channel encoder, in rings.
+    // One single-channel encoder for each channel. Its words go to `expected`, which has a ring
+    // buffer of QUEUE words for each channel.
     wire [CHANNELS-1:0] single_ready, single_valid, single_last;
     wire [31:0] single_data [0:CHANNELS-1];
     wire [9:0]  single_count [0:CHANNELS-1];
@@ -58,8 +59,8 @@ module multichannel_tb;
         end
     endgenerate
 
-    // The words of the multi-channel encoder, in rings. Each is compared once the expected word
-    // exists.
+    // The words of the multi-channel encoder, in ring buffers like `expected`. Each word is compared
+    // once the expected word exists.
     reg  [42:0] got [0:CHANNELS*QUEUE-1];
     integer     received [0:CHANNELS-1];
     integer     c;

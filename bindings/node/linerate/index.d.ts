@@ -91,8 +91,8 @@ export class GatewayDecompressor {
    */
   decompress(data: Bytes): Buffer | null;
   /**
-   * Decompresses a message to a string, without a Buffer in between. A payload that is not UTF-8 is
-   * an error.
+   * Decompresses a message to a string, without a Buffer in between. Returns null for a fragment, as
+   * `decompress` does. A payload that is not UTF-8 is an error.
    */
   decompressText(data: Bytes): string | null;
   /** Begins a new connection, even one that resumes a session. Frees the memory of the old one. */

@@ -19,7 +19,8 @@ class Space {
 
   static #memory() {
     const { buffer } = Buffer.allocUnsafeSlow(SIZE);
-    // A transfer of this memory would take all the output in it away.
+    // If a program transferred one of the Buffers to another thread, all others would lose their
+    // memory.
     markAsUntransferable(buffer);
     return new Uint8Array(buffer);
   }

@@ -8,8 +8,8 @@ const { space } = require('./space.js');
 const { deflateMessage, inflateMessage } = binding;
 
 /**
- * Calls one of these native functions. It returns undefined for data that it cannot read directly,
- * which is then checked or copied and passed again.
+ * Calls `deflateMessage` or `inflateMessage`. These native functions return undefined for data that
+ * they cannot read directly, which is then checked or copied and passed again.
  */
 function convert(call, messages, data, fin) {
   const flags = fin ? 1 : 0;

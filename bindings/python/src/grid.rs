@@ -41,7 +41,7 @@ pub(crate) struct Part {
 }
 
 struct PartAxis {
-    /// Elements along this axis of the chunk, and of the output.
+    /// Number of elements along this axis of the chunk, and of the output.
     sizes: [usize; 2],
     /// Position of the part's first element in the chunk, and in the output.
     first: [usize; 2],

@@ -143,9 +143,9 @@ pub(crate) fn aligned_buffer(words: &mut Vec<u32>, bytes: usize) -> Result<&mut 
 
 /// Bytes of a chunk.
 enum Bytes<'a> {
-    /// As stored in the file.
+    /// The bytes as stored in the file.
     Stored(&'a [u8]),
-    /// After a filter was undone: this many bytes of the words.
+    /// The bytes after a filter was undone: words, and the number of their bytes that are in use.
     Undone(Vec<u32>, usize),
 }
 

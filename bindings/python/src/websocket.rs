@@ -14,12 +14,13 @@ use crate::error::raise;
 use crate::frame::Frame;
 use crate::sys::bytes::copied;
 
-/// Smallest message for which the interpreter's lock is released, in bytes. For fewer, releasing
-/// costs more than it gains, as for messages of gateways.
+/// Smallest message for which the interpreter's lock is released, in bytes. For shorter messages,
+/// releasing takes longer than the work: another thread may keep the lock for 5 ms.
 const RELEASE_LOCK_FROM: usize = 16 << 10;
 /// Largest output buffer that is kept for the next message, in bytes.
 const KEPT_BUFFER: usize = 1 << 20;
-/// Number of working memories that are kept: so many threads can work at once without allocating.
+/// Number of working memories that are kept, and so of threads that can work at the same time
+/// without allocating.
 const KEPT: usize = 16;
 
 /// Working memory of one thread while it encodes or decodes.
@@ -31,8 +32,9 @@ struct Work {
 
 static WORK: Mutex<Vec<Work>> = Mutex::new(Vec::new());
 
-/// Runs `job` with working memory from the process's pool. Never waits for the pool's lock: a
-/// process that was forked while another thread held it would wait for ever.
+/// Runs `job` with working memory from the process's pool, or with new memory if the pool is empty
+/// or locked. Never waits for the lock: a process that was forked while another thread held it
+/// would wait for ever.
 fn with_work<T>(job: impl FnOnce(&mut Work) -> T) -> T {
     let mut work = WORK.try_lock().ok().and_then(|mut kept| kept.pop()).unwrap_or_default();
     let result = job(&mut work);

@@ -94,7 +94,7 @@ def test_versions_and_deletions_are_resolved_by_sequence_number(store):
     for i, key in enumerate([b"a", b"b", b"c", b"d"]):
         versions += [(key, 4 * round + i + 1, "value", key + b"%d" % round) for round in (2, 1, 0)]
     assert list(sst.scan()) == versions
-    # The same with chunks of one entry, some of which begin between versions of a key.
+    # Reads in chunks of one entry, some of which begin between versions of a key, give the same entries.
     few = []
     start, skip = None, 0
     while rows := sst._file.scan(start, skip, None, 1):

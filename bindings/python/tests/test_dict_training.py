@@ -47,7 +47,7 @@ def test_search_finds_the_size_with_the_smallest_total():
     assert best.total == min(c.total for c in found.candidates)
     assert found.dictionary == train(samples, best.size)
     assert search(samples, threads=3) == found
-    # With much data a larger dictionary pays; with little data none does.
+    # A larger dictionary pays if there is much data. If there is little, no dictionary pays.
     more = search(iter(samples), expected=1 << 40)
     saved = more.candidates[more.best].savings
     assert more.dictionary is not None and saved.dictionary >= best.savings.dictionary

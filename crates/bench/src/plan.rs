@@ -37,7 +37,7 @@ pub struct PlanArgs {
     /// The pipe of the plan
     #[arg(long, default_value = "drive")]
     pipe: String,
-    /// Most seconds that a command may be predicted to take
+    /// Maximum predicted seconds of a command; slower ones are not run
     #[arg(long, default_value_t = 60.0)]
     max_encode: f64,
     #[command(flatten)]
@@ -235,7 +235,7 @@ type Compared = (&'static str, usize, Figure, f64);
 struct Runs {
     /// Whether the command does to all of the data what the plan predicts.
     is_for_all: bool,
-    /// Number of threads that it uses.
+    /// Number of threads that the command uses.
     encode_threads: usize,
     /// The subcommand that decodes the output and checks it. Empty if there is none.
     check: &'static [&'static str],

@@ -209,7 +209,8 @@ fn wav(path: &Path, length: u64) -> Result<Array, String> {
     })
 }
 
-/// A chunk of whole rows, about 1 MiB of 16-bit samples, for a dataset that has no chunks.
+/// Proposes a shape of chunks for a dataset that has none: whole rows of at most [`PIECE`] samples
+/// together, or a part of one row.
 fn proposed_chunk(shape: &[u64]) -> Vec<u64> {
     let mut chunk = vec![1; shape.len()];
     let mut left = PIECE;

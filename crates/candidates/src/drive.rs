@@ -40,8 +40,9 @@ pub fn rate(paths: &[PathBuf], output: &Path, direction: Direction, seconds: f64
     }
 }
 
-/// Reads windows from all over the files until the time is over. Small files show how soon the drive
-/// answers, not how fast it delivers an archive of them, so a scratch file stands for them.
+/// Reads pieces of [`WINDOW`] bytes from all over the files until the time is over. Returns bytes per
+/// second. Small files show how soon the drive answers, not how fast it delivers an archive of them,
+/// so a scratch file stands for them.
 fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
     let mut pieces: Vec<Piece> = set.windows(WINDOW).into_iter().flatten().collect();
     let large = |piece: &&Piece| piece.len >= LARGE;
@@ -136,7 +137,7 @@ fn scratch(folder: &Path, time: Duration) -> io::Result<Scratch> {
     // The name of a file in the current folder has an empty parent.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut file = tempfile::tempfile_in(folder)?;
-    // No drive makes less of it.
+    // Incompressible, since some drives compress what they store.
     let noise: Vec<u8> =
         (0..WINDOW / 8).flat_map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect();
     let (mut bytes, begun) = (0, Instant::now());

@@ -482,7 +482,8 @@ fn random_reads(archive: &Archive<&[u8]>, reads: usize) -> Result<Read, String> 
     let mut reader = archive.reader().map_err(|e| e.to_string())?;
     let (mut seconds, mut fetched, mut out) = (Vec::new(), 0, vec![0; READ_BYTES as usize]);
     for i in 0..reads {
-        // Multiples of the golden ratio are spread evenly and rarely adjacent.
+        // The fractional parts of multiples of the golden ratio cover 0 to 1 evenly, and successive
+        // ones are far apart, so that the file and the offset rarely follow the last ones.
         let at = |n: u64, k: usize| ((k as f64 * 0.618_033_988_749_895).fract() * n as f64) as u64;
         let Some(file) = archive.get(at(archive.len() as u64, i + 1) as usize) else { continue };
         let len = file.size().min(READ_BYTES);

@@ -17,7 +17,8 @@ const LINKS: [(&str, &[&str]); 7] = [
     ("zstdcat", &["zstd", "-dcf"]),
 ];
 
-/// Returns the command line that a link stands for. One that begins with another name is unchanged.
+/// Returns the command line that a link stands for. A command line that begins with another name is
+/// unchanged.
 pub(crate) fn follow(mut arguments: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     let called = arguments.next();
     let name = called.as_ref().and_then(|called| Path::new(called).file_stem()).and_then(OsStr::to_str);

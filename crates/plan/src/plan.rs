@@ -73,7 +73,8 @@ pub struct Row {
     pub reads: Option<Reads>,
     /// Why the candidate cannot be chosen.
     pub excluded: Option<Exclusion>,
-    /// Whether no usable row is both smaller and faster.
+    /// True if the candidate can be chosen, and no other such candidate beats it in both size and
+    /// speed (Pareto).
     pub pareto: bool,
 }
 

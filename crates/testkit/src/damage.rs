@@ -19,11 +19,11 @@ pub fn rounds(few: usize) -> usize {
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub kills: usize,
-    /// Kills that left the old target.
+    /// Number of kills that left the old target.
     pub old: usize,
-    /// Kills that left the complete new target.
+    /// Number of kills that left the complete new target.
     pub new: usize,
-    /// Runs on a full disk.
+    /// Number of runs on a full disk.
     pub disks: usize,
     pub truncations: usize,
     pub truncations_refused: usize,

@@ -12,8 +12,8 @@ pub enum Shape {
     Preset(u64),
     /// Preset 3, and whether there are hashes.
     Small(bool),
-    /// FEF64: whether there are hashes; bits of pool, files, blocks and offset; the width that a 0
-    /// stands for.
+    /// FEF64: whether there are hashes; the widths of the fields for pool, files, blocks and offset,
+    /// in bits; and the width that the header states as 0.
     Flexible { hashed: bool, pool: u32, files: u32, blocks: u32, offset: u32, zero: u32 },
 }
 

@@ -10,12 +10,12 @@ use crate::sys::{Kernel, Module, Stream, argument};
 use crate::workspace::{Plan, Workspace};
 use crate::{Codec, DecodeJob, EncodeJob, Error, Result};
 
-/// Minimum samples per segment for decoding in tiles, whose codes are found by speculation. On an
-/// H200, with segments of 7000 samples, tiles are 7 times as fast as one thread per segment for 500
-/// segments, and 2.7 times for 2000.
+/// Minimum samples per segment for decoding in tiles: many threads then share a segment, and find by
+/// speculation where codes begin. On an H200, with segments of 7000 samples, tiles are 7 times as
+/// fast as one thread per segment for 500 segments, and 2.7 times as fast for 2000.
 const LONG_SEGMENT: usize = 2048;
-/// Number of segments from which tiles are not used. On an H200, one thread per segment is as fast
-/// from 20,000 segments on.
+/// Number of segments from which one thread decodes each, without tiles. It is a power of two near
+/// the 20,000 segments from which this is as fast as tiles on an H200.
 const MANY_SEGMENTS: usize = 16_384;
 
 /// The kernels of version 1.

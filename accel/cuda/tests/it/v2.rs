@@ -229,7 +229,7 @@ fn device_pointers_serve_a_pipeline_without_the_host() {
     }
 }
 
-/// Uses raw segments, which the double decodes quickly.
+/// Uses raw segments, which the test double of the driver decodes quickly.
 #[test]
 fn streams_longer_than_what_is_copied_at_a_time_decode() {
     let Some((codec, stream)) = codec() else { return };

@@ -67,7 +67,7 @@ pub(crate) fn live() -> i64 {
 /// An encoder, a decoder or a prepared message held by Java.
 pub(crate) struct Held<C> {
     pub(crate) codec: C,
-    /// Whether a panic left it in an unknown state.
+    /// Whether a panic left `codec` in an unknown state.
     pub(crate) broken: bool,
 }
 
@@ -92,7 +92,8 @@ pub(crate) fn new_encoder(direction: Direction, level: u8, remember_prepared: bo
     Ok(Held::new(encoder.remember_prepared(remember_prepared)))
 }
 
-/// The kind of the message does not matter, because Java makes the frames.
+/// Creates a prepared message. It is marked as binary, which has no effect, because Java makes the
+/// frames.
 pub(crate) fn new_prepared(message: &[u8]) -> Held<Prepared> {
     Held::new(Prepared::binary(message))
 }

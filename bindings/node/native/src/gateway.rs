@@ -181,7 +181,7 @@ impl GatewaySession {
         drop(scratch);
         self.in_call = false;
         self.reported.update(self.memory_held())?;
-        // In a stream the error persists like those of the session, since later messages may depend
+        // In a stream this error persists like those of the session, since later messages may depend
         // on the lost one.
         if let Err(error) = delivered
             && matches!(self.session.transport(), Transport::Zlib | Transport::Zstd)

@@ -60,11 +60,12 @@ impl Drop for ReportedMemory {
     }
 }
 
-/// A pool of working memory. It keeps as many as were in use at the same time, at most [`KEPT`].
+/// A pool of working memories. It keeps as many as were in use at the same time, at most [`KEPT`].
 /// They are boxed because decode tables are expensive to move.
 pub(crate) struct Pool<T>(Mutex<Vec<Box<T>>>);
 
-/// Largest number of kept ones. Node.js has one thread per worker, and four for tasks.
+/// Maximum number of working memories that a pool keeps. Node.js has one thread per worker, and four
+/// for tasks.
 const KEPT: usize = 8;
 
 impl<T: Default> Pool<T> {

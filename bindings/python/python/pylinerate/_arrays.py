@@ -17,7 +17,8 @@ Integer = TypeVar("Integer", bound="np.integer[Any]")
 
 
 def sample_dtype(dtype: DTypeLike, sizes: tuple[int, ...]) -> np.dtype[Any]:
-    """``dtype`` if it is an integer type of one of ``sizes`` bytes in this machine's byte order."""
+    """Returns ``dtype``. Raises ``TypeError`` unless it is an integer type of one of ``sizes`` bytes in
+    this machine's byte order."""
     dtype = np.dtype(dtype)
     if dtype.kind not in "iu" or dtype.itemsize not in sizes:
         names = " or ".join(f"{u}int{8 * size}" for size in sizes for u in ("", "u"))
@@ -58,7 +59,8 @@ def flat_output(out: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def full_shape(shape: int | tuple[int, ...] | None, samples: int) -> tuple[int, ...]:
-    """``shape`` as a tuple that holds ``samples`` samples. A size of -1 is computed."""
+    """Returns ``shape`` as a tuple. An axis of -1 gets the length that makes ``samples`` samples in
+    all; raises ``ValueError`` if no length does."""
     if shape is None:
         return (samples,)
     sizes = [operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
@@ -81,7 +83,7 @@ def integers(values: ArrayLike, dtype: type[Integer], name: str) -> NDArray[Inte
 
 
 def stream_segment(segment: int | None) -> int | None:
-    """``segment`` if a version 2 stream allows it."""
+    """Returns ``segment``. Raises ``ValueError`` if a version 2 stream cannot have it."""
     if segment is None:
         return None
     segment = operator.index(segment)
@@ -91,7 +93,7 @@ def stream_segment(segment: int | None) -> int | None:
 
 
 def stream_channels(channels: int | None) -> int | None:
-    """``channels`` if a version 2 stream allows it."""
+    """Returns ``channels``. Raises ``ValueError`` if a version 2 stream cannot have them."""
     if channels is None:
         return None
     channels = operator.index(channels)

@@ -20,28 +20,29 @@ if TYPE_CHECKING:
 
 #: Bytes of records that a scan reads at a time.
 CHUNK = 256 << 10
-#: The same for files of unknown key order, where each read starts from the beginning.
+#: Bytes of records that a scan reads at a time from a file of unknown key order. Each of these
+#: reads starts from the beginning of the file, so they are few and large.
 LARGE_CHUNK = 8 << 20
-#: Records that are passed to a builder at a time.
+#: Number of records that are passed to a builder at a time.
 RECORDS = 1000
 
 
 class Counts(NamedTuple):
     """Counts of a :class:`BlockFile`."""
 
-    #: Records.
+    #: Number of records.
     records: int
-    #: Bytes of their keys.
+    #: Bytes of all keys.
     key_bytes: int
-    #: Bytes of their values.
+    #: Bytes of all values.
     value_bytes: int
-    #: Blocks of records.
+    #: Number of blocks of records.
     blocks: int
     #: Bytes of the blocks when decoded.
     content_bytes: int
     #: Bytes of the blocks as stored.
     stored_bytes: int
-    #: Blocks of the index.
+    #: Number of blocks of the index.
     index_blocks: int
     #: Bytes of the index.
     index_bytes: int
@@ -60,9 +61,9 @@ class BlockFileStats(NamedTuple):
     level: int
     #: Whether each block has a hash of its content.
     checksums: bool
-    #: Bytes of its dictionary, 0 if it has none.
+    #: Bytes of the file's dictionary, 0 if it has none.
     dictionary_size: int
-    #: The :func:`content_hash` of its dictionary.
+    #: The :func:`content_hash` of the file's dictionary.
     dictionary_hash: int
 
 
@@ -127,9 +128,9 @@ class SstReport(NamedTuple):
     data_blocks: int
     other_blocks: int
     entries: int
-    #: Deletions among the entries.
+    #: Number of deletions among the entries.
     deletions: int
-    #: Merge operands among the entries.
+    #: Number of merge operands among the entries.
     merge_operands: int
     key_bytes: int
     value_bytes: int

@@ -18,9 +18,9 @@ from . import _pylinerate
 from ._read import SUPPORTED, _axes, _filters, _Plan, check_dataset
 from .gpu import DeviceArray, _device
 
-#: A batch is queued once its chunks have this many bytes when decoded,
+#: Size of a batch, in decoded bytes, from which it is queued.
 BATCH_BYTES = 64 << 20
-#: or once it has this many chunks.
+#: Number of chunks from which a smaller batch is queued, too.
 BATCH_CHUNKS = 1 << 14
 #: Maximum number of queued batches: one is decoded and one is copied while the next is read.
 BATCHES_AHEAD = 3

@@ -41,9 +41,9 @@ class PackEntry(NamedTuple):
 class PackStats(NamedTuple):
     """Statistics of a :class:`Pack`."""
 
-    #: Dictionaries.
+    #: Number of dictionaries.
     dictionaries: int
-    #: Dictionaries without users.
+    #: Number of dictionaries without users.
     unused: int
     #: Bytes of the dictionaries.
     dictionary_bytes: int
@@ -64,9 +64,9 @@ class PackStats(NamedTuple):
 class Compacted(NamedTuple):
     """Result of :meth:`Pack.compact`."""
 
-    #: Dictionaries kept.
+    #: Number of dictionaries kept.
     kept: int
-    #: Dictionaries dropped.
+    #: Number of dictionaries dropped.
     dropped: int
     #: Bytes of the file before.
     before: int

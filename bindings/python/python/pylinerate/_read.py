@@ -16,13 +16,13 @@ import numpy as np
 from . import _pylinerate
 from ._threads import thread_count
 
-#: Filters of this package: DeltaRice, DeltaRice2.
+#: HDF5's numbers of the filters of this package: DeltaRice, DeltaRice2.
 OURS = frozenset({32025, 325})
-#: All filters that are undone here: also shuffle and fletcher32.
+#: Numbers of all filters that this module undoes: those, shuffle and fletcher32.
 SUPPORTED = OURS | {2, 3}
-#: A batch is decoded once it has this many stored bytes and at least one chunk for each thread,
+#: Size of a batch, in stored bytes, from which it is decoded, if it has a chunk for each thread.
 BATCH_BYTES = 1 << 20
-#: or this many chunks.
+#: Number of chunks from which a smaller batch is decoded, too.
 BATCH_CHUNKS = 1 << 12
 
 

@@ -19,7 +19,7 @@ class Stats(NamedTuple):
     dictionaries: int
     #: Bytes of the dictionaries, except those used directly from a mapped pack.
     raw_bytes: int
-    #: Dictionaries that have decoding tables now.
+    #: Number of dictionaries that have decoding tables now.
     digested: int
     #: Bytes of these tables.
     table_bytes: int
@@ -29,9 +29,9 @@ class Stats(NamedTuple):
     mapped_bytes: int
     #: "off" if not requested, "advised" if the system accepted the advice, else "refused".
     huge_pages: Literal["off", "advised", "refused"]
-    #: How often tables were built and kept.
+    #: Number of times that tables were built and kept.
     digests: int
-    #: How often tables were evicted to make room for others.
+    #: Number of times that tables were evicted to make room for those of other dictionaries.
     evictions: int
 
 

@@ -20,9 +20,9 @@ class Savings(NamedTuple):
 
     #: Bytes of the blocks, uncompressed.
     content: int
-    #: Bytes of the blocks compressed without a dictionary.
+    #: Size of all blocks if they are compressed without a dictionary, in bytes.
     without_dictionary: int
-    #: Bytes of the blocks compressed with the dictionary.
+    #: Size of all blocks if they are compressed with the dictionary, in bytes.
     with_dictionary: int
     #: Bytes of the dictionary.
     dictionary: int
@@ -47,7 +47,8 @@ class Candidate(NamedTuple):
     size: int
     #: Savings on samples that the dictionary was not trained with.
     savings: Savings
-    #: Bytes of all expected data compressed with the dictionary, plus its own bytes.
+    #: Size of all expected data if it is compressed with the dictionary, plus that of the
+    #: dictionary, in bytes.
     total: int
 
 
@@ -62,7 +63,7 @@ class SearchResult(NamedTuple):
     candidates: list[Candidate]
     #: Bytes of the expected data.
     expected: int
-    #: Bytes of the expected data compressed without a dictionary.
+    #: Size of the expected data if it is compressed without a dictionary, in bytes.
     without_dictionary: int
 
 
@@ -75,11 +76,12 @@ class SetReport(NamedTuple):
     reason: Literal["empty", "too few samples", "no savings"] | None
     #: Bytes of the set, uncompressed.
     content: int
-    #: Bytes of the set compressed without a dictionary.
+    #: Size of the set if it is compressed without a dictionary, in bytes.
     without_dictionary: int
-    #: Bytes of the set compressed with a dictionary of its own, if one can be trained.
+    #: Size of the set if it is compressed with a dictionary of its own, in bytes; ``None`` if none
+    #: can be trained.
     with_own: int | None
-    #: Bytes of the set compressed with the dictionary that it should use.
+    #: Size of the set if it is compressed with the dictionary that it should use, in bytes.
     chosen: int
 
 

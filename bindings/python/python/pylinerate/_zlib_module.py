@@ -31,7 +31,8 @@ class DecompressObject:
 
     __slots__ = ("_raises", "decompressor")
 
-    # A gateway's stream never ends, and a message leaves no bytes over.
+    # Attributes of zlib's objects. They never change, because a gateway's stream never ends and every
+    # message is decompressed completely.
     eof = False
     unused_data = b""
     unconsumed_tail = b""

@@ -117,15 +117,15 @@ MAX_SIZE = 1 << 20
 class Counters(NamedTuple):
     """Counters of a :class:`Decoder`."""
 
-    #: Blocks, including those with errors.
+    #: Number of blocks, including those with errors.
     blocks: int
-    #: Blocks that were decoded with kept tables, or with a dictionary that needs none.
+    #: Number of blocks that were decoded with kept tables, or with a dictionary that needs none.
     with_tables: int
-    #: Blocks that were decoded with temporary tables, because the table budget was used up.
+    #: Number of blocks that were decoded with temporary tables, because the table budget was used up.
     without_tables: int
-    #: Blocks that could not be decoded.
+    #: Number of blocks that could not be decoded.
     errors: int
-    #: Prefetched cache lines.
+    #: Number of prefetched cache lines.
     prefetched_lines: int
 
 

@@ -53,7 +53,8 @@ __all__ = [
     "release",
 ]
 
-#: `cudaStreamLegacy`, a number for the default stream that protocols allow; 0 is ambiguous there.
+#: `cudaStreamLegacy`, the number of the default stream for protocols such as DLPack, in which 0 is
+#: not allowed because it is ambiguous.
 LEGACY_STREAM = 1
 
 
@@ -401,8 +402,8 @@ def decode2_into(encoded: Any, out: Any, *, stream: Any = None) -> None:
     min_segment = max(1, int.from_bytes(header[16:20], "little"))
     place: Any = source.place
     if header[7:8] == b"\x01":
-        # For streams with channels it depends on the table of segments too, so the call needs the
-        # stream in host memory.
+        # For streams with channels, the size of scratch memory also depends on the table of segments,
+        # so the call needs the stream in host memory.
         place = target.device_object.download(*source.place, target.stream)
     batch = _pylinerate.gpu_decode2(
         target.device_object,

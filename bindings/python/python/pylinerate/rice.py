@@ -165,13 +165,14 @@ class Chunk(bytes):
 
 
 def _segment_of(segment: int | None, shape: tuple[int, ...]) -> int:
-    """``segment``, or that for an array of this shape if it is ``None``; -1 for all samples."""
+    """Returns ``segment``, or the default segment for an array of this shape if it is ``None``; -1 means
+    all samples."""
     return _pylinerate.rice_segment_for(shape) if segment is None else operator.index(segment)
 
 
 def segment_in(chunk: NDArray[np.uint8], segment: int | None, shape: tuple[int, ...]) -> int:
-    """The segment of a chunk, -1 for all samples. ``None`` is found out by the number of segments
-    in it."""
+    """Returns the segment of a chunk in samples; -1 means all samples. If ``segment`` is ``None``,
+    takes the usual segment that fits the number of segments in the chunk."""
     if segment is not None:
         return operator.index(segment)
     last_axis = shape[-1] if len(shape) >= 2 and shape[-1] > 0 else -1

@@ -117,7 +117,7 @@ pub(crate) struct GatewayStats(Of);
 
 /// The statistics, whose counters are narrower for a single connection.
 enum Of {
-    /// Of a transport, or of all connections.
+    /// Statistics of a transport, or of all connections.
     All(Box<Stats>),
     Connection(Box<Stats<u32>>),
 }

@@ -9,16 +9,18 @@ use pyo3::prelude::*;
 
 use super::decompressor::SCRATCH;
 
-/// Number of closed connections whose memory, a few megabytes, is worth starting a thread.
+/// Number of closed connections from which a thread is started to give back their memory, which is
+/// then a few megabytes.
 const WORTH: u64 = 64;
 /// Time without a closed connection after which memory is given back.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// Connections closed so far.
+/// Number of connections closed so far.
 static CLOSED: AtomicU64 = AtomicU64::new(0);
-/// `CLOSED` when memory was last given back.
+/// Value of [`CLOSED`] when memory was last given back.
 static TRIMMED: AtomicU64 = AtomicU64::new(0);
-/// The process that has a trimming thread, or 0. A forked process does not inherit that thread.
+/// ID of the process that has a trimming thread, or 0. A forked process does not inherit that
+/// thread.
 static WAITING: AtomicU32 = AtomicU32::new(0);
 
 /// Returns memory to the system: unused working memory, and the freed memory of closed connections.

@@ -74,7 +74,7 @@ pub(crate) struct Array {
     pub(crate) pointer: u64,
     pub(crate) device: i32,
     pub(crate) shape: Vec<i64>,
-    /// In elements.
+    /// Distance from one index to the next along each axis, in elements.
     pub(crate) strides: Vec<i64>,
     /// NumPy's letter of the type: i, u or f.
     pub(crate) kind: u8,

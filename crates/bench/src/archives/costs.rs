@@ -23,7 +23,7 @@ const DEFAULT: &str = "default";
 /// Levels at which small files are packed, beside the default one.
 const SMALL_FILES: [i32; 2] = [9, 12];
 
-/// Named options.
+/// Options to pack with, and their name in the record.
 struct Setting {
     name: String,
     options: PackOptions,
@@ -156,8 +156,9 @@ fn sized(bench: &Bench<'_>, contender: String, bytes: u64) -> Measurement {
     bench.sized(bench.row("costs", contender, 2, ""), bytes)
 }
 
-/// Compares a setting with the one that lacks a saving: either the default with itself without one,
-/// or a setting that adds one with its base.
+/// Returns a measurement of what one saving gains: the size of the setting that has it, divided by
+/// the size of the setting that lacks it. Names with " without " lack it, and their base has it;
+/// other names add it to their base.
 fn savings(bench: &Bench<'_>, name: &str, base: &str, by: Option<f64>) -> Measurement {
     let (name, base, by) = match name.contains(" without ") {
         true => (base, name, by.map(|by| 1.0 / by)),

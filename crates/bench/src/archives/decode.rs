@@ -34,7 +34,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
             };
             Contender::new(row, turn).bytes(content).seconds(if clock == "cpu" { "cpu" } else { "elapsed" })
         };
-        // CPU time, which shows less of other work on the machine.
+        // Measured in CPU time, since other work on the machine affects it less.
         let mut raw = Raw::new(&archive);
         let libzstd = Contender::timed(row("libzstd", 1, "cpu"), Clock::Cpu, |_| raw.each(|_| ()));
         let by_cpu = vec![

@@ -8,9 +8,9 @@ use crate::records::Measurement;
 /// Names and values of params.
 type Params = &'static [(&'static str, &'static str)];
 
-/// A bound of a metric.
+/// A bound that a metric should keep.
 struct Goal {
-    /// The contender, or an empty name for all of them.
+    /// Name of the contender, or empty for all contenders.
     contender: &'static str,
     params: Params,
     metric: &'static str,
@@ -29,7 +29,7 @@ const fn most(contender: &'static str, params: Params, metric: &'static str, bou
 
 const GOALS: [Goal; 17] = [
     least("linerate", &[("measure", "decode"), ("verify", "no"), ("base", "libzstd")], "speed_by_base", 0.95),
-    // Hashing costs at most 8 %.
+    // Checking the hashes costs at most 8 % of the speed.
     least(
         "linerate",
         &[("measure", "decode"), ("base", "linerate --no-verify")],
@@ -60,7 +60,7 @@ const GOALS: [Goal; 17] = [
     most("", &[("measure", "memory"), ("base", "allowed")], "counted_by_base", 1.0),
     most("", &[("measure", "open"), ("base", "header and one block")], "counted_by_base", 1.0),
     most("open, find, read 4 KiB", &[("measure", "open")], "elapsed", 0.010),
-    // The base is a tar file at the same level.
+    // The base is a tar file, compressed by zstd at the same level.
     most("linerate default", &[("measure", "costs")], "output_by_base", 1.01),
 ];
 
@@ -75,7 +75,7 @@ impl Goal {
     }
 }
 
-/// A line for each goal that these measurements meet or miss.
+/// Returns a line for each goal and each measurement that it is about: whether the goal is met.
 pub(super) fn said(found: &[Measurement]) -> String {
     let mut text = String::new();
     for m in found {

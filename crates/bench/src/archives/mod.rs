@@ -99,7 +99,7 @@ pub struct Bench<'s> {
     pub input: &'s Input,
     /// Levels of zstd.
     pub levels: &'s [i32],
-    /// Turns of each contender.
+    /// Number of timed turns of each contender.
     pub rounds: usize,
     /// Whether settings that take long are left out.
     pub quick: bool,
@@ -107,7 +107,7 @@ pub struct Bench<'s> {
     pub linerate: PathBuf,
     /// Folder for temporary folders, preferably in memory.
     pub scratch: PathBuf,
-    /// The same on a drive.
+    /// Folder for temporary folders on a drive, for parts that measure the drive.
     pub drive: PathBuf,
 }
 
@@ -278,7 +278,7 @@ impl Input {
         let mut random = Random::stream(2, 0);
         for path in files_below(&of.root)? {
             let bytes = fs::read(&path).map_err(message)?;
-            // Without what follows the last dot: Windows takes no folder that ends in one.
+            // The extension is left out with its dot: on Windows no folder's name ends in a dot.
             let folder = into.join(path.strip_prefix(&of.root).unwrap_or(&path)).with_extension("");
             fs::create_dir_all(&folder).map_err(message)?;
             let end = path.extension().filter(|end| !end.is_empty());

@@ -49,7 +49,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
         .exact("counted_by_base", counted as f64 / allowed as f64)
         .param("base", "header and one block");
     let contenders = vec![
-        // Closing is not timed.
+        // The archive is closed after the clock has stopped.
         Contender::new(row("header alone"), |_| Clock::Elapsed.time(open).map(|(_, time)| time)),
         Contender::new(both, |_| {
             let work = || open().and_then(|archive| read(&archive).map(|content| (archive, content)));

@@ -196,7 +196,7 @@ fn inverses_of(
                 if let Some(filter) = filter {
                     filter.invert(&filtered[..len], &mut content[..len]);
                 }
-                // Checked in the turn that does not count.
+                // The output is checked once, in the warm-up turn, which does not count.
                 if !checked {
                     same(&content[..len], block)?;
                 }

@@ -62,7 +62,7 @@ pub fn run(args: &BytesArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// The contenders of a run.
+/// The contenders of a run, ready to encode.
 pub struct Field {
     loaded: Vec<(Entry, Loaded)>,
     base: usize,
@@ -118,7 +118,8 @@ impl Field {
         let ranges = parts(files.iter().map(Vec::len), PART);
         let longest = files.iter().map(Vec::len).max().unwrap_or(0);
         let repeats = repeats(bytes);
-        // Written once before, so that no turn has the page faults.
+        // Filled with ones, so that its pages exist before the first turn and no turn pays for the
+        // page faults.
         let out = std::cell::RefCell::new(vec![1; output_capacity(chunk.size().min(longest))]);
         let contenders = self.loaded.iter_mut().zip(&sizes).map(|((entry, encoder), &size)| {
             let measurement = row("bytes", &corpus.name, entry.name.as_str())

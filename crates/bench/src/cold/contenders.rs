@@ -33,23 +33,24 @@ impl Library {
 /// How the decoder is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Calls {
-    /// One by one.
+    /// A call for each block.
     Single,
-    /// In batches, in the given order.
+    /// A call for each batch of blocks, in the given order.
     Batch,
-    /// In batches of 4096, ordered by dictionary.
+    /// A call for each batch of 4096 blocks, ordered by dictionary.
     Sorted,
-    /// One by one, with the dictionary and the block prefetched two blocks ahead.
+    /// A call for each block, with the dictionary and the block prefetched two blocks ahead.
     Burst,
-    /// One by one; before each block, tables and content are copied to one place.
+    /// A call for each block, before which the dictionary's tables and content are copied to one
+    /// place, which stays in the cache.
     Copy,
-    /// The same, with the source of the copy prefetched.
+    /// As `Copy`, with the source of the copy prefetched.
     CopyBurst,
-    /// One by one, given the bytes of the dictionary instead of its tables.
+    /// A call for each block, which gets the bytes of the dictionary instead of its tables.
     Raw,
-    /// The same, with the bytes copied to one place before each block.
+    /// As `Raw`, with the bytes copied to one place before each block.
     RawCopy,
-    /// The same, with the source of the copy prefetched.
+    /// As `RawCopy`, with the source of the copy prefetched.
     RawCopyBurst,
 }
 

@@ -9,9 +9,9 @@ use super::{Case, ColdOptions, SEED};
 use crate::harness::message;
 use linerate_gateway_sim::traffic::Random;
 
-/// The first dictionary ID that the zstd format leaves to everyone.
+/// The first dictionary ID that needs no registration (RFC 8878, section 5).
 const FIRST_NUMBER: u32 = 32_768;
-/// Least and most bytes of samples for each training.
+/// Minimum and maximum bytes of samples for each training.
 const SAMPLES: (usize, usize) = (1 << 20, 4 << 20);
 /// Length of the magic number that begins a trained dictionary.
 const MAGIC: usize = 4;

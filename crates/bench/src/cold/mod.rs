@@ -106,7 +106,7 @@ pub struct ColdOptions {
     /// Number of jobs in a batch
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = RangedU64ValueParser::<usize>::new().range(1..=65_535))]
     pub batch: usize,
-    /// Least content in a round; a dictionary has several blocks if that takes it
+    /// Minimum content of a round in bytes; with few dictionaries, each has several blocks
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = |text: &str| within(text, 0, 1 << 30))]
     pub least: usize,
     /// Number of trained dictionaries; each other one has the tables of one of them.

@@ -6,7 +6,8 @@ use crate::kernel::os::told;
 /// Bytes of each dictionary beside its content: libzstd's object and the one that is copied, our
 /// tables and slot, and rounding by allocators.
 const BESIDE: usize = (27 << 10) + (27 << 10) + (9 << 10) + (2 << 10);
-/// Number of sets of compressed blocks. A set is never much larger than its content.
+/// Number of sets of compressed blocks to allow for. There is one for each of the five choices in
+/// `contenders::CHOICES`. A set is never much larger than its content.
 const SETS: usize = 6;
 /// Bytes of decoders, data and the program.
 const FIXED: usize = 128 << 20;

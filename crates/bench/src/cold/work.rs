@@ -6,22 +6,22 @@ use super::data::{Data, Pieces};
 use super::{Case, ColdOptions, SEED};
 use linerate_gateway_sim::traffic::Random;
 
-/// Number of dictionaries in a hot pass, each for a run of blocks. A single one might be better or
-/// worse than average.
+/// Number of dictionaries in a hot pass. The blocks are divided into as many runs of consecutive
+/// blocks, and each run uses one dictionary. A single one might be better or worse than average.
 pub(crate) const RUNS: usize = 8;
 
 /// Which dictionaries the blocks use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// One dictionary for each run of blocks.
+    /// One dictionary for each of [`RUNS`] runs of blocks.
     Hot,
-    /// Two, alternating, for each run of blocks.
+    /// Two dictionaries, alternating, for each of [`RUNS`] runs of blocks.
     Two,
-    /// None.
+    /// No dictionary.
     Nothing,
-    /// Each once, in random order, before the first comes again.
+    /// Every dictionary once, in random order, before the first one is used again.
     Cold,
-    /// Any at random.
+    /// Any dictionary, at random for each block.
     Random,
 }
 

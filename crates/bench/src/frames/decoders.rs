@@ -66,8 +66,8 @@ fn libzstd_state() -> Result<usize, String> {
     Ok(context.sizeof())
 }
 
-/// A stream of flushed messages with a window of 64 KiB, without its end, and the length of its
-/// content.
+/// Returns one zstd frame of flushed messages, with a window of 64 KiB and without its last block,
+/// and the length of its content.
 fn messages() -> Result<(Vec<u8>, usize), String> {
     let rows = Corpus::rows(300_000).files.concat();
     Ok((streams::flushed(rows.chunks(1000), 3)?.concat(), rows.len()))
@@ -84,7 +84,7 @@ fn ruzstd(dictionary: Option<&[u8]>) -> Result<Decoder, String> {
     Ok(Decoder { name: "ruzstd", run: Box::new(run), state: None, scratch: None })
 }
 
-/// Streams of flushed pieces, as gateways send them.
+/// Decoders of streams of flushed pieces, as gateways send them.
 pub(super) mod streams {
     use super::*;
 
@@ -105,7 +105,7 @@ pub(super) mod streams {
         Ok((stream, content))
     }
 
-    /// Compresses and flushes each piece, with a window of 64 KiB.
+    /// Compresses and flushes each piece, with a window of 64 KiB. The frame is never ended.
     pub(super) fn flushed<'p>(
         pieces: impl Iterator<Item = &'p [u8]>,
         level: i32,
@@ -125,8 +125,9 @@ pub(super) mod streams {
         pieces.map(one).collect()
     }
 
-    /// Passes the pieces of a stream of [`compress`] to `decode` one by one. Each content is
-    /// written behind the last one or, if there is room for one piece only, over it.
+    /// Passes the pieces of a stream that [`compress`] made to `decode` one by one. The content of
+    /// each piece is written after that of the piece before or, if `out` has room for one piece
+    /// only, over it.
     fn pieces(
         mut stream: &[u8],
         out: &mut [u8],

@@ -42,7 +42,7 @@ pub struct FramesArgs {
     /// The level at which libzstd compresses
     #[arg(long, value_name = "N", default_value_t = 3, allow_negative_numbers = true)]
     level: i32,
-    /// Most bytes of each case, taken evenly from the corpus; with `whole`, of each file
+    /// Maximum bytes of each case, taken evenly from the corpus; with `whole`, of each file
     #[arg(long, value_name = "N", default_value = "16M", value_parser = at_least_one)]
     most: u64,
 }

@@ -36,7 +36,8 @@ use crate::records::{Figure, Measurement};
 /// clock costs nothing.
 pub const PART: usize = 4 << 20;
 
-/// What a turn took, and other figures that it found.
+/// The time that a turn took, and other figures that it found. A turn is one contender's work on one
+/// part.
 pub struct Spent {
     /// Time of the work.
     pub time: Duration,

@@ -112,7 +112,8 @@ impl Service<Request<()>> for Answer {
 /// Returns a compressed response, and the time it took.
 type Respond = Box<dyn Fn(&Traffic) -> Result<(Vec<u8>, Duration), String>>;
 
-/// Puts a layer around a service that gives its response away.
+/// Makes a contender of a tower layer: it sends a request through the layer to a service that
+/// returns the script's response.
 fn by<L, B>(layer: L) -> Respond
 where
     L: Layer<Answer> + 'static,

@@ -80,8 +80,9 @@ impl Resumable for Inflate {
     }
 }
 
-/// A decoder that `open` makes. The memory it holds after a first stream belongs to the stream if
-/// there are further calls for it; with one call for each stream, any stream can use it.
+/// Makes a contender of the decoder that `open` returns. The memory that it holds after a first
+/// stream counts as `state` if a stream takes several calls. If it takes one call, all streams can
+/// share the memory, and it counts as `scratch`.
 fn peer<D: Resumable + 'static>(
     name: &'static str,
     chunk: Chunk,

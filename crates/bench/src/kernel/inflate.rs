@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_uint};
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use super::zlib::empty_stream;
 
-/// What a call of a decoder has read and written.
+/// The result of a call of a decoder: the bytes read and written.
 pub(crate) struct Step {
     /// Bytes of input that were read.
     pub(crate) read: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Step {
     pub(crate) ends: bool,
 }
 
-/// What a call gets.
+/// The input and output that a call gets.
 #[derive(Clone, Copy)]
 pub(crate) enum Given {
     /// All input, and room for all output.

@@ -129,7 +129,8 @@ pub(crate) fn forget(_: &std::fs::File) -> std::io::Result<()> {
 #[cfg(target_os = "linux")]
 pub(crate) fn cached(file: &std::fs::File) -> std::io::Result<u64> {
     const PAGE: usize = 4096;
-    // SAFETY: the file is not changed while it is mapped, and nothing reads the map.
+    // `mincore` takes addresses, so the file is mapped.
+    // SAFETY: the file is not changed while it is mapped, and its bytes are not read through the map.
     let map = unsafe { memmap2::Mmap::map(file)? };
     // One entry for each page, if pages have the smallest possible size.
     let mut pages = vec![0u8; map.len().div_ceil(PAGE)];

@@ -110,10 +110,11 @@ pub(crate) struct HotCopies<'a> {
     /// Size of an object in 64-bit words.
     words: usize,
     object: NonNull<u64>,
-    /// The common place of the content. Contents are at the end of its `capacity` bytes.
+    /// Buffer of `capacity` bytes that holds one dictionary at a time, at its end, so that the end
+    /// of each has the same address.
     content: NonNull<u8>,
     capacity: usize,
-    /// Bytes of the content that is there now.
+    /// Bytes of the dictionary that `content` holds now.
     len: usize,
 }
 

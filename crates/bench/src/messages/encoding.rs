@@ -32,9 +32,9 @@ const COUNT: usize = 2_000;
 /// Longest gateway event that is taken. Larger ones are rare, but would be most of the bytes.
 const LONGEST: usize = 4_000;
 
-/// With many connections, the number of messages that each encodes before the clock starts, then
-/// the number that is timed.
+/// Number of messages that each of many connections encodes before the clock starts.
 const WARM: usize = 4;
+/// Number of messages that each of many connections encodes while the clock runs.
 const TIMED: usize = 2;
 
 /// The messages of a connection.

@@ -15,7 +15,7 @@ pub use read::{Records, read};
 pub use registry::{Better, METRICS, Metric, metric};
 pub use write::Writer;
 
-/// What the measurements of one run share.
+/// The machine, versions and command that the measurements of one run share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     /// Date as YYYY-MM-DD.
@@ -60,7 +60,8 @@ pub struct Figure {
     /// Lowest of the rounds. `None` if the figure is exact, or comes from a converted record
     /// without it.
     pub low: Option<f64>,
-    /// Highest of the rounds, likewise.
+    /// Highest of the rounds. `None` if the figure is exact, or comes from a converted record
+    /// without it.
     pub high: Option<f64>,
 }
 

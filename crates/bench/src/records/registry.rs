@@ -14,15 +14,15 @@ pub enum Better {
 /// A metric of [`METRICS`].
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Its name in records and queries.
+    /// Name in records and queries.
     pub name: &'static str,
     /// The unit of its values. Empty for quotients and counts.
     pub unit: &'static str,
     /// Whether more is better.
     pub better: Better,
-    /// Decimals that tables print.
+    /// Number of decimals that tables print.
     pub decimals: usize,
-    /// What it is.
+    /// Description for the table in `records/README.md`.
     pub meaning: &'static str,
 }
 

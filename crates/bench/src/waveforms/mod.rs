@@ -86,7 +86,6 @@ impl Set {
         }
     }
 
-    /// Writes the first `rows` rows to a `.npy` file, one row in memory at a time.
     /// Writes the first `rows` rows to a `.npy` file, with one row in memory at a time.
     ///
     /// # Errors

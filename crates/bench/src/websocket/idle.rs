@@ -95,7 +95,7 @@ fn clients(address: &str, count: usize, bits: u8) -> Result<(), Failure> {
 /// Waits for the next connection.
 ///
 /// # Errors
-/// Also an error if the clients have ended.
+/// An error of the system, or that the clients have ended, so that no connection will come.
 fn accept(listener: &TcpListener, clients: &mut Child) -> Result<TcpStream, Failure> {
     loop {
         match listener.accept() {
@@ -105,7 +105,7 @@ fn accept(listener: &TcpListener, clients: &mut Child) -> Result<TcpStream, Fail
             },
             accepted => {
                 let stream = accepted?.0;
-                // On some systems it inherits the listener's mode.
+                // On some systems a connection inherits the listener's non-blocking mode.
                 stream.set_nonblocking(false)?;
                 return Ok(stream);
             }

@@ -11,11 +11,13 @@ use linerate_websocket::{Agreement, DeflateStream, Direction, Options, Prepared,
 use crate::harness::{Contender, Rounds, measure as harness, message, row};
 use crate::records::Measurement;
 
+/// Base-2 logarithm of the window.
 const BITS: u8 = 11;
-/// Least product of messages and listeners in a turn.
+/// Minimum number of frames sent in a turn, that is in one timed run of a contender: messages times
+/// listeners. Fewer would take too little time to measure.
 const SENT: usize = 20_000;
-/// Least number of messages in a turn: more than a window holds, so that no message is found in the
-/// window of an earlier turn.
+/// Minimum number of messages in a turn: more than a window holds, so that no message matches the
+/// same message of the turn before.
 const MESSAGES: usize = 16;
 /// Name of the contender that others are compared with.
 const BASE: &str = "compressed for each";

@@ -54,7 +54,7 @@ pub(crate) struct Source<R> {
 
 impl<R: Read> Source<R> {
     const BUFFER: usize = 128 << 10;
-    /// Smallest buffer, in bytes: the longest header that is peeked fits.
+    /// Size of the smallest buffer, in bytes. The longest header that a decoder looks at fits.
     const LEAST: usize = 4 << 10;
 
     pub(crate) fn new(inner: R) -> Self {

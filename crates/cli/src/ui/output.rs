@@ -78,7 +78,7 @@ pub(crate) enum Output {
     Stdout(File),
     /// Discards the output, for testing and listing.
     Nowhere,
-    /// Synced if it replaces a file, or if requested: see [`Output::take_over`].
+    /// A file, which is synced if it replaces another or if requested: see [`Output::take_over`].
     File(AtomicFile),
 }
 

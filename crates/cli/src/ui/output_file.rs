@@ -148,11 +148,11 @@ pub(crate) struct Work<D> {
     pub(crate) result: Result<Option<(D, FinishedOutput)>, CliError>,
 }
 
-/// Bytes of sources to delete after which their outputs are synced to the disk, together.
+/// Bytes of sources to delete from which the outputs of a batch are synced to the disk, together.
 const BATCH_BYTES: u64 = 64 << 20;
 
-/// Maximum number of outputs of a batch. Open files limit it: each output takes one, and its folder
-/// another.
+/// Maximum number of outputs of a batch. The limit of open files bounds it: each output takes one
+/// descriptor, and its folder another.
 fn batch_files() -> usize {
     linerate_io::Folder::max_open_folders().min(512)
 }

@@ -80,7 +80,8 @@ pub(crate) struct Progress {
 
 enum Drawn {
     Nothing,
-    /// Updated from the start, so that its rate is right when shown.
+    /// A bar on the terminal. It is updated from the start of the work, so that its rate is right
+    /// when it appears.
     Bar {
         bar: ProgressBar,
         shown: bool,
@@ -188,7 +189,8 @@ impl Drop for Progress {
     }
 }
 
-/// A line about the current step, for work that lasts a given time. It is shown like the bar.
+/// A line about the current step of work that takes a set time, such as a measurement. It appears
+/// after the same delay as the bar.
 pub(crate) struct Activity {
     begun: Instant,
     name: String,

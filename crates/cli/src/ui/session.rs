@@ -30,7 +30,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// Whether operands become files.
+    /// Whether the operation writes a file for each operand.
     pub(crate) fn makes_files(self) -> bool {
         matches!(self, Mode::Compress | Mode::Decompress)
     }

@@ -76,7 +76,7 @@ pub(crate) fn cancellable<T>(work: impl FnOnce(&CancelToken) -> T) -> T {
 pub(crate) struct CancelToken {
     /// The number of the signal; 0 until one arrives.
     signal: Arc<AtomicUsize>,
-    /// Whether one has arrived.
+    /// Whether a signal has arrived.
     cancelled: Arc<AtomicBool>,
 }
 

@@ -9,7 +9,7 @@ use std::slice::from_raw_parts_mut;
 pub struct Guarded {
     /// The first of the usable bytes, at the start of a page.
     start: *mut u8,
-    /// Usable bytes, whole pages.
+    /// Number of usable bytes, a multiple of the page size.
     len: usize,
     page: usize,
 }

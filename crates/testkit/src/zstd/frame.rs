@@ -159,7 +159,7 @@ pub struct Frame {
     blocks: Vec<Block>,
     /// The content of the dictionary, then of the frame.
     history: Vec<u8>,
-    /// Bytes of the dictionary's content.
+    /// Number of bytes of the dictionary's content, which `history` begins with.
     before: usize,
     repeats: [u32; 3],
     tree: Option<Tree>,

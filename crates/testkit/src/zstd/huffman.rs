@@ -6,9 +6,10 @@ use super::fse::{Table, describe, normalise};
 /// A tree of literals, by the weight of each symbol.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// Without trailing zeros: the last is the one that a description leaves out.
+    /// The weight of each symbol, without zeros at the end. A description leaves out the last weight,
+    /// since the others imply it.
     pub weights: Vec<u8>,
-    /// The form in which it is written.
+    /// The form in which the description is written.
     pub form: Form,
 }
 

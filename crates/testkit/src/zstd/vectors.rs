@@ -692,7 +692,7 @@ fn bad_headers() -> Bad {
         ("magic-of-a-dictionary", dictionary("full").bytes()),
         ("skippable-cut", skippable(0, &[1, 2, 3])[..10].to_vec()),
         ("skippable-without-size", skippable(0, &[])[..6].to_vec()),
-        // With its header, the frame has more bytes than fit into 32 bits.
+        // The stated content and the header together have more bytes than fit into 32 bits.
         (
             "skippable-of-4-gib",
             [&0x184d_2a50_u32.to_le_bytes()[..], &[0xf8, 0xff, 0xff, 0xff], &[7; 20]].concat(),
@@ -705,7 +705,7 @@ fn bad_headers() -> Bad {
     .map(|(name, bytes)| (name.to_owned(), bytes))
     .to_vec();
     let more = Frame::new(SINGLE).raw(&letters(40)).bytes();
-    // The last block says that another follows.
+    // Clears the flag of the last block, which then says that another follows.
     let mut unended = more.clone();
     unended[9] &= !1;
     all.push(("no-last-block".into(), unended));

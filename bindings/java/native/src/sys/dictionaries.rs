@@ -67,8 +67,8 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_freeDictionaries(
     drop(unsafe { Arc::from_raw(address(dictionaries)) });
 }
 
-/// `static native void setDictionaries(long connection, long dictionaries)`: of a connection that
-/// had no message.
+/// `static native void setDictionaries(long connection, long dictionaries)`: sets the dictionaries of
+/// a connection that had no message.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_setDictionaries(
     _: *mut JNIEnv,

@@ -77,7 +77,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_createRecorder(
 }
 
 /// # Safety
-/// The same as for [`Env::bytes`].
+/// `array` meets the contract of [`Env::bytes`].
 unsafe fn text(env: Env<'_>, array: jbyteArray) -> String {
     // SAFETY: the caller's contract.
     String::from_utf8_lossy(&unsafe { env.bytes(array) }).into_owned()

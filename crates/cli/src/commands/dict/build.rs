@@ -205,9 +205,9 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     Ok(summary)
 }
 
-/// Returns the bytes of the file's blocks with the dictionary, used or left out, and without it,
-/// scaled from the blocks that were compared. The bytes of a dictionary in a pack do not count,
-/// since other files use it.
+/// Returns the compressed size of all blocks of the file with the dictionary and without it,
+/// estimated from the blocks that were compressed both ways. `None` if no blocks were compared. The
+/// bytes of a dictionary in a pack do not count, since other files use it.
 fn totals(file: &Summary) -> Option<Totals> {
     let savings = file.savings.as_ref().filter(|savings| savings.content > 0)?;
     let content = file.counts.content_bytes;

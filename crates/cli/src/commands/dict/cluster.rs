@@ -206,7 +206,8 @@ impl NamedResult<'_> {
         output_args::write(&folder.join("assignment.json"), force, lines.concat().as_bytes())
     }
 
-    /// A pack of all dictionaries as one cluster: all are compressed with the first one.
+    /// Makes a pack of all dictionaries. They form one cluster, so each is compressed with the first
+    /// one as its dictionary.
     fn pack(&self) -> linerate_core::Result<Vec<u8>> {
         let mut editor = Editor::in_memory(PackOptions::new())?;
         for (i, dictionary) in self.found.dictionaries.iter().enumerate() {
@@ -247,7 +248,7 @@ fn set_name(path: &Path) -> String {
     path.display().to_string().replace(std::path::MAIN_SEPARATOR, "/")
 }
 
-/// The number that a pack gives the dictionary of this index.
+/// The number that a pack gives the dictionary at this index.
 fn pack_number(index: usize) -> u64 {
     index as u64 + 1
 }

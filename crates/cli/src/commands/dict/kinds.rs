@@ -12,7 +12,7 @@ use super::sst_file::LimitArgs;
 use crate::ui::error::CliError;
 use crate::ui::verbosity::VerbosityArgs;
 
-/// The kind of a file: one of this engine, or RocksDB's.
+/// The kind of a file: one of the two kinds of this engine, or an SST file of RocksDB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
     Blocks,

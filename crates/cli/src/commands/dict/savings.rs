@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// Bytes of all blocks with a dictionary, including its own, and without.
+/// Total compressed bytes of all blocks: `with` a dictionary, whose own bytes are included, and
+/// `without` one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Totals {
     /// Uncompressed bytes.
@@ -12,7 +13,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Returns the warning about a dictionary that saves nothing, with `remedy`, or `None`.
+    /// Returns a warning that ends with `remedy` if the dictionary saves nothing, otherwise `None`.
     pub(super) fn warning(&self, remedy: &str) -> Option<String> {
         let Totals { content, with, without } = self;
         (with >= without).then(|| {

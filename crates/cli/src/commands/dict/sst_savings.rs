@@ -16,7 +16,7 @@ const DEFAULT_LEVEL: i32 = 3;
 pub(super) struct SampledSavings {
     sample: Savings,
     sampled_blocks: usize,
-    /// zstd blocks of the file, and bytes of their content.
+    /// Number of zstd blocks of the file, and bytes of their content.
     blocks: u64,
     content: u64,
     level: i32,

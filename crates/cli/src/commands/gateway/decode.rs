@@ -22,11 +22,11 @@ pub(crate) struct Decoded<'a> {
     pub(crate) time: Option<i64>,
     /// Index of its connection in the file, from 0.
     pub(crate) connection: u64,
-    /// When the connection began, in recordings.
+    /// When the connection began, in nanoseconds since 1970, in recordings.
     pub(crate) connected: Option<i64>,
-    /// Compressed bytes of its connection before this message.
+    /// Number of compressed bytes of its connection before this message.
     pub(crate) begin: u64,
-    /// Compressed bytes; 0 if the file holds payloads.
+    /// Number of compressed bytes of the message; 0 if the file holds payloads.
     pub(crate) compressed: usize,
     pub(crate) payload: &'a [u8],
     /// Decoding time, including that of earlier parts of the message.
@@ -37,10 +37,10 @@ pub(crate) struct Decoded<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) messages: u64,
-    /// Websocket messages; more than `messages` if some were fragmented.
+    /// Number of websocket messages; more than `messages` if some were fragmented.
     pub(crate) frames: u64,
     pub(crate) connections: u64,
-    /// Messages that were incomplete when their connection ended.
+    /// Number of messages that were incomplete when their connection ended.
     pub(crate) broken_off: u64,
     pub(crate) compressed: u64,
     pub(crate) payload: u64,
@@ -52,7 +52,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// MB/s of payloads.
+    /// Decoding speed in MB/s of payloads.
     pub(crate) fn speed(&self) -> f64 {
         self.payload as f64 / 1e6 / self.spent.as_secs_f64().max(1e-9)
     }
@@ -105,9 +105,9 @@ impl From<CliError> for Ended {
 pub(crate) struct Decoding {
     engine: PayloadDecoder,
     pub(crate) totals: Totals,
-    /// When the connection began, if the file says so.
+    /// When the connection began, in nanoseconds since 1970, if the file states it.
     connected: Option<i64>,
-    /// Compressed bytes of the connection before the current message.
+    /// Number of compressed bytes of the connection before the current message.
     begin: u64,
     /// Parts of an incomplete message.
     waiting: Option<Parts>,

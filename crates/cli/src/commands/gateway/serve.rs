@@ -42,8 +42,8 @@ Examples:
   linerate gateway serve --close-after 20 --close-after 50:4009    resume, then identify again
   linerate gateway serve --corrupt-at 30 --drop-at 60 --fragment 100 --for 60";
 
-/// File descriptors besides those of connections: the program's own, and those of connections being
-/// accepted.
+/// Number of file descriptors besides those of connections: the program's own, and those of
+/// connections being accepted.
 const DESCRIPTORS: usize = 64;
 
 /// Interval at which the end conditions are checked.
@@ -56,8 +56,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
 
-    /// Send the events of this file after READY: length-prefixed payloads in JSON. Default: a small
-    /// guild
+    /// Send the events of this file after READY: payloads in JSON, each after its length (4 bytes,
+    /// little-endian). Default: a small guild
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     messages: Option<PathBuf>,
 

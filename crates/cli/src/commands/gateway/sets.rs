@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::ui::columns::aligned;
 
-/// Hours of a day.
+/// Number of hours of a day.
 const HOURS: usize = 24;
 const HOUR_NS: i64 = 3_600_000_000_000;
 /// Maximum number of events with counts of their own; all others are counted as `other`.

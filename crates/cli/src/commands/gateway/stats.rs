@@ -191,9 +191,9 @@ pub(crate) fn encoding(payload: &[u8]) -> Encoding {
 /// The messages as compressed with one transport.
 struct Side {
     transport: Transport,
-    /// Compresses them, if they were sent with another transport.
+    /// Compresses the messages if they were sent with another transport; otherwise `None`.
     encoder: Option<Encoder>,
-    /// The connection of the encoder.
+    /// Index of the connection that the encoder belongs to.
     connection: u64,
     statistics: Statistics,
     sizes: Vec<u32>,
@@ -206,7 +206,7 @@ impl Side {
         Ok(Side { transport, encoder, connection: 0, statistics: Statistics::new(), sizes: Vec::new() })
     }
 
-    /// Counts a message. Returns its compressed bytes.
+    /// Counts a message. Returns its compressed size in bytes.
     fn add(&mut self, message: &Decoded<'_>) -> Result<usize, CliError> {
         let bytes = match &mut self.encoder {
             None => message.compressed,
@@ -241,7 +241,7 @@ impl FileStatistics {
         Ok(FileStatistics { sides, sizes: Vec::new() })
     }
 
-    /// Counts a message. Returns its compressed bytes with each transport, zlib first.
+    /// Counts a message. Returns its compressed size in bytes with each transport, zlib first.
     fn add(&mut self, message: &Decoded<'_>) -> Result<[Option<usize>; 2], CliError> {
         let mut bytes = [None; 2];
         for side in &mut self.sides {

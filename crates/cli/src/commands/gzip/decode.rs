@@ -19,9 +19,11 @@ use crate::ui::input::Source;
 use crate::ui::output::OutputCount;
 use crate::ui::write_behind::Target;
 
-/// Largest output buffer, in bytes: much larger than the window, which is copied once per round.
+/// Largest output buffer, in bytes: much larger than the window, which is copied each time the
+/// buffer has been written.
 const BUFFER: usize = 256 << 10;
-/// Bytes of the output buffer per byte of the input buffer: few small files expand more.
+/// Size of the output buffer divided by that of the input buffer. Few small files expand more, so
+/// their output needs no second buffer.
 const RATIO: usize = 8;
 
 /// Result of decoding.
@@ -219,7 +221,8 @@ impl<R: Read> Decoder<R> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<u64, CliError> {
         let (check, len) = if self.speculates && !is_bgzf {
-            // If it ends at a member that is none for it, it would do so again.
+            // It decodes as many members as it can. The next one would stop it again, so the rest
+            // is decoded on this thread.
             self.speculates = false;
             self.data_in_parallel(target, progress)?
         } else {

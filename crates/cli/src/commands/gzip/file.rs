@@ -155,7 +155,7 @@ fn compress(
     let mut reader = Counted::new(&input.file);
     let mut options = args.options(format, args.threads.count_for(input.size()));
     if let Some(size) = input.size() {
-        // Blocks larger than the file do not change the output.
+        // Smaller buffers: blocks larger than the file give the same output as one block for it.
         let whole = usize::try_from(size).map_or(usize::MAX, |len| len.saturating_add(1));
         options.block_size = options.block_size.min(whole.max(SMALL_BLOCK));
     }
@@ -181,7 +181,8 @@ fn decompress(
 ) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
     let beside = is_replaced(args, operand);
     let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
-    // Several threads take blocks out of the buffer that may be larger than a file.
+    // Only with one thread may the buffer be as small as the file: with several, each takes a block
+    // out of it, which may be larger than the file.
     let source = Source::of_size(&input.file, input.size().filter(|_| threads == 1), SMALL);
     let mut decoder = match format {
         None if passes_other_data(args, operand) => Decoder::passing(source, args.max_output, threads)?,

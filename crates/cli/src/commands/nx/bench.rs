@@ -110,7 +110,7 @@ fn process(args: &BenchArgs, path: &Path, reporter: &Reporter) -> Result<RunSumm
     Ok(summary)
 }
 
-/// What the tables of a run share.
+/// The archive and settings that all tables of a run share.
 struct Run<'a> {
     args: &'a BenchArgs,
     /// Bytes of content.

@@ -243,7 +243,8 @@ fn bytes_to_fetch(old: &Opened, new: &Opened) -> u64 {
     let same_hash = old.hash_kind() == new.hash_kind() && old.has_hashes();
     let known: HashMap<u64, u64> =
         old.toc().entries.iter().filter(|_| same_hash).map(|entry| (entry.hash, entry.size)).collect();
-    // Difference array of runs of wanted blocks, so that overlapping runs cost no more than others.
+    // Difference array: +1 where a file with new content begins and -1 where it ends, so that blocks
+    // that several files share are counted once, in linear time.
     let mut runs = vec![0i64; new.layout().len() + 1];
     for file in new.files().filter(|file| file.hash().and_then(|hash| known.get(&hash)) != Some(&file.size()))
     {

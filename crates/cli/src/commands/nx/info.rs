@@ -145,17 +145,17 @@ struct Totals {
     compressed: u64,
     chunked: usize,
     empty: usize,
-    /// Files that are the same slice of a block as another file.
+    /// Number of files that share their bytes in a block with another file of the same content.
     shared: usize,
-    /// Blocks and their bytes, per codec.
+    /// Number of blocks and their compressed bytes, per codec.
     codecs: [(Codec, usize, u64); 3],
-    /// Filtered blocks.
+    /// Number of filtered blocks.
     filtered_blocks: usize,
     filters: linerate_nx::Result<Filtered>,
-    /// Blocks of size 0.
+    /// Number of blocks of size 0.
     empty_blocks: usize,
     disorder: Disorder,
-    /// Blocks of unsupported codecs.
+    /// Number of blocks of unsupported codecs.
     unsupported_blocks: usize,
     /// Numbers of files, folders and links with metadata, if there is any.
     metadata: linerate_nx::Result<Option<[usize; 3]>>,
@@ -294,7 +294,7 @@ impl Totals {
     }
 }
 
-/// Number of files that are the same slice of the same blocks as another.
+/// Number of files with content at the same place of the same blocks as an earlier file.
 fn shared(archive: &Opened) -> usize {
     let entries = archive.toc().entries.iter().filter(|entry| entry.size > 0);
     let mut slices: Vec<_> =

@@ -261,7 +261,8 @@ impl Codecs {
     }
 }
 
-/// For each flag, how many flags before it are set; last, how many of all.
+/// Returns, for each flag, the number of set flags before it, and at the end the number of all set
+/// flags.
 fn prefix_sums(flags: impl Iterator<Item = bool>) -> Vec<u32> {
     let mut count = 0;
     let sums = flags.map(|flag| {

@@ -68,7 +68,8 @@ impl Target {
         Lock::of_target(path, how_long).map_err(|error| wait::not_locked(path, error))
     }
 
-    /// Fails, before any work, if the target cannot be written.
+    /// Fails, before any work, if the target cannot be written. Returns its path, if anything is
+    /// written.
     pub(crate) fn checked(&self) -> Result<Option<&Path>, CliError> {
         let Some(path) = self.path() else { return Ok(None) };
         if url(path).is_some() {

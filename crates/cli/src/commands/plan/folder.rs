@@ -1,4 +1,4 @@
-//! What the files of a folder are, by their share of the bytes.
+//! Recognises the kinds of the files of a folder, and the share of the bytes that each kind has.
 
 use std::path::PathBuf;
 
@@ -9,16 +9,17 @@ use linerate_nx::filter;
 
 use super::recognise::{Ends, of_ends};
 
-/// Most files that are looked at: every n-th of more, in the order of extension and name.
+/// Maximum number of files that are examined. Of more files it examines every n-th, in the order of
+/// extension and name.
 const MOST: usize = 2000;
-/// Bytes at the start of a file that are looked at.
+/// Number of bytes at the start of a file that are examined.
 const HEAD: usize = 4 << 10;
-/// Smallest share that is named.
+/// Smallest share of the bytes for which a kind of files is mentioned to the user.
 const NAMED: f64 = 0.05;
-/// Share of arrays and WAV files from which a folder is one of waveforms.
+/// Share of arrays and WAV files in the bytes, from which a folder counts as one of waveforms.
 const WAVEFORMS: f64 = 0.9;
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Integers that Delta-Rice takes, or any HDF5 file.
@@ -33,7 +34,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// As more than one file.
+    /// The kind in the plural, for sentences.
     fn name(self) -> &'static str {
         match self {
             Kind::Samples(Container::Npy) => "NumPy arrays",
@@ -84,7 +85,7 @@ const COMPRESSED: [&[u8]; 12] = [
 
 /// The shape of folders, and sentences about the shares.
 pub(super) fn recognise(paths: &[PathBuf]) -> (Shape, Vec<String>) {
-    // Whatever cannot be read is told by the measurement.
+    // The measurement that follows reports what cannot be read.
     let Ok(set) = FileSet::new(paths) else { return (Shape::Files, Vec::new()) };
     let step = set.files.len().div_ceil(MOST).max(1);
     let (mut shares, mut all): (Vec<(Kind, u64)>, u64) = (Vec::new(), 0);

@@ -52,10 +52,11 @@ A sample of the data is measured on this machine for about --seconds. Nothing is
 The cost of writing is measured with a file of at most 32 MiB that has no name, and so is the drive of
 small files.";
 
-/// Pipe that stands for a drive that cannot be measured.
+/// The pipe that is assumed if the drive cannot be measured.
 const ASSUMED: &str = "nvme-4.0";
 
-/// Work of fewer seconds takes little longer than starting a program.
+/// Work that is predicted to take fewer seconds gets a remark, because starting the program then
+/// takes a large part of the time.
 const SHORT: f64 = 0.2;
 
 #[derive(clap::Args, Debug)]

@@ -55,7 +55,7 @@ fn of_path(path: &Path) -> std::io::Result<Option<Shape>> {
     Ok(of_ends(&Ends::read(path, HEAD)?))
 }
 
-/// The first bytes of a file and the last.
+/// The first and the last bytes of a file.
 pub(super) struct Ends {
     pub(super) head: Vec<u8>,
     tail: [u8; 8],

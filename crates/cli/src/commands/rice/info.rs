@@ -119,7 +119,7 @@ fn info_v2(input: Input, summary: &mut RunSummary) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What was encoded, in words.
+/// Describes in words what was encoded.
 fn original(totals: &StreamTotals) -> String {
     totals.wav_bytes().map_or("an array".into(), |bytes| format!("a WAV file of {bytes} bytes"))
 }

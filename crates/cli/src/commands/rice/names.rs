@@ -10,7 +10,7 @@ pub(super) const STREAMS: &str = "rice";
 
 const NPY: &str = "npy";
 
-/// Suffixes of files that are encoded, and of encoded ones, below folders.
+/// Suffixes of the files below a folder that `-r` processes: files to encode, and encoded files.
 pub(super) const TO_ENCODE: [&str; 2] = [NPY, "wav"];
 pub(super) const ENCODED: [&str; 2] = [CHUNK, STREAMS];
 

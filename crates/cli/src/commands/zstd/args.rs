@@ -141,7 +141,7 @@ pub(crate) struct Args {
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// What to do with the files, as flags.
+/// The flags that choose the operation on the files.
 #[derive(clap::Args, Debug)]
 struct ModeFlags {
     /// Compress (the default)

@@ -28,7 +28,7 @@ pub(crate) struct Decoder<'a, R> {
     buffer: Vec<u8>,
     output: OutputCount,
     totals: Totals,
-    /// Number of threads, which decode a frame each, or one frame together.
+    /// Number of threads. Each decodes one of several small frames, or all decode one large frame.
     threads: usize,
     /// Bytes of the input that these threads have taken, which `stream` has not counted.
     taken_in_parallel: u64,
@@ -65,12 +65,12 @@ impl<'a, R: Read> Decoder<'a, R> {
         }
     }
 
-    /// Sets the number of threads, which decode a frame each, or a large frame together. They read
-    /// ahead, so the source must not wait for its data. The first frame is decoded as it is read,
-    /// unless `from_first`.
+    /// Sets the number of threads. Each decodes one of several small frames, or all decode one large
+    /// frame. They read ahead, so the source must not wait for its data. The first frame is decoded
+    /// as it is read, unless `from_first`.
     pub(crate) fn threads(self, threads: usize, from_first: bool) -> Self {
-        // The bytes written before the output reaches a limit must not depend on the number of
-        // threads.
+        // With a limit on the output, one thread decodes a large frame, since the bytes written
+        // before the limit must not depend on the number of threads.
         let of_a_frame = if self.output.left() == u64::MAX { threads } else { 1 };
         let options = pipeline::Options::new().stream(self.options).threads(of_a_frame);
         let stream = pipeline::Decoder::new(options, self.dictionary);

@@ -13,7 +13,8 @@ pub(super) const MAX_HEADER: usize = 18;
 /// Bytes of a skippable frame before its content.
 pub(super) const SKIPPABLE_HEADER: u64 = 8;
 
-/// Takes bytes that were skipped, with an upper bound of the content of the frame up to them.
+/// Called with bytes that were skipped, and an upper bound of the frame's content up to the end of
+/// these bytes.
 pub(super) type Taker<'t> = &'t mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
 
 /// The header of a block.

@@ -19,7 +19,7 @@ use super::sources::plant;
 struct Writer {
     name: &'static str,
     args: &'static [&'static str],
-    /// The file that is copied to `out/a` before; `None` for a command that makes a new file.
+    /// The file that is copied to `out/a` before the command; `None` for one that makes a new file.
     before: Option<&'static str>,
     /// The command whose output shows the state of `out/a`, if a kill may leave uncommitted bytes
     /// in it.

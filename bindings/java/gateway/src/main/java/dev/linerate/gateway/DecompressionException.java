@@ -28,7 +28,7 @@ public class DecompressionException extends IOException {
 
     /** Kind of the error. */
     private final Kind kind;
-    /** Compressed bytes of the connection before the error. */
+    /** Number of compressed bytes of the connection before the error. */
     private final long offset;
     /** Index of the message on the connection. */
     private final long messageIndex;

@@ -69,9 +69,9 @@ import java.util.function.LongUnaryOperator;
 public final class GatewayDecompressor implements Closeable {
     private final Transport transport;
     private final Handle handle;
-    /** Records its messages; null if they are not recorded. */
+    /** Records the messages of this decompressor; null if they are not recorded. */
     private final StatsRecorder recorder;
-    /** Its number in the recorder. */
+    /** Number of this decompressor in the recorder. */
     private final int number;
     /** The stream of the last payload, if it may still be read; otherwise null. */
     private PayloadStream stream;

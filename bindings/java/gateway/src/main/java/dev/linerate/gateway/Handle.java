@@ -18,7 +18,7 @@ final class Handle extends PhantomReference<Object> {
 
     private static final int IDLE = 0;
     private static final int BUSY = 1;
-    /** Busy; the thread inside frees the object. */
+    /** Closed while busy: the thread between enter and exit frees the object in exit. */
     private static final int CLOSING = 2;
     private static final int CLOSED = 3;
 

@@ -22,10 +22,10 @@ final class Libc {
      */
     static boolean isMusl(Path mappings) {
         try {
-            // Names need not be UTF-8.
+            // The names of mapped files need not be UTF-8, and any byte is valid ISO 8859-1.
             return new String(Files.readAllBytes(mappings), StandardCharsets.ISO_8859_1).contains("/ld-musl-");
         } catch (IOException e) {
-            // There is no /proc. Most systems have glibc.
+            // There is no /proc, so glibc is assumed, which most systems have.
             return false;
         }
     }

@@ -16,12 +16,12 @@ final class Native {
     /** Version of the interface between this class and the library. */
     static final int VERSION = 9;
 
-    /** In place of a length: the message is incomplete. */
+    /** Result in place of a length if the message is incomplete. */
     static final int INCOMPLETE = -1;
-    /** In place of a length: the stream is in error; see {@link #error}. */
+    /** Result in place of a length if the stream has an error, which {@link #error} returns. */
     static final int ERROR = -2;
-    // -3 means a pending exception, so it is never returned.
-    /** In place of a length: a defect of the library. */
+    // The library uses -3 for a pending exception. Java throws it, so -3 is never returned.
+    /** Result in place of a length after a panic of the library. */
     static final int DEFECT = -4;
 
     private Native() {}

@@ -22,14 +22,11 @@ final class Reaper implements Runnable {
      * itself.
      */
     private static final Set<Handle> LIVE = new HashSet<>();
-    /**
-     * Number of objects freed so far, and that number when memory was last returned to the system.
-     * Guarded by {@link #LIVE}.
-     */
+    /** Number of objects freed so far. Guarded by {@link #LIVE}. */
     private static long freed;
-
+    /** Value of {@link #freed} when memory was last returned to the system. Guarded by {@link #LIVE}. */
     private static long trimmed;
-    /** Whether the thread runs. Guarded by {@link #LIVE}, like its content. */
+    /** Whether the thread runs. Guarded by {@link #LIVE}, like the content of that set. */
     private static boolean running;
 
     private Reaper() {}

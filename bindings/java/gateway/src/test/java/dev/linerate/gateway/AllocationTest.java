@@ -133,7 +133,7 @@ class AllocationTest {
                 in.close();
                 return length;
             }));
-            // The same if it is not read to its end.
+            // A stream that is not read to its end allocates the same.
             assertEquals(
                     streams,
                     allocated(decompressor, frames.length, i -> keep(decompressor.open(frames[i])).read()));

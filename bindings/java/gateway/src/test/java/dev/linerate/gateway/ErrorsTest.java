@@ -60,7 +60,7 @@ class ErrorsTest {
     void truncatedMessage(Form form) throws Exception {
         byte[] frame = Hello.wire(Transport.ZSTD);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
-            // Including no bytes at all, and only the header of the frame.
+            // The lengths include no bytes at all, and only the header of the frame.
             for (int length = 0; length < frame.length; length++) {
                 DecompressionException error = assertFails(decompressor, form, Arrays.copyOf(frame, length));
                 assertEquals(Kind.TRUNCATED, error.kind());
@@ -70,7 +70,7 @@ class ErrorsTest {
         }
     }
 
-    /** The end has no flush after it, for which a stream would wait. */
+    /** A decoder that waits for the marker of a flush would wait for ever, since none follows the end. */
     @ParameterizedTest
     @EnumSource
     void zlibStreamThatEndsIsAnErrorAtOnce(Form form) throws Exception {

@@ -25,7 +25,7 @@ class HelloTest {
     @ParameterizedTest
     @EnumSource(names = {"ZLIB", "ZSTD"})
     void reusableBuffer(Transport transport) throws Exception {
-        // With and without sufficient capacity.
+        // Capacities below, at and above the length of the payload.
         for (int capacity : new int[] {0, 1, Hello.TEXT.length - 1, Hello.TEXT.length, 1000}) {
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
                 ReusableBuffer into = new ReusableBuffer(capacity);

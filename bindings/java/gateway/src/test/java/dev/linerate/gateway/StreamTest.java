@@ -106,7 +106,7 @@ class StreamTest {
                 InputStream in = decompressor.open(frames.get(i));
                 byte[] begin = in.readNBytes(enough);
                 assertArrayEquals(Arrays.copyOf(payloads.get(i), begin.length), begin);
-                // Some are not closed.
+                // A third of the streams is not closed.
                 if (i % 3 != 0) {
                     in.close();
                     in.close();
@@ -178,7 +178,7 @@ class StreamTest {
         }
     }
 
-    /** By then the array of the buffer holds the next message. */
+    /** After the next payload, the buffer's array holds that one, which an old stream must not return. */
     @Test
     void bufferStreamThrowsAfterTheNextPayload() throws Exception {
         ReusableBuffer buffer = new ReusableBuffer();

@@ -24,9 +24,9 @@ import java.util.List;
  * dropped.
  */
 final class DeflateFrameDecoder extends WebSocketExtensionDecoder {
-    /** Initial room for a frame as a multiple of its bytes, and its maximum in bytes. */
+    /** Initial size of the output buffer, as a multiple of the compressed bytes of the frame. */
     private static final int USUAL_RATIO = 8;
-
+    /** Largest initial size of the output buffer, in bytes. */
     private static final int MAX_FIRST_ROOM = 64 << 10;
 
     private final DeflateAgreement agreement;

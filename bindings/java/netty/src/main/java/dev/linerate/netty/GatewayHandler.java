@@ -33,15 +33,12 @@ import java.util.Map;
 public final class GatewayHandler extends ChannelDuplexHandler {
     /** RFC 1950: deflate with a window of 32 KiB. */
     private static final int ZLIB_HEADER = 0x7801;
-    /** Most bytes in a stored block (RFC 1951, section 3.2.4). */
+    /** Maximum bytes of a stored block (RFC 1951, section 3.2.4). */
     private static final int MAX_STORED = 0xffff;
 
-    /**
-     * Initial room for a payload as a multiple of the bytes of its message, and its maximum in
-     * bytes.
-     */
+    /** Initial size of the output buffer, as a multiple of the compressed bytes of the message. */
     private static final int USUAL_RATIO = 8;
-
+    /** Largest initial size of the output buffer, in bytes. */
     private static final int MAX_FIRST_ROOM = 16 << 20;
 
     private final Transport transport;

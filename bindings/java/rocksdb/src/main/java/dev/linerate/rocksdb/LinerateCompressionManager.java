@@ -164,7 +164,7 @@ public final class LinerateCompressionManager {
 
     private static native void counters0(long[] out);
 
-    /** What the plugin decoded in this process. */
+    /** Counts of what the plugin has decoded in this process. */
     public static final class Counters {
         private final long[] values;
 

@@ -17,11 +17,11 @@ import java.util.stream.IntStream;
  * sockets.
  */
 final class Broadcast {
-    /** Most bytes in a message. */
+    /** Longest message, in bytes. */
     private static final int SHORT = 1200;
     /** Number of messages in a round. */
     private static final int MESSAGES = 20;
-    /** Least number of frames in a round. */
+    /** Minimum number of frames in a round. Fewer would take too little time to measure. */
     private static final int SENT = 20_000;
 
     private static final List<Integer> LISTENERS = List.of(1, 100, 10_000);

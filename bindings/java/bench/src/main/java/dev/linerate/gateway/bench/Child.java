@@ -18,7 +18,7 @@ final class Child {
      */
     static final List<String> FIXED_HEAP = List.of("-Xms1g", "-Xmx1g", "-XX:+UseSerialGC", "-XX:+AlwaysPreTouch");
 
-    /** Smaller differences of the heap are ignored. */
+    /** Collections are repeated until one frees fewer bytes than this. */
     private static final long SETTLED = 50_000;
 
     private Child() {}

@@ -135,7 +135,7 @@ final class DiscordZstdJava {
         return new IOException("discord-zstd-java failed", failure);
     }
 
-    /** Loaded when the first connection is opened. */
+    /** The library's methods. Java loads this class when the first connection is opened. */
     private static final class Calls {
         static final Object LIBRARY;
         static final MethodHandle CONTEXT;

@@ -46,7 +46,7 @@ final class Memory {
             streams[s] = Arrays.copyOf(corpus.frames(s, contender.transport), MESSAGES);
             Compare.all(contender, streams[s], Arrays.copyOf(corpus.payloads[s], MESSAGES));
         }
-        // Before the measurement: load classes, compile code, allocate memory that all connections
+        // Warms up: loads classes, compiles code, and allocates the memory that all connections
         // share.
         close(open(contender, 20, streams));
         long[] before = Child.held();

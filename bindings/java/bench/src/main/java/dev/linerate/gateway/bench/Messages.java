@@ -14,11 +14,12 @@ import java.util.function.Supplier;
 final class Messages {
     static final int CONNECTIONS = 2500;
 
-    /**
-     * Number of messages that a connection decodes before the measurement. Each decodes more than
-     * the previous one, so that all are at different messages.
-     */
+    /** Minimum number of messages that a connection decodes before the measurement. */
     private static final int BEFORE = 100;
+    /**
+     * Range of the number of further messages before the measurement. It differs between
+     * connections, so that they are at different messages.
+     */
     private static final int SPREAD = 400;
     /** Number of messages of each connection that are measured in a round. */
     private static final int TURNS = 20;

@@ -27,9 +27,9 @@ import java.util.Map;
 final class Netty {
     /** Number of messages of a connection before it is idle. */
     private static final int MESSAGES_EACH = 20;
-    /** Most bytes in such a message. */
+    /** Longest message of an idle connection, in bytes. */
     private static final int SHORT = 1200;
-    /** Number of messages before memory is measured. */
+    /** Number of messages, on other connections, before memory is measured. */
     private static final int WARM_UP = 20_000;
 
     static final List<String> CHILD = new ArrayList<>(Child.FIXED_HEAP);
@@ -179,7 +179,7 @@ final class Netty {
                 .filter(message -> message.length <= SHORT)
                 .limit(MESSAGES_EACH)
                 .toArray(byte[][]::new);
-        // Before the measurement: load classes, compile code, allocate memory that all connections
+        // Warms up: loads classes, compiles code, and allocates the memory that all connections
         // share.
         List<EmbeddedChannel> warm = idle(codec, messages, 20);
         for (int i = 0; i < WARM_UP; i++) {

@@ -55,7 +55,10 @@ public final class Crowd {
         }
     }
 
-    /** Leaves connections open, some of them with a stream that was not read to its end. */
+    /**
+     * Drops connections without closing them, so that the garbage collector must free their memory.
+     * Every third one also leaves a stream that was not read to its end.
+     */
     private static void forget(Transport transport, byte[][] frames, ReusableBuffer into) throws Exception {
         for (int k = 0; k < FORGOTTEN; k++) {
             GatewayDecompressor forgotten = use(transport, frames, into);

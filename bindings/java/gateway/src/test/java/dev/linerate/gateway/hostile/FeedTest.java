@@ -55,7 +55,7 @@ class FeedTest {
         return assertThrows(DecompressionException.class, () -> gateway.decompress(message)).kind();
     }
 
-    /** The message before has no effect. */
+    /** Asserts that a valid message decodes, whatever the message before it was. */
     private static void assertGoesOn(GatewayDecompressor gateway) throws IOException {
         for (Form form : Form.values()) {
             assertArrayEquals(GOOD, form.decode(gateway, message(gateway.transport(), GOOD)), form.name());

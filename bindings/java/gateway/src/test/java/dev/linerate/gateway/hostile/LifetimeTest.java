@@ -151,7 +151,7 @@ class LifetimeTest {
                                 try {
                                     form.decode(decompressor, frames[k % frames.length]);
                                 } catch (IllegalStateException | IOException e) {
-                                    // Expected.
+                                    // Another thread is inside, or has taken a message of the stream.
                                     resetIfFree(decompressor);
                                 }
                             }
@@ -190,7 +190,7 @@ class LifetimeTest {
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
                 decompressor.reset();
                 Wire.assertGoodConnection(decompressor);
-                // In the middle of a stream, of a read, of a message, and after an error.
+                // Resets in the middle of a stream, of a read and of a message, and after an error.
                 decompressor.reset();
                 decompressor.decompress(frames[0]);
                 Wire.assertGoodConnection(decompressor);

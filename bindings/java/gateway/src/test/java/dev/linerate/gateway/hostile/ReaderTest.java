@@ -105,7 +105,7 @@ class ReaderTest {
                 try {
                     assertEquals(-1, old.read(new byte[8]));
                 } catch (IOException e) {
-                    // Also allowed.
+                    // The stream may also throw.
                 }
                 for (int k = 0; k < frames.length; k++) {
                     assertArrayEquals(payloads[k], Form.STREAM.decode(decompressor, frames[k]), "message " + k);

@@ -96,7 +96,7 @@ class Discord4JTest {
         assertEquals(List.of(), errors);
     }
 
-    /** Payloads are also fragmented. */
+    /** The gateway damages an event, and sends all payloads in fragments. */
     @ParameterizedTest
     @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void oursResumesAfterCorruption(Transport transport) throws Exception {
@@ -105,7 +105,7 @@ class Discord4JTest {
                 LocalGateway.start("--messages", messages, "--fragment", "500", "--corrupt-at", "60")) {
             assertAllArrives(gateway, ours(transport, errors));
         }
-        // What was sent before the client noticed is damaged again when it resumes.
+        // The gateway damages event 60 each time that it sends it, so there may be several errors.
         assertTrue(!errors.isEmpty());
         for (Throwable error : errors) {
             assertEquals(DecompressionException.Kind.CORRUPT, ((DecompressionException) error).kind());

@@ -22,17 +22,17 @@ final class FrameStream extends InputStream {
     private static final int MAX_HEADER = 14;
 
     private enum Phase {
-        /** In the HTTP response. */
+        /** The next bytes belong to the HTTP response. */
         RESPONSE,
-        /** Between frames. */
+        /** The next bytes begin a frame. */
         FRAME,
-        /** In a frame of a compressed message. */
+        /** The next bytes belong to a frame of a compressed message. */
         COMPRESSED,
-        /** In a frame that is passed through. */
+        /** The next bytes belong to a frame that is passed through. */
         PASS_FRAME,
-        /** In a decompressed payload. */
+        /** A decompressed payload is being read by the client. */
         PAYLOAD,
-        /** Not a gateway, or a protocol error: everything is passed through. */
+        /** Everything is passed through: this is no gateway, or there was a protocol error. */
         PASS_ALL
     }
 
