@@ -9,7 +9,7 @@
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Tier {
-    /// Portable code for the target's baseline: the reference for the others.
+    /// Portable code for the target's baseline. Every other tier must produce the same output.
     Scalar = 1,
     /// x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT (Haswell, Zen and later).
     Avx2 = 2,

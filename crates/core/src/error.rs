@@ -86,8 +86,8 @@ impl Error {
     }
 
     /// Converts an I/O error and keeps the system's error number. `kind` is [`Kind::Read`] or
-    /// [`Kind::Write`]. If `error` wraps an [`Error`], as those of remote sources do, that one is
-    /// returned unchanged.
+    /// [`Kind::Write`]. If `error` wraps an [`Error`], as the errors of remote sources do, the
+    /// wrapped error is returned unchanged.
     #[cfg(feature = "std")]
     pub fn from_io(kind: Kind, offset: u64, message: &'static str, error: &std::io::Error) -> Self {
         if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
@@ -194,7 +194,7 @@ fn remedy(number: i32) -> Option<&'static str> {
 }
 
 /// Displays the message, the system's reason and the offset. Offset 0 is shown only for errors in
-/// the input: a bad argument, a limit or a failed file is not at a byte.
+/// the input: a bad argument, an exceeded limit or a failed file has no place in the input.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.reason(), f)?;

@@ -59,7 +59,7 @@ pub fn ordered<I: Send, O: Send, E, W: FnMut(I) -> O>(
             if spawned < wanted {
                 match thread::Builder::new().spawn_scoped(scope, || serve(take, worker)) {
                     Ok(_) => spawned += 1,
-                    // Fewer threads give the same results.
+                    // The system refuses more threads. Those that run give the same results.
                     Err(_) => wanted = spawned,
                 }
             }
@@ -88,7 +88,7 @@ type Task<I, O> = (I, Sender<Outcome<O>>);
 fn serve<I, O, W: FnMut(I) -> O>(take: &Mutex<Receiver<Task<I, O>>>, worker: impl Fn() -> W) {
     let mut work = None;
     loop {
-        // Nothing but `recv` runs under the lock, so a poisoned one guards a sound receiver.
+        // Nothing but `recv` runs under the lock, so even a poisoned lock guards a sound receiver.
         let task = lock(take).recv();
         let Ok((input, result)) = task else { return };
         let outcome = catch_unwind(AssertUnwindSafe(|| work.get_or_insert_with(&worker)(input)));
@@ -99,8 +99,8 @@ fn serve<I, O, W: FnMut(I) -> O>(take: &Mutex<Receiver<Task<I, O>>>, worker: imp
     }
 }
 
-/// Returns the result of the oldest input if it is ready, and waits for it if more than
-/// `most_waiting` inputs are waiting. Resumes the panic of its worker.
+/// Returns the result of the oldest input if it is ready. If more than `most_waiting` inputs are
+/// waiting, it waits for the result; otherwise it returns `None`. Resumes the panic of its worker.
 fn oldest<O>(waiting: &mut VecDeque<Receiver<Outcome<O>>>, most_waiting: usize) -> Option<O> {
     let outcome = match waiting.front()?.try_recv() {
         Err(TryRecvError::Empty) if waiting.len() <= most_waiting => return None,
@@ -123,7 +123,7 @@ mod tests {
         let mut results = Vec::new();
         let worker = || {
             |input: u32| {
-                // Earlier inputs take longer.
+                // Earlier inputs take longer, so the threads finish them out of order.
                 thread::sleep(Duration::from_micros(u64::from(100 - input)));
                 input
             }

@@ -35,7 +35,7 @@ where
         let (mut work, mut done) = (worker(), Vec::new());
         loop {
             // If the lock is poisoned, the iterator has panicked, and the thread that called it
-            // passes that on.
+            // propagates the panic.
             let next = lock(&queue).next();
             let Some((i, item)) = next else { return done };
             done.push((i, work(item)));

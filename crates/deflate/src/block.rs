@@ -61,7 +61,8 @@ const MIN_SHORT: usize = 2 << 10;
 /// Maximum size of a stored block, in bytes.
 const STORED_MAX: usize = 65_535;
 
-/// Number of literals and lengths below which a message at level 1 gets the fixed trees.
+/// Number of literals and lengths below which a message at level 1 gets the fixed trees, without
+/// trying others.
 #[cfg(feature = "alloc")]
 const QUICK_SYMBOLS: u32 = 1024;
 
@@ -77,7 +78,7 @@ pub(crate) struct Call<'a> {
     pub(crate) history: usize,
     /// Whether the last block is the stream's last.
     pub(crate) last: bool,
-    /// Whether a flush follows, so that any number of bits may be pending at the end.
+    /// Whether a flush follows, so that up to 7 bits may be pending at the end rather than 5.
     pub(crate) flush: bool,
     /// Largest distance of a match.
     pub(crate) window: usize,
@@ -217,7 +218,7 @@ pub(crate) struct Message<'a> {
 /// The index of a message's history, if there is one.
 #[cfg(feature = "alloc")]
 pub(crate) enum Known<'a> {
-    /// None: this message makes an index or hash chains.
+    /// There is no index, so the message makes one, or hash chains.
     Nothing,
     /// An index, for levels below 4.
     Index(&'a [u16]),
@@ -427,7 +428,8 @@ impl<'s> Coder<'s> {
         Ok(())
     }
 
-    /// Counts the symbols of the last piece, and returns whether it joins the block.
+    /// Counts the symbols of the last piece of tokens, and decides whether the piece joins the
+    /// block or begins another one. Returns whether it joins.
     fn join_piece(&mut self, is_first: bool) -> bool {
         let Trees { freqs: block, piece, .. } = &mut *self.trees;
         dispatch(

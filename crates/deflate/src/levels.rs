@@ -31,7 +31,8 @@ const fn row(max_lazy: usize, nice_length: usize, max_chain: u32) -> Search {
     Search { max_lazy, nice_length, max_chain }
 }
 
-/// Search parameters of level 3 for data with few matches.
+/// Search parameters of level 3 for data with few long matches, such as 16-bit images, which it
+/// parses again for matches of 3 bytes.
 pub(crate) const SHORT: Search = row(5, 16, 3);
 
 /// One row for each of levels 4 to 7.
@@ -57,8 +58,8 @@ pub(crate) struct Effort {
 }
 
 impl Level {
-    /// Returns the row of this level, which must be 4 or above. Levels 8 and 9 use the row of level
-    /// 7.
+    /// Returns the search parameters of this level, which must be 4 or above. Levels 8 and 9 use
+    /// the row of level 7.
     pub(crate) fn search(self) -> Search {
         ROWS[(self as usize).clamp(4, 7) - 4]
     }

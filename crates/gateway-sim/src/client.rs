@@ -57,7 +57,7 @@ struct Resume {
 
 /// Why a connection ended.
 enum End {
-    /// The event handler is done.
+    /// The caller's event handler wants no more events.
     Done,
     /// The connection is lost; another one can resume the session.
     Lost,
@@ -166,8 +166,8 @@ impl Client {
                 Some(1) => connection.due = Instant::now(),
                 Some(7) => return Err(End::Lost),
                 Some(9) => {
-                    // With `true` the session could be resumed; this client always begins a new
-                    // one.
+                    // `d` may be true, which allows the session to be resumed; this client always
+                    // begins a new one.
                     self.resume = None;
                     return Err(End::Lost);
                 }
@@ -204,7 +204,7 @@ fn identify() -> Value {
     json!({ "op": 2, "d": { "token": "test", "intents": 0, "properties": properties } })
 }
 
-/// Updates the data for a RESUME.
+/// Updates the session and the sequence number with which a RESUME would continue.
 fn note(resume: &mut Option<Resume>, envelope: &Envelope<'_>, payload: &[u8]) {
     let sequence = envelope.sequence.unwrap_or(0);
     if envelope.event == Some("READY") {

@@ -29,7 +29,7 @@ pub(crate) fn resumed(sequence: u64) -> Value {
     json!({ "t": "RESUMED", "s": sequence, "op": 0, "d": { "_trace": ["linerate"] } })
 }
 
-/// READY of a session: the members in `all`, which sessions share, and those of the session.
+/// Makes the READY of a session: its own members, and those in `all`, which all sessions share.
 pub(crate) fn ready(all: &Map<String, Value>, session: &str, url: &str, shard: [u64; 2]) -> Value {
     let mut data = all.clone();
     data.insert("session_id".into(), session.into());

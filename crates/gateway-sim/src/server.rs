@@ -42,7 +42,7 @@ impl Server {
     /// Starts a server. Clients can connect once this returns.
     ///
     /// # Errors
-    /// Those of the operating system, for example if the port is in use.
+    /// Errors of the operating system, for example if the port is in use.
     pub fn start(script: Script) -> io::Result<Server> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, script.port))?;
         listener.set_nonblocking(true)?;

@@ -16,7 +16,8 @@ const MAX_EXTRA_EVENTS: usize = 1000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionId(u64);
 
-/// The event that has a certain sequence number.
+/// What the event at a given sequence number is: READY, the event of the script with this index, or
+/// one that is not in the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Ready,
@@ -46,7 +47,7 @@ struct Session {
     connection: Option<u64>,
     /// Time since which no connection is attached.
     detached_at: Instant,
-    /// Next sequence number on the connection.
+    /// Next sequence number to send on the connection.
     next: u64,
     /// Highest sequence number assigned, on any connection.
     highest: u64,
@@ -64,7 +65,7 @@ struct Table {
     created: u64,
     /// Faults already injected, by shard and index in the script.
     injected: BTreeSet<(u64, usize)>,
-    /// Number of heartbeats not acknowledged, by shard.
+    /// Number of heartbeats deliberately left without acknowledgement, by shard.
     unanswered: BTreeMap<u64, u64>,
 }
 

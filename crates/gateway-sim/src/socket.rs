@@ -11,7 +11,8 @@ use tungstenite::{Error, Message, WebSocket};
 
 use crate::state::{ServerState, TICK};
 
-/// The same as [`TICK`] for writes, which wait only for clients that do not read.
+/// Longest wait of a write before it checks whether the server stops. It may be longer than
+/// [`TICK`], because writes wait only for clients that do not read.
 const WRITE_TICK: Duration = Duration::from_millis(100);
 /// How long after the deadline a call still tries to read or write, without waiting.
 const GRACE: Duration = Duration::from_millis(5);
@@ -59,7 +60,7 @@ impl DeadlineStream {
         Instant::now() >= self.deadline
     }
 
-    /// Whether to give up writing, since the deadline has passed or the server stops.
+    /// Whether to give up writing, because the deadline has passed or the server stops.
     pub(crate) fn must_abort(&self) -> bool {
         self.is_past_deadline() || self.is_stopping() && !self.closing
     }

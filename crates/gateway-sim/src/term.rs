@@ -23,7 +23,7 @@ const SMALL_ATOM_UTF8: u8 = 119;
 
 /// Maximum nesting of a client's terms; serde_json has the same limit.
 const MAX_DEPTH: usize = 128;
-/// Number of digits of an id (snowflake), which was 18 in 2015.
+/// Numbers of digits that an id (snowflake) may have; ids of 2015 have 18.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 15..=20;
 /// Maximum ratio of the length of a term to that of its JSON. `""` with the comma after it, three
 /// bytes, becomes a binary of five; `[]` and atoms grow less; numbers take at most twice as many

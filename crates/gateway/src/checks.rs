@@ -14,7 +14,8 @@ pub enum Encoding {
 /// Neither stream format has a checksum. After a lost message or a flipped bit, later messages may
 /// decode to wrong bytes without any error. These checks cost one pass over the payload and catch
 /// most of that: they reject payloads that are not exactly one object or term, and gaps in the
-/// sequence numbers. They do not detect damage that leaves a valid object with the expected number.
+/// sequence numbers. They do not detect damage that leaves a valid object with the expected
+/// sequence number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checks {

@@ -8,13 +8,13 @@ use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer};
 use crate::error::{Result, SessionError};
 use crate::transport::Transport;
 
-// The parameters that gateways are known to use.
+// Parameters that gateways are known to use.
 const ZSTD_LEVEL: i32 = 7;
 const ZSTD_TABLE_LOG: u32 = 15;
 const ZSTD_WINDOW_LOG: u32 = 16;
 const ZLIB_LEVEL: i32 = 6;
 const ZLIB_WINDOW_LOG: u8 = 15;
-/// Makes zlib-rs write gzip's header and trailer when added to its window bits.
+/// Added to the window bits, this makes zlib-rs write gzip's header and trailer.
 const GZIP: u8 = 16;
 
 /// The frame header that libzstd writes with these parameters: magic number, descriptor, 64 KiB
@@ -33,10 +33,10 @@ pub struct Encoder {
 }
 
 enum Codec {
-    /// Flushed after each message.
+    /// One stream, flushed after each message.
     Zlib(Deflate),
     Zstd(CCtx<'static>, FrameHeader),
-    /// Finished with each message.
+    /// A stream of its own for each message.
     Deflate(Deflate),
     Frames(CCtx<'static>),
 }
@@ -46,7 +46,8 @@ enum Codec {
 #[derive(PartialEq, Eq)]
 enum FrameHeader {
     Missing,
-    /// We wrote it with an empty message; libzstd will write it a second time.
+    /// The encoder wrote it with an empty message. libzstd writes it again with the first payload
+    /// that is not empty, and the encoder removes that copy.
     Ours,
     Whole,
 }

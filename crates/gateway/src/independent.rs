@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::payload::Payload;
 use crate::scratch::Scratch;
 
-/// Output space of the first attempt, in bytes. Most messages are smaller.
+/// Output space of the first attempt to decode a message, in bytes. Most messages are smaller.
 const OUTPUT_SPACE: usize = 32 << 10;
 
 pub(crate) enum Independent {
@@ -93,8 +93,8 @@ impl Independent {
         }
     }
 
-    /// Space for the next attempt: the most that the blocks of a zstd frame can hold, or twice the
-    /// space that was not enough.
+    /// Output space for the next attempt, in bytes: the most that the blocks of a zstd frame can
+    /// hold, or twice the space that was not enough.
     fn bound(&self, src: &[u8], free: usize) -> Result<usize, Error> {
         if matches!(self, Independent::Deflate(_)) {
             return Ok(free.saturating_mul(2));

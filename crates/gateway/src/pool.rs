@@ -35,7 +35,8 @@ pub struct ScratchPool {
     max: usize,
 }
 
-/// Aligned to two cache lines: different threads write them.
+/// A slot of the pool. Slots are aligned to two cache lines, because different threads write
+/// neighbouring slots.
 #[repr(align(128))]
 struct Slot(Mutex<Scratch>);
 
@@ -77,7 +78,7 @@ impl ScratchPool {
 }
 
 impl Slot {
-    /// The scratch, unless it is in use.
+    /// Locks the scratch of the slot, unless it is in use.
     fn try_acquire(&self) -> Option<MutexGuard<'_, Scratch>> {
         match self.0.try_lock() {
             Ok(scratch) => Some(scratch),

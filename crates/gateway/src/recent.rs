@@ -87,7 +87,7 @@ impl Recent {
     /// replaying it fails.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub(crate) fn write(&self, transport: Transport, out: impl Write) -> io::Result<()> {
         let mut recorder = Recorder::new(out, transport)?;
         for frame in &self.frames {

@@ -35,7 +35,7 @@ pub struct Session {
     checks: Checks,
     /// Output of the fragments of an incomplete message.
     partial: Option<Payload>,
-    /// Compressed bytes of these fragments.
+    /// Compressed bytes of the fragments whose output is in `partial`.
     partial_compressed: usize,
     /// Number of whole messages on this connection.
     messages: u64,
@@ -51,16 +51,16 @@ pub struct Session {
 enum Codec {
     Zlib(Box<Zlib>),
     Zstd(Box<Zstd>),
-    /// Messages that do not refer to earlier ones.
+    /// Decodes messages that do not refer to earlier ones.
     Independent(Transport, Independent),
 }
 
 /// Where the output of a websocket message is.
 enum Decoded {
-    /// In the scratch; the rest of the message has not arrived.
+    /// The output is in the scratch; the rest of the message has not arrived.
     Fragment,
     InScratch,
-    /// In the caller's buffer, with this length.
+    /// The whole payload is in the caller's buffer, with this length.
     InPlace(usize),
 }
 
@@ -243,7 +243,7 @@ impl Session {
     /// payload does not fit, any byte of `out` may.
     ///
     /// # Errors
-    /// As [`message`](Self::message).
+    /// Errors of [`message`](Self::message).
     pub fn message_into<'s>(
         &mut self,
         frame: &[u8],
@@ -300,7 +300,8 @@ impl Session {
         Ok(Some(Message { payload, index, compressed, envelope }))
     }
 
-    /// Decodes into `out`, if it can and the payload fits there, or into the scratch.
+    /// Decodes into `out` if the transport allows it and the payload fits there, and otherwise into
+    /// the scratch.
     fn decode(&mut self, frame: &[u8], scratch: &mut Scratch, out: &mut [u8]) -> Result<Decoded, Error> {
         match self.partial.take() {
             Some(partial) => scratch.payload.resume(partial),

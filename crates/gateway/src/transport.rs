@@ -53,7 +53,7 @@ impl Transport {
         }
     }
 
-    /// Whether messages refer to earlier ones, without which they cannot be decoded.
+    /// Whether messages refer to earlier ones, and cannot be decoded without them.
     pub const fn is_stream(self) -> bool {
         matches!(self, Transport::Zlib | Transport::Zstd)
     }

@@ -67,7 +67,8 @@ pin_project! {
 }
 
 impl<B> CompressionBody<B> {
-    /// Compresses `inner`, without matches into what was flushed before.
+    /// Compresses `inner` without a window: no match refers to data of earlier polls, so the
+    /// encoder of an idle response holds only 16 bytes.
     pub fn new(inner: B, coding: Coding, level: Level) -> Self {
         Self::with_encoder(inner, Some(Encoder::new(coding, level)), None)
     }
@@ -109,7 +110,7 @@ impl<B: fmt::Debug> fmt::Debug for CompressionBody<B> {
     }
 }
 
-/// Input of one call: a single frame, or the copied data of several.
+/// Input of one call of the encoder: a single frame, or the copied data of several.
 #[derive(Default)]
 struct Input {
     one: Bytes,
@@ -128,7 +129,7 @@ impl Input {
             return Bytes::new();
         }
         if self.gathered.is_empty() {
-            // While the thread ends, it has no such buffer any more.
+            // While the thread ends, its buffer may be gone; a new one is then used.
             self.gathered = GATHERED.try_with(Cell::take).unwrap_or_default();
             self.gathered.extend_from_slice(&mem::take(&mut self.one));
         }

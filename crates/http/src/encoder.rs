@@ -19,10 +19,11 @@ pub(crate) enum Then {
 
 /// Compresses a response, call by call.
 pub(crate) enum Encoder {
-    /// Compresses each call without earlier ones. The stream has 16 bytes; `is_pending` tells that
-    /// the last call may have left bits that are not flushed.
+    /// Compresses the input of each call without matches into earlier calls. The stream has 16
+    /// bytes; `is_pending` tells that the last call may have left bits that are not flushed.
     Calls { stream: Stream, is_pending: bool },
-    /// Compresses with a window of earlier calls, all of which end with a flush.
+    /// Compresses with matches into the window that earlier calls filled. Every call ends with a
+    /// flush.
     Windowed(Box<Session>),
 }
 

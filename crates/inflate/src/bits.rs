@@ -11,7 +11,7 @@ pub(crate) struct Bits {
     pub(crate) at: usize,
 }
 
-/// The input has ended.
+/// The error of reading more bits than the input has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exhausted;
 
@@ -66,8 +66,8 @@ impl Bits {
         self.count -= self.count % 8;
     }
 
-    /// Returns unused whole bytes of this call to the input. At most seven bits of this call and
-    /// the bits of earlier calls stay in the buffer.
+    /// Gives whole bytes that were loaded in this call but not used back to the input. At most
+    /// seven bits of this call and the bits of earlier calls stay in the buffer.
     pub(crate) fn unread_bytes(&mut self) {
         let bytes = (self.count as usize / 8).min(self.at);
         self.at -= bytes;

@@ -45,7 +45,7 @@ enum Stage {
     /// [`BlockDecoder::left`] bytes of a stored block remain.
     Stored,
     CodeCounts,
-    /// Lengths of the code length code.
+    /// The lengths of the code length code are being read.
     CodeLengthCode,
     CodeLengths,
     FixedSymbols,
@@ -93,7 +93,7 @@ pub(crate) enum Stop {
     Exhausted,
     /// The output buffer is full.
     Full,
-    /// The next block begins at the bit to stop at, or later.
+    /// The next block begins at the bit at which the caller wants to stop, or later.
     Boundary,
     Failed(Error),
 }
@@ -151,7 +151,8 @@ impl BlockDecoder {
         BlockDecoder { ..*self }
     }
 
-    /// Returns the number of bits that were consumed from the input and belong to what follows.
+    /// Returns the number of bits that were consumed from the input but belong to elements not
+    /// decoded yet.
     pub(crate) fn ahead(&self) -> u8 {
         self.count
     }
@@ -168,7 +169,7 @@ impl BlockDecoder {
         self.stage == Stage::End
     }
 
-    /// Returns the bits that were consumed and belong to what follows, lowest first.
+    /// Returns the bits that were consumed but belong to elements not decoded yet, lowest first.
     #[cfg(feature = "std")]
     pub(crate) fn bits_ahead(&self) -> u64 {
         self.buffer
@@ -273,7 +274,7 @@ impl Default for BlockDecoder {
     }
 }
 
-/// The bit to stop at if there is none.
+/// The value of `stop` for decoding without a bit to stop at.
 pub(crate) const NO_STOP: i64 = i64::MAX;
 
 /// A call of a decoder.
@@ -402,7 +403,7 @@ impl<U: Unit> Run<'_, U> {
             .fill_code_lengths(&mut table, self.decoder.code_length_code)
             .ok_or_else(|| corrupt("the code length code of a deflate block is invalid"))?;
         let (bits, lengths) = (&mut self.bits, &mut self.decoder.lengths);
-        // The list begins with the lengths of an earlier call, usually none.
+        // The list begins with the lengths that an earlier call has read, usually none.
         let list = self.scratch.tables.list(lengths);
         let count = lengths.count();
         let mut at = usize::from(self.decoder.at);
@@ -505,10 +506,10 @@ pub(crate) struct Symbols<'a> {
 
 /// The place where the checked loop stopped.
 enum Checked {
-    /// After [`CHECKED_SYMBOLS`] symbols.
+    /// It has decoded [`CHECKED_SYMBOLS`] symbols, and the block goes on.
     Going,
     BlockEnd,
-    /// At a match that is longer than the rest of the output buffer.
+    /// It is at a match that is longer than the rest of the output buffer.
     Match {
         len: u16,
         distance: u16,

@@ -94,7 +94,7 @@ impl Container {
         (self.part, self.value) = (Part::Data, 0);
     }
 
-    /// Turns verification of this member off, because its beginning is not decoded.
+    /// Turns verification of this member off, because decoding begins in its middle.
     #[cfg(feature = "std")]
     pub(crate) fn stop_verifying(&mut self) {
         self.verify = false;

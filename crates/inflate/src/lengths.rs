@@ -70,7 +70,8 @@ impl Lengths {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PackedLengths {
     words: [u64; MAX_SYMBOLS.div_ceil(16)],
-    /// Number of symbols of the literal/length alphabet. Those of distances follow.
+    /// Number of symbols of the literal/length alphabet. The lengths of distance symbols follow
+    /// theirs.
     pub(crate) symbols: u16,
     /// Number of symbols of the distance alphabet.
     pub(crate) distances: u8,

@@ -308,7 +308,7 @@ impl<'m> StreamDecoder<'m> {
         Ok(Progress { read, written, status: self.status() })
     }
 
-    /// Returns the status outside of the data.
+    /// Returns the status at a position that is not in deflate data.
     fn status(&self) -> Status {
         match self.container.part {
             Part::End => Status::End,
@@ -364,7 +364,7 @@ impl<'m> StreamDecoder<'m> {
         self.blocks.snapshot()
     }
 
-    /// Returns the bits that were read and belong to what follows.
+    /// Returns the bits that were read but belong to elements not decoded yet.
     #[cfg(feature = "std")]
     pub(crate) fn bits_ahead(&self) -> u64 {
         self.blocks.bits_ahead()

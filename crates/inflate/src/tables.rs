@@ -158,8 +158,8 @@ impl Tables {
         }
     }
 
-    /// Returns the list of the known lengths. The caller appends the others before
-    /// [`prepare`](Self::prepare).
+    /// Returns the list of lengths, filled with the known ones. The caller appends the other
+    /// lengths before it calls [`prepare`](Self::prepare).
     pub(crate) fn list(&mut self, known: &PackedLengths) -> &mut Lengths {
         self.lengths.unpack(known);
         &mut self.lengths

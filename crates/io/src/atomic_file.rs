@@ -223,7 +223,7 @@ impl AtomicFile {
         results
     }
 
-    /// Makes a file durable if another file has its name.
+    /// Marks the file for syncing if it replaces a file.
     fn sync_if_it_replaces(&mut self) {
         if let Some(pending) = &mut self.pending {
             pending.durable |= pending.existing == Existing::Replace && self.target.is_file();
@@ -249,10 +249,10 @@ impl AtomicFile {
         let temporary = match &pending.temporary {
             Some(temporary) => temporary,
             None => match folder.link(&self.file, name) {
-                // A link cannot replace a file: link to a temporary name first, then rename.
+                // Linking cannot replace a file, so link under a temporary name first, then rename.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists && replace => {
                     if !pending.durable {
-                        // The file has come since the commit began.
+                        // The replaced file was created after the commit began.
                         self.file.sync_all()?;
                         pending.durable = true;
                     }
@@ -279,8 +279,8 @@ fn sync_files(files: &[AtomicFile], results: &mut [io::Result<()>]) {
         all.into_iter().for_each(|(file, _, result)| *result = file.file.sync_all());
         return;
     }
-    // A descriptor reports the write errors since it was opened. The first was opened before
-    // anything was written.
+    // syncfs reports the write errors since its descriptor was opened. The folder that was opened
+    // first was opened before anything was written, so it reports the errors of all files.
     all.sort_by_key(|(_, pending, _)| pending.opened);
     let mut systems: BTreeMap<u64, Option<io::Result<()>>> = BTreeMap::new();
     all.retain_mut(|(file, pending, result)| {
@@ -324,7 +324,7 @@ fn device_of(file: &File) -> Option<u64> {
     }
 }
 
-/// Copies a result, for another file.
+/// Copies a result, so that each file of a common syncfs can return it.
 fn copy_of(result: &io::Result<()>) -> io::Result<()> {
     match result {
         Ok(()) => Ok(()),
@@ -378,9 +378,10 @@ fn folder_of(target: &Path) -> &Path {
 /// The function that [`before_temporaries`] has set.
 static PREPARE: OnceLock<fn()> = OnceLock::new();
 
-/// Sets a function that is called each time before a file gets a temporary name. The function may
+/// Sets `prepare`, which is then called each time before a file gets a temporary name. It may
 /// install signal handlers that call [`remove_temporaries`]. On Linux most files have no name until
-/// their commit, so most programs need no handlers. Later calls change nothing.
+/// their commit, so most programs need no handlers. Only the first call in a process sets a
+/// function; later calls have no effect.
 pub fn before_temporaries(prepare: fn()) {
     let _ = PREPARE.set(prepare);
 }
@@ -473,7 +474,7 @@ mod tests {
         let file = written(&folder.path().join("a"), Existing::Refuse, b"").unwrap();
         let before = NAMES.load(Ordering::Relaxed);
         drop(with_name(file, b""));
-        // Other tests may have made some meanwhile.
+        // Other tests may have made temporary names meanwhile.
         assert!(NAMES.load(Ordering::Relaxed) > before);
     }
 
@@ -748,8 +749,8 @@ mod tests {
             fs::set_permissions(&target, permissions).unwrap();
         }
 
-        /// Programs in Rust, Java and Python's `pathlib` open files so that they may be deleted.
-        /// The reader keeps the file it has opened.
+        /// Programs in Rust and Java, and Python's `pathlib`, let others delete the files that they
+        /// have open. The reader keeps the old file.
         #[test]
         fn open_file_that_may_be_deleted_is_replaced() {
             let folder = tempfile::tempdir().unwrap();
@@ -771,7 +772,7 @@ mod tests {
             assert_eq!((found.as_str(), fs::read(&target).unwrap()), ("old", b"new".to_vec()));
         }
 
-        /// Games hold their archives in this way.
+        /// Games open their archives so that no other program may replace them.
         #[test]
         fn file_that_others_hold_is_not_replaced() {
             const FILE_SHARE_READ: u32 = 1;

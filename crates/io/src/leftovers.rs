@@ -18,8 +18,8 @@ use linerate_core::lock;
 /// removed.
 const UNKNOWN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Largest number of directory entries that a sweep reads before a new file is created. They take
-/// some milliseconds.
+/// Largest number of directory entries that a sweep reads before a new file is created. Reading
+/// this many takes a few milliseconds.
 pub(crate) const SWEPT_ENTRIES: usize = 1 << 14;
 
 /// Largest number of folders remembered as swept. A full set is cleared.
@@ -113,9 +113,9 @@ fn start_of(process: &str) -> Option<u64> {
     fields.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
-/// Largest difference, in clock ticks, between two start times that are of one process. Under an
-/// emulator (qemu-user) a process reads the time at which the emulator was ready as its own. Others
-/// read that of the kernel, which is earlier.
+/// Two start times count as those of one process if they differ by at most this many clock ticks (3
+/// seconds). Under an emulator (qemu-user) a process reads as its own start the time at which the
+/// emulator was ready. Other processes read the kernel's time, which is earlier.
 #[cfg(unix)]
 const SAME_START: u64 = 300;
 

@@ -57,7 +57,7 @@ impl Lock {
         loop {
             match try_lock(path)? {
                 Try::Locked(file) => return Ok(Lock { file }),
-                // Another file has taken the name meanwhile: retry at once.
+                // Another file got the name before this lock was taken: retry at once.
                 Try::Replaced => continue,
                 Try::Held => {}
             }

@@ -34,8 +34,8 @@ pub trait ReadAt: Send + Sync {
         0
     }
 
-    /// Returns the error that all later reads fail with, if there is one. A source has one if its
-    /// file on a server was replaced by another. Most sources have none.
+    /// Returns the error with which all later reads fail, for example because the file was replaced
+    /// on its server. Returns `None` if later reads may succeed; most sources always do.
     fn end(&self) -> Option<Error> {
         None
     }
@@ -106,7 +106,7 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// Number of bytes of one hint to the system.
+/// Number of bytes that one hint to the system covers.
 #[cfg(target_os = "linux")]
 const HINT: u64 = 128 << 10;
 

@@ -15,8 +15,9 @@ const PAGE: usize = 4096;
 const MIN_HOLE: usize = 4 * PAGE;
 
 /// Writes `bytes` at `offset` of a file that has no content there yet, and skips runs of zeros of
-/// 16 KiB or more, as far as they are whole pages of the file. Returns whether such a run ends the
-/// bytes. If so, the file may be shorter than it should be, and the caller must set its length.
+/// 16 KiB or more, as far as they are whole pages of the file. Returns whether the bytes end with a
+/// skipped run. If so, the file may be shorter than it should be, and the caller must set its
+/// length.
 ///
 /// # Errors
 ///

@@ -27,11 +27,11 @@ pub struct Segments<'a> {
     chunk: &'a [u8],
     samples: usize,
     segment: usize,
-    /// Bits of the shortest code: a one and k bits.
+    /// Length of the shortest code in bits: a 1 bit and k bits.
     shortest_code: usize,
-    /// Samples before the next segment.
+    /// Number of samples before the next segment.
     sample: usize,
-    /// Offset of the next segment.
+    /// Offset of the next segment in the chunk, in bytes.
     byte: usize,
     has_ended: bool,
 }

@@ -31,9 +31,9 @@ use crate::{Filter, Options, Params, Sample};
 /// # Errors
 /// Offsets are in bytes of `chunk`. After an error the contents of `out` are unspecified.
 /// * [`Kind::Truncated`] if `chunk` ends before its last segment begins.
-/// * [`Kind::Corrupt`] if a length contradicts the size of the chunk or the number of samples; if
-///   a code has more than eight zeros; if a segment ends before its samples do; or if 32 or more
-///   bits follow its last code, or any that is not zero.
+/// * [`Kind::Corrupt`] if a length contradicts the size of the chunk or the number of samples; if a
+///   code has more than eight zeros; if a segment ends before its samples do; or if 32 or more bits
+///   follow its last code, or any bit that is not zero.
 /// * [`Kind::OutputTooSmall`] if `out` has fewer samples than the chunk.
 pub fn decode_into<S: Sample>(
     params: &Params,
@@ -65,7 +65,7 @@ pub fn decode_into<S: Sample>(
 /// ```
 ///
 /// # Errors
-/// Those of [`decode_into`], and [`Kind::BadArgument`] if the chunk has no such segments.
+/// Errors of [`decode_into`], and [`Kind::BadArgument`] if the chunk has no such segments.
 pub fn decode_segments<S: Sample>(
     params: &Params,
     chunk: &[u8],
@@ -85,7 +85,7 @@ pub fn decode_segments<S: Sample>(
 /// The allocation is at most 16 times the size of the chunk, whatever its header says.
 ///
 /// # Errors
-/// Those of [`decode_into`], except for the output.
+/// Errors of [`decode_into`], except for the output.
 #[cfg(feature = "alloc")]
 pub fn decode<S: Sample>(params: &Params, chunk: &[u8], options: Options) -> Result<alloc::vec::Vec<S>> {
     let mut out = alloc::vec![S::default(); Segments::of(params, chunk)?.samples()];
@@ -95,7 +95,7 @@ pub fn decode<S: Sample>(params: &Params, chunk: &[u8], options: Options) -> Res
 
 /// Consecutive segments of a chunk.
 struct Part<'a> {
-    /// Iterator that yields the first of them next.
+    /// An iterator that yields the first of these segments next.
     segments: Segments<'a>,
     count: usize,
 }

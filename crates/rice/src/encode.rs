@@ -47,7 +47,7 @@ pub fn encode_into<S: Sample>(
 /// Encodes `samples` as one chunk: [`encode_into`] with an output of the right size.
 ///
 /// # Errors
-/// Those of [`encode_into`], except for the output.
+/// Errors of [`encode_into`], except for the output.
 #[cfg(feature = "alloc")]
 pub fn encode<S: Sample>(params: &Params, samples: &[S], options: Options) -> Result<alloc::vec::Vec<u8>> {
     params.check_encode()?;

@@ -128,13 +128,12 @@ impl Params {
         Params { filter, ..self }
     }
 
-    /// Reads the values of an HDF5 filter message in any of its forms: none, \[m\],
-    /// \[m, segment\] or \[m, segment, F, c0, .., c(F-1)\]. Negative numbers are in two's
-    /// complement, and a segment of -1 is the whole chunk. Values after the last coefficient
-    /// are ignored.
+    /// Reads the values of an HDF5 filter message in any of its forms: none, \[m\], \[m, segment\]
+    /// or \[m, segment, F, c0, .., c(F-1)\]. Negative numbers are in two's complement, and a
+    /// segment of -1 is the whole chunk. Values after the last coefficient are ignored.
     ///
     /// # Errors
-    /// Those of [`Params::new`] and [`Filter::new`]; [`Kind::BadArgument`] also for a segment of 0
+    /// Errors of [`Params::new`] and [`Filter::new`]; [`Kind::BadArgument`] also for a segment of 0
     /// or below -1, and for a count of coefficients that is not positive or exceeds the values that
     /// follow. The offset is that of the invalid value in bytes, at 4 bytes per value.
     pub fn from_cd_values(values: &[u32]) -> Result<Params> {
@@ -228,7 +227,7 @@ impl Params {
             true => Self::LONG_ROW_SEGMENT,
             false => row.saturating_mul(Self::MIN_SEGMENT.div_ceil(row)),
         };
-        // `cd_values` have it as a signed number.
+        // `cd_values` store the segment length as a signed number.
         let fits = i32::try_from(segment).ok().filter(|_| segment < samples);
         fits.and_then(|n| NonZeroU32::new(n as u32))
     }

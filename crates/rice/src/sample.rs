@@ -1,4 +1,4 @@
-//! The two sample types. A chunk does not record which one it holds.
+//! The two sample types of version 1. A chunk does not record which one it holds.
 
 mod sealed {
     pub trait Sealed {}

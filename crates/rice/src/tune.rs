@@ -49,8 +49,8 @@ impl Histogram {
         short_bits + sum(&self.counts[short..]) * u64::from(ESCAPE_BITS)
     }
 
-    /// Returns the m whose codes take the fewest bits, and these bits. Of equally good ones,
-    /// returns the smallest m.
+    /// Returns the m whose codes take the fewest bits, and the number of these bits. If several are
+    /// equally good, returns the smallest.
     pub fn best_m(&self) -> (u32, u64) {
         let all = (1..16).map(|k| (1 << k, self.bits(k)));
         all.min_by_key(|&(_, bits)| bits).unwrap_or((8, 0))

@@ -18,9 +18,9 @@ const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 /// into further fragments.
 pub(crate) const PIECE: usize = 1 << 16;
 
-/// Number of deflate blocks that any message may have. Two more are allowed for each decoded byte,
-/// since encoders that flush after every byte make as many. The limit is needed because an empty
-/// block takes only 10 bits, but 0.5 us to decode.
+/// Number of deflate blocks that any message may have, besides two for each decoded byte, since
+/// encoders that flush after every byte make two. A message with more is refused, because an empty
+/// block takes only 10 bits but 0.5 us to decode.
 const FREE_BLOCKS: u64 = 4096;
 
 /// Number of consecutive prepared messages that an encoder remembers; it then forgets everything
@@ -79,12 +79,12 @@ pub struct Encoder {
     session: Session,
     direction: Direction,
     remember_prepared: bool,
-    /// Whether the peer got data that neither the session's window nor `unseen` has, so that the
-    /// window must be emptied.
+    /// Whether the peer got data that neither the session's window nor `unseen` has. The window
+    /// must then be emptied before the next message.
     is_outdated: bool,
     /// Ends of the prepared messages that the peer got, but that are not in the session's window.
     /// They are entered when the next ordinary message is encoded, so a connection that sends only
-    /// prepared messages never pays for that.
+    /// prepared messages spends no time on it.
     unseen: Vec<Arc<[u8]>>,
 }
 
@@ -167,7 +167,7 @@ impl Encoder {
     /// then be sent as it is, and the window is unchanged.
     ///
     /// # Errors
-    /// Those of [`Session::message`]; none is possible today.
+    /// Errors of [`Session::message`]; none is possible today.
     pub fn message<'s>(&mut self, scratch: &'s mut Scratch, payload: &[u8]) -> Result<Option<&'s [u8]>> {
         let most = payload.len().saturating_sub(1);
         let mut buffer = scratch.take_buffer(most);
@@ -181,7 +181,7 @@ impl Encoder {
     /// window is unchanged.
     ///
     /// # Errors
-    /// Those of [`message`](Self::message).
+    /// Errors of [`message`](Self::message).
     pub fn message_into(
         &mut self,
         scratch: &mut Scratch,
@@ -202,7 +202,7 @@ impl Encoder {
     /// message.
     ///
     /// # Errors
-    /// Those of [`message`](Self::message).
+    /// Errors of [`message`](Self::message).
     pub fn part<'s>(&mut self, scratch: &'s mut Scratch, part: &[u8], is_last: bool) -> Result<&'s [u8]> {
         let mut buffer = scratch.take_buffer(part_bound(part.len()));
         let encoded = self.part_into(scratch, part, is_last, &mut buffer);
@@ -241,7 +241,7 @@ impl Encoder {
 
 /// Decodes the messages of one direction of a connection.
 pub struct Decoder {
-    /// Without takeover there is a stream only within a message.
+    /// The state of the decoder. Without takeover it is `None` between messages.
     stream: Option<StreamDecoder<'static>>,
     direction: Direction,
     message_limit: u64,
@@ -280,7 +280,7 @@ impl Decoder {
                 Some(stream) => stream,
                 None => stream.insert(new_stream(direction)?),
             };
-            // Blocks are counted after each piece.
+            // The limit on blocks is checked after each piece.
             let piece = &src[read..src.len().min(read + PIECE)];
             let part = stream.decode(&mut scratch.inflate, piece, &mut dst[written..])?;
             (read, written) = (read + part.read, written + part.written);
@@ -306,7 +306,7 @@ impl Decoder {
     /// encoders built on zlib send one for an empty message that follows a flush.
     ///
     /// # Errors
-    /// Those of [`part`](Self::part), and [`Kind::Corrupt`] if the message does not end with a
+    /// Errors of [`part`](Self::part), and [`Kind::Corrupt`] if the message does not end with a
     /// flush of its encoder.
     pub fn finish(&mut self, scratch: &mut Scratch, dst: &mut [u8]) -> Result<(usize, bool)> {
         let mut written = 0;
@@ -345,7 +345,7 @@ impl Decoder {
     /// number of bytes, at most `limit`. `is_last` tells that the part ends the message.
     ///
     /// # Errors
-    /// Those of [`part`](Self::part) and [`finish`](Self::finish), and [`Kind::Limit`] beyond
+    /// Errors of [`part`](Self::part) and [`finish`](Self::finish), and [`Kind::Limit`] beyond
     /// `limit` bytes or if memory runs out.
     pub fn part_to_buffer(
         &mut self,

@@ -53,7 +53,9 @@ impl Extension {
         Ok(())
     }
 
-    /// Whether the frame ends a compressed message, whose payload was collected.
+    /// Returns whether the frame ends a compressed message; soketto then passes the payload of the
+    /// whole message. For a frame that begins a message, remembers whether the message is
+    /// compressed.
     fn ends_compressed(&mut self, header: &Header) -> bool {
         match header.opcode() {
             OpCode::Text | OpCode::Binary if !header.is_fin() => {

@@ -13,13 +13,14 @@ const DECODED: usize = 1 << 14;
 
 /// Where in the peer's frames the input is.
 enum InboundPart {
-    /// In a header, or before it.
+    /// The input is in a header, or before it.
     Header,
-    /// In a payload that is passed on unchanged, with `left` bytes to come.
+    /// The input is in a payload that is passed on unchanged, with `left` bytes to come.
     Plain { left: u64 },
-    /// In a payload of a compressed message, at byte `position`.
+    /// The input is in a payload of a compressed message, at byte `position`.
     Compressed { header: Header, position: u64 },
-    /// After the last payload of a compressed message, whose end is still to be decoded.
+    /// The input is after the last payload of a compressed message, whose end is still to be
+    /// decoded.
     Ending { header: Header },
 }
 
@@ -184,8 +185,8 @@ impl Inbound {
     }
 }
 
-/// Why the peer's data is refused, and the code of the close frame that tells it (RFC 6455, section
-/// 7.4.1).
+/// The reason for refusing the peer's data, and the code that the close frame states (RFC 6455,
+/// section 7.4.1).
 pub(crate) struct Refusal {
     pub(crate) error: Error,
     pub(crate) code: u16,

@@ -30,7 +30,7 @@ enum Phase {
     Foreign,
 }
 
-/// Bytes for the library, some of which it has read.
+/// Bytes that the library may read, some of which it has read.
 #[derive(Default)]
 struct Queue {
     bytes: Vec<u8>,
@@ -177,7 +177,7 @@ impl Link {
         Ok(at)
     }
 
-    /// Whether there may be more output of input that was read, for lack of room.
+    /// Whether input that was read may still have output, because there was no room for it.
     fn has_unfinished(&self) -> bool {
         matches!(&self.state, Phase::Frames(frames) if frames.0.is_inside_a_message())
     }

@@ -162,7 +162,8 @@ struct Parameters {
     server_forgets: bool,
     client_forgets: bool,
     server_bits: Option<u8>,
-    /// `Some(None)` occurs in offers: the client can limit its window, and names no size.
+    /// The value of `client_max_window_bits`. `Some(None)` occurs in offers: the client can limit
+    /// its window, and names no size.
     client_bits: Option<Option<u8>>,
 }
 

@@ -11,11 +11,12 @@ use crate::prepared::{Prepared, payload_of};
 /// Where in the library's frames the input is.
 enum OutboundPart {
     Header,
-    /// In a payload that is passed on unchanged, with `left` bytes to come.
+    /// The input is in a payload that is passed on unchanged, with `left` bytes to come.
     Plain {
         left: u64,
     },
-    /// In a payload to compress, with `left` bytes to come. Those taken so far are in `payload`.
+    /// The input is in a payload to compress, with `left` bytes to come. The bytes taken so far are
+    /// in `payload`.
     Compressed {
         header: Header,
         left: u64,
@@ -31,7 +32,8 @@ pub(crate) struct Outbound {
     smallest: u64,
     reader: HeaderReader,
     state: OutboundPart,
-    /// Present if a message to compress has begun: whether its first frame was sent.
+    /// `Some` while a message to compress is being written; the flag tells whether its first frame
+    /// was sent.
     message: Option<bool>,
     /// Whether more fragments of a message follow the frame that began last.
     is_fragmented: bool,
@@ -144,7 +146,8 @@ impl Outbound {
         }
         if let Some(encoder) = self.encoder.as_mut().filter(|_| starts) {
             if header.rsv & RSV1 != 0 {
-                // The library has compressed this message itself.
+                // The library has compressed this message itself, so the encoder does not know its
+                // content.
                 encoder.forget();
             } else if pays && header.rsv == 0 {
                 self.message = Some(false);

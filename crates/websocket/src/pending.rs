@@ -29,7 +29,7 @@ impl Default for Run {
 #[derive(Default)]
 pub(crate) struct Pending {
     first: Run,
-    /// The runs after the first. Only the last may be empty.
+    /// The runs of bytes after the first run. Only the last one may be empty.
     rest: VecDeque<Run>,
     /// Number of bytes of the first run that were sent.
     sent: usize,

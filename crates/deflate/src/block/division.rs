@@ -8,7 +8,7 @@ use crate::kernel::split::{ONE, bits};
 
 /// Maximum number of pieces of a span.
 const MAX_PIECES: usize = 256;
-/// Minimum number of steps of a piece, except the last.
+/// Minimum number of steps (literals or matches) of a piece, except the last.
 const MIN_PIECE: usize = 512;
 /// Assumed size of a block in bits, besides the entropy of its symbols. It is low on purpose:
 /// pieces joined by this estimate are joined without building trees to check it.
@@ -18,9 +18,9 @@ const MIN_BLOCK_BITS: u64 = 400;
 pub(super) struct Division {
     /// Number of pieces, later of blocks.
     len: usize,
-    /// End of each in the span.
+    /// End of each piece, as an offset in the span.
     ends: [usize; MAX_PIECES],
-    /// Index of its symbols in `symbols`.
+    /// Index of each piece's symbol counts in `symbols`.
     places: [u8; MAX_PIECES],
     symbols: [Frequencies; MAX_PIECES],
     /// Scratch for the symbols of two blocks.
@@ -46,7 +46,7 @@ impl Division {
     /// Divides the first `end` bytes of the span, along the path through it.
     pub(super) fn divide(&mut self, coder: &mut Coder<'_>, span: &Span, end: usize) {
         self.cut(span, end);
-        // The unit of costs is here that of `bits`.
+        // Here costs have the unit of `bits`, which is not 1/64 bit.
         self.join(|symbols| bits(symbols) + u64::from(symbols.extra_bits) * ONE + MIN_BLOCK_BITS * ONE);
         self.join(|symbols| {
             coder.trees.freqs.clone_from(symbols);

@@ -25,7 +25,8 @@ use crate::levels::Effort;
 /// Size in bytes of spans up to which level 9 parses each block a second time, starting from the
 /// costs of the fixed trees.
 const SHORT: usize = 16 << 10;
-/// In a longer span, level 9 does so only for blocks of at most this many different literals.
+/// In a longer span, level 9 parses a block a second time only if it has at most this many
+/// different literals.
 const FEW_LITERALS: usize = 3;
 /// Another pass follows if the last one gained more than one bit in 2^`MIN_GAIN`.
 const MIN_GAIN: u32 = 11;

@@ -9,9 +9,9 @@ use super::token::{LENGTH_CODES, distance_extra_bits};
 pub(crate) const BIT: u32 = 1 << 6;
 /// Upper bound of a symbol's cost with its extra bits.
 pub(crate) const MAX_COST: u32 = 40 * BIT;
-/// The cost of symbols that must not be chosen.
+/// The cost of symbols that a parse must not choose.
 pub(crate) const NEVER: u32 = 1 << 17;
-/// The distance symbol of an absent match.
+/// The unused distance symbol that marks an entry without a match.
 pub(crate) const NO_DISTANCE: usize = 31;
 
 /// The cost of each symbol with its extra bits, in 1/64 bit.

@@ -108,7 +108,8 @@ impl TreeWork {
     }
 }
 
-/// Number of ranks whose lengths are filled in at once.
+/// Number of code lengths that one store fills in. The lengths are in the order of ranks: a
+/// symbol's rank is its place by frequency.
 const FILLED: usize = 32;
 
 /// Writes `frequency << 16 | symbol` for each symbol in use to `used`, in the order of symbols.

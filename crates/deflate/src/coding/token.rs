@@ -11,14 +11,16 @@
 
 /// Maximum number of tokens of a block.
 pub(crate) const CAPACITY: usize = 24 << 10;
-/// Maximum number of tokens of a block at levels 2 and 3, except where level 3 parses lazily. They
-/// do not touch the rest of the memory.
+/// Maximum number of tokens of a block at levels 2 and 3, except where level 3 parses lazily. These
+/// levels thus leave the rest of the token memory untouched.
 pub(crate) const GREEDY_CAPACITY: usize = 8 << 10;
 /// Maximum number of tokens that one iteration of a parse writes between checks.
 pub(crate) const SLACK: usize = 32;
-/// Number of `first` values: 256 literals and 256 lengths, 3 to 258.
+/// Number of values of bits 0 to 8 of a token, called `first`: 256 literals, and 256 lengths, 3 to
+/// 258.
 pub(crate) const FIRSTS: usize = 512;
-/// Number of `second` values: 30 distance symbols, none, one unused, 256 literals.
+/// Number of values of bits 9 to 17 of a token, called `second`: 30 distance symbols, [`NONE`], one
+/// unused, and 256 literals.
 pub(crate) const SECONDS: usize = 288;
 /// The `second` of a single literal.
 pub(crate) const NONE: u32 = 30;

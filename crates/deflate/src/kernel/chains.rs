@@ -38,9 +38,11 @@ const MANY_LITERALS: usize = 80;
 /// Largest distance of a match of 3 bytes. Where many literals are common, their codes are long, so
 /// such matches pay even at this distance.
 const MAX_DISTANCE_OF_3: usize = 8 << 10;
-/// Smallest number of offset 0, so that numbers of up to 2^16 positions before it are not negative.
+/// Smallest position number that offset 0 of the buffer may have. The 2^16 positions before it then
+/// have numbers that are not negative.
 const MIN_BASE: usize = 1 << 16;
-/// Maximum number of bits of the table that a message of a session borrows.
+/// Maximum number of hash bits of the table of newest positions that a message of a session
+/// borrows.
 #[cfg(feature = "alloc")]
 const MAX_RECENT: u32 = 13;
 
@@ -50,7 +52,7 @@ pub(crate) struct ChainTables {
     heads: [u16; 1 << MAX_BITS],
     gaps: [u16; MAX_DISTANCE],
     heads_3: [u16; 1 << MAX_BITS_3],
-    /// Heads of 4 bytes beside chains of 5.
+    /// The newest position of each hash of 4 bytes, used if chains link hashes of 5 bytes.
     heads_4: [u16; 1 << BITS_4],
 }
 
@@ -64,7 +66,8 @@ impl ChainTables {
         }
     }
 
-    /// Lends heads, gaps, and heads of 3 bytes, no more than `len` bytes need.
+    /// Lends the heads, the gaps, and the heads of 3-byte hashes, each no larger than `len` bytes
+    /// of input need.
     fn fitting(&mut self, len: usize) -> (&mut [u16], &mut [u16], &mut [u16]) {
         let bits = (len.max(1).ilog2() + 1).clamp(8, MAX_BITS);
         (&mut self.heads[..1 << bits], &mut self.gaps, &mut self.heads_3[..1 << bits.min(MAX_BITS_3)])
@@ -97,9 +100,9 @@ pub(crate) struct Chains<'a, const FULL: bool, const TWICE: bool, const RING: bo
     heads: &'a mut [u16],
     gaps: &'a mut [u16],
     heads_3: &'a mut [u16],
-    /// Empty if chains are of 4 bytes.
+    /// The newest position of each hash of 4 bytes. Empty if chains link hashes of 4 bytes.
     heads_4: &'a mut [u16],
-    /// The number of offset 0.
+    /// The position number of offset 0 of the buffer.
     base: usize,
     shift: u32,
     shift_3: u32,
@@ -116,7 +119,7 @@ pub(crate) struct Chains<'a, const FULL: bool, const TWICE: bool, const RING: bo
 struct Walk {
     /// The 4 bytes to match.
     word: u32,
-    /// Number of the candidate to try next.
+    /// Position number of the candidate to try next.
     candidate: usize,
     /// How many candidates to try, at least 1.
     candidates: u32,
@@ -257,14 +260,15 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
         self.heads_4.fill(before);
     }
 
-    /// Returns the number of offset 0. The tables hold the low 16 bits of numbers.
+    /// Returns the position number of offset 0 of the buffer. The tables hold the low 16 bits of
+    /// position numbers.
     #[inline(always)]
     fn base(&self) -> usize {
         if FULL { MIN_BASE } else { self.base }
     }
 
-    /// Returns the bytes at `at` that select a chain: 8 if chains are of 5 bytes, else 4. If fewer
-    /// than 8 bytes are left in the buffer, it returns 4.
+    /// Returns the bytes at `at` that select a chain: 8 bytes if chains link hashes of 5 bytes,
+    /// else 4. If fewer than 8 bytes are left in the buffer, it returns 4 bytes.
     ///
     /// # Safety
     /// `at + MIN_MATCH` must be within `buffer`, or with `FAR` `at + 8`.
@@ -305,7 +309,7 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
         unsafe { self.heads_3.get_unchecked_mut(slot) }
     }
 
-    /// Returns the head for 4 bytes, beside chains of 5.
+    /// Returns the newest position for the hash of 4 bytes, if chains link hashes of 5 bytes.
     #[inline(always)]
     fn head_4(&mut self, word: u32) -> &mut u16 {
         let slot = (word.wrapping_mul(0x9E37_79B1) >> (32 - BITS_4)) as usize;
@@ -314,8 +318,8 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
         unsafe { self.heads_4.get_unchecked_mut(slot) }
     }
 
-    /// Inserts position `number` with its [`bytes`](Self::bytes), but not into the heads of 4 bytes
-    /// beside chains of 5.
+    /// Inserts position `number` with its [`bytes`](Self::bytes) into its chain, but not into
+    /// `heads_4`.
     #[inline(always)]
     fn enter(&mut self, number: usize, bytes: u64) {
         let newest = core::mem::replace(self.head(bytes), number as u16);
@@ -323,8 +327,8 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
         *self.head_3(bytes as u32) = number as u16;
     }
 
-    /// Follows a chain down to number `lowest`, in the history or in the buffer. Returns whether
-    /// the search has ended before it reached `lowest`.
+    /// Follows a chain down to position number `lowest`, in the history or in the buffer. Returns
+    /// whether the search has ended before it reached `lowest`.
     ///
     /// # Safety
     /// `longest` bytes, more than `walk.length`, must be readable at `at`. Numbers from `lowest`
@@ -419,7 +423,7 @@ impl<const FULL: bool, const TWICE: bool, const RING: bool> Finder for Chains<'_
         }
     }
 
-    /// Does not insert into the heads of 4 bytes beside chains of 5.
+    /// Leaves the position out of `heads_4`.
     #[inline(always)]
     unsafe fn insert_lightly(&mut self, buffer: &[u8], at: usize) {
         // SAFETY: 4 bytes at `at`, as the caller vouches.
@@ -449,7 +453,7 @@ impl<const FULL: bool, const TWICE: bool, const RING: bool> Finder for Chains<'_
         let is_near = |distance: usize| distance.wrapping_sub(1) < reach;
         let distance_3 = usize::from((number as u16).wrapping_sub(newest_3));
         if !is_near(distance_3) {
-            // No position near begins with the same 3 bytes, so none begins with the same 4.
+            // No position in reach begins with the same 3 bytes, so none begins with the same 4.
             return Found::NONE;
         }
         let mut best = Found::NONE;

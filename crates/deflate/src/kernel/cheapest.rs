@@ -23,7 +23,7 @@ const _: () = assert!(10 * MAX_COST <= BIAS && (2 * NEVER + 2 * MAX_COST) >> 20 
 const LONG_BIAS: u32 = 1 << 20;
 const LONG_NEVER: u32 = 1 << 21;
 const _: () = assert!(MAX_MATCH as u32 * MAX_COST <= LONG_BIAS && (LONG_NEVER + 2 * MAX_COST) >> 23 == 0);
-/// The cost of positions after the end of the block, which no path may reach.
+/// The cost of positions after the end of the block. It is so high that no path goes there.
 const BEHIND: u32 = 1 << 30;
 
 /// For each lane, a mask with all ones in the lanes after it.
@@ -112,7 +112,7 @@ impl Kernel for Cheapest<'_> {
     }
 }
 
-/// The costs of lengths 3 to 10 and of distances, in the form of lanes.
+/// The costs of lengths 3 to 10 and of distances, with the bits of a lane: see [`BIAS`].
 struct Short<I: Isa> {
     lengths: I::Lanes,
     distances: [u32; 32],
@@ -168,7 +168,8 @@ unsafe fn best_long<I: Isa>(
     third: u32,
     mut best: Best,
 ) -> Best {
-    // Lengths are minus 3. For each match only lengths that no nearer match has are compared.
+    // Lengths are stored minus 3. Each match is compared only at lengths that no nearer match has,
+    // since a nearer match costs no more.
     let mut shorter = LANES as u32 - 1;
     for &found in matches {
         let longest = found & 0xff;
@@ -210,7 +211,8 @@ mod tests {
     use crate::kernel::span::{Gather, Gathered};
     use crate::sys::zeroed::boxed;
 
-    /// Returns the least cost from each position to the end, by trying every length of every match.
+    /// Returns the least cost from each position to the end, in 1/64 bit. It tries every length of
+    /// every match.
     fn least(bytes: &[u8], span: &Span, costs: &Costs) -> Vec<u32> {
         let mut least = vec![0; bytes.len() + 1];
         let mut end: usize = span.here[..bytes.len()].iter().map(|here| here.count()).sum();

@@ -21,8 +21,9 @@ use crate::coding::bits::BitWriter;
 use crate::coding::builtin::{Builtin, choose};
 use crate::coding::tables::Tables;
 
-/// More than the bytes that one probe can write. Four literals and 32 skipped ones take 54 bytes at
-/// 12 bits each; three literals and a match take fewer. A store is 8 bytes wide.
+/// Number of bytes that must be free in the output before a probe, more than one probe can write.
+/// Four literals and 32 skipped ones take 54 bytes at 12 bits each; three literals and a match take
+/// fewer. A store is 8 bytes wide.
 const SLACK: usize = 128;
 
 /// Maximum length of a literal/length code at this level. Three literals, a length with 5 extra

@@ -63,8 +63,9 @@ impl History<'_> {
         self.ring.as_ptr().wrapping_add(self.place(back))
     }
 
-    /// Returns the address of the byte with number `number`. If fewer than `count` bytes can be
-    /// read there, it returns another address where they can. `count` is at most [`MAX_MATCH`].
+    /// Returns the address of the byte with position number `number`. If fewer than `count` bytes
+    /// can be read there, it returns another address where they can. `count` is at most
+    /// [`MAX_MATCH`].
     #[inline(always)]
     pub(crate) fn readable(&self, number: usize, count: usize) -> *const u8 {
         let place = number & (self.ring.len() - OVERLAP - 1);

@@ -28,7 +28,7 @@ pub(crate) trait Buckets {
         (word.wrapping_mul(0x9E37_79B1) >> (32 - Self::BITS)) as usize * Self::WAYS
     }
 
-    /// Inserts rebased position `n`, which is greater than all in the table, at `bucket`.
+    /// Inserts rebased position `n`, which is greater than all positions in the table, at `bucket`.
     ///
     /// # Safety
     /// `bucket` must come from [`bucket`](Self::bucket), and the table must have all buckets.
@@ -89,7 +89,7 @@ pub(crate) struct PositionTable<const N: usize> {
     pub(crate) slots: [u16; N],
     /// Rebased position of the first byte of the next call; 0 for an empty table.
     next: u32,
-    /// Slots that calls since the last clearing used.
+    /// Number of slots, from the first, that calls since the last clearing may have written.
     used: usize,
 }
 

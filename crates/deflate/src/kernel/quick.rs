@@ -23,13 +23,15 @@ use super::search::{PROBE_WIDTH, opaque};
 use super::token_bits::{BitBuffer, Literals};
 use crate::coding::builtin::fixed_tables;
 
-/// Size in bytes of the longest message encoded in this way. Longer ones gain from trees of their
-/// own.
+/// Size in bytes of the longest message encoded in this way. Longer messages gain from trees of
+/// their own.
 pub(crate) const MAX_QUICK: usize = 4 << 10;
-/// Number of bytes before a message in its buffer. They are read but not used.
+/// Number of bytes before a message in its buffer. A wide read may include them, but the result
+/// does not depend on them.
 pub(crate) const BEFORE: usize = 4;
-/// Number of bytes after a message in its buffer. All are zero, because their hashes decide which
-/// slots of the index are overwritten.
+/// Number of bytes after a message in its buffer, read when a probe is near the end. All are zero,
+/// because their hashes decide which slots of the index are overwritten, and the output must not
+/// depend on earlier messages.
 pub(crate) const BEHIND: usize = 16;
 /// Maximum size of a block in bytes: 9 bits for each byte, header and end, and the width of a
 /// store.
@@ -42,14 +44,15 @@ const INSIDE_STEP: usize = 3;
 
 /// Encodes a message as one block.
 pub(crate) struct Quick<'a> {
-    /// [`BEFORE`] bytes, the message, and [`BEHIND`] bytes.
+    /// The message, with [`BEFORE`] bytes in front and [`BEHIND`] zero bytes after it, so that wide
+    /// reads at either end need no check.
     pub(crate) buffer: &'a [u8],
     /// Positions by hash, modulo 2^16. An empty slot is 0, which is also the session's first byte.
     pub(crate) index: &'a mut [u16],
     /// The window, whose size is a power of two, and [`OVERLAP`] bytes. Byte n of the session is at
     /// n modulo the window.
     pub(crate) ring: &'a [u8],
-    /// The number of the message's first byte.
+    /// Position number of the message's first byte, counted from the session's beginning.
     pub(crate) position: u32,
     pub(crate) out: &'a mut [u8; MAX_BLOCK],
     /// Bits pending before the block, at most 7, and their number.

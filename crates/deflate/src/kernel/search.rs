@@ -121,7 +121,7 @@ impl<B: Buckets> Probe<B> {
         opaque_bool(any)
     }
 
-    /// Returns the literal at offset `i`, 0 to 3.
+    /// Returns the literal at offset `i` of the probe, 0 to 3.
     #[inline(always)]
     pub(crate) fn literal(&self, i: usize) -> u32 {
         self.words[0] >> (8 * i) & 0xff
@@ -170,23 +170,27 @@ impl<B: Buckets> Probe<B> {
     }
 }
 
-/// Largest distance from the first position of a probe, limited by its last position.
+/// Largest distance of a match from the first position of a probe. It is 3 less than the format's,
+/// so that it is also valid for the probe's last position.
 const MAX_PROBE_DISTANCE: usize = MAX_DISTANCE - (PROBE_WIDTH - 1);
 
-/// The positions that a table may hold, as a type. Each type gets its own loop, because clamping is
-/// on the dependency chain from one match to the next.
+/// The positions that a table may hold, and so the clamping that a candidate needs. It is a type so
+/// that each case gets its own loop, because clamping is on the dependency chain from one match to
+/// the next.
 pub(crate) trait Reach {
-    /// Returns the candidate for a probe at `here`, in a call whose first position is `lowest`.
+    /// Clamps a candidate for a probe at `here` to what may be read and matched, in a call whose
+    /// first position is `lowest`.
     fn clamp(candidate: usize, here: usize, lowest: usize) -> usize;
 }
 
-/// The table has positions of this call only, all within the window. An empty slot means the first
-/// one.
+/// The table has positions of this call only, all within the window, so a candidate needs no
+/// clamping. An empty slot means the first position.
 pub(crate) struct Fresh;
-/// The table has positions of this call, all within the window, and positions of earlier calls,
-/// which are below the first of this call.
+/// The table has positions of this call, all within the window, and positions of earlier calls. A
+/// candidate of an earlier call is clamped to the first position of this call.
 pub(crate) struct Near;
-/// The table has positions of this call at any distance, and positions of earlier calls.
+/// The table has positions of this call at any distance, and positions of earlier calls. Any
+/// candidate beyond the window is clamped to the last position within it.
 pub(crate) struct Far;
 
 impl Reach for Fresh {

@@ -12,7 +12,7 @@ use crate::coding::costs::NO_DISTANCE;
 use crate::coding::frequencies::Frequencies;
 use crate::coding::token::{NONE, distance_symbol};
 
-/// Size of a span in bytes, without the rest of its last match.
+/// Size of a span in bytes. Its last match may go past this end.
 const SPAN: usize = 256 << 10;
 /// Maximum number of positions of a span.
 const POSITIONS: usize = SPAN + MAX_MATCH;
@@ -42,7 +42,7 @@ const _: () = assert!((MAX_DEPTH as usize) + 1 < GROUP * GROUPS as usize);
 impl MatchesHere {
     const NONE: MatchesHere = MatchesHere(0);
 
-    /// Returns the number of matches, with those that pad the last group.
+    /// Returns the number of matches, including the entries that pad the last group.
     #[inline(always)]
     pub(crate) fn count(self) -> usize {
         GROUP * usize::from(self.0 & GROUPS)
@@ -98,7 +98,7 @@ pub(crate) struct Span {
     /// path.
     pub(crate) steps: [Step; POSITIONS],
     /// The cost from each position to the end of a block. After the end come prohibitive costs, as
-    /// many as a match that runs over the end and a vector can read.
+    /// many entries as a match that runs over the end and a vector read can reach.
     pub(crate) to_end: [u32; POSITIONS + 1 + MAX_MATCH + LANES],
 }
 
@@ -142,7 +142,7 @@ pub(crate) struct Gather<'a, 't> {
 /// The end of a span, and the reason for it.
 pub(crate) struct Gathered {
     pub(crate) end: usize,
-    /// Number of matches, with those that pad groups.
+    /// Number of matches, including the entries that pad groups.
     pub(crate) matches: usize,
     /// See [`Parsed`](super::parse::Parsed).
     pub(crate) incompressible: bool,

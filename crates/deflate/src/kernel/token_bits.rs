@@ -31,7 +31,7 @@ impl Tables {
     }
 }
 
-/// Up to 56 bits << 8 | the number of bits.
+/// Up to 56 bits, shifted left by 8, and in the low 8 bits their number.
 #[derive(Clone, Copy)]
 pub(super) struct Bits(pub(super) u64);
 
@@ -68,13 +68,13 @@ impl Literals {
         Literals([one, two, three, three.then(tables.literal(word >> 24))])
     }
 
-    /// Returns the bits of all four.
+    /// Returns the bits of all four literals.
     #[inline(always)]
     pub(super) fn all(&self) -> Bits {
         self.0[3]
     }
 
-    /// Returns the bits of those before `offset`, 0 to 3. Branchless, because `offset` is
+    /// Returns the bits of the literals before `offset`, 0 to 3. Branchless, because `offset` is
     /// unpredictable.
     #[inline(always)]
     pub(super) fn before(&self, offset: usize) -> Bits {

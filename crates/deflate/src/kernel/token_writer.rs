@@ -9,7 +9,7 @@ use crate::coding::token::{NONE, Tokens, distance_symbol};
 
 /// Appends tokens to a list and counts their symbols.
 pub(super) struct TokenWriter<'a> {
-    /// References are made to its fields only, never to the whole, so `next` stays valid.
+    /// References are made only to fields of the tokens, never to the whole, so `next` stays valid.
     tokens: *mut Tokens,
     list: *mut u32,
     next: *mut u32,

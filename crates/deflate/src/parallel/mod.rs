@@ -259,7 +259,7 @@ fn put(writer: &mut impl Write, totals: &mut Totals, bytes: &[u8]) -> io::Result
     Ok(())
 }
 
-/// The start value and the functions of a container's checksum.
+/// The start value of a container's checksum, and the functions that compute and combine it.
 struct Check {
     start: u32,
     of: fn(u32, &[u8]) -> u32,

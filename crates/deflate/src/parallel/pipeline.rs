@@ -16,8 +16,8 @@ use crate::{Result, Scratch};
 /// Sizes of jobs in bytes, and the number of workers.
 pub(super) struct JobSizes {
     pub(super) threads: usize,
-    /// Number of jobs besides those of the workers: read and waiting, or compressed and not written
-    /// yet.
+    /// Number of jobs that exist besides one for each worker. These jobs are read and waiting, or
+    /// compressed and not written yet.
     pub(super) ahead: usize,
     /// Input of a job. The last job may have less.
     pub(super) input: usize,
@@ -33,9 +33,9 @@ pub(super) struct JobSizes {
 }
 
 impl JobSizes {
-    /// Returns the `ahead` for jobs of `input` bytes: two, or as many as make 2 MiB of input if
-    /// that is more. With only two short jobs the workers would wait until the calling thread
-    /// wakes.
+    /// Returns [`ahead`](Self::ahead) for jobs of `input` bytes: two, or as many as make 2 MiB of
+    /// input if that is more. With only two short jobs the workers would wait until the calling
+    /// thread wakes.
     pub(super) const fn ahead_of(input: usize) -> usize {
         let jobs = (2 << 20) / input;
         if jobs > 2 { jobs } else { 2 }

@@ -1,5 +1,5 @@
-//! Calls in any order, of any size and at any level. Everything decodes, and immediately after a
-//! flush.
+//! Calls in any order, of any size and at any level. Everything decodes, and after a flush
+//! everything encoded so far decodes at once.
 
 use linerate_deflate::{FastScratch, Format, Kind, Level, Scratch, Stream, bound};
 

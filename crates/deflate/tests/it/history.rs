@@ -116,7 +116,8 @@ fn matches_reach_the_oldest_byte_of_the_window() {
     let oldest = data::base64(&mut Noise::new(3), 4_000);
     for level in CODING {
         let [within, beyond] = [32_768, 32_769 + 4_000].map(|distance| {
-            // A run takes few slots of a hash table, so it drives out no position at any level.
+            // A run of zeros takes few slots of a hash table, so it overwrites no older position at
+            // any level.
             let between = vec![0; distance - oldest.len()];
             let buffer = [&oldest[..], &between, &oldest].concat();
             let mut stream = Stream::new(Format::Deflate, level);

@@ -8,7 +8,7 @@ use crate::common::data::{self, Noise};
 use crate::common::decoders::decode;
 use crate::common::{CODING, at_level, call, encode, finish, pending};
 
-/// Sizes around which rebased positions overflow.
+/// Sizes in bytes of calls at which rebased positions overflow, or nearly.
 const EDGES: [usize; 9] = [512, 31_744, 32_768, 33_279, 34_511, 63_488, 65_023, 65_535, 65_536];
 
 /// Data whose parts have much in common, so that anything left over from an earlier call would be

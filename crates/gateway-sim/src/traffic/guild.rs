@@ -20,7 +20,7 @@ const FEATURES: &[&str] = &[
     "WELCOME_SCREEN_ENABLED",
 ];
 
-/// Kinds of channels, which are `type` in the protocol.
+/// Kinds of channels: values of `type` in the protocol.
 mod kind {
     pub(super) const TEXT: u8 = 0;
     pub(super) const VOICE: u8 = 2;
@@ -28,7 +28,7 @@ mod kind {
     pub(super) const NEWS: u8 = 5;
     pub(super) const STAGE: u8 = 13;
 
-    /// The kinds of which those channels are picked that follow the first two.
+    /// The kinds from which a guild's channels after the first two are picked at random.
     pub(super) const MIX: &[u8] = &[TEXT, TEXT, TEXT, VOICE, CATEGORY, NEWS, STAGE];
 }
 

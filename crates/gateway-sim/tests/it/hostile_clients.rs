@@ -192,7 +192,8 @@ fn random_bytes_close_only_their_own_connection() {
         for text in json {
             bytes.extend(frame(1, text.len() as u64, text.as_bytes()));
         }
-        // Every fifth is damaged in the request, the others after it; every third is cut off.
+        // Every fifth client sends a damaged request, the others damage after it; every third is
+        // cut off.
         let from = if round % 5 == 0 { 0 } else { UPGRADE.len() };
         for _ in 0..1 + random.below(4) {
             let at = from + random.below(bytes.len() - from);

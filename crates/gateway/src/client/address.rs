@@ -95,7 +95,7 @@ impl Address {
     /// Connects by TCP, with timeouts of 10 seconds. For a secure address, the caller adds TLS.
     ///
     /// # Errors
-    /// Those of resolving the name, or of connecting to the last of its addresses.
+    /// Errors of resolving the name, or of connecting to the last of its addresses.
     pub fn connect(&self) -> io::Result<TcpStream> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
         for address in self.authority.to_socket_addrs()? {

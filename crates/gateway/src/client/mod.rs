@@ -63,7 +63,7 @@ impl<S: Read + Write> Client<S> {
     /// Opens a websocket over a connected stream.
     ///
     /// # Errors
-    /// Those of the stream, and an answer that does not accept the websocket.
+    /// Errors of the stream, and an answer that does not accept the websocket.
     pub fn handshake(address: &Address, stream: S) -> io::Result<Client<S>> {
         match tungstenite::client(address.url(), stream) {
             Ok((socket, _)) => Ok(Client { socket, heartbeat: None, sequence: None }),
@@ -80,8 +80,8 @@ impl<S: Read + Write> Client<S> {
     /// Waits for the next event, after a heartbeat if one is due.
     ///
     /// # Errors
-    /// Those of the stream, and violations of the websocket protocol. The connection cannot be used
-    /// any more.
+    /// Errors of the stream, and violations of the websocket protocol. The connection cannot be
+    /// used any more.
     pub fn next_event(&mut self) -> io::Result<Event> {
         self.send_due_heartbeat()?;
         match self.socket.read() {
@@ -98,8 +98,8 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    /// Takes from a JSON payload what heartbeats need: the interval in HELLO, and sequence numbers.
-    /// Returns whether the payload is HELLO.
+    /// Reads from a JSON payload the values that heartbeats need: the interval in HELLO, and
+    /// sequence numbers. Returns whether the payload is HELLO.
     pub fn observe(&mut self, payload: &[u8]) -> bool {
         let Ok(envelope) = Envelope::read(payload, Encoding::Json) else { return false };
         self.sequence = envelope.sequence.or(self.sequence);
@@ -117,7 +117,7 @@ impl<S: Read + Write> Client<S> {
     /// Sends a payload as a text message.
     ///
     /// # Errors
-    /// As [`next_event`](Self::next_event).
+    /// Errors of [`next_event`](Self::next_event).
     pub fn send(&mut self, payload: &str) -> io::Result<()> {
         self.socket.send(Message::text(payload)).map_err(io_error)
     }

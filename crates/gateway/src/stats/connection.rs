@@ -16,7 +16,7 @@ pub(super) const TIMED_EVERY: u8 = 16;
 /// The state of [`ConnectionRecorder`] from the beginning to the end of a part of a message.
 #[derive(Clone, Copy)]
 pub(crate) struct Begun {
-    /// The writer that will record it.
+    /// The writer that will record the message.
     writer: Writer,
     /// When the part began, in nanoseconds, if the message is timed.
     at: Option<u64>,

@@ -7,12 +7,13 @@ use crate::transport::Transport;
 
 /// Bytes of a record, and of a log's header.
 pub(super) const RECORD: usize = 32;
-/// Bytes that the checksum covers: all those before it.
+/// Number of bytes that the checksum covers: all bytes before the checksum itself.
 pub(super) const CHECKED: usize = RECORD - 4;
 
 const MESSAGE: u8 = 0;
 const DROPPED: u8 = 1;
-/// Fourth byte of a message whose decoding was not timed, in logs of version 2.
+/// Value of the fourth byte of a record, in logs of version 2, if decoding the message was not
+/// timed.
 const UNTIMED: u8 = 1;
 
 /// Outcome of decoding a message.

@@ -96,7 +96,7 @@ pub(super) struct Shared {
 
 /// Statistics that the collecting thread has counted.
 struct Collected {
-    /// In the order of [`Transport::ALL`].
+    /// Statistics of each transport, in the order of [`Transport::ALL`].
     transports: [Stats; Transport::ALL.len()],
     connections: HashMap<u32, Stats<u32>>,
 }
@@ -180,7 +180,7 @@ impl StatsRecorder {
     /// Begins a log, if the options ask for one, and starts the collecting thread.
     ///
     /// # Errors
-    /// Those of creating the log, and of starting a thread.
+    /// Errors of creating the log, and of starting a thread.
     pub fn start(options: StatsOptions) -> io::Result<Self> {
         let clock = options.clock.available();
         let files = options.log.map(|log| LogFiles::create(log, clock, now())).transpose()?;
@@ -265,9 +265,9 @@ impl StatsRecorder {
     /// second call does nothing.
     ///
     /// # Errors
-    /// Those of [`finish`](Self::finish).
+    /// Errors of [`finish`](Self::finish).
     pub fn stop(&self) -> io::Result<()> {
-        // In a fork the lock may never be released.
+        // In a forked process the lock may never be released, so it is not taken.
         if self.shared.is_forked() {
             return Ok(());
         }

@@ -23,9 +23,9 @@ use std::sync::{Arc, Mutex};
 /// Number of threads that can have a ring of their own.
 const RINGS: usize = 8;
 
-/// How often a writer tries to take the lock of the common ring, which takes about 2 microseconds
-/// in all. Another writer holds the lock for about 20 nanoseconds, unless the system suspends its
-/// thread meanwhile.
+/// How often a writer tries to take the lock of the common ring before it drops the item. All
+/// attempts together take about 2 microseconds. Another writer holds the lock for about 20
+/// nanoseconds, unless the system suspends its thread meanwhile.
 const TRIES: usize = 64;
 
 /// An item of the buffer: the words of a [`Sample`](super::sample::Sample).

@@ -115,7 +115,8 @@ impl<C: Counter> Stats<C> {
 }
 
 impl Stats<u64> {
-    /// Creates statistics of no messages, with times accurate to 0.1 %. They take 180 KiB.
+    /// Creates statistics of no messages. They take 180 KiB of memory, which makes decoding times
+    /// accurate to 0.1 %.
     pub fn new() -> Self {
         Stats::with_digits(3)
     }
@@ -134,7 +135,8 @@ impl Stats<u64> {
 }
 
 impl Stats<u32> {
-    /// Creates statistics for one connection, with times accurate to 6 %. They take 2 KiB.
+    /// Creates statistics for one connection. They take 2 KiB of memory, which makes decoding times
+    /// accurate to 6 %.
     pub(super) fn of_connection() -> Self {
         Stats::with_digits(1)
     }

@@ -75,7 +75,7 @@ fn sample_decodes_to_its_payloads() {
 fn sample_messages_in_two_fragments_split_anywhere_decode() {
     let (wire, sent) = (sample("zlib"), sample("msgs"));
     let mut scratch = Scratch::new();
-    // The first two, and a small one after the large ones.
+    // The first two messages, and a small one after the large ones.
     for whole in [0, 1, wire.len() - 1] {
         for cut in 1..wire[whole].len().min(1500) {
             let mut session = Session::new(Transport::Zlib, Limits::new());
@@ -96,7 +96,7 @@ fn interleaved_connections_decode() {
     for transport in Transport::STREAMS {
         let wire = sample(if transport == Transport::Zlib { "zlib" } else { "zst" });
         let mut sessions: Vec<Session> = (0..7).map(|_| Session::new(transport, Limits::new())).collect();
-        // Each is a few messages ahead of the next one.
+        // Each connection is a few messages ahead of the next one.
         for turn in 0..wire.len() + 6 * 5 {
             for (i, session) in sessions.iter_mut().enumerate() {
                 let Some(at) = turn.checked_sub(5 * i).filter(|&at| at < wire.len()) else { continue };

@@ -26,7 +26,7 @@ fn truncated_zstd_message_is_an_error() {
     }
 }
 
-/// A message must have at least one block; zero whole blocks are too few.
+/// A message must have at least one block.
 #[test]
 fn zstd_message_without_a_block_is_an_error() {
     let header = hex("28b52ffd0030");

@@ -59,7 +59,7 @@ fn logged_records_are_those_of_the_messages() {
         });
         assert!(seen.eq(expected.iter().copied()));
         assert_eq!(stats.payload_bytes(), expected.iter().map(|message| message.4 as u64).sum::<u64>());
-        // The first message of each connection is timed, and every 16th after it.
+        // Each connection's first message is timed, and every 16th message after it.
         for connection in 0..3 {
             let of = records.iter().filter(|record| record.connection == connection);
             assert!(of.enumerate().all(|(i, record)| record.decode_ns.is_some() == (i % 16 == 0)));

@@ -142,7 +142,7 @@ fn head_has_the_fields_of_get_and_no_content() {
     let mut head = page().map(|_| Empty::<Bytes>::new());
     let response = answer(request(Method::HEAD, "gzip"), head.clone(), Options::new());
     assert_eq!(response.headers(), get("gzip", page()).headers());
-    // A page of this length is too short to be compressed for GET, too.
+    // A page of this length is also too short to be compressed in a response to GET.
     head.headers_mut().insert(CONTENT_LENGTH, "1000".parse().expect("valid"));
     let response = answer(request(Method::HEAD, "gzip"), head.clone(), Options::new());
     assert_eq!(response.headers(), head.headers());

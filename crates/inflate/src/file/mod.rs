@@ -12,7 +12,7 @@ use self::ahead::Ahead;
 use self::serial::Serial;
 use crate::index::{Index, Reader};
 
-/// Compressed size in bytes up to which the reading thread decodes a file.
+/// Largest compressed size, in bytes, of a file that the reading thread decodes alone.
 const SMALL: u64 = 64 << 10;
 /// Number of bytes of content skipped at a time.
 const SKIPPED: usize = 128 << 10;
@@ -55,7 +55,7 @@ pub struct GzipFile<R> {
     position: u64,
     /// Length of the content in bytes, if known.
     len: Option<u64>,
-    /// The error at the position.
+    /// The error that reading at the position returns.
     failure: Option<io::Error>,
 }
 
@@ -63,7 +63,7 @@ enum Engine<R> {
     Serial(Box<Serial<R>>),
     Indexed(Box<Reader<R>>),
     Ahead(Ahead<R>),
-    /// While the engine is being replaced, and after that has failed.
+    /// Placeholder while another engine is being made, and after making it has failed.
     None,
 }
 
@@ -88,7 +88,7 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
         Ok(GzipFile { engine, threads, position: 0, len, failure: None })
     }
 
-    /// Starts decoding on another thread, if this is allowed and pays.
+    /// Starts decoding on another thread, if `threads` allows it and the file is large enough.
     fn go_ahead(&mut self) -> io::Result<()> {
         let threads = self.threads;
         if threads < 2 || self.position > 0 {

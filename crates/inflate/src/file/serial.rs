@@ -16,7 +16,7 @@ pub(super) struct Serial<R> {
     pub(super) source: R,
     decoder: StreamDecoder<'static>,
     scratch: Box<Scratch>,
-    /// Bytes read from the file. Those after `buffer[..from]` are still to be decoded.
+    /// Bytes read from the file. The bytes from index `from` are still to be decoded.
     buffer: Vec<u8>,
     from: usize,
     /// Whether the last call left output in the decoder.
@@ -26,10 +26,10 @@ pub(super) struct Serial<R> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Before the first member.
+    /// The position is before the first member.
     Start,
     Member,
-    /// After a member, where zeros are skipped.
+    /// The position is after a member, where zeros are skipped.
     Between,
 }
 

@@ -17,7 +17,7 @@ const SKIPPED: usize = 2 * BUFFER;
 
 struct Cursor {
     walk: Walk,
-    /// Number of the first point that has not been compared with the content yet.
+    /// Index of the first point that has not been compared with the content yet.
     next: usize,
     /// Whether the bytes after the content have been verified.
     is_verified: bool,
@@ -110,8 +110,8 @@ impl<R: Read + Seek> Content<R> {
         Ok(if left == 0 { progress.written } else { 0 })
     }
 
-    /// Returns whether a decoder is at the offset or before it, and not before the last point that
-    /// is.
+    /// Returns whether a decoder is at `offset` or before it, but not before the last point up to
+    /// `offset`, so that beginning at that point would gain nothing.
     fn is_nearest(&self, walk: &Walk, offset: u64) -> bool {
         let before = self.index.count_up_to(offset).checked_sub(1);
         let point = before.map_or(0, |before| self.index.points[before].offset);

@@ -11,11 +11,11 @@ use crate::stream_decoder::StreamDecoder;
 /// Sizes in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
-    /// Size of a chunk in bytes, of content or of the file, from which it ends at the next point.
+    /// A chunk ends at the first point at which it has this many bytes, of content or of the file.
     pub(super) chunk: u64,
     /// Maximum size of a piece of the file.
     pub(super) piece: usize,
-    /// Maximum output of a chunk.
+    /// Maximum output of a chunk; a worker stops there, and the calling thread decodes the rest.
     pub(super) share: usize,
 }
 
@@ -84,7 +84,7 @@ fn members() -> io::Result<Members> {
 
 /// Divides the input at points.
 struct Points<'i> {
-    /// The points at which pieces begin, each in another byte.
+    /// The points at which pieces begin. No two are in the same byte of the file.
     points: Vec<&'i Point>,
     sizes: Sizes,
 }

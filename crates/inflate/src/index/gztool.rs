@@ -17,7 +17,8 @@ use crate::scratch::Scratch;
 
 /// The first bytes of a file. bgzip reads them as an index without entries.
 const START: [u8; 8] = [0; 8];
-/// The version follows. Its last letter is a capital if lines are counted.
+/// The eight bytes after [`START`], for versions 0 and 1 of the format. Version 1, with a capital
+/// X, also counts lines.
 const VERSIONS: [&[u8; 8]; 2] = [b"gzipindx", b"gzipindX"];
 /// Maximum size of a compressed window in bytes. Windows that do not compress take more than 32
 /// KiB.

@@ -41,7 +41,7 @@ pub(crate) fn decode<U: Unit>(
         // SAFETY: the tier implies that the CPU has these features.
         return unsafe { avx2(symbols, position, out, at) };
     }
-    // Only the loop above reads these.
+    // These are read only by the AVX2 form, which this build may lack.
     let _ = (tier, symbols.codes.has_pairs);
     if !cfg!(feature = "small") && symbols.codes.is_short() {
         decode_loop::<false, false, SHORT_ROOT, U>(symbols, position, out, at)
@@ -50,7 +50,7 @@ pub(crate) fn decode<U: Unit>(
     }
 }
 
-/// The loop, compiled for BMI shifts and masks and for 16-byte copies.
+/// The hot loop, compiled for BMI shifts and masks and for 16-byte copies.
 #[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 fn avx2<U: Unit>(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [U], at: &mut usize) -> bool {

@@ -30,7 +30,8 @@ const MOST_GROWTH: usize = 1 << 20;
 /// Number of output units decoded in vain before a search gives up. Crafted data has apparent
 /// headers everywhere; ordinary data has one every few hundred bytes.
 const MOST_IN_VAIN: usize = 16 << 20;
-/// Time to try a header, in units of output.
+/// What trying a header counts towards [`MOST_IN_VAIN`]: it takes as long as decoding about this
+/// many units.
 const HEADER_COST: usize = 1 << 10;
 
 /// A piece of the input.
@@ -48,12 +49,12 @@ impl Piece {
 
 /// The place where a worker begins.
 pub(crate) enum Start<'i> {
-    /// Before the block at this bit of the input, after this window of an index. Without a window
-    /// nothing precedes the block.
+    /// It begins before the block at this bit of the input, after this window of an index. Without
+    /// a window nothing precedes the block.
     Known(u64, Option<&'i SparseWindow>),
-    /// At a block or member that it finds.
+    /// It begins at a block or member that it finds.
     Search,
-    /// Nowhere: it decodes nothing.
+    /// It begins nowhere and decodes nothing.
     Skip,
 }
 
@@ -79,16 +80,16 @@ pub(super) struct Task<'i> {
     pub(super) is_gzip: bool,
     /// The checksum function for content.
     pub(super) check: fn(&[u8]) -> u32,
-    /// Maximum size of each output buffer in bytes. A 16-bit unit takes two.
+    /// Maximum size of each output buffer in bytes. A 16-bit unit takes two bytes.
     pub(super) share: usize,
     pub(super) buffers: Buffers,
-    /// Receives the state before the chunk.
+    /// Receives the state before the chunk from the worker of the previous chunk.
     pub(super) before: Receiver<State>,
-    /// Sends the state after the chunk.
+    /// Sends the state after the chunk to the worker of the next chunk.
     pub(super) after: Sender<State>,
 }
 
-/// Decoded data: that of a whole chunk, or of one gzip member in it.
+/// The decoded data of a whole chunk, or of one gzip member in it.
 pub(super) struct Segment {
     /// Offset in the input of its first byte.
     pub(super) from: u64,
@@ -275,7 +276,7 @@ impl<'a> Work<'a> {
             }
             Place::Stored(at) => {
                 self.out.begin(true);
-                // The three bits of the header are zero.
+                // The three header bits of a stored block that is not final are zero.
                 self.decode(start, BlockDecoder::within_byte(0, 3), at as usize, 2)
             }
             Place::Member(at) => {
@@ -528,10 +529,11 @@ fn grow<T: Copy + Default>(buffer: &mut Vec<T>, most: usize) -> bool {
     true
 }
 
-/// Returns the index of the last unit that is a marker.
+/// Returns the index of the last marker among units of output: a unit below 256 is a byte, and any
+/// other is a marker, a reference to the unknown window.
 fn last_marker(units: &[u16]) -> Option<usize> {
     let is_marker = |unit: &u16| *unit >= FIRST_MARKER;
-    // This has no branch per unit.
+    // This takes no branch for each unit.
     let any = |units: &&[u16]| units.iter().fold(0, |all, unit| all | unit) >= FIRST_MARKER;
     let (tail, chunks) = (units.chunks_exact(64).remainder(), units.chunks_exact(64));
     if let Some(last) = tail.iter().rposition(is_marker) {

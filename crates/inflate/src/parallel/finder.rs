@@ -44,9 +44,9 @@ pub(super) struct Finder<'a> {
     is_gzip: bool,
     /// Offset of the bytes being examined.
     at: usize,
-    /// Their bits at which a dynamic block may begin, by its first 13 bits.
+    /// The bits in these bytes at which a dynamic block may begin, judged by its first 13 bits.
     dynamic: u64,
-    /// Their bytes that have not been examined for other places yet.
+    /// The indices among these bytes that have not been examined for other places yet.
     others: std::ops::Range<usize>,
 }
 

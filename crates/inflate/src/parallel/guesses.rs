@@ -13,7 +13,7 @@ pub(super) struct Sizes {
     pub(super) most: usize,
     /// Target for the output of a piece.
     pub(super) output: u64,
-    /// Memory for the output of a chunk: this much for markers, and this much for bytes.
+    /// Maximum memory for the marked output of a chunk, and again for its output without markers.
     pub(super) share: usize,
 }
 
@@ -27,7 +27,8 @@ impl Sizes {
         Sizes { first, least, most, output: 2 << 20, share: 8 << 20 }
     }
 
-    /// Returns the size of the next piece, if its ratio is that of `bytes_in` and `bytes_out`.
+    /// Returns the size of the next piece that gives the target output, if its ratio is that of
+    /// `bytes_in` and `bytes_out`.
     fn of_piece(&self, bytes_in: u64, bytes_out: u64) -> usize {
         let size = u128::from(self.output) * u128::from(bytes_in) / u128::from(bytes_out.max(1));
         usize::try_from(size).unwrap_or(usize::MAX).clamp(self.least, self.most)

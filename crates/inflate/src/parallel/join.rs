@@ -11,7 +11,7 @@ use super::link::{Next, Resolver, State, TRAILER, bytes_of};
 use crate::stream::Members;
 use crate::stream_decoder::DataEnd;
 
-/// Number of bytes decoded at a time at first.
+/// Number of bytes decoded at a time at the beginning, so that short content takes little memory.
 const FIRST_BUFFER: usize = 16 << 10;
 /// Number of bytes decoded at a time later. It far exceeds the window, which is copied each time.
 const BUFFER: usize = 256 << 10;
@@ -19,13 +19,13 @@ const BUFFER: usize = 256 << 10;
 /// The decoder of the stream. Everything before its position is decoded and written.
 pub(super) struct Join<P> {
     members: Members,
-    /// Takes each part of the content, and the totals before it.
+    /// Called with each part of the content, and with the totals before it.
     put: P,
     /// The input from the position.
     pieces: VecDeque<Arc<Piece>>,
     buffer: Vec<u8>,
     bytes_out: u64,
-    /// Resolves chunks whose worker could not.
+    /// Resolves the markers of chunks whose worker could not.
     resolver: Option<Resolver>,
     /// Whether the state sent to the next chunk is that of the stream.
     is_linked: bool,
@@ -121,7 +121,7 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         }
         match chunk.after {
             Some(after) => {
-                // The next chunk may have been given up.
+                // If the worker of the next chunk has given up, nobody receives the state.
                 let _ = after.send(self.state());
                 self.is_linked = true;
             }
@@ -141,7 +141,7 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         State { next, is_gzip: self.is_gzip(), window }
     }
 
-    /// Returns what begins at the position.
+    /// Returns the element that begins at the position.
     fn next(&self) -> Next {
         let decoder = &self.members.decoder;
         match (self.members.at_end, decoder.block_bit()) {

@@ -12,12 +12,12 @@ use crate::window::{FIRST_MARKER, History, WINDOW};
 /// The element that begins after a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A block at this bit of the input, and whether those of its bits that share a byte with
-    /// earlier ones are all zero.
+    /// A block at this bit of the input. The flag tells whether the bits that share a byte with the
+    /// end of the chunk are all zero, as in the header of a stored block.
     Block(u64, bool),
     /// A gzip member at this byte.
     Member(u64),
-    /// Neither begins at the position.
+    /// Neither a block nor a member is known to begin after the chunk.
     Unknown,
 }
 
@@ -118,7 +118,7 @@ impl Chunk {
             _ => resolver.window(&before.window, marked, plain),
         };
         let Some(after) = self.after.take() else { return };
-        // The next chunk may have been dropped.
+        // If the next chunk was dropped, nobody receives the state.
         let _ = after.send(State { next, is_gzip: self.is_gzip, window });
         resolver.resolve(marked, &mut self.buffers.resolved);
         self.marked_check = Some(check(&self.buffers.resolved[..marked.len()]));

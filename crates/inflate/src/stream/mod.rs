@@ -27,13 +27,13 @@ pub(crate) struct Members {
     ends_at_garbage: bool,
     /// Offset of the current member, if it is not the first.
     member: Option<u64>,
-    /// Whether such bytes have been found.
+    /// Whether bytes that do not begin another member have been found.
     is_over: bool,
 }
 
 /// First byte of a gzip member.
 const MAGIC: u8 = 0x1f;
-/// Number of bytes that identify a member.
+/// Length of the magic number of a member, in bytes.
 const MAGIC_LEN: u64 = 2;
 
 impl Members {

@@ -152,7 +152,7 @@ fn damaged_indexes_change_no_content_that_threads_decode() {
     let (file, content) = file();
     let (written, mut noise) = (golden("three-megabytes.gzi"), Noise(11));
     let (mut read_well, mut refused) = (0, 0);
-    // These bytes are the points; windows have checksums.
+    // Offsets of the points in the index file. Windows are left alone, because they have checksums.
     let points = [36, 68, 1045, 1077];
     for _ in 0..200 {
         let mut damaged = written.clone();

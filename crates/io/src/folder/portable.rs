@@ -1,5 +1,6 @@
-//! Folders by path, for systems without directory descriptors. Each is checked not to be a link
-//! when it is opened. A process that can replace it afterwards could write there anyway.
+//! Folders by path, for systems without directory descriptors. A folder is checked not to be a link
+//! when it is opened. A process that can replace it by a link afterwards has the right to write to
+//! its parent anyway.
 
 #[cfg(not(windows))]
 use std::fs::rename as rename_over;
@@ -100,7 +101,7 @@ impl Folder {
         None
     }
 
-    /// Opens a file created by this process again, for writing.
+    /// Reopens for writing a file that this process created.
     pub fn reopen(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.0.join(name))
     }
@@ -145,8 +146,8 @@ impl Folder {
         }
     }
 
-    /// Returns the number of folders that may be kept at once. Here folders are names, and keep
-    /// nothing open.
+    /// Returns how many [`Folder`]s a caller may hold at once. Here a folder is a path without a
+    /// descriptor, so the number is only the upper bound on Unix.
     pub fn max_open_folders() -> usize {
         8192
     }
@@ -175,7 +176,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Fails: on these systems, making a link needs rights of its own, and the kind of its target.
+    /// Always fails. On Windows, making a link needs a special privilege, and the caller would have
+    /// to say whether the target is a file or a folder.
     pub fn symlink(&self, _target: &str, _name: &str) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "links are not made on this system"))
     }
@@ -202,8 +204,8 @@ fn full_path(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// Renames to a name that must not exist. The check is a look before the rename, so it may miss a
-/// file that appears in between.
+/// Renames to a name that must not exist. It checks this before the rename, and replaces a file
+/// that appears in between.
 #[cfg(not(windows))]
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match fs::symlink_metadata(to) {

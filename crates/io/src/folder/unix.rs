@@ -182,7 +182,7 @@ impl Folder {
         (number(), number()) >= (5, 8) && kind.is_ok_and(|kind| REPORTING.contains(&kind))
     }
 
-    /// Opens a file created by this process again, for writing.
+    /// Reopens for writing a file that this process created.
     pub fn reopen(&self, name: &str) -> io::Result<File> {
         Ok(rustix::fs::openat(&*self.0, name, WRITE, Mode::empty())?.into())
     }
@@ -206,7 +206,8 @@ impl Folder {
         match rustix::fs::linkat(&*self.0, temp, &*self.0, name, AtFlags::empty()) {
             Ok(()) => Ok(rustix::fs::unlinkat(&*self.0, temp, AtFlags::empty())?),
             Err(rustix::io::Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
-            // File systems without hard links end here. A file that appears in between is replaced.
+            // File systems without hard links get here. A file that appears between this check and
+            // the rename is replaced.
             Err(_) if self.exists(name)? => Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => Ok(rustix::fs::renameat(&*self.0, temp, &*self.0, name)?),
         }
@@ -245,8 +246,8 @@ impl Folder {
         }
     }
 
-    /// Returns the number of folders that may be kept open at once: a quarter of the process's
-    /// limit of open files.
+    /// Returns how many [`Folder`]s a caller may hold open at once: a quarter of the process's
+    /// limit of open files, at most 8192.
     pub fn max_open_folders() -> usize {
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         most.map_or(MOST_KEPT, |most| (most / 4).clamp(16, MOST_KEPT as u64) as usize)

@@ -18,10 +18,11 @@ use super::retry::{RangeRequester, RangeResponse};
 /// Number of redirects that one request follows at most.
 const MAX_REDIRECTS: u32 = 5;
 
-/// Longest timeout. A longer one would overflow when it is added to the current time.
+/// Longest timeout; longer ones are lowered to it. A timeout without a limit could overflow when it
+/// is added to the current time.
 const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
-/// Slowest rate. A request may take twice the timeout, plus the time that its bytes take at this
-/// rate.
+/// Slowest acceptable rate of a response. A request fails if it takes longer than twice the timeout
+/// plus the time that its bytes take at this rate.
 const MIN_BYTES_PER_SECOND: u64 = 16 << 10;
 
 /// An HTTP client that keeps connections between requests.
@@ -113,7 +114,7 @@ impl RangeRequester for HttpRequester {
         });
         let mut request = Request::get(&self.url)
             .header(RANGE, format!("bytes={}-{}", wanted.start, wanted.end - 1))
-            // A compressed response would have other ranges.
+            // Ranges of a compressed response would count compressed bytes.
             .header(ACCEPT_ENCODING, "identity");
         let authorization = self.authorization.as_deref().map(|value| (AUTHORIZATION, value));
         for (name, value) in authorization.into_iter().chain(unchanged) {

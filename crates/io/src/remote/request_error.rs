@@ -12,7 +12,7 @@ pub(super) struct RequestError {
     message: &'static str,
     /// Shortest delay before the next attempt. Only transient errors have one.
     pub(super) retry_after: Option<Duration>,
-    /// Whether no later request can succeed.
+    /// Whether every later request for this file must fail too.
     pub(super) is_final: bool,
 }
 

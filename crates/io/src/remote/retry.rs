@@ -38,7 +38,8 @@ const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 pub(super) struct RetryClient {
     requester: Box<dyn RangeRequester>,
     options: HttpOptions,
-    /// Time and error of the last failed fetch, if the failure was transient or final.
+    /// Time and error of the last failed fetch. Reads fail with this error during the cooldown, or
+    /// always if it is final. An error that concerns only one range is not kept.
     unavailable_since: Mutex<Option<(Instant, RequestError)>>,
 }
 
@@ -81,7 +82,7 @@ impl RetryClient {
         }
     }
 
-    /// Stores an error that later reads have, too. A final error stays.
+    /// Stores a transient or final error for later reads. A final error is never replaced.
     fn fail(&self, error: RequestError) {
         let mut unavailable = self.unavailable_since();
         if !matches!(&*unavailable, Some((_, earlier)) if earlier.is_final) {

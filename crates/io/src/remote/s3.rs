@@ -35,9 +35,9 @@ use crate::url::is_s3_url;
 /// Store and credentials come from the usual environment variables: `AWS_ENDPOINT_URL_S3` or
 /// `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`, `AWS_ACCESS_KEY_ID`,
 /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_VIRTUAL_HOSTED_STYLE_REQUEST`,
-/// `AWS_REQUEST_PAYER`, and the errors of web identities and containers. Without credentials
-/// requests are not signed, as public buckets expect. Connections are encrypted unless the endpoint
-/// begins with `http://`.
+/// `AWS_REQUEST_PAYER`, and the variables for credentials of web identities and containers. Without
+/// credentials requests are not signed, as public buckets expect. Connections are encrypted unless
+/// the endpoint begins with `http://`.
 #[derive(Debug)]
 pub struct S3Source(RemoteFile);
 
@@ -75,7 +75,7 @@ impl S3Source {
     }
 }
 
-/// Makes a store with these settings. Ignores names of other programs.
+/// Makes a store with these settings. Ignores names that are not settings of a store.
 fn store(settings: impl IntoIterator<Item = (impl AsRef<str>, impl Into<String>)>) -> AmazonS3Builder {
     let mut store = AmazonS3Builder::new();
     for (name, value) in settings {
@@ -238,7 +238,7 @@ impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let plain = options.get_config_value(&ClientConfigKey::AllowHttp);
         let secure = plain.as_deref() != Some("true");
-        // A redirected request would need a new signature.
+        // Redirects are not followed, because a redirected request would need a new signature.
         Ok(HttpClient::new(Service(HttpTransport::new(&self.0, secure, false))))
     }
 }

@@ -35,8 +35,8 @@ use windows_sys::Win32::System::Threading::{
 /// Returns the errors of the system, if there is no such file or folder.
 pub(crate) fn full_path(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
-        // Drivers of some memory disks cannot name their files, and neither can wine with long
-        // paths.
+        // Drivers of some memory disks cannot return the full path of a file, and neither can wine
+        // if the path is long.
         Err(_) if path.exists() => Ok(verbatim(std::path::absolute(path)?)),
         done => done,
     }
@@ -144,7 +144,8 @@ pub(crate) fn process_runs(process: u32, start: u64) -> Option<bool> {
     if handle.is_null() {
         // SAFETY: the function reads a number of this thread.
         let error = unsafe { GetLastError() };
-        // No process has this number. For processes of other users, access is denied.
+        // An invalid parameter means that no process has this number. A denied access says nothing:
+        // the process may belong to another user.
         return (error == ERROR_INVALID_PARAMETER).then_some(false);
     }
     // SAFETY: the handle was opened above, with the right to wait.

@@ -36,8 +36,8 @@ impl ArrayReader {
     /// Reads the header of a `.npy` file.
     ///
     /// # Errors
-    /// Those of [`NpyHeader::read`]; [`Kind::Truncated`] or [`Kind::Corrupt`] if a regular file has
-    /// fewer or more bytes than the array.
+    /// Errors of [`NpyHeader::read`]; [`Kind::Truncated`] if a regular file has fewer bytes than
+    /// the array, [`Kind::Corrupt`] if it has more.
     pub fn npy(mut input: Input) -> Result<ArrayReader> {
         let header = NpyHeader::read(&mut input)?;
         ArrayReader::new(input, header.element, PartialShape::complete(header.shape)?)
@@ -46,8 +46,9 @@ impl ArrayReader {
     /// Reads raw samples.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] if the input is a `.npy` file; [`Kind::Truncated`] or [`Kind::Corrupt`] if
-    /// a regular file has fewer or more bytes than the array, or does not end with a whole row.
+    /// [`Kind::Corrupt`] if the input is a `.npy` file. For a regular file, [`Kind::Truncated`] or
+    /// [`Kind::Corrupt`] if it has fewer or more bytes than the array, or does not end with a whole
+    /// row.
     pub fn raw(mut input: Input, element: ElementType, shape: PartialShape) -> Result<ArrayReader> {
         if input.is_npy()? {
             return Err(Error::new(Kind::Corrupt, 0, "this is an .npy file, not raw samples"));
@@ -110,8 +111,8 @@ impl ArrayReader {
         self.shape.row()
     }
 
-    /// Returns the shape if the number of samples and the length of a row do not describe it, as
-    /// for three axes.
+    /// Returns the shape if the number of samples and the length of a row are not enough to
+    /// describe it, as for three axes.
     pub(super) fn undescribed_by_rows(&self) -> Option<PartialShape> {
         match *self.shape.axes() {
             [_] => None,
@@ -194,7 +195,7 @@ impl ArrayReader {
     /// Reads the next samples, at most `max`, and returns them as little-endian bytes.
     ///
     /// # Errors
-    /// Those of [`next_piece`](Self::next_piece).
+    /// Errors of [`next_piece`](Self::next_piece).
     pub fn next_bytes(&mut self, max: u64) -> Result<&[u8]> {
         self.fill(max)?;
         Ok(self.filled_bytes())
@@ -206,7 +207,7 @@ impl ArrayReader {
     /// SIGBUS.
     ///
     /// # Errors
-    /// Those of [`next_piece`](Self::next_piece).
+    /// Errors of [`next_piece`](Self::next_piece).
     pub fn whole<T: Element>(&mut self) -> Result<&[T]> {
         self.check_type::<T>()?;
         if self.map.is_none() && self.read == 0 {
@@ -277,8 +278,8 @@ impl ArrayReader {
         Ok(())
     }
 
-    /// Handles an input that ends before the wanted samples. That is an error if the number of
-    /// samples was known; otherwise it is known now.
+    /// Handles an input that ends before the wanted samples. If the number of samples was known,
+    /// this is an error; otherwise it sets that number.
     fn end_early(&mut self) -> Result<()> {
         if self.samples.is_some() {
             return Err(Error::new(Kind::Truncated, self.input.position(), CUT_ARRAY));
@@ -287,7 +288,8 @@ impl ArrayReader {
         self.shape().map(drop)
     }
 
-    /// Maps all samples of a regular file, if they are aligned and in the byte order of the CPU.
+    /// Maps all samples of a regular file into memory, if they are aligned and in the byte order of
+    /// the CPU.
     fn map<T: Element>(&mut self) -> Result<()> {
         let samples = self.samples.unwrap_or(0);
         let Some(file) = self.input.file() else { return Ok(()) };

@@ -77,8 +77,9 @@ impl Default for ChunkOptions {
 }
 
 impl ChunkOptions {
-    /// The defaults: the best m, segments chosen by the shape, the running difference as filter, no
-    /// expansion, no verification.
+    /// The defaults: the m that gives the smallest chunk, segments chosen by the shape, and the
+    /// running difference as filter. A chunk that [`expands`] is an error, and pieces are not
+    /// verified.
     pub const fn new() -> ChunkOptions {
         ChunkOptions {
             m: None,
@@ -89,8 +90,8 @@ impl ChunkOptions {
         }
     }
 
-    /// Sets the Rice parameter, a power of two from 2 to 32,768. `None` chooses the one that makes
-    /// the chunk smallest, or for a pipe the one that makes its first 16 MiB smallest.
+    /// Sets the Rice parameter, a power of two from 2 to 32,768. `None` chooses the m that makes
+    /// the chunk smallest, or for a pipe the m that makes its first 16 MiB smallest.
     #[must_use]
     pub const fn m(self, m: Option<u32>) -> ChunkOptions {
         ChunkOptions { m, ..self }
@@ -155,7 +156,7 @@ impl ChunkEncoder {
     /// Chooses the parameters. If m is not given, that reads a file once.
     ///
     /// # Errors
-    /// Those of [`SegmentChoice::for_array`], [`Params::new`] and [`ArrayReader::next_piece`].
+    /// Errors of [`SegmentChoice::for_array`], [`Params::new`] and [`ArrayReader::next_piece`].
     pub fn new(mut array: ArrayReader, settings: &ChunkOptions, options: Options) -> Result<ChunkEncoder> {
         let samples = chunk_samples(&array)?;
         let segment = settings.segment.for_array(&array)?;
@@ -204,7 +205,7 @@ impl ChunkEncoder {
     /// Returns the next bytes of the chunk; `None` at its end.
     ///
     /// # Errors
-    /// * Those of [`ArrayReader::next_piece`].
+    /// * Errors of [`ArrayReader::next_piece`].
     /// * [`Kind::BadArgument`] if the chunk expands, unless that is allowed.
     /// * [`Kind::Corrupt`] if verification finds other samples.
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
@@ -252,7 +253,7 @@ fn best_m(
     Ok(bits.best_m())
 }
 
-/// Bits of all codes for every m = 2^k, indexed by k and added up over pieces.
+/// The number of bits that all codes take for each m = 2^k, indexed by k and added up over pieces.
 #[derive(Default)]
 struct Bits([u64; 16]);
 
@@ -272,7 +273,7 @@ impl Bits {
 struct PieceEncoder {
     options: Options,
     verify: bool,
-    /// Samples of the whole chunk; `None` if the chunk may expand.
+    /// Number of samples of the whole chunk, to check that it does not expand; `None` if it may.
     unexpanded_samples: Option<u32>,
     /// Bytes of the chunk so far.
     bytes: u64,
@@ -286,7 +287,8 @@ impl PieceEncoder {
     /// Encodes a piece and returns its segments.
     fn encode(&mut self, params: &Params, piece: &[i16]) -> Result<&[u8]> {
         let capacity = match piece.len() as u64 > PIECE_SAMPLES {
-            // The bound of a long piece may be far more memory than it needs, so that is measured.
+            // The bound of a long piece may be far more memory than the piece needs, so its exact
+            // size is measured.
             true => encoded_len(params, piece, self.options)? as usize,
             false => params.bound(piece.len()),
         };

@@ -10,7 +10,7 @@ const CUT_COUNT: &str = "a chunk ends within its first word";
 const CUT_LENGTH: &str = "a chunk ends before its last segment";
 const CUT_PAYLOAD: &str = "a segment is longer than what is left";
 
-/// Bits of an escape, the longest code.
+/// Length of an escape, the longest code, in bits.
 const LONGEST_CODE: u64 = 25;
 
 /// Decodes one chunk, which is the whole input. A chunk does not store its parameters, so the
@@ -19,12 +19,12 @@ pub struct ChunkReader {
     input: Input,
     params: Params,
     options: Options,
-    /// Bits of the shortest code.
+    /// Length of the shortest code, in bits.
     shortest_code: u64,
     /// Samples per segment.
     segment: u64,
     samples: u64,
-    /// Samples of the segments read or skipped so far.
+    /// Number of samples of the segments read or skipped so far.
     passed: u64,
     /// The segments of a piece, as a chunk of its own.
     piece: Vec<u8>,
@@ -42,7 +42,8 @@ pub struct ChunkSegment {
 }
 
 impl ChunkReader {
-    /// Reads the number of samples. A chunk of a regular file must be long enough for it.
+    /// Reads the number of samples, and checks that a chunk in a regular file is long enough for
+    /// that many.
     ///
     /// # Errors
     /// [`Kind::Truncated`] for fewer than 4 bytes, [`Kind::Corrupt`] for more samples than a
@@ -87,7 +88,7 @@ impl ChunkReader {
     /// Skips a segment and returns its size. `None` after the last one.
     ///
     /// # Errors
-    /// Those of [`next_piece`](Self::next_piece), except errors in the payload, which is not read.
+    /// Errors of [`next_piece`](Self::next_piece), except errors in the payload, which is not read.
     pub fn skip_segment(&mut self) -> Result<Option<ChunkSegment>> {
         let Some(segment) = self.next_length()? else { return Ok(None) };
         self.input.skip(u64::from(segment.words) * 4, CUT_PAYLOAD)?;
@@ -107,7 +108,7 @@ impl ChunkReader {
     /// Decodes as [`next_piece`](Self::next_piece) does, and returns little-endian bytes.
     ///
     /// # Errors
-    /// Those of [`next_piece`](Self::next_piece).
+    /// Errors of [`next_piece`](Self::next_piece).
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
         let Some(n) = self.decode_piece()? else { return Ok(None) };
         swap_little_endian(bytemuck::cast_slice_mut(&mut self.decoded[..n]), 2);
@@ -129,7 +130,7 @@ impl ChunkReader {
         if samples == 0 {
             return Ok(None);
         }
-        // Fits, since the number of samples of the chunk has 32 bits.
+        // The number fits 32 bits, since that of the whole chunk does.
         self.piece[..4].copy_from_slice(&(samples as u32).to_le_bytes());
         // Each sample takes at least one bit of what was read, which bounds the allocation.
         reserve(&mut self.decoded, samples as usize)?;

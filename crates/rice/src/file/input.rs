@@ -7,8 +7,8 @@ use linerate_core::{Error, Kind, Result};
 
 use super::{NO_MEMORY, npy, wav};
 
-/// Bytes by which memory grows while input arrives, so that a damaged length costs no more memory
-/// than the input has bytes, rounded up to this.
+/// Number of bytes by which memory grows while input arrives. A damaged length thus costs no more
+/// memory than the input has bytes, rounded up to a multiple of this.
 const STEP: usize = 16 << 20;
 
 /// Size of the read buffer in bytes.
@@ -99,7 +99,7 @@ impl Input {
         Ok(wav::is_wav(self.peek(12)?))
     }
 
-    /// The regular file, for mapping it.
+    /// Returns the regular file, for mapping it; `None` for another reader.
     pub(super) fn file(&self) -> Option<&File> {
         match self.inner.get_ref() {
             Inner::File(file) if self.len.is_some() => Some(file),
@@ -240,7 +240,7 @@ mod tests {
 
     use super::*;
 
-    /// The same bytes as a regular file and as a stream.
+    /// Returns inputs that read the same bytes from a regular file and from a pipe.
     fn inputs(bytes: &'static [u8]) -> [Input; 2] {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();

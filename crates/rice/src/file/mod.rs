@@ -68,8 +68,8 @@ pub use stream_encoder::StreamEncoder;
 pub use stream_reader::{StreamHeader, StreamReader, StreamTotals};
 pub use wav_encoder::WavEncoder;
 
-/// Bytes of samples in a piece, unless a segment is longer. The streams of a file are divided by
-/// it, so it must be the same on every machine.
+/// Number of bytes of samples in a piece, unless a segment is longer. It determines how a file is
+/// divided into streams, so it must be the same on every machine.
 const PIECE: u64 = 16 << 20;
 
 /// Number of 16-bit samples in a piece.

@@ -9,7 +9,8 @@ use crate::v2::{ElementType, Shape};
 
 pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// Longest header text that is read, in bytes. That of a plain array is far shorter.
+/// Longest header text that is read, in bytes; a longer one is an error. The header text of a plain
+/// array is far shorter.
 const MAX_LEN: u32 = 64 << 10;
 
 /// Samples begin at a multiple of this many bytes.

@@ -79,8 +79,8 @@ impl PartialShape {
         self.shape.axes()
     }
 
-    /// Number of samples per index of the first axis. `None` if there is no axis, or if an axis
-    /// after the first is 0.
+    /// Number of samples that belong to one index of the first axis. `None` if there is no axis, or
+    /// if an axis after the first is 0.
     pub(super) fn slab(&self) -> Option<u64> {
         let product = self.shape.axes().get(1..)?.iter().try_fold(1u64, |product, &n| product.checked_mul(n));
         product.filter(|&product| product > 0)

@@ -63,7 +63,7 @@ impl StreamEncoder {
     /// stream, which stores the type and the row.
     ///
     /// # Errors
-    /// * Those of [`ArrayReader::next_piece`] and [`v2::encode_into`].
+    /// * Errors of [`ArrayReader::next_piece`] and [`v2::encode_into`].
     /// * [`Kind::Corrupt`](linerate_core::Kind::Corrupt) if verification finds other samples.
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
         match self.array.element() {

@@ -42,14 +42,15 @@ pub struct StreamHeader {
     pub segment: u32,
     /// Number of segments.
     pub segments: u64,
-    /// Number of bytes of the encoded file, if the stream holds those instead of samples.
+    /// Number of bytes of the encoded file that the stream holds, if it holds such bytes instead of
+    /// samples.
     pub file_bytes: Option<u64>,
     /// Bytes per sample in the encoded file.
     sample_bytes: u8,
-    /// Whether the stream's bytes of the file are its first ones.
+    /// Whether these bytes are the first ones of the file.
     begins_file: bool,
-    /// Number of bytes of samples that follow in the file, if the stream's bytes end with the
-    /// header of a WAV file that states it.
+    /// Number of bytes of samples that follow in the file. Known only if the stream's bytes end
+    /// with the header of a WAV file that states it.
     data: Option<u64>,
 }
 
@@ -81,19 +82,20 @@ pub struct StreamTotals {
     pub samples: u64,
     /// Number of streams.
     pub streams: u64,
-    /// The shape records joined along the first axis, if the first stream has one.
+    /// The shape records of the streams, joined along the first axis. `None` if the first stream
+    /// has none.
     record: Option<Shape>,
     /// Bytes per sample in the WAV file that was encoded, if it was one.
     sample_bytes: Option<u8>,
-    /// Bytes of that file other than its samples.
+    /// Bytes of the WAV file other than its samples.
     file_bytes: u64,
-    /// Bytes of samples of that file that are still to come, if its header states their number.
+    /// Bytes of samples of the WAV file that are still to come, if its header states their number.
     left: Option<u64>,
 }
 
 impl StreamTotals {
-    /// Adds a stream to the totals of those before it. Is an error if it does not belong to the
-    /// same array or WAV file.
+    /// Adds a stream to the totals of the streams before it. Returns an error if it does not belong
+    /// to the same array or WAV file.
     fn plus(before: Option<StreamTotals>, header: &StreamHeader) -> Result<StreamTotals> {
         let StreamHeader { offset, element, row, samples, shape, sample_bytes, .. } = *header;
         let file_bytes = header.file_bytes.unwrap_or(0);
@@ -184,7 +186,7 @@ pub struct StreamReader {
     options: Options,
     /// Maximum number of bytes of samples, or of a WAV file.
     max_output: u64,
-    /// Streams that were read ahead.
+    /// Streams of a pipe that were read ahead and are still to be decoded.
     held: VecDeque<Stream>,
     /// The totals of the streams begun so far.
     seen: Option<StreamTotals>,
@@ -255,7 +257,8 @@ impl StreamReader {
     /// decoded; those of a pipe are held in memory.
     ///
     /// # Errors
-    /// Those of [`next_piece`](Self::next_piece), except errors in segments, which are not decoded.
+    /// Errors of [`next_piece`](Self::next_piece), except errors in segments, which are not
+    /// decoded.
     pub fn totals(&mut self) -> Result<StreamTotals> {
         let mut totals = None;
         if self.is_seekable() {
@@ -274,7 +277,7 @@ impl StreamReader {
     /// Reads the first stream, and returns its totals. It can still be decoded.
     ///
     /// # Errors
-    /// Those of [`totals`](Self::totals).
+    /// Errors of [`totals`](Self::totals).
     pub fn first(&mut self) -> Result<StreamTotals> {
         let stream = self.load()?.ok_or(EMPTY)?;
         let totals = StreamTotals::plus(None, &stream.header);
@@ -286,7 +289,7 @@ impl StreamReader {
     /// be decoded afterwards.
     ///
     /// # Errors
-    /// Those of [`totals`](Self::totals).
+    /// Errors of [`totals`](Self::totals).
     pub fn headers(&mut self) -> Result<(Vec<StreamHeader>, StreamTotals)> {
         let (mut headers, mut totals) = (Vec::new(), None);
         while let Some(header) = self.skip_stream()? {
@@ -312,7 +315,7 @@ impl StreamReader {
     /// Returns the next bytes of the WAV file that was encoded. `None` at its end.
     ///
     /// # Errors
-    /// Those of [`next_piece`](Self::next_piece); [`Kind::Corrupt`] also for samples that are too
+    /// Errors of [`next_piece`](Self::next_piece); [`Kind::Corrupt`] also for samples that are too
     /// large for the file's samples.
     pub fn next_file_bytes(&mut self) -> Result<Option<&[u8]>> {
         while !self.has_segments() {
@@ -359,7 +362,7 @@ impl StreamReader {
     /// little-endian bytes.
     ///
     /// # Errors
-    /// Those of [`next_piece`](Self::next_piece).
+    /// Errors of [`next_piece`](Self::next_piece).
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
         let Some(element) = self.next_element()? else { return Ok(None) };
         let n = match element {
@@ -442,8 +445,9 @@ impl StreamReader {
         Ok(true)
     }
 
-    /// Reads the header of the next stream, and returns it in three forms: without size and record,
-    /// which are not read yet; as parsed fields; and as bytes. `None` at the end of the file.
+    /// Reads the header of the next stream, and returns it in three forms: as a [`StreamHeader`]
+    /// that still lacks the size and the record's fields; as parsed fields; and as bytes. `None` at
+    /// the end of the file.
     fn read_header(&mut self) -> Result<Option<(StreamHeader, Fields, [u8; HEADER])>> {
         let offset = self.input.position();
         let mut bytes = [0; HEADER];

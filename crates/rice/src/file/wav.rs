@@ -10,7 +10,7 @@ use crate::v2::ElementType;
 /// Largest header that is read, in bytes. It is kept in memory.
 const MAX_HEAD: usize = 16 << 20;
 
-/// Size field of a chunk whose size is in the `ds64` chunk or unknown.
+/// Value of a chunk's size field if the size is in the `ds64` chunk or unknown.
 const UNKNOWN: u32 = u32::MAX;
 
 /// Format tag of integer samples.
@@ -62,7 +62,7 @@ pub(super) fn stored_as(sample_bytes: u8) -> ElementType {
     }
 }
 
-/// Whether the 12 bytes `start` begin a WAV file.
+/// Whether `start`, the first 12 bytes of a file, are those of a WAV file.
 pub(super) fn is_wav(start: &[u8]) -> bool {
     matches!(start, [form @ .., b'W', b'A', b'V', b'E'] if form.len() == 8 && matches!(&form[..4], b"RIFF" | b"RF64" | b"BW64"))
 }

@@ -23,9 +23,9 @@ pub struct WavEncoder {
     options: Options,
     verify: bool,
     next: Next,
-    /// Bytes of `header.head` encoded so far.
+    /// Number of bytes of `header.head` encoded so far.
     head_encoded: usize,
-    /// Bytes of samples read so far.
+    /// Number of bytes of samples read so far.
     read: u64,
     /// An incomplete frame at the end of the file, which is encoded with the tail.
     rest: Vec<u8>,

@@ -71,7 +71,8 @@ unsafe fn run<W: Word, L: Lanes<N>, const N: usize, const ORDER: u8>(job: Blocks
                 fixed = &fixed[bytes..];
             }
             if blocks::has_unary::<W>(mode) {
-                // 33 bytes: 32 are read from the first on, and 32 from the second on.
+                // These are 33 bytes. 32 are read beginning with the first, and 32 beginning with
+                // the second.
                 let positions: &[u8; BLOCK + 1] = positions.from(code).first_chunk()?;
                 let before = _mm256_loadu_si256(positions.as_ptr().cast());
                 let here = _mm256_loadu_si256(positions.as_ptr().add(1).cast());
@@ -149,7 +150,7 @@ unsafe fn store<W: Word, const N: usize>(registers: [__m256i; N], words: &mut [W
 }
 
 /// # Safety
-/// That of [`store`].
+/// See [`store`].
 #[inline(always)]
 unsafe fn load<W: Word, const N: usize>(words: &[W; BLOCK]) -> [__m256i; N] {
     // SAFETY: the caller vouches for it.
@@ -190,8 +191,8 @@ const fn unpackings<const COUNT: usize>(two_loads: bool) -> [Unpacking; COUNT] {
             all[k].shift[i] = (bit % 8) as u32;
             let mut j = 0;
             while j < 4 {
-                // Bytes beyond the 16 belong to no value. The shuffle takes others instead, which
-                // the mask removes.
+                // Bytes beyond the 16 of a load belong to no value of the lane. The shuffle takes
+                // other bytes instead, and the mask removes them.
                 all[k].bytes[4 * i + j] = ((bit / 8 + j) % 16) as u8;
                 j += 1;
             }

@@ -6,14 +6,14 @@ use super::unary::Positions;
 use crate::v2::element::Word;
 use crate::v2::{BLOCK, ESCAPE, blocks};
 
-/// Stands for the order of a linear predictor, which is undone later: the output is residuals.
+/// The `ORDER` for a linear predictor, which is undone later: the output is then residuals.
 pub(crate) const RESIDUALS: u8 = 3;
 
 /// The blocks of a segment, and their output.
 pub(crate) struct Blocks<'a, W> {
     /// The mode of each block.
     pub(crate) modes: &'a [u8],
-    /// Fixed bits, at least as many as the modes need.
+    /// The bytes of the fixed bits, at least as many as the modes need.
     pub(crate) fixed: &'a [u8],
     pub(crate) escapes: &'a [u8],
     /// Positions of as many codes as the modes need.
@@ -36,7 +36,8 @@ impl<W: Word, const ORDER: u8> Kernel for Decode<'_, W, ORDER> {
     }
 }
 
-/// Maximum bytes of the fixed bits of a block, and 8 more: a load may begin at the last of them.
+/// Maximum number of bytes of the fixed bits of a block, and 8 more, because a load of 8 bytes may
+/// begin at the last of them.
 pub(super) const PADDED: usize = 4 * BLOCK + 8;
 
 /// Returns the first `bytes` bytes of `fixed`, followed by arbitrary ones. Copies them to `buffer`
@@ -114,7 +115,7 @@ fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
 /// Unpacks the fixed bits of a block: 32 values of `k` bits.
 #[inline(always)]
 pub(super) fn unpack<W: Word>(bytes: &[u8; PADDED], k: u32, out: &mut [W; BLOCK]) {
-    // Changes nothing, but lets the compiler omit bounds checks.
+    // This never changes `k`, but lets the compiler omit bounds checks.
     let k = k.min(W::BITS) as usize;
     let mask = (1u64 << k) - 1;
     let load = |bit: usize| {

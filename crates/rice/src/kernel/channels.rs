@@ -80,7 +80,7 @@ impl<W: Word, const SUBTRACT: bool> Kernel for Predict<'_, '_, W, SUBTRACT> {
     }
 }
 
-/// Second differences of a channel, scaled to 14 bits.
+/// Second differences of a channel, shifted right so that they fit 14 bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Differences<'a> {
     pub(crate) values: &'a [i16],
@@ -89,7 +89,7 @@ pub(crate) struct Differences<'a> {
 }
 
 /// Appends the second differences of `words` to `out`, shifted right so that they fit in 14 bits.
-/// Returns the number of bits lost.
+/// Returns by how many bits they were shifted.
 pub(crate) fn second_differences<W: Word>(tier: Tier, words: &[W], out: &mut Vec<i16>) -> u32 {
     dispatch(tier, SecondDifferences { words, out })
 }

@@ -8,9 +8,9 @@
 //! Codes follow each other from the highest bit of 32-bit words, and each word is stored with its
 //! low byte first. The last word of a segment is padded with zero bits.
 
-/// Zero bits that begin an escape. No valid code has more.
+/// Number of zero bits that begin an escape. No valid code begins with more.
 pub(crate) const ESCAPE: u32 = 8;
-/// Bits of an escape, which is the longest code.
+/// Length in bits of an escape, which is the longest code.
 pub(crate) const ESCAPE_BITS: u32 = 25;
 
 /// Maps signed to unsigned numbers: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...

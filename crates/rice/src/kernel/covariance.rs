@@ -73,7 +73,8 @@ impl Form {
 /// The covariances of blocks of a segment.
 #[derive(Default)]
 pub(crate) struct Covariances {
-    /// Those of eight blocks each. Blocks are repeated if they are fewer.
+    /// The covariances of eight blocks in each group. The last group repeats blocks if there are
+    /// fewer.
     groups: Vec<Group>,
     /// Bits by which samples were shifted right.
     excess: u32,

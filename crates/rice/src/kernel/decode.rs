@@ -21,8 +21,8 @@ use super::dispatch::dispatch;
 /// Decodes up to [`BATCH`](super::decode_scalar::BATCH) segments, in any order.
 ///
 /// # Errors
-/// Those of [`decode_scalar::decode`](super::decode_scalar::decode), for the first segment that has
-/// one.
+/// The error of [`decode_scalar::decode`](super::decode_scalar::decode) for the first segment that
+/// has one.
 pub(crate) fn decode(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Result<()> {
     // A fast kernel reports no more than that some code is invalid, and may have read past a
     // payload into the next one. The scalar decoder starts again to find the exact error.
@@ -73,7 +73,7 @@ fn have_long_codes(lanes: &[Lane]) -> bool {
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 struct WideKernel {
     decode: WideDecode,
-    /// Lowest tier that has it.
+    /// Lowest tier that has the kernel.
     tier: Tier,
     /// Minimum number of segments. With fewer, too many lanes stay empty.
     min_segments: usize,
@@ -82,11 +82,11 @@ struct WideKernel {
     max_samples_of_short_codes: usize,
 }
 
-/// Decodes the samples that all lanes have. `None` if a code is invalid.
+/// Decodes as many samples of each lane as the shortest lane has. `None` if a code is invalid.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 type WideDecode = unsafe fn(&mut [Lane], k: u32, delta: bool) -> Option<()>;
 
-/// The first row that applies is used.
+/// The wide kernels, in order of preference: the first row that applies is used.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 const WIDE_KERNELS: [WideKernel; 2] = [
     WideKernel {
@@ -103,7 +103,7 @@ const WIDE_KERNELS: [WideKernel; 2] = [
     },
 ];
 
-/// The row of [`WIDE_KERNELS`] for `segments` segments of about `samples` samples.
+/// Returns the row of [`WIDE_KERNELS`] for `segments` segments of about `samples` samples.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 fn wide_kernel(
     tier: Tier,

@@ -9,14 +9,14 @@ use core::array::from_fn;
 use super::code::ESCAPE_BITS;
 use super::decode_scalar::{Lane, Position};
 
-/// Segments per register.
+/// Number of segments per register.
 const GROUP: usize = 8;
 
-/// Samples of each segment that are buffered before they are written.
+/// Number of samples of each segment that are buffered before they are written.
 const TILE: usize = 16;
 
-/// Decodes as many whole tiles as all lanes have; at most sixteen lanes, of like length. `None` if
-/// a code has more than eight zeros.
+/// Decodes as many whole tiles as the shortest lane has. There may be at most sixteen lanes, of
+/// similar length. `None` if a code has more than eight zeros.
 ///
 /// # Safety
 /// The CPU must support the AVX2 tier.
@@ -45,7 +45,7 @@ struct Streams {
     word: __m256i,
     /// Index of `word`, counted from the first payload on.
     index: __m256i,
-    /// The last sample, in both halves.
+    /// The last sample decoded, in both halves of the lane.
     last: __m256i,
 }
 
@@ -121,7 +121,7 @@ fn run<const GROUPS: usize, const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Op
         let taken = _mm256_cmpgt_epi32(few, valid);
         s.valid = _mm256_add_epi32(valid, _mm256_and_si256(taken, word_bits));
         s.index = _mm256_sub_epi32(s.index, taken);
-        // Needed only in the next step, so its latency is hidden.
+        // The word is needed only in the next step, so the latency of loading it is hidden.
         s.word = gather(s.index);
         z
     };

@@ -10,11 +10,12 @@ use super::code::{ESCAPE, ESCAPE_BITS};
 use super::decode_scalar::{BATCH, Lane, Position};
 use super::transpose_avx512::transpose;
 
-/// Samples of each segment that are buffered before they are written: one cache line.
+/// Number of samples of each segment that are buffered before they are written. They fill a cache
+/// line.
 const TILE: usize = 32;
 
-/// Decodes the samples that all lanes have; at most sixteen lanes, of like length. `None` if a code
-/// has more than eight zeros.
+/// Decodes as many samples of each lane as the shortest lane has. There may be at most sixteen
+/// lanes, of similar length. `None` if a code has more than eight zeros.
 ///
 /// # Safety
 /// The CPU must support the AVX-512 tier.
@@ -91,7 +92,8 @@ fn run<const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Option<()> {
         s.words[0] = _mm512_mask_mov_epi32(s.words[0], crossed, s.words[1]);
         s.words[1] = _mm512_mask_mov_epi32(s.words[1], crossed, s.words[2]);
         s.index = _mm512_mask_add_epi32(s.index, crossed, s.index, ones);
-        // Needed only when the next boundary is crossed, so its latency is hidden.
+        // The word is needed only when the next boundary is crossed, so the latency of loading it
+        // is hidden.
         s.words[2] = gather(s.words[2], crossed, _mm512_add_epi32(s.index, two));
         s.last
     };

@@ -15,12 +15,13 @@ use super::prefix_sum::to_samples;
 const LOOKUPS: usize = 64 / BITS as usize;
 /// Codes per step without a table: as many as the 64 bits of a load allow.
 const CODES: usize = 64 / ESCAPE_BITS as usize;
-/// Upper bound of the bits that a step consumes: those of a load, and one long code.
+/// Upper bound of the number of bits that a step consumes: the 64 bits of a load, and one long
+/// code.
 const STEP_BITS: usize = 64 + ESCAPE_BITS as usize;
 /// Maximum number of samples of a step.
 const STEP_SAMPLES: usize = LOOKUPS * MAX_VALUES + 1;
-/// Upper bound of the bits after the current one that a load reads. It reads 16 bytes, beginning
-/// with the word of that bit.
+/// Upper bound of the number of bits that a load reads after the current bit. A load reads 16
+/// bytes, beginning with the word of that bit.
 const LOAD_BITS: usize = 160;
 /// Maximum number of steps before the values are turned into samples.
 const RUN: usize = 256;
@@ -144,13 +145,15 @@ unsafe fn lookups<const L: usize>(cursors: &mut [Cursor; L], table: &Table, k: u
 /// How to read a code with a given number of leading zeros.
 #[derive(Clone, Copy)]
 struct Kind {
-    /// Length in bits.
+    /// Length of the code in bits.
     len: u32,
-    /// Added to the code without its zeros, whose one counts as 2^k, to give z.
+    /// Number to add to the code, read without its zeros as an integer whose leading 1 counts as
+    /// 2^k, to get z.
     more: u32,
 }
 
-/// Indexed by the number of zeros. Nine entries are used; 16 make the bounds check unnecessary.
+/// How to read a code, indexed by its number of zeros. Nine entries are used; 16 make the bounds
+/// check unnecessary.
 type Kinds = [Kind; 16];
 
 fn kinds(k: u32) -> Kinds {

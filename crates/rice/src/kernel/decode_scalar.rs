@@ -37,7 +37,7 @@ pub(crate) struct Position {
     pub(crate) bit: usize,
     /// Samples written so far.
     pub(crate) sample: usize,
-    /// The last sample written, or 0; only the running difference uses it.
+    /// The last sample written, or 0 before the first. Only the running difference uses it.
     pub(crate) last: i16,
 }
 
@@ -47,8 +47,8 @@ pub(crate) struct Position {
 ///
 /// # Errors
 /// [`Kind::Corrupt`] if a code has more than eight zeros, if codes do not end within `payload`, or
-/// if 32 or more bits follow the last code, or any that is not zero. The offset is that of the word
-/// at fault, from the start of `payload`.
+/// if 32 or more bits follow the last code, or any bit that is not zero. The offset is that of the
+/// word at fault, from the start of `payload`.
 pub(crate) fn decode(payload: &[u8], k: u32, delta: bool, from: Position, out: &mut [i16]) -> Result<()> {
     let corrupt = |bit: usize, what| Err(Error::new(Kind::Corrupt, (bit / 32 * 4) as u64, what));
     let bits = payload.len() * 8;

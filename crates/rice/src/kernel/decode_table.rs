@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 #[cfg(feature = "std")]
 use super::code::read;
 
-/// Bits of an index. 4096 entries of 8 bytes stay in the first-level cache.
+/// Number of bits of an index. With 12, the table's 4096 entries of 8 bytes stay in the first-level
+/// cache.
 pub(crate) const BITS: u32 = 12;
 /// Maximum number of values in an entry.
 pub(crate) const MAX_VALUES: usize = 3;
@@ -15,11 +16,11 @@ pub(crate) const MAX_VALUES: usize = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(8))]
 pub(crate) struct Entry {
-    /// Their zigzag values, then zeros.
+    /// The zigzag values of these codes, then zeros.
     pub(crate) values: [u16; MAX_VALUES],
-    /// Their length in bits.
+    /// The length of these codes together, in bits.
     pub(crate) used: u8,
-    /// Their number; 0 if the first code is longer than the index.
+    /// The number of these codes; 0 if the first code is longer than the index.
     pub(crate) count: u8,
 }
 

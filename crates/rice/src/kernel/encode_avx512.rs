@@ -76,7 +76,8 @@ unsafe fn codes_avx512<const DELTA: bool>(samples: *const i16, k: u32, out: &mut
             _mm512_storeu_si512(out.lens.as_mut_ptr().cast(), total);
             return 8;
         }
-        // The one of an escape is bit 16, which a 16-bit lane lacks: codes in 64-bit lanes.
+        // The 1 bit that ends an escape's zeros is bit 16 of the code, which does not fit a 16-bit
+        // lane. So from here codes are built in 64-bit lanes.
         let v = _mm512_mask_mov_epi16(v, escapes, z);
         let len = _mm512_mask_mov_epi16(len, escapes, _mm512_set1_epi16(ESCAPE_BITS as i16));
         let ones = _mm512_maskz_set1_epi16(escapes, 1);

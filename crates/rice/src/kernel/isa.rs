@@ -17,7 +17,7 @@ pub(crate) struct Codes {
 
 /// The operations that each tier implements.
 pub(crate) trait Isa {
-    /// Samples in a block, a multiple of 4.
+    /// Number of samples in a block, a multiple of 4.
     const BLOCK: usize;
 
     /// Registers of eight numbers.
@@ -46,7 +46,7 @@ pub(crate) trait Isa {
         None
     }
 
-    /// The number of merged codes is a multiple of this.
+    /// [`codes`](Self::codes) returns a number of merged codes that is a multiple of this.
     const GROUP: usize;
 
     /// Encodes the BLOCK samples at `samples` or, with `DELTA`, the difference of each from the

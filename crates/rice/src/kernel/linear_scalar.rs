@@ -4,7 +4,7 @@ use super::isa::{Isa, Kernel};
 use crate::v2::element::Word;
 use crate::v2::segment::{MAX_ORDER, Predictor};
 
-/// Segments that are collected before [`linear::undo`](super::linear::undo) is called.
+/// Number of segments that are collected before [`linear::undo`](super::linear::undo) is called.
 pub(crate) const BATCH: usize = 16;
 
 /// A segment, whose residuals are replaced by samples in the segment's own scale.
@@ -86,7 +86,7 @@ impl<W: Word, const ORDER: usize> History<W, ORDER> {
     #[inline(always)]
     fn next(&mut self, residual: W, at: usize) -> W {
         let mut sum = W::half(self.shift);
-        // Adds the latest sample last, since it is ready last.
+        // Adds the product with the latest sample last, since that sample is ready last.
         for i in (0..ORDER).rev() {
             sum = W::add_product(sum, self.taps[i], self.ring[(at + ORDER - 1 - i) % ORDER]);
         }

@@ -74,11 +74,13 @@ pub(super) unsafe fn undo_tiles<W: Word, L: Lanes>(rows: &mut [Row<W>]) -> usize
 /// Coefficients of all lanes, arranged for pairs of samples.
 #[derive(Default)]
 pub(super) struct Taps {
-    /// For the first sample of a pair: coefficients of the pairs before, latest pair first.
+    /// Coefficients that predict the first sample of a pair from the pairs before it, latest pair
+    /// first.
     pub(super) first: [[i32; BATCH]; MAX_ORDER / 2],
-    /// For the second sample of a pair: coefficient of the first sample, in the lower half.
+    /// Coefficient that predicts the second sample of a pair from the first one, in the lower half.
     pub(super) latest: [i32; BATCH],
-    /// For the second sample of a pair: coefficients of the pairs before, latest pair first.
+    /// Coefficients that predict the second sample of a pair from the pairs before it, latest pair
+    /// first.
     pub(super) second: [[i32; BATCH]; MAX_ORDER / 2],
     pub(super) round: [i32; BATCH],
     pub(super) shift: [i32; BATCH],

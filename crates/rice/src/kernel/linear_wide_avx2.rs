@@ -1,6 +1,6 @@
 //! Undoes linear prediction of up to eight segments of 32-bit words in AVX2 registers. Segments
-//! with even numbers are in the 64-bit lanes of one register, the others in those of another: two
-//! chains that do not wait for each other.
+//! with even indices are in the 64-bit lanes of one register, segments with odd indices in those of
+//! another. The two chains of dependent steps do not wait for each other.
 //!
 //! Only the lower halves of 64-bit lanes are multiplied, so upper halves need not be cleared. Sums
 //! are shifted as unsigned numbers: a shift by at most 15 moves no sign bit into the lower half.
@@ -18,7 +18,7 @@ use super::linear_simd::push;
 use crate::v2::element::Word;
 use crate::v2::segment::MAX_ORDER;
 
-/// Rows that are undone together, and samples of each in a tile.
+/// Number of rows (segments) that are undone together, and number of samples of each row in a tile.
 pub(super) const ROWS: usize = 8;
 
 /// Undoes whole tiles of rows of 32-bit words. Returns the samples per row in these tiles.
@@ -38,7 +38,8 @@ pub(super) fn undo<W: Word>(rows: &mut [Row<W>]) -> usize {
     tiles * ROWS
 }
 
-/// The coefficients and last samples of the segments with even numbers, or of those with odd ones.
+/// The coefficients and last samples of the segments with even indices, or of the segments with odd
+/// ones.
 struct Chain<const ORDER: usize> {
     taps: [__m256i; ORDER],
     round: __m256i,

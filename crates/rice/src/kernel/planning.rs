@@ -10,8 +10,9 @@ use crate::v2::element::Word;
 use crate::v2::plan::{Plan, Scratch, plan_here};
 use crate::v2::references::References;
 
-/// Plans the encoding of a segment of words that stand for numbers with or without a sign. Of a stream with channels
-/// `references` are those of a part, whose prediction is subtracted already. Leaves its residuals and modes in `scratch`.
+/// Plans the encoding of a segment of words that stand for numbers with or without a sign. In a
+/// stream with channels, `references` are those of the part, and their prediction is subtracted
+/// already. Leaves its residuals and modes in `scratch`.
 pub(crate) fn plan<W: Word>(
     tier: Tier,
     words: &[W],

@@ -9,16 +9,17 @@ use linerate_core::Tier;
 use super::dispatch::dispatch;
 use super::unary_scalar::{Find, SLACK};
 
-/// Bit positions of ones, modulo 256. Index 0 holds the position before the first code, index 1
-/// that of the first one.
+/// Bit positions of the 1 bits, modulo 256. Index 0 holds the position before the first code, index
+/// 1 the position of the first 1 bit.
 #[derive(Default)]
 pub(crate) struct Positions {
     list: alloc::vec::Vec<u8>,
 }
 
 impl Positions {
-    /// Finds the `codes` ones of `bytes`. `None` if there are more or fewer, if a whole 64-bit word
-    /// is zero, or if 32 or more zero bits follow the last one.
+    /// Finds the 1 bits of `bytes`, of which there must be `codes`, one for each code. `None` if
+    /// there are more or fewer, if a whole 64-bit word is zero, or if 32 or more zero bits follow
+    /// the last one.
     pub(crate) fn find(&mut self, tier: Tier, bytes: &[u8], codes: usize) -> Option<()> {
         if self.list.len() < 1 + codes + SLACK {
             self.list.resize(1 + codes + SLACK, 0);

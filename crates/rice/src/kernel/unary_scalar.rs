@@ -51,7 +51,8 @@ fn find(words: &[[u8; 8]], positions: &mut [u8]) -> Option<usize> {
         }
         let mut at = found;
         for (j, &byte) in word.iter().enumerate() {
-            // No carries: the position of the byte is a multiple of 8, those within it are below 8.
+            // The additions cause no carry, because the position of the byte is a multiple of 8,
+            // and positions within it are below 8.
             let position = u64::from((64 * i + 8 * j) as u8) * 0x0101_0101_0101_0101;
             let eight = u64::from_le_bytes(ONES[usize::from(byte)]) + position;
             positions[at..at + 8].copy_from_slice(&eight.to_le_bytes());

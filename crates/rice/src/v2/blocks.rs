@@ -98,7 +98,7 @@ impl Modes {
         at
     }
 
-    /// Returns the one of these modes that is closest to `mode`.
+    /// Returns the mode of the segment that is closest to `mode`.
     fn nearest(&self, mode: u8) -> u8 {
         let last = (u32::from(self.low) + (1 << self.width) - 1).min(self.highest.into()) as u8;
         mode.clamp(self.low, last)
@@ -141,9 +141,9 @@ fn estimate_block<W: Word>(block: &[W; BLOCK], n: usize) -> u64 {
 /// Size of one or several encoded blocks.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Cost {
-    /// Bytes of fixed bits.
+    /// Number of bytes of fixed bits.
     pub(super) fixed: usize,
-    /// Bits of unary codes.
+    /// Number of bits of unary codes.
     pub(super) unary: u64,
     pub(super) escapes: usize,
 }
@@ -198,9 +198,9 @@ struct Best {
 #[derive(Clone, Copy, Default)]
 struct ModeTotals {
     blocks: u64,
-    /// Additional bits in the mode below.
+    /// Bits that these blocks would take more in the mode below.
     below: u64,
-    /// Additional bits in the mode above.
+    /// Bits that these blocks would take more in the mode above.
     above: u64,
 }
 

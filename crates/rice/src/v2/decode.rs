@@ -55,7 +55,7 @@ pub fn decode_into<T: Element>(stream: &[u8], out: &mut [T], options: Options) -
 /// ```
 ///
 /// # Errors
-/// Those of [`decode_into`], but bytes may follow the stream; and [`Kind::BadArgument`] if there
+/// Errors of [`decode_into`], but bytes may follow the stream; and [`Kind::BadArgument`] if there
 /// are no such segments.
 pub fn decode_segments<T: Element>(
     stream: &[u8],
@@ -77,7 +77,7 @@ pub fn decode_segments<T: Element>(
 /// advance.
 ///
 /// # Errors
-/// Those of [`decode_into`], except for the output.
+/// Errors of [`decode_into`], except for the output.
 pub fn decode<T: Element>(stream: &[u8], options: Options) -> Result<Vec<T>> {
     let layout = Layout::of(stream)?;
     check_type::<T>(&layout)?;
@@ -109,7 +109,8 @@ fn decode_range<T: Element>(
     let too_small =
         Error::new(Kind::OutputTooSmall, 0, "the output has fewer samples than are to be decoded");
     let out = out.get_mut(..samples).ok_or(too_small)?;
-    // Checks all table entries first, so that the error does not depend on the number of threads.
+    // All table entries are checked first, so that the error does not depend on the number of
+    // threads.
     let channels = layout.geometry.channels;
     let mut parts = which.start * channels..which.end * channels;
     parts.try_for_each(|i| layout.place(i).map(drop))?;

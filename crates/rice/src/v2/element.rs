@@ -135,8 +135,8 @@ mod sealed {
         fn words_mut(samples: &mut [Self]) -> &mut [Self::Word];
         /// Chooses how the samples are divided.
         fn divide(settings: &StreamOptions, samples: &[Self], options: Options) -> Geometry;
-        /// Encodes consecutive segments, the first at `base` bytes after the table. Returns their
-        /// size in bytes.
+        /// Encodes consecutive segments, the first of which begins `base` bytes after the table.
+        /// Returns their size in bytes.
         fn encode_run(
             samples: &[Self],
             geometry: &Geometry,

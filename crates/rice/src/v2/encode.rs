@@ -60,7 +60,7 @@ pub fn encode_into<T: Element>(
 /// Encodes `samples` as one stream: [`encode_into`] with an output of the right size.
 ///
 /// # Errors
-/// Those of [`encode_into`], except for the output.
+/// Errors of [`encode_into`], except for the output.
 pub fn encode<T: Element>(
     settings: &StreamOptions,
     samples: &[T],

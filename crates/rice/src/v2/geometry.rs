@@ -16,7 +16,7 @@ pub struct Geometry {
     pub(super) samples: usize,
     /// Number of channels, at least 1. `samples` is a multiple of it.
     pub(super) channels: usize,
-    /// Samples in each part of a segment; parts of the last segment may have fewer.
+    /// Number of samples in each part of a segment; parts of the last segment may have fewer.
     pub(super) frames: usize,
 }
 

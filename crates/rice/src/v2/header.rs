@@ -254,7 +254,7 @@ impl<'a> Layout<'a> {
         self.entry(self.table.len() - self.geometry.parts() + i)
     }
 
-    /// Byte range in the payload that table entry `i` stands for.
+    /// Byte range in the payload of the record or part that table entry `i` describes.
     fn entry(&self, i: usize) -> Result<Range<usize>> {
         // On 32-bit machines the product may saturate, which is too late as well.
         let end = |i: usize| (u32::from_le_bytes(self.table[i]) as usize).saturating_mul(4);

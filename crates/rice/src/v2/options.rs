@@ -18,11 +18,11 @@ const DEFAULT_SEGMENT: u32 = 4096;
 /// each segment costs about 20 bytes.
 const SHORT_ROW: u32 = 1024;
 
-/// Longest row, in samples, that may be found to hold channels. Probes have 384 channels, and
-/// waveforms are hardly ever that short.
+/// Longest row, in samples, that the encoder tries as channels. Neural probes have 384 channels,
+/// and a waveform is hardly ever as short as this.
 const LONGEST_FRAME: u32 = 512;
 
-/// Minimum number of rows for which channels are looked for.
+/// Minimum number of rows for which the encoder tries channels.
 const MIN_FRAMES: usize = 64;
 
 /// How the encoder divides samples into segments, and which shape the stream keeps.
@@ -42,8 +42,9 @@ pub struct StreamOptions {
 }
 
 impl StreamOptions {
-    /// The defaults: segments of the default length, no rows, no shape. Channels are used if rows
-    /// are set and turn out to hold them.
+    /// The defaults: segments of 4096 samples, no rows, no shape. If you set rows, the encoder also
+    /// tries them as [`channels`](Self::channels), and uses channels if they make a few segments
+    /// smaller.
     pub const fn new() -> StreamOptions {
         StreamOptions { segment: None, row: None, shape: None, channels: None }
     }

@@ -11,7 +11,8 @@
 use super::element::Word;
 use crate::kernel::channels::Weighted;
 
-/// Weighted channels. Their sum, divided by 2^shift, is subtracted from the samples of a channel.
+/// The channels that a channel refers to, with their weights. Their weighted sum, divided by
+/// 2^shift, is subtracted from the samples of the channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct References {
     distances: [u8; References::MAX],
@@ -25,7 +26,7 @@ impl References {
     /// others.
     pub(crate) const MAX: usize = 2;
 
-    /// Bytes of a distance and a weight.
+    /// Number of bytes of a reference: its distance and its weight.
     pub(super) const ENTRY: usize = 3;
 
     pub(crate) const NONE: References =
@@ -45,8 +46,8 @@ impl References {
     }
 
     /// Parses the references of channel `channel`: the byte `counts`, and the list of distances and
-    /// weights that it announces. `None` if there are none or too many, or if one is not to a
-    /// channel before it.
+    /// weights that it announces. `None` if there are no references or too many, or if one refers
+    /// to a channel that is not before it.
     pub(super) fn parse(counts: u8, list: &[u8], channel: usize) -> Option<References> {
         let len = usize::from(counts & 0xf);
         let (distances, weights) = list.split_at_checked(len)?;

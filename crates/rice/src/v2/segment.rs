@@ -38,7 +38,7 @@ pub(crate) struct Predictor {
     taps: [i16; MAX_ORDER],
     order: u8,
     shift: u8,
-    /// Whether it is one of [`Predictor::FIXED`], whose coefficients are not stored.
+    /// Whether the predictor is one of [`Predictor::FIXED`], whose coefficients are not stored.
     fixed: bool,
 }
 
@@ -211,7 +211,7 @@ pub(crate) struct Body<'a> {
     pub(crate) fixed: &'a [u8],
     pub(crate) escapes: &'a [u8],
     pub(crate) unary: &'a [u8],
-    /// Number of unary codes: one for each sample of a block that has them.
+    /// Number of unary codes: one for each sample of the blocks whose mode has unary codes.
     pub(crate) codes: usize,
 }
 

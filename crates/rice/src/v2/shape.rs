@@ -1,4 +1,5 @@
-//! The shape record of a stream, for arrays that the length of a row does not describe.
+//! The shape record of a stream, for arrays whose shape does not follow from the number of samples
+//! and the length of a row.
 //!
 //! | bytes | what |
 //! |---|---|

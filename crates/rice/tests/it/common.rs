@@ -35,7 +35,8 @@ impl Noise {
         (self.0 >> 33) as u32
     }
 
-    /// A random walk whose steps span 2^bits values, bits at most 16, with a jump now and then.
+    /// A random walk whose steps span 2^`bits` values (`bits` is at most 16), with an occasional
+    /// jump.
     pub(crate) fn walk(&mut self, n: usize, bits: u32) -> Vec<i16> {
         let mut x = 0i16;
         (0..n)

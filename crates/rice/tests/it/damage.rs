@@ -16,14 +16,15 @@ fn params(m: u32, segment: u32) -> Params {
     Params::new(m, segment.try_into().ok()).unwrap()
 }
 
-/// Decodes on every tier and with two threads. All results must agree.
+/// Decodes on every tier and with two threads, asserts that all results agree, and returns the
+/// result.
 fn verdict(params: &Params, chunk: &[u8]) -> Result<Vec<i16>, Error> {
     let first = verdict_of_tiers(params, chunk);
     assert_eq!(decode(params, chunk, Options::new().threads(2)), first);
     first
 }
 
-/// Decodes on every tier. All results must agree.
+/// Decodes on every tier, asserts that all results agree, and returns the result.
 fn verdict_of_tiers(params: &Params, chunk: &[u8]) -> Result<Vec<i16>, Error> {
     let first = decode(params, chunk, Options::new());
     for options in tiers() {

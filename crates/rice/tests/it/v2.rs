@@ -162,7 +162,8 @@ fn compressible_signals_reach_expected_sizes() {
     // The header and table take 32 bytes, the head of a segment about 10.
     assert!(size("zeros") <= 44);
     assert!(size("constant") <= 44);
-    // One residual is not zero, so each block takes a bit for its mode.
+    // One residual is not zero, so there are two modes, and each block takes a bit to state its
+    // mode.
     assert!(size("ramp") <= 60 + 8192 / 32 / 8);
     assert!(size("noise of 16 bits") <= 16_384 + 42);
     // A Rice code takes 3.5 bits for one of eight equally likely values.
@@ -430,8 +431,8 @@ fn small_streams() -> Vec<(ElementType, Vec<u8>)> {
     all
 }
 
-/// Decodes as samples of type `element`, on every tier and with two threads. All results must
-/// agree.
+/// Decodes as samples of type `element`, on every tier and with two threads, and asserts that all
+/// results agree.
 fn verdict(element: ElementType, stream: &[u8]) -> Result<Vec<i64>, linerate_rice::Error> {
     let of = |options| match element {
         ElementType::I16 => decode::<i16>(stream, options).map(|x| x.into_iter().map(i64::from).collect()),

@@ -25,7 +25,8 @@ impl<S: Read + Write> Read for DeflateStream<S> {
         let mut n = 0;
         while !buf.is_empty() {
             if let Err(error) = self.link.receive(&mut buf[..n]) {
-                // The peer gets the close frame if the socket takes it now.
+                // The close frame is sent only if the socket takes it now; an error here would hide
+                // the first one.
                 let _: Result<()> = self.send_pending().and_then(|()| self.stream.flush());
                 return Err(invalid(error));
             }

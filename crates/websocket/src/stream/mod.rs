@@ -82,7 +82,8 @@ impl<S> DeflateStream<S> {
     }
 }
 
-/// Wraps an error about data of the peer or of the library.
+/// Converts an error in data from the peer, or from the library that writes to the stream, to one
+/// of kind `InvalidData`.
 fn invalid(error: linerate_core::Error) -> std::io::Error {
     std::io::Error::new(std::io::ErrorKind::InvalidData, error)
 }

@@ -135,7 +135,8 @@ fn payloads_of(mut frames: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
-/// Reads everything from a stream of `role`, in buffers with room for `room` bytes after others.
+/// Reads everything from a stream of `role`, in buffers that already hold some bytes and have room
+/// for `room` more.
 fn read_all(wire: Wire, role: Role, room: usize) -> (Vec<u8>, Result<()>) {
     let (mut stream, mut all) = (stream(wire, role), Vec::new());
     let mut memory = vec![0xa5; 3 + room];

@@ -1,5 +1,5 @@
-//! Tests frames of a peer that are written by hand: fragments, damage, and everything that RFC 7692
-//! forbids.
+//! Tests handwritten frames, as a peer might send them: fragments, damage, and everything that RFC
+//! 7692 forbids.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -17,7 +17,7 @@ fn agreement(bits: u8) -> Agreement {
     Agreement { server: Direction::window_bits(bits), client: Direction::window_bits(bits) }
 }
 
-/// A client's stream that is about to receive `wire`, and the peer's end.
+/// Returns a client's stream that is about to receive `wire`, and the peer's end.
 fn client(wire: &[u8], options: Options, bits: u8) -> (DeflateStream<End>, End) {
     let (one, mut peer) = pair(usize::MAX);
     peer.outgoing.borrow_mut().extend(wire);
