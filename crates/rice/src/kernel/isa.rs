@@ -34,9 +34,10 @@ pub(crate) trait Isa {
         W::sum(block)
     }
 
-    /// For each of three parameters below the bits of a word the sum of the quotients, each at most
-    /// [`ESCAPE`](crate::v2::ESCAPE), and the number of those that are as large. `None` if that takes longer than one of
-    /// them after the other, as needed.
+    /// For each of three Rice parameters, returns the sum of the quotients, each capped at
+    /// [`ESCAPE`](crate::v2::ESCAPE), and the number of capped ones. Parameters must be below the
+    /// number of bits of a word. Returns `None` on tiers where computing them one by one, as far as
+    /// needed, is faster.
     ///
     /// # Safety
     /// The CPU must support the tier.
