@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(e.with_kind(Kind::Corrupt).to_string(), "a session that has ended (at byte 0)");
     }
 
-    #[cfg(all(feature = "std", unix, not(miri)))] // whose system has other texts
+    #[cfg(all(feature = "std", unix, not(miri)))] // other systems have other texts
     #[test]
     fn os_error_number_survives_conversion_in_both_directions() {
         let io = std::io::Error::from_raw_os_error(28);
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(Error::from_io(Kind::Read, 3, "no number", &std::io::ErrorKind::Other.into()).os, None);
     }
 
-    #[cfg(all(feature = "std", unix, not(miri)))] // whose system has other texts
+    #[cfg(all(feature = "std", unix, not(miri)))] // other systems have other texts
     #[test]
     fn windows_remedy_is_not_added_on_other_systems() {
         assert_eq!(system_reason(&std::io::Error::from_raw_os_error(32)), "Broken pipe");

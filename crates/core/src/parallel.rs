@@ -11,8 +11,8 @@ use crate::lock::lock;
 /// the order of the items. `worker` makes one function per thread. Each thread takes the next item
 /// when it has finished its last.
 ///
-/// If the system refuses to start a thread, or has none at all (WASI), the other threads do its
-/// work.
+/// If the system refuses to start a thread, or has no threads at all (WASI), the threads that run
+/// do all the work.
 ///
 /// ```
 /// let squares = linerate_core::parallel_map(4, 0..5, || |i| i * i);

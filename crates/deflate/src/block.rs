@@ -74,7 +74,7 @@ pub(crate) const PIECE: usize = 32 << 10;
 pub(crate) struct Call<'a> {
     /// History and input, contiguous.
     pub(crate) buffer: &'a [u8],
-    /// Where the input begins in `buffer`.
+    /// Offset in `buffer` at which the input begins.
     pub(crate) history: usize,
     /// Whether the last block is the stream's last.
     pub(crate) last: bool,

@@ -186,7 +186,7 @@ pub struct Session {
     /// Number of bytes of the ring in use.
     filled: u16,
     window_bits: u8,
-    /// [`KEEP_TAIL`], [`CURRENT`].
+    /// The flags [`KEEP_TAIL`] and [`CURRENT`].
     flags: u8,
 }
 

@@ -27,9 +27,9 @@ pub enum Phase {
 pub struct StreamState {
     /// Checksum of the input so far: see [`Stream::checksum`].
     pub checksum: u32,
-    /// Bytes of input so far: see [`Stream::total_in`].
+    /// Number of bytes of input so far: see [`Stream::total_in`].
     pub total_in: u32,
-    /// Bits that are not written yet, the first one lowest.
+    /// The bits that are not written yet, the first one lowest.
     pub pending: u8,
     /// Number of pending bits: at most 7, and 0 before the header.
     pub pending_len: u8,
@@ -173,7 +173,7 @@ impl Stream {
 
     /// Compresses `buffer[history..]` like [`encode`](Self::encode), with matches into
     /// `buffer[..history]`, which must be the input bytes immediately before. Only the last 32,768
-    /// of these are used.
+    /// of these bytes are used.
     ///
     /// This trades the isolation of calls for a better ratio: the output also depends on the
     /// history, and decoding it needs the bytes before.

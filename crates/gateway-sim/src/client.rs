@@ -21,17 +21,17 @@ const WILL_RESUME: u16 = 4000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientCounts {
-    /// Connections opened, including those that resumed a session.
+    /// Number of connections opened, including connections that resumed a session.
     pub connections: u32,
-    /// IDENTIFY messages sent.
+    /// Number of IDENTIFY messages sent.
     pub identifies: u32,
-    /// RESUME messages sent.
+    /// Number of RESUME messages sent.
     pub resumes: u32,
-    /// Events received, including READY and RESUMED.
+    /// Number of events received, including READY and RESUMED.
     pub events: u64,
-    /// Heartbeats sent.
+    /// Number of heartbeats sent.
     pub heartbeats: u64,
-    /// Acknowledgements of heartbeats received.
+    /// Number of acknowledgements of heartbeats received.
     pub acknowledgements: u64,
     /// Errors of the decompressor, in order.
     pub errors: Vec<SessionError>,
@@ -74,7 +74,7 @@ impl From<tungstenite::Error> for End {
 /// The socket of a connection and the state of its heartbeats.
 struct Connection {
     socket: WebSocket<TcpStream>,
-    /// When the next heartbeat is due, and the interval.
+    /// Time of the next heartbeat, and the interval between heartbeats.
     due: Instant,
     interval: Duration,
     /// Whether the last heartbeat was acknowledged.

@@ -24,12 +24,12 @@ const COMMANDS: [u64; 4] = [3, 4, REQUEST_GUILD_MEMBERS, 31];
 
 pub(crate) struct Connection {
     state: Arc<ServerState>,
-    /// Unique among the server's connections.
+    /// Number of the connection, unique on the server.
     number: u64,
     socket: Socket,
     format: WireFormat,
     session: Option<SessionId>,
-    /// When the next event is to be sent.
+    /// Time at which the next event is to be sent.
     next_event_at: Instant,
     /// Time by which the client must send IDENTIFY, a heartbeat or a close frame, whichever is
     /// next.

@@ -124,7 +124,7 @@ impl Events {
         &self.ready
     }
 
-    /// Bytes of the largest event.
+    /// Size of the largest event in bytes.
     pub(crate) fn largest(&self) -> usize {
         self.list.iter().map(|event| event.payload.len()).max().unwrap_or(0)
     }

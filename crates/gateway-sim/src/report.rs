@@ -6,31 +6,32 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Websockets opened.
+    /// Number of websockets opened.
     pub connections: u64,
-    /// HTTP requests answered, not counting websocket handshakes.
+    /// Number of HTTP requests answered, not counting websocket handshakes.
     pub requests: u64,
-    /// Connections that were not answered, or only with an HTTP error.
+    /// Number of connections that were not answered, or only with an HTTP error.
     pub refused: u64,
-    /// Sessions begun by IDENTIFY.
+    /// Number of sessions begun by IDENTIFY.
     pub identifies: u64,
-    /// Sessions resumed.
+    /// Number of times that a session was resumed.
     pub resumes: u64,
-    /// RESUME messages for unknown sessions.
+    /// Number of RESUME messages for unknown sessions.
     pub invalid: u64,
-    /// Heartbeats received.
+    /// Number of heartbeats received.
     pub heartbeats: u64,
-    /// Commands received: messages other than heartbeats, IDENTIFY and RESUME.
+    /// Number of commands received: messages other than heartbeats, IDENTIFY and RESUME.
     pub commands: u64,
-    /// Events sent, counting repeated ones again, and including those whose bytes a fault dropped.
+    /// Number of events sent. It counts repeated events again, and includes events whose bytes a
+    /// fault dropped.
     pub events: u64,
-    /// Payloads sent, including events.
+    /// Number of payloads sent, including events.
     pub messages: u64,
-    /// Bytes of the payloads sent.
+    /// Number of bytes of the payloads sent.
     pub bytes: u64,
-    /// Compressed bytes of the payloads sent, without websocket framing.
+    /// Number of compressed bytes of the payloads sent, without websocket framing.
     pub compressed: u64,
-    /// Faults injected.
+    /// Number of faults injected.
     pub faults: u64,
     /// How often clients sent each close code; 1005 stands for a close frame without a code.
     pub closed_by_clients: BTreeMap<u16, u64>,

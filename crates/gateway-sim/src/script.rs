@@ -65,21 +65,22 @@ pub struct Script {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientLimits {
-    /// Number of concurrent connections; further ones are not answered. Each takes a thread, a file
-    /// descriptor and memory: about 40 KB without compression, 290 KB with zstd, 360 KB with zlib.
-    /// Default: 10,000.
+    /// Largest number of concurrent connections; further connections are not answered. Each takes a
+    /// thread, a file descriptor and memory: about 40 KB without compression, 290 KB with zstd, 360
+    /// KB with zlib. Default: 10,000.
     pub connections: usize,
-    /// Number of sessions; if there are more, the one that has been without a connection for
-    /// longest is evicted. Default: 20,000.
+    /// Largest number of sessions; if there are more, the session that has been without a
+    /// connection for longest is evicted. Default: 20,000.
     pub sessions: usize,
     /// Largest message of a client in bytes; a larger one closes the connection with 1009. Default:
     /// 64 KiB.
     pub message: usize,
-    /// Messages that a client may send per minute; more close the connection with 4008. Default:
-    /// 1,200.
+    /// Number of messages that a client may send per minute; more messages close the connection
+    /// with 4008. Default: 1,200.
     pub messages_per_minute: u32,
-    /// Time for a request, for IDENTIFY, for sending a message to the client, and for a closing
-    /// handshake, which has never more than 1 s. Default: 10 s.
+    /// Longest time for a request, for IDENTIFY, for sending a message to the client, and for a
+    /// closing handshake, which never gets more than 1 s. Then the connection is closed. Default:
+    /// 10 s.
     pub timeout: Duration,
     /// How long a session without a connection can be resumed. Default: 10 s.
     pub resume_timeout: Duration,

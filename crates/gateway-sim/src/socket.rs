@@ -214,7 +214,7 @@ impl Socket {
         }
     }
 
-    /// Sends a close frame and waits a short time for that of the client.
+    /// Sends a close frame and waits a short time for the client's close frame.
     fn close(&mut self, code: u16, reason: &'static str) {
         let deadline = self.socket.get_mut().begin_close();
         let frame = CloseFrame { code: CloseCode::from(code), reason: reason.into() };

@@ -13,7 +13,7 @@ use crate::sessions::{Content, ExtraEvent, SessionId, Sessions};
 /// connections.
 pub(crate) const TICK: Duration = Duration::from_millis(25);
 /// Largest number of connections of which each wakes up once per [`TICK`]. If there are more, each
-/// wakes up less often, so that thousands of idle ones cost next to nothing.
+/// wakes up less often, so that thousands of idle connections cost next to nothing.
 const CONNECTIONS_PER_TICK: usize = 100;
 /// Largest number of bytes that a session adds to the script's READY.
 const READY_OVERHEAD: usize = 4 << 10;

@@ -25,9 +25,9 @@ const SMALL_ATOM_UTF8: u8 = 119;
 const MAX_DEPTH: usize = 128;
 /// Numbers of digits that an id (snowflake) may have; ids of 2015 have 18.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 15..=20;
-/// Maximum ratio of the length of a term to that of its JSON. `""` with the comma after it, three
-/// bytes, becomes a binary of five; `[]` and atoms grow less; numbers take at most twice as many
-/// bytes as digits.
+/// Maximum ratio of the length of a term to the length of its JSON. `""` with the comma after it,
+/// three bytes, becomes a binary of five; `[]` and atoms grow less; numbers take at most twice as
+/// many bytes as digits.
 pub(crate) const EXPANSION: usize = 3;
 
 /// Converts a JSON payload to a term. Returns other bytes unchanged.

@@ -15,7 +15,7 @@ use linerate_zstd::Dictionary;
 /// # Ok::<(), linerate_gateway::Error>(())
 /// ```
 pub struct Dictionaries {
-    /// Sorted by id.
+    /// The dictionaries, sorted by id.
     by_id: Vec<Dictionary<'static>>,
 }
 
@@ -41,7 +41,7 @@ impl Dictionaries {
         self.by_id.iter().map(Dictionary::id)
     }
 
-    /// Bytes held by contents and tables.
+    /// Number of bytes that contents and tables hold.
     pub fn memory(&self) -> usize {
         let digested: usize = self.by_id.iter().map(|one| one.memory() + one.content().len()).sum();
         digested + self.by_id.capacity() * size_of::<Dictionary<'static>>()

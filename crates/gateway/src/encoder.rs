@@ -23,7 +23,7 @@ const ZSTD_HEADER: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0, (ZSTD_WINDOW_LOG as u8 
 /// An empty raw block that is not the last one of its frame.
 const ZSTD_EMPTY_BLOCK: [u8; 3] = [0; 3];
 
-/// Bytes by which the output buffer grows.
+/// Number of bytes by which the output buffer grows.
 const STEP: usize = 16 << 10;
 
 /// Compresses messages as a gateway does, for tests, recordings and gateways themselves.

@@ -22,7 +22,7 @@ impl SessionError {
         self.error.kind
     }
 
-    /// Compressed bytes of the connection before the error.
+    /// Number of compressed bytes of the connection before the error.
     pub const fn offset(&self) -> u64 {
         self.error.offset
     }

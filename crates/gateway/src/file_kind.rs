@@ -9,7 +9,7 @@ const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// First byte of a term in Erlang's external term format.
 const ETF: u8 = 131;
 
-/// What a file of messages holds.
+/// Kind of a file of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A [`Recording`](crate::Recording).

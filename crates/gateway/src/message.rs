@@ -10,7 +10,7 @@ pub struct Message<'s> {
     pub payload: &'s [u8],
     /// Index of the message on this connection, from 0.
     pub index: u64,
-    /// Compressed bytes, including those of earlier fragments.
+    /// Number of compressed bytes of the message, including its earlier fragments.
     pub compressed: usize,
     /// Opcode, sequence number and event of the payload, if [`Checks`](crate::Checks) read them.
     pub envelope: Option<Envelope<'s>>,

@@ -6,7 +6,7 @@ use linerate_core::{Error, Kind};
 
 use crate::record::{MAX_MESSAGE, fill, read_up_to};
 
-/// Bytes of the length field.
+/// Size of the length field in bytes.
 const HEAD: usize = 4;
 
 /// Iterator over a file of messages, plain or compressed. Each message is preceded by its length
@@ -57,9 +57,9 @@ impl<R: Read> Messages<R> {
     }
 }
 
-/// Errors are those of the source, [`Kind::Truncated`] for a file that ends within a message, and
-/// [`Kind::Limit`] for a message of more than 1 GiB, all as [`io::Error`]. The iterator ends after
-/// an error.
+/// The items may be errors of the source, [`Kind::Truncated`] for a file that ends within a
+/// message, and [`Kind::Limit`] for a message of more than 1 GiB, all as [`io::Error`]. The
+/// iterator ends after an error.
 impl<R: Read> Iterator for Messages<R> {
     type Item = io::Result<Vec<u8>>;
 

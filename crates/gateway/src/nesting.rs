@@ -15,7 +15,7 @@ const DEPTH: usize = 16;
 #[cfg(test)]
 pub(crate) const MAX_DEPTH: usize = 64 * DEPTH;
 
-/// Bytes per block; a mask has one bit for each.
+/// Number of bytes per block; a mask has one bit for each byte.
 pub(crate) const BLOCK: usize = 64;
 
 /// Character classes of a block, regardless of strings; bit 0 is the first byte.
@@ -29,7 +29,7 @@ pub(crate) struct CharMasks {
     pub(crate) closing: u64,
     /// `{` and `}`.
     pub(crate) braces: u64,
-    /// Bytes below 0x20.
+    /// Control characters: bytes below 0x20.
     pub(crate) control: u64,
 }
 

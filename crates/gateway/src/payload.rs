@@ -16,7 +16,8 @@ const TRIM_AFTER: u32 = 256;
 /// The output buffer of a message, reused from message to message.
 #[derive(Default)]
 pub(crate) struct Payload {
-    /// Zeroed when it grows, and not again for each message.
+    /// The content, then free space. The space is zeroed when the buffer grows, and not again for
+    /// each message.
     bytes: Vec<u8>,
     len: usize,
     /// Consecutive messages of at most [`RETAINED`] bytes.
@@ -135,7 +136,7 @@ impl Payload {
         &self.bytes[..self.len]
     }
 
-    /// Bytes held.
+    /// Number of bytes held.
     pub(crate) fn memory(&self) -> usize {
         self.bytes.capacity()
     }

@@ -66,12 +66,12 @@ impl ScratchPool {
         })
     }
 
-    /// Bytes held by scratch that is not in use.
+    /// Number of bytes held by scratches that are not in use.
     pub fn memory(&self) -> usize {
         self.slots.iter().filter_map(Slot::try_acquire).map(|scratch| scratch.memory()).sum()
     }
 
-    /// Frees the memory of all scratch that is not in use.
+    /// Frees the memory of all scratches that are not in use.
     pub fn clear(&self) {
         self.slots.iter().filter_map(Slot::try_acquire).for_each(|mut scratch| *scratch = Scratch::empty());
     }

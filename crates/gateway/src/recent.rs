@@ -23,9 +23,9 @@ pub struct Recent {
 
 #[derive(Clone, Debug)]
 struct Frame {
-    /// Nanoseconds since 1970.
+    /// Time of receipt, in nanoseconds since 1970.
     time: i64,
-    /// Bytes of the payload, if the frame completed a message.
+    /// Size of the payload in bytes, if the frame completed a message.
     payload: Option<u32>,
     wire: Box<[u8]>,
 }
@@ -72,7 +72,7 @@ impl Recent {
         self.frames.iter().map(|frame| &frame.wire[..])
     }
 
-    /// Whether no message since the beginning of the connection was dropped.
+    /// Whether all messages since the beginning of the connection are kept.
     pub fn is_complete(&self) -> bool {
         self.dropped == 0
     }
@@ -82,9 +82,9 @@ impl Recent {
         self.bytes + self.frames.capacity() * size_of::<Frame>()
     }
 
-    /// Writes the messages as a file for [`Recording`](crate::Recording). `transport` is that of
-    /// the connection. If messages were dropped, the file begins in the middle of a connection, and
-    /// replaying it fails.
+    /// Writes the messages as a file for [`Recording`](crate::Recording). `transport` is the
+    /// transport of the connection. If messages were dropped, the file begins in the middle of a
+    /// connection, and replaying it fails.
     ///
     /// # Errors
     /// Errors of `out`.

@@ -28,7 +28,7 @@ const HEAD: usize = 18;
 const UNKNOWN: u32 = u32::MAX;
 /// Largest message accepted from a file, in bytes.
 pub(crate) const MAX_MESSAGE: u32 = 1 << 30;
-/// Bytes that are allocated for a message before it is read. Nearly every message fits.
+/// Number of bytes that are allocated for a message before it is read. Nearly every message fits.
 const ALLOCATED: u32 = 64 << 10;
 
 /// An entry of a recording.
@@ -43,7 +43,7 @@ pub enum Entry {
     Frame {
         /// Nanoseconds since 1970.
         time: i64,
-        /// Bytes of the payload, if it was known and complete.
+        /// Size of the payload in bytes, if it was known and complete.
         payload: Option<u32>,
         /// Compressed bytes.
         wire: Vec<u8>,

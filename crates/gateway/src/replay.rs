@@ -15,7 +15,7 @@ use crate::session::Session;
 pub struct Replay {
     /// Number of whole messages.
     pub messages: u64,
-    /// Number of frames, which exceeds that of messages if some came in fragments.
+    /// Number of frames, which exceeds the number of messages if some came in fragments.
     pub frames: u64,
     /// Compressed bytes in total.
     pub compressed: u64,
@@ -99,14 +99,15 @@ impl Counters {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// All messages.
+    /// Counters of all messages.
     pub all: Counters,
-    /// By the number of bits of the payload length: 0 for empty payloads, `n` for lengths from
-    /// `1 << (n - 1)` to `(1 << n) - 1`.
+    /// Counters by the number of bits of the payload length: 0 for empty payloads, `n` for lengths
+    /// from `1 << (n - 1)` to `(1 << n) - 1`.
     pub by_size: BTreeMap<u32, Counters>,
-    /// By opcode; `None` for payloads without one.
+    /// Counters by opcode; `None` for payloads without one.
     pub by_opcode: BTreeMap<Option<u64>, Counters>,
-    /// By the name of the event. After 1,000 different names, new ones are counted as `other`.
+    /// Counters by the name of the event. After 1,000 different names, new ones are counted as
+    /// `other`.
     pub by_event: BTreeMap<String, Counters>,
 }
 

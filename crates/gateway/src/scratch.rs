@@ -42,7 +42,7 @@ impl Scratch {
         self.payload.trim();
     }
 
-    /// Bytes held.
+    /// Number of bytes held.
     pub fn memory(&self) -> usize {
         let zstd = if self.zstd.is_some() { linerate_zstd::Scratch::MAX_MEMORY } else { 0 };
         let inflate = if self.inflate.is_some() { size_of::<linerate_inflate::Scratch>() } else { 0 };

@@ -35,7 +35,7 @@ pub struct Session {
     checks: Checks,
     /// Output of the fragments of an incomplete message.
     partial: Option<Payload>,
-    /// Compressed bytes of the fragments whose output is in `partial`.
+    /// Number of compressed bytes of the fragments whose output is in `partial`.
     partial_compressed: usize,
     /// Number of whole messages on this connection.
     messages: u64,
@@ -55,7 +55,7 @@ enum Codec {
     Independent(Transport, Independent),
 }
 
-/// Where the output of a websocket message is.
+/// The place where the output of a websocket message was written.
 enum Decoded {
     /// The output is in the scratch; the rest of the message has not arrived.
     Fragment,
@@ -181,8 +181,8 @@ impl Session {
         Some(file)
     }
 
-    /// Bytes held by the session, its history and tables, an incomplete message and the recent
-    /// messages.
+    /// Number of bytes held by the session, its history and tables, an incomplete message and the
+    /// recent messages.
     pub fn memory(&self) -> usize {
         let codec = match &self.codec {
             Codec::Zlib(zlib) => zlib.memory(),

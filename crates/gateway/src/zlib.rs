@@ -13,20 +13,20 @@ use crate::limits::Limits;
 use crate::payload::Payload;
 use crate::scratch::Scratch;
 
-/// Bytes of the stream header (RFC 1950, section 2.2).
+/// Size of the stream header in bytes (RFC 1950, section 2.2).
 const HEADER: usize = 2;
 /// Output space that is reserved at a time, in bytes.
 const OUTPUT_SPACE: usize = 16 << 10;
 
 #[derive(Default)]
 pub(crate) struct Zlib {
-    /// Output of earlier messages; that of the current one is in the payload.
+    /// Output of earlier messages. The output of the current message is in the payload.
     window: Window<'static>,
     blocks: BlockDecoder,
     header: [u8; HEADER],
     /// Number of header bytes received.
     header_len: usize,
-    /// Compressed bytes of the current message in earlier fragments.
+    /// Number of compressed bytes of the current message in earlier fragments.
     consumed: u64,
 }
 

@@ -6,7 +6,7 @@ use linerate_deflate::{Error, Level, Stream, finish_bound, with_thread_scratch};
 
 use crate::negotiation::Coding;
 
-/// What follows the input of a call.
+/// What follows the input of a call in the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     /// More input follows at once.

@@ -134,8 +134,8 @@ where
     }
 }
 
-/// Compresses a response if the rules allow it and the client accepts a coding. `method` is that of
-/// the request.
+/// Compresses a response if the rules allow it and the client accepts a coding. `method` is the
+/// method of the request.
 fn compress<B: Body>(
     response: Response<B>,
     method: &Method,

@@ -74,7 +74,7 @@ impl Options {
     }
 
     /// Sets the clock for [`max_cpu`](Self::max_cpu). It returns the CPU time used so far, for
-    /// example of some threads or of a control group, and replaces that of the process.
+    /// example by some threads or by a control group, and replaces the CPU time of the process.
     #[must_use]
     pub fn cpu_clock(mut self, clock: fn() -> Duration) -> Self {
         self.cpu_clock = clock;

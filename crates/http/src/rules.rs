@@ -25,20 +25,20 @@ pub struct NoCompression;
 /// 9530, sections 2 and 3).
 const DIGESTS: [&str; 4] = ["content-digest", "repr-digest", "digest", "content-md5"];
 
-/// What may be done with a response, before the client's preference is considered.
+/// Whether and how the layer may change a response, before the client's preference is considered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Eligibility {
-    /// It is passed on unchanged.
+    /// The response is passed on unchanged.
     Never,
     /// The response is a 304. It has no content, but an `ETag` (RFC 9110, section 15.4.5), which is
     /// made weak like that of the response that the client has.
     Validator,
-    /// It is compressed if the client accepts that.
+    /// The response is compressed if the client accepts that.
     Content,
 }
 
-/// Decides about a response to a request with `method`. `length` is that of the content, if it is
-/// known; content of fewer than `min_size` bytes is not compressed.
+/// Decides about a response to a request with `method`. `length` is the length of the content, if
+/// it is known; content of fewer than `min_size` bytes is not compressed.
 pub(crate) fn eligibility(
     method: &Method,
     response: &response::Parts,

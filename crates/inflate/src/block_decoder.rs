@@ -67,7 +67,8 @@ enum Stage {
 /// in a [`Scratch`] of the thread. If another stream used the scratch in the middle of a block,
 /// they are built again from these lengths.
 pub struct BlockDecoder {
-    /// Code lengths of the current block. While they are being read, those before [`Self::at`].
+    /// Code lengths of the current block. While they are being read, only the lengths before index
+    /// [`Self::at`] are set.
     lengths: PackedLengths,
     /// Lengths of the code length code, three bits each.
     code_length_code: u64,

@@ -12,9 +12,9 @@ use crate::window::{History, MAX_WINDOW_BITS};
 /// Sizes of a stream or of a gzip member, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Compressed bytes, including header and trailer.
+    /// Number of compressed bytes, including header and trailer.
     pub read: usize,
-    /// Bytes of content.
+    /// Number of bytes of content.
     pub written: usize,
 }
 

@@ -90,8 +90,8 @@ pub(crate) fn extra(entry: Entry, buffer: u64) -> usize {
     ((buffer & ((1 << bits(entry)) - 1)) >> code_bits(entry)) as usize
 }
 
-/// Returns how many literals precede the symbol of an entry: 0 or 1. The entry must not be that of
-/// a subtable.
+/// Returns how many literals precede the symbol of an entry: 0 or 1. The entry must not refer to a
+/// subtable.
 #[inline(always)]
 pub(crate) fn before(entry: Entry) -> usize {
     usize::from(entry & PAIR != 0)

@@ -58,7 +58,7 @@ impl Lengths {
         self.count += 1;
     }
 
-    /// Splits into the symbols below `end` and the others.
+    /// Splits the list into the symbols below `end` and the symbols from `end`.
     pub(crate) fn split(&self, end: usize) -> (&[CodeLength], &[CodeLength]) {
         let all = &self.list[..self.count];
         all.split_at(all.partition_point(|code| code.symbol() < end))

@@ -9,7 +9,7 @@
 //! * [`BufferDecoder`] decodes whole streams into a slice, which also serves as the window;
 //!   [`decode_to_vec`] into a vector.
 //! * [`StreamDecoder`] decodes streams in pieces that begin and end at any byte of input and
-//!   output. Between calls it keeps the window of 256 bytes to 32 KiB, and less than 400 bytes;
+//!   output. Between calls it keeps the window of 256 bytes to 32 KiB, and at most 400 bytes;
 //!   everything else is in a [`Scratch`], one per thread.
 //! * [`GzipHeader`] keeps name, time, comment and extra field of a gzip member.
 //! * [`BlockDecoder`] decodes bare deflate data into a buffer that keeps the output of earlier

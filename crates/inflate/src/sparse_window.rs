@@ -8,8 +8,8 @@ const LEAST_GAP: usize = 4;
 /// A window of up to 32 KiB, stored as runs of bytes between zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SparseWindow {
-    /// For each run: the number of zeros before it (2 bytes, little-endian), its length (2 bytes),
-    /// its bytes.
+    /// The runs. Each has the number of zeros before it (2 bytes, little-endian), its length (2
+    /// bytes), and its bytes.
     runs: Box<[u8]>,
     len: u16,
 }

@@ -12,8 +12,8 @@ use crate::scratch::Scratch;
 use crate::window::History;
 use crate::window::Window;
 
-/// Decodes a stream of any length in pieces of any size. Between calls it keeps the window and
-/// about 300 bytes; the decode tables are in the [`Scratch`] of the thread.
+/// Decodes a stream of any length in pieces of any size. Between calls it keeps the window and at
+/// most 400 bytes; the decode tables are in the [`Scratch`] of the thread.
 ///
 /// ```
 /// use linerate_inflate::{Format, Options, Scratch, Status, StreamDecoder};

@@ -179,8 +179,8 @@ impl Tables {
         self.is_built && self.built_from == *lengths
     }
 
-    /// Builds the tables from `lengths`, which must be those of the [list](Self::list), unless they
-    /// were last built from the same lengths. `input_left` bounds the length of the block.
+    /// Builds the tables from `lengths`, unless they were last built from the same lengths. The
+    /// [list](Self::list) must hold the same lengths. `input_left` bounds the length of the block.
     ///
     /// # Errors
     /// Returns the first fault of the lengths, in the order of zlib's checks.

@@ -306,7 +306,7 @@ fn sync_each(all: &mut [(&AtomicFile, &Pending, &mut io::Result<()>)]) {
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            // If a thread cannot start, the others take its files.
+            // If a thread cannot start, the other threads take its files.
             let _ = std::thread::Builder::new().spawn_scoped(scope, work);
         }
         work();

@@ -1,4 +1,5 @@
-//! Output folders, held open so that no symbolic link can lead out of them.
+//! Output folders. They are held open, so that a symbolic link that replaces one cannot lead writes
+//! elsewhere.
 
 #[cfg(any(test, not(unix)))]
 #[cfg_attr(all(test, unix), allow(dead_code, unreachable_pub, reason = "only tests use this kind here"))]
@@ -119,7 +120,8 @@ mod tests {
         assert_eq!(std::fs::metadata(place.path().join("a")).unwrap().modified().unwrap(), modified);
     }
 
-    /// Operations that both kinds of folder have, for the tests.
+    /// Operations that both kinds of folder have (by descriptor and by path), so that the same
+    /// tests run on both.
     #[cfg_attr(not(unix), expect(dead_code, reason = "only tests with links call them"))]
     trait Operations {
         fn try_create_subfolder(&self, name: &str) -> bool;

@@ -312,7 +312,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(30));
         let next = folder.path().join("b");
         std::fs::write(&next, b"new").unwrap();
-        // Wine does not rename over an open file, and the other thread opens this one for moments.
+        // Wine does not rename over an open file, and the other thread opens this file for moments.
         while let Err(error) = std::fs::rename(&next, &path) {
             assert!(cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied, "{error}");
             std::thread::yield_now();

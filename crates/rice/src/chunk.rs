@@ -117,7 +117,7 @@ impl<'a> Segments<'a> {
         self.samples.div_ceil(self.segment)
     }
 
-    /// Samples in each segment except the last, which may have fewer.
+    /// Number of samples in each segment except the last, which may have fewer.
     pub fn segment_len(&self) -> usize {
         self.segment
     }

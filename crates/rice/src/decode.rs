@@ -189,7 +189,8 @@ mod parallel {
         let mut outs = out.chunks_mut((per_thread * segments.segment_len()).max(1));
         let work = parts.into_iter().map(|part| (part, outs.next().unwrap_or_default()));
         let worker = || |(part, out)| decode_part(params, chunk, part, out, options);
-        // Results are in the order of the segments, so the error is that of the first damaged one.
+        // Results are in the order of the segments, so the error returned is the error of the first
+        // damaged segment.
         parallel_map(options.thread_count(), work, worker).into_iter().collect()
     }
 }

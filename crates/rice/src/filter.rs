@@ -11,7 +11,7 @@ pub(crate) fn forward(filter: &Filter, segment: &[i16], start: usize, out: &mut 
         // The first `lag` samples of a segment have nothing before them.
         let skip = lag.saturating_sub(start).min(out.len());
         let past = &segment[(start + skip).saturating_sub(lag)..];
-        let tap = tap as i16; // only the coefficient modulo 2^16 counts
+        let tap = tap as i16; // arithmetic is modulo 2^16
         out[skip..].iter_mut().zip(past).for_each(|(y, &x)| *y = y.wrapping_add(tap.wrapping_mul(x)));
     }
 }

@@ -28,8 +28,8 @@ impl Histogram {
         let samples = &samples[..samples.len().min(MAX_SAMPLES)];
         let whole = samples.len().max(1);
         let segment = segment.map_or(whole, |n| (n.get() as usize).min(whole));
-        // Neighbours often have the same value. In one table each count would wait for the one
-        // before it, so two tables alternate.
+        // Neighbours often have the same value. In a single table each count would wait for the
+        // count before it, so two tables alternate.
         let mut even = vec![0u32; 1 << 16];
         let mut odd = vec![0u32; 1 << 16];
         for segment in samples.chunks(segment) {
@@ -66,7 +66,7 @@ fn sum(counts: &[u32]) -> u64 {
     counts.iter().map(|&n| u64::from(n)).sum()
 }
 
-/// Counts a segment: samples with even indices in `even`, the others in `odd`.
+/// Counts a segment: samples with even indices in `even`, samples with odd indices in `odd`.
 fn count(segment: &[i16], filter: &Filter, even: &mut [u32], odd: &mut [u32]) {
     let even: &mut [u32; 1 << 16] = even.try_into().expect("one count per value");
     let odd: &mut [u32; 1 << 16] = odd.try_into().expect("one count per value");

@@ -443,7 +443,7 @@ mod tests {
     #[test]
     fn the_examples_of_the_rfc_decode() {
         let mut scratch = Scratch::new();
-        // From RFC 7692, sections 7.2.3.1 to 7.2.3.6.
+        // The examples of RFC 7692, sections 7.2.3.1 to 7.2.3.6.
         let examples: [(&[&[u8]], &[&str]); 6] = [
             (&[&[0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]], &["Hello"]),
             (

@@ -126,7 +126,7 @@ impl HeaderReader {
         (input.len(), None)
     }
 
-    /// Whether no header has begun.
+    /// Whether the reader is between headers.
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }

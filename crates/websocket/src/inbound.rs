@@ -31,7 +31,7 @@ pub(crate) struct Inbound {
     decoder: Decoder,
     reader: HeaderReader,
     state: InboundPart,
-    /// Inside a compressed message, the opcode of the next frame for the library: that of the
+    /// The opcode of the next frame for the library, inside a compressed message: the opcode of the
     /// message, or [`CONTINUATION`].
     opcode: Option<u8>,
     /// Decoded bytes of the message that were not yet passed on.

@@ -1,5 +1,5 @@
-//! [`Link`]: one connection without its socket. It takes the bytes of the peer and returns those
-//! for the library, and the other way round.
+//! [`Link`]: one connection without its socket. It takes the bytes of the peer and returns the
+//! bytes for the library, and the other way round.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -15,7 +15,7 @@ use crate::prepared::Prepared;
 /// Opcode of a close frame.
 const CLOSE: u8 = 8;
 
-/// What the connection is doing.
+/// Phase of the connection.
 enum Phase {
     /// The client's request passes.
     Request(Head),

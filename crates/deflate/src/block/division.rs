@@ -1,5 +1,5 @@
-//! Divides a span into blocks. The span is cut into pieces, and neighbours are joined, the pair
-//! with the largest gain first.
+//! Divides a span (up to 256 KiB of input that are parsed together) into blocks. The span is cut
+//! into pieces, and neighbours are joined, the pair with the largest gain first.
 
 use super::Coder;
 use crate::coding::frequencies::Frequencies;

@@ -139,9 +139,9 @@ impl Coder<'_> {
         parse.span.count(block.first, end, usize::MAX, &mut self.trees.freqs);
     }
 
-    /// Finds paths through the block, each by the costs of the one before, until another gains
-    /// nothing. Counts the symbols of the last path, which is at most one part in 2^`MIN_GAIN`
-    /// larger than the best, and returns the size of the best in bits.
+    /// Finds paths through the block, each by the costs of the path before, until another path
+    /// gains nothing. Counts the symbols of the last path, which is at most one part in
+    /// 2^`MIN_GAIN` larger than the best, and returns the size of the best in bits.
     fn refine(&mut self, effort: Effort, parse: &mut OptimalParse, block: &Block<'_>) -> u64 {
         let mut least = u64::MAX;
         for _ in 0..effort.max_passes {
@@ -177,8 +177,8 @@ impl Coder<'_> {
         }
     }
 
-    /// Builds trees for the counted symbols and sets the costs to theirs, or to those of the fixed
-    /// trees if these are cheaper. Returns the size of the block in bits.
+    /// Builds trees for the counted symbols. Sets the costs to the costs in these trees, or in the
+    /// fixed trees if they are cheaper. Returns the size of the block in bits.
     fn price(&mut self, costs: &mut Costs) -> u64 {
         let (fixed, dynamic) = self.plan();
         if fixed <= dynamic {

@@ -74,7 +74,7 @@ pub(crate) fn choose(input: &[u8]) -> (&'static Builtin, u32) {
 /// chosen by chance for markup and binary data.
 const HANDICAP: u128 = 16 << 64 | 16 << 80 | 16 << 96;
 
-/// For each literal, its code lengths in the pairs of [`BUILTINS`], 16 bits each.
+/// The code lengths of each literal in the pairs of [`BUILTINS`], 16 bits each.
 static LITERAL_LENGTHS: [u128; 256] = {
     let mut table = [0; 256];
     let mut i = 0;

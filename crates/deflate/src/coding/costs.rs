@@ -31,7 +31,7 @@ impl Costs {
         self.set_symbols(&costs(&freqs.litlens, litlens), &costs(&freqs.distances, distances));
     }
 
-    /// Sets the costs to those of the fixed trees (RFC 1951, 3.2.6).
+    /// Sets the costs to the code lengths of the fixed trees (RFC 1951, 3.2.6), with extra bits.
     pub(crate) fn set_fixed(&mut self) {
         let mut litlens = [8 * BIT; LITLENS];
         litlens[144..256].fill(9 * BIT);

@@ -20,7 +20,7 @@ impl Frequencies {
         Frequencies { litlens: [0; LITLENS], distances: [0; DISTANCES], extra_bits: 0 }
     }
 
-    /// Sets the counts to those of `tokens`.
+    /// Sets the counts to the symbol counts of `tokens`.
     #[inline(always)]
     pub(crate) fn count(&mut self, tokens: &Tokens) {
         for literal in 0..256 {
@@ -30,7 +30,8 @@ impl Frequencies {
         self.set_matches(tokens.firsts[256..].try_into().expect("256 lengths"), &tokens.seconds);
     }
 
-    /// Sets the counts from those of literals and then lengths, and from those of distance symbols.
+    /// Sets the counts of symbols. `firsts` has the counts of literals and then of lengths,
+    /// `distances` the counts of distance symbols.
     #[cfg(feature = "alloc")]
     pub(crate) fn set(&mut self, firsts: &[u32; FIRSTS], distances: &[u32; 32]) {
         self.litlens[..256].copy_from_slice(&firsts[..256]);
@@ -54,8 +55,8 @@ impl Frequencies {
         self.extra_bits = 0;
     }
 
-    /// Sets the counts of length codes from those of lengths 3 to 258, and the counts of distance
-    /// symbols.
+    /// Sets the counts of length codes from the counts of lengths 3 to 258, and the counts of
+    /// distance symbols.
     #[inline(always)]
     fn set_matches<T: Copy + Into<u32>>(&mut self, lengths: &[T; 256], distances: &[T]) {
         self.litlens[END_OF_BLOCK] = 1;
@@ -82,7 +83,7 @@ impl Frequencies {
 
     /// Returns the counts divided by a power of two and rounded up, so that they add up to less
     /// than 2^16 - 1 and no symbol that occurs is lost. `symbols` is the number of literals and
-    /// lengths, which exceeds that of distances.
+    /// lengths, which exceeds the number of distances.
     #[cold]
     pub(crate) fn reduced(&self, symbols: u32) -> Frequencies {
         let shift = (symbols >> 14).ilog2();

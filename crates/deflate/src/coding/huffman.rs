@@ -6,8 +6,8 @@
 pub(crate) struct Code<const N: usize> {
     /// Length in bits of each symbol's code; 0 for a symbol without a code.
     pub(crate) lengths: [u8; N],
-    /// The canonical codes, bit-reversed as deflate sends them. Those of symbols without a length
-    /// are unspecified.
+    /// The canonical codes, bit-reversed as deflate sends them. The codes of symbols without a
+    /// length are unspecified.
     pub(crate) codes: [u16; N],
 }
 
@@ -147,7 +147,7 @@ fn mask_of_used(freqs: &[u32]) -> u64 {
 /// Sorts keys by frequency and symbol into `sorted`.
 ///
 /// A radix sort with 6 bits per pass. One pass sorts the frequencies of short blocks, below 64; two
-/// sort those below 4,096, which nearly all are.
+/// sort frequencies below 4,096, as nearly all are.
 #[inline(always)]
 fn sort(keys: &[u32], sorted: &mut [u32], other: &mut [u32]) {
     let all = keys.iter().fold(0, |all, key| all | key);
@@ -205,8 +205,8 @@ fn leaves_at_depths(
     for next in 0..n - 1 {
         let (a, b) = (sorted[leaf] >> 16, sorted[leaf + 1] >> 16);
         let (c, d) = (weights[inner], weights[inner + 1]);
-        // For a node that is not taken this does no harm: it is written again when the node is
-        // taken.
+        // If the node is not taken this does no harm, because its parent is written again when it
+        // is taken.
         parents[inner] = next as u16;
         parents[inner + 1] = next as u16;
         let leaves = 1 + usize::from(b <= c) - usize::from(d < a);
@@ -214,7 +214,7 @@ fn leaves_at_depths(
         leaf += leaves;
         inner += 2 - leaves;
     }
-    // A depth with i inner nodes has 2 i nodes below it; those that are not inner nodes are leaves.
+    // A depth with i inner nodes has 2 i nodes below it, each of which is an inner node or a leaf.
     depth_of[n - 2] = 0;
     let mut inner_at = [0u16; 64];
     inner_at[0] = 1;

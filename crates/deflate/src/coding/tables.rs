@@ -12,11 +12,11 @@ pub(crate) const END_OF_BLOCK: usize = 256;
 /// The bits for the two halves of a token, for one pair of trees.
 #[derive(Clone)]
 pub(crate) struct Tables {
-    /// For each `first`: bits (code, then extra bits of the length) << 8 | number of bits, at most
-    /// 20.
+    /// The entry of each `first` of a [token](super::token): bits (code, then extra bits of the
+    /// length) << 8 | number of bits, at most 20.
     pub(crate) firsts: [u32; FIRSTS],
-    /// For each `second`: code << 16 | length of the code << 8 | length with extra bits, at most
-    /// 28.
+    /// The entry of each `second`: code << 16 | length of the code << 8 | length with extra bits,
+    /// at most 28.
     pub(crate) seconds: [u32; SECONDS],
     /// The end of the block, in the form of `firsts`.
     pub(crate) end_of_block: u32,
@@ -103,7 +103,7 @@ pub(crate) const FIXED: Tables = {
         i += 1;
     }
     // Distance codes 30 and 31 come last among 32 of equal length, so leaving them out does not
-    // change the others.
+    // change the codes of the other symbols.
     let distances = Code::from_lengths([5; DISTANCES]);
     let mut tables = Tables::new();
     tables.fill(&litlens, &distances);

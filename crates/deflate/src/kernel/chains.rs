@@ -1,5 +1,6 @@
-//! Hash chains (RFC 1951, section 4). Each position holds the gap to the previous position with the
-//! same hash. A search follows the gaps for at most [`Search::max_chain`] candidates.
+//! Hash chains (RFC 1951, section 4). A head holds the newest position of a hash, and each position
+//! holds the gap to the previous position with the same hash. A search follows the gaps for at most
+//! [`Search::max_chain`] candidates.
 //!
 //! Positions are numbers modulo 2^16. An old position may look like a near one; that does no harm,
 //! because the bytes of every candidate are compared. The heads are cleared at some position, and
@@ -331,8 +332,8 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
     /// whether the search has ended before it reached `lowest`.
     ///
     /// # Safety
-    /// `longest` bytes, more than `walk.length`, must be readable at `at`. Numbers from `lowest`
-    /// must be in the history if `IN_HISTORY`, else in the buffer.
+    /// `longest` bytes, more than `walk.length`, must be readable at `at`. Positions numbered
+    /// `lowest` or more must be in the history if `IN_HISTORY`, else in the buffer.
     #[inline(always)]
     unsafe fn follow<const IN_HISTORY: bool>(
         &mut self,

@@ -1,9 +1,9 @@
 //! The cheapest path through a block, given the cost of each symbol, for levels 8 and 9.
 //!
 //! Dynamic programming from the end to the beginning finds the cheapest step at each position: a
-//! literal, or a match with any length up to that of a match that was found. A shorter length may
-//! be cheaper and may end at a better position. Lengths 3 to 10 of a match are compared at once, in
-//! the lanes of a vector, and longer ones eight at a time.
+//! literal, or a match with any length up to the length of a match that was found. A shorter length
+//! may be cheaper and may end at a better position. Lengths 3 to 10 of a match are compared at
+//! once, in the lanes of a vector, and longer ones eight at a time.
 
 use core::hint::select_unpredictable;
 
@@ -26,7 +26,7 @@ const _: () = assert!(MAX_MATCH as u32 * MAX_COST <= LONG_BIAS && (LONG_NEVER + 
 /// The cost of positions after the end of the block. It is so high that no path goes there.
 const BEHIND: u32 = 1 << 30;
 
-/// For each lane, a mask with all ones in the lanes after it.
+/// A mask for each lane, with all bits set in the lanes after it.
 static BEHIND_LANE: [[u32; LANES]; LANES] = {
     let mut masks = [[0; LANES]; LANES];
     let mut i = 0;
@@ -44,7 +44,7 @@ static LANE: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7];
 pub(crate) struct Cheapest<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) span: &'a mut Span,
-    /// Start of the block in the span.
+    /// Start of the block, as an offset in its [`Span`].
     pub(crate) first: usize,
     /// End of its matches in the span's list of matches.
     pub(crate) matches_end: usize,
@@ -87,8 +87,8 @@ impl Kernel for Cheapest<'_> {
         // at most eight entries after a match.
         unsafe {
             let short = Short::<I>::new(costs);
-            // `ahead` holds the costs from the eight positions that begin three bytes ahead; the
-            // others are the costs from one, two and three bytes ahead.
+            // `ahead` holds the costs from the eight positions that begin three bytes ahead. The
+            // other variables hold the costs from one, two and three bytes ahead.
             let mut ahead = I::splat(BEHIND);
             let (mut next, mut second, mut third) = (0, BEHIND, BEHIND);
             for at in (0..n).rev() {
@@ -168,8 +168,7 @@ unsafe fn best_long<I: Isa>(
     third: u32,
     mut best: Best,
 ) -> Best {
-    // Lengths are stored minus 3. Each match is compared only at lengths that no nearer match has,
-    // since a nearer match costs no more.
+    // Lengths are stored minus 3. Each match is compared only at lengths that no nearer match has.
     let mut shorter = LANES as u32 - 1;
     for &found in matches {
         let longest = found & 0xff;

@@ -1,7 +1,7 @@
 //! Level 1: one pass from bytes to bits, with built-in trees or trees fitted to a sample.
 //!
 //! Emission is not on the dependency chain of the search for the next match. Its latency hides
-//! behind that of the search, so it costs little more than writing tokens would.
+//! behind the latency of the search, so it costs little more than writing tokens would.
 
 use linerate_core::Tier;
 

@@ -1,5 +1,5 @@
 //! Fits trees to a block of level 1 that no built-in pair suits, such as 16-bit images and signals.
-//! They are made from its bytes alone, before any match is found.
+//! The trees are made from the block's bytes alone, before any match is found.
 
 use super::dispatch::Kernel;
 use super::header::Header;

@@ -154,11 +154,12 @@ impl Header {
         let order = ORDER[..self.sent].iter().enumerate();
         let lengths =
             order.fold(0, |all, (i, &s)| all | u64::from(self.code.lengths[usize::from(s)]) << (3 * i));
-        // At most 19 lengths of 3 bits, the first ten with the counts.
+        // There are at most 19 lengths of 3 bits. The first ten are written together with the
+        // counts.
         let first = self.sent.min(10);
         bits.put(counts as u64 | (lengths & 0x3fff_ffff) << 14, 14 + 3 * first as u32)?;
         bits.put(lengths >> 30, 3 * (self.sent - first) as u32)?;
-        // For each symbol: code | length of the code << 8 | length with extra bits << 16.
+        // The entry of each symbol: code | length of the code << 8 | length with extra bits << 16.
         let mut entries = [0u32; 32];
         let codes = self.code.codes.iter().zip(&self.code.lengths).zip(&EXTRA_BITS);
         for (entry, ((&code, &n), extra_bits)) in entries.iter_mut().zip(codes) {

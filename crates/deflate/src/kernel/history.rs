@@ -36,7 +36,7 @@ pub(crate) struct History<'a> {
     ring: &'a [u8],
     /// Number of bytes of the history, at most the size of the ring.
     len: usize,
-    /// The number of the message's first byte, modulo 2^16.
+    /// The position number of the message's first byte, modulo 2^16.
     end: u16,
 }
 
@@ -57,7 +57,7 @@ impl History<'_> {
     }
 
     /// Returns the address of the byte that is `back` bytes before the message. 16 bytes can be
-    /// read there; those after the end of the history are meaningless.
+    /// read there; bytes after the end of the history are meaningless.
     #[inline(always)]
     pub(crate) fn at(&self, back: usize) -> *const u8 {
         self.ring.as_ptr().wrapping_add(self.place(back))
@@ -101,8 +101,9 @@ impl History<'_> {
 
 #[cfg(feature = "alloc")]
 impl<'a> History<'a> {
-    /// Creates the history of the `len` bytes before number `end` in a ring. If they continue at
-    /// the beginning of the ring, the [`OVERLAP`] bytes after its end must repeat its beginning.
+    /// Creates the history of the `len` bytes before position number `end` in a ring. If they
+    /// continue at the beginning of the ring, the [`OVERLAP`] bytes after its end must repeat its
+    /// beginning.
     pub(crate) fn new(ring: &'a [u8], len: usize, end: u16) -> Self {
         let size = ring.len() - OVERLAP;
         assert!(size.is_power_of_two() && size >= MIN_RING && len <= size);
@@ -111,7 +112,7 @@ impl<'a> History<'a> {
         history
     }
 
-    /// Returns the number of the message's first byte, modulo 2^16.
+    /// Returns the position number of the message's first byte, modulo 2^16.
     #[inline(always)]
     pub(crate) fn end(&self) -> u16 {
         self.end
@@ -124,8 +125,8 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Calls `enter` for each position that has 4 bytes, with its number modulo 2^16 and these
-    /// bytes.
+    /// Calls `enter` for each position that has 4 bytes, with its position number modulo 2^16 and
+    /// these bytes.
     #[inline(always)]
     pub(crate) fn for_each(&self, mut enter: impl FnMut(u16, u32)) {
         for back in (4..=self.len).rev() {
@@ -162,8 +163,8 @@ unsafe fn common(a: *const u8, b: *const u8, mut length: usize, most: usize) -> 
 mod tests {
     use super::*;
 
-    /// Returns a ring with the bytes of numbers up to `end`. Each byte is the low byte of its
-    /// number times 7.
+    /// Returns a ring with the bytes of position numbers up to `end`. Each byte is the low byte of
+    /// its number times 7.
     fn ring(end: usize) -> [u8; MIN_RING + OVERLAP] {
         let mut ring = [0; MIN_RING + OVERLAP];
         for number in end - MIN_RING..end {

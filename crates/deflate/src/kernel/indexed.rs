@@ -39,7 +39,8 @@ pub(super) fn shift_for(len: usize) -> u32 {
 }
 
 /// Inserts the positions of `text` into `index`, except the last three, which have fewer than 4
-/// bytes. The first has the number `first`. The number of slots must be a power of two.
+/// bytes. The first byte has the position number `first`. The number of slots must be a power of
+/// two.
 pub(crate) fn index_positions(index: &mut [u16], text: &[u8], first: u16) {
     let mut numbers = Numbers::of(index);
     let mut number = first;
@@ -77,10 +78,10 @@ impl<'a> Numbers<'a> {
 
 /// The match finder for a message of at most 65,536 bytes and its history.
 pub(crate) struct Indexed<'a> {
-    /// Newest offset of each hash in the message. Cleared for each message.
+    /// The newest offset of each hash in the message. The table is cleared for each message.
     recent: &'a mut [u16],
     recent_shift: u32,
-    /// For each hash, the numbers of two positions in the history.
+    /// The position numbers of two positions in the history, for each hash.
     index: &'a [u16],
     index_shift: u32,
     history: History<'a>,
@@ -122,7 +123,7 @@ impl Indexed<'_> {
     }
 }
 
-/// Candidates whose first 4 bytes equal those of a position; 0 for none.
+/// The candidates whose first 4 bytes equal the 4 bytes at a position; 0 stands for no candidate.
 struct Hits {
     /// Distance of the candidate in the message, from the position.
     recent: usize,

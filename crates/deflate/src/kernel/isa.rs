@@ -9,7 +9,8 @@ use crate::coding::tables::Tables;
     expect(dead_code, reason = "lanes are for levels 8 and 9, which allocate")
 )]
 pub(crate) trait Isa {
-    /// Returns a mask of the 32 bytes at `a` that equal those at `b`: bit i for byte i.
+    /// Compares the 32 bytes at `a` with the 32 bytes at `b`. Returns a mask whose bit i is set if
+    /// the bytes i are equal.
     ///
     /// # Safety
     /// 32 bytes must be readable at both, and the CPU must support the tier.

@@ -129,7 +129,8 @@ pub(crate) fn insert_one(finder: &mut impl Finder, buffer: &[u8], at: usize, loo
 /// incompressible data or the end of the buffer.
 pub(crate) struct LazyParse<'a, F> {
     pub(crate) tokens: &'a mut Tokens,
-    /// At most [`CAPACITY`](crate::coding::token::CAPACITY).
+    /// Number of tokens at which the parse stops, at most
+    /// [`CAPACITY`](crate::coding::token::CAPACITY).
     pub(crate) most: usize,
     pub(crate) buffer: &'a [u8],
     pub(crate) start: usize,
@@ -175,7 +176,7 @@ impl<'a, F: Finder, const FAR: bool> Kernel for Advance<'a, F, FAR> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Steps<'a, F> {
-        // By value, so that it stays in registers.
+        // The state is copied, so that it stays in registers.
         let mut steps = self.steps;
         // SAFETY: as the fields and the caller vouch.
         unsafe { steps.advance::<I, FAR>(self.until) };

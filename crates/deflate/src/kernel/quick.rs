@@ -31,7 +31,7 @@ pub(crate) const MAX_QUICK: usize = 4 << 10;
 pub(crate) const BEFORE: usize = 4;
 /// Number of bytes after a message in its buffer, read when a probe is near the end. All are zero,
 /// because their hashes decide which slots of the index are overwritten, and the output must not
-/// depend on earlier messages.
+/// depend on what the buffer held before.
 pub(crate) const BEHIND: usize = 16;
 /// Maximum size of a block in bytes: 9 bits for each byte, header and end, and the width of a
 /// store.
@@ -55,11 +55,12 @@ pub(crate) struct Quick<'a> {
     /// Position number of the message's first byte, counted from the session's beginning.
     pub(crate) position: u32,
     pub(crate) out: &'a mut [u8; MAX_BLOCK],
-    /// Bits pending before the block, at most 7, and their number.
+    /// The bits pending before the block, and their number, at most 7.
     pub(crate) pending: (u64, u32),
 }
 
-/// A block in `out`: its whole bytes, the bits pending after them, and the number of these.
+/// A block in `out`: the number of its whole bytes, then the pending bits after them and their
+/// number.
 pub(crate) struct Block {
     pub(crate) bytes: usize,
     pub(crate) pending: (u64, u32),
@@ -102,7 +103,8 @@ impl Kernel for Quick<'_> {
                 }
             }
             if position == 0 && len > 0 {
-                // Before the first byte there is no position that an empty slot could mean.
+                // The first byte of the session is a literal, because an empty slot means position
+                // 0, which is not before it.
                 out.put(tables.literal(u32::from(*message)));
                 at = 1;
             }
@@ -130,8 +132,9 @@ impl Kernel for Quick<'_> {
                 }
                 let literals = Literals::new(words[0], tables);
                 if opaque(u32::from(has_match)) != 0 {
-                    // From the top: 2 length + 3 - k, then k, then the candidate. Another byte of
-                    // length is worth two more literals before the match.
+                    // The score consists of, from the top, 2 length + 3 - k, then k, then the
+                    // candidate. Another byte of length is worth two more literals before the
+                    // match.
                     let score = |k: usize| {
                         let length = I::common16(here.add(k), locate(candidates[k], k));
                         let length = u64::from(opaque(length as u32));

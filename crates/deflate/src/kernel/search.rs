@@ -216,11 +216,11 @@ impl Reach for Far {
 
 /// The part of a call that one form of a match loop covers.
 pub(crate) enum Stretch {
-    /// Up to this position, with [`Fresh`].
+    /// The stretch ends at this position, and is searched with [`Fresh`].
     Fresh(usize),
-    /// Up to this position, with [`Near`].
+    /// The stretch ends at this position, and is searched with [`Near`].
     Near(usize),
-    /// To the end of the call, with [`Far`].
+    /// The stretch ends with the call, and is searched with [`Far`].
     Far,
 }
 
@@ -306,8 +306,8 @@ pub(crate) unsafe fn extend(
 }
 
 /// Inserts the position 2 bytes before `next`, the end of a match: the one position inside a match
-/// that is worth inserting. With [`Buckets::THOROUGH`] also inserts those 3 bytes and 1 byte
-/// before.
+/// that is worth inserting. With [`Buckets::THOROUGH`] also inserts the positions 3 bytes and 1
+/// byte before `next`.
 ///
 /// # Safety
 /// As for [`Probe::new`], with a probe at `next`.

@@ -1,5 +1,5 @@
 //! Decides where blocks end: before a piece of the input whose symbols are distributed differently
-//! from those before it.
+//! from the symbols before it.
 
 use super::dispatch::Kernel;
 use super::isa::Isa;
@@ -13,8 +13,8 @@ pub(crate) const PIECE: usize = 1 << 10;
 /// Assumed cost of another block in bits, most of it for the header.
 const BLOCK_BITS: u64 = 700;
 
-/// Adds the symbols of a piece to those of the block before it, unless a separate block is
-/// estimated to be cheaper. Returns whether it added them.
+/// Adds the symbol counts of a piece to the counts of the block before it, unless a separate block
+/// is estimated to be cheaper. Returns whether it added them.
 pub(crate) struct Join<'a> {
     pub(crate) block: &'a mut Frequencies,
     pub(crate) piece: &'a mut Frequencies,

@@ -49,8 +49,8 @@ impl Bits {
     /// Returns these bits followed by `next`.
     #[inline(always)]
     pub(super) fn then(self, next: Bits) -> Self {
-        // The bits of `next` are shifted by the number of bits in `self`; its number is added
-        // unshifted.
+        // The bits of `next` are shifted by the number of bits in `self`; the count in its low 8
+        // bits is added unshifted.
         Bits(self.0 + ((next.0 & !0xff) << (self.0 & 0xff)) + (next.0 & 0xff))
     }
 }

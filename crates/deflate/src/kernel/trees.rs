@@ -27,7 +27,7 @@ pub(crate) struct Trees {
     distances: Code<DISTANCES>,
     header: Header,
     work: TreeWork,
-    /// Filled by [`FillTables`].
+    /// The emission tables, filled by [`FillTables`].
     pub(crate) tables: Tables,
 }
 

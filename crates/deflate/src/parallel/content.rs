@@ -1,5 +1,5 @@
-//! Block boundaries that depend on the content alone, so that a change of the input moves only
-//! those near it. A gear hash (Xia et al., "Ddelta", 2014) over the last 64 bytes decides.
+//! Block boundaries that depend on the content alone, so that a change of the input moves only the
+//! boundaries near it. A gear hash (Xia et al., "Ddelta", 2014) over the last 64 bytes decides.
 
 /// Size of the smallest block, except at the end of the input. It exceeds the window of the hash,
 /// so a block's end depends on no byte before the block.

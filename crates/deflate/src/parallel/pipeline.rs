@@ -21,7 +21,7 @@ pub(super) struct JobSizes {
     pub(super) ahead: usize,
     /// Input of a job. The last job may have less.
     pub(super) input: usize,
-    /// Bytes before a job that it may refer to.
+    /// Number of bytes before a job that the job may refer to.
     pub(super) history: usize,
     /// Maximum output of a job.
     pub(super) output: usize,

@@ -128,7 +128,7 @@ fn calls_with_changing_levels_stay_within_the_bound() {
     }
 }
 
-/// The public bounds include a pending header. Those of flush and finish are tight.
+/// The public bounds include a pending header. The bounds of flush and finish are reached.
 #[test]
 fn public_bounds_suffice_with_a_header() {
     let mut scratch = Scratch::boxed();

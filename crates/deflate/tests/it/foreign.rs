@@ -1,5 +1,5 @@
 //! Decoders of other projects take the output of every level, window, split and flush: zlib,
-//! libdeflate and zlib-rs, those of Go, Java and Node, and zlib-ng if its Python package is
+//! libdeflate and zlib-rs, the decoders of Go, Java and Node, and zlib-ng if its Python package is
 //! installed.
 
 use std::fs;

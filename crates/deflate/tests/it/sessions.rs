@@ -367,9 +367,9 @@ fn level_1_decodes_after_leading_zeros_and_wrapped_positions() {
     }
 }
 
-/// Windows wrap within messages and between them. The lengths are around those at which a session
-/// changes its search: the longest message for one pass, the size of a piece, and a last piece that
-/// is too short for a history.
+/// Windows wrap within messages and between them. The lengths are around the lengths at which a
+/// session changes its search: the longest message for one pass, the size of a piece, and a last
+/// piece that is too short for a history.
 #[test]
 fn messages_of_lengths_around_limits_decode_in_windows_that_wrap() {
     let noise = &mut Noise::new(15);

@@ -8,7 +8,8 @@ use super::users::{Member, presence};
 /// The acknowledgement of a heartbeat, which is not an event and has no sequence number.
 const ACKNOWLEDGED: &str = r#"{"t":null,"s":null,"op":11,"d":null}"#;
 
-/// Generates an event or an acknowledgement. The percentages are those of real gateways.
+/// Generates an event or an acknowledgement. The percentages of each kind are like those on real
+/// gateways.
 pub(super) fn live(source: &mut Source, guilds: &[Guild]) -> String {
     let kind = source.below(100);
     if guilds.is_empty() || kind == 99 {

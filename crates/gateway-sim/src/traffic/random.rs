@@ -50,7 +50,8 @@ impl Random {
         -ln(1.0 - self.uniform())
     }
 
-    /// A number with median 1, log-normally distributed; `deviation` is that of its logarithm.
+    /// A number with median 1, log-normally distributed; `deviation` is the standard deviation of
+    /// its logarithm.
     pub fn log_normal(&mut self, deviation: f64) -> f64 {
         exp(deviation * self.normal())
     }
@@ -59,7 +60,7 @@ impl Random {
 /// The natural logarithm of a positive number that is not subnormal.
 fn ln(x: f64) -> f64 {
     let exponent = (x.to_bits() >> 52) as i32 - 1023;
-    let mantissa = f64::from_bits(x.to_bits() & ((1 << 52) - 1) | 1023 << 52); // 1 to below 2
+    let mantissa = f64::from_bits(x.to_bits() & ((1 << 52) - 1) | 1023 << 52); // from 1 to below 2
     // The power series of 2 artanh(s). Since s is at most 1/3, each term is at most a ninth of the
     // last.
     let s = (mantissa - 1.0) / (mantissa + 1.0);

@@ -110,7 +110,7 @@ fn date(milliseconds: u64) -> String {
 /// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar (Hinnant's
 /// `civil_from_days`). Years are counted from March, so that the leap day is their last.
 fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468; // from 0000-03-01
+    let days = days + 719_468; // days since 0000-03-01
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year + year / 4 - year / 100);

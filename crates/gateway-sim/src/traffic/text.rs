@@ -228,19 +228,19 @@ const VOCABULARY: &[&str] = &[
 /// Emoji of three and four bytes in UTF-8. One of them consists of two code points.
 pub(super) const EMOJI: &[&str] = &["😀", "🔥", "❤️", "👍", "🎲", "☕", "✨", "🐢", "🎵", "👀", "🌙", "🚀"];
 
-/// From `low` to `high - 1` words.
+/// Returns `low` to `high - 1` words.
 pub(super) fn words(source: &mut Source, low: usize, high: usize) -> String {
     joined(source, low, high, " ")
 }
 
-/// The same as [`words`], with another separator.
+/// Returns words as [`words`] does, with `between` as separator.
 pub(super) fn joined(source: &mut Source, low: usize, high: usize, between: &str) -> String {
     let count = source.between(low, high);
     let all: Vec<&str> = (0..count).map(|_| source.pick(VOCABULARY)).collect();
     all.join(between)
 }
 
-/// The same as [`words`], each with a capital letter.
+/// Returns words as [`words`] does, each with a capital letter.
 pub(super) fn title(source: &mut Source, low: usize, high: usize) -> String {
     let count = source.between(low, high);
     let all: Vec<String> = (0..count).map(|_| capital(source.pick(VOCABULARY))).collect();

@@ -469,8 +469,7 @@ fn requested_members_are_an_event_and_are_sent_again_after_resume() {
     let mut second = Talker::connect(&server, "?compress=zlib-stream");
     second.say(&resume(&id, 2));
     assert_eq!(chunk(&mut second), answer);
-    // Of all events, READY, the answer and RESUMED none is missing, and each sequence number occurs
-    // once.
+    // All events, READY, the answer and RESUMED have arrived, and each sequence number occurs once.
     let last = answer["s"].as_u64().unwrap();
     let rest: Vec<u64> = (last..events + 3).map(|_| second.payload()["s"].as_u64().unwrap()).collect();
     assert_eq!(rest, (last + 1..=events + 3).collect::<Vec<_>>());

@@ -25,16 +25,16 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Address {
     url: String,
     is_secure: bool,
-    /// Host and port.
+    /// The host and the port.
     authority: String,
     transport: Transport,
 }
 
 impl Address {
     /// Reads `ws://HOST:PORT/PATH?compress=NAME`, or the same with `wss://`. If `compress` is
-    /// missing and `transport` is a stream, adds it to the query. The other transports are those of
-    /// feeds, each of which has its own way of choosing the compression; `url` must then contain
-    /// that already.
+    /// missing and `transport` is a stream, adds it to the query. Feeds use the other transports,
+    /// and each feed has its own way of choosing the compression; `url` must then contain this
+    /// choice already.
     ///
     /// # Errors
     /// [`Kind::BadArgument`] if the address has another form, if neither it nor `transport` names a

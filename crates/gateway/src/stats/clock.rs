@@ -19,7 +19,7 @@ impl Clock {
         if cfg!(unix) { self } else { Clock::Monotonic }
     }
 
-    /// Nanoseconds since `base`, or CPU time of the thread since it began.
+    /// The time in nanoseconds since `base`, or the CPU time of the thread since it began.
     pub(super) fn now(self, base: Instant) -> u64 {
         match self {
             Clock::Monotonic => since(base),

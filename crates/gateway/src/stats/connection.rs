@@ -18,7 +18,7 @@ pub(super) const TIMED_EVERY: u8 = 16;
 pub(crate) struct Begun {
     /// The writer that will record the message.
     writer: Writer,
-    /// When the part began, in nanoseconds, if the message is timed.
+    /// Time at which the part began, in nanoseconds, if the message is timed.
     at: Option<u64>,
 }
 
@@ -29,7 +29,8 @@ pub struct ConnectionRecorder {
     connection: u32,
     /// Number of messages before the next one that is timed.
     untimed: u8,
-    /// Compressed bytes and decoding nanoseconds of the parts so far of an incomplete message.
+    /// Number of compressed bytes of the parts so far of an incomplete message, and the nanoseconds
+    /// spent decoding them.
     compressed: u64,
     spent: u64,
 }
@@ -45,7 +46,7 @@ impl ConnectionRecorder {
         self.connection
     }
 
-    /// Begins a part of a message. `lease` is that of the scratch that decodes it.
+    /// Begins a part of a message. `lease` is the lease of the scratch that decodes the part.
     pub(crate) fn begin(&self, lease: &mut Option<Lease>) -> Begun {
         let writer = self.shared.writer(lease);
         Begun { writer, at: (self.untimed == 0).then(|| self.shared.now()) }

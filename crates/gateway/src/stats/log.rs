@@ -21,7 +21,7 @@ pub enum LogEntry {
     Message(MessageRecord),
     /// Records were lost, because messages arrived faster than records were collected.
     Dropped {
-        /// When the loss was noticed, in nanoseconds since 1970.
+        /// Time at which the loss was noticed, in nanoseconds since 1970.
         time: i64,
         /// Number of lost records.
         records: u64,
@@ -129,7 +129,7 @@ impl<R: Read> LogReader<R> {
         self.clock
     }
 
-    /// When the log was created, in nanoseconds since 1970.
+    /// Time at which the log was created, in nanoseconds since 1970.
     pub fn created(&self) -> i64 {
         self.created
     }
@@ -156,7 +156,7 @@ impl<R: Read> LogReader<R> {
     }
 }
 
-/// Errors are those of the source, [`Kind::Corrupt`] for a record that fails its checksum,
+/// The items may be errors of the source, [`Kind::Corrupt`] for a record that fails its checksum,
 /// [`Kind::Unsupported`] for one of an unknown kind, and [`Kind::Truncated`] for a log that ends
 /// within one, all as [`io::Error`].
 impl<R: Read> Iterator for LogReader<R> {

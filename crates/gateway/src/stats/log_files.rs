@@ -14,7 +14,7 @@ const EXTENSION: &str = "stats";
 /// Size of the write buffer, in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// Where log files are written, and when a new one is begun.
+/// Options of log files: the folder, and the size and age at which a new file is begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogOptions {
@@ -26,7 +26,7 @@ pub struct LogOptions {
     pub max_bytes: u64,
     /// Longest time for which records go to one file. Default: a day.
     pub max_age: Duration,
-    /// Number of files to keep, including the one being written; older ones are deleted. Default:
+    /// Number of files to keep, including the file being written; older ones are deleted. Default:
     /// 8.
     pub max_files: usize,
 }

@@ -18,7 +18,7 @@ use super::record::{MessageRecord, Verdict, array};
 use crate::record::fill;
 use crate::transport::Transport;
 
-/// Bytes of a record.
+/// Size of a record in bytes.
 pub const ORIGIN_RECORD: usize = 18;
 /// The separator that [`OriginWriter`] writes: carriage return and line feed.
 const SEPARATOR: [u8; 2] = *b"\r\n";
@@ -117,9 +117,9 @@ impl<R: Read> OriginReader<R> {
     }
 }
 
-/// Errors are those of the source, [`Kind::Truncated`] for a file that ends within a record, and
-/// [`Kind::Corrupt`] for a negative number or a separator that differs from the first one, all as
-/// [`io::Error`].
+/// The items may be errors of the source, [`Kind::Truncated`] for a file that ends within a record,
+/// and [`Kind::Corrupt`] for a negative number or a separator that differs from the first one, all
+/// as [`io::Error`].
 impl<R: Read> Iterator for OriginReader<R> {
     type Item = io::Result<MessageRecord>;
 

@@ -5,7 +5,7 @@ use linerate_core::{Error, Kind};
 use super::log::LogEntry;
 use crate::transport::Transport;
 
-/// Bytes of a record, and of a log's header.
+/// Size in bytes of a record, and of a log's header.
 pub(super) const RECORD: usize = 32;
 /// Number of bytes that the checksum covers: all bytes before the checksum itself.
 pub(super) const CHECKED: usize = RECORD - 4;
@@ -64,8 +64,8 @@ impl From<Kind> for Verdict {
 /// The record of a message. A number that does not fit becomes the largest that does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRecord {
-    /// When the last part of the message arrived, in nanoseconds since 1970; 0 if unknown. Accurate
-    /// to about 50 milliseconds if decoding was not timed.
+    /// Time at which the last part of the message arrived, in nanoseconds since 1970; 0 if unknown.
+    /// Accurate to about 50 milliseconds if decoding was not timed.
     pub time: i64,
     /// Number of the connection, unique within one recorder.
     pub connection: u32,
@@ -73,9 +73,9 @@ pub struct MessageRecord {
     pub transport: Transport,
     /// Outcome of decoding the message.
     pub verdict: Verdict,
-    /// Compressed bytes of all parts of the message.
+    /// Number of compressed bytes of all parts of the message.
     pub compressed: u32,
-    /// Bytes of the payload; 0 unless it was decoded.
+    /// Size of the payload in bytes; 0 unless the message was decoded.
     pub payload: u32,
     /// Nanoseconds spent decoding all parts of the message, if it was timed.
     pub decode_ns: Option<u32>,
@@ -116,8 +116,8 @@ pub(super) fn is_sealed(bytes: &[u8; RECORD]) -> bool {
     seal(*bytes) == *bytes
 }
 
-/// Reads a record. `version` is that of its log, and `offset` is where the record begins there, for
-/// errors.
+/// Reads a record. `version` is the version of its log, and `offset` is where the record begins in
+/// the log, for errors.
 pub(super) fn parse(bytes: &[u8; RECORD], version: u8, offset: u64) -> Result<LogEntry, Error> {
     if !is_sealed(bytes) {
         return Err(Error::new(Kind::Corrupt, offset, "a record of a statistics log fails its checksum"));

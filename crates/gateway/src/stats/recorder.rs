@@ -30,7 +30,7 @@ const TICK: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StatsOptions {
-    /// Where logs are written. Default: nowhere.
+    /// Folder and limits of the logs. Default: no logs are written.
     pub log: Option<LogOptions>,
     /// Clock of decoding times. Default: [`Clock::Monotonic`].
     pub clock: Clock,
@@ -171,8 +171,8 @@ impl Shared {
 /// or dropping it does nothing.
 pub struct StatsRecorder {
     shared: Arc<Shared>,
-    /// Locked while the thread is joined, so that a second call of `stop` also returns only when
-    /// the thread has ended.
+    /// The collecting thread, until it is stopped. The mutex is locked while the thread is joined,
+    /// so that a second call of `stop` also returns only when the thread has ended.
     collector: Mutex<Option<JoinHandle<io::Result<()>>>>,
 }
 
@@ -214,7 +214,7 @@ impl StatsRecorder {
         ConnectionRecorder::new(Arc::clone(&self.shared), number)
     }
 
-    /// Statistics of all messages; those of the last 50 milliseconds may be missing.
+    /// Statistics of all messages; messages of the last 50 milliseconds may be missing.
     pub fn stats(&self) -> Stats {
         let mut all = Stats::new();
         self.by_transport().iter().for_each(|stats| all.merge(stats));
@@ -229,7 +229,7 @@ impl StatsRecorder {
         state.map_or_else(|| std::array::from_fn(|_| Stats::new()), |state| state.transports.clone())
     }
 
-    /// Statistics of the streams, and of those other transports that had messages.
+    /// Statistics of the two stream transports, and of each other transport that had messages.
     pub(super) fn by_name(&self) -> Vec<(Transport, Stats)> {
         let all = Transport::ALL.into_iter().zip(self.by_transport());
         all.filter(|(way, stats)| way.is_stream() || stats.messages() + stats.errors() > 0).collect()

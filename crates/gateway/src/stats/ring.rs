@@ -31,7 +31,7 @@ const TRIES: usize = 64;
 /// An item of the buffer: the words of a [`Sample`](super::sample::Sample).
 pub(super) type Item = [u64; 4];
 
-/// For each ring, whether it is leased.
+/// Flags that tell which rings are leased.
 type Leased = Arc<[AtomicBool; RINGS]>;
 
 /// The lease of a ring. It ends on drop.
@@ -104,7 +104,7 @@ pub(super) struct Buffer {
     rings: [Ring; RINGS],
     leased: Leased,
     common: Ring,
-    /// Locked while an item is written to `common`.
+    /// The lock that a writer holds while it writes an item to `common`.
     common_writer: Mutex<()>,
     dropped: AtomicU64,
 }

@@ -7,7 +7,7 @@ use crate::transport::Transport;
 /// A record on its way to the collecting thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Present if the message is timed.
+    /// The times of the message, if it is timed.
     pub(super) time: Option<Time>,
     pub(super) connection: u32,
     pub(super) transport: Transport,
@@ -19,7 +19,7 @@ pub(super) struct Sample {
 /// The times of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Time {
-    /// Nanoseconds since the recorder's base.
+    /// Time of arrival, in nanoseconds since the recorder's base.
     pub(super) arrived: u64,
     pub(super) decode_ns: u32,
 }

@@ -1,5 +1,5 @@
-//! Recorded connections: the sample in testdata, and those of the folder that `LINERATE_CORPORA`
-//! names.
+//! Recorded connections: the sample in testdata, and the recordings in the folder that
+//! `LINERATE_CORPORA` names.
 
 use std::fs::File;
 use std::io::BufReader;

@@ -168,7 +168,7 @@ fn match_distance_is_at_most_32_kib_across_messages() {
     let (content, cut) = before(3);
     let mut session = after(&cut);
     let message = fixed(|bits| {
-        bits.fixed(285).code(2, 5); // 258 bytes from 3 before
+        bits.fixed(285).code(2, 5); // 258 bytes at distance 3
     });
     let expected: Vec<u8> = content.iter().copied().cycle().take(258).collect();
     assert_eq!(session.message(&message, &mut scratch).unwrap().unwrap().payload, expected);
@@ -326,8 +326,8 @@ fn invalid_huffman_codes_are_errors() {
         assert_eq!(of(&two, distances), Ok(Some(b"a".to_vec())));
     }
     for (symbols, distances) in [
-        (lens(&[(97, 1), (98, 1), (end, 1)]), &[0][..]), // too many codes
-        (lens(&[(97, 2), (end, 2)]), &[0]),              // too few
+        (lens(&[(97, 1), (98, 1), (end, 1)]), &[0][..]), // an oversubscribed code
+        (lens(&[(97, 2), (end, 2)]), &[0]),              // an incomplete code
         (lens(&[(97, 1), (98, 1)]), &[0]),               // no end-of-block code
         (two.clone(), &[2]),                             // a single distance code of two bits
         (two.clone(), &[1, 2]),
@@ -392,7 +392,7 @@ fn flush_marker_in_the_middle_of_a_stored_block_is_no_end() {
 /// An endless block in fragments that each look like the end of the message.
 struct Endless {
     first: Vec<u8>,
-    /// Repeated in each fragment; ends with the first bit of a match.
+    /// The bytes that every fragment repeats. They end with the first bit of a match.
     more: [u8; 5],
 }
 

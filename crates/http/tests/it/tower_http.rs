@@ -1,5 +1,5 @@
-//! Compares the layer's decisions with those of tower-http's, on a matrix of requests and
-//! responses.
+//! Compares the decisions of this crate's layer with the decisions of tower-http's layer, on a
+//! matrix of requests and responses.
 
 use std::convert::Infallible;
 

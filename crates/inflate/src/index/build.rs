@@ -93,7 +93,7 @@ impl Frontier {
 }
 
 /// Reads the content of a gzip file like [`read::Decoder`](crate::read::Decoder), and makes its
-/// index. Memory is that of the index and less than 1 MiB. Bytes after the last member that do not
+/// index. It holds the index, and less than 1 MiB besides. Bytes after the last member that do not
 /// begin as another one, such as zeros or garbage, are not decoded.
 ///
 /// # Errors

@@ -33,7 +33,7 @@ impl Index {
     }
 
     /// Reads only the part of an index file that is needed to read a range of the content: the
-    /// points in the range and the one before it.
+    /// points in the range and the point before it.
     ///
     /// # Errors
     /// Errors of [`read_gzidx`](Self::read_gzidx).
@@ -117,8 +117,8 @@ impl<R: Read> Rows<'_, R> {
     }
 }
 
-/// Reads all points, or those of a range and the one before it. With a range, `seek` goes to an
-/// offset of the file.
+/// Reads all points, or only the points of a range and the point before it. With a range, `seek`
+/// goes to an offset of the file.
 fn read<R: Read>(
     rows: &mut Rows<'_, R>,
     range: Option<Range<u64>>,
@@ -141,7 +141,7 @@ fn read<R: Read>(
     }
     let count = rows.u32()?;
     let mut index = Index { points: Vec::new(), compressed_len, len, spacing, is_complete: true };
-    // For each point, the number of windows before its own in the file.
+    // The number of windows that precede each point's own window in the file.
     let (mut ordinals, mut windows, mut last) = (Vec::new(), 0, (0, 0));
     for i in 0..count {
         let (byte, offset) = (rows.u64()?, rows.u64()?);

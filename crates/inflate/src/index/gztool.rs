@@ -31,8 +31,8 @@ const EXPANSION: u64 = 64;
 
 impl Index {
     /// Reads the part of an index file of indexed_gzip or gztool that is needed to read a range of
-    /// the content: the points in the range and the one before it. `compressed_len` is the size of
-    /// the gzip file, which gztool does not store. indexed_gzip stores it, and
+    /// the content: the points in the range and the point before it. `compressed_len` is the size
+    /// of the gzip file, which gztool does not store. indexed_gzip stores it, and
     /// [`compressed_len`](Self::compressed_len) then returns the stored size.
     ///
     /// # Errors
@@ -48,8 +48,8 @@ impl Index {
         }
     }
 
-    /// Reads an index file of gztool for a gzip file of `compressed_len` bytes. Memory is that of
-    /// the windows, at most 64 MiB plus 64 times the size of the index file.
+    /// Reads an index file of gztool for a gzip file of `compressed_len` bytes. The windows may
+    /// take at most 64 MiB plus 64 times the size of the index file.
     ///
     /// # Errors
     /// Offsets are in the index file.

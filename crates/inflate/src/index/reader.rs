@@ -14,8 +14,8 @@ use crate::stream::BUFFER;
 const SHORT: usize = 4 << 10;
 
 /// The content of a gzip file, readable at any position. Decoding begins at the last point before
-/// the position, or continues from where it is if that is nearer. Memory is that of the index and
-/// less than 1 MiB.
+/// the position, or continues from where it is if that is nearer. It holds the index, and less than
+/// 1 MiB besides.
 ///
 /// [The module](super) describes what is verified, and has an example.
 ///

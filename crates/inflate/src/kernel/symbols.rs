@@ -103,7 +103,7 @@ impl Reader {
     }
 }
 
-/// Returns the bits of the input from `position`, which must not be before that of `start`.
+/// Returns the bits of the input from `position`, which must not be before the position of `start`.
 #[inline(never)]
 fn seek(start: Bits, position: i64, src: &[u8]) -> Bits {
     let mut bits = start;
@@ -151,9 +151,10 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool, const ROOT: u32, U: Unit>(
     // SAFETY: sixteen bytes are readable at `next`, as just checked.
     unsafe { b.refill() };
     let mut entry = litlen(b.buffer);
-    // At the beginning of an iteration the buffer has at least 56 bits, and `entry` is that of the
-    // first code. At most two entries of literals, all in the primary table, precede an entry with
-    // a length. Entries are looked up before a refill, which then runs while they are loaded.
+    // At the beginning of an iteration the buffer has at least 56 bits, and `entry` is the entry of
+    // the first code in it. At most two entries of literals, all in the primary table, precede an
+    // entry with a length. Entries are looked up before a refill, which then runs while they are
+    // loaded.
     const { assert!(2 * LITLEN_ROOT + MAX_LEN + 5 + DISTANCE_ROOT <= 56) };
     const { assert!(3 * LITLEN_ROOT + LITLEN_ROOT <= 56 && MAX_LEN + 13 + LITLEN_ROOT <= 56) };
     // The position in the input, whether the block has ended, and how many literals must be taken
@@ -361,7 +362,7 @@ unsafe fn copy(to: *mut u8, distance: usize, length: usize) {
     }
 }
 
-/// For each distance, its smallest multiple that is at least as long as a step.
+/// The smallest multiple of each distance that is at least as long as a step.
 static PERIOD: [u8; STEP] = {
     let mut periods = [STEP as u8; STEP];
     let mut distance = 1;
@@ -535,7 +536,7 @@ mod tests {
         let lens = [(257, 3), (269, 4), (261, 10), (258, 11), (273, 11), (259, 12), (274, 12), (260, 15)];
         let far = [(29, 1), (28, 8), (27, 9), (26, 10), (25, 15)];
         let mut window = Window::new(15).unwrap();
-        // The window is shorter than those distances.
+        // The window is shorter than the distances of the invalid matches.
         window.push(&[0; 100]).unwrap();
         for (has_code, input) in [true, false].into_iter().flat_map(|has| [(has, MIN_INPUT), (has, 0)]) {
             let mut lengths = PackedLengths::new();

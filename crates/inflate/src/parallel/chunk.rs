@@ -97,9 +97,9 @@ pub(super) struct Segment {
     pub(super) to: u64,
     /// The decoder after it.
     pub(super) blocks: BlockDecoder,
-    /// Its output bytes in the buffer.
+    /// The range of its output bytes in the buffer.
     pub(super) plain: Range<usize>,
-    /// Checksum of these bytes.
+    /// Checksum of the output bytes.
     pub(super) check: u32,
 }
 
@@ -228,7 +228,7 @@ struct Work<'a> {
     scratch: &'a mut Scratch,
     resolver: &'a mut Resolver,
     bytes: (&'a [u8], &'a [u8]),
-    /// Offset in the input of the first of these bytes.
+    /// Offset in the input of the first byte of `bytes`.
     origin: u64,
     end: Option<u64>,
     is_gzip: bool,

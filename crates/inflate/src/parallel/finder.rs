@@ -132,8 +132,8 @@ fn has_code_length_code(bytes: &[u8], bit: usize) -> bool {
     used == 128
 }
 
-/// For four code lengths of three bits each, the share of the code space that their codes use, in
-/// 1/128.
+/// The share of the code space, in 1/128, that four code lengths of three bits each use, indexed by
+/// their 12 bits.
 static CODE_SPACE: [u16; 1 << 12] = {
     let mut table = [0; 1 << 12];
     let mut lengths = 0;

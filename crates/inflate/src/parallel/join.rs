@@ -27,7 +27,7 @@ pub(super) struct Join<P> {
     bytes_out: u64,
     /// Resolves the markers of chunks whose worker could not.
     resolver: Option<Resolver>,
-    /// Whether the state sent to the next chunk is that of the stream.
+    /// Whether the state that the next chunk was sent is the true state of the stream.
     is_linked: bool,
     /// Whether the caller may need the end of the data.
     stops_at_end: bool,

@@ -227,9 +227,9 @@ pub(crate) struct Outcome {
     pub(crate) has_searched: bool,
     /// Whether its output was used.
     pub(crate) is_hit: bool,
-    /// Compressed bytes of the chunk.
+    /// Number of compressed bytes of the chunk.
     pub(crate) bytes_in: u64,
-    /// Bytes of content of the chunk.
+    /// Number of bytes of content of the chunk.
     pub(crate) bytes_out: u64,
 }
 
@@ -251,7 +251,8 @@ fn decode_all<'i, R: Read>(
     join.end(pieces.failure.take())
 }
 
-/// Number of pieces besides those of the workers: read and waiting, or decoded and not written yet.
+/// Number of pieces that exist besides one for each worker. These pieces are read and waiting, or
+/// decoded and not written yet.
 const AHEAD: usize = 2;
 /// Number of bytes read at a time if there are no workers.
 const READ: usize = 128 << 10;

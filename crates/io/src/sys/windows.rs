@@ -74,8 +74,8 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 /// # Errors
 ///
 /// Returns the errors of the system. If a program holds `to` and does not share its deletion,
-/// Windows says that access is denied. The error is then that of opening `to`, which says that it
-/// is in use.
+/// Windows says that access is denied. This function then returns the error of opening `to`, which
+/// says that the file is in use.
 pub(crate) fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
     let Err(error) = fs::rename(from, to) else { return Ok(()) };
     if error.kind() != io::ErrorKind::PermissionDenied {

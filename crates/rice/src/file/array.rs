@@ -146,8 +146,8 @@ impl ArrayReader {
         self.input.file_len().is_some()
     }
 
-    /// Returns the shape. If the number of samples is not known, it is that of the samples read so
-    /// far.
+    /// Returns the shape. If the number of samples is not known, this is the shape of the samples
+    /// read so far.
     ///
     /// # Errors
     /// [`Kind::Truncated`] if the last row is incomplete.

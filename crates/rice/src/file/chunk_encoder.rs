@@ -126,7 +126,7 @@ impl ChunkOptions {
     }
 }
 
-/// Samples per piece: whole segments, at least one.
+/// Number of samples per piece: whole segments, at least one.
 fn piece_samples(segment: u64) -> u64 {
     (PIECE_SAMPLES / segment).max(1) * segment
 }
@@ -275,7 +275,7 @@ struct PieceEncoder {
     verify: bool,
     /// Number of samples of the whole chunk, to check that it does not expand; `None` if it may.
     unexpanded_samples: Option<u32>,
-    /// Bytes of the chunk so far.
+    /// Number of bytes of the chunk so far.
     bytes: u64,
     /// A piece, encoded as a chunk of its own.
     chunk: Vec<u8>,
@@ -308,7 +308,8 @@ impl PieceEncoder {
                            2, or allow expansion";
             return Err(Error::new(Kind::BadArgument, 0, message));
         }
-        // The first word counts the samples of the piece, not those of the chunk.
+        // The first word is left out, because it counts the samples of the piece and not of the
+        // whole chunk.
         Ok(&chunk[4..])
     }
 }

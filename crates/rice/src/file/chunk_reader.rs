@@ -21,7 +21,7 @@ pub struct ChunkReader {
     options: Options,
     /// Length of the shortest code, in bits.
     shortest_code: u64,
-    /// Samples per segment.
+    /// Number of samples per segment.
     segment: u64,
     samples: u64,
     /// Number of samples of the segments read or skipped so far.
@@ -130,7 +130,7 @@ impl ChunkReader {
         if samples == 0 {
             return Ok(None);
         }
-        // The number fits 32 bits, since that of the whole chunk does.
+        // The number fits 32 bits, since the number of samples of the whole chunk does.
         self.piece[..4].copy_from_slice(&(samples as u32).to_le_bytes());
         // Each sample takes at least one bit of what was read, which bounds the allocation.
         reserve(&mut self.decoded, samples as usize)?;

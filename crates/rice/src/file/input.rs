@@ -62,8 +62,8 @@ impl Input {
         Ok(Input::new(Inner::File(file), meta.is_file().then_some(meta.len())))
     }
 
-    /// Reads another source, such as a pipe. An operation that has to know the end of it first
-    /// holds all of it in memory.
+    /// Reads another source, such as a pipe. An operation that must know where the source ends
+    /// before it begins holds all of it in memory.
     pub fn from_reader(reader: impl Read + Send + 'static) -> Input {
         Input::new(Inner::Stream(Box::new(reader)), None)
     }

@@ -112,7 +112,7 @@ fn reserve<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> Result<()> {
     Ok(())
 }
 
-/// Converts samples from little-endian order, that of files, to the order of the CPU, or back.
+/// Converts samples from little-endian order, which files have, to the order of the CPU, or back.
 fn swap_little_endian(bytes: &mut [u8], sample: usize) {
     if cfg!(target_endian = "big") {
         bytes.chunks_exact_mut(sample).for_each(<[u8]>::reverse);

@@ -86,8 +86,8 @@ impl PartialShape {
         product.filter(|&product| product > 0)
     }
 
-    /// Returns the shape of a part of the array with `samples` samples, which must be all samples
-    /// or those of whole indices of the first axis.
+    /// Returns the shape of a part of the array with `samples` samples, which must be all samples,
+    /// or all samples of some indices of the first axis.
     pub(super) fn of_slabs(&self, samples: u64) -> Option<Shape> {
         if self.for_samples(samples).is_some() {
             return self.for_samples(samples);

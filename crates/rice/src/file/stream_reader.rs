@@ -232,7 +232,8 @@ impl StreamReader {
 
     /// Sets the maximum number of bytes to decode. The first stream that exceeds it is an error of
     /// [`Kind::Limit`]. Counts the bytes of samples or, for a WAV file, the bytes of the file, in
-    /// which samples may be narrower than those that [`next_piece`](Self::next_piece) returns.
+    /// which samples may be narrower than the samples that [`next_piece`](Self::next_piece)
+    /// returns.
     #[must_use]
     pub fn max_output(self, bytes: u64) -> StreamReader {
         StreamReader { max_output: bytes, ..self }
@@ -254,7 +255,7 @@ impl StreamReader {
     }
 
     /// Reads the headers of all streams, and returns their totals. The streams can still be
-    /// decoded; those of a pipe are held in memory.
+    /// decoded; streams of a pipe are held in memory.
     ///
     /// # Errors
     /// Errors of [`next_piece`](Self::next_piece), except errors in segments, which are not

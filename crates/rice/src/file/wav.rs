@@ -53,7 +53,7 @@ impl WavFormat {
 }
 
 /// Returns the type that samples of `sample_bytes` bytes are encoded as. In a WAV file, samples of
-/// one byte are unsigned, the others signed.
+/// one byte are unsigned, and wider samples are signed.
 pub(super) fn stored_as(sample_bytes: u8) -> ElementType {
     match sample_bytes {
         1 => ElementType::U16,

@@ -161,7 +161,7 @@ fn prefix_sum(x: __m512i) -> __m512i {
     let x = _mm512_add_epi16(x, _mm512_bslli_epi128::<2>(x));
     let x = _mm512_add_epi16(x, _mm512_bslli_epi128::<4>(x));
     let x = _mm512_add_epi16(x, _mm512_bslli_epi128::<8>(x));
-    // Adds the totals of the one, two and three groups of 128 bits before.
+    // Adds to each group of 128 bits the totals of the groups before it: one, two or three.
     let total = |from: [i16; 4]| {
         let [a, b, c, d] = from.map(|lane| i64::from(lane) * 0x0001_0001_0001_0001);
         _mm512_setr_epi64(a, a, b, b, c, c, d, d)

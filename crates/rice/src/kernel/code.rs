@@ -40,7 +40,7 @@ pub(crate) fn code(z: u16, k: u32) -> (u32, u32) {
 pub(crate) fn read(window: u32, k: u32) -> Option<(u16, u32)> {
     let q = window.leading_zeros();
     if q < ESCAPE {
-        let rest = window << q << 1; // 32 - (q + 1) bits, k <= 15 of them wanted
+        let rest = window << q << 1; // 32 - (q + 1) bits, of which k (at most 15) are used
         let low = if k == 0 { 0 } else { rest >> (32 - k) };
         Some(((q << k | low) as u16, q + 1 + k))
     } else if q == ESCAPE {

@@ -229,7 +229,7 @@ impl Kernel for Weighted<'_> {
 /// The covariances of eight blocks.
 ///
 /// # Safety
-/// Of its functions: the CPU must support the tier of `L`.
+/// For all functions, the CPU must support the tier of `L`.
 struct Group([[f64; 8]; PAIRS]);
 
 impl Group {

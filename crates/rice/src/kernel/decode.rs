@@ -125,7 +125,7 @@ fn wide_kernel(
 /// kernels, which have 32 bits. `None` if there are no lanes.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 fn alike(lanes: &[Lane]) -> Option<(usize, usize)> {
-    // The last segment of a chunk may be much shorter than the others.
+    // The last segment of a chunk may be much shorter than the other segments.
     let first = lanes.first()?;
     let samples = first.out.len();
     if !(4..i32::MAX as usize).contains(&first.readable.len()) {

@@ -39,9 +39,9 @@ struct Streams {
     next: __m256i,
     /// The bits after `next`, left-justified, with zeros below.
     after: __m256i,
-    /// Number of valid bits in `next` and `after`: 32..=64.
+    /// Number of valid bits in `next` and `after` together: 32..=64.
     valid: __m256i,
-    /// The word after those bits.
+    /// The word after the bits in `next` and `after`.
     word: __m256i,
     /// Index of `word`, counted from the first payload on.
     index: __m256i,
@@ -96,7 +96,7 @@ fn run<const GROUPS: usize, const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Op
     let mut least = _mm256_set1_epi32(-1);
     let step = |s: &mut Streams, least: &mut __m256i| {
         // Converted to a float, the first nine bits have the exponent 135 minus the number of zeros
-        // before the one.
+        // before the first 1 bit.
         let nine = _mm256_srli_epi32::<23>(s.next);
         let exponent = _mm256_srli_epi32::<23>(_mm256_castps_si256(_mm256_cvtepi32_ps(nine)));
         *least = _mm256_min_epu32(*least, nine);

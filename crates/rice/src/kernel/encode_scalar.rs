@@ -17,7 +17,7 @@ impl Isa for Scalar {
 
     #[inline(always)]
     unsafe fn codes<const DELTA: bool>(samples: *const i16, k: u32, out: &mut Codes) -> usize {
-        // SAFETY: the caller vouches for the samples of the block, and with DELTA for the one
+        // SAFETY: the caller vouches for the samples of the block, and with DELTA for the sample
         // before it.
         let (x, past) = unsafe {
             let past = if DELTA { samples.sub(1) } else { samples };

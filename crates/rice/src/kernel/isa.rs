@@ -54,7 +54,7 @@ pub(crate) trait Isa {
     /// sample before it. Returns the number of merged codes, which have 1 to 63 bits each.
     ///
     /// # Safety
-    /// BLOCK samples must be readable at `samples`, and with `DELTA` also the one before them. k
+    /// BLOCK samples must be readable at `samples`, and with `DELTA` also the sample before them. k
     /// must be in 1..=15, and the CPU must support the tier.
     unsafe fn codes<const DELTA: bool>(samples: *const i16, k: u32, out: &mut Codes) -> usize;
 }

@@ -1,6 +1,6 @@
-//! Undoes linear prediction. Each sample depends on the one before it, so several segments are
-//! decoded at once: whole tiles with one segment per SIMD lane, then the rest of two segments at a
-//! time.
+//! Undoes linear prediction. Each sample depends on the sample before it, so several segments are
+//! decoded at once: whole tiles (a fixed number of samples of each segment) with one segment per
+//! SIMD lane, then the rest of two segments at a time.
 
 use linerate_core::Tier;
 

@@ -17,9 +17,9 @@ use super::linear_wide_avx2::ROWS;
 /// stays below 2^31.
 const MAX_TAPS: u32 = 65_535;
 
-/// Undoes up to `tiles` tiles of at most eight rows, all of which must have that many. Stops before
-/// a tile with a sample that does not fit in 16 bits. Returns the number of tiles undone; the
-/// others are unchanged.
+/// Undoes up to `tiles` tiles of at most eight rows. Every row must have that many tiles. Stops
+/// before a tile with a sample that does not fit in 16 bits. Returns the number of tiles undone;
+/// the other tiles are unchanged.
 #[target_feature(enable = "avx2")]
 pub(super) fn undo<W>(rows: &mut [Row<W>], tiles: usize) -> usize {
     assert!(size_of::<W>() == 4);

@@ -4,8 +4,8 @@ use core::arch::x86_64::*;
 
 use super::unary_scalar::SLACK;
 
-/// Finds the ones of `words` as [`unary_scalar`](super::unary_scalar) does. A register holds the
-/// positions of 64 bits, and those of ones are compressed to its front.
+/// Finds the 1 bits of `words` as [`unary_scalar`](super::unary_scalar) does. A register holds the
+/// positions of 64 bits, and the positions of 1 bits are compressed to its front.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
 pub(super) fn find(words: &[[u8; 8]], positions: &mut [u8]) -> Option<usize> {
     let capacity = positions.len() - SLACK;

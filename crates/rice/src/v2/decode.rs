@@ -350,7 +350,8 @@ mod parallel {
         let parts = which.clone().step_by(per_thread).map(|i| i..(i + per_thread).min(which.end));
         let work = parts.zip(out.chunks_mut(per_thread * layout.geometry.segment()));
         let worker = || |(which, out)| T::decode_run(layout, which, out, options);
-        // Results are in the order of the segments, so the error is that of the first damaged one.
+        // Results are in the order of the segments, so the error returned is the error of the first
+        // damaged segment.
         parallel_map(options.thread_count(), work, worker).into_iter().collect()
     }
 }

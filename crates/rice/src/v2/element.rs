@@ -177,8 +177,8 @@ mod sealed {
         /// Returns the word shifted right by `k`, but at most `most`.
         fn quotient(self, k: u32, most: u32) -> u8;
         fn sum(words: &[Self; crate::v2::BLOCK]) -> u64;
-        /// Returns the sum of the quotients, each limited to `most`, and the number of those equal
-        /// to `most`.
+        /// Returns the sum of the quotients, each limited to `most`, and the number of quotients
+        /// that reach `most`.
         fn quotients(words: &[Self; crate::v2::BLOCK], k: u32, most: u32) -> (u32, u32);
         /// The type of sums of products of words and 16-bit coefficients. Sums wrap.
         type Sum: Copy + Default;

@@ -1,4 +1,7 @@
-//! The layout of a segment: head, modes, fixed bits, escapes, unary codes.
+//! The layout of a segment: the head in the table below, then modes, fixed bits, escapes and unary
+//! codes. Fixed bits are the low bits of zigzag values, as many as the mode of a block says. A
+//! unary code has the quotient, which is the rest of the value; escapes hold quotients that are too
+//! large for one.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -19,7 +22,7 @@ use super::blocks::{Modes, fixed_bytes};
 use super::element::Word;
 use super::references::References;
 
-/// Bytes before the samples of a raw segment.
+/// Number of bytes before the samples of a raw segment, which stores its samples as they are.
 pub(super) const RAW_HEAD: usize = 5;
 
 /// Maximum order of a linear prediction.
@@ -31,8 +34,8 @@ const STEP: u8 = 0x10;
 const ESCAPES: u8 = 0x20;
 const REFERENCES: u8 = 0x40;
 
-/// Predicts a sample from those before it, in the segment's own scale. The prediction is the sum of
-/// coefficients times samples, latest sample first, shifted right with rounding.
+/// Predicts a sample from the samples before it, in the segment's own scale. The prediction is the
+/// sum of coefficients times samples, latest sample first, shifted right with rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Predictor {
     taps: [i16; MAX_ORDER],
@@ -64,7 +67,7 @@ impl Predictor {
         Predictor { taps: all, order: taps.len() as u8, shift, fixed: false }
     }
 
-    /// The coefficients, that of the latest sample first.
+    /// The coefficients, beginning with the coefficient of the latest sample.
     pub(crate) fn taps(&self) -> &[i16] {
         &self.taps[..usize::from(self.order)]
     }

@@ -98,7 +98,7 @@ fn nonzero_padding_bits_are_refused() {
 fn codes_that_run_past_their_segment_are_refused() {
     // Seven codes of 4 bits, then an escape that reaches into the next segment's length.
     refused(params(8, 8), &[16, 1, 0x8888_8880, 1, 0x8888_8888], Kind::Corrupt, 8);
-    // The same, but the one of the escape is still within the segment.
+    // A similar chunk, in which the 1 bit of the escape is still within the segment.
     refused(params(2, 0), &[12, 1, 0xaaaa_a004], Kind::Corrupt, 8);
 }
 

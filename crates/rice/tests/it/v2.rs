@@ -331,7 +331,7 @@ fn shapes_of_any_number_of_axes_are_kept() {
         let settings = settings(700).row(NonZeroU32::new(100)).shape(Some(shape));
         let stream = round_trip(&settings, samples);
         assert_eq!(info(&stream).unwrap().shape.unwrap().axes(), axes);
-        // The segments are those of a stream without a shape.
+        // The segments are the same as in a stream without a shape.
         let plain = encode(&settings.shape(None), samples, Options::new()).unwrap();
         assert_eq!((info(&plain).unwrap().shape, stream.len()), (None, plain.len() + 8 + 8 * axes.len()));
         let segments = samples.len().div_ceil(700);
@@ -480,7 +480,7 @@ fn nonzero_padding_of_modes_is_an_error() {
     let step = if kind & 0x10 != 0 { 2 } else { 0 };
     let escapes = if kind & 0x20 != 0 { 2 } else { 0 };
     assert!(kind & 0xf < 3, "a fixed predictor");
-    let used = 3 * width; // of three blocks
+    let used = 3 * width; // bits of the modes of three blocks
     assert!(!used.is_multiple_of(8), "{used} bits of modes: none is spare");
     let last = 39 + 2 + step + escapes + used / 8;
     assert_eq!(verdict(ElementType::I16, &stream).unwrap().len(), 96);
@@ -519,7 +519,7 @@ proptest! {
         let mut long: Vec<u32> = samples.iter().map(|x| x & kept).collect();
         long.truncate(long.len() / n * n);
         if sums {
-            // Makes each channel depend on the one before it.
+            // Makes each channel depend on the channel before it.
             let sum = |frame: &mut [u32]| (1..n).for_each(|c| frame[c] = frame[c].wrapping_add(frame[c - 1] / 3));
             long.chunks_exact_mut(n).for_each(sum);
         }

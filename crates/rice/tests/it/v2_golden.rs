@@ -24,7 +24,7 @@ fn wave(i: i64) -> i64 {
     if x < 2048 { x * (2048 - x) / 300 } else { -(x - 2048) * (4096 - x) / 300 }
 }
 
-/// Sample `i` of three interleaved channels. The third channel is the mean of the others.
+/// Sample `i` of three interleaved channels. The third channel is the mean of the other two.
 fn lead(i: i64) -> i64 {
     let own = |frame: i64, channel: i64| wave(frame * 3 + channel * 500) / 4 + noise(frame * 2 + channel) % 9;
     match i % 3 {

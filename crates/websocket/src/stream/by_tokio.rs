@@ -29,8 +29,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for DeflateStream<S> {
             return Poll::Ready(Ok(()));
         }
         // The caller's buffer first takes the bytes that the peer sent, and then the decoded ones.
-        // Only the latter may be returned, so the loop must not end when the peer's bytes fill the
-        // buffer.
+        // Only decoded bytes may be returned, so the loop must not end when the peer's bytes fill
+        // the buffer.
         loop {
             let received = this.link.receive(&mut buf.filled_mut()[start..]);
             buf.set_filled(start);

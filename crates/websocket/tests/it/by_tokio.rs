@@ -1,5 +1,5 @@
-//! Tests the adapters for tokio and axum with buffers of every small size and of sizes around those
-//! of the libraries, and with peers that send late or everything at once.
+//! Tests the adapters for tokio and axum with buffers of every small size and of sizes around the
+//! libraries' own buffer sizes, and with peers that send late or everything at once.
 
 use std::collections::VecDeque;
 use std::io::{Cursor, ErrorKind, Result, Write};
@@ -171,7 +171,7 @@ fn large_payloads() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Sizes around those of the buffers of this library and of tungstenite.
+/// Sizes around the buffer sizes of this library and of tungstenite.
 fn own_sizes() -> impl Iterator<Item = usize> {
     [14, 125, 126, 4 << 10, 1 << 14, 1 << 16, 1 << 17].into_iter().flat_map(|size| [size - 1, size, size + 1])
 }

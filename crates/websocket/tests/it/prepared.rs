@@ -201,7 +201,7 @@ fn frames(mut wire: &[u8]) -> Vec<(bool, Vec<u8>)> {
     all
 }
 
-/// The window of the decoder is exactly the one agreed on if the test kit has zlib.
+/// If the test kit has zlib, the decoder has exactly the window that was agreed on.
 #[test]
 fn zlib_decodes_each_message_in_the_agreed_window() {
     for (seed, (bits, takeover, remember)) in DIRECTIONS.into_iter().enumerate() {
@@ -263,7 +263,7 @@ fn later_messages_refer_to_what_is_remembered() {
         };
         texts.iter().map(size).map(|size| size < 30).collect::<Vec<_>>()
     };
-    // The message before four prepared ones is remembered; the one before five is not.
+    // A message before four prepared messages is remembered; a message before five is not.
     assert_eq!(sizes(true, &texts[..5]), [true; 5]);
     assert_eq!(sizes(true, &texts), [false, false, true, true, true, true]);
     assert_eq!(sizes(false, &texts[..3]), [false; 3]);

@@ -105,7 +105,8 @@ pub(crate) fn copy(data: &mut Vec<u8>, distance: usize, len: usize) {
     (0..len).for_each(|_| data.push(data[data.len() - distance]));
 }
 
-/// Returns 16-bit samples of a slow wave with noise, 12 bits deep, like those of an X-ray image.
+/// Returns 16-bit samples of a slow wave with noise, 12 bits deep, like the samples of an X-ray
+/// image.
 pub(crate) fn samples(noise: &mut Noise, count: usize) -> Vec<u8> {
     let wave = |i: usize| (2000.0 + 1500.0 * (i as f64 / 700.0).sin()) as u16;
     (0..count).flat_map(|i| (wave(i) + (noise.below(40) + noise.below(40)) as u16).to_le_bytes()).collect()
