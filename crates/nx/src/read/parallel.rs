@@ -55,15 +55,28 @@ pub trait Destination: Send + Sync {
         Ok(())
     }
 
-    /// Discards a file larger than a chunk that failed, or that was incomplete when the work
-    /// stopped. By default, does nothing.
+    /// Discards a file larger than a chunk that failed, or that was begun and incomplete when the
+    /// work stopped. By default, does nothing.
     fn discard(&self, file: usize) {
         let _ = file;
     }
 
-    /// Returns whether to skip the file. Called for every file before any block is read, so that
-    /// blocks with only skipped files are not read, and again just before the file is written. By
-    /// default, no file is skipped.
+    /// Returns whether to skip the file. By default, no file is skipped.
+    ///
+    /// The threads that decode call this method:
+    /// * for a file larger than a chunk once, before one of its blocks is read;
+    /// * for an empty file once, just before it is written;
+    /// * for the other files of a block in their order, before the block is read, until one is not
+    ///   skipped. If all are skipped and no larger file needs the block, it is not read. Otherwise
+    ///   the method is called for that file a second time, and for the files after it once, just
+    ///   before each is written.
+    ///
+    /// If the source coalesces reads
+    /// ([`coalesce_limit`](linerate_io::ReadAt::coalesce_limit) is not 0), the calling thread first
+    /// calls this method for every file that is not empty, before anything is read. It is called
+    /// again as described for the files that are not skipped then.
+    ///
+    /// Return the same result again for a file after an error.
     ///
     /// # Errors
     ///
@@ -167,7 +180,6 @@ pub(crate) fn read_files<S: ReadAt>(
     for _ in 0..run.threads {
         workers.push(job.reader()?);
     }
-    job.skip_runs();
     std::thread::scope(|scope| {
         let first = workers.pop();
         for worker in workers {
@@ -207,9 +219,12 @@ impl Run {
         threads: usize,
     ) -> Result<Run> {
         let total_bytes = check_limits(archive, files)?;
-        // Blocks that hold only skipped files are not read.
-        let is_skipped =
-            |&number: &usize| files[number].size() > 0 && destination.skips(number).is_ok_and(|skips| skips);
+        // If requests are expensive, skipped files are left out before the queue decides which
+        // blocks to read in one request. Otherwise the workers leave them out.
+        let is_remote = archive.source().coalesce_limit() > 0;
+        let is_skipped = |&number: &usize| {
+            is_remote && files[number].size() > 0 && destination.skips(number).is_ok_and(|skips| skips)
+        };
         let (skipped, wanted): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(is_skipped);
         let queue = Queue::new(archive, wanted.iter().map(|&number| (number, files[number])));
         let sizes = buffer_sizes(archive, queue.blocks());
@@ -272,6 +287,8 @@ struct HashState {
     /// Number of blocks done. With hashing they are the first blocks of the file, else any.
     done: u32,
     hasher: ContentHasher,
+    /// Whether the destination was asked to skip the file.
+    asked: bool,
     /// Whether the file is complete, has failed or is skipped.
     ended: bool,
 }
@@ -280,7 +297,7 @@ impl OrderedHash {
     fn new<S: ReadAt>(archive: &Archive<S>) -> OrderedHash {
         let hasher = archive.hash_kind().hasher();
         OrderedHash {
-            state: Mutex::new(HashState { done: 0, hasher, ended: false }),
+            state: Mutex::new(HashState { done: 0, hasher, asked: false, ended: false }),
             changed: Condvar::new(),
         }
     }
@@ -323,8 +340,15 @@ impl<'j, S: ReadAt> Job<'j, S> {
         let (mut buffer, mut worker) = (Vec::new(), WorkerState::default());
         let (mut batch, mut ahead) = (Vec::new(), Vec::new());
         while !self.is_stopped() && self.run.queue.take(&mut worker, &mut batch, &mut ahead) {
-            ahead.drain(..).for_each(|block| read_ahead(self.archive, block));
             batch.retain_mut(|task| self.is_wanted(task));
+            if batch.is_empty() {
+                // The blocks after an unwanted one are often unwanted too, so they are not
+                // announced. Those that are wanted are read without a hint.
+                ahead.clear();
+                self.report_progress();
+                continue;
+            }
+            ahead.drain(..).for_each(|block| read_ahead(self.archive, block));
             let until = batch.last().map_or(0, |task| task.block);
             for task in batch.drain(..) {
                 if self.is_stopped() {
@@ -376,11 +400,40 @@ impl<'j, S: ReadAt> Job<'j, S> {
         }
     }
 
-    /// Removes the chunked files that have ended from a task. Returns whether a file still needs
-    /// the block.
+    /// Removes from a task the chunked files that have ended or are skipped, and the first of the
+    /// other files, up to one that is not skipped. Returns whether a file still needs the block.
     fn is_wanted(&self, task: &mut Task<'_>) -> bool {
-        task.runs.retain(|&run| !self.run.hashes[run as usize].lock().ended);
+        task.runs.retain(|&run| !self.has_ended(run));
+        while let Some((first, others)) = task.slices.split_first() {
+            let number = first.file as usize;
+            // `complete_file` asks again, and records the error.
+            if self.is_stopped() || !self.destination.skips(number).is_ok_and(|skips| skips) {
+                break;
+            }
+            self.skip(number);
+            task.slices = others;
+        }
         !(task.slices.is_empty() && task.runs.is_empty())
+    }
+
+    /// Returns whether a chunked file has ended. The first call for a file ends it if the
+    /// destination skips it.
+    fn has_ended(&self, run: u32) -> bool {
+        let mut state = self.run.hashes[run as usize].lock();
+        if core::mem::replace(&mut state.asked, true) {
+            return state.ended;
+        }
+        // Other threads wait for the answer before they write to the file.
+        let number = self.run.queue.runs()[run as usize].file as usize;
+        let skips = self.destination.skips(number);
+        state.ended = matches!(skips, Ok(true));
+        drop(state);
+        match skips {
+            Ok(true) => self.skip(number),
+            Ok(false) => return false,
+            Err(error) => self.end_run(run, Err(error)),
+        }
+        true
     }
 
     /// Decodes a block and passes its content on. The blocks up to `until` are decoded next, so
@@ -508,25 +561,11 @@ impl<'j, S: ReadAt> Job<'j, S> {
         !was
     }
 
-    /// Skips the chunked files that the destination skips. Call it before the workers start.
-    pub(crate) fn skip_runs(&self) {
-        for run in 0..self.run.hashes.len() as u32 {
-            let number = self.run.queue.runs()[run as usize].file as usize;
-            match self.destination.skips(number) {
-                Ok(true) => {
-                    self.mark_ended(run);
-                    self.skip(number);
-                }
-                Ok(false) => {}
-                Err(error) => self.end_run(run, Err(error)),
-            }
-        }
-    }
-
-    /// Discards the chunked files that are incomplete.
+    /// Discards the chunked files that were begun and are incomplete.
     fn discard_runs(&self) {
         for run in 0..self.run.hashes.len() as u32 {
-            if self.mark_ended(run) {
+            let was_begun = self.run.hashes[run as usize].lock().asked;
+            if was_begun && self.mark_ended(run) {
                 self.destination.discard(self.run.queue.runs()[run as usize].file as usize);
             }
         }
@@ -633,6 +672,30 @@ mod tests {
         }
     }
 
+    /// A destination that counts for each file how often it is asked whether to skip it.
+    struct Asked {
+        counts: Vec<AtomicUsize>,
+        skips: bool,
+    }
+
+    impl Destination for Asked {
+        fn write_file(&self, _file: usize, _bytes: &[u8]) -> core::result::Result<(), FileError> {
+            Ok(())
+        }
+        fn write_range(
+            &self,
+            _file: usize,
+            _offset: u64,
+            _bytes: &[u8],
+        ) -> core::result::Result<(), FileError> {
+            Ok(())
+        }
+        fn skips(&self, file: usize) -> core::result::Result<bool, FileError> {
+            self.counts[file].fetch_add(1, Ordering::Relaxed);
+            Ok(self.skips)
+        }
+    }
+
     fn archive() -> Archive<FileSource> {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/edges-32k.nx");
         Archive::open(FileSource::open(path).unwrap()).unwrap()
@@ -684,6 +747,53 @@ mod tests {
             assert_eq!(counter.finished.into_inner(), archive.len() - 1);
             assert_eq!(outcome.done.files, archive.len() as u64);
         }
+    }
+
+    #[test]
+    fn destination_is_asked_twice_only_for_the_first_wanted_file_of_a_block() {
+        let archive = archive();
+        let files: Vec<_> = archive.files().collect();
+        for (skips, threads) in [(false, 1), (false, 3), (true, 1), (true, 3)] {
+            let asked = Asked { counts: files.iter().map(|_| AtomicUsize::new(0)).collect(), skips };
+            let options = ReadOptions { threads, ..ReadOptions::default() };
+            let outcome = read_files(&archive, &files, &asked, &options).unwrap();
+            assert_eq!(outcome.skipped.len(), if skips { files.len() } else { 0 });
+            let mut blocks = std::collections::HashSet::new();
+            let mut sorted: Vec<&File<'_>> = files.iter().collect();
+            sorted.sort_by_key(|file| (file.blocks().start, file.entry().block_offset, file.index()));
+            for file in sorted {
+                let is_small = file.size() > 0 && !file.is_chunked();
+                let expected = if is_small && !skips && blocks.insert(file.blocks().start) { 2 } else { 1 };
+                let count = asked.counts[file.index()].load(Ordering::Relaxed);
+                assert_eq!(count, expected, "{}, {threads} threads", file.path());
+            }
+        }
+    }
+
+    #[test]
+    fn skipping_reports_progress_and_can_be_stopped() {
+        let archive = archive();
+        let files: Vec<_> = archive.files().collect();
+        let asked = Asked { counts: files.iter().map(|_| AtomicUsize::new(0)).collect(), skips: true };
+        let reported = Mutex::new(Vec::new());
+        let run = |stop_at: usize| {
+            let on_progress = |progress: &Progress| {
+                let mut reported = lock(&reported);
+                reported.push(progress.files);
+                reported.len() < stop_at
+            };
+            let on_progress: OnProgress<'_> = Box::new(on_progress);
+            let options = ReadOptions { on_progress: Some(on_progress), ..ReadOptions::default() };
+            let outcome = read_files(&archive, &files, &asked, &options).unwrap();
+            (outcome, core::mem::take(&mut *lock(&reported)))
+        };
+        let (outcome, reported) = run(usize::MAX);
+        let with_content = files.iter().filter(|file| file.size() > 0).count();
+        assert!(!outcome.stopped && reported.is_sorted());
+        assert_eq!(reported.last(), Some(&(with_content as u64)));
+        let (outcome, reported) = run(1);
+        assert!(outcome.stopped && reported.len() == 1);
+        assert!(outcome.skipped.len() < with_content);
     }
 
     #[cfg(feature = "pack")]

@@ -142,7 +142,6 @@ impl<S: ReadAt + 'static> Batch<S> {
         let run = Run::new(&inner.archive, &self.files(), &*destination, inner.verify, parallelism)?;
         let threads = run.threads;
         let owned = Arc::new(OwnedRun { batch: self, destination, run });
-        owned.with_job(&AtomicBool::new(false), |job| job.skip_runs());
         let last = Arc::clone(&owned);
         let work = move |stop: &AtomicBool| {
             owned.with_job(stop, |job| {

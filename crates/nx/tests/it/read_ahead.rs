@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use linerate_nx::pack::{Builder, Coding, PackOptions};
 use linerate_nx::r3a::{self, AsNx, Tables, from_nx};
-use linerate_nx::{Archive, ReadAt, Verifier};
+use linerate_nx::{Archive, Existing, Extractor, ReadAt, Verifier};
 use linerate_testkit::data::Noise;
 
 /// A source that records hints and reads.
@@ -67,6 +67,12 @@ fn each_block_is_announced_once_to_the_source() {
         hints.sort_unstable();
         assert_eq!(hints, expected, "{threads} threads");
     }
+    let folder = tempfile::tempdir().unwrap();
+    let extract = || Extractor::new(&archive).existing(Existing::Skip).to_folder(folder.path()).unwrap();
+    assert_eq!(extract().files, 10);
+    assert_eq!(std::mem::take(&mut archive.source().notes.lock().unwrap().hints).len(), expected.len());
+    assert_eq!(extract().skipped.len(), 10);
+    assert_eq!(archive.source().notes.lock().unwrap().hints, [], "of blocks with only skipped files");
 }
 
 #[test]
