@@ -126,7 +126,9 @@ fn at(folder: &Path) -> impl FnOnce(std::io::Error) -> CliError {
         let is_dead = error.raw_os_error() == Some(rustix::io::Errno::NOTCONN.raw_os_error());
         let what = match error.kind() {
             _ if is_dead => {
-                format!("the program of an earlier mount was killed; `umount {shown}` removes it")
+                let path = shown.to_string();
+                let quoted = shlex::try_quote(&path).unwrap_or_default();
+                format!("the program of an earlier mount was killed; `umount {quoted}` removes it")
             }
             ErrorKind::NotADirectory => "it is not a folder; name an existing folder".to_owned(),
             ErrorKind::NotFound if !folder.exists() => "there is no such folder; create it first".to_owned(),
@@ -147,4 +149,16 @@ fn process(args: &MountArgs, _reporter: &mut Reporter) -> Result<RunSummary, Cli
     };
     let _: &Path = &args.folder;
     Err(CliError::Refused(why.into()))
+}
+
+#[cfg(all(test, feature = "mount", target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advised_command_quotes_the_folder() {
+        let error = std::io::Error::from_raw_os_error(rustix::io::Errno::NOTCONN.raw_os_error());
+        let message = at(Path::new("/my mods; ls"))(error).to_string();
+        assert!(message.contains("`umount '/my mods; ls'` removes it"), "{message}");
+    }
 }
