@@ -45,7 +45,8 @@ enum linerate_kind
   // The request is invalid: a null pointer, an unknown number, a freed handle, or data after the
   // end.
   LINERATE_BAD_ARGUMENT = 5,
-  // The call would exceed a limit that the caller set (memory, output size).
+  // The call would exceed a limit that the caller or the library sets (memory, output size), or
+  // an allocation has failed.
   LINERATE_LIMIT = 6,
   // A file or a device cannot be read. The error number of the operating system may give the
   // reason.
@@ -1230,7 +1231,8 @@ linerate_error linerate_gateway_message(linerate_gateway gateway,
                                         size_t capacity,
                                         linerate_message *message);
 
-// Copies the payload for which the buffer passed to linerate_gateway_message was too small.
+// Copies the payload for which the buffer passed to linerate_gateway_message was too small. The
+// session then frees its copy, and a further call stores 0 in written.
 linerate_error linerate_gateway_payload(linerate_gateway gateway,
                                         uint8_t *out,
                                         size_t capacity,

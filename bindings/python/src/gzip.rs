@@ -19,7 +19,8 @@ use crate::error::raise;
 use crate::sys::buffers::{Input, Output};
 use crate::sys::bytes::copied;
 
-/// Bytes of content that are decoded between two checks for signals such as Ctrl-C.
+/// Bytes between two checks for signals such as Ctrl-C: bytes of content for a seek, bytes of the
+/// compressed file for the building of an index.
 const UNINTERRUPTED: u64 = 64 << 20;
 
 /// Where compressed bytes come from: a file, or a Python object that reads one.

@@ -139,7 +139,7 @@ def test_text_mode_reads_the_same_as_the_standard_library(tmp_path, newline, thr
         assert "\ufffd" in file.read()
 
 
-#: Yields damaged copies of a file, each with the classes of errors that a program may expect.
+#: Returns damaged copies of a file, by the name of the damage.
 def damaged(data):
     flipped = bytearray(data)
     flipped[len(data) // 2] ^= 0x55

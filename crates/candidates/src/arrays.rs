@@ -80,7 +80,8 @@ pub(super) struct Array {
     pub(super) element: ElementType,
     /// Length of each axis.
     pub(super) shape: Vec<u64>,
-    /// Shape of an HDF5 chunk, which is coded on its own. Without chunks the whole array is coded.
+    /// Shape of an HDF5 chunk, which is coded on its own: that of the dataset, or a proposed one if it
+    /// has none. `None` for other containers, whose whole array is coded.
     pub(super) chunk: Option<Vec<u64>>,
     /// Offset of the first sample. Not used for HDF5.
     start: u64,

@@ -26,10 +26,11 @@ const SYNCED: u64 = 16 << 20;
 const ALIGNMENT: usize = 4096;
 
 /// Bytes per second that the drive of these files and folders delivers, or takes into `output`, or the
-/// lower one of both. It takes at most a second for each direction, and a tenth of `seconds`.
+/// lower one of both. Each direction takes at most a second, and at most a tenth of `seconds`.
 ///
 /// # Errors
-/// A sentence: the files lie in memory, or the system cannot read past its cache.
+/// A sentence, if files cannot be read or written, if they lie in memory, or if the system cannot read
+/// past its cache.
 pub fn rate(paths: &[PathBuf], output: &Path, direction: Direction, seconds: f64) -> Result<f64, String> {
     let time = LONGEST.min(Duration::from_secs_f64(seconds / 10.0));
     let read = || reading(&FileSet::new(paths)?, time);
@@ -132,7 +133,7 @@ impl Scratch {
     }
 }
 
-/// Writes a nameless file in `folder` until the time is over.
+/// Writes a nameless file in `folder` until the time is over or it has [`WRITTEN`] bytes.
 fn scratch(folder: &Path, time: Duration) -> io::Result<Scratch> {
     // The name of a file in the current folder has an empty parent.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

@@ -1,8 +1,8 @@
 //! Candidates of a plan: engines and settings measured on a sample of the user's data.
 //!
 //! [`measure`] takes files of one [`Shape`], measures every candidate of that shape, and returns
-//! the input from which `linerate_plan` chooses. Each measurement has the command that applies its
-//! settings to all of the data.
+//! the input from which `linerate_plan` chooses. A measurement has the command that applies its
+//! settings to all of the data, unless there is none: some settings are only to compare with.
 //!
 //! The sample is deterministic: the same data, options and seed give the same bytes, so a second
 //! plan differs only by the noise of the clock. Speeds come from the rounds of [`timing`]:
@@ -129,7 +129,7 @@ pub struct Measured {
     pub measurements: Vec<Measurement>,
     /// Bytes of all of the data.
     pub bytes: u64,
-    /// Bytes of the sample that every candidate compressed.
+    /// Bytes of the sample that most candidates compressed. Slow ones compress a smaller one.
     pub sampled: u64,
     /// CPU seconds that the system takes to write a byte into a new file; 0 if this could not be
     /// measured.

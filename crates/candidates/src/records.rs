@@ -192,8 +192,8 @@ fn lines_that_begin(bytes: &[u8], begins: bool) -> Vec<Vec<u8>> {
     lines.filter(|line| !line.trim_ascii().is_empty()).map(<[u8]>::to_vec).collect()
 }
 
-/// Gathers lines into blocks of at least `size` bytes, as a storage engine fills them. No block has
-/// lines of two files.
+/// Gathers lines into blocks of at least `size` bytes, as a storage engine fills them. With `files`, no
+/// block has lines of two files. The last block, also of a file, may be shorter.
 fn gather(lines: &[Vec<u8>], files: Option<&[usize]>, size: usize) -> (Vec<Vec<u8>>, Vec<usize>) {
     let (mut blocks, mut owners, mut open, mut owner) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for (i, line) in lines.iter().enumerate() {
@@ -212,7 +212,8 @@ fn gather(lines: &[Vec<u8>], files: Option<&[usize]>, size: usize) -> (Vec<Vec<u
     (blocks, owners)
 }
 
-/// Finds a field that is in all lines of all files, with a different value in each.
+/// Finds a field that is in all lines of all files, with a different value in each. Returns `None` and
+/// adds a note if there is none, or if the data is too large to check all lines.
 fn key_field(
     set: &FileSet,
     lines: &Lines,

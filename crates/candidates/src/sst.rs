@@ -96,8 +96,9 @@ fn words(level: i32, size: usize) -> String {
 /// Blocks of open files.
 struct Sample {
     files: Vec<Part>,
-    /// The decoded blocks of all files, then the index of the file of each.
+    /// The decoded blocks of all files.
     blocks: Vec<Vec<u8>>,
+    /// Index of the file of each block.
     owners: Vec<usize>,
     notes: Vec<String>,
 }

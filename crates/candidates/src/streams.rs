@@ -205,7 +205,8 @@ impl Sample {
     }
 }
 
-/// How much larger all of the data is than each sample, for the same content.
+/// Relative compressed size of all of the data divided by that of each sample, by the control: above 1
+/// if the sample compresses better than the whole.
 fn factors(set: &FileSet, samples: &[Sample; 2], options: &Options) -> Result<[f64; 2], String> {
     if samples.iter().all(|sample| sample.is_whole) {
         return Ok([1.0; 2]);

@@ -427,7 +427,8 @@ fn dominates(a: &Row, b: &Row) -> bool {
     a.excluded.is_none() && no_worse && (a.ratio > b.ratio || speed(a) > speed(b))
 }
 
-/// The usable wanted rows with the highest score: the best one and those tied with it, in order.
+/// The usable wanted rows whose score is within [`TIE`] of the highest ([`SAME_SIZE`] for
+/// [`Goal::Size`]), in the order of `rows`.
 fn best_rows(rows: &[Row], goal: Goal, wanted: impl Fn(&Row) -> bool) -> Vec<usize> {
     let usable = || (0..rows.len()).filter(|i| rows[*i].excluded.is_none() && wanted(&rows[*i]));
     let score = |i: usize| goal.score(&rows[i]);

@@ -32,7 +32,7 @@ impl Noise {
     }
 }
 
-/// Samples of one of eight kinds. `bits` is the width of the noise, 1 to 16.
+/// Samples of one of seven kinds. `bits` is the width of the noise, 1 to 16.
 fn waveform(noise: &mut Noise, n: usize, bits: u32) -> Vec<i16> {
     let kind = noise.below(8);
     let offset = noise.next() as i16;

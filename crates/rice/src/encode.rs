@@ -62,7 +62,7 @@ const fn too_small(at: usize) -> Error {
     Error::new(Kind::OutputTooSmall, at as u64, "the output cannot hold the chunk")
 }
 
-/// Encodes consecutive segments, each preceded by its length. Returns the bytes.
+/// Encodes consecutive segments, each preceded by its length. Returns their size in bytes.
 fn encode_all(
     params: &Params,
     samples: &[i16],
@@ -125,7 +125,8 @@ pub(crate) fn segment_bits(params: &Params, samples: &[i16], options: Options) -
 /// several times as fast as encoding.
 ///
 /// # Errors
-/// [`Kind::BadArgument`], as [`encode_into`].
+/// [`Kind::BadArgument`] for parameters that would lose data, as in [`encode_into`]. The number of
+/// samples is not limited.
 pub fn encoded_len<S: Sample>(params: &Params, samples: &[S], options: Options) -> Result<u64> {
     params.check_encode()?;
     let samples = S::words(samples);

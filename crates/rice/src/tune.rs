@@ -105,8 +105,9 @@ const MAX_SEARCH_TAPS: usize = 4;
 /// changes one coefficient by 1 at a time, with at most four coefficients, as long as that makes
 /// `samples` smaller.
 ///
-/// The search uses about 131,072 samples in evenly spread whole segments; m is then found from all
-/// samples. The first coefficient is always 1, so the filter is lossless.
+/// The search uses evenly spread whole segments of together about 131,072 samples, or one segment if
+/// segments are longer; m is then found from all samples. The first coefficient is always 1, so the
+/// filter is lossless.
 pub fn best_filter<S: Sample>(samples: &[S], segment: Option<NonZeroU32>) -> Params {
     let words = S::words(samples);
     let searched = spread(words, segment);

@@ -76,8 +76,9 @@ impl FrameDecoder {
     /// states.
     ///
     /// # Errors
-    /// Returns the errors of [`decode`](Self::decode), and [`Kind::Limit`] for content above
-    /// `limit` and for failed allocation.
+    /// Returns the errors of [`decode`](Self::decode), with [`Kind::Limit`] in place of
+    /// [`Kind::OutputTooSmall`] for content above `limit`, and [`Kind::Limit`] for failed
+    /// allocation.
     pub fn decode_into_vec(
         &self,
         scratch: &mut Scratch,

@@ -51,8 +51,7 @@
 //! |---|---|
 //! | `std`, by default | run-time CPU dispatch, and everything over files, readers and threads |
 //! | `tokio`, `futures-io` | [decoders](stream#asynchronous-readers-and-writers) over the asynchronous readers and writers of these crates |
-//! | `small` | for small programs: compiles one form of each hot loop, scalar, without prefetching
-//! |
+//! | `small` | for small programs: compiles one form of each hot loop, scalar, without prefetching |
 //!
 //! Without `std` the crate needs `alloc`, for the [`Scratch`] and windows.
 //!

@@ -101,8 +101,8 @@ impl PrefetchCursor {
     /// A cursor without lines.
     pub(crate) const EMPTY: PrefetchCursor = PrefetchCursor { at: 0, end: 0, rate: 1 };
 
-    /// Prefetches the lines of one iteration. The last line may be past the range, because a check
-    /// would cost more.
+    /// Prefetches the lines of one iteration. Up to three of them may be past the range, because a
+    /// check would cost more.
     #[inline(always)]
     pub(crate) fn prefetch_next(&mut self, queue: &mut PrefetchQueue) {
         if self.at >= self.end && !self.advance(queue) {

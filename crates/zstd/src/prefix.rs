@@ -20,7 +20,7 @@ use crate::scratch::{SLACK, Scratch};
 /// Reason for a [`PrefixDecoder`] to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrefixEnd {
-    /// The frame has ended, and its checksum, if any, matches.
+    /// The frame has ended. Its checksum, if it has one and it is verified, matches.
     FrameEnd,
     /// The output is full, and more follows.
     Full,

@@ -176,14 +176,17 @@ impl Codec {
     }
 
     /// Queues the encoding of samples of type `element` as version 2 streams. The output is that of
-    /// [`linerate_rice::v2::encode`] with these options, and the outcomes are sizes in bytes.
+    /// [`linerate_rice::v2::encode`] with these options and without channels
+    /// (`StreamOptions::channels(1)`), which the CPU otherwise looks for in short rows. The outcomes
+    /// are sizes in bytes.
     ///
     /// # Safety
     /// As for [`Codec::decode`].
     ///
     /// # Errors
-    /// As for [`Codec::decode`], and for channels and for a shape or a segment that does not match
-    /// the samples.
+    /// As for [`Codec::decode`]. Also fails for more than one channel, which only the CPU's codec
+    /// encodes, for a segment of more than [`v2::MAX_SEGMENT`] samples, and for a shape that does not
+    /// have as many samples as the job.
     pub unsafe fn encode_streams(
         &self,
         element: ElementType,

@@ -25,7 +25,8 @@ pub enum linerate_kind {
     /// The request is invalid: a null pointer, an unknown number, a freed handle, or data after the
     /// end.
     LINERATE_BAD_ARGUMENT = 5,
-    /// The call would exceed a limit that the caller set (memory, output size).
+    /// The call would exceed a limit that the caller or the library sets (memory, output size), or
+    /// an allocation has failed.
     LINERATE_LIMIT = 6,
     /// A file or a device cannot be read. The error number of the operating system may give the
     /// reason.

@@ -246,7 +246,8 @@ impl linerate_message {
     };
 }
 
-/// Copies the payload for which the buffer passed to linerate_gateway_message was too small.
+/// Copies the payload for which the buffer passed to linerate_gateway_message was too small. The
+/// session then frees its copy, and a further call stores 0 in written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gateway_payload(
     gateway: linerate_gateway,

@@ -519,7 +519,8 @@ class Sst(ReadThroughStore):
 
 
 def _value(entry: tuple[bytes, int, str, bytes] | None) -> bytes | Error | None:
-    """The value of the key whose newest entry this is, or the error that there is none."""
+    """The value of the key whose newest entry this is; ``None`` if it is missing or deleted; an error if
+    only the application can compute it."""
     if entry is None or entry[2].endswith("deletion"):
         return None
     if entry[2] == "value":

@@ -18,9 +18,9 @@ from . import _pylinerate
 from ._read import SUPPORTED, _axes, _filters, _Plan, check_dataset
 from .gpu import DeviceArray, _device
 
-#: Size of a batch, in decoded bytes, from which it is queued.
+#: Maximum size of a batch in decoded bytes, unless a single chunk is larger.
 BATCH_BYTES = 64 << 20
-#: Number of chunks from which a smaller batch is queued, too.
+#: Maximum number of chunks in a batch.
 BATCH_CHUNKS = 1 << 14
 #: Maximum number of queued batches: one is decoded and one is copied while the next is read.
 BATCHES_AHEAD = 3

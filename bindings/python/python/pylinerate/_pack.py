@@ -78,7 +78,8 @@ class Pack(File):
     """A file of dictionaries with 64-bit IDs. An open pack shows the file as it was when it was
     opened.
 
-    A pack is compressed and records the users of each dictionary. It is never rewritten in place.
+    A pack is compressed by default, and records the users of each dictionary. Changes are appended;
+    nothing is overwritten in place.
     ``pack[id]`` is a dictionary; iterating gives the IDs.
 
     >>> import os, tempfile

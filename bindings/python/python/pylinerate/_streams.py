@@ -76,7 +76,7 @@ def encode2(
     out: Any = None,
     channels: int | None = None,
 ) -> bytes | int:
-    """Encodes ``array`` as one version 2 stream. There are no parameters to choose.
+    """Encodes ``array`` as one version 2 stream. You need not choose any parameter.
 
     Parameters
     ----------
@@ -89,7 +89,8 @@ def encode2(
         Maximum number of threads. The bytes do not depend on it.
     out : writeable buffer, optional
         Output for the stream. It always suffices to have the bytes of the array plus 28, plus about
-        9 for each segment, and with three axes or more another 8 plus 8 for each axis.
+        9 for each segment (with channels, for each channel of each segment), and with three axes or
+        more another 8 plus 8 for each axis.
     channels : int or None
         Number of channels, at most 1024. Each row (the last axis) holds one sample of each: (N, 15)
         for the leads of an ECG, (N, 2) for stereo sound. A channel is predicted along time and from
@@ -105,7 +106,8 @@ def encode2(
     TypeError
         If the array is not of these integers in the machine's byte order.
     Error
-        If ``out`` is too small, or the array is too large for one stream (16 GiB encoded).
+        If ``out`` is too small, the array is too large for one stream (16 GiB encoded), or its rows do
+        not have ``channels`` samples.
     """
     array = np.asarray(array)
     row = _row(array)

@@ -119,8 +119,9 @@ class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
     stats : StatsRecorder, optional
         The recorder of this connection's messages; :attr:`stats` has the statistics.
 
-    Errors persist: after a :class:`GatewayError` every call raises it again until :meth:`reset`. A
-    message that could not be delivered, because ``out`` was too small or memory ran out, is not
+    Errors of a stream persist: after a :class:`GatewayError` every call raises it again until
+    :meth:`reset`. If each message is compressed on its own, the next one decodes again. A message
+    that could not be delivered, because ``out`` was too small or memory ran out, is not
     lost: call again with the same data.
     """
 

@@ -92,7 +92,7 @@ def release(device: int = 0) -> None:
 
 class DeviceArray:
     """A C-contiguous array in the memory of a GPU. Made by :func:`read`, :func:`decode`,
-    :func:`empty`.
+    :func:`decode2`, :func:`empty`.
 
     When a function of this module returns an array, its content is complete: no stream still works
     on it.
@@ -437,7 +437,8 @@ def encode2(
     Returns
     -------
     bytes
-        The same bytes as from :func:`pylinerate.rice.encode2`.
+        The same bytes as from :func:`pylinerate.rice.encode2` with ``channels=1``: the GPU does not look
+        for channels.
 
     Raises
     ------

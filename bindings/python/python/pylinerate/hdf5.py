@@ -111,8 +111,8 @@ class DeltaRice(h5py.filters.FilterRefBase):
 
 
 class DeltaRice2(h5py.filters.FilterRefBase):
-    """Filter 325, version 2 streams, for datasets of 16- and 32-bit integers, little-endian. There
-    are no parameters to choose.
+    """Filter 325, version 2 streams, for datasets of 16- and 32-bit integers, little-endian. You
+    need not choose any parameter.
 
     Pass it to ``create_dataset`` as ``compression=DeltaRice2()`` or ``**DeltaRice2()``.
 

@@ -143,8 +143,8 @@ class DeltaRice(Codec):
 
 
 class DeltaRice2(Codec):
-    """Version 2 streams, for arrays of 16- and 32-bit integers of any shape. There are no
-    parameters to choose.
+    """Version 2 streams, for arrays of 16- and 32-bit integers of any shape. You need not
+    choose any parameter.
 
     When an array of zarr format 2 is created, zarr does not tell the codec its type and order. So
     two things are refused only when the first chunk is written: a type in another byte order

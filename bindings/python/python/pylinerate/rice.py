@@ -212,7 +212,8 @@ def tune(
     segment: int | None = None,
     filter: Iterable[int] | Literal["auto"] = DELTA,
 ) -> Params:
-    """Finds the parameters that make ``array`` smallest. The result is exact.
+    """Finds the parameters that make ``array`` smallest. The m is the best one for the filter, except that
+    the padding of segments is not counted.
 
     Parameters
     ----------
@@ -246,8 +247,8 @@ def warn_if_large(array: NDArray[Any], chunk: Chunk) -> None:
     smaller.
 
     Codecs call this, since their parameters are fixed before they see samples. The check takes
-    longer than encoding, so it is made only for chunks above 70 % of their array, once for each
-    shape and parameters.
+    longer than encoding, so it is made only for chunks of at least 70 % of their array, which must
+    have 4096 bytes, and once for each shape and parameters.
     """
     seen = (array.shape, chunk.params)
     if len(chunk) < 0.7 * array.nbytes or array.nbytes < 4096 or seen in _checked:

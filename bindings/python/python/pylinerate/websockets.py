@@ -157,7 +157,8 @@ class PerMessageDeflate(Extension):
         return self._codec.memory
 
     def encode(self, frame: Frame) -> Frame:
-        """Encodes a frame to send. A message that would not become smaller is returned as it is."""
+        """Encodes a frame to send. A message of one frame that would not become smaller is returned as
+        it is."""
         if frame.opcode in CTRL_OPCODES:
             return frame
         begins = frame.opcode is not Opcode.CONT

@@ -301,7 +301,7 @@ class DeltaRice(_Codec):
 
 @dataclass(frozen=True)
 class DeltaRice2(_Codec):
-    """Version 2 streams, for arrays of 16- and 32-bit integers. There are no parameters to choose.
+    """Version 2 streams, for arrays of 16- and 32-bit integers. You need not choose any parameter.
 
     Parameters
     ----------

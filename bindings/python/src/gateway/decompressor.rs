@@ -95,8 +95,9 @@ impl GatewayDecompressor {
     /// Raises
     /// ------
     /// GatewayError
-    ///     If the stream is damaged, truncated or above the limits. Every further call raises it too,
-    ///     until `reset`. If each message is compressed on its own, the next message decodes again.
+    ///     If the data is damaged, truncated or above the limits. With a stream, every further call
+    ///     raises it too, until `reset`. If each message is compressed on its own, the next message
+    ///     decodes again.
     /// RuntimeError
     ///     If another thread is using the decompressor at this moment. Nothing changes.
     fn decompress<'py>(&self, py: Python<'py>, data: Frame<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {

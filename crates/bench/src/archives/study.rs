@@ -181,7 +181,8 @@ fn required(bench: &Bench<'_>, size: f64) -> Vec<Measurement> {
     DRIVES.into_iter().map(one).collect()
 }
 
-/// Uses one coding for all blocks of `chunk` bytes, without a search fitted to the content.
+/// Uses one coding for all blocks of `chunk` bytes. The match search is the level's, not one that is
+/// fitted to the content ([`PackOptions::fit_search`]).
 fn plain(coding: Coding, chunk: u64) -> PackOptions {
     let options = pack_options(0, chunk, PACKING).solid(coding).chunked(coding).fit_search(false);
     if chunk == MAX_CHUNK { options.solid_limit(0) } else { options }

@@ -28,8 +28,8 @@ impl SegmentChoice {
     /// Returns the samples per segment for a chunk of `array`; `None` is one segment.
     ///
     /// # Errors
-    /// * [`Kind::Unsupported`] if a chunk cannot hold the array: 32-bit samples, 2^32 samples or
-    ///   more, or rows of 2^31 samples or more.
+    /// * [`Kind::Unsupported`] if a chunk cannot hold the array: 32-bit samples, or 2^32 samples or
+    ///   more; with [`Row`](Self::Row), also for rows of 2^31 samples or more.
     /// * [`Kind::BadArgument`] if the number of samples, with which a chunk begins, is not known.
     pub fn for_array(self, array: &ArrayReader) -> Result<Option<NonZeroU32>> {
         let samples = chunk_samples(array)?;
@@ -91,7 +91,8 @@ impl ChunkOptions {
     }
 
     /// Sets the Rice parameter, a power of two from 2 to 32,768. `None` chooses the m that makes
-    /// the chunk smallest, or for a pipe the m that makes its first 16 MiB smallest.
+    /// the chunk smallest, or for a pipe the m that makes its first piece smallest: whole segments of
+    /// up to 16 MiB, or one longer segment.
     #[must_use]
     pub const fn m(self, m: Option<u32>) -> ChunkOptions {
         ChunkOptions { m, ..self }
@@ -153,7 +154,8 @@ enum PieceSource {
 }
 
 impl ChunkEncoder {
-    /// Chooses the parameters. If m is not given, that reads a file once.
+    /// Chooses the parameters. If m is not given, that reads a file once, and the first piece of a
+    /// pipe.
     ///
     /// # Errors
     /// Errors of [`SegmentChoice::for_array`], [`Params::new`] and [`ArrayReader::next_piece`].
@@ -206,7 +208,8 @@ impl ChunkEncoder {
     ///
     /// # Errors
     /// * Errors of [`ArrayReader::next_piece`].
-    /// * [`Kind::BadArgument`] if the chunk expands, unless that is allowed.
+    /// * [`Kind::BadArgument`] for parameters that would lose data, as in [`encode_into`], and if the
+    ///   chunk expands, unless that is allowed.
     /// * [`Kind::Corrupt`] if verification finds other samples.
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
         if !mem::replace(&mut self.is_begun, true) {

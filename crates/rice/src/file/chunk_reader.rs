@@ -95,7 +95,8 @@ impl ChunkReader {
         Ok(Some(segment))
     }
 
-    /// Decodes the next whole segments, about 16 MiB of samples. `None` after the last one.
+    /// Decodes the next whole segments, as many as it takes to have 16 MiB of samples. `None` after
+    /// the last one.
     ///
     /// # Errors
     /// * [`Kind::Truncated`] if the input ends before the last segment.

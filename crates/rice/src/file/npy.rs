@@ -39,7 +39,8 @@ impl NpyHeader {
     /// # Errors
     /// * [`Kind::Truncated`] if the input ends within the header.
     /// * [`Kind::Corrupt`] if it is not a `.npy` file or its header cannot be understood.
-    /// * [`Kind::Unsupported`] for another version or type, big-endian samples, or Fortran order.
+    /// * [`Kind::Unsupported`] for another version or type, big-endian samples, Fortran order, no axis,
+    ///   or more than 64 axes.
     /// * [`Kind::Read`] if reading fails.
     pub fn read(input: &mut Input) -> Result<NpyHeader> {
         const CUT: &str = "the input ends inside the .npy header";
@@ -136,7 +137,7 @@ impl Dictionary<'_> {
         }
         match (element, fortran, shape) {
             (Some(element), Some((fortran, fortran_at)), Some(shape)) => {
-                // With at most one axis longer than 1 both orders are the same.
+                // With at most one axis other than 1 both orders are the same.
                 if fortran && shape.axes().iter().filter(|&&axis| axis != 1).count() > 1 {
                     let what = "the array is in Fortran order; numpy.ascontiguousarray makes one in C order";
                     return Err(Error::new(Kind::Unsupported, fortran_at, what));
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_numpy_2_and_3_are_read() {
+    fn headers_of_python_2_and_3_are_read() {
         let h = read("{'descr': '<i2', 'fortran_order': False, 'shape': (3, 4), }     \n").unwrap();
         assert_eq!(h, header(ElementType::I16, &[3, 4]));
         let h = read("{'descr': '<u4', 'fortran_order': True, 'shape': (3L,), }\n").unwrap();

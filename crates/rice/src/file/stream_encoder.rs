@@ -1,4 +1,5 @@
-//! Encodes an array as a file of version 2: streams one after another, each of whole rows.
+//! Encodes an array as a file of version 2: streams one after another, each of whole rows, or of
+//! whole segments if a row is longer than a piece.
 
 use linerate_core::Result;
 

@@ -244,7 +244,7 @@ impl StreamReader {
         self.input.position()
     }
 
-    /// Whether the input is a regular file. [`totals`](Self::totals) then holds nothing in memory.
+    /// Whether the input is a regular file. [`totals`](Self::totals) then holds no stream in memory.
     pub fn is_seekable(&self) -> bool {
         self.input.file_len().is_some()
     }
@@ -255,7 +255,8 @@ impl StreamReader {
     }
 
     /// Reads the headers of all streams, and returns their totals. The streams can still be
-    /// decoded; streams of a pipe are held in memory.
+    /// decoded; streams of a pipe are held in memory. Call this before any other stream is read, by
+    /// [`first`](Self::first) too: streams that were read before are not counted.
     ///
     /// # Errors
     /// Errors of [`next_piece`](Self::next_piece), except errors in segments, which are not
@@ -316,8 +317,8 @@ impl StreamReader {
     /// Returns the next bytes of the WAV file that was encoded. `None` at its end.
     ///
     /// # Errors
-    /// Errors of [`next_piece`](Self::next_piece); [`Kind::Corrupt`] also for samples that are too
-    /// large for the file's samples.
+    /// Errors of [`next_piece`](Self::next_piece); [`Kind::BadArgument`] also if no WAV file was
+    /// encoded, and [`Kind::Corrupt`] for samples that are too large for the file's samples.
     pub fn next_file_bytes(&mut self) -> Result<Option<&[u8]>> {
         while !self.has_segments() {
             if !self.next_stream()? {

@@ -108,6 +108,7 @@ impl WavEncoder {
     /// # Errors
     /// * [`Kind::Read`] if reading fails, [`Kind::Limit`] if there is not enough memory.
     /// * [`Kind::Corrupt`] if verification finds other samples.
+    /// * Errors of [`v2::encode_into`](crate::v2::encode_into) for the settings.
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
         loop {
             match self.next {

@@ -55,7 +55,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Of the prediction by the sum of `taps` times the samples before each.
+    /// The form of the prediction by the sum of `taps` times the samples before, latest first.
     pub(crate) fn new(taps: &[f64; MAX_ORDER]) -> Form {
         let mut weights = [1.0; MAX_ORDER + 1];
         weights[1..].iter_mut().zip(taps).for_each(|(weight, tap)| *weight = -tap);
@@ -73,15 +73,16 @@ impl Form {
 /// The covariances of blocks of a segment.
 #[derive(Default)]
 pub(crate) struct Covariances {
-    /// The covariances of eight blocks in each group. The last group repeats blocks if there are
-    /// fewer.
+    /// The covariances of eight blocks in each group. The last group repeats the last block if there
+    /// are fewer.
     groups: Vec<Group>,
     /// Bits by which samples were shifted right.
     excess: u32,
 }
 
 impl Covariances {
-    /// Computes the covariances of every `stride`-th block of at least [`MIN_SAMPLES`] samples, and of the last one.
+    /// Computes the covariances of every `stride`-th block of `scaled`, which must have at least
+    /// [`MIN_SAMPLES`] samples. The last block fills up the last group.
     pub(crate) fn fill<W: Word>(&mut self, tier: Tier, scaled: &[W], stride: usize) {
         dispatch(tier, Fill { to: self, scaled, stride });
     }
@@ -235,7 +236,7 @@ struct Group([[f64; 8]; PAIRS]);
 impl Group {
     const ZERO: Group = Group([[0.0; 8]; PAIRS]);
 
-    /// The values of `form`, and `quiet`.
+    /// The value of `form` for each block, at least 0, plus `quiet`.
     #[inline(always)]
     unsafe fn energies<L: Lanes>(&self, form: &Form, quiet: f64) -> L {
         // SAFETY: the caller vouches for the CPU.

@@ -3,7 +3,7 @@
 //! | kernel | CPU tier | segments of similar length | samples per segment |
 //! |---|---|---|---|
 //! | [`decode_avx512`](super::decode_avx512) | AVX-512 | 9 to 16 | 32 or more |
-//! | [`decode_avx2`](super::decode_avx2) | AVX2 or higher | 5 to 16 | 32 to 128 Ki; more with long codes |
+//! | [`decode_avx2`](super::decode_avx2) | AVX2 or higher | 5 to 16 | 32 to 131,071; more with long codes |
 //! | [`decode_interleaved`](super::decode_interleaved) with its lookup table | any | any | 32 or more remaining; no long codes |
 //! | [`decode_interleaved`](super::decode_interleaved) code by code | any | any | 32 or more remaining |
 //! | [`decode_scalar`](super::decode_scalar) | any | any | all that remain |
@@ -82,7 +82,8 @@ struct WideKernel {
     max_samples_of_short_codes: usize,
 }
 
-/// Decodes as many samples of each lane as the shortest lane has. `None` if a code is invalid.
+/// Decodes as many samples of each lane as the shortest lane has, or up to 15 fewer. `None` if a code
+/// is invalid.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 type WideDecode = unsafe fn(&mut [Lane], k: u32, delta: bool) -> Option<()>;
 
@@ -122,7 +123,7 @@ fn wide_kernel(
 
 /// Counts the segments at the front that are about as long as the first. Returns their number and
 /// the samples of the first. The number is 0 if the chunk is too long for the offsets of wide
-/// kernels, which have 32 bits. `None` if there are no lanes.
+/// kernels, which have 32 bits, or has less than a word. `None` if there are no lanes.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 fn alike(lanes: &[Lane]) -> Option<(usize, usize)> {
     // The last segment of a chunk may be much shorter than the other segments.

@@ -1,5 +1,5 @@
-//! Encodes a run of samples: codes of a block of samples in SIMD registers, four codes merged into
-//! one append.
+//! Encodes a run of samples: codes of a block of samples in SIMD registers, two or four codes merged
+//! into one append.
 
 use linerate_core::Tier;
 

@@ -1,7 +1,7 @@
 //! Packs bits into 32-bit words, most significant bit first; words are stored in little-endian order.
 
-/// A bit writer with a 64-bit accumulator: at most 63 bits are pending, and only complete pairs of words
-/// are stored.
+/// A bit writer with a 64-bit accumulator. At most 63 bits are pending. Only complete pairs of words count
+/// as stored, until [`finish`](Self::finish) stores the rest.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packer {
     /// Pending bits, left-justified; the rest is zero.

@@ -127,7 +127,7 @@ struct Correlation {
     /// Differences of all channels so far, one after another.
     values: Vec<i16>,
     units: Vec<f64>,
-    /// For each channel the covariance with the one `d` before it.
+    /// For each channel, at index d, its covariance with the channel d before it.
     band: Vec<[f64; MAX_DISTANCE + 1]>,
 }
 

@@ -172,7 +172,7 @@ mod sealed {
         /// Maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ...
         fn zigzag(self) -> Self;
         fn unzigzag(self) -> Self;
-        /// Sets the bits above the low `k` bits to `high`.
+        /// Sets the bits above the low `k` bits, which are zero, to `high`.
         fn with_high(self, high: u8, k: u32) -> Self;
         /// Returns the word shifted right by `k`, but at most `most`.
         fn quotient(self, k: u32, most: u32) -> u8;
@@ -249,8 +249,8 @@ mod sealed {
                 }
                 #[inline(always)]
                 fn sum(words: &[Self; crate::v2::BLOCK]) -> u64 {
-                    // No overflow: the sum of 32 words has 5 bits more than a word, and `$sum` 16
-                    // more.
+                    // No overflow: the sum of 32 words has 5 bits more than a word, and `$sum` at
+                    // least 16 more.
                     let mut sum: $sum = 0;
                     for &word in words {
                         sum += <$sum>::from(word);

@@ -16,14 +16,15 @@ use crate::kernel::packing::{Pack, pack};
 /// Encodes `samples` as one stream into the start of `out` and returns its length in bytes.
 ///
 /// [`bound`] bytes always suffice. The exact size of the stream suffices, too, but with less than
-/// [`bound`] one thread does all the work. Allocates working memory for a segment per thread: up to 8 bytes per
-/// sample of 16 bits, 12 per sample of 32; with channels three times that for a channel, and the segment twice.
+/// [`bound`] one thread does all the work. Each thread allocates working memory for a segment: up to
+/// 8 bytes per sample of 16 bits, 12 per sample of 32. With channels, it is three times that for the
+/// samples of one channel, and twice the size of the segment.
 ///
 /// # Errors
 /// * [`Kind::BadArgument`] for segments of more than 65,536 samples, for a shape of another number
-///   of samples, for more than 1024 channels or rows of another length than them, and for samples that take more than
-///   16 GiB when encoded: these must be divided among
-///   several streams.
+///   of samples, for more than 1024 channels, for rows whose length is not the number of channels or
+///   an incomplete row of channels, and for samples that take more than 16 GiB when encoded: these
+///   must be divided among several streams.
 /// * [`Kind::OutputTooSmall`], at the offset in `out` of the segment that does not fit.
 pub fn encode_into<T: Element>(
     settings: &StreamOptions,
@@ -118,7 +119,7 @@ pub(super) fn encode_run<T: Element>(
     Ok(at)
 }
 
-/// An entry of the table.
+/// Returns the table entry of what ends `bytes` bytes after the table.
 fn end_of(bytes: usize) -> Result<[u8; 4]> {
     u32::try_from(bytes / 4)
         .map(u32::to_le_bytes)

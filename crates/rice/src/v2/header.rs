@@ -37,7 +37,8 @@ const SHAPE: u8 = 1;
 /// Flag in byte 6, of minor version 1: rows hold one sample of each channel.
 const CHANNELS: u8 = 2;
 
-/// The minor version of streams with a file record.
+/// The minor version of streams with a file record: bytes of the original file, such as a WAV
+/// header ([`FileRecord`](super::file_record::FileRecord)).
 const RECORD_MINOR: u8 = 2;
 
 /// Value of byte 6 in minor version 2: the stream has a file record and no samples.
@@ -280,6 +281,7 @@ impl<'a> Layout<'a> {
 /// * [`Kind::Truncated`] if it ends within the header or before the end of its last segment.
 /// * [`Kind::Corrupt`] if its magic number, checksum or record is wrong, or a field is impossible.
 /// * [`Kind::Unsupported`] for a version, type or feature that is not known.
+/// * [`Kind::Limit`] on a 32-bit machine, for more samples than it can address.
 pub fn info(stream: &[u8]) -> Result<Info> {
     Layout::of(stream).map(|layout| layout.info())
 }

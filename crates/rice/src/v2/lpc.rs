@@ -22,10 +22,10 @@ const FITS: usize = 3;
 /// A pivot smaller than this part of its column is taken for zero: more delays say nothing new.
 const SINGULAR: f64 = 1e-10;
 
-/// Energy that two more coefficients must save for the time they take.
+/// Part of the energy that two more coefficients must save to be worth their time.
 const MIN_GAIN: f64 = 0.005;
 
-/// A linear prediction must save one part in this many of the best fixed predictor's bits, since segments decode about
+/// The best fixed predictor must take more bits than a linear prediction by one part in this many, since segments decode about
 /// 1.6 times as fast with a fixed one. With 1/128 no measured recording is smaller by more than 0.3 %; with 1/40 some are
 /// larger than FLAC makes them.
 const MIN_SAVINGS: f64 = 64.0;

@@ -76,8 +76,8 @@ impl StreamOptions {
     /// Sets the number of channels, at most [`MAX_CHANNELS`]. A row then holds one sample of each
     /// channel, taken at the same time, and its length is the number of channels. Each channel is
     /// predicted along time and from the channels before it. 1 means no channels. `None` finds out:
-    /// if no segment is set and there are at least 64 rows of at most 512 samples, a few segments
-    /// are planned both ways.
+    /// if no segment is set, and the samples are at least 64 whole rows of 2 to 512 samples, a few
+    /// segments are planned both ways.
     ///
     /// ```
     /// use linerate_rice::{Options, v2};

@@ -14,7 +14,7 @@ use crate::kernel::covariance::{self, Covariances};
 use crate::kernel::isa::Isa;
 use crate::kernel::quotients::Sums;
 
-/// Working memory for segments of one length.
+/// Working memory for segments up to one length.
 pub(crate) struct Scratch<W> {
     scaled: Vec<W>,
     covariances: Covariances,

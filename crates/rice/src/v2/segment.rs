@@ -1,7 +1,8 @@
 //! The layout of a segment: the head in the table below, then modes, fixed bits, escapes and unary
 //! codes. Fixed bits are the low bits of zigzag values, as many as the mode of a block says. A
 //! unary code has the quotient, which is the rest of the value; escapes hold quotients that are too
-//! large for one.
+//! large for one. A raw segment, whose kind is 4, has only the first two fields, and then its samples
+//! as they are, padded with zeros to a multiple of 4 bytes.
 //!
 //! | bytes | what |
 //! |---|---|

@@ -19,7 +19,7 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The greatest common divisor of all differences of samples, 1 if there are none.
+/// The greatest common divisor of all differences of samples, 1 if all samples are equal.
 #[inline(always)]
 pub(super) fn step<W: Word>(words: &[W], signed: bool) -> W {
     let Some((&first, rest)) = words.split_first() else { return W::of(1) };

@@ -77,7 +77,7 @@ impl Digest {
     }
 
     /// Splits compact tables into the canonical Huffman tree and the tables of literal lengths,
-    /// match lengths and offsets. `None` for raw content.
+    /// match lengths and offsets. `None` if `compact` is too short for them, as for raw content.
     pub(crate) fn parts<'a>(&self, compact: &'a [u8]) -> Option<[&'a [u8]; 4]> {
         let (tree, mut rest) = compact.split_at_checked(CanonicalTree::LEN)?;
         let mut parts = [tree; 4];

@@ -269,7 +269,8 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// The tables in memory order: literal lengths, match lengths, offsets, Huffman codes.
+    /// The tables in memory order: literal lengths, match lengths, offsets, Huffman codes. Compact
+    /// tables begin with the canonical Huffman tree instead.
     pub fn tables(&self) -> &[u8] {
         match self.region {
             Region::Compact(tables, _) => &tables[..self.digest.compact_len()],

@@ -50,7 +50,8 @@ impl<'a> ForwardBitReader<'a> {
         }
     }
 
-    /// Returns the next bits without consuming them. At least the available bits are valid.
+    /// Returns the next bits without consuming them. After a [`refill`](Self::refill), at least
+    /// [`AVAILABLE`] of them are valid.
     #[inline]
     pub(crate) fn peek(&self) -> u32 {
         self.word as u32

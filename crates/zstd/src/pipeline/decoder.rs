@@ -12,8 +12,8 @@ use crate::stream_decoder::{Progress, Status, StreamDecoder};
 /// Decodes frames that arrive in pieces, each on several threads. Content and errors are those of
 /// [`StreamDecoder`] for any number of threads, but the output lags behind the input.
 ///
-/// The threads start with the first frame that has two blocks per thread, and end when the decoder
-/// is dropped.
+/// The threads start with the first frame that has about two blocks per thread, and end when the
+/// decoder is dropped.
 ///
 /// ```
 /// use linerate_zstd::{Status, pipeline};

@@ -45,8 +45,8 @@ pub struct Index {
 }
 
 impl Index {
-    /// Reads the seek table at the end of a file. Returns `None` if there is no such table. Memory
-    /// is at most four times the size of the table in the file.
+    /// Reads the seek table at the end of a file. Returns `None` if there is no such table. Takes up
+    /// to six times the size of the table in the file, of which the index keeps five.
     ///
     /// # Errors
     /// Returns [`Kind::Corrupt`] for a table that contradicts itself or the length of the file,
@@ -97,8 +97,8 @@ impl Index {
         Ok(Some(index))
     }
 
-    /// Finds all frames from their headers and the headers of their blocks. Decodes the frames
-    /// whose header does not state the size of their content.
+    /// Finds all frames from their headers and the headers of their blocks. Decodes the frames that
+    /// have compressed blocks, and whose header does not state the size of their content.
     ///
     /// # Errors
     /// Returns the errors of [`StreamDecoder::decode`], [`Kind::Truncated`] if the file ends within
@@ -144,8 +144,8 @@ impl Index {
         &self.entries
     }
 
-    /// Returns the number of bytes of the content of all frames. It is below 2^64, because a frame
-    /// of a table has fewer than 2^32.
+    /// Returns the number of bytes of the content of all frames. Saturates at 2^64 - 1, which only
+    /// wrong sizes in the headers of scanned frames can exceed.
     pub fn len(&self) -> u64 {
         self.entries.last().map_or(0, |last| last.offset.saturating_add(last.len))
     }

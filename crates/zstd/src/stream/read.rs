@@ -13,8 +13,8 @@ pub use super::frames::SkippablePart;
 
 /// Reads the content of all concatenated frames of a reader, and skips skippable frames.
 ///
-/// The decoder allocates when it is made, when the first frame begins, and when a window is larger
-/// than all before. Other reads allocate nothing.
+/// The decoder allocates when it is made, when the first frame begins, and when a window or the
+/// blocks of a frame need more memory than all before. Other reads allocate nothing.
 ///
 /// It consumes no byte of the reader after the last decoded frame, except those in the buffer of
 /// the [`BufReader`] that [`Self::new`] makes. After [`single_frame`](Self::single_frame),

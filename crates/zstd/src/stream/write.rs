@@ -111,8 +111,8 @@ impl<'a, W: Write> Decoder<'a, W> {
     /// writer.
     ///
     /// # Errors
-    /// Returns the errors of the writer, and [`io::ErrorKind::UnexpectedEof`] if the input ended
-    /// within a frame or has no frame.
+    /// Returns the errors of the writer, [`io::ErrorKind::InvalidData`] for damaged input, and
+    /// [`io::ErrorKind::UnexpectedEof`] if the input ended within a frame or has no frame.
     pub fn finish(mut self) -> io::Result<W> {
         self.do_finish()?;
         Ok(self.writer)

@@ -240,7 +240,8 @@ fn write_all(
 fn pending_readers_of_every_size_give_the_content() {
     let (frames, content) = many_frames();
     for read in READS {
-        // Try every small buffer, with the input at once and in pieces of about as many bytes.
+        // Try every buffer of 1 to 64 bytes, with the input at once and in pieces of 65 - size
+        // bytes, so that small buffers meet large pieces and the reverse.
         let small = (1..=64).flat_map(|size| [(size, 65 - size), (1 << 20, size)]);
         for (piece, size) in
             small.chain([(1, 1000), (3000, 70_000), (1 << 20, (1 << 17) - 1), (1 << 20, 1 << 17)])
