@@ -63,7 +63,7 @@ export interface GatewayOptions {
    */
   windowLog?: number;
   /**
-   * Requires each payload to be exactly one JSON object or one term of Erlang's external term
+   * Requires each payload to be exactly one JSON object or one map in Erlang's external term
    * format. The streams have no checksums, so this check is the only way to detect most lost or
    * damaged messages. It costs one pass over the payload, and sets `envelope`.
    */
@@ -102,7 +102,10 @@ export class GatewayDecompressor {
    * Only the check `sequence` uses it.
    */
   resumeAfter(sequence: number): void;
-  /** Returns the recent compressed messages as a file for `linerate gateway replay`. */
+  /**
+   * Returns the recent compressed messages as a file for `linerate gateway replay`. Throws without
+   * the option `recent`.
+   */
   recording(): Buffer;
   readonly kind: GatewayKind;
   /** Number of whole messages on this connection. */

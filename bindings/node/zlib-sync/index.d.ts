@@ -22,9 +22,9 @@ export class Inflate {
    * begins a new result. Null after an error.
    */
   readonly result: Buffer | string | null;
-  /** `err` in words; null without an error. */
+  /** `err` in words, and the cause if there is one; null if `err` is 0. */
   readonly msg: string | null;
-  /** 0, `Z_STREAM_END`, or a negative number. */
+  /** `Z_OK`, `Z_STREAM_END`, `Z_NEED_DICT`, or a negative number for an error. */
   readonly err: number;
   readonly chunkSize: number;
   constructor(options?: InflateOptions);

@@ -31,8 +31,8 @@ pub(crate) struct Connection {
     session: Option<SessionId>,
     /// Time at which the next event is to be sent.
     next_event_at: Instant,
-    /// Time by which the client must send IDENTIFY, a heartbeat or a close frame, whichever is
-    /// next.
+    /// Time by which the client must send IDENTIFY or RESUME if it has no session, close the
+    /// connection if it was asked to reconnect, and otherwise send any message.
     client_deadline: Instant,
     /// Whether the client was asked to reconnect (opcode 7).
     reconnect_requested: bool,

@@ -13,8 +13,8 @@ use crate::events::Events;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InjectedFault {
-    /// After the event the server closes the websocket with this code. After 4000 a client may
-    /// resume.
+    /// After the event the server closes the websocket with this code. The codes 4004, 4007 and
+    /// 4009 to 4014 end the session; after any other a client may resume.
     Close(u16),
     /// After the event the TCP connection ends without a close frame.
     Disconnect,

@@ -8,8 +8,8 @@ use std::time::Instant;
 use crate::members::MemberRequest;
 use crate::script::{ClientLimits, InjectedFault, Script};
 
-/// Maximum number of events of a session besides the script's. Beyond it the session cannot be
-/// resumed, and requests for guild members are not answered.
+/// Maximum number of events of a session besides the script's. A session with so many cannot be
+/// resumed, and its requests for guild members are not answered.
 const MAX_EXTRA_EVENTS: usize = 1000;
 
 /// The number of a session. Clients get it as text: [`Sessions::name`].
@@ -35,7 +35,8 @@ pub(crate) enum ExtraEvent {
 /// Why a session cannot be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResumeError {
-    /// There is no session with this name any more, or there never was.
+    /// No session has this name, or the one that has it cannot be resumed: the server ended it, it
+    /// has not sent READY yet, or it has [`MAX_EXTRA_EVENTS`].
     UnknownSession,
     /// The sequence number is above the last one sent.
     SequenceTooHigh,
@@ -45,9 +46,10 @@ struct Session {
     shard: [u64; 2],
     /// The attached connection, if any.
     connection: Option<u64>,
-    /// Time since which no connection is attached.
+    /// Time since which no connection is attached, if none is.
     detached_at: Instant,
-    /// Next sequence number to send on the connection.
+    /// Sequence number of the event to send next. After a resume, the events from here to `highest`
+    /// are sent again.
     next: u64,
     /// Highest sequence number assigned, on any connection.
     highest: u64,
@@ -198,7 +200,7 @@ impl Sessions {
         }
     }
 
-    /// Removes sessions that can no longer be resumed.
+    /// Removes sessions that have had no connection for the whole resume timeout.
     fn expire(&self, table: &mut Table) {
         table
             .sessions

@@ -30,9 +30,9 @@ pub(crate) fn deadline_in(time: Duration) -> Instant {
     Instant::now() + time.min(YEAR)
 }
 
-/// A stream with a deadline. Its calls return within a tick, with [`ErrorKind::WouldBlock`] if
-/// there is nothing to read or the send buffer is full. Writers check
-/// [`must_abort`](Self::must_abort) between calls.
+/// A stream with a deadline. Reads return within a tick of the server, and writes within
+/// [`WRITE_TICK`], with [`ErrorKind::WouldBlock`] if there is nothing to read or the send buffer is
+/// full. Writers check [`must_abort`](Self::must_abort) between calls.
 pub(crate) struct DeadlineStream {
     stream: TcpStream,
     state: Arc<ServerState>,
@@ -138,7 +138,7 @@ impl Write for DeadlineStream {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CloseReason {
     /// The client sent a close frame with this code, or with none, which counts as 1005. `None`: it
-    /// disconnected.
+    /// disconnected, or the server gave up sending to it.
     ByClient(Option<u16>),
     /// The server closes with this code and reason.
     ByServer(u16, &'static str),

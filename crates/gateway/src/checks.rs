@@ -5,7 +5,7 @@
 pub enum Encoding {
     /// One JSON object.
     Json,
-    /// One term in Erlang's external term format.
+    /// One map in Erlang's external term format (ETF).
     Etf,
 }
 
@@ -13,7 +13,7 @@ pub enum Encoding {
 ///
 /// Neither stream format has a checksum. After a lost message or a flipped bit, later messages may
 /// decode to wrong bytes without any error. These checks cost one pass over the payload and catch
-/// most of that: they reject payloads that are not exactly one object or term, and gaps in the
+/// most of that: they reject payloads that are not exactly one object or map, and gaps in the
 /// sequence numbers. They do not detect damage that leaves a valid object with the expected
 /// sequence number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Checks {
     /// No checks.
     pub const NONE: Checks = Checks { encoding: None, sequence: false };
 
-    /// Each payload must be exactly one object or term of `encoding`.
+    /// Each payload must be exactly one object (JSON) or map (ETF), as `encoding` says.
     pub const fn complete(encoding: Encoding) -> Self {
         Checks { encoding: Some(encoding), sequence: false }
     }

@@ -13,8 +13,8 @@ use crate::scratch::Scratch;
 /// copies the payload out. No thread waits: if all are in use, a temporary one is allocated.
 ///
 /// A thread takes the first free scratch, so few are used, and those stay in the CPU's caches. Each
-/// unused one holds at most 320 KiB and a payload buffer of 1 MiB. Only the first, which is used
-/// most, keeps a larger buffer until 256 messages in a row were small.
+/// unused one holds at most 320 KiB for zstd, 16 KiB for zlib, and a payload buffer of 1 MiB. Only
+/// the first, which is used most, keeps a larger buffer until 256 messages in a row were small.
 ///
 /// ```
 /// use linerate_gateway::{Encoder, Limits, ScratchPool, Session, Transport};

@@ -10,8 +10,8 @@ use crate::transport::Transport;
 /// The last compressed messages of a connection, including one that failed, each with its time of
 /// receipt.
 ///
-/// Each message depends on all earlier ones, so they can be replayed only if none was dropped; see
-/// [`is_complete`](Self::is_complete).
+/// Each message of a stream depends on all earlier ones, so a stream can be replayed only if none
+/// was dropped; see [`is_complete`](Self::is_complete).
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
     frames: VecDeque<Frame>,
@@ -84,7 +84,7 @@ impl Recent {
 
     /// Writes the messages as a file for [`Recording`](crate::Recording). `transport` is the
     /// transport of the connection. If messages were dropped, the file begins in the middle of a
-    /// connection, and replaying it fails.
+    /// connection, and a stream cannot be replayed from there.
     ///
     /// # Errors
     /// Errors of `out`.

@@ -173,8 +173,8 @@ impl Session {
     }
 
     /// The last compressed messages as a file for [`Recording`](crate::Recording), if they are
-    /// kept. The file can be replayed only if [no message is missing](Recent::is_complete);
-    /// otherwise it begins in the middle of a connection.
+    /// kept. It begins in the middle of the connection if [messages are
+    /// missing](Recent::is_complete), and a stream cannot be replayed then.
     pub fn recording(&self) -> Option<Vec<u8>> {
         let mut file = Vec::new();
         self.recent.as_ref()?.write(self.transport(), &mut file).ok()?;

@@ -34,8 +34,8 @@ pin_project! {
     /// it was sent. Trailers follow the data.
     ///
     /// Between polls it holds the inner body, the encoder (16 bytes, or a session of
-    /// [`with_window`](Self::with_window)), and the rest of a frame of more than 128 KiB. All other
-    /// memory belongs to the thread.
+    /// [`with_window`](Self::with_window)), the rest of a frame that did not fit into the 128 KiB,
+    /// and the trailers. All other memory belongs to the thread.
     ///
     /// An error of the inner body is returned unchanged and ends this body. The compressed stream
     /// then has no end, so the client notices.
@@ -59,7 +59,7 @@ pin_project! {
         inner: B,
         encoder: Option<Encoder>,
         load: Option<Arc<Load>>,
-        // The rest of a long frame.
+        // The rest of a frame that did not fit into the last call.
         rest: Bytes,
         trailers: Option<Box<HeaderMap>>,
         is_ended: bool,

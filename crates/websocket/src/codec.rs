@@ -164,7 +164,7 @@ impl Encoder {
     }
 
     /// Encodes a whole message. Returns `None` if the message would not become smaller; it must
-    /// then be sent as it is, and the window is unchanged.
+    /// then be sent as it is, and later messages do not refer to it.
     ///
     /// # Errors
     /// Errors of [`Session::message`]; none is possible today.
@@ -177,8 +177,8 @@ impl Encoder {
     }
 
     /// Encodes a whole message into `out` and returns the number of bytes. Returns `None` if the
-    /// message would not become smaller, or does not fit; it must then be sent as it is, and the
-    /// window is unchanged.
+    /// message would not become smaller, or does not fit; it must then be sent as it is, and later
+    /// messages do not refer to it.
     ///
     /// # Errors
     /// Errors of [`message`](Self::message).

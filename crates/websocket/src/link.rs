@@ -108,8 +108,8 @@ impl Link {
     }
 
     /// Takes all of `wire`, which the peer sent; its bytes may be changed. After an error nothing
-    /// more is taken, and a close frame is pending; the error is returned once the library has read
-    /// what was ready before it.
+    /// more is taken, and a close frame is pending if one can be sent ([`refuse`](Self::refuse));
+    /// the error is returned once the library has read what was ready before it.
     pub(crate) fn receive(&mut self, wire: &mut [u8]) -> Result<()> {
         let waits_for_library = wire.is_empty() && !self.ready().is_empty();
         if self.failed.is_none() && !waits_for_library {
@@ -182,7 +182,8 @@ impl Link {
         matches!(&self.state, Phase::Frames(frames) if frames.0.is_inside_a_message())
     }
 
-    /// Refuses all further data, and tells the peer why by a close frame.
+    /// Refuses all further data. Tells the peer why by a close frame, if messages are compressed
+    /// and the library is not in the middle of writing a frame.
     fn refuse(&mut self, refusal: &Refusal) {
         self.failed = Some(refusal.error);
         let Phase::Frames(frames) = &self.state else { return };

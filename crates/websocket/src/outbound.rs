@@ -23,8 +23,9 @@ enum OutboundPart {
     },
 }
 
-/// Takes the frames that a library writes, and returns frames of compressed messages if those are
-/// smaller. If a frame is divided, the first part keeps the mask that the library has drawn.
+/// Takes the frames that a library writes, and returns frames of compressed messages. A message in
+/// one frame of at most [`PIECE`] bytes is passed on as it is if it does not shrink. If a frame is
+/// divided, the first part keeps the mask that the library has drawn.
 pub(crate) struct Outbound {
     role: Role,
     /// `None` on a connection without compression.
@@ -35,7 +36,7 @@ pub(crate) struct Outbound {
     /// `Some` while a message to compress is being written; the flag tells whether its first frame
     /// was sent.
     message: Option<bool>,
-    /// Whether more fragments of a message follow the frame that began last.
+    /// Whether more fragments of a message follow the data frame that began last.
     is_fragmented: bool,
     /// Prepared messages to send once the library's message is whole.
     waiting: Vec<Prepared>,

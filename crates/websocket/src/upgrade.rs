@@ -59,7 +59,8 @@ impl WebSocketUpgrade {
     }
 
     /// Returns the response to the handshake. Once the response was sent, `serve` gets the
-    /// connection, in a task of its own. It is not called if the upgrade fails.
+    /// connection, in a task of its own. It is not called if the upgrade fails, or
+    /// if the options have window bits other than 8 to 15.
     pub fn on_upgrade<B, F, T>(self, serve: F) -> Response<B>
     where
         B: Default,

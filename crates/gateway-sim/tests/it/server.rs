@@ -654,8 +654,8 @@ fn etf_clients_get_the_same_events_as_terms() {
     assert_eq!(u16::from(closed), 4002);
 }
 
-/// Number of connections for a test: as many as the limit on file descriptors allows, of which each
-/// connection takes two here.
+/// Number of connections for a test: 300 to 1,500, as many as the limit on file descriptors allows.
+/// Each connection takes two descriptors, since client and server are in this process.
 fn many() -> usize {
     #[cfg(unix)]
     let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;

@@ -77,7 +77,7 @@ impl<S: Read + Write> Client<S> {
         self.socket.get_ref()
     }
 
-    /// Waits for the next event, after a heartbeat if one is due.
+    /// Sends a heartbeat if one is due, and waits for the next event.
     ///
     /// # Errors
     /// Errors of the stream, and violations of the websocket protocol. The connection cannot be

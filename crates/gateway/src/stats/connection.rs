@@ -18,7 +18,7 @@ pub(super) const TIMED_EVERY: u8 = 16;
 pub(crate) struct Begun {
     /// The writer that will record the message.
     writer: Writer,
-    /// Time at which the part began, in nanoseconds, if the message is timed.
+    /// Time at which this part of the message began, in nanoseconds, if the message is timed.
     at: Option<u64>,
 }
 

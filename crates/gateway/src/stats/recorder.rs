@@ -298,8 +298,8 @@ struct Collector {
     told: u64,
     /// The first error of writing the log.
     error: Option<io::Error>,
-    /// Arrival of the last timed message, in nanoseconds since the base. Messages that are not
-    /// timed get this time.
+    /// Arrival of the last timed message, or the begin of the last collection if no message was
+    /// timed since, in nanoseconds since the base. Messages that are not timed get this time.
     last: u64,
 }
 

@@ -130,7 +130,9 @@ impl StreamCoding {
 /// Shortest match in bytes of [`StreamParse::Sparse`], and of [`StreamParse::Dense`].
 const SPARSE_MATCH: u32 = 6;
 const DENSE_MATCH: u32 = 4;
-/// Levels that parse large inputs lazily, but small inputs optimally.
+/// Levels that parse large inputs lazily (`ZSTD_lazy` or `ZSTD_lazy2`). At some of them zstd parses
+/// small inputs otherwise (up to 16 KiB: optimally at levels 11 and 12), so samples are parsed by
+/// [`Parse::Lazy`].
 const LAZY_LEVELS: std::ops::RangeInclusive<i32> = 6..=12;
 /// Lowest level that parses every input optimally.
 const OPTIMAL_LEVEL: i32 = 16;

@@ -109,9 +109,10 @@ pub struct PackOptions {
     /// size and path. Default: true.
     pub group_similar: bool,
     /// Whether the match search is adapted to the content of blocks above 256 KiB, for zstd levels
-    /// 6 to 16 with the default minMatch. The output is smaller and packing slower. minMatch is 4
-    /// except for text. Up to level 12, the search is also that of the next level (two levels
-    /// higher for text), or an optimal parse of near matches where a sample shows that it pays.
+    /// 6 to 16 with the default minMatch and compressed literals. The output is smaller and packing
+    /// slower. minMatch is 4 except for text. From level 6 to 12, the search is also that of the
+    /// next level (two levels higher for text), but not above level 12, or an optimal parse of near
+    /// matches where a sample shows that it pays.
     /// Default: true.
     pub fit_search: bool,
     /// Whether blocks up to 256 KiB use one dictionary per file extension, where that saves more
@@ -192,7 +193,7 @@ setters! {
     cancel: CancelToken,
 }
 
-/// Lower-case extensions of texture files whose formats a GPU reads.
+/// Lower-case extensions of the files that [`PackOptions::textures`] is for.
 const TEXTURES: &[&str] = &["astc", "basis", "dds", "ktx", "ktx2", "pvr", "tga", "vtf"];
 
 impl PackOptions {

@@ -192,8 +192,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(hash)
     }
 
-    /// Decodes a piece into `out`. If the piece is the whole block, decodes directly, without the
-    /// cache.
+    /// Decodes a piece into `out`. Without the cache, if the piece is a whole block that is not
+    /// cached, or if the block is stored and the source joins no reads.
     fn fill(&mut self, piece: &Piece, until: usize, out: &mut [u8]) -> Result<()> {
         if piece.is_whole_block(self.archive) && !self.is_cached(piece) {
             return self.blocks.decode(piece.block, out, until - 1).map(|_| ());

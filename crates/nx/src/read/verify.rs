@@ -70,8 +70,8 @@ impl fmt::Display for Note {
 /// Result of verifying an archive.
 #[derive(Debug, Default)]
 pub struct Verified {
-    /// Number of files whose content matches their hash; in an archive [without
-    /// hashes](Archive::has_hashes), of files that can be decoded.
+    /// Number of files whose content matches their hash. If the archive [has no
+    /// hashes](Archive::has_hashes), or [`Verifier::hashes`] is off, of files that can be decoded.
     pub files: u64,
     /// Bytes of content that were read.
     pub bytes: u64,
@@ -305,8 +305,8 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         Ok(compared)
     }
 
-    /// Returns whether a file is equal in the folder, or `None` if it is missing. Calls `progress`
-    /// with the number of bytes of each read; `false` stops the comparison.
+    /// Returns whether a file is equal in the folder, or `None` if it is missing or the comparison
+    /// was stopped. Calls `progress` with the number of bytes of each read; `false` stops.
     fn compare_file(
         &self,
         root: &Folder,

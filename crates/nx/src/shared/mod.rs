@@ -217,7 +217,8 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     }
 
     /// Reads a whole file. Blocks of files up to a chunk go through the cache. Blocks of larger
-    /// files are decoded directly into the result, unless they are cached.
+    /// files are decoded directly into the result, unless they are cached. Stored blocks of a local
+    /// source are read into the result, too.
     ///
     /// # Errors
     ///

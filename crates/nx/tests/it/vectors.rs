@@ -331,7 +331,10 @@ fn pool_of(bytes: Vec<u8>) -> Make {
     solid(ZSTD).with(|make| make.pool = Some(bytes))
 }
 
-/// The hazards in section 8 of the format's reference, under its letters.
+/// Archives that a reader must refuse, or whose damaged files it must refuse. The first letter of a
+/// name is the kind of fault:
+/// c arithmetic, d undefined codecs, e bombs, h and i the pool of names, j damaged frames, k
+/// dictionaries.
 fn hazards() -> Vec<Vector> {
     use Kind::{Corrupt, Limit, Truncated, Unsupported};
     let names = |bytes: &[u8]| pool_of(frame(bytes, Frame::Sized));

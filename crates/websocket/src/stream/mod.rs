@@ -21,7 +21,8 @@ use crate::prepared::Prepared;
 ///
 /// If the peer breaks the agreement, reading fails with [`std::io::ErrorKind::InvalidData`], which
 /// carries a [`linerate_core::Error`], and the peer gets a close frame with code 1002, 1007 or
-/// 1009.
+/// 1009. It gets none during the handshake, while the library is in the middle of writing a frame,
+/// or if the socket cannot take it at once.
 pub struct DeflateStream<S> {
     stream: S,
     link: Link,

@@ -41,7 +41,8 @@ pub(super) fn connect(address: &Address, trusted: Option<&Path>) -> Result<Clien
     Ok(client)
 }
 
-/// Records until the plan, the gateway or a signal ends the connection. Returns the reason.
+/// Records until the messages or the duration of `plan` are reached, the gateway closes the
+/// connection, or a signal arrives. Returns the reason.
 pub(super) fn record<W: Write>(
     mut client: Client<Stream>,
     plan: &Plan,

@@ -134,7 +134,8 @@ fn record_file(args: &RecordArgs, reporter: &mut Reporter) -> Result<RunSummary,
     Ok(summary)
 }
 
-/// Records a pipe. Messages get the current time, and are kept however the pipe ends.
+/// Records a pipe. Messages without a time get the current time. All are kept however the pipe
+/// ends.
 fn record_pipe(
     args: &RecordArgs,
     wire: Wire,

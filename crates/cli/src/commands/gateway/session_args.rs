@@ -28,8 +28,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u8).range(10..=27))]
     window_log: u8,
 
-    /// Check that each payload is one JSON object or one ETF term; with `-sequence`, also that
-    /// sequence numbers increase
+    /// Check that each payload is one JSON object or one ETF map; with `-sequence`, also that
+    /// sequence numbers increase by 1
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Check::None)]
     check: Check,
 }

@@ -30,7 +30,7 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct VerifyArgs {
-    /// Compare this folder with the archive, reading only the archive's header
+    /// Compare this folder with the archive, reading only the archive's header if it has hashes
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) against: Option<PathBuf>,
 

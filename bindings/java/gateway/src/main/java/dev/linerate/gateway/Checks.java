@@ -3,10 +3,10 @@ package dev.linerate.gateway;
 /**
  * Checks of each payload.
  *
- * <p>Neither transport has a checksum. After a lost message or a flipped bit, later messages may
- * decode to wrong bytes without any error. These checks, which cost one pass over the payload,
- * detect most of these cases. They do not detect damage that leaves a valid object with the
- * expected number.
+ * <p>Neither stream transport has a checksum. After a lost message or a flipped bit, later
+ * messages may decode to wrong bytes without any error. These checks, which cost one pass over the
+ * payload, detect most of these cases. They do not detect damage that leaves a valid object with
+ * the expected number.
  */
 public enum Checks {
     /** No checks. */

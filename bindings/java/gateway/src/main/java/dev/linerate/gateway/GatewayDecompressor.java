@@ -12,11 +12,13 @@ import java.util.function.LongUnaryOperator;
 
 /**
  * The decompressor of one connection to a gateway: one zlib or zstd stream for as long as the
- * connection lives, flushed after each message.
+ * connection lives, flushed after each message. With a {@link Transport} that is not a
+ * {@linkplain Transport#isStream stream}, each message is compressed separately.
  *
  * <p>Each call takes the content of one binary websocket message, the <em>frame</em>, and returns
  * exactly one payload. A message of {@link Transport#ZLIB} may be sent in several frames; until the
- * last one the result is null, or -1 where it is a length. Results are available as:
+ * last one the result is null, or -1 where it is a length; so it is for an event that
+ * {@link Builder#dropEvents} drops. Results are available as:
  *
  * <ul>
  *   <li>{@link #decompress(byte[])}: a new array
@@ -804,8 +806,8 @@ public final class GatewayDecompressor implements Closeable {
 
     /**
      * Returns the recent messages of this connection, including a failed one, as a file for
-     * {@code linerate gateway replay}. They can be replayed only if none since the beginning of the
-     * connection was dropped.
+     * {@code linerate gateway replay}. Those of a stream can be replayed only if none since the
+     * beginning of the connection was dropped.
      *
      * @return the bytes of the file
      * @throws IllegalStateException unless {@link Builder#keepRecent} was set

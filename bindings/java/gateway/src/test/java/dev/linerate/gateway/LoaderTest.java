@@ -183,7 +183,8 @@ class LoaderTest {
         Files.setPosixFilePermissions(file.getParent(), PosixFilePermissions.fromString("rwxrwxrwx"));
         FileTime hoursAgo = FileTime.fromMillis(System.currentTimeMillis() - 10_000_000);
         List<Path> left = new ArrayList<>(Collections.singletonList(file.getParent()));
-        // Eight of each, because a folder may be listed in any order.
+        // A folder may be listed in any order. With eight copies that cannot be deleted and eight
+        // that can, one of the former almost certainly comes before one of the latter.
         for (int i = 0; i < 8; i++) {
             Path stuck = copy("stuck-" + i);
             Files.createFile(stuck.resolve("something else"));
