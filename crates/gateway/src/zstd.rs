@@ -31,9 +31,9 @@ impl Zstd {
     }
 
     /// Decodes one message into `out` and returns its length. If the message does not fit there, or
-    /// `out` is shorter than [`OUTPUT_SPACE`], appends it to the payload and returns `None`. `before`
-    /// is the number of compressed bytes of earlier messages; it is subtracted from the offsets of
-    /// the decoder, which count from the beginning of the connection.
+    /// `out` is shorter than [`OUTPUT_SPACE`], appends it to the payload and returns `None`.
+    /// `before` is the number of compressed bytes of earlier messages; it is subtracted from the
+    /// offsets of the decoder, which count from the beginning of the connection.
     pub(crate) fn message(
         &mut self,
         src: &[u8],

@@ -107,7 +107,7 @@ class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
         Base-2 logarithm of the largest window of a zstd frame. Gateways use 16 (64 KiB). A frame
         with a larger window is an error, before any memory is allocated for it.
     checks : "json", "etf" or None
-        Whether each payload must be exactly one JSON object, or one term in Erlang's external
+        Whether each payload must be exactly one JSON object, or one map in Erlang's external
         format. The streams have no checksums, so only this check detects lost or damaged messages.
         It takes one pass over the payload and sets :attr:`envelope`.
     sequence : bool

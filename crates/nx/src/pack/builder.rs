@@ -230,8 +230,8 @@ impl Builder {
     ///
     /// # Errors
     /// Returns the errors of [`add_path_with`](Self::add_path_with). Also fails if a folder cannot
-    /// be read, a name is not UTF-8, or the work is cancelled. Files before the error have been
-    /// added.
+    /// be read, if the work is cancelled, or if a name cannot be packed and
+    /// [`Walk::skip_bad_names`] is off. Files before the error have been added.
     pub fn add_folder<'w>(
         &mut self,
         walk: impl Into<Walk<'w>>,
