@@ -292,6 +292,17 @@ impl Setting {
         command
     }
 
+    /// Whether matches refer to earlier calls. The command does so by itself at levels chosen for size.
+    fn has_history(&self) -> bool {
+        match self.codec {
+            Codec::Deflate { form: Form::History, .. } => true,
+            Codec::Deflate { level, form: Form::Stateless, .. } => {
+                Level::from_number(level).is_ok_and(Level::uses_history)
+            }
+            Codec::Deflate { form: Form::Bgzf, .. } | Codec::Zstd { .. } => false,
+        }
+    }
+
     /// Number of parts of the data that threads encode independently.
     fn parts(&self, set: &FileSet, shape: Shape) -> u64 {
         let part = match self.codec {
@@ -309,7 +320,7 @@ impl Setting {
             Codec::Deflate { level, call, form } => {
                 let container = if form == Form::Bgzf { Container::Bgzf } else { Format::Gzip.into() };
                 let level = Level::from_number(level).map_err(|e| e.to_string())?;
-                let options = Gzip::new(container, level).block_size(call).isolated(form != Form::History);
+                let options = Gzip::new(container, level).block_size(call).isolated(!self.has_history());
                 compress(input, out, &options).map_err(|e| e.to_string())?;
                 Ok(size_of::<Scratch>() as u64)
             }
@@ -350,13 +361,10 @@ impl Setting {
 
     fn memory(&self, context: u64) -> Memory {
         match self.codec {
-            Codec::Deflate { form, .. } => Memory {
-                per_stream: match form {
-                    Form::Stateless | Form::Bgzf => size_of::<Stream>() as u64,
-                    Form::History => size_of::<Stream>() as u64 + DEFLATE_WINDOW,
-                },
-                per_thread: context,
-            },
+            Codec::Deflate { .. } => {
+                let window = if self.has_history() { DEFLATE_WINDOW } else { 0 };
+                Memory { per_stream: size_of::<Stream>() as u64 + window, per_thread: context }
+            }
             Codec::Zstd { .. } => Memory { per_stream: context, per_thread: context },
         }
     }
@@ -484,6 +492,30 @@ mod tests {
                 assert_eq!((found.encode_scaling.len(), found.decode_scaling.len()), (1, 1));
                 assert!(found.command.is_some() && found.memory.per_stream > 0, "{}", found.settings);
             }
+        }
+    }
+
+    #[test]
+    fn gzip_6_has_history_as_its_command_does_but_gzip_3_and_bgzf_6_have_none() {
+        // The second call repeats the noise before it, and only history shows that.
+        let noise = crate::testdata::random(USUAL_CALL - 1000);
+        let input = [&noise[..], &noise[noise.len() - 20_000..]].concat();
+        for setting in settings(Shape::Bytes) {
+            let (longest, has_window) = match &*setting.words() {
+                "gzip 6" => (noise.len() + 1500, true),
+                "gzip 3" | "BGZF 6" => (usize::MAX, false),
+                _ => continue,
+            };
+            let mut out = Vec::new();
+            let context = setting.encode(&input, &mut out).expect("encoded");
+            assert!(out.len() < longest, "{}: {}", setting.words(), out.len());
+            let window = setting.memory(context).per_stream - size_of::<Stream>() as u64;
+            assert_eq!(window, if has_window { DEFLATE_WINDOW } else { 0 }, "{}", setting.words());
+            let Codec::Deflate { level, form: Form::Stateless, .. } = setting.codec else { continue };
+            let options = Gzip::new(Format::Gzip, Level::ALL[usize::from(level)]).isolated(!has_window);
+            let mut by_command = Vec::new();
+            compress(&*input, &mut by_command, &options).expect("encoded");
+            assert_eq!(out.len(), by_command.len(), "{}", setting.words());
         }
     }
 

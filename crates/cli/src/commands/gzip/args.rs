@@ -190,10 +190,9 @@ impl Args {
             .after_header(format == FormatChoice::Gzip)
     }
 
-    /// Whether matches cross blocks. They do from level 4 on, since those levels are chosen for
-    /// size.
+    /// Whether matches cross blocks.
     pub(crate) fn uses_history(&self) -> bool {
-        self.history || self.level.0 >= Level::Lazy
+        self.history || self.level.0.uses_history()
     }
 
     /// Whether an operand's output goes to standard output.
