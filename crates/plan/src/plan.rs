@@ -193,14 +193,15 @@ impl Plan {
         break_tie(&self.rows, self.budget.goal, &tied).map(|i| &self.rows[i])
     }
 
-    /// The best usable row whose random reads are fast, where the row whose command the plan gives has
-    /// none.
+    /// The best usable row of records that compresses and whose random reads are fast, where the row
+    /// whose command the plan gives has none.
     pub(crate) fn best_reader(&self) -> Option<&Row> {
         let reads = |row: &Row| row.measurement.read.is_some_and(|read| read.seconds <= FAST_READ);
         if self.applied().is_none_or(&reads) {
             return None;
         }
-        let tied = best_rows(&self.rows, self.budget.goal, reads);
+        let has_records = |row: &Row| row.measurement.engine == "dict" && row.ratio >= COMPRESSES;
+        let tied = best_rows(&self.rows, self.budget.goal, |row| has_records(row) && reads(row));
         break_tie(&self.rows, self.budget.goal, &tied).map(|i| &self.rows[i])
     }
 

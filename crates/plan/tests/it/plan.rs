@@ -120,6 +120,7 @@ fn tie_is_decided_by_size_then_cores_then_order() {
 #[test]
 fn stream_that_wins_comes_with_the_command_for_single_records() {
     let blocks = |read: f64| Measurement {
+        engine: "dict".into(),
         read: Some(Read { seconds: read, fetched: 900.0 }),
         ..candidate("blocks", 3.0, 400e6)
     };
@@ -129,6 +130,22 @@ fn stream_that_wins_comes_with_the_command_for_single_records() {
     assert!(found.ends_with(wanted), "{found}");
     assert!(!notes(&[candidate("zstd 19", 5.0, 900e6), blocks(1e-3)]).contains("single records"));
     assert!(!notes(&[candidate("zstd 19", 2.0, 100e6), blocks(4e-6)]).contains("single records"));
+    let archive = Measurement { engine: "nx".into(), ..blocks(4e-6) };
+    assert!(!notes(&[candidate("zstd 19", 5.0, 900e6), archive]).contains("single records"));
+}
+
+#[test]
+fn data_that_does_not_compress_has_no_command_for_single_records() {
+    let blocks = Measurement {
+        engine: "dict".into(),
+        read: Some(Read { seconds: 4e-6, fetched: 900.0 }),
+        ..candidate("blocks", 1.01, 400e6)
+    };
+    let found = plan(&[candidate("zstd 19", 1.0, 900e6), blocks.clone()], &pipe(100e6), &budget(2));
+    assert!(found.winner().is_some_and(|row| row.plain), "{found:?}");
+    assert!(!found.notes().concat().contains("single records"), "{:?}", found.notes());
+    let found = plan(&[candidate("zstd 19", 5.0, 900e6), blocks], &pipe(100e6), &budget(2));
+    assert!(!found.notes().concat().contains("single records"), "{:?}", found.notes());
 }
 
 #[test]
