@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// Smallest part of a file whose reading shows the rate of the drive.
 const LARGE: u64 = 1 << 20;
 /// Most bytes that are written, and those that the drive must have before more are written.
-const WRITTEN: u64 = 512 << 20;
+const WRITTEN: u64 = 64 << 20;
 const SYNCED: u64 = 16 << 20;
 /// What reads past the cache must be aligned to: the largest block of a drive, and a page.
 const ALIGNMENT: usize = 4096;
@@ -64,6 +64,9 @@ fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
     };
     rounds(&pieces, time, read).map_err(bypass)
 }
+
+/// Why small files are not measured.
+const UNWRITABLE: &str = "the files are too small, and no file can be written beside them";
 
 fn bypass(e: io::Error) -> String {
     format!("the system's cache cannot be bypassed: {e}")
@@ -143,12 +146,14 @@ fn scratch(folder: &Path, time: Duration) -> io::Result<Scratch> {
         (0..WINDOW / 8).flat_map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect();
     let (mut bytes, begun) = (0, Instant::now());
     while bytes == 0 || bytes < WRITTEN && begun.elapsed() < time {
-        // What waits in the system's cache at the end would take longer than what was timed.
-        for _ in 0..SYNCED / WINDOW {
+        // What waits in the system's cache at the end would take longer than what was timed. The
+        // first steps are small, for slow drives.
+        let step = u64::clamp(bytes, WINDOW, SYNCED);
+        for _ in 0..step / WINDOW {
             file.write_all(&noise)?;
         }
         file.sync_data()?;
-        bytes += SYNCED;
+        bytes += step;
     }
     Ok(Scratch { file, bytes })
 }

@@ -49,8 +49,8 @@ Shapes:
   sst        RocksDB's SST files
 
 A sample of the data is measured on this machine for about --seconds. Nothing is kept except the report.
-The cost of writing is measured with a file of at most 32 MiB that has no name, and so is the drive of
-small files.";
+The cost of writing is measured with a file of at most 32 MiB that has no name. The drive of small
+files, and writing to the drive, are measured with one of at most 64 MiB.";
 
 /// The pipe that is assumed if the drive cannot be measured.
 const ASSUMED: &str = "nvme-4.0";
