@@ -49,9 +49,12 @@ fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
     let large = |piece: &&Piece| piece.len >= LARGE;
     if pieces.iter().filter(large).map(|piece| piece.len).sum::<u64>() >= WINDOW {
         pieces.retain(|piece| large(&piece));
-    } else if let Some(scratch) =
-        set.files.first().and_then(|file| scratch(file.path.parent()?, time / 2).ok())
-    {
+    } else if !cfg!(target_os = "linux") {
+        // No file can be read past the cache, so none is written.
+        return Err(bypass(io::ErrorKind::Unsupported.into()));
+    } else {
+        let folder = set.files.first().and_then(|file| file.path.parent()).unwrap_or(Path::new("."));
+        let scratch = scratch(folder, time / 2).map_err(|_| UNWRITABLE)?;
         let file = scratch.open_direct();
         let windows = (0..scratch.bytes / WINDOW).map(|i| i * WINDOW).collect::<Vec<_>>();
         return file
