@@ -24,7 +24,7 @@ use linerate_zstd::pipeline;
 use zstd_safe::{CCtx, CParameter, get_error_name};
 
 use super::sample::FileSet;
-use super::timing::{Clock, Turn, busy_threads, on_threads, rounds, scaling, speed, thread_counts};
+use super::timing::{Clock, MIN_TURN, Turn, busy_threads, on_threads, rounds, scaling, speed, thread_counts};
 use super::{Measured, Options, Progress, Shape, control};
 
 /// Bytes of a window of the sample of fast settings, and of the sample of slow ones.
@@ -452,12 +452,22 @@ impl Session<'_> {
     }
 }
 
-/// Encodes once. The first time, it also checks that the output decodes to the sample.
+/// Encodes until the resolution of the clock matters little, at least once. The first time, it also
+/// checks that the output decodes to the sample.
 fn encode_one(setting: &Setting, sample: &[u8], encoded: &mut Encoded) -> Result<(), String> {
     let is_first = encoded.seconds.is_empty();
     let mut out = std::mem::take(&mut encoded.bytes);
-    let (context, time) = Clock::Thread.time(|| setting.encode(sample, &mut out))?;
-    encoded.seconds.push(time.as_secs_f64());
+    let (begun, mut times) = (Instant::now(), 0);
+    let (context, time) = Clock::Thread.time(|| {
+        loop {
+            let context = setting.encode(sample, &mut out)?;
+            times += 1;
+            if begun.elapsed() >= MIN_TURN {
+                return Ok(context);
+            }
+        }
+    })?;
+    encoded.seconds.push(time.as_secs_f64() / f64::from(times));
     if is_first {
         out.shrink_to_fit();
         let mut compared = Compared(sample);

@@ -8,8 +8,9 @@ use super::Progress;
 use crate::sys::clock::{cpu_time, thread_time};
 
 /// Least duration of a turn, unless the budget is too small. Shorter work is repeated, so that the
-/// resolution of the clock and starting threads cost less than one percent.
-const MIN_TURN: Duration = Duration::from_millis(5);
+/// resolution of the clock and starting threads cost less than one percent, or on Windows, whose clock
+/// moves in steps of 15.6 ms, a tenth.
+pub(crate) const MIN_TURN: Duration = Duration::from_millis(if cfg!(windows) { 150 } else { 5 });
 /// Number of rounds among which the budget is shared out to find how often short work is repeated.
 const USUAL_ROUNDS: usize = 4;
 /// Most rounds. After these the best and the median no longer change.
