@@ -211,7 +211,12 @@ impl Plan {
         let score = |row: &Row| self.budget.goal.score(row);
         let tie = if self.budget.goal == Goal::Size { SAME_SIZE } else { TIE };
         let usable = self.rows.iter().filter(|row| row.excluded.is_none()).map(score).fold(0.0, f64::max);
+        let within = |row: &&Row| {
+            too_large(row.ratio, &self.budget).is_none()
+                && too_much_memory(row.measurement.memory.per_stream, &self.budget).is_none()
+        };
         let only = self.rows.iter().filter(|row| row.excluded == Some(Exclusion::ComparisonOnly));
+        let only = only.filter(within);
         let best = only.max_by(|a, b| compare(score(a), score(b)))?;
         (score(best) * (1.0 - tie) > usable).then_some(best)
     }

@@ -159,6 +159,14 @@ fn comparison_that_is_better_by_the_goal_is_named() {
         "{found}"
     );
     assert!(!notes(2.1).concat().contains("shuffle"), "a tie");
+    let limits = [
+        Budget { min_ratio: Some(4.0), ..budget(2) },
+        Budget { memory_per_stream: Some(1 << 10), ..budget(2) },
+    ];
+    for limit in limits {
+        let found = plan(&[candidate("zstd 3", 2.0, 900e6), shuffled(3.0)], &pipe(100e6), &limit).notes();
+        assert!(!found.concat().contains("shuffle"), "{limit:?}: {found:?}");
+    }
 }
 
 #[test]
