@@ -338,17 +338,16 @@ impl<'j, S: ReadAt> Job<'j, S> {
     pub(crate) fn work(&self, mut blocks: BlockReader<'_, S>) {
         let _guard = StopOnPanic(&self.run.stop);
         let (mut buffer, mut worker) = (Vec::new(), WorkerState::default());
-        let (mut batch, mut ahead) = (Vec::new(), Vec::new());
+        let (mut batch, mut ahead, mut was_wanted) = (Vec::new(), Vec::new(), true);
         while !self.is_stopped() && self.run.queue.take(&mut worker, &mut batch, &mut ahead) {
+            // The blocks after an unwanted one are often unwanted too, so they are not announced.
+            // Those that are wanted are read without a hint.
+            ahead.drain(..).filter(|_| was_wanted).for_each(|block| read_ahead(self.archive, block));
             batch.retain_mut(|task| self.is_wanted(task));
-            if batch.is_empty() {
-                // The blocks after an unwanted one are often unwanted too, so they are not
-                // announced. Those that are wanted are read without a hint.
-                ahead.clear();
+            was_wanted = !batch.is_empty();
+            if !was_wanted {
                 self.report_progress();
-                continue;
             }
-            ahead.drain(..).for_each(|block| read_ahead(self.archive, block));
             let until = batch.last().map_or(0, |task| task.block);
             for task in batch.drain(..) {
                 if self.is_stopped() {
