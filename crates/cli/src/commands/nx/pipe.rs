@@ -8,7 +8,7 @@ use linerate_plan::{Budget, Goal, Pipe, Plan};
 
 use super::coding::CodingArgs;
 use super::pack::PackArgs;
-use crate::commands::plan::{choose, parse_cores, parse_pipe, parse_positive};
+use crate::commands::plan::{choose, parse_cores, parse_pipe, parse_seconds};
 use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 
@@ -27,7 +27,7 @@ pub(crate) struct PipeArgs {
     pub(crate) cores: usize,
 
     /// Approximate duration of the measurement
-    #[arg(long, value_name = "SECONDS", requires = "pipe", default_value_t = 20.0, value_parser = parse_positive)]
+    #[arg(long, value_name = "SECONDS", requires = "pipe", default_value_t = 20.0, value_parser = parse_seconds)]
     pub(crate) seconds: f64,
 }
 

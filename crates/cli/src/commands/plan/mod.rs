@@ -87,7 +87,7 @@ pub(crate) struct Args {
     min_ratio: Option<f64>,
 
     /// Approximate duration of the whole plan
-    #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = parse_positive)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = parse_seconds)]
     seconds: f64,
 
     /// Kind of the data, see below [default: recognised by the content]
@@ -151,7 +151,16 @@ fn parse_pipe_or_drive(text: &str) -> Result<PipeArg, String> {
     }
 }
 
-pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
+/// At most a day, so that no arithmetic of durations overflows.
+pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
+    const MAX: f64 = 86_400.0;
+    match parse_positive(text)? {
+        seconds if seconds <= MAX => Ok(seconds),
+        _ => Err(format!("`{text}` is above {MAX} seconds, a day")),
+    }
+}
+
+fn parse_positive(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
     match number.is_finite() && number > 0.0 {
         true => Ok(number),
