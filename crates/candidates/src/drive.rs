@@ -71,8 +71,14 @@ fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
 /// Why small files are not measured.
 const UNWRITABLE: &str = "the files are too small, and no file can be written beside them";
 
+/// Says why the data cannot be read past the cache. Linux refuses `O_DIRECT` with `EINVAL`.
 fn bypass(e: io::Error) -> String {
-    format!("the system's cache cannot be bypassed: {e}")
+    match e.kind() {
+        io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported => {
+            format!("the system's cache cannot be bypassed: {e}")
+        }
+        _ => format!("the data cannot be read: {e}"),
+    }
 }
 
 /// Bytes per second of several threads that read these windows in an order that jumps, each once before
