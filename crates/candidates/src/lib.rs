@@ -204,13 +204,24 @@ impl Measured {
         commands.any(|command| command[0] == "h5repack")
     }
 
-    /// Adds candidates that were measured on the same data.
+    /// Adds candidates that were measured on the same data. Sizes that were measured on a sample are
+    /// scaled to all of the data, so that those of all candidates can be compared.
     fn and(mut self, others: Measured) -> Measured {
         self.measurements.extend(others.measurements);
         self.notes.extend(others.notes);
         self.bytes = self.bytes.max(others.bytes);
         self.sampled = self.sampled.max(others.sampled);
+        self.measurements.iter_mut().for_each(|found| scale(found, self.bytes));
         self
+    }
+}
+
+/// Scales the sizes of a measurement to `bytes` of content, at the same ratio.
+fn scale(found: &mut Measurement, bytes: u64) {
+    if (1..bytes).contains(&found.content) {
+        let scaled = u128::from(found.compressed) * u128::from(bytes) / u128::from(found.content);
+        found.compressed = u64::try_from(scaled).unwrap_or(u64::MAX);
+        found.content = bytes;
     }
 }
 

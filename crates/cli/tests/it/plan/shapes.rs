@@ -84,6 +84,8 @@ fn npy_file_gives_delta_rice_commands_that_run() {
     folder.write("run 7.npy", &npy(100, 2000));
     let found = commands_run(&folder, "waveforms", "run 7.npy");
     assert_eq!(found["bytes"], 400_128); // with the header
+    let mut candidates = found["candidates"].as_array().expect("a list").iter();
+    assert!(candidates.all(|candidate| candidate["content"] == 400_128), "{found}");
     assert!(folder.has("run 7.rice") && folder.has("run 7.drc"));
 }
 
@@ -169,6 +171,8 @@ fn hdf5_file_gives_commands_of_h5repack() {
     }
     assert_eq!((run.status, &found["shape"]), (Some(0), &"waveforms".into()), "{}", run.stderr);
     assert_eq!(found["bytes"], 400_128); // with the header
+    let mut candidates = found["candidates"].as_array().expect("a list").iter();
+    assert!(candidates.all(|candidate| candidate["content"] == 400_128), "{found}");
     let command = words(&found["command"]);
     assert_eq!((command[0], command[command.len() - 1]), ("h5repack", "run.rice.h5"));
     assert!(
