@@ -103,7 +103,8 @@ impl<'b> Blocks<'b> {
         }
         let fetched =
             frames.iter().map(|(_, frame, _)| frame.len()).sum::<usize>() as f64 / reads.max(1) as f64;
-        // The first use of a dictionary builds its tables, which must not be timed.
+        // The first use of a dictionary builds its tables, which must not be timed. `check` has used
+        // all dictionaries; this covers the first one without it.
         if let Some((id, frame, content)) = frames.first_mut() {
             decoder.decode(*id, frame, content).map_err(message)?;
         }

@@ -81,7 +81,8 @@ impl Options {
         self
     }
 
-    /// The controller of these limits, if there are any.
+    /// Creates the controller that lowers the level to keep `max_cpu` and `max_rate`. `None` if
+    /// neither is set.
     pub(crate) fn load(&self) -> Option<Load> {
         if self.max_cpu.is_none() && self.max_rate.is_none() {
             return None;

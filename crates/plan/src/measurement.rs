@@ -22,7 +22,7 @@ pub struct Measurement {
     pub encode_scaling: Vec<Scaling>,
     /// Speeds of decoding with several threads, by number of threads.
     pub decode_scaling: Vec<Scaling>,
-    /// Memory for decoding, or for encoding if there is no decoder.
+    /// Memory for decoding; for streams of gzip and zstd, and if there is no decoder, for encoding.
     pub memory: Memory,
     /// Random reads, if the shape of the data has them.
     pub read: Option<Read>,

@@ -57,7 +57,7 @@ pub struct Row {
     /// Whether the budget has more cores than threads were measured, so that `speed` is an
     /// estimate.
     pub extrapolated: bool,
-    /// Rate that arrives: the lower of `required` and `speed`, with the bounds of the speed.
+    /// Rate that arrives: `speed`, of which low, median and high are each limited to `required`.
     pub delivered: Speed,
     /// Number of cores that are busy at the delivered rate.
     pub cores: usize,

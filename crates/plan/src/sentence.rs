@@ -204,7 +204,8 @@ impl Plan {
         ))
     }
 
-    /// The candidate for random reads, where the plan's command has none.
+    /// Names the best candidate with fast random reads, if the one whose command the plan gives has
+    /// none.
     fn reader(&self) -> Option<String> {
         let row = self.best_reader()?;
         Some(format!(

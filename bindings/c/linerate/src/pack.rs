@@ -281,7 +281,7 @@ impl Work {
         })
     }
 
-    /// Returns the options of the engine. `chunk` is the chunk size of the default preset.
+    /// Returns the options of the engine. `chunk` is the chunk size if the caller chose no preset.
     pub(crate) fn pack_options(&self, chunk: Option<u64>) -> Call<PackOptions> {
         let unknown = linerate_error::bad_argument(c"unknown preset");
         let number = usize::try_from(self.options.preset).map_err(|_| unknown)?;

@@ -40,7 +40,8 @@ const MIN_FITTED: usize = 16 << 10;
 /// The state of this level's loop. It is one object, so that one register addresses all of it.
 pub(crate) struct FastState {
     pub(crate) table: FastTable,
-    /// Copy of the current trees' tables, which that register reaches.
+    /// Copy of the current trees' tables, here so that the register that addresses this object
+    /// reaches them.
     tables: Tables,
     loaded: Option<&'static Builtin>,
     fitted: Fitted,

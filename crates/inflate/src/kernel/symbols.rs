@@ -404,7 +404,8 @@ unsafe fn copy_history<U: Unit>(
     length: usize,
 ) {
     debug_assert!(distance > at && distance - at <= history.len());
-    // SAFETY: the caller guarantees the units; nothing else refers to the output during this call.
+    // SAFETY: the caller guarantees `at + length` units from `start`; nothing else refers to the
+    // output during this call.
     let out = unsafe { from_raw_parts_mut(start, at + length) };
     let done = history.copy(distance - at, &mut out[at..at + length]);
     for i in at + done..at + length {

@@ -66,7 +66,8 @@ impl Members {
         Ok(members)
     }
 
-    /// Returns whether all members have been decoded, as far as the input is known.
+    /// Returns whether the content has ended for certain. After a gzip member another one may follow,
+    /// until other bytes are found.
     pub(crate) fn is_done(&self) -> bool {
         self.at_end && (self.is_single || self.is_over || !self.decoder.is_gzip())
     }

@@ -33,7 +33,8 @@ const TRIAL_BLOCKS: usize = 24;
 const BATCH: usize = 64;
 /// zstd level at which the dictionaries in the header are compressed.
 const HEADER_LEVEL: i32 = 16;
-/// Length of a zstd frame's magic number in bytes. R3A leaves it out.
+/// Length of a zstd frame's magic number in bytes. Blocks of the archive format R3A are frames
+/// without it.
 const MAGIC: usize = 4;
 
 /// Blocks that may share a dictionary, because most bytes of each are from files of the same

@@ -329,7 +329,7 @@ impl Disk {
         if replaces { folder.create_private(temp) } else { folder.create(temp) }
     }
 
-    /// Sets the ownership and flushes, before the file gets its name.
+    /// Sets the ownership, if one is given, and flushes, if `sync` is set, before the file gets its name.
     fn complete(&self, open: &fs::File, ownership: Option<&Ownership>) -> io::Result<()> {
         if let Some(ownership) = ownership {
             ownership.apply(open)?;

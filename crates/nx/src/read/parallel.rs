@@ -405,7 +405,8 @@ impl<'j, S: ReadAt> Job<'j, S> {
         task.runs.retain(|&run| !self.has_ended(run));
         while let Some((first, others)) = task.slices.split_first() {
             let number = first.file as usize;
-            // `complete_file` asks again, and records the error.
+            // A file for which this fails counts as not skipped: `complete_file` asks again, and
+            // records the error.
             if self.is_stopped() || !self.destination.skips(number).is_ok_and(|skips| skips) {
                 break;
             }

@@ -23,8 +23,8 @@ impl<const N: usize> Kernel for Fse<'_, N> {
     }
 }
 
-/// Runs [`NormalizedCounts::build`], or, with the feature `small`, the reference, which has a third
-/// of the code.
+/// Runs [`NormalizedCounts::build`], or the reference: for [`KernelSet::Reference`], and with the
+/// feature `small`, because it has a third of the code.
 pub(crate) fn fse<const N: usize>(
     kernels: KernelSet,
     counts: &NormalizedCounts<N>,
