@@ -492,7 +492,7 @@ mod tests {
         std::fs::write(&path, &rows).expect("writable");
         let options = Options { seconds: 0.05, threads: 2, seed: 1 };
         for shape in [Shape::Bytes, Shape::Text] {
-            let measured = measure(shape, &[path.clone()], &options, &|_| {}).expect("measured");
+            let measured = measure(shape, std::slice::from_ref(&path), &options, &|_| {}).expect("measured");
             assert_eq!((measured.bytes, measured.measurements.len()), (200_000, settings(shape).len()));
             assert!(measured.sampled >= 65_536 && measured.sampled <= 200_000, "{}", measured.sampled);
             for found in &measured.measurements {
