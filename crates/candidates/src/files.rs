@@ -182,7 +182,7 @@ struct Packed {
 }
 
 impl Packed {
-    /// Median speed in bytes per second of CPU time.
+    /// Median speed over the rounds of packing this archive, in bytes of content per second of CPU time.
     fn typical(&self) -> f64 {
         self.speed(1, 1).median
     }

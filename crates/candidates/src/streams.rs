@@ -41,7 +41,8 @@ const DECODE_SHARE: f64 = 0.25;
 /// Call sizes for text that is sent in pieces, in bytes. The last is the default of `linerate gzip`.
 const CALLS: [usize; 4] = [4 << 10, 16 << 10, 64 << 10, USUAL_CALL];
 const USUAL_CALL: usize = 512 << 10;
-/// Most bytes of content in a BGZF member (SAM specification, section 4.1).
+/// Most bytes of content that `linerate gzip` puts into a BGZF member, as htslib does: even if they are
+/// stored, the member stays within the 64 KiB of the format.
 const BGZF_CALL: usize = 65_280;
 /// Largest distance of a deflate match, in bytes (RFC 1951).
 const DEFLATE_WINDOW: u64 = 32 << 10;

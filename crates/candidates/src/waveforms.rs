@@ -178,7 +178,8 @@ impl Sample<'_> {
         self.typed()
     }
 
-    /// Measures all candidates. `words` are the samples for version 1, which only takes 16 bits.
+    /// Measures all candidates. `words` are the samples for Delta-Rice 1, which only takes 16 bits;
+    /// `None` for samples of 32 bits.
     fn measure<T: Word>(
         &self,
         words: Option<&Vec<Vec<i16>>>,

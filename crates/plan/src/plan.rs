@@ -13,7 +13,8 @@ use crate::pipe::{Direction, Pipe};
 pub const TIE: f64 = 0.1;
 /// Ratio from which data counts as compressible.
 pub(crate) const COMPRESSES: f64 = 1.02;
-/// Longest random read that counts as fast, in seconds: a block of a few KiB, not one of 128 KiB.
+/// Longest random read of a candidate that counts as fast: seconds that one core takes to decode a block
+/// of a few KiB, not one of 128 KiB. Fetching the block is not included.
 const FAST_READ: f64 = 50e-6;
 /// Tied candidates whose sizes are within this part of the smallest one's count as equally small.
 pub const SAME_SIZE: f64 = 0.01;

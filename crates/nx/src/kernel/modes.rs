@@ -12,10 +12,11 @@ pub(crate) const GROUPS: usize = 16;
 
 /// The grouping of a format's blocks.
 pub(crate) struct Modes {
-    /// The group of a block by its first byte.
+    /// The group of a block by its first byte. The blocks of each mode are a group, and those of
+    /// all reserved modes are one.
     pub(crate) group: [u8; 256],
-    /// For each group, the byte of a block in which the indices begin, 1 to 16. It is 16 for
-    /// reserved modes, which have no indices.
+    /// For each group, the byte of its blocks in which the indices begin, 1 to 16. It is 16 for
+    /// reserved modes, which have no indices, and for unused groups.
     pub(crate) split: [usize; GROUPS],
 }
 

@@ -140,7 +140,8 @@ struct Grouping<'a> {
 impl Grouping<'_> {
     fn block(&mut self, first: usize, limit: u64) -> Vec<usize> {
         let (mut block, mut free) = (Vec::new(), limit);
-        // Candidates by similarity. An entry is stale once `shared` of its file has grown.
+        // Files that share fingerprints with the block, by similarity. When a file comes to share
+        // more, it gets another entry, and its earlier ones are stale.
         let mut similar: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::new();
         let (mut touched, mut added) = (Vec::new(), Vec::new());
         let mut next = Some(first);

@@ -246,7 +246,8 @@ impl ReadAhead {
     }
 }
 
-/// Returns the form of a generated block, and its table entry.
+/// Returns the form in which the Nx archive shows block `i` of the R3A archive, and the block's entry
+/// in the Nx table. The form is its bytes, its bytes after the magic number, or its content.
 fn shown_as<S: ReadAt>(archive: &Archive<S>, i: usize) -> Result<(BlockForm, Block)> {
     let block = archive.head().toc.blocks[i];
     let (form, codec) = match block.codec {

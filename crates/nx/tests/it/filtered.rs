@@ -146,8 +146,8 @@ fn only_filters_of_the_options_are_used_and_stored_files_stay_stored() {
 #[test]
 fn texture_without_a_header_is_filtered_as_its_options_say() {
     let texels = |kind: &[u8; 4], size| dds(kind, size, 7).split_off(128);
-    // A texture of one chunk, a texture of several chunks, and one whose header takes precedence.
-    // Each has its own block.
+    // Two textures without a header, of one chunk and of several, and a DDS file, whose header takes
+    // precedence over the format in its options. No two share a block.
     let files =
         [("a.tex", texels(b"DXT5", 30)), ("b.tex", texels(b"DXT5", 400)), ("c.tex", dds(b"DXT1", 300, 8))];
     let mut options = options(Coding::zstd(6));

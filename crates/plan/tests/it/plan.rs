@@ -231,9 +231,10 @@ fn goal_decides_between_speed_size_and_their_product() {
     let with = |goal| plan(&rows, &pipe(1.2e9), &Budget { goal, ..budget(1) });
     assert_eq!(Goal::ALL.map(|goal| winner(&with(goal)).to_owned()), ["zstd 3", "zstd 19", "zstd 3"]);
 
-    // At 2.4 GB/s storing plainly is as fast as anything, but half the size is worth more than the speed.
+    // Through 4 GB/s, stored plainly it is 4; lz4 delivers 5, zstd 3 2.4 and zstd 19 0.3 GB/s.
     let with = |goal| plan(&rows, &pipe(4e9), &Budget { goal, ..budget(1) });
     assert_eq!(Goal::ALL.map(|goal| winner(&with(goal)).to_owned()), ["lz4", "zstd 19", "lz4"]);
+    // Without lz4, storing plainly is the fastest. By the product of speed and ratio, zstd 3 is better.
     let with = |goal| plan(&rows[1..], &pipe(4e9), &Budget { goal, ..budget(1) });
     let winners = Goal::ALL.map(|goal| winner(&with(goal)).to_owned());
     assert_eq!(winners, ["stored plainly", "zstd 19", "zstd 3"]);
