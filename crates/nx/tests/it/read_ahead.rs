@@ -71,12 +71,6 @@ fn each_block_is_announced_once_to_the_source() {
         hints.sort_unstable();
         assert_eq!(hints, expected, "{threads} threads");
     }
-    let folder = tempfile::tempdir().unwrap();
-    let extract = || Extractor::new(&archive).existing(Existing::Skip).to_folder(folder.path()).unwrap();
-    assert_eq!(extract().files, 10);
-    assert_eq!(std::mem::take(&mut archive.source().notes.lock().unwrap().hints).len(), expected.len());
-    assert_eq!(extract().skipped.len(), 10);
-    assert_eq!(archive.source().notes.lock().unwrap().hints, [], "of blocks with only skipped files");
 }
 
 #[test]
