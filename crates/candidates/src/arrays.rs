@@ -10,11 +10,12 @@ use linerate_rice::v2::ElementType;
 
 use crate::sys::hdf5;
 
-/// Number of samples in a piece of an array without chunks: 1 MiB of 16-bit samples.
+/// Most samples in a run that is read from an array without chunks, unless one row has more, and in a
+/// proposed HDF5 chunk: 1 MiB of 16-bit samples.
 const PIECE: u64 = 512 << 10;
 /// Bytes that the command reads and codes at a time. They do not fit into the cache of a core.
 const CODED: usize = 16 << 20;
-/// Longest row that is kept whole, in samples.
+/// Longest row that a run keeps whole, in samples.
 const LONGEST_ROW: u64 = 8 * PIECE;
 /// Number of samples that are coded together in an array of one axis (`Params::segment_for`).
 const LINE: u64 = 16_384;
@@ -89,19 +90,19 @@ pub(super) struct Array {
     pub(super) dataset: Option<hdf5::Dataset>,
 }
 
-/// Arrays, and a sentence about each one that was left out.
+/// Arrays, and sentences about files and datasets that were left out.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// Arrays that have samples of a type that the Rice codec takes.
     pub(super) arrays: Vec<Array>,
-    /// The reasons why others were left out.
+    /// A sentence for each file that was left out, or of which datasets were left out.
     pub(super) notes: Vec<String>,
 }
 
 /// Finds the arrays in these files.
 ///
 /// # Errors
-/// A sentence, if a file cannot be read (with its name) or libhdf5 is missing.
+/// A sentence that names the file, if it cannot be read, or if it is HDF5 and libhdf5 is missing.
 pub(super) fn find(paths: &[PathBuf]) -> Result<Found, String> {
     let mut found = Found::default();
     for path in paths {
@@ -188,8 +189,8 @@ fn npy(path: &Path, head: Vec<u8>) -> Result<Array, String> {
     })
 }
 
-/// Takes a WAV file as `linerate rice encode --dtype` does: all of it, header included, so that it
-/// is restored byte for byte.
+/// Takes a WAV file as `linerate rice encode` does: all bytes of the file, header included, so that
+/// the file is restored byte for byte.
 fn wav(path: &Path, length: u64) -> Result<Array, String> {
     let spec = hound::WavReader::open(path).map_err(|e| e.to_string())?.spec();
     let bits = spec.bits_per_sample;
@@ -233,7 +234,8 @@ impl Array {
         self.samples().saturating_mul(self.element.bytes() as u64)
     }
 
-    /// Number of samples in a row, if there are several axes.
+    /// Number of samples in a row of a chunk, or of the array if it has no chunks. `None` if there is
+    /// only one axis.
     pub(super) fn row(&self) -> Option<u64> {
         let shape = self.chunk.as_ref().unwrap_or(&self.shape);
         shape.last().copied().filter(|&row| shape.len() > 1 && row > 0)
@@ -244,8 +246,9 @@ impl Array {
         self.chunk.as_ref().unwrap_or(&self.shape)
     }
 
-    /// About `bytes` of the array, evenly spread and in order: chunks, or runs of whole rows,
-    /// joined to pieces as large as the command codes at a time.
+    /// About `bytes` of the array, evenly spread and in order: each chunk of an HDF5 dataset as a
+    /// piece, or runs of whole rows (parts of rows longer than `LONGEST_ROW`), joined to pieces as large
+    /// as the command codes at a time.
     ///
     /// # Errors
     /// A sentence that names the file, if it cannot be read.

@@ -1,5 +1,5 @@
-//! Blocks coded with dictionaries: speeds in batches, and the time of a single read with cold
-//! caches.
+//! Blocks coded with dictionaries: the speed of encoding them one by one and of decoding them in
+//! batches, and the time to decode a single block with cold caches.
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,13 @@ use linerate_plan::{Measurement, Memory, Read};
 use super::pieces::Candidate;
 use crate::stats;
 
-/// Number of jobs in a batch.
+/// Number of blocks that are decoded in a batch.
 const BATCH: usize = 64;
-/// Bytes that are written between cold reads: more than the last-level cache of most machines has.
+/// Bytes of memory of which every cache line is written before each cold read: more than the
+/// last-level cache of most machines has.
 const EVICTED: usize = 64 << 20;
-/// Least and most cold reads of a candidate. Writing [`EVICTED`] bytes takes about 15 ms each time.
+/// Least and most cold reads of a candidate, which never has more reads than blocks. Writing to all
+/// cache lines of [`EVICTED`] bytes takes about 15 ms before each read.
 const READS: (usize, usize) = (3, 31);
 /// Bytes of a decoder, without dictionaries.
 const DECODER: u64 = 330 << 10;
@@ -22,7 +24,7 @@ const DECODER: u64 = 330 << 10;
 pub(super) struct Blocks<'b> {
     /// Content.
     pub(super) pieces: &'b [Vec<u8>],
-    /// The dictionary of each piece.
+    /// The dictionary of each piece, or `Id::NONE`.
     pub(super) ids: Vec<Id>,
     /// The store with the dictionaries.
     pub(super) store: Store,
@@ -31,7 +33,7 @@ pub(super) struct Blocks<'b> {
 }
 
 /// Trains a dictionary of at most `size` bytes for pieces compressed at `level`. Returns `None` if
-/// there are too few pieces.
+/// `size` is 0 or training fails, such as with too few pieces.
 pub(super) fn train(pieces: &[Vec<u8>], size: usize, level: i32) -> Option<Vec<u8>> {
     let samples: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
     (size > 0).then(|| Training::new(size).level(level).train(&samples).ok()).flatten()
@@ -74,7 +76,8 @@ impl<'b> Blocks<'b> {
         }
     }
 
-    /// Bytes of a dictionary with its tables, and of a thread's decoder with a block.
+    /// Mean bytes of a dictionary with its tables, and bytes of a thread's decoder with the longest
+    /// block.
     pub(super) fn memory(&self) -> Memory {
         let (stats, longest) = (self.store.stats(), self.pieces.iter().map(Vec::len).max().unwrap_or(0));
         let count = stats.dictionaries.max(1) as u64;
@@ -84,7 +87,8 @@ impl<'b> Blocks<'b> {
         }
     }
 
-    /// Reads blocks with cold caches, as often as `budget` allows, and returns the median.
+    /// Decodes blocks with cold caches, as often as `budget` and [`READS`] allow. Returns the median
+    /// time, and the mean compressed size of the blocks read.
     ///
     /// # Errors
     /// The message of the codec.
@@ -103,8 +107,9 @@ impl<'b> Blocks<'b> {
         }
         let fetched =
             frames.iter().map(|(_, frame, _)| frame.len()).sum::<usize>() as f64 / reads.max(1) as f64;
-        // The first use of a dictionary builds its tables, which must not be timed. `check` has used
-        // all dictionaries; this covers the first one without it.
+        // The first use of a dictionary builds its tables, which must not be timed. If
+        // `Candidate::check` ran before, it built the tables of all dictionaries in the same store;
+        // otherwise only those for the first block are built here.
         if let Some((id, frame, content)) = frames.first_mut() {
             decoder.decode(*id, frame, content).map_err(message)?;
         }

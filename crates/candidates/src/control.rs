@@ -14,9 +14,10 @@ use super::timing::on_threads;
 
 const LEVEL: i32 = 1;
 const BLOCK: usize = 256 << 10;
-/// Bytes of a window of the data.
+/// Most bytes of a window of the data.
 const WINDOW: u64 = 4 << 20;
-/// Bytes that are compressed for each second and thread, in about 60 ms.
+/// Bytes that each thread compresses for each second of the measurement, which takes about 60 ms of
+/// that second.
 const BYTES_PER_SECOND: f64 = 20e6;
 
 /// The relative compressed size of the control on as much of the data as the time allows.
@@ -25,14 +26,14 @@ const BYTES_PER_SECOND: f64 = 20e6;
 /// A sentence that names a file that cannot be read.
 pub(super) fn of_set(set: &FileSet, options: &Options) -> Result<f64, String> {
     let bytes = (options.seconds * options.threads as f64 * BYTES_PER_SECOND) as u64;
-    // Small windows spread over more of the data, as long as a window has several blocks.
+    // Smaller windows spread over more of the data; a window has at least four blocks.
     let windows =
         set.spread((bytes / 64).next_power_of_two().clamp(4 * BLOCK as u64, WINDOW), bytes, options.seed);
     of_windows(set, &windows, options.threads)
 }
 
-/// The relative compressed size of the control on these windows, which are read one after the
-/// other.
+/// The relative compressed size of the control on these windows. Each thread reads and compresses
+/// one window at a time.
 ///
 /// # Errors
 /// A sentence that names a file that cannot be read.
@@ -71,8 +72,8 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// Number of bytes of content, and of compressed bytes. Files are joined, so that small ones
-    /// share blocks.
+    /// Number of bytes of content, and of compressed bytes. Files are joined, so that small files
+    /// share blocks. A block that does not shrink counts with its uncompressed size.
     fn sizes(&mut self, contents: &[Content]) -> Result<(u64, u64), String> {
         self.joined.clear();
         contents.iter().for_each(|content| self.joined.extend_from_slice(&content.bytes));

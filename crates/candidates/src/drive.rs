@@ -1,5 +1,5 @@
-//! How fast the drive that the data lies on is: content read past the system's cache, and written to
-//! a nameless file.
+//! How fast drives are: reads past the system's cache on the drive of the data, and writes into a
+//! nameless file in the output folder.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,26 +11,27 @@ use linerate_plan::Direction;
 
 use super::sample::{FileSet, Piece};
 
-/// Bytes of a read or write.
+/// Most bytes of a single read, and bytes of a single write.
 const WINDOW: u64 = 4 << 20;
 /// Reads in flight: one alone does not saturate an NVMe drive.
 const READS: usize = 4;
 /// Longest measurement of one direction.
 const LONGEST: Duration = Duration::from_secs(1);
-/// Smallest part of a file whose reading shows the rate of the drive.
+/// Fewest bytes of a piece of a file whose reading shows the rate of the drive.
 const LARGE: u64 = 1 << 20;
-/// Most bytes that are written, and those that the drive must have before more are written.
+/// Most bytes that are written.
 const WRITTEN: u64 = 64 << 20;
+/// Most bytes that are written before they are synced to the drive.
 const SYNCED: u64 = 16 << 20;
-/// What reads past the cache must be aligned to: the largest block of a drive, and a page.
+/// Alignment of reads past the system's cache, in bytes: the largest block of a drive, and a page.
 const ALIGNMENT: usize = 4096;
 
 /// Bytes per second that the drive of these files and folders delivers, or takes into `output`, or the
-/// lower one of both. Each direction takes at most a second, and at most a tenth of `seconds`.
+/// lower one of both. A direction begins no read or write after one second, or after a tenth of
+/// `seconds` if that is shorter.
 ///
 /// # Errors
-/// A sentence, if files cannot be read or written, if they lie in memory, or if the system cannot read
-/// past its cache.
+/// A sentence, if files cannot be read or written, or if the system cannot read them past its cache.
 pub fn rate(paths: &[PathBuf], output: &Path, direction: Direction, seconds: f64) -> Result<f64, String> {
     let time = LONGEST.min(Duration::from_secs_f64(seconds / 10.0));
     let read = || reading(&FileSet::new(paths)?, time);
@@ -42,15 +43,16 @@ pub fn rate(paths: &[PathBuf], output: &Path, direction: Direction, seconds: f64
 }
 
 /// Reads pieces of [`WINDOW`] bytes from all over the files until the time is over. Returns bytes per
-/// second. Small files show how soon the drive answers, not how fast it delivers an archive of them,
-/// so a scratch file stands for them.
+/// second. If pieces of at least [`LARGE`] bytes have less than [`WINDOW`] bytes together, a scratch
+/// file is written and read instead: small files would show how soon the drive answers, not how fast it
+/// delivers an archive of small files.
 fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
     let mut pieces: Vec<Piece> = set.windows(WINDOW).into_iter().flatten().collect();
     let large = |piece: &&Piece| piece.len >= LARGE;
     if pieces.iter().filter(large).map(|piece| piece.len).sum::<u64>() >= WINDOW {
         pieces.retain(|piece| large(&piece));
     } else if !cfg!(target_os = "linux") {
-        // No file can be read past the cache, so none is written.
+        // Only on Linux can this module read past the cache, so no scratch file is written.
         return Err(bypass(io::ErrorKind::Unsupported.into()));
     } else {
         let folder = set.files.first().and_then(|file| file.path.parent()).unwrap_or(Path::new("."));
@@ -68,10 +70,11 @@ fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
     rounds(&pieces, time, read).map_err(bypass)
 }
 
-/// Why small files are not measured.
+/// Message if the files are too small and no scratch file can be written beside them.
 const UNWRITABLE: &str = "the files are too small, and no file can be written beside them";
 
-/// Says why the data cannot be read past the cache. Linux refuses `O_DIRECT` with `EINVAL`.
+/// Says why the data cannot be read past the cache. Linux refuses `O_DIRECT` with `EINVAL` on file
+/// systems that cannot do this.
 fn bypass(e: io::Error) -> String {
     match e.kind() {
         io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported => {
@@ -81,8 +84,8 @@ fn bypass(e: io::Error) -> String {
     }
 }
 
-/// Bytes per second of several threads that read these windows in an order that jumps, each once before
-/// any is read again.
+/// Bytes per second of [`READS`] threads that read these windows in an order that jumps, and each window
+/// once before any window is read again.
 fn rounds<T: Sync>(
     windows: &[T],
     time: Duration,
@@ -112,7 +115,8 @@ fn rounds<T: Sync>(
     Ok(bytes.into_inner() as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// A step that visits each of `count` windows once: near the golden ratio of them, and coprime to them.
+/// A step that visits each of `count` windows once: near 0.618 (golden ratio) times `count`, and coprime
+/// to `count`.
 fn stride(count: u64) -> u64 {
     let divisor = |mut a: u64, mut b: u64| {
         while b > 0 {
@@ -124,7 +128,7 @@ fn stride(count: u64) -> u64 {
     (golden.max(1)..).find(|&step| divisor(step, count) == 1).unwrap_or(1)
 }
 
-/// A nameless file of noise that the drive has.
+/// A nameless file of noise, all of which was synced to the drive.
 struct Scratch {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux reads it past its cache"))]
     file: File,
@@ -132,7 +136,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Opens it again, to be read past the system's cache.
+    /// Opens the scratch file again, to be read past the system's cache.
     #[cfg(target_os = "linux")]
     fn open_direct(&self) -> io::Result<File> {
         use std::os::fd::AsRawFd;
@@ -145,7 +149,7 @@ impl Scratch {
     }
 }
 
-/// Writes a nameless file in `folder` until the time is over or it has [`WRITTEN`] bytes.
+/// Writes a nameless file in `folder` until the time is over or the file has [`WRITTEN`] bytes.
 fn scratch(folder: &Path, time: Duration) -> io::Result<Scratch> {
     // The name of a file in the current folder has an empty parent.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -155,8 +159,8 @@ fn scratch(folder: &Path, time: Duration) -> io::Result<Scratch> {
         (0..WINDOW / 8).flat_map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect();
     let (mut bytes, begun) = (0, Instant::now());
     while bytes == 0 || bytes < WRITTEN && begun.elapsed() < time {
-        // What waits in the system's cache at the end would take longer than what was timed. The
-        // first steps are small, for slow drives.
+        // Each step is synced within the timed loop, so that bytes that only reached the system's
+        // cache do not count as written. The first steps are smaller, for slow drives.
         let step = u64::clamp(bytes, WINDOW, SYNCED);
         for _ in 0..step / WINDOW {
             file.write_all(&noise)?;
@@ -202,7 +206,8 @@ mod tests {
 
     const SECONDS: f64 = 0.1;
 
-    /// Where the tests' own program lies: a drive more often than the temporary folder is.
+    /// A new folder beside this crate's source, which lies on a drive more often than the system's
+    /// temporary folder does.
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder")
     }
@@ -215,7 +220,7 @@ mod tests {
         std::fs::write(folder.path().join("small"), vec![7; 5]).expect("writable");
         let paths = [folder.path().to_owned()];
         for direction in [Direction::Read, Direction::Write, Direction::Both] {
-            // Filesystems in memory say that they cannot.
+            // Some file systems, such as those in memory, cannot be read past the system's cache.
             match rate(&paths, folder.path(), direction, SECONDS) {
                 Ok(rate) => assert!(rate.is_finite() && rate > 0.0, "{direction:?}: {rate}"),
                 Err(e) => assert!(e.contains("cannot be bypassed") && direction != Direction::Write, "{e}"),

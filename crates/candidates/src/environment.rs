@@ -32,7 +32,7 @@ pub fn civil(mut days: u64) -> (u64, u64, u64) {
 }
 
 /// The processor's name, with family and model if the system reports them, because virtual machines
-/// give processors of several generations the same name.
+/// give processors of several generations the same name. The architecture if the name is unknown.
 pub fn cpu() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     match (field(&info, "model name"), field(&info, "cpu family"), field(&info, "model")) {
@@ -52,7 +52,8 @@ fn field<'a>(info: &'a str, key: &str) -> Option<&'a str> {
 const OMITTED: [&str; 3] = ["--csv", "--record", "--against"];
 
 /// The command line without anything specific to this machine: only the last part of an absolute
-/// path is kept, and `--record`, `--csv` and `--against` are left out with their files.
+/// path is kept, and `--record`, `--csv` and `--against` are left out with their files. The environment
+/// variable `LINERATE_CPU` comes first if it is set.
 pub fn command() -> String {
     let mask = std::env::var("LINERATE_CPU").ok().map(|tier| format!("LINERATE_CPU={tier}"));
     let mut args = std::env::args();

@@ -15,12 +15,15 @@ use super::sample::FileSet;
 use crate::stats;
 use crate::sys::clock::cpu_time;
 
-/// Bytes of a single read or write, the most of all of them in a round, and those for each second of a
-/// plan: all rounds together take about a hundredth of the time.
+/// Most bytes of a single read, and bytes of a single write.
 const WINDOW: u64 = 1 << 20;
+/// Most bytes that a round reads, and most that it writes.
 const BYTES: u64 = 32 << 20;
+/// Bytes that a round reads and writes for each second of a plan. All rounds together take about a
+/// hundredth of the plan's time.
 const BYTES_PER_SECOND: f64 = 4e6;
-/// Number of rounds. The first may read from the disk.
+/// Number of rounds. The first round may read from the disk, so the cost of reading is that of the
+/// fastest round; the cost of writing is the median.
 const ROUNDS: usize = 4;
 
 /// CPU seconds per byte.

@@ -2,12 +2,12 @@
 //! the engine itself.
 //!
 //! A ratio is estimated in two steps, because slow levels can compress only a part of the data. A
-//! fast control compresses as much of the data as the time allows, mostly all of it. The factor
+//! fast control compresses as much of the data as the time allows, often all of it. The factor
 //! between a candidate and the control on the sample is taken to hold for all data (a ratio
 //! estimator: sizes at two levels vary together, so their quotient varies little within the data).
 //! Most settings compress a broad sample of many windows of 1 MiB. Slow levels and large blocks
 //! compress a deep sample of few windows of 4 MiB, where sizes and speeds are compared with zstd 9
-//! in the same way. Equal files are counted in all of the data.
+//! in the same way. Equal files are looked for in all of the data.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -34,23 +34,29 @@ const DEEP_WINDOW: u64 = 4 << 20;
 const MIN_WINDOW: u64 = 128 << 10;
 /// Least number of windows. A sample too small for so many full windows has smaller ones.
 const MIN_WINDOWS: u64 = 2;
-/// Largest sample, and the bytes more for each thread. The archives of all candidates are kept in
-/// memory.
+/// Most bytes of a sample, to which [`MAX_SAMPLE_PER_THREAD`] is added for each thread. The archives of
+/// all candidates are kept in memory.
 const MAX_SAMPLE: u64 = 32 << 20;
+/// Bytes that each thread adds to the largest sample.
 const MAX_SAMPLE_PER_THREAD: u64 = 4 << 20;
-/// Shares of the time for packing the broad sample, for packing the deep one, and for decoding.
+/// Share of the time for packing the broad sample.
 const BROAD_SHARE: f64 = 0.2;
+/// Share of the time for packing the deep sample.
 const DEEP_SHARE: f64 = 0.35;
+/// Share of the time for decoding.
 const DECODE_SHARE: f64 = 0.25;
-/// Most rounds of packing. Only settings that take less CPU time than [`SHORT_ROUND`] have more than
-/// one.
+/// Most rounds of packing. Only settings whose first round takes less CPU time than [`SHORT_ROUND`] have
+/// more than one round, while the time for packing lasts.
 const PACK_ROUNDS: usize = 3;
+/// CPU time of the first round from which a setting has only that round.
 const SHORT_ROUND: Duration = Duration::from_millis(400);
-/// Share of the time for random reads, the nanoseconds that decoding a byte of a block is assumed to
-/// take, the least and most reads of each candidate, and bytes of a read.
+/// Share of the time for random reads.
 const READ_SHARE: f64 = 0.04;
+/// Nanoseconds that decoding a byte of a block is assumed to take.
 const READ_COST: f64 = 1.0;
+/// Least and most random reads of each candidate.
 const READS: (f64, f64) = (4.0, 64.0);
+/// Most bytes of a random read.
 const READ_BYTES: u64 = 4096;
 
 /// Measures Nx archives of the files with these settings.
@@ -153,8 +159,8 @@ struct Sample {
 }
 
 impl Sample {
-    /// Reads about this many bytes in windows of this size, or in smaller ones if they would be too
-    /// few.
+    /// Reads about `bytes` bytes, at most `most`, in windows of about `window` bytes, or in smaller
+    /// windows if there would be fewer than [`MIN_WINDOWS`].
     fn read(set: &FileSet, bytes: f64, window: u64, most: u64, seed: u64) -> Result<Sample, String> {
         let bytes = (bytes as u64).clamp(MIN_WINDOW, most);
         let size = (bytes / MIN_WINDOWS).next_power_of_two().clamp(MIN_WINDOW, window);
@@ -188,8 +194,8 @@ impl Packed {
     }
 
     /// Speed of packing data of `blocks` blocks: the CPU time divided by the threads that these
-    /// blocks keep busy. The elapsed time for a sample would not do: of three blocks, the second of
-    /// two threads gets one.
+    /// blocks keep busy. The elapsed time for a sample would not do, since a sample has few blocks: of
+    /// two threads that pack three equal blocks, one has no work for half of the time.
     fn speed(&self, threads: usize, blocks: u64) -> Speed {
         let busy = busy_threads(blocks, threads);
         speed(self.content, self.cpu.iter().map(|seconds| seconds / busy).collect())
@@ -306,8 +312,8 @@ impl Samples {
         Ok(settings.iter().zip(packed).map(total).collect())
     }
 
-    /// Finds equal files in all of the data. If the sample is all of the data, packing it finds
-    /// them.
+    /// Finds equal files in all of the data. If the broad sample is all of the data, packing the sample
+    /// finds equal files.
     fn equal_files(
         &self,
         set: &FileSet,
@@ -360,15 +366,15 @@ fn last_component(name: &str) -> &str {
 
 /// Equal files in all of the data.
 struct EqualFiles {
-    /// Bytes of the data if each of the equal files counts once.
+    /// Bytes of the data if files of equal content count once.
     unique: u64,
-    /// CPU seconds to find them.
+    /// CPU seconds to find equal files.
     seconds: f64,
 }
 
 impl EqualFiles {
-    /// Finds them as packing does: reads only files of equal lengths, and only their first pages
-    /// unless these agree.
+    /// Finds equal files as packing does: reads only files of equal lengths, and only their first
+    /// pages unless the first pages agree.
     fn find(set: &FileSet, threads: usize, progress: Progress<'_>) -> Result<EqualFiles, String> {
         progress("looking for equal files");
         let begun = cpu_time();
@@ -466,7 +472,7 @@ fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
         Ok(reader)
     });
     drop(reader?);
-    // If the heap cannot be measured, the memory that is known to be held.
+    // Bytes that a reader is known to hold: the least per thread, also if the heap is measured.
     let blocks = archive.layout().largest_content()
         + archive.toc().blocks.iter().map(|block| u64::from(block.compressed)).max().unwrap_or(0);
     let tables = tables.map_or(archive.header().bytes(), |bytes| bytes as u64);

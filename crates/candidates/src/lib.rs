@@ -15,7 +15,7 @@
 //! | [`drive`] | the rates at which the drive is read past the system's cache, and written |
 //! | `file_cost` | the system's CPU time to read files and write results |
 //! | `files` | folders: Nx archives by level, block size and preset |
-//! | `nx_settings`, `control` | their settings; estimates of ratios |
+//! | `nx_settings`, `control` | settings of Nx archives; estimates of ratios |
 //! | `streams` | a stream of each file: gzip and zstd by level |
 //! | [`arrays`], `waveforms` | samples in `.npy`, WAV and HDF5 files: Delta-Rice |
 //! | `records` | lines: blocks and dictionaries |
@@ -104,9 +104,9 @@ impl Shape {
 /// Options of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Duration of the whole measurement in seconds, kept within a quarter on a machine as fast as
-    /// this project's. It determines the size of the sample, without regard to the speed of the
-    /// machine, so that a second plan has the same sample.
+    /// Intended duration of the whole measurement in seconds. On a machine as fast as this project's,
+    /// the real duration differs by at most a quarter. `seconds` determines the size of the sample,
+    /// without regard to the speed of the machine, so that a second plan has the same sample.
     pub seconds: f64,
     /// Number of threads, the most for which scaling is measured.
     pub threads: usize,
@@ -125,23 +125,23 @@ impl Default for Options {
 /// The measurements, and how much of the data they cover.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// The candidates, in the order of their table.
+    /// The candidates, in the order in which tables list them.
     pub measurements: Vec<Measurement>,
     /// Bytes of all of the data.
     pub bytes: u64,
-    /// Bytes of the sample that most candidates compressed. Slow ones compress a smaller one.
+    /// Bytes of the sample that most candidates compressed. Slow candidates compress a smaller sample.
     pub sampled: u64,
     /// CPU seconds that the system takes to write a byte into a new file; 0 if this could not be
     /// measured.
     pub writing: f64,
-    /// Sentences about what could not be measured.
+    /// Sentences about estimates, about data that was left out, and about limits of the commands.
     pub notes: Vec<String>,
 }
 
 /// Share of the time for candidates. The rest is for the drive, and for reading and writing files.
 const CANDIDATES: f64 = 0.85;
-/// Share of that time for the candidates of waveforms and records. The rest is for those that suit
-/// any file.
+/// Share of the candidates' time for the candidates made for waveforms or records. The rest is for
+/// candidates that suit any file.
 const OWN: f64 = 0.5;
 
 /// Receives a description of the step that begins.
@@ -190,7 +190,7 @@ pub fn measure(
 fn general(paths: &[PathBuf], options: &Options, progress: Progress<'_>) -> Result<Measured, String> {
     let half = Options { seconds: options.seconds / 2.0, ..*options };
     let streams = streams::measure(Shape::Bytes, paths, &half, progress)?;
-    // No archive can hold some names.
+    // Without archives, for example because no archive can hold the names, the streams remain.
     Ok(match files::measure(nx_settings::for_one_file(), paths, &half, progress) {
         Ok(archives) => streams.and(archives),
         Err(_) => streams,
@@ -198,7 +198,7 @@ fn general(paths: &[PathBuf], options: &Options, progress: Progress<'_>) -> Resu
 }
 
 impl Measured {
-    /// Whether the commands make HDF5 files. Codecs of whole files are no alternative to them.
+    /// Whether the commands make HDF5 files. Codecs of whole files are no alternative to HDF5 files.
     fn are_repacked(&self) -> bool {
         let mut commands = self.measurements.iter().filter_map(|found| found.command.as_ref());
         commands.any(|command| command[0] == "h5repack")
@@ -225,8 +225,8 @@ fn scale(found: &mut Measurement, bytes: u64) {
     }
 }
 
-/// The folder that the commands of a shape write to: the current folder for an archive, that of the
-/// input for others.
+/// The folder that the commands of a shape write to: the current folder for [`Shape::Files`], and the
+/// folder of the first input for other shapes.
 pub fn output_folder(shape: Shape, paths: &[PathBuf]) -> &Path {
     let parent = paths.first().and_then(|path| path.parent());
     let is_named = |folder: &&Path| !folder.as_os_str().is_empty();

@@ -21,17 +21,17 @@ use super::{Measured, Options, Progress};
 const BYTES_PER_SECOND: f64 = 1e6;
 /// Least and most bytes of the sample.
 const SAMPLE: (u64, u64) = (512 << 10, 32 << 20);
-/// Payload bytes, for each second, from which the sample is taken. With 20 seconds that is the
-/// first GB, which takes about a second to decode.
+/// Payload bytes from which the sample is taken, for each second: the first bytes of every file, in
+/// equal shares. A GB of payloads takes about a second to decode.
 const READ_PER_SECOND: f64 = 50e6;
-/// Bytes of consecutive messages that stay together: four windows. The messages at the start of a
+/// Bytes of consecutive messages that stay together: four usual windows of 64 KiB. The messages at the start of a
 /// connection are mostly long and later ones short, so the first messages alone would not be
 /// representative.
 const RUN: u64 = 256 << 10;
 /// Log2 of the windows to compare with the usual one, 16. The window is most of a connection's
 /// memory.
 const WINDOWS: [u8; 4] = [13, 15, 18, 20];
-/// Log2 of the window that gateways use, and their level.
+/// Log2 of the zstd window that gateways use, and their zstd level.
 const USUAL: (u8, i32) = (16, 7);
 /// Bytes of the buffer that the command writes through.
 const BUFFER: usize = 256 << 10;
@@ -104,12 +104,12 @@ pub(super) fn measure(
 #[derive(Default)]
 struct Sample {
     payloads: Vec<Vec<u8>>,
-    /// Whether each message is the first of a connection.
+    /// Whether each message is the first sampled one of a connection.
     begins: Vec<bool>,
 }
 
 impl Sample {
-    /// Adds at most `limits[0]` bytes of payloads from the first `limits[1]` bytes of a file.
+    /// Adds about `limits[0]` bytes of payloads from the first `limits[1]` bytes of a file's payloads.
     fn add(&mut self, path: &Path, limits: [u64; 2]) -> Result<(), String> {
         let message = |e: std::io::Error| e.to_string();
         let mut source = BufReader::new(File::open(path).map_err(message)?);

@@ -1,5 +1,5 @@
-//! The settings of Nx archives to try, one in each row: options for the engine, and arguments of
-//! the command line.
+//! The settings of Nx archives to try. Each has options for the engine, and arguments of the command
+//! line.
 
 use linerate_nx::pack::{Coding, Filters, PRESETS, PackOptions, Zstd};
 
@@ -10,17 +10,17 @@ pub(super) struct Setting {
     pub(super) words: String,
     /// Flags of `linerate nx pack`.
     pub(super) flags: Vec<String>,
-    /// The same as options of the engine.
+    /// The options of the engine that `flags` stand for.
     pub(super) options: PackOptions,
     /// Estimated nanoseconds that one core takes to encode a byte. The cost determines the size of
     /// the sample. It is not measured, because the sample would then differ from plan to plan.
     pub(super) cost: f64,
 }
 
-/// A setting with at least this cost gets the smaller sample.
+/// Cost in nanoseconds per byte from which a setting gets the deep sample.
 const SLOW: f64 = 100.0;
 
-/// zstd levels for blocks of 1 MiB, with their cost.
+/// zstd levels for blocks of 1 MiB, with their cost in nanoseconds per byte.
 const LEVELS: [(i32, f64); 7] =
     [(1, 4.0), (3, 7.0), (6, 25.0), (REFERENCE_LEVEL, 45.0), (12, 80.0), (16, 250.0), (19, 450.0)];
 /// The level that deep settings are compared with.
@@ -34,9 +34,9 @@ const BLOCKS: [(u64, i32, f64); 5] = [
     (4 << 20, 3, 7.0),
     (4 << 20, 12, 80.0),
 ];
-/// Levels of LZ4.
+/// Levels of LZ4, with their cost in nanoseconds per byte.
 const LZ4: [(i32, f64); 2] = [(1, 3.0), (12, 60.0)];
-/// The cost of each preset, in the order of the engine's table. A preset without a cost does not
+/// The cost of each preset in nanoseconds per byte, in the order of the engine's table. A preset without a cost does not
 /// compile.
 const PRESET_COSTS: [(&str, f64); PRESETS.len()] =
     [("archive", 300.0), ("fast-load", 60.0), ("vfs", 60.0), ("web", 500.0)];
@@ -60,8 +60,8 @@ pub(super) fn settings() -> Vec<Setting> {
     all
 }
 
-/// The settings for a single file, which has no reason for small blocks or for a preset made for many
-/// files.
+/// The settings for a single file: without filters, storing, blocks below 1 MiB, and presets other than
+/// `archive`.
 pub(super) fn for_one_file() -> Vec<Setting> {
     let mut all = settings();
     all.retain(|setting| {
@@ -75,7 +75,7 @@ pub(super) fn for_one_file() -> Vec<Setting> {
     all
 }
 
-/// Index of the setting that deep ones are compared with.
+/// Index of the setting that deep settings are compared with; 0 if none has the reference level.
 pub(super) fn reference(settings: &[Setting]) -> usize {
     let wanted = Coding::zstd(REFERENCE_LEVEL);
     // The first match is the one without filters.
@@ -83,12 +83,13 @@ pub(super) fn reference(settings: &[Setting]) -> usize {
 }
 
 impl Setting {
-    /// Whether it filters textures.
+    /// Whether the setting filters textures.
     pub(super) fn is_filtered(&self) -> bool {
         self.options.filters != Filters::default()
     }
 
-    /// Whether it gets the deep sample of large windows, because it is slow or has large blocks.
+    /// Whether the setting is packed with the deep sample of large windows, because it is slow or has
+    /// blocks above 1 MiB.
     pub(super) fn is_deep(&self) -> bool {
         self.cost >= SLOW || self.options.chunk > MIB
     }
@@ -110,7 +111,7 @@ fn raw_literals(level: i32, cost: f64) -> Setting {
     uniform(words, MIB, coding, cost, &["--raw-literals", "--min-match", "4"])
 }
 
-/// Adds texture filters. The cost includes them.
+/// Adds texture filters, whose cost `setting.cost` includes already.
 fn filtered(mut setting: Setting) -> Setting {
     setting.words.push_str(", textures filtered");
     setting.flags.extend(["--filters".into(), "auto".into()]);

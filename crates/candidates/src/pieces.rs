@@ -1,6 +1,6 @@
 //! Candidates that code pieces of the sample: rows, blocks or messages.
 //!
-//! A [`Candidate`] is checked once, piece by piece, and then takes turns with the others: on one
+//! A [`Candidate`] is checked once, piece by piece, and then takes turns with other candidates: on one
 //! thread, and on several threads that each code all pieces.
 
 use std::hint::black_box;
@@ -125,8 +125,9 @@ struct Session<'s> {
 }
 
 impl<'s> Session<'s> {
-    /// Speeds of every candidate that has such a pass. Each direction gets half of the seconds of
-    /// the options.
+    /// Speeds of every candidate in the direction of `pass`, empty for a candidate without that pass.
+    /// Each direction gets half of the seconds of the options: a quarter for one thread, a quarter for
+    /// several.
     fn speeds(
         &self,
         what: &str,
