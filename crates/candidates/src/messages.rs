@@ -24,9 +24,9 @@ const SAMPLE: (u64, u64) = (512 << 10, 32 << 20);
 /// Payload bytes from which the sample is taken, for each second: the first bytes of every file, in
 /// equal shares. A GB of payloads takes about a second to decode.
 const READ_PER_SECOND: f64 = 50e6;
-/// Bytes of consecutive messages that stay together: four usual windows of 64 KiB. The messages at the start of a
-/// connection are mostly long and later ones short, so the first messages alone would not be
-/// representative.
+/// Bytes of consecutive messages that stay together: four usual windows of 64 KiB. The messages at
+/// the start of a connection are mostly long and later messages short, so the first messages alone
+/// would not be representative.
 const RUN: u64 = 256 << 10;
 /// Log2 of the windows to compare with the usual one, 16. The window is most of a connection's
 /// memory.

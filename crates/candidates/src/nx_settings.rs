@@ -36,8 +36,8 @@ const BLOCKS: [(u64, i32, f64); 5] = [
 ];
 /// Levels of LZ4, with their cost in nanoseconds per byte.
 const LZ4: [(i32, f64); 2] = [(1, 3.0), (12, 60.0)];
-/// The cost of each preset in nanoseconds per byte, in the order of the engine's table. A preset without a cost does not
-/// compile.
+/// The cost of each preset in nanoseconds per byte, in the order of the engine's table. A preset
+/// without a cost does not compile.
 const PRESET_COSTS: [(&str, f64); PRESETS.len()] =
     [("archive", 300.0), ("fast-load", 60.0), ("vfs", 60.0), ("web", 500.0)];
 const MIB: u64 = 1 << 20;

@@ -22,7 +22,7 @@ use super::sample::FileSet;
 use super::{Measured, Options, Progress};
 use crate::sys::clock::cpu_time;
 
-/// Bytes of the sample for each second. Each of 20 candidates is encoded and decoded several times.
+/// Bytes of the sample for each second. Each of about 20 candidates codes the sample several times.
 const BYTES_PER_SECOND: f64 = 250e3;
 /// Least and most bytes of the sample.
 const SAMPLE: (u64, u64) = (512 << 10, 8 << 20);
@@ -49,9 +49,10 @@ const LEVEL: i32 = 3;
 /// Number of dictionaries for many files, and the size of each: the defaults of `linerate dict
 /// cluster`.
 const CLUSTER: (usize, usize) = (8, 8 << 10);
-/// Bytes for each second of a plan that are read completely to find out whether a field is a key, which
-/// takes about 4 ns a byte, and the most.
+/// Size of the data for each second, up to which all of it is read to find out whether a field is a key.
+/// Reading takes about 4 ns a byte.
 const KEY_SEARCH_PER_SECOND: f64 = 25e6;
+/// Largest data, in bytes, in which a key is looked for.
 const MAX_KEY_SEARCH: u64 = 256 << 20;
 /// Field names that are likely keys, the likeliest first.
 const KEY_NAMES: [&str; 6] = ["id", "_id", "key", "uuid", "name", "url"];
@@ -83,8 +84,8 @@ pub(super) fn measure(
 
 /// Whole lines with their line feeds.
 struct Lines {
-    /// Lines to train with. Empty if `measured` has all of the data; then training uses those, as
-    /// the command does.
+    /// Lines to train with. Empty if `measured` has all of the data; then training uses `measured`,
+    /// as the command does.
     training: Vec<Vec<u8>>,
     /// Lines to measure.
     measured: Vec<Vec<u8>>,
@@ -93,8 +94,8 @@ struct Lines {
 }
 
 impl Lines {
-    /// Lines from evenly spread windows. If these are only a part of the data, some windows are for
-    /// training alone.
+    /// Lines from evenly spread windows. If the data is larger than the lines to measure may be, some
+    /// windows are for training alone.
     fn sample(set: &FileSet, options: &Options) -> Result<Lines, String> {
         let wanted = ((options.seconds * BYTES_PER_SECOND) as u64).clamp(SAMPLE.0, SAMPLE.1);
         let training = ((options.seconds * TRAINING_PER_SECOND) as u64).clamp(TRAINING.0, TRAINING.1);
@@ -171,7 +172,8 @@ impl Lines {
     }
 }
 
-/// Appends the rest of the last line of `bytes`, which continues in the file at `offset`.
+/// Appends the rest of the last line of `bytes`, which continues in the file at `offset`, but at most
+/// [`MAX_LINE`] bytes.
 fn rest_of_line(path: &Path, offset: u64, bytes: &mut Vec<u8>) -> Result<(), String> {
     if bytes.last() == Some(&b'\n') {
         return Ok(());
@@ -184,9 +186,9 @@ fn rest_of_line(path: &Path, offset: u64, bytes: &mut Vec<u8>) -> Result<(), Str
     read().map(|_| ()).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// The lines that begin in `bytes`. A line that begins before them does not count, although the
-/// last line is completed; counting both or neither would make long lines more or less frequent
-/// than they are.
+/// The lines that begin in `bytes`, without blank lines. Unless `begins`, the first line is taken to
+/// begin before `bytes` and does not count, although the last line was completed; counting both or
+/// neither would make long lines more or less frequent than they are.
 fn lines_that_begin(bytes: &[u8], begins: bool) -> Vec<Vec<u8>> {
     let lines = bytes.split_inclusive(|&byte| byte == b'\n').skip(usize::from(!begins));
     lines.filter(|line| !line.trim_ascii().is_empty()).map(<[u8]>::to_vec).collect()
@@ -212,8 +214,9 @@ fn gather(lines: &[Vec<u8>], files: Option<&[usize]>, size: usize) -> (Vec<Vec<u
     (blocks, owners)
 }
 
-/// Finds a field that is in all lines of all files, with a different value in each. Returns `None` and
-/// adds a note if there is none, or if the data is too large to check all lines.
+/// Finds a field that is in all lines of all files, with a different value in each. Only the likeliest
+/// field that is a key of the sampled lines is checked in all files. Returns `None` and adds a note if
+/// that check fails, there is no field to check, or the data is too large to check all lines.
 fn key_field(
     set: &FileSet,
     lines: &Lines,
@@ -254,7 +257,7 @@ fn key_field(
     }
 }
 
-/// Whether this field is in every line of every file, with a different value in each.
+/// Whether this field is in every line of every file that is not blank, with a different value in each.
 fn is_unique(set: &FileSet, field: &str) -> bool {
     let mut keys = Keys::of(field);
     set.files.iter().all(|file| {
@@ -278,7 +281,8 @@ impl Keys {
         Keys { field: Field::new(field), key: Vec::new(), seen: HashSet::new() }
     }
 
-    /// Adds the key of a line. Returns false if the line has none, or one that was added before.
+    /// Adds the key of a line. Returns false if the line has no key, a key above 65,535 bytes, or a key
+    /// whose hash was added before.
     fn add(&mut self, line: &[u8]) -> bool {
         self.key.clear();
         self.field.key(line, &mut self.key).is_ok()
@@ -348,7 +352,7 @@ impl Records<'_> {
         Duration::from_secs_f64(self.options.seconds.max(0.0) / 8.0 / candidates)
     }
 
-    /// The share of the sample in bytes that are stored once, such as a dictionary.
+    /// The sample's share of `bytes` that are stored once for all of the data, such as a dictionary.
     fn share(&self, bytes: u64) -> u64 {
         (u128::from(bytes) * u128::from(self.lines.measured_bytes()) / u128::from(self.set.bytes.max(1)))
             as u64
@@ -458,7 +462,8 @@ impl Records<'_> {
         Ok(Some(checked))
     }
 
-    /// The command that makes such blocks, or at least trains the dictionary.
+    /// The command that makes such blocks, or without a key field trains the dictionary. `None` if there
+    /// is neither a key field nor a dictionary.
     fn command(&self, block: usize, dictionary: Option<usize>) -> Option<Vec<String>> {
         let mut command = vec!["linerate".to_owned(), "dict".into()];
         let block = ["-b".to_owned(), format!("{}K", block >> 10)];
@@ -576,7 +581,7 @@ mod tests {
 
     #[test]
     fn several_files_are_clustered_too() {
-        // Words that a block has once and all files have: what a shared dictionary saves.
+        // Words that repeat little within a block but are in all files, so that a dictionary pays.
         let word = |i: u64| format!("{:x} ", (i.wrapping_mul(2_654_435_761) >> 16) % 300 * 0x9e37_79b9_7f4a);
         let row = |i: u64| {
             format!(

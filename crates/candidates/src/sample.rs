@@ -4,7 +4,7 @@
 //! that order, are cut into windows: runs of whole small files, and pieces of large ones.
 //! Stratified sampling takes the window of one byte in every n, so that each type of file has its
 //! share of the sample, and a large file has a larger share than a small one. That byte is chosen
-//! at random: always taking the first would show folders that repeat in only a few of their phases.
+//! at random: always the first byte of n could keep step with folders whose content repeats.
 //! Windows are whole, so that blocks formed within them are those of the whole data.
 
 use std::fs::{self, File};
@@ -62,7 +62,7 @@ pub struct Content {
     pub name: String,
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Whether it is part of a larger file.
+    /// Whether the content is part of a larger file.
     pub is_part: bool,
 }
 
@@ -144,7 +144,7 @@ impl FileSet {
     }
 
     /// Evenly spread windows of about `size` bytes, with about `bytes` in all. Returns all windows
-    /// if they have no more than `bytes`.
+    /// if the data has no more than `bytes`, or no more windows than `bytes` need.
     pub fn spread(&self, size: u64, bytes: u64, seed: u64) -> Vec<Window> {
         let windows = self.windows(size);
         let count = bytes.div_ceil(size).max(1);

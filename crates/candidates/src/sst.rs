@@ -2,8 +2,8 @@
 //! with other levels and dictionaries.
 //!
 //! No command of Linerate writes SST files. The settings are RocksDB's options in words. The
-//! command trains a dictionary from the same blocks, for storage engines that accept one; RocksDB
-//! trains its own with those options.
+//! command trains a dictionary from the blocks of the first file, for storage engines that accept a
+//! dictionary; RocksDB trains its own dictionaries with those options.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,7 +25,7 @@ const SAMPLE: (u64, u64) = (512 << 10, 16 << 20);
 const MAX_FILES: usize = 16;
 /// Number of blocks in a batch.
 const BATCH: usize = 64;
-/// zstd level, and `max_dict_bytes` of a file. 3 is RocksDB's default level.
+/// zstd level, and `max_dict_bytes` of a file. RocksDB's default level of zstd is 3.
 const SETTINGS: [(i32, usize); 7] =
     [(3, 0), (3, 4 << 10), (3, 16 << 10), (3, 64 << 10), (1, 16 << 10), (6, 16 << 10), (9, 16 << 10)];
 /// RocksDB's advice for `zstd_max_train_bytes`, as a multiple of `max_dict_bytes`.
@@ -107,8 +107,8 @@ struct Sample {
 struct Part {
     sst: Sst,
     handles: Vec<Handle>,
-    /// Content of all blocks divided by that of the sampled ones. The dictionary is shared by so
-    /// many times more blocks.
+    /// Content of all blocks divided by content of the sampled blocks. The sampled blocks bear one part
+    /// in `times` of the dictionary's size.
     times: f64,
     /// Compression and dictionary, as a text.
     words: String,
@@ -229,8 +229,8 @@ impl Sample {
         Ok(Checked::decoder(measurement, decode))
     }
 
-    /// Compresses the blocks again, with a separate dictionary for each file. Returns `None` if no
-    /// dictionary can be trained.
+    /// Compresses the blocks again, with a separate dictionary for each file if `size` is above 0.
+    /// Returns `None` if a dictionary is wanted and can be trained for no file.
     fn again(
         &self,
         level: i32,

@@ -29,14 +29,16 @@ use super::{Measured, Options, Progress, Shape, control};
 
 /// Bytes of a window of the sample of fast settings, and of the sample of slow ones.
 const WINDOWS: [u64; 2] = [1 << 20, 4 << 20];
-/// Least and most bytes of a sample. All candidates keep theirs in memory while they take turns.
+/// Least and most bytes of a sample. All candidates keep the encoded sample in memory while they take
+/// turns.
 const SAMPLE: (u64, u64) = (64 << 10, 32 << 20);
-/// A setting with at least this cost gets the sample of slow settings.
+/// Cost in nanoseconds per byte from which a setting gets the sample of slow settings.
 const SLOW: f64 = 100.0;
-/// Most rounds of encoding with fast settings. Slow ones have one, which takes as long.
+/// Most rounds of encoding with fast settings. Slow settings have one round.
 const ROUNDS: usize = 3;
-/// Shares of the time for encoding with fast settings, with slow ones, and for decoding.
+/// Shares of the time for encoding with fast settings and with slow settings.
 const ENCODE_SHARES: [f64; 2] = [0.3, 0.3];
+/// Share of the time for decoding.
 const DECODE_SHARE: f64 = 0.25;
 /// Call sizes for text that is sent in pieces, in bytes. The last is the default of `linerate gzip`.
 const CALLS: [usize; 4] = [4 << 10, 16 << 10, 64 << 10, USUAL_CALL];
@@ -48,8 +50,8 @@ const BGZF_CALL: usize = 65_280;
 const DEFLATE_WINDOW: u64 = 32 << 10;
 /// Levels of gzip, with the estimated nanoseconds that one core takes for a byte.
 const GZIP: [(u8, f64); 5] = [(1, 3.0), (2, 4.0), (3, 5.0), (6, 25.0), (9, 350.0)];
-/// Levels of zstd with their cost, and the logarithm of the bytes that libzstd gives to a thread: four
-/// times the window of the level.
+/// Levels of zstd with their cost in nanoseconds per byte, and log2 of the bytes that libzstd gives to a
+/// thread: four times the window of the level.
 const ZSTD: [(i32, f64, u32); 9] = [
     (1, 3.0, 21),
     (2, 4.0, 22),
@@ -191,7 +193,7 @@ fn sample_bytes(settings: &[Setting], slow: bool, options: &Options) -> u64 {
 struct Sample {
     bytes: Vec<u8>,
     windows: Vec<super::sample::Window>,
-    /// Whether it is all of the data.
+    /// Whether the sample is all of the data.
     is_whole: bool,
 }
 
@@ -221,7 +223,8 @@ fn factors(set: &FileSet, samples: &[Sample; 2], options: &Options) -> Result<[f
 }
 
 /// Limits the decoding speed on several threads. One thread decodes a gzip stream, so more threads
-/// than streams gain nothing, unless enough of them share it. A zstd stream was measured with them.
+/// than streams gain nothing, unless enough threads share a single stream. BGZF and a single zstd
+/// stream keep the speeds that were measured with several threads.
 fn limit_to_streams(measurement: &mut Measurement, setting: &Setting, streams: usize) {
     let is_measured = match setting.codec {
         Codec::Deflate { form, .. } => form == Form::Bgzf,
@@ -389,7 +392,7 @@ impl Write for Compared<'_> {
 #[derive(Clone, Default)]
 struct Encoded {
     bytes: Vec<u8>,
-    /// CPU time of each round.
+    /// CPU seconds to encode the sample once, for each round.
     seconds: Vec<f64>,
     /// Bytes of memory of the encoder.
     context: u64,
@@ -398,7 +401,7 @@ struct Encoded {
 struct Session<'s> {
     settings: &'s [Setting],
     samples: &'s [Sample; 2],
-    /// Number of streams that are decoded at the same time.
+    /// Number of streams in the data: one for each file, unlimited for text that is sent in pieces.
     streams: usize,
     options: &'s Options,
     progress: Progress<'s>,
@@ -406,7 +409,8 @@ struct Session<'s> {
 
 impl Session<'_> {
     /// Encodes the sample with every setting, as many at a time as there are threads, and checks
-    /// that it decodes. Fast settings do so again while their share of the time lasts.
+    /// in the first round that the output decodes. Fast settings encode again while the share of the
+    /// time for encoding lasts.
     fn encode(&self) -> Result<Vec<Encoded>, String> {
         let share = Duration::from_secs_f64(self.options.seconds * ENCODE_SHARES.iter().sum::<f64>());
         let (begun, mut all) = (Instant::now(), vec![Encoded::default(); self.settings.len()]);
@@ -432,8 +436,8 @@ impl Session<'_> {
         Ok(all)
     }
 
-    /// Speeds of decoding with this many threads. They share a single zstd stream. Otherwise each
-    /// decodes its own copy.
+    /// Speeds of decoding with this many threads. If the data is one stream, the threads share a zstd
+    /// stream. Otherwise each thread decodes the sample on its own.
     fn decode(&self, encoded: &[Encoded], threads: usize) -> Result<Vec<Speed>, String> {
         let counts = thread_counts(self.options.threads).len();
         let budget = Duration::from_secs_f64(self.options.seconds * DECODE_SHARE / counts as f64);
@@ -534,7 +538,7 @@ mod tests {
     fn estimate_from_a_sample_is_near_the_size_of_all_of_the_data() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("mixed");
-        // Half of it compresses, so that no few windows show all of it.
+        // The first half compresses and the second does not, so that a window shows only one of them.
         let mixed = [crate::testdata::rows(1 << 20), crate::testdata::random(1 << 20)].concat();
         std::fs::write(&path, &mixed).expect("writable");
         let options = Options { seconds: 0.2, threads: 2, seed: 1 };

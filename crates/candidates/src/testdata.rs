@@ -18,7 +18,7 @@ pub(crate) fn random(n: usize) -> Vec<u8> {
     (0..n).map(|_| (next() >> 56) as u8).collect()
 }
 
-/// `n` bytes of a service's log in JSON, in rows of about 130 bytes.
+/// `n` bytes of a service's log in JSON, in rows of about 137 bytes.
 pub(crate) fn rows(n: usize) -> Vec<u8> {
     let mut next = numbers(2);
     let mut text = String::new();

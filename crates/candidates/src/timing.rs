@@ -13,7 +13,7 @@ use crate::sys::clock::{cpu_time, thread_time};
 pub(crate) const MIN_TURN: Duration = Duration::from_millis(if cfg!(windows) { 150 } else { 5 });
 /// Number of rounds among which the budget is shared out to find how often short work is repeated.
 const USUAL_ROUNDS: usize = 4;
-/// Most rounds. After these the best and the median no longer change.
+/// Most rounds. More rounds hardly change the best and the median time.
 const MAX_ROUNDS: usize = 15;
 
 /// The time to measure.
@@ -56,7 +56,7 @@ pub struct Turn<'t> {
 }
 
 /// Times turns in interleaved rounds, in alternating order, after one round that does not count. It
-/// times at least one round, and more until `budget` would be exceeded.
+/// times at least one round, and up to [`MAX_ROUNDS`] until the next would exceed `budget`.
 ///
 /// # Errors
 /// The message of a turn, with its name in front.
@@ -99,7 +99,7 @@ impl Turn<'_> {
     }
 }
 
-/// The speed for these times in seconds.
+/// The speed of handling `bytes` in each of these times in seconds; zero without times.
 pub fn speed(bytes: u64, mut times: Vec<f64>) -> Speed {
     times.sort_by(f64::total_cmp);
     let of = |seconds: f64| bytes as f64 / seconds.max(1e-9);
@@ -111,17 +111,17 @@ pub fn speed(bytes: u64, mut times: Vec<f64>) -> Speed {
     }
 }
 
-/// 1, 2, 4 and so on, and `most` itself.
+/// The powers of two below `most`, from 1 on, and `most` itself.
 pub fn thread_counts(most: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = (0..).map(|i| 1 << i).take_while(|n| *n < most).collect();
     counts.push(most.max(1));
     counts
 }
 
-/// Runs `work(0)` to `work(threads - 1)`, each on its own thread.
+/// Runs `work(0)` on this thread and `work(1)` to `work(threads - 1)` on a new thread each.
 ///
 /// # Errors
-/// The message of one of them, or that a thread cannot be started.
+/// The message of one call of `work`, or that a thread cannot be started.
 pub fn on_threads(threads: usize, work: &(dyn Fn(usize) -> Result<(), String> + Sync)) -> Result<(), String> {
     std::thread::scope(|scope| {
         let started: Result<Vec<_>, _> =

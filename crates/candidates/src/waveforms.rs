@@ -17,11 +17,11 @@ use super::sample::FileSet;
 use super::{Measured, Options, Progress, general};
 
 /// Bytes of the sample for each second. A round of all candidates takes about 60 ns a byte, most of it
-/// in zstd 9, and there are about ten.
+/// in zstd 9, and there are about ten rounds.
 const BYTES_PER_SECOND: f64 = 1e6;
 /// Least and most bytes of the sample.
 const SAMPLE: (u64, u64) = (256 << 10, 32 << 20);
-/// Bytes of one array in the sample: a line of 16-bit samples that are coded together.
+/// Least bytes of one array in the sample: the 16,384 samples of 16 bits that are coded together.
 const LEAST: u64 = 32 << 10;
 /// Levels of libzstd after a shuffle.
 const ZSTD_LEVELS: [i32; 2] = [3, 9];
@@ -29,7 +29,7 @@ const ZSTD_LEVELS: [i32; 2] = [3, 9];
 const FILTER: (u32, u32) = (32025, 325);
 
 /// Measures Delta-Rice on arrays in `.npy`, WAV and HDF5 files. There are no measurements if no file
-/// has samples that it takes.
+/// has samples that Delta-Rice takes.
 ///
 /// # Errors
 /// A sentence, if a file cannot be read or a candidate fails (with its name), or if libhdf5 is
@@ -323,7 +323,8 @@ impl Sample<'_> {
         }
     }
 
-    /// `None` for WAV files below folders: they are raw samples to version 1, as arrays beside them would be.
+    /// The command for version 1. `None` for WAV files if a folder is given: with `--v1 --dtype` the
+    /// command would take all files below the folder as raw samples, `.npy` files too.
     fn command_1(&self, setting: &Setting) -> Option<Vec<String>> {
         let container = self.arrays[0].container;
         if container == Container::Hdf5 {
@@ -334,7 +335,7 @@ impl Sample<'_> {
         }
         let mut flags = vec!["--v1".to_owned()];
         match setting.choice {
-            // Without --m the command searches for the best m of each array, and reads them twice.
+            // Without --m the command searches for the best m of each array, and reads each array twice.
             Choice::Default | Choice::TunedM => {
                 flags.extend(setting.common_m().into_iter().flat_map(|m| ["--m".to_owned(), m.to_string()]));
             }
@@ -455,7 +456,7 @@ impl Setting {
         }
     }
 
-    /// The m that all arrays share, if they do.
+    /// The m of all arrays; `None` if arrays have different values of m.
     fn common_m(&self) -> Option<u32> {
         let first = self.params.first()?.m();
         self.params.iter().all(|params| params.m() == first).then_some(first)

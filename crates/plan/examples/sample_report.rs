@@ -4,7 +4,7 @@
 use linerate_plan::report::{self, Context};
 use linerate_plan::{Budget, Direction, Goal, Measurement, Memory, Pipe, Read, Scaling, Speed, plan};
 
-/// Candidates: settings, ratio, MB/s of one thread, MiB per stream.
+/// Candidates: settings, ratio, MB/s of decoding with one thread, MiB of memory per stream.
 const CANDIDATES: &[(&str, f64, f64, f64)] = &[
     ("LZ4, blocks of 1 MiB", 1.52, 3900.0, 1.0),
     ("zstd 1, blocks of 1 MiB", 1.86, 2100.0, 1.0),

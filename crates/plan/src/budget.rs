@@ -7,9 +7,9 @@ use crate::plan::Row;
 pub struct Budget {
     /// Cores for encoding and decoding.
     pub cores: usize,
-    /// Maximum bytes of memory per open stream; unlimited by default.
+    /// Maximum bytes of memory per open stream; `None` for no limit.
     pub memory_per_stream: Option<u64>,
-    /// Minimum ratio (content size over compressed size), such as 2.0; none by default.
+    /// Minimum ratio (content size over compressed size), such as 2.0; `None` for no limit.
     pub min_ratio: Option<f64>,
     /// What the winner has most of.
     pub goal: Goal,
@@ -22,7 +22,8 @@ pub enum Goal {
     Speed,
     /// The smallest size.
     Size,
-    /// The largest product of both, content per second times ratio: half the size is worth as much as twice the speed.
+    /// The largest product of content per second and ratio: half the size is worth as much as twice
+    /// the speed.
     #[default]
     Balance,
 }

@@ -3,15 +3,14 @@
 
 use crate::measurement::{Scaling, Speed};
 
-/// More cores than any machine has. The search for the number of cores that saturate a pipe ends
-/// here.
+/// Most cores that the search for the number of cores that saturate a pipe tries.
 const MAX_CORES: usize = 1024;
 /// Smallest part of a pipe's rate that counts as saturating it.
 pub(crate) const SATURATED: f64 = 0.999;
 
-/// Speed by number of cores: linear between measured points. Beyond the last point, each thread
-/// adds as much as between the last two. The curve never falls, since cores that do not help stay
-/// idle.
+/// Speed by number of cores: linear between measured points, and proportional to the cores below the
+/// first point. Beyond the last point, each thread adds as much as between the last two points, but at
+/// most the mean of all threads. The curve never falls, since cores that do not help stay idle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Points in ascending order of threads and of speed.
@@ -20,7 +19,7 @@ pub struct Curve {
 
 impl Curve {
     /// The curve through the speed of one thread and the speeds of several threads. `None` if
-    /// neither was measured.
+    /// no speed above zero was measured.
     pub fn new(one_thread: Option<Speed>, scaling: &[Scaling]) -> Option<Self> {
         let one_thread = one_thread.map(|speed| Scaling { threads: 1, speed });
         let mut points: Vec<Scaling> = scaling.iter().copied().chain(one_thread).filter(is_usable).collect();
@@ -43,7 +42,7 @@ impl Curve {
         &self.points
     }
 
-    /// Whether as many threads were measured as there are `cores`.
+    /// Whether `cores` lies between the smallest and the largest measured number of threads.
     pub(crate) fn covers(&self, cores: usize) -> bool {
         self.points[0].threads <= cores && cores <= self.last().threads
     }
@@ -74,8 +73,8 @@ impl Curve {
         (1..=MAX_CORES).find(|cores| self.on(*cores).median >= speed * SATURATED)
     }
 
-    /// Bytes per second that the last measured thread added, limited to its share of the whole
-    /// speed, since a larger gain is noise.
+    /// Bytes per second that each thread added between the last two points, limited to the mean of all
+    /// threads, since a larger gain is noise. The speed per thread if there is only one point.
     fn last_gain(&self) -> f64 {
         let last = self.last();
         let share = last.speed.median / last.threads as f64;

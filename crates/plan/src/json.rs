@@ -20,7 +20,7 @@
 //! | `engine`, `settings`, `command` | as measured; `engine` is empty for storing plainly |
 //! | `content`, `compressed`, `ratio` | bytes before and after compression; the first divided by the second |
 //! | `required` | speed that saturates the pipe |
-//! | `speed`, `extrapolated` | speed on the cores of the budget; whether these are more cores than threads were measured |
+//! | `speed`, `extrapolated` | speed on the cores of the budget; whether these cores are outside the measured numbers of threads |
 //! | `delivered`, `bound` | content that arrives per second; what limits it: `pipe`, `cores` or `memory` |
 //! | `directions` | one object per direction of the pipe: `direction`, and `speed`, `extrapolated`, `delivered`, `bound` and the cores in that direction; the candidate's own values are those of the slower direction |
 //! | `cores`, `cores_to_saturate`, `cores_to_saturate_extrapolated` | busy cores; fewest cores that saturate the pipe; whether that is an estimate |
@@ -29,7 +29,7 @@
 //! | `read` | a random read: `seconds` on one core, `fetched` bytes, `per_second`, `bound` |
 //! | `encode`, `decode` | speeds of one thread |
 //! | `encode_scaling`, `decode_scaling` | list of `threads` and `speed` |
-//! | `pareto` | true if no usable candidate is both smaller and faster |
+//! | `pareto` | true if the candidate is usable and no other usable candidate is better in size or speed and no worse in both |
 //! | `excluded` | why it cannot be chosen, in words |
 
 use serde_json::{Value, json};

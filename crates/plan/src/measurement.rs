@@ -10,9 +10,9 @@ pub struct Measurement {
     /// The command that applies the settings to all of the data, one element per argument. `None`
     /// for a candidate that is measured only for comparison and is never chosen.
     pub command: Option<Vec<String>>,
-    /// Bytes of content that were compressed.
+    /// Bytes of content whose compressed size is `compressed`: of a sample, or of all data.
     pub content: u64,
-    /// Bytes of compressed data, including dictionaries, indexes and headers.
+    /// Bytes of compressed data, measured or estimated from a sample, including dictionaries, indexes and headers.
     pub compressed: u64,
     /// Speed of encoding with one thread.
     pub encode: Option<Speed>,
@@ -22,7 +22,7 @@ pub struct Measurement {
     pub encode_scaling: Vec<Scaling>,
     /// Speeds of decoding with several threads, by number of threads.
     pub decode_scaling: Vec<Scaling>,
-    /// Memory for decoding; for streams of gzip and zstd, and if there is no decoder, for encoding.
+    /// Memory for decoding, but for candidates that are streams of gzip and zstd, memory for encoding.
     pub memory: Memory,
     /// Random reads, if the shape of the data has them.
     pub read: Option<Read>,

@@ -32,8 +32,8 @@ pub struct Plan {
     pub winner: Option<usize>,
     /// Indexes of the rows that are tied with the winner.
     pub ties: Vec<usize>,
-    /// Where storing plainly wins, the best row that compresses: disk space and uploads may be reasons to use it all
-    /// the same.
+    /// Index of the best row that compresses, if storing plainly wins: disk space and uploads may be
+    /// reasons to compress all the same.
     pub alternative: Option<usize>,
 }
 
@@ -53,12 +53,13 @@ pub struct Row {
     pub(crate) flows: Vec<Flow>,
     /// Speed by number of cores. `None` without flows.
     pub curve: Option<Curve>,
-    /// Speed on all cores of the budget; `None` for storing plainly.
+    /// Speed on all cores of the budget; `None` for storing plainly, and if a direction was not measured.
     pub speed: Option<Speed>,
     /// Whether the budget has more cores than threads were measured, so that `speed` is an
     /// estimate.
     pub extrapolated: bool,
-    /// Rate that arrives: `speed`, of which low, median and high are each limited to `required`.
+    /// Rate that arrives: `speed`, of which low, median and high are each limited to `required`. The
+    /// rate of the pipe for storing plainly, and zero if a direction was not measured.
     pub delivered: Speed,
     /// Number of cores that are busy at the delivered rate.
     pub cores: usize,
@@ -206,9 +207,9 @@ impl Plan {
         break_tie(&self.rows, self.budget.goal, &tied).map(|i| &self.rows[i])
     }
 
-    /// The row without a command that is better by the goal than all usable ones that compress, and by
-    /// more than a tie. Delta-Rice is left out: `linerate rice` makes it, only not by one command for
-    /// these files.
+    /// The best row without a command, if its score is above that of every usable row, storing plainly
+    /// included, by more than a tie. Delta-Rice is left out: `linerate rice` makes Delta-Rice files, only
+    /// not by one command for these files.
     pub(crate) fn better_without_command(&self) -> Option<&Row> {
         let score = |row: &Row| self.budget.goal.score(row);
         let tie = if self.budget.goal == Goal::Size { SAME_SIZE } else { TIE };
@@ -426,8 +427,8 @@ fn reads(measurement: &Measurement, pipe: &Pipe, budget: &Budget) -> Option<Read
     })
 }
 
-/// Whether `a` is at least as small and as fast as `b`, and better in one of the two. A row without
-/// work is faster than all others.
+/// Whether `a` can be chosen, is at least as small and as fast as `b`, and is smaller or faster. Storing
+/// plainly counts as faster than all other rows.
 fn dominates(a: &Row, b: &Row) -> bool {
     let speed =
         |row: &Row| if row.plain { f64::INFINITY } else { row.speed.map_or(0.0, |speed| speed.median) };

@@ -10,7 +10,7 @@ use crate::units::{cores, rate, ratio, size, time};
 
 /// Maximum number of tied candidates that are named; others are counted.
 const MAX_NAMED: usize = 3;
-/// Smallest relative spread worth mentioning.
+/// Smallest spread of the delivered rate worth mentioning, relative to its median.
 const SAID_SPREAD: f64 = 0.1;
 /// Speed below which a plan mentions the time of encoding, in bytes of content per second: a minute for each GB.
 const SLOW_ENCODING: f64 = 1e9 / 60.0;
@@ -204,8 +204,8 @@ impl Plan {
         ))
     }
 
-    /// Names the best candidate with fast random reads, if the one whose command the plan gives has
-    /// none.
+    /// Names the best candidate with fast random reads, if the candidate whose command the plan gives
+    /// has no fast random reads.
     fn reader(&self) -> Option<String> {
         let row = self.best_reader()?;
         Some(format!(

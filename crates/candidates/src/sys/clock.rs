@@ -86,7 +86,7 @@ pub fn heap_in_use() -> Option<usize> {
     Some(info.uordblks + info.hblkhd)
 }
 
-/// This C library has no such function.
+/// Returns `None`, since this C library has no `mallinfo2`.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn heap_in_use() -> Option<usize> {
     None

@@ -19,16 +19,16 @@ const COLORS: [&str; 6] = ["#0a63c9", "#a8480a", "#1a7f53", "#7a3fb0", "#57606a"
 /// A name with its points, which are joined by a line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// What it is.
+    /// Name of the series, which is written beside its last point.
     pub name: String,
-    /// Across and up, in ascending order.
+    /// Values across and up, in ascending order of the values across.
     pub points: Vec<(f64, f64)>,
 }
 
 /// A chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
-    /// Above it.
+    /// Title above the chart.
     pub title: String,
     /// What is across, with its unit.
     pub x: String,

@@ -183,7 +183,7 @@ fn chart_section(chart: &Chart, sets: &[Set]) -> String {
 fn svg(chart: &Chart, sets: &[Set], size: &Size) -> String {
     let values = || sets.iter().flat_map(|set| &set.hours).map(|(_, group)| (chart.value)(group));
     let high = values().fold(0.0, f64::max).max(f64::MIN_POSITIVE) * 1.08;
-    // Hours without decoded messages are left out, since a logarithmic axis has no zero.
+    // A value of zero does not lower the axis, since a logarithmic axis has no zero.
     let low = values().filter(|value| *value > 0.0).fold(high, f64::min) / 1.08;
     let low = if chart.logarithmic { low } else { 0.0 };
     let x = Axis { low: 0.0, high: HOURS, from: LEFT, to: size.width - RIGHT, logarithmic: false };

@@ -112,7 +112,7 @@ fn required_line(svg: &mut String, chart: &Chart, plan: &Plan) -> Vec<(f64, f64)
     points
 }
 
-/// Draws the Pareto front as steps between its points.
+/// Draws the Pareto front as straight lines between its points of ratios above 1.
 fn front(svg: &mut String, chart: &Chart, plan: &Plan) {
     let on_front = plan.rows.iter().filter(|row| row.pareto && row.ratio > 1.0);
     let mut points: Vec<(f64, f64)> =

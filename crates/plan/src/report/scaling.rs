@@ -38,7 +38,7 @@ pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
 
     let mut svg = size.open(name, "Speed by number of threads", &description(plan, threads));
     grid(&mut svg, &x, &y, threads, size);
-    // The winner is the first row, and is drawn on top.
+    // The winner is the first of `lines` if it has a line, and is drawn on top.
     for (i, curve) in lines.iter().rev() {
         line(&mut svg, &x, &y, plan, *i, curve);
     }
@@ -47,8 +47,8 @@ pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
     svg
 }
 
-/// The rows to draw, with their curves: the winner, ties, the Pareto front, then the others by
-/// delivered rate.
+/// At most [`MAX_LINES`] rows to draw, with their curves: the winner, ties, the Pareto front, other
+/// usable rows by delivered rate, then excluded rows.
 fn lines(plan: &Plan) -> Vec<(usize, &Curve)> {
     let with_curve =
         |i: usize| Some((i, plan.rows[i].curve.as_ref().filter(|curve| curve.points().len() > 1)?));

@@ -107,7 +107,7 @@ fn tie_is_decided_by_size_then_cores_then_order() {
         found.notes()
     );
 
-    // Both saturate the pipe; one needs two cores for it. Sizes differ by less than 1 %.
+    // Both candidates saturate the pipe, with one core and with two. Sizes differ by less than 1 %.
     let lean = candidate("one core", 2.0, 1100e6);
     let found = plan(&[candidate("two cores", 2.01, 600e6), lean], &pipe(500e6), &budget(2));
     assert_eq!(winner(&found), "one core");
@@ -225,13 +225,13 @@ fn copy_that_is_fastest_does_not_hide_that_the_data_compresses() {
 
 #[test]
 fn goal_decides_between_speed_size_and_their_product() {
-    // On one core they deliver 1.5, 2.4 and 0.3 GB/s through 1.2 GB/s; stored plainly it is 1.2.
+    // Through 1.2 GB/s, on one core: lz4 delivers 1.5, zstd 3 2.4, zstd 19 0.3, plain storing 1.2 GB/s.
     let rows =
         [candidate("lz4", 1.25, 9e9), candidate("zstd 3", 2.0, 2.4e9), candidate("zstd 19", 4.0, 0.3e9)];
     let with = |goal| plan(&rows, &pipe(1.2e9), &Budget { goal, ..budget(1) });
     assert_eq!(Goal::ALL.map(|goal| winner(&with(goal)).to_owned()), ["zstd 3", "zstd 19", "zstd 3"]);
 
-    // Through 4 GB/s, stored plainly it is 4; lz4 delivers 5, zstd 3 2.4 and zstd 19 0.3 GB/s.
+    // Through 4 GB/s, on one core: lz4 delivers 5, zstd 3 2.4, zstd 19 0.3, plain storing 4 GB/s.
     let with = |goal| plan(&rows, &pipe(4e9), &Budget { goal, ..budget(1) });
     assert_eq!(Goal::ALL.map(|goal| winner(&with(goal)).to_owned()), ["lz4", "zstd 19", "lz4"]);
     // Without lz4, storing plainly is the fastest. By the product of speed and ratio, zstd 3 is better.

@@ -169,7 +169,7 @@ proptest! {
         let moves = (1.0 + NOISE) / (1.0 - NOISE);
         prop_assume!(delivered(&first).iter().all(|rate| *rate < edge / moves || *rate > edge * moves));
         let (a, b) = (first.winner().expect("one wins"), second.winner().expect("one wins"));
-        // Among sizes that count as equal the number of cores decides, which is measured.
+        // Among sizes that count as equal, the number of busy cores decides, which noise may change.
         let same_size = |row: &linerate_plan::Row| row.ratio >= a.ratio * (1.0 - linerate_plan::SAME_SIZE);
         prop_assert!(first.winner == second.winner || same_size(b), "{} became {}", a.ratio, b.ratio);
     }
