@@ -15,7 +15,7 @@ const BATCH: usize = 64;
 /// last-level cache of most machines has.
 const EVICTED: usize = 64 << 20;
 /// Least and most cold reads of a candidate, which never has more reads than blocks. Writing to all
-/// cache lines of [`EVICTED`] bytes takes about 15 ms before each read.
+/// cache lines of `EVICTED` bytes takes about 15 ms before each read.
 const READS: (usize, usize) = (3, 31);
 /// Bytes of a decoder, without dictionaries.
 const DECODER: u64 = 330 << 10;
@@ -87,7 +87,7 @@ impl<'b> Blocks<'b> {
         }
     }
 
-    /// Decodes blocks with cold caches, as often as `budget` and [`READS`] allow. Returns the median
+    /// Decodes blocks with cold caches, as often as `budget` and `READS` allow. Returns the median
     /// time, and the mean compressed size of the blocks read.
     ///
     /// # Errors

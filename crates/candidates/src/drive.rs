@@ -42,8 +42,8 @@ pub fn rate(paths: &[PathBuf], output: &Path, direction: Direction, seconds: f64
     }
 }
 
-/// Reads pieces of [`WINDOW`] bytes from all over the files until the time is over. Returns bytes per
-/// second. If pieces of at least [`LARGE`] bytes have less than [`WINDOW`] bytes together, a scratch
+/// Reads pieces of `WINDOW` bytes from all over the files until the time is over. Returns bytes per
+/// second. If pieces of at least `LARGE` bytes have less than `WINDOW` bytes together, a scratch
 /// file is written and read instead: small files would show how soon the drive answers, not how fast it
 /// delivers an archive of small files.
 fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
@@ -84,7 +84,7 @@ fn bypass(e: io::Error) -> String {
     }
 }
 
-/// Bytes per second of [`READS`] threads that read these windows in an order that jumps, and each window
+/// Bytes per second of `READS` threads that read these windows in an order that jumps, and each window
 /// once before any window is read again.
 fn rounds<T: Sync>(
     windows: &[T],
@@ -149,7 +149,7 @@ impl Scratch {
     }
 }
 
-/// Writes a nameless file in `folder` until the time is over or the file has [`WRITTEN`] bytes.
+/// Writes a nameless file in `folder` until the time is over or the file has `WRITTEN` bytes.
 fn scratch(folder: &Path, time: Duration) -> io::Result<Scratch> {
     // The name of a file in the current folder has an empty parent.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

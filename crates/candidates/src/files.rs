@@ -34,7 +34,7 @@ const DEEP_WINDOW: u64 = 4 << 20;
 const MIN_WINDOW: u64 = 128 << 10;
 /// Least number of windows. A sample too small for so many full windows has smaller ones.
 const MIN_WINDOWS: u64 = 2;
-/// Most bytes of a sample, to which [`MAX_SAMPLE_PER_THREAD`] is added for each thread. The archives of
+/// Most bytes of a sample, to which `MAX_SAMPLE_PER_THREAD` is added for each thread. The archives of
 /// all candidates are kept in memory.
 const MAX_SAMPLE: u64 = 32 << 20;
 /// Bytes that each thread adds to the largest sample.
@@ -45,7 +45,7 @@ const BROAD_SHARE: f64 = 0.2;
 const DEEP_SHARE: f64 = 0.35;
 /// Share of the time for decoding.
 const DECODE_SHARE: f64 = 0.25;
-/// Most rounds of packing. Only settings whose first round takes less CPU time than [`SHORT_ROUND`] have
+/// Most rounds of packing. Only settings whose first round takes less CPU time than `SHORT_ROUND` have
 /// more than one round, while the time for packing lasts.
 const PACK_ROUNDS: usize = 3;
 /// CPU time of the first round from which a setting has only that round.
@@ -160,7 +160,7 @@ struct Sample {
 
 impl Sample {
     /// Reads about `bytes` bytes, at most `most`, in windows of about `window` bytes, or in smaller
-    /// windows if there would be fewer than [`MIN_WINDOWS`].
+    /// windows if there would be fewer than `MIN_WINDOWS`.
     fn read(set: &FileSet, bytes: f64, window: u64, most: u64, seed: u64) -> Result<Sample, String> {
         let bytes = (bytes as u64).clamp(MIN_WINDOW, most);
         let size = (bytes / MIN_WINDOWS).next_power_of_two().clamp(MIN_WINDOW, window);

@@ -173,7 +173,7 @@ impl Lines {
 }
 
 /// Appends the rest of the last line of `bytes`, which continues in the file at `offset`, but at most
-/// [`MAX_LINE`] bytes.
+/// `MAX_LINE` bytes.
 fn rest_of_line(path: &Path, offset: u64, bytes: &mut Vec<u8>) -> Result<(), String> {
     if bytes.last() == Some(&b'\n') {
         return Ok(());

@@ -47,7 +47,7 @@ impl Clock {
 
 /// A candidate's unit of work.
 pub struct Turn<'t> {
-    /// Its name in progress messages.
+    /// Name of the turn in progress messages.
     pub name: String,
     /// Bytes of content that one call handles.
     pub bytes: u64,
@@ -56,7 +56,7 @@ pub struct Turn<'t> {
 }
 
 /// Times turns in interleaved rounds, in alternating order, after one round that does not count. It
-/// times at least one round, and up to [`MAX_ROUNDS`] until the next would exceed `budget`.
+/// times at least one round, and up to `MAX_ROUNDS` until the next would exceed `budget`.
 ///
 /// # Errors
 /// The message of a turn, with its name in front.

@@ -12,7 +12,8 @@ pub struct Measurement {
     pub command: Option<Vec<String>>,
     /// Bytes of content whose compressed size is `compressed`: of a sample, or of all data.
     pub content: u64,
-    /// Bytes of compressed data, measured or estimated from a sample, including dictionaries, indexes and headers.
+    /// Bytes of compressed data, measured or estimated from a sample, including dictionaries, indexes
+    /// and headers.
     pub compressed: u64,
     /// Speed of encoding with one thread.
     pub encode: Option<Speed>,

@@ -12,7 +12,8 @@ use crate::units::{cores, rate, ratio, size, time};
 const MAX_NAMED: usize = 3;
 /// Smallest spread of the delivered rate worth mentioning, relative to its median.
 const SAID_SPREAD: f64 = 0.1;
-/// Speed below which a plan mentions the time of encoding, in bytes of content per second: a minute for each GB.
+/// Speed below which a plan mentions the time of encoding, in bytes of content per second: a minute
+/// for each GB.
 const SLOW_ENCODING: f64 = 1e9 / 60.0;
 
 impl Plan {

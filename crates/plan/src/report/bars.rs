@@ -94,7 +94,7 @@ fn bar_row(html: &mut String, plan: &Plan, i: usize, track: &str, text: &str) {
 }
 
 /// The rows that have bars, in the order of the input: usable candidates with a speed, and
-/// candidates that only memory excludes. If there are more than [`MAX_BARS`], the winner, ties and the
+/// candidates that only memory excludes. If there are more than `MAX_BARS`, the winner, ties and the
 /// Pareto front are kept before other rows.
 fn shown(plan: &Plan) -> Vec<usize> {
     let is_shown = |i: &usize| {

@@ -47,7 +47,7 @@ pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
     svg
 }
 
-/// At most [`MAX_LINES`] rows to draw, with their curves: the winner, ties, the Pareto front, other
+/// At most `MAX_LINES` rows to draw, with their curves: the winner, ties, the Pareto front, other
 /// usable rows by delivered rate, then excluded rows.
 fn lines(plan: &Plan) -> Vec<(usize, &Curve)> {
     let with_curve =
