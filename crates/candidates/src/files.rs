@@ -265,8 +265,8 @@ impl Samples {
         Ok(packed)
     }
 
-    /// Packs the deep sample with the reference setting. Returns `None` if both samples are the
-    /// same.
+    /// Packs the deep sample with the reference setting. Returns `None` if the broad and the deep
+    /// sample have the same windows.
     fn bridge(
         &self,
         settings: &[Setting],
@@ -302,7 +302,7 @@ impl Samples {
             bridge.map_or(1.0, |bridge| density(&packed[reference(settings)]) / density(bridge)) * of_broad;
         let total = |(setting, packed): (&Setting, &Packed)| {
             let factor = match setting.options.solid {
-                // Stored data has the same size everywhere.
+                // Stored data has the same ratio in all parts of the data.
                 Coding::Copy => 1.0,
                 _ if setting.is_deep() => of_deep,
                 _ => of_broad,

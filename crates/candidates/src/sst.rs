@@ -70,7 +70,8 @@ pub(super) fn measure(
     })
 }
 
-/// The command for files that stay as they are: it checks them and prints their contents.
+/// The command for files that stay as they are: `verify` checks the files and prints how many entries
+/// and blocks they have.
 fn keep_command(set: &FileSet) -> Vec<String> {
     let command = ["linerate", "dict", "sst", "verify"].map(str::to_owned).into_iter();
     command.chain(set.files.iter().map(|file| file.path.display().to_string())).collect()
@@ -162,8 +163,8 @@ impl Sample {
         self.blocks.iter().map(|block| block.len() as u64).sum()
     }
 
-    /// Bytes stored for the sampled blocks: their own, and their share of what each file stores
-    /// once.
+    /// Bytes stored for the sampled blocks: `blocks`, and the sampled blocks' share of the bytes that
+    /// each file stores once, `of_file`.
     fn with_dictionaries(&self, blocks: u64, of_file: impl Fn(usize) -> u64) -> u64 {
         let shares = self.files.iter().enumerate().map(|(i, file)| of_file(i) as f64 / file.times);
         blocks + shares.sum::<f64>() as u64

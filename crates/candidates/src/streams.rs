@@ -374,7 +374,7 @@ impl Setting {
     }
 }
 
-/// Compares what is written with what it should be.
+/// Compares the bytes written with the expected bytes, of which the field has the rest.
 struct Compared<'c>(&'c [u8]);
 
 impl Write for Compared<'_> {

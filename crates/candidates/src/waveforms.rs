@@ -68,8 +68,8 @@ pub(super) fn measure(
     Ok(Measured { measurements, bytes: all, sampled, notes: found.notes, ..Measured::default() })
 }
 
-/// Keeps about `most` arrays, every n-th of them: a sample of an array has at least [`LEAST`] bytes, or
-/// all of it. Datasets of HDF5 files all stay, since each has parameters of its own in the command.
+/// Keeps about `most` arrays, every n-th: a sample of an array has at least [`LEAST`] bytes, or all of
+/// the array. Datasets of HDF5 files all stay, since each has parameters of its own in the command.
 fn thin_out(arrays: &mut Vec<Array>, most: usize) {
     let step = arrays.len().div_ceil(most.max(1));
     if arrays[0].container != Container::Hdf5 {

@@ -55,8 +55,8 @@ pub struct Row {
     pub curve: Option<Curve>,
     /// Speed on all cores of the budget; `None` for storing plainly, and if a direction was not measured.
     pub speed: Option<Speed>,
-    /// Whether the budget has more cores than threads were measured, so that `speed` is an
-    /// estimate.
+    /// Whether the cores of the budget are more (or fewer) than any measured number of threads, so that
+    /// `speed` is an estimate.
     pub extrapolated: bool,
     /// Rate that arrives: `speed`, of which low, median and high are each limited to `required`. The
     /// rate of the pipe for storing plainly, and zero if a direction was not measured.
@@ -67,7 +67,8 @@ pub struct Row {
     pub saturation: Option<Saturation>,
     /// The limit of the delivered rate.
     pub bound: Bound,
-    /// Bytes that are not stored or sent, per second of one core. Zero without CPU time.
+    /// Bytes that are not stored or sent, per second of one core; zero for storing plainly, and if a
+    /// direction was not measured.
     pub saved_per_core_second: f64,
     /// Bytes of memory for one stream and the busy threads.
     pub memory: u64,
@@ -89,12 +90,13 @@ pub(crate) struct Flow {
     pub(crate) curve: Curve,
     /// Speed on all cores of the budget.
     pub(crate) speed: Speed,
-    /// Whether the budget has more cores than threads were measured, so that `speed` is an
-    /// estimate.
+    /// Whether the cores of the budget are more (or fewer) than any measured number of threads, so that
+    /// `speed` is an estimate.
     pub(crate) extrapolated: bool,
-    /// Rate that arrives, or is taken: the lower of the required speed and `speed`.
+    /// Rate that arrives, or is taken: `speed`, of which low, median and high are each limited to the
+    /// required speed.
     pub(crate) delivered: Speed,
-    /// Number of cores that are busy at this rate.
+    /// Number of cores that are busy at the delivered rate.
     pub(crate) cores: usize,
     /// Fewest cores that saturate the pipe, if any number does.
     pub(crate) saturation: Option<Saturation>,
@@ -107,7 +109,7 @@ pub(crate) struct Flow {
 pub struct Saturation {
     /// Number of cores.
     pub cores: usize,
-    /// Whether this is an estimate, because fewer threads were measured.
+    /// Whether `cores` is an estimate, because that number is outside the measured numbers of threads.
     pub extrapolated: bool,
 }
 
