@@ -68,9 +68,9 @@ fn times(read: impl FnOnce([*mut FILETIME; 4]) -> i32) -> Duration {
     Duration::from_nanos((ticks(times[2]) + ticks(times[3])) * 100)
 }
 
-/// Bytes that the C heap holds for this process. Rust's system allocator uses it too. Returns
-/// `None` if the C library has no such function, as glibc before 2.33; it is looked up at run time,
-/// so that programs also start there.
+/// Bytes allocated on the C heap of this process, which Rust's system allocator uses too. Returns
+/// `None` if the C library has no `mallinfo2`, as glibc before 2.33. `mallinfo2` is looked up at run
+/// time, so that programs also start with an older glibc.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn heap_in_use() -> Option<usize> {
     type Mallinfo2 = unsafe extern "C" fn() -> libc::mallinfo2;
@@ -79,7 +79,7 @@ pub fn heap_in_use() -> Option<usize> {
     if found.is_null() {
         return None;
     }
-    // SAFETY: glibc has it with this signature.
+    // SAFETY: glibc has `mallinfo2` with this signature.
     let mallinfo2 = unsafe { std::mem::transmute::<*mut libc::c_void, Mallinfo2>(found) };
     // SAFETY: takes no arguments and returns plain numbers.
     let info = unsafe { mallinfo2() };

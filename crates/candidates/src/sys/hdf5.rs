@@ -13,8 +13,8 @@ use linerate_core::lock;
 
 /// Environment variable that names the library to load, instead of the usual ones.
 const VARIABLE: &str = "LINERATE_LIBHDF5";
-/// Debian's and Ubuntu's serial builds first, then the names of others. 103 is HDF5 1.10, 310 is
-/// 1.14.
+/// Names of libhdf5: Debian's and Ubuntu's serial builds first, then names of other builds. The suffix
+/// 103 is HDF5 1.10, and 310 is 1.14.
 const NAMES: [&str; 9] = [
     "libhdf5_serial.so.310",
     "libhdf5_serial.so.103",

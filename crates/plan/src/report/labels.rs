@@ -75,7 +75,8 @@ impl Places {
         self.lines.push(rect);
     }
 
-    /// Finds a place for the text beside the point, and takes it. `None` if there is none.
+    /// Finds a free place for the text beside the point, and takes the place. `None` if no place is
+    /// free.
     pub(super) fn place(&mut self, x: f64, y: f64, text: &str) -> Option<Placed> {
         let places =
             || DISTANCES.iter().flat_map(|d| DIRECTIONS.iter().map(move |(dx, dy)| (dx * d, dy * d)));
