@@ -324,7 +324,7 @@ impl Sample<'_> {
     }
 
     /// The command for version 1. `None` for WAV files if a folder is given: with `--v1 --dtype` the
-    /// command would take all files below the folder as raw samples, `.npy` files too.
+    /// command would take `.npy` files below the folder as raw samples too.
     fn command_1(&self, setting: &Setting) -> Option<Vec<String>> {
         let container = self.arrays[0].container;
         if container == Container::Hdf5 {
