@@ -292,7 +292,7 @@ impl Samples {
         options: &Options,
     ) -> Result<Vec<u64>, String> {
         let density = |packed: &Packed| packed.bytes.len() as f64 / packed.content.max(1) as f64;
-        // Correction for data that the sample does not show.
+        // By how much all of the data compresses better or worse than the broad sample does.
         let mut of_broad = 1.0;
         if !self.broad.is_whole {
             let inner = control::of_windows(set, &self.broad.windows, options.threads)?;

@@ -310,7 +310,8 @@ impl Sample {
 struct Runs {
     /// Most payload bytes to keep.
     most: u64,
-    /// For each kept message: its run, its connection, and its payload.
+    /// For each kept message: the number of its run (of successive messages), the number of its
+    /// connection, and its payload.
     kept: Vec<(u64, u64, Vec<u8>)>,
     kept_bytes: u64,
     /// One run in this many is kept.

@@ -17,13 +17,15 @@ pub(super) struct Setting {
     pub(super) cost: f64,
 }
 
-/// Cost in nanoseconds per byte from which a setting gets the deep sample.
+/// Cost in nanoseconds per byte from which a setting gets the deep sample, which has fewer and larger
+/// windows than the broad one and takes less time.
 const SLOW: f64 = 100.0;
 
 /// zstd levels for blocks of 1 MiB, with their cost in nanoseconds per byte.
 const LEVELS: [(i32, f64); 7] =
     [(1, 4.0), (3, 7.0), (6, 25.0), (REFERENCE_LEVEL, 45.0), (12, 80.0), (16, 250.0), (19, 450.0)];
-/// The level that deep settings are compared with.
+/// The zstd level that settings with the deep sample are compared with, to carry their figures over to
+/// the broad sample.
 const REFERENCE_LEVEL: i32 = 9;
 /// Block sizes beside 1 MiB, with a level and its cost: small ones for random access, large ones
 /// for small archives.

@@ -296,8 +296,8 @@ fn method_section(plan: &Plan) -> String {
     let percent = |part: f64| part * 100.0;
     format!(
         "<section>\n<h2>How the plan is made</h2>\n<p>A candidate delivers the lower of two rates: {} times its \
-         ratio, and its measured speed on {}. The candidate that delivers most is chosen. If both directions are used, \
-         the slower one counts. Candidates within {:.0} % of the best are tied: the smallest wins, where sizes within {:.0} % \
+         ratio, and its measured speed on {}. The candidate that is best by the goal is chosen. If both directions \
+         are used, the slower one counts. Candidates within {:.0} % of the best are tied: the smallest wins, where sizes within {:.0} % \
          count as equal, then the one with fewer busy cores, then the first.</p>\n<p>Speeds between measured numbers of \
          threads are interpolated. Speeds beyond them are estimates, and marked as such.</p>\n</section>\n",
         units::rate(plan.pipe.rate),

@@ -13,7 +13,7 @@ const TOP: f64 = 30.0;
 const BOTTOM: f64 = 44.0;
 /// Hours of a day.
 const HOURS: f64 = 24.0;
-/// Number of colors. With more sets, colors are used again.
+/// Number of colors. If the chart has more data sets, colors are used again.
 const COLORS: usize = 3;
 
 /// Messages of a set, an hour or an event.
