@@ -80,9 +80,9 @@ pub use linerate_io::{CountingSource, FileSource, MapSource, ReadAt, is_s3_url, 
 #[cfg(feature = "remote")]
 pub use linerate_io::{HttpOptions, HttpSource};
 pub use read::archive::{Archive, File};
+pub use read::destination::{Destination, Progress};
 pub use read::extract::{Extracted, Extractor};
 pub use read::loader::{Delivered, Loaded, Loader};
 pub use read::order::Disorder;
-pub use read::parallel::{Destination, Progress};
 pub use read::reader::Reader;
 pub use read::verify::{Compared, Note, Verified, Verifier};

@@ -23,7 +23,7 @@ use crate::format::paths::folder_clashes;
 use crate::format::toc::Codec;
 use crate::metadata::Metadata;
 use crate::read::archive::{Archive, File};
-use crate::read::parallel::{check_limits, threads_for_any_block};
+use crate::read::memory::{check_limits, threads_for_any_block};
 
 /// The changes found by [`Builder::update`], as paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -14,7 +14,9 @@ use crate::error::{FileError, PathError};
 use crate::format::paths::{check_name_here, collisions, folded_folder_clashes, folder_clashes};
 use crate::format::tree::{Existing, Location, Tree};
 use crate::read::archive::{Archive, File};
-use crate::read::parallel::{Destination, Progress, ReadOptions, check_limits, read_files};
+use crate::read::destination::{Destination, Progress};
+use crate::read::memory::check_limits;
+use crate::read::parallel::{ReadOptions, read_files};
 
 /// Result of an extraction.
 #[derive(Debug, Default)]

@@ -8,7 +8,8 @@ use linerate_io::ReadAt;
 use crate::block::memory::no_memory;
 use crate::error::{FileError, PathError};
 use crate::read::archive::{Archive, File};
-use crate::read::parallel::{Destination, Outcome, Progress, ReadOptions, read_files};
+use crate::read::destination::{Destination, Progress};
+use crate::read::parallel::{Outcome, ReadOptions, read_files};
 use crate::read::reader::MAX_INITIAL_CAPACITY;
 
 /// Contents of files that were loaded.

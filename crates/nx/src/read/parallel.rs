@@ -13,99 +13,9 @@ use crate::error::{FileError, PathError, is_full};
 use crate::format::hash::ContentHasher;
 use crate::read::archive::{Archive, File};
 use crate::read::block_reader::{BlockReader, BufferSizes};
+use crate::read::destination::{Destination, OnProgress, Progress, ProgressFn};
+use crate::read::memory::{buffer_sizes, check_limits, within_memory};
 use crate::read::queue::{Queue, Slice, Task, WorkerState};
-
-/// Receives files that [`Loader::deliver`](crate::Loader::deliver) or
-/// [`Batch::deliver`](crate::shared::Batch::deliver) reads in parallel. A file is identified by its
-/// index in the list of requested files.
-///
-/// A file of at most a chunk, including an empty one, arrives whole in one call of
-/// [`write_file`](Self::write_file), after its hash was checked. A larger file arrives in calls of
-/// [`write_range`](Self::write_range), one for each of its blocks, from several threads and in any
-/// order, before its hash is known. Then [`commit`](Self::commit) is called if all ranges arrived
-/// and the hash matches, else [`discard`](Self::discard). If hashes are not checked, every hash
-/// counts as matching.
-///
-/// The threads that decode call these methods. An error of a method is the error of the file, and
-/// other files are still read. Only a [`FileError::Output`] for a full disk stops the work.
-pub trait Destination: Send + Sync {
-    /// Receives a whole file, whose hash matches.
-    ///
-    /// # Errors
-    ///
-    /// Returns any error of the destination. It becomes the error of the file.
-    fn write_file(&self, file: usize, bytes: &[u8]) -> core::result::Result<(), FileError>;
-
-    /// Receives a range of a file larger than a chunk, before the hash of the file is checked.
-    /// `offset` is in bytes from the start of the file.
-    ///
-    /// # Errors
-    ///
-    /// Returns any error of the destination. It becomes the error of the file.
-    fn write_range(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), FileError>;
-
-    /// Completes a file larger than a chunk: all of its ranges were written, and its hash matches.
-    /// By default, does nothing.
-    ///
-    /// # Errors
-    ///
-    /// Returns any error of the destination. It becomes the error of the file.
-    fn commit(&self, file: usize) -> core::result::Result<(), FileError> {
-        let _ = file;
-        Ok(())
-    }
-
-    /// Discards a file larger than a chunk that failed, or that was begun and incomplete when the
-    /// work stopped. By default, does nothing.
-    fn discard(&self, file: usize) {
-        let _ = file;
-    }
-
-    /// Returns whether to skip the file. By default, no file is skipped.
-    ///
-    /// The threads that decode call this method:
-    /// * for a file larger than a chunk once, before one of its blocks is read;
-    /// * for an empty file once, just before it is written;
-    /// * for the other files of a block in their order, before the block is read, until one is not
-    ///   skipped. If all are skipped and no larger file needs the block, it is not read. Otherwise
-    ///   the method is called for that file a second time, and for the files after it once, just
-    ///   before each is written.
-    ///
-    /// If the source coalesces reads
-    /// ([`coalesce_limit`](linerate_io::ReadAt::coalesce_limit) is not 0), the calling thread first
-    /// calls this method for every file that is not empty, before anything is read. It is called
-    /// again as described for the files that are not skipped then.
-    ///
-    /// Return the same result again for a file after an error.
-    ///
-    /// # Errors
-    ///
-    /// Returns any error of the destination. It becomes the error of the file.
-    fn skips(&self, file: usize) -> core::result::Result<bool, FileError> {
-        let _ = file;
-        Ok(false)
-    }
-}
-
-/// Progress of reading files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Files done, including failed and skipped ones.
-    pub files: u64,
-    /// Bytes of content done.
-    pub bytes: u64,
-    /// Files in total.
-    pub total_files: u64,
-    /// Bytes in total.
-    pub total_bytes: u64,
-}
-
-/// An owned progress callback. It returns whether to continue.
-pub(crate) type OnProgress<'a> = Box<dyn Fn(&Progress) -> bool + Sync + 'a>;
-
-/// A borrowed progress callback. The thread that decoded a block calls it afterwards; `false` stops
-/// the work.
-pub(crate) type ProgressFn<'w> = &'w (dyn Fn(&Progress) -> bool + Sync);
 
 /// Options of [`read_files`]. By default one thread reads, and hashes are checked.
 pub(crate) struct ReadOptions<'a> {
@@ -147,23 +57,6 @@ impl Outcome {
         failures.sort_by(|a, b| a.path.cmp(&b.path));
         failures
     }
-}
-
-/// Checks the sizes of files against the limits of the archive, and returns their total.
-pub(crate) fn check_limits<S: ReadAt>(archive: &Archive<S>, files: &[File<'_>]) -> Result<u64> {
-    let limits = archive.limits();
-    let total = files.iter().fold(0u64, |sum, file| sum.saturating_add(file.size()));
-    let large = |message| Error::new(Kind::Limit, 0, message);
-    if let Some(file) = files.iter().find(|file| file.size() > limits.file) {
-        return Err(Error::new(Kind::Limit, file.entry_offset(), "a file larger than the limit"));
-    }
-    if total > limits.total {
-        return Err(large("the files are larger together than the limit"));
-    }
-    if total > limits.ratio_from && total / archive.source().len().max(1) >= limits.ratio {
-        return Err(large("the files are larger than the archive by more than the limit"));
-    }
-    Ok(total)
 }
 
 /// Reads `files` into `destination`.
@@ -248,32 +141,6 @@ impl Run {
 fn read_ahead<S: ReadAt>(archive: &Archive<S>, block: usize) {
     let compressed = archive.toc().blocks[block].compressed;
     archive.source().will_read(archive.layout().offset(block), compressed.into());
-}
-
-/// Returns buffer sizes for the largest of these blocks.
-fn buffer_sizes<S: ReadAt>(archive: &Archive<S>, blocks: impl Iterator<Item = usize>) -> BufferSizes {
-    let mut sizes = BufferSizes { compressed: archive.source().coalesce_limit(), ..BufferSizes::default() };
-    for block in blocks {
-        let (content, word) = (archive.layout().content(block), archive.toc().blocks[block]);
-        sizes.content = sizes.content.max(content);
-        sizes.compressed = sizes.compressed.max(word.compressed.into());
-        sizes.filtered = sizes.filtered.max(if word.filtered { content } else { 0 });
-    }
-    sizes
-}
-
-/// Returns the number of threads, at most `wanted`, whose buffers fit
-/// [`Limits::memory`](crate::Limits::memory); at least one.
-fn within_memory<S: ReadAt>(archive: &Archive<S>, sizes: BufferSizes, wanted: usize) -> usize {
-    let each = sizes.content.saturating_add(sizes.compressed).saturating_add(sizes.filtered).max(1);
-    let fit = usize::try_from(archive.limits().memory / each).unwrap_or(usize::MAX);
-    wanted.min(fit).max(1)
-}
-
-/// Like [`within_memory`], for threads that decode any blocks of the archive.
-#[cfg(feature = "pack")]
-pub(crate) fn threads_for_any_block<S: ReadAt>(archive: &Archive<S>, wanted: usize) -> usize {
-    within_memory(archive, buffer_sizes(archive, 0..archive.layout().len()), wanted)
 }
 
 /// The hash of a chunked file. Threads decode its blocks in parallel and hash them in order: each
@@ -796,36 +663,12 @@ mod tests {
         assert!(outcome.skipped.len() < with_content);
     }
 
-    #[cfg(feature = "pack")]
     #[test]
-    fn memory_limit_counts_filtered_blocks_twice() {
-        use crate::pack::{Builder, Filters, PackOptions};
-        let texture = linerate_testkit::data::dds(b"DXT1", 4000, 1);
-        let sizes = |filters| {
-            let mut builder = Builder::new(PackOptions { filters, ..PackOptions::default() }).unwrap();
-            builder.add_bytes("a.dds", texture.clone()).unwrap();
-            let archive = Archive::open(builder.to_bytes().unwrap().0).unwrap();
-            let queue = Queue::new(&archive, archive.files().enumerate());
-            let sizes = buffer_sizes(&archive, queue.blocks());
-            let limited = crate::Limits { memory: 4 << 20, ..*archive.limits() };
-            let limited = Archive::open_with(archive.source().clone(), limited).unwrap();
-            (sizes.content, sizes.filtered, within_memory(&limited, sizes, queue.len().min(9)))
-        };
-        assert_eq!(sizes(Filters::NONE), (1 << 20, 0, 2));
-        assert_eq!(sizes(Filters::all()), (1 << 20, 1 << 20, 1));
-    }
-
-    #[test]
-    fn memory_limit_bounds_the_number_of_threads() {
+    fn threads_are_at_least_one_and_at_most_one_per_block() {
         let archive = archive();
         let files: Vec<File<'_>> = archive.files().collect();
         let run = |wanted| Run::new(&archive, &files, &Counter::new(usize::MAX), true, wanted).unwrap();
         let fit = |wanted| run(wanted).threads;
         assert_eq!((fit(4), fit(0), fit(1_000_000)), (4, 1, run(1).queue.len()));
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/over-4-gib.nx");
-        let large = Archive::open(FileSource::open(path).unwrap()).unwrap();
-        let queue = Queue::new(&large, large.files().enumerate());
-        let fit = within_memory(&large, buffer_sizes(&large, queue.blocks()), 100.min(queue.len()));
-        assert_eq!(fit, 7, "threads with a block of 256 MiB each, within 2 GiB");
     }
 }

@@ -17,7 +17,8 @@ use crate::format::header::PAGE;
 use crate::format::paths::{check_path, portable_clashes};
 use crate::metadata::{Attributes, Change, Link, Metadata};
 use crate::read::archive::{Archive, File};
-use crate::read::parallel::{Destination, Progress, ReadOptions, read_files};
+use crate::read::destination::{Destination, Progress};
+use crate::read::parallel::{ReadOptions, read_files};
 use crate::read::reader::Reader;
 
 /// An oddity of an archive that does not prevent reading its files.

@@ -12,8 +12,9 @@ use super::executor::Executor;
 use super::pending::Pending;
 use super::{Inner, SharedArchive};
 use crate::read::archive::File;
+use crate::read::destination::{Destination, Progress};
 use crate::read::loader::{Delivered, Loaded, Memory, delivered};
-use crate::read::parallel::{Destination, Job, Outcome, Progress, Run};
+use crate::read::parallel::{Job, Outcome, Run};
 
 /// Files of a [`SharedArchive`] that are read together, on its [`Executor`]. The result is
 /// [`Pending`]: a thread can wait for it, a task can await it, and the work can be cancelled.

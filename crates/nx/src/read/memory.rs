@@ -1,0 +1,89 @@
+//! Checks files against the limits of an archive, and finds how many threads have buffers within its
+//! memory limit.
+
+use linerate_core::{Error, Kind, Result};
+use linerate_io::ReadAt;
+
+use crate::read::archive::{Archive, File};
+use crate::read::block_reader::BufferSizes;
+
+/// Checks the sizes of files against the limits of the archive, and returns their total.
+pub(crate) fn check_limits<S: ReadAt>(archive: &Archive<S>, files: &[File<'_>]) -> Result<u64> {
+    let limits = archive.limits();
+    let total = files.iter().fold(0u64, |sum, file| sum.saturating_add(file.size()));
+    let large = |message| Error::new(Kind::Limit, 0, message);
+    if let Some(file) = files.iter().find(|file| file.size() > limits.file) {
+        return Err(Error::new(Kind::Limit, file.entry_offset(), "a file larger than the limit"));
+    }
+    if total > limits.total {
+        return Err(large("the files are larger together than the limit"));
+    }
+    if total > limits.ratio_from && total / archive.source().len().max(1) >= limits.ratio {
+        return Err(large("the files are larger than the archive by more than the limit"));
+    }
+    Ok(total)
+}
+
+/// Returns buffer sizes for the largest of these blocks.
+pub(crate) fn buffer_sizes<S: ReadAt>(
+    archive: &Archive<S>,
+    blocks: impl Iterator<Item = usize>,
+) -> BufferSizes {
+    let mut sizes = BufferSizes { compressed: archive.source().coalesce_limit(), ..BufferSizes::default() };
+    for block in blocks {
+        let (content, word) = (archive.layout().content(block), archive.toc().blocks[block]);
+        sizes.content = sizes.content.max(content);
+        sizes.compressed = sizes.compressed.max(word.compressed.into());
+        sizes.filtered = sizes.filtered.max(if word.filtered { content } else { 0 });
+    }
+    sizes
+}
+
+/// Returns the number of threads, at most `wanted`, whose buffers fit
+/// [`Limits::memory`](crate::Limits::memory); at least one.
+pub(crate) fn within_memory<S: ReadAt>(archive: &Archive<S>, sizes: BufferSizes, wanted: usize) -> usize {
+    let each = sizes.content.saturating_add(sizes.compressed).saturating_add(sizes.filtered).max(1);
+    let fit = usize::try_from(archive.limits().memory / each).unwrap_or(usize::MAX);
+    wanted.min(fit).max(1)
+}
+
+/// Like [`within_memory`], for threads that decode any blocks of the archive.
+#[cfg(feature = "pack")]
+pub(crate) fn threads_for_any_block<S: ReadAt>(archive: &Archive<S>, wanted: usize) -> usize {
+    within_memory(archive, buffer_sizes(archive, 0..archive.layout().len()), wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FileSource;
+    use crate::read::queue::Queue;
+
+    #[cfg(feature = "pack")]
+    #[test]
+    fn memory_limit_counts_filtered_blocks_twice() {
+        use crate::pack::{Builder, Filters, PackOptions};
+        let texture = linerate_testkit::data::dds(b"DXT1", 4000, 1);
+        let sizes = |filters| {
+            let mut builder = Builder::new(PackOptions { filters, ..PackOptions::default() }).unwrap();
+            builder.add_bytes("a.dds", texture.clone()).unwrap();
+            let archive = Archive::open(builder.to_bytes().unwrap().0).unwrap();
+            let queue = Queue::new(&archive, archive.files().enumerate());
+            let sizes = buffer_sizes(&archive, queue.blocks());
+            let limited = crate::Limits { memory: 4 << 20, ..*archive.limits() };
+            let limited = Archive::open_with(archive.source().clone(), limited).unwrap();
+            (sizes.content, sizes.filtered, within_memory(&limited, sizes, queue.len().min(9)))
+        };
+        assert_eq!(sizes(Filters::NONE), (1 << 20, 0, 2));
+        assert_eq!(sizes(Filters::all()), (1 << 20, 1 << 20, 1));
+    }
+
+    #[test]
+    fn memory_limit_bounds_the_number_of_threads() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/over-4-gib.nx");
+        let large = Archive::open(FileSource::open(path).unwrap()).unwrap();
+        let queue = Queue::new(&large, large.files().enumerate());
+        let fit = within_memory(&large, buffer_sizes(&large, queue.blocks()), 100.min(queue.len()));
+        assert_eq!(fit, 7, "threads with a block of 256 MiB each, within 2 GiB");
+    }
+}
