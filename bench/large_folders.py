@@ -209,7 +209,8 @@ class Study:
         self.tell("extract", extracted)
         self.holds(self.out, "what was extracted")
         self.set_aside_output()
-        cancelled = self.nx(*words, interrupt_after=extracted["elapsed"] / 2, status=-signal.SIGINT)
+        # Early, since the second extraction may take less than half of the time: the disk has written the first.
+        cancelled = self.nx(*words, interrupt_after=extracted["elapsed"] / 5, status=-signal.SIGINT)
         self.tell("extract, Ctrl-C", {"elapsed": cancelled["elapsed"]})
         ensure(tree(self.out).items() <= self.files.items(), "Ctrl-C leaves half files")
         self.tell("extract, going on", self.nx(*words, "--overwrite", "skip"))
