@@ -1,5 +1,7 @@
-//! Arrays of samples in `.npy`, WAV and HDF5 files. A sample of an array is pieces of whole rows or
-//! chunks.
+//! Finds the arrays in `.npy`, WAV and HDF5 files, and reads parts of them for the measurement.
+//!
+//! In this file, a sample is one number of an array, such as a 16-bit integer of a waveform. Arrays
+//! are read in pieces that consist of whole rows, or whole chunks of HDF5.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -10,16 +12,19 @@ use linerate_rice::v2::ElementType;
 
 use crate::sys::hdf5;
 
-/// Most samples in a run that is read from an array without chunks, unless one row has more, and in a
-/// proposed HDF5 chunk: 1 MiB of 16-bit samples.
-const PIECE: u64 = 512 << 10;
-/// Bytes that the command reads and codes at a time. They do not fit into the cache of a core.
+/// Largest number of samples in a slice, which is the part of an `.npy` or WAV array that is read
+/// at once, unless a single row has more. Also the largest number in a chunk proposed for HDF5.
+/// 16-bit samples take 1 MiB.
+const SLICE: u64 = 512 << 10;
+/// Bytes that `linerate rice encode` reads and codes at a time. They do not fit into the cache of a
+/// core.
 const CODED: usize = 16 << 20;
-/// Longest row that a run keeps whole, in samples.
-const LONGEST_ROW: u64 = 8 * PIECE;
-/// Number of samples that are coded together in an array of one axis (`Params::segment_for`).
+/// Longest row that is read whole, in samples. Only parts of longer rows are read.
+const LONGEST_ROW: u64 = 8 * SLICE;
+/// Number of samples that Delta-Rice codes together in an array of one axis
+/// (`Params::segment_for`).
 const LINE: u64 = 16_384;
-/// First bytes of an HDF5 file, at offset 0 or at a power of two of at least 512 (HDF5 File Format,
+/// Signature of an HDF5 file, at offset 0 or at a power of two of at least 512 (HDF5 File Format,
 /// section II.A).
 const HDF5: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 
@@ -38,7 +43,7 @@ pub enum Container {
 }
 
 impl Container {
-    /// Recognises the container of a file that begins with `head`.
+    /// Recognises the format of a file that begins with `head`.
     pub fn recognise(head: &[u8]) -> Option<Container> {
         let begins = |at: usize| head[at..].starts_with(HDF5);
         let user_blocks = (9..).map(|log| 1 << log).take_while(|&at| at < head.len());
@@ -52,7 +57,8 @@ impl Container {
     }
 }
 
-/// Whether a file that begins with `head` is an `.npy` or WAV file of integers that Delta-Rice takes.
+/// Whether a file that begins with `head` is an `.npy` or WAV file of integers that Delta-Rice
+/// takes.
 pub fn has_integers(head: &[u8]) -> bool {
     match Container::recognise(head) {
         Some(Container::Npy) => NpyHeader::read(&mut Input::from_reader(Cursor::new(head.to_vec()))).is_ok(),
@@ -75,22 +81,22 @@ fn integers(spec: hound::WavSpec) -> Option<ElementType> {
 pub(super) struct Array {
     /// The file.
     pub(super) path: PathBuf,
-    /// Its container.
+    /// Format of the file.
     pub(super) container: Container,
     /// Type of the samples.
     pub(super) element: ElementType,
     /// Length of each axis.
     pub(super) shape: Vec<u64>,
-    /// Shape of an HDF5 chunk, which is coded on its own: that of the dataset, or a proposed one if it
-    /// has none. `None` for other containers, whose whole array is coded.
+    /// Length of each axis of an HDF5 chunk, which is coded on its own. Proposed by this program if
+    /// the dataset has no chunks. `None` for `.npy` and WAV files, whose arrays are coded whole.
     pub(super) chunk: Option<Vec<u64>>,
-    /// Offset of the first sample. Not used for HDF5.
+    /// Offset of the first sample in the file, in bytes. Not used for HDF5.
     start: u64,
-    /// The dataset of an HDF5 file.
+    /// The HDF5 dataset. `None` for `.npy` and WAV files.
     pub(super) dataset: Option<hdf5::Dataset>,
 }
 
-/// Arrays, and sentences about files and datasets that were left out.
+/// The arrays that were found, and sentences about files and datasets that were left out.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// Arrays that have samples of a type that the Rice codec takes.
@@ -102,7 +108,8 @@ pub(super) struct Found {
 /// Finds the arrays in these files.
 ///
 /// # Errors
-/// A sentence that names the file, if it cannot be read, or if it is HDF5 and libhdf5 is missing.
+/// Returns a sentence that names the file, if it cannot be read, or if it is HDF5 and libhdf5 is
+/// missing.
 pub(super) fn find(paths: &[PathBuf]) -> Result<Found, String> {
     let mut found = Found::default();
     for path in paths {
@@ -156,7 +163,7 @@ impl Found {
     }
 }
 
-/// `1 dataset is`, `2 datasets are`.
+/// Formats a count, with the verb that fits: `1 dataset is`, `2 datasets are`.
 pub(super) fn counted(count: usize, noun: &str) -> String {
     match count {
         1 => format!("1 {noun} is"),
@@ -174,7 +181,7 @@ fn element(size: usize, signed: bool) -> Option<ElementType> {
     }
 }
 
-/// Reads the header of an `.npy` file that begins with `head`.
+/// Describes the array of an `.npy` file by its header, with which `head` begins.
 fn npy(path: &Path, head: Vec<u8>) -> Result<Array, String> {
     let mut input = Input::from_reader(Cursor::new(head));
     let NpyHeader { element, shape } = NpyHeader::read(&mut input).map_err(|e| e.message.to_string())?;
@@ -189,8 +196,8 @@ fn npy(path: &Path, head: Vec<u8>) -> Result<Array, String> {
     })
 }
 
-/// Takes a WAV file as `linerate rice encode` does: all bytes of the file, header included, so that
-/// the file is restored byte for byte.
+/// Makes one array of all bytes of a WAV file, header included, as `linerate rice encode` does to
+/// be able to restore the file byte for byte.
 fn wav(path: &Path, length: u64) -> Result<Array, String> {
     let spec = hound::WavReader::open(path).map_err(|e| e.to_string())?.spec();
     let bits = spec.bits_per_sample;
@@ -211,11 +218,11 @@ fn wav(path: &Path, length: u64) -> Result<Array, String> {
     })
 }
 
-/// Proposes a shape of chunks for a dataset that has none: whole rows of at most [`PIECE`] samples
-/// together, or a part of one row.
+/// Proposes a shape of chunks for an HDF5 dataset that has none: whole rows of at most [`SLICE`]
+/// samples together, or a part of one row.
 fn proposed_chunk(shape: &[u64]) -> Vec<u64> {
     let mut chunk = vec![1; shape.len()];
-    let mut left = PIECE;
+    let mut left = SLICE;
     for (axis, &length) in chunk.iter_mut().zip(shape).rev() {
         *axis = length.min(left).max(1);
         left /= *axis;
@@ -234,50 +241,50 @@ impl Array {
         self.samples().saturating_mul(self.element.bytes() as u64)
     }
 
-    /// Number of samples in a row of a chunk, or of the array if it has no chunks. `None` if there is
-    /// only one axis.
+    /// Number of samples in a row, which is the last axis of a chunk, or of the array if it has no
+    /// chunks. `None` if there is only one axis.
     pub(super) fn row(&self) -> Option<u64> {
         let shape = self.chunk.as_ref().unwrap_or(&self.shape);
         shape.last().copied().filter(|&row| shape.len() > 1 && row > 0)
     }
 
-    /// The shape of the part that is coded on its own.
+    /// Length of each axis of what is coded on its own: a chunk, or an array without chunks.
     pub(super) fn coded_shape(&self) -> &[u64] {
         self.chunk.as_ref().unwrap_or(&self.shape)
     }
 
-    /// About `bytes` of the array, evenly spread and in order: each chunk of an HDF5 dataset as a
-    /// piece, or runs of whole rows (parts of rows longer than `LONGEST_ROW`), joined to pieces as large
-    /// as the command codes at a time.
+    /// Reads about `bytes` bytes of the array, evenly spread and in order. Of an HDF5 dataset, each
+    /// piece is a chunk. Of other arrays, whole rows (or parts of rows longer than `LONGEST_ROW`)
+    /// are joined to pieces as large as the command codes at a time.
     ///
     /// # Errors
-    /// A sentence that names the file, if it cannot be read.
+    /// Returns a sentence that names the file, if it cannot be read.
     pub(super) fn sample(&self, bytes: u64) -> Result<Vec<Vec<u8>>, String> {
         let at = |e: String| format!("{}: {e}", self.path.display());
         match (&self.dataset, &self.chunk) {
             (Some(dataset), Some(chunk)) => self.chunks(dataset, chunk, bytes).map_err(at),
-            _ => self.runs(bytes).map_err(|e| at(e.to_string())),
+            _ => self.slices(bytes).map_err(|e| at(e.to_string())),
         }
     }
 
-    fn runs(&self, bytes: u64) -> std::io::Result<Vec<Vec<u8>>> {
+    fn slices(&self, bytes: u64) -> std::io::Result<Vec<Vec<u8>>> {
         let width = self.element.bytes() as u64;
         let unit = match self.row() {
             Some(row) if row <= LONGEST_ROW => row,
             _ => LINE,
         };
-        let piece = (PIECE.min(bytes / width) / unit).max(1) * unit;
-        let count = self.samples().div_ceil(piece);
+        let most = (SLICE.min(bytes / width) / unit).max(1) * unit;
+        let count = self.samples().div_ceil(most);
         let mut file = File::open(&self.path)?;
-        let run = |i: u64| {
-            let length = piece.min(self.samples() - i * piece);
-            let mut run = vec![0; (length * width) as usize];
-            file.seek(SeekFrom::Start(self.start + i * piece * width))?;
-            file.read_exact(&mut run)?;
-            Ok(run)
+        let slice = |i: u64| {
+            let length = most.min(self.samples() - i * most);
+            let mut slice = vec![0; (length * width) as usize];
+            file.seek(SeekFrom::Start(self.start + i * most * width))?;
+            file.read_exact(&mut slice)?;
+            Ok(slice)
         };
-        let runs: std::io::Result<Vec<_>> = spread(count, bytes / (piece * width)).map(run).collect();
-        Ok(joined(runs?))
+        let slices: std::io::Result<Vec<_>> = spread(count, bytes / (most * width)).map(slice).collect();
+        Ok(joined(slices?))
     }
 
     fn chunks(&self, dataset: &hdf5::Dataset, chunk: &[u64], bytes: u64) -> Result<Vec<Vec<u8>>, String> {
@@ -295,19 +302,21 @@ impl Array {
     }
 }
 
-/// Joins runs to pieces of at most 16 MiB. A longer run is a piece by itself.
-fn joined(runs: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+/// Joins successive slices of an array to pieces of at most 16 MiB. A longer slice is a piece by
+/// itself.
+fn joined(slices: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let mut pieces: Vec<Vec<u8>> = Vec::new();
-    for run in runs {
-        match pieces.last_mut().filter(|piece| piece.len() + run.len() <= CODED) {
-            Some(piece) => piece.extend(run),
-            None => pieces.push(run),
+    for slice in slices {
+        match pieces.last_mut().filter(|piece| piece.len() + slice.len() <= CODED) {
+            Some(piece) => piece.extend(slice),
+            None => pieces.push(slice),
         }
     }
     pieces
 }
 
-/// The start of chunk number `i` along each axis, in samples.
+/// Returns where chunk number `i` begins along each axis, in samples. `counts` has the number of
+/// chunks along each axis, and `chunk` the lengths of a chunk.
 fn coordinates(mut i: u64, counts: &[u64], chunk: &[u64]) -> Vec<u64> {
     let mut start: Vec<u64> = counts
         .iter()
@@ -323,7 +332,8 @@ fn coordinates(mut i: u64, counts: &[u64], chunk: &[u64]) -> Vec<u64> {
     start
 }
 
-/// About `wanted` of the numbers below `count`, at least one, evenly spread and in order.
+/// Returns `wanted` of the numbers below `count`, but at least one and at most all, evenly spread
+/// and in order.
 fn spread(count: u64, wanted: u64) -> impl Iterator<Item = u64> {
     let taken = wanted.clamp(1, count.max(1));
     (0..taken).map(move |i| (u128::from(2 * i + 1) * u128::from(count) / u128::from(2 * taken)) as u64)
@@ -358,8 +368,8 @@ mod tests {
     fn proposed_chunks_are_whole_rows_as_far_as_they_fit() {
         assert_eq!(proposed_chunk(&[2000, 7000]), [74, 7000]);
         assert_eq!(proposed_chunk(&[10, 7000]), [10, 7000]);
-        assert_eq!(proposed_chunk(&[1 << 30]), [PIECE]);
-        assert_eq!(proposed_chunk(&[5, 1000, 1 << 30]), [1, 1, PIECE]);
+        assert_eq!(proposed_chunk(&[1 << 30]), [SLICE]);
+        assert_eq!(proposed_chunk(&[5, 1000, 1 << 30]), [1, 1, SLICE]);
     }
 
     #[test]
@@ -385,9 +395,9 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_joined_to_pieces_of_at_most_16_mib() {
-        let lengths = |runs: &[usize]| -> Vec<usize> {
-            joined(runs.iter().map(|&n| vec![1; n]).collect()).iter().map(Vec::len).collect()
+    fn slices_are_joined_to_pieces_of_at_most_16_mib() {
+        let lengths = |slices: &[usize]| -> Vec<usize> {
+            joined(slices.iter().map(|&n| vec![1; n]).collect()).iter().map(Vec::len).collect()
         };
         assert_eq!(lengths(&[CODED / 2, CODED / 2, 1, 2]), [CODED, 3]);
         assert_eq!(lengths(&[5, CODED + 1, 5]), [5, CODED + 1, 5]);

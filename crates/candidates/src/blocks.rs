@@ -1,5 +1,6 @@
-//! Blocks coded with dictionaries: the speed of encoding them one by one and of decoding them in
-//! batches, and the time to decode a single block with cold caches.
+//! Measures zstd blocks with dictionaries: the speed of encoding them one by one and of decoding
+//! them in batches, and the time of a cold read, which decodes a single block while neither it nor
+//! its dictionary is in the CPU's caches.
 
 use std::time::{Duration, Instant};
 
@@ -11,20 +12,20 @@ use crate::stats;
 
 /// Number of blocks that are decoded in a batch.
 const BATCH: usize = 64;
-/// Bytes of memory of which every cache line is written before each cold read: more than the
+/// Bytes of memory that are written before each cold read to empty the CPU's caches: more than the
 /// last-level cache of most machines has.
 const EVICTED: usize = 64 << 20;
-/// Least and most cold reads of a candidate, which never has more reads than blocks. Writing to all
-/// cache lines of `EVICTED` bytes takes about 15 ms before each read.
+/// Smallest and largest number of cold reads of a candidate, which never has more of them than
+/// blocks. Emptying the caches takes about 15 ms before each read.
 const READS: (usize, usize) = (3, 31);
-/// Bytes of a decoder, without dictionaries.
+/// Bytes of memory of a decoder, without dictionaries.
 const DECODER: u64 = 330 << 10;
 
 /// Blocks, each with its dictionary.
 pub(super) struct Blocks<'b> {
-    /// Content.
+    /// Content of each block.
     pub(super) pieces: &'b [Vec<u8>],
-    /// The dictionary of each piece, or `Id::NONE`.
+    /// The dictionary of each block, or `Id::NONE`.
     pub(super) ids: Vec<Id>,
     /// The store with the dictionaries.
     pub(super) store: Store,
@@ -40,7 +41,7 @@ pub(super) fn train(pieces: &[Vec<u8>], size: usize, level: i32) -> Option<Vec<u
 }
 
 impl<'b> Blocks<'b> {
-    /// Makes a candidate of these blocks.
+    /// Makes a candidate that encodes these blocks one by one, and decodes them in batches.
     pub(super) fn candidate(&self, measurement: Measurement) -> Candidate<'b, u8> {
         let (store, ids, level) = (self.store.clone(), self.ids.clone(), self.level);
         let longest = self.pieces.iter().map(Vec::len).max().unwrap_or(0);
@@ -76,8 +77,8 @@ impl<'b> Blocks<'b> {
         }
     }
 
-    /// Mean bytes of a dictionary with its tables, and bytes of a thread's decoder with the longest
-    /// block.
+    /// Returns the memory for decoding: for each dictionary, its mean size with its tables; for
+    /// each thread, a decoder and the longest block.
     pub(super) fn memory(&self) -> Memory {
         let (stats, longest) = (self.store.stats(), self.pieces.iter().map(Vec::len).max().unwrap_or(0));
         let count = stats.dictionaries.max(1) as u64;
@@ -91,7 +92,7 @@ impl<'b> Blocks<'b> {
     /// time, and the mean compressed size of the blocks read.
     ///
     /// # Errors
-    /// The message of the codec.
+    /// Returns the message of the codec.
     pub(super) fn cold_read(&self, eviction: &mut Eviction, budget: Duration) -> Result<Read, String> {
         let message = |e: linerate_dict::Error| e.to_string();
         let reads = ((budget.as_secs_f64() / 0.015) as usize).clamp(READS.0, READS.1).min(self.pieces.len());
@@ -107,9 +108,9 @@ impl<'b> Blocks<'b> {
         }
         let fetched =
             frames.iter().map(|(_, frame, _)| frame.len()).sum::<usize>() as f64 / reads.max(1) as f64;
-        // The first use of a dictionary builds its tables, which must not be timed. If
-        // `Candidate::check` ran before, it built the tables of all dictionaries in the same store;
-        // otherwise only those for the first block are built here.
+        // The first use of a dictionary builds its tables, which must not be timed. Usually
+        // `Candidate::check` used all dictionaries of the store before. If not, this builds the
+        // tables for the first block only.
         if let Some((id, frame, content)) = frames.first_mut() {
             decoder.decode(*id, frame, content).map_err(message)?;
         }
@@ -121,7 +122,7 @@ impl<'b> Blocks<'b> {
     }
 }
 
-/// Memory that evicts everything else from the caches when it is written.
+/// Memory that is written to evict everything else from the CPU's caches.
 pub(super) struct Eviction(Vec<u8>);
 
 impl Eviction {
@@ -129,10 +130,11 @@ impl Eviction {
         Eviction(vec![0; EVICTED])
     }
 
-    /// The median time of `reads` calls in seconds, each after an eviction.
+    /// Calls `read` with the numbers below `reads`, each time with cold caches. Returns the median
+    /// time of a call in seconds.
     ///
     /// # Errors
-    /// The message of a call.
+    /// Returns the message of the call that failed.
     pub(super) fn median(
         &mut self,
         reads: usize,

@@ -1,5 +1,7 @@
-//! The control of ratio estimates: zstd 1 in blocks of 256 KiB, which is fast enough for most of
-//! the data.
+//! Compresses data with the control, zstd 1 in blocks of 256 KiB, to estimate compressed sizes.
+//!
+//! Slow settings can compress only a sample. The control is fast enough for most of the data. If it
+//! compresses all of the data 10 % worse than the sample, every setting is taken to do so.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -14,29 +16,30 @@ use super::timing::on_threads;
 
 const LEVEL: i32 = 1;
 const BLOCK: usize = 256 << 10;
-/// Most bytes of a window of the data.
+/// Largest part of the data that a thread reads and compresses at a time, in bytes.
 const WINDOW: u64 = 4 << 20;
-/// Bytes that each thread compresses for each second of the measurement, which takes about 60 ms of
-/// that second.
+/// Bytes of all of the data that each thread compresses, for each second of the whole measurement.
+/// That takes about 60 ms.
 const BYTES_PER_SECOND: f64 = 20e6;
 
-/// The relative compressed size of the control on as much of the data as the time allows.
+/// Compresses as much of the data as the time allows with zstd 1, and returns the compressed bytes
+/// divided by the bytes of content.
 ///
 /// # Errors
-/// A sentence that names a file that cannot be read.
+/// Returns a sentence that names the file that cannot be read.
 pub(super) fn of_set(set: &FileSet, options: &Options) -> Result<f64, String> {
     let bytes = (options.seconds * options.threads as f64 * BYTES_PER_SECOND) as u64;
-    // Smaller windows spread over more of the data; a window has at least four blocks.
+    // Small windows cover more parts of the data. A window has at least four blocks.
     let windows =
         set.spread((bytes / 64).next_power_of_two().clamp(4 * BLOCK as u64, WINDOW), bytes, options.seed);
     of_windows(set, &windows, options.threads)
 }
 
-/// The relative compressed size of the control on these windows. Each thread reads and compresses
-/// one window at a time.
+/// Compresses these parts of the data with zstd 1, and returns the compressed bytes divided by the
+/// bytes of content. Each thread reads and compresses one window at a time.
 ///
 /// # Errors
-/// A sentence that names a file that cannot be read.
+/// Returns a sentence that names the file that cannot be read.
 pub(super) fn of_windows(set: &FileSet, windows: &[Window], threads: usize) -> Result<f64, String> {
     let (next, sums) = (AtomicUsize::new(0), Mutex::new((0, 0)));
     on_threads(threads, &|_| {
@@ -72,8 +75,8 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// Number of bytes of content, and of compressed bytes. Files are joined, so that small files
-    /// share blocks. A block that does not shrink counts with its uncompressed size.
+    /// Compresses the contents and returns the bytes before and after. Files are joined, so that
+    /// small files share blocks. A block that does not shrink counts with its uncompressed size.
     fn sizes(&mut self, contents: &[Content]) -> Result<(u64, u64), String> {
         self.joined.clear();
         contents.iter().for_each(|content| self.joined.extend_from_slice(&content.bytes));

@@ -1,4 +1,4 @@
-//! How fast drives are: reads past the system's cache on the drive of the data, and writes into a
+//! Measures how fast the user's drives are: it reads the data past the system's cache, and writes a
 //! nameless file in the output folder.
 
 use std::fs::File;
@@ -11,27 +11,30 @@ use linerate_plan::Direction;
 
 use super::sample::{FileSet, Piece};
 
-/// Most bytes of a single read, and bytes of a single write.
+/// Bytes of the largest read, and of every write.
 const WINDOW: u64 = 4 << 20;
-/// Reads in flight: one alone does not saturate an NVMe drive.
+/// Number of reads in flight. One alone does not saturate an NVMe drive.
 const READS: usize = 4;
-/// Longest measurement of one direction.
+/// Longest time that reading, or writing, is measured.
 const LONGEST: Duration = Duration::from_secs(1);
-/// Fewest bytes of a piece of a file whose reading shows the rate of the drive.
+/// Smallest read, in bytes, that counts. Smaller reads show how soon the drive answers, not its
+/// rate.
 const LARGE: u64 = 1 << 20;
-/// Most bytes that are written.
+/// Bytes of the largest file that is written.
 const WRITTEN: u64 = 64 << 20;
-/// Most bytes that are written before they are synced to the drive.
+/// Largest number of bytes that are written before they are synced to the drive.
 const SYNCED: u64 = 16 << 20;
-/// Alignment of reads past the system's cache, in bytes: the largest block of a drive, and a page.
+/// Alignment of reads past the system's cache, in bytes: the largest block size of drives, which is
+/// also the size of a page.
 const ALIGNMENT: usize = 4096;
 
-/// Bytes per second that the drive of these files and folders delivers, or takes into `output`, or the
-/// lower one of both. A direction begins no read or write after one second, or after a tenth of
-/// `seconds` if that is shorter.
+/// Measures the rate, in bytes per second, of reading these files and folders from their drive, of
+/// writing into the folder `output`, or the lower of the two rates for `Direction::Both`. Each is
+/// measured for about one second, or for a tenth of `seconds` if that is shorter.
 ///
 /// # Errors
-/// A sentence, if files cannot be read or written, or if the system cannot read them past its cache.
+/// Returns a sentence if files cannot be read or written, or if the system cannot read them past
+/// its cache.
 pub fn rate(paths: &[PathBuf], output: &Path, direction: Direction, seconds: f64) -> Result<f64, String> {
     let time = LONGEST.min(Duration::from_secs_f64(seconds / 10.0));
     let read = || reading(&FileSet::new(paths)?, time);
@@ -42,17 +45,18 @@ pub fn rate(paths: &[PathBuf], output: &Path, direction: Direction, seconds: f64
     }
 }
 
-/// Reads pieces of `WINDOW` bytes from all over the files until the time is over. Returns bytes per
-/// second. If pieces of at least `LARGE` bytes have less than `WINDOW` bytes together, a scratch
-/// file is written and read instead: small files would show how soon the drive answers, not how fast it
-/// delivers an archive of small files.
+/// Reads pieces of at most `WINDOW` bytes from all over the files for this time, and returns bytes
+/// per second. Pieces smaller than `LARGE` are left out. If the others have less than `WINDOW`
+/// bytes together, a scratch file is written and read instead: reading small files would show how
+/// soon the drive answers, not how fast it delivers an archive of them.
 fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
     let mut pieces: Vec<Piece> = set.windows(WINDOW).into_iter().flatten().collect();
     let large = |piece: &&Piece| piece.len >= LARGE;
     if pieces.iter().filter(large).map(|piece| piece.len).sum::<u64>() >= WINDOW {
         pieces.retain(|piece| large(&piece));
     } else if !cfg!(target_os = "linux") {
-        // Only on Linux can this module read past the cache, so no scratch file is written.
+        // This module can read past the cache only on Linux, so elsewhere it writes no scratch
+        // file.
         return Err(bypass(io::ErrorKind::Unsupported.into()));
     } else {
         let folder = set.files.first().and_then(|file| file.path.parent()).unwrap_or(Path::new("."));
@@ -73,8 +77,8 @@ fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
 /// Message if the files are too small and no scratch file can be written beside them.
 const UNWRITABLE: &str = "the files are too small, and no file can be written beside them";
 
-/// Says why the data cannot be read past the cache. Linux refuses `O_DIRECT` with `EINVAL` on file
-/// systems that cannot do this.
+/// Returns the message for a read past the system's cache that failed. Linux refuses `O_DIRECT`
+/// with `EINVAL` on file systems that do not support such reads.
 fn bypass(e: io::Error) -> String {
     match e.kind() {
         io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported => {
@@ -84,8 +88,8 @@ fn bypass(e: io::Error) -> String {
     }
 }
 
-/// Bytes per second of `READS` threads that read these windows in an order that jumps, and each window
-/// once before any window is read again.
+/// Reads these parts of the data with `READS` threads for this time, and returns bytes per second.
+/// The order jumps from part to part, and reads each part once before any part is read again.
 fn rounds<T: Sync>(
     windows: &[T],
     time: Duration,
@@ -115,8 +119,8 @@ fn rounds<T: Sync>(
     Ok(bytes.into_inner() as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// A step that visits each of `count` windows once: near 0.618 (golden ratio) times `count`, and coprime
-/// to `count`.
+/// Returns the step that visits each of `count` windows once, in an order that jumps: near 0.618
+/// (golden ratio) times `count`, and coprime to `count`.
 fn stride(count: u64) -> u64 {
     let divisor = |mut a: u64, mut b: u64| {
         while b > 0 {
@@ -128,7 +132,7 @@ fn stride(count: u64) -> u64 {
     (golden.max(1)..).find(|&step| divisor(step, count) == 1).unwrap_or(1)
 }
 
-/// A nameless file of noise, all of which was synced to the drive.
+/// A nameless file of noise, which has been synced to the drive.
 struct Scratch {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux reads it past its cache"))]
     file: File,
@@ -149,12 +153,13 @@ impl Scratch {
     }
 }
 
-/// Writes a nameless file in `folder` until the time is over or the file has `WRITTEN` bytes.
+/// Writes a nameless file of noise in `folder`, until the time is over or the file has `WRITTEN`
+/// bytes.
 fn scratch(folder: &Path, time: Duration) -> io::Result<Scratch> {
     // The name of a file in the current folder has an empty parent.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut file = tempfile::tempfile_in(folder)?;
-    // Incompressible, since some drives compress what they store.
+    // Noise is incompressible. Some drives compress what they store.
     let noise: Vec<u8> =
         (0..WINDOW / 8).flat_map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect();
     let (mut bytes, begun) = (0, Instant::now());
@@ -171,7 +176,7 @@ fn scratch(folder: &Path, time: Duration) -> io::Result<Scratch> {
     Ok(Scratch { file, bytes })
 }
 
-/// Bytes per second that the drive takes.
+/// Writes a nameless file in `folder` for this time, and returns bytes per second.
 fn writing(folder: &Path, time: Duration) -> io::Result<f64> {
     let begun = Instant::now();
     let Scratch { bytes, .. } = scratch(folder, time)?;

@@ -1,4 +1,4 @@
-//! The machine, date and command of a measurement.
+//! Describes a measurement: its date, its processor and its command line.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,8 @@ pub fn date() -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar.
+/// Returns the year, month and day, in the Gregorian calendar, that is `days` days after
+/// 1970-01-01.
 pub fn civil(mut days: u64) -> (u64, u64, u64) {
     let leap = |y: u64| y.is_multiple_of(4) && (!y.is_multiple_of(100) || y.is_multiple_of(400));
     let mut year = 1970;
@@ -31,8 +32,9 @@ pub fn civil(mut days: u64) -> (u64, u64, u64) {
     (year, month, days + 1)
 }
 
-/// The processor's name, with family and model if the system reports them, because virtual machines
-/// give processors of several generations the same name. The architecture if the name is unknown.
+/// Returns the processor's name, with family and model if the system reports them, because virtual
+/// machines give processors of several generations the same name. If the name is unknown, returns
+/// the architecture, such as `x86_64`.
 pub fn cpu() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     match (field(&info, "model name"), field(&info, "cpu family"), field(&info, "model")) {
@@ -47,13 +49,13 @@ fn field<'a>(info: &'a str, key: &str) -> Option<&'a str> {
     pairs.map(|(k, v)| (k.trim(), v.trim())).find(|(k, _)| *k == key).map(|(_, v)| v)
 }
 
-/// Options that do not change any figure. They are left out of the recorded command, with their
-/// values.
+/// Options that do not influence what is measured. They and their values are left out of the
+/// recorded command.
 const OMITTED: [&str; 3] = ["--csv", "--record", "--against"];
 
-/// The command line without anything specific to this machine: only the last part of an absolute
-/// path is kept, and `--record`, `--csv` and `--against` are left out with their files. The environment
-/// variable `LINERATE_CPU` comes first if it is set.
+/// Returns the command line of this process without anything specific to this machine: only the
+/// last part of an absolute path is kept, and `--record`, `--csv` and `--against` are left out with
+/// their files. The environment variable `LINERATE_CPU` comes first if it is set.
 pub fn command() -> String {
     let mask = std::env::var("LINERATE_CPU").ok().map(|tier| format!("LINERATE_CPU={tier}"));
     let mut args = std::env::args();

@@ -1,8 +1,9 @@
-//! The cost of file access: the CPU time that the system takes to copy a byte from the page cache
-//! into a program's memory, and from there into a new file.
+//! Measures the cost of file access: the CPU time that the system takes to copy a byte from the
+//! page cache into a program's memory, and from there into a new file.
 //!
-//! Candidates work in memory. A command also reads its input and writes its output, which matters
-//! for a codec as fast as LZ4. A command that decodes reads, and passes its content to a program.
+//! Candidates are timed in memory. Their commands also read and write files, which matters for a
+//! codec as fast as LZ4. Encoding is taken to read and write files. Decoding is taken to read files
+//! only, and to pass the content to a program.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,18 +16,18 @@ use super::sample::FileSet;
 use crate::stats;
 use crate::sys::clock::cpu_time;
 
-/// Most bytes of a single read, and bytes of a single write.
+/// Bytes of the largest read, and of every write.
 const WINDOW: u64 = 1 << 20;
-/// Most bytes that a round reads, and most that it writes.
+/// Largest number of bytes that a round reads, and that it writes.
 const BYTES: u64 = 32 << 20;
-/// Bytes that a round reads and writes for each second of a plan. All rounds together take about a
-/// hundredth of the plan's time.
+/// Bytes that a round reads, and that it writes, for each second of the whole measurement. All
+/// rounds together take about a hundredth of that time.
 const BYTES_PER_SECOND: f64 = 4e6;
-/// Number of rounds. The first round may read from the disk, so the cost of reading is that of the
-/// fastest round; the cost of writing is the median.
+/// Number of rounds of reading, and of writing. The cost of reading is that of the fastest round,
+/// since the first round may read from the disk. The cost of writing is the median.
 const ROUNDS: usize = 4;
 
-/// CPU seconds per byte.
+/// Cost of file access, in CPU seconds per byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct FileCost {
     /// Cost of reading; 0 if the files cannot be read again.
@@ -35,7 +36,7 @@ pub(super) struct FileCost {
     pub(super) write: f64,
 }
 
-/// How a command spreads file access over its threads.
+/// How the threads of a command access files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overlap {
     /// Each thread reads and writes the data that it codes.
@@ -45,8 +46,8 @@ pub(super) enum Overlap {
 }
 
 impl FileCost {
-    /// Measures reading of these files, and writing into an unnamed file in `folder`, or in the
-    /// system's temporary folder if that fails.
+    /// Measures the cost of reading these files, and of writing a nameless file in `folder`, or in
+    /// the system's temporary folder if that fails.
     pub(super) fn measure(set: &FileSet, folder: &Path, options: &Options) -> FileCost {
         let most =
             ((options.seconds * BYTES_PER_SECOND) as u64).clamp(WINDOW, BYTES).next_multiple_of(WINDOW);
@@ -74,8 +75,8 @@ impl FileCost {
         FileCost { read: reads.into_iter().reduce(f64::min).unwrap_or(0.0), write: stats::middle(writes) }
     }
 
-    /// Adds the time that the command spends on files. Encoding reads the content and writes the
-    /// compressed bytes; decoding reads the compressed bytes.
+    /// Lowers the speeds of a measurement by the time that the command spends on files. Encoding
+    /// reads the content and writes the compressed bytes; decoding reads the compressed bytes.
     pub(super) fn include(self, measurement: &mut Measurement, overlap: Overlap) {
         let ratio = measurement.ratio().max(1e-9);
         let (encoding, decoding) = (self.read + self.write / ratio, self.read / ratio);

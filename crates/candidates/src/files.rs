@@ -1,13 +1,19 @@
-//! Candidates for folders: Nx archives by codec, level, block size and preset, packed and read by
-//! the engine itself.
+//! Measures Nx archives of folders, by codec, level, block size and preset. The archives are packed
+//! and read by the engine itself.
 //!
-//! A ratio is estimated in two steps, because slow levels can compress only a part of the data. A
-//! fast control compresses as much of the data as the time allows, often all of it. The factor
-//! between a candidate and the control on the sample is taken to hold for all data (a ratio
-//! estimator: sizes at two levels vary together, so their quotient varies little within the data).
-//! Most settings compress a broad sample of many windows of 1 MiB. Slow levels and large blocks
-//! compress a deep sample of few windows of 4 MiB, where sizes and speeds are compared with zstd 9
-//! in the same way. Equal files are looked for in all of the data.
+//! Settings pack only samples of the data, from which the sizes for all of the data are estimated.
+//! A window is the part of the data that is sampled as a whole: some neighbouring small files, or a
+//! piece of a large file.
+//!
+//! * The broad sample has many windows of 1 MiB. Most settings pack it.
+//! * The deep sample has few windows of 4 MiB. Slow settings and those with large blocks pack it.
+//! * The reference setting, zstd 9, packs both samples. Its archive of the deep sample is the
+//!   bridge: it shows how sizes and speeds on the deep sample differ from those on the broad one.
+//! * The control, zstd 1, compresses the broad sample and as much of the data as the time allows,
+//!   often all of it. It shows how the sizes of all of the data differ from those of the sample.
+//!
+//! Both comparisons are ratio estimators: sizes at two levels vary together, so their quotient
+//! varies little within the data. Equal files are looked for in all of the data.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -27,42 +33,49 @@ use super::timing::{Clock, Turn, busy_threads, rounds, scaling, speed, thread_co
 use super::{Measured, Options, Progress, control};
 use crate::sys::clock::{cpu_time, footprint};
 
-/// Size of the windows of the broad sample, which hold blocks of 1 MiB.
+/// Bytes of each part of the data in the broad sample, which most settings pack. A block of 1 MiB
+/// fits into it.
 const BROAD_WINDOW: u64 = 1 << 20;
-/// Size of the windows of the deep sample, which hold the largest blocks of all settings but one.
+/// Bytes of each part of the data in the deep sample, which slow settings and those with large
+/// blocks pack. The largest block of every setting fits into it, except those of the preset
+/// `archive`.
 const DEEP_WINDOW: u64 = 4 << 20;
+/// Smallest size of a part of the data that is sampled, in bytes, and of the whole sample.
 const MIN_WINDOW: u64 = 128 << 10;
-/// Least number of windows. A sample too small for so many full windows has smaller ones.
+/// Smallest number of parts of the data in a sample. If the sample is too small for full ones, the
+/// parts are smaller.
 const MIN_WINDOWS: u64 = 2;
-/// Most bytes of a sample, to which `MAX_SAMPLE_PER_THREAD` is added for each thread. The archives of
-/// all candidates are kept in memory.
+/// Bytes of the largest sample, without the `MAX_SAMPLE_PER_THREAD` bytes that each thread adds. It
+/// is limited because the archives of all candidates are kept in memory.
 const MAX_SAMPLE: u64 = 32 << 20;
 /// Bytes that each thread adds to the largest sample.
 const MAX_SAMPLE_PER_THREAD: u64 = 4 << 20;
-/// Share of the time for packing the broad sample.
+/// Share of the measurement's time for packing the broad sample, which most settings pack.
 const BROAD_SHARE: f64 = 0.2;
-/// Share of the time for packing the deep sample.
+/// Share of the measurement's time for packing the deep sample, which slow settings and those with
+/// large blocks pack.
 const DEEP_SHARE: f64 = 0.35;
-/// Share of the time for decoding.
+/// Share of the measurement's time for decoding.
 const DECODE_SHARE: f64 = 0.25;
-/// Most rounds of packing. Only settings whose first round takes less CPU time than `SHORT_ROUND` have
-/// more than one round, while the time for packing lasts.
+/// Largest number of times that a setting packs its sample. A setting packs it again only if the
+/// first time took less CPU time than `SHORT_ROUND`, and while the time for packing lasts.
 const PACK_ROUNDS: usize = 3;
-/// CPU time of the first round from which a setting has only that round.
+/// CPU time of packing the sample, from which a setting packs it only once.
 const SHORT_ROUND: Duration = Duration::from_millis(400);
-/// Share of the time for random reads.
+/// Share of the measurement's time for random reads.
 const READ_SHARE: f64 = 0.04;
-/// Nanoseconds that decoding a byte of a block is assumed to take.
+/// Nanoseconds that decoding a byte is assumed to take. This determines the number of random reads.
 const READ_COST: f64 = 1.0;
-/// Least and most random reads of each candidate.
+/// Smallest and largest number of random reads of each candidate.
 const READS: (f64, f64) = (4.0, 64.0);
-/// Most bytes of a random read.
+/// Bytes of a random read. It is shorter if the file is.
 const READ_BYTES: u64 = 4096;
 
 /// Measures Nx archives of the files with these settings.
 ///
 /// # Errors
-/// A sentence that names the file that cannot be read, or the candidate that fails.
+/// Returns a sentence that names the file that cannot be read or the candidate that fails, or says
+/// that there is nothing to compress.
 pub(super) fn measure(
     mut settings: Vec<Setting>,
     paths: &[PathBuf],
@@ -85,8 +98,8 @@ pub(super) fn measure(
     let opened =
         packed.iter().chain(&bridge).map(|packed| open(&packed.bytes)).collect::<Result<Vec<_>, _>>()?;
     let speeds = DecodeSpeeds::measure(&settings, &opened, options, progress)?;
-    // The deep sample may be easier or harder to pack than the broad one, so both are packed with
-    // the reference setting.
+    // The deep sample may be faster or slower to pack than the broad one. The reference setting,
+    // which packed both, shows by how much.
     let reference = reference(&settings);
     let to_broad = bridge.as_ref().map_or(1.0, |bridge| packed[reference].typical() / bridge.typical());
     let command = PackCommand::new(paths, left_out > 0);
@@ -127,8 +140,8 @@ pub(super) fn measure(
     })
 }
 
-/// Leaves out settings whose archives are the same bytes as that of an earlier one, such as all levels
-/// for data that does not compress.
+/// Leaves out each setting whose archive has the same bytes as that of an earlier setting. If the
+/// data does not compress, for example, all levels make the same archive.
 fn keep_distinct(settings: &mut Vec<Setting>, packed: &mut Vec<Packed>) {
     let mut seen = HashSet::new();
     let is_new: Vec<bool> = packed.iter().map(|packed| seen.insert(content_hash(&packed.bytes))).collect();
@@ -149,7 +162,7 @@ fn leave_out_bad_names(set: &mut FileSet) -> Result<usize, String> {
     }
 }
 
-/// The content that candidates pack.
+/// A part of the data, which settings pack.
 struct Sample {
     windows: Vec<Window>,
     contents: Vec<Content>,
@@ -159,8 +172,9 @@ struct Sample {
 }
 
 impl Sample {
-    /// Reads about `bytes` bytes, at most `most`, in windows of about `window` bytes, or in smaller
-    /// windows if there would be fewer than `MIN_WINDOWS`.
+    /// Reads a sample of about `bytes` bytes, at most `most`, from all over the data. Each part
+    /// that is read as a whole has about `window` bytes, or fewer if there would be fewer than
+    /// `MIN_WINDOWS` parts.
     fn read(set: &FileSet, bytes: f64, window: u64, most: u64, seed: u64) -> Result<Sample, String> {
         let bytes = (bytes as u64).clamp(MIN_WINDOW, most);
         let size = (bytes / MIN_WINDOWS).next_power_of_two().clamp(MIN_WINDOW, window);
@@ -173,29 +187,34 @@ impl Sample {
     }
 }
 
-/// A broad sample for most settings, and a deep one for slow levels and large blocks.
+/// The two samples of the data.
 struct Samples {
+    /// Many windows of 1 MiB from all over the data, for most settings.
     broad: Sample,
+    /// Few windows of 4 MiB, for slow settings and those with large blocks.
     deep: Sample,
 }
 
 /// An archive of a sample.
 struct Packed {
     bytes: Vec<u8>,
+    /// Bytes of content in the archive.
     content: u64,
-    /// CPU seconds of each round.
+    /// CPU seconds of packing, for each time that the sample was packed.
     cpu: Vec<f64>,
 }
 
 impl Packed {
-    /// Median speed over the rounds of packing this archive, in bytes of content per second of CPU time.
+    /// Returns the median speed of packing this archive, in bytes of content per second of CPU
+    /// time.
     fn typical(&self) -> f64 {
         self.speed(1, 1).median
     }
 
-    /// Speed of packing data of `blocks` blocks: the CPU time divided by the threads that these
-    /// blocks keep busy. The elapsed time for a sample would not do, since a sample has few blocks: of
-    /// two threads that pack three equal blocks, one has no work for half of the time.
+    /// Returns the speed of packing data that has `blocks` blocks: that of one thread, times the
+    /// mean number of threads that these blocks keep busy. The elapsed time of the sample would
+    /// mislead, since a sample has few blocks: of two threads that pack three equal blocks, one has
+    /// no work for half of the time.
     fn speed(&self, threads: usize, blocks: u64) -> Speed {
         let busy = busy_threads(blocks, threads);
         speed(self.content, self.cpu.iter().map(|seconds| seconds / busy).collect())
@@ -210,7 +229,8 @@ impl Samples {
         progress: Progress<'_>,
     ) -> Result<Samples, String> {
         progress("reading a sample");
-        // Bytes of the sample that all settings of a kind encode in a share of the time.
+        // Bytes of the sample that all settings for the deep sample, or all others, can pack in
+        // this share of the time.
         let bytes = |deep: bool, share: f64| {
             let costs =
                 settings.iter().filter(|setting| setting.is_deep() == deep).map(|setting| setting.cost);
@@ -223,8 +243,8 @@ impl Samples {
         Ok(Samples { broad, deep })
     }
 
-    /// Whether a file begins as a texture that filters know: one of the samples, or one that has the
-    /// name of a texture, whose beginning the samples may miss.
+    /// Whether a file begins as a texture that filters know. Examines what was sampled, and the
+    /// beginnings of all files named `.dds` or `.ktx2`, which the samples may miss.
     fn have_textures(&self, set: &FileSet) -> bool {
         let sampled = self.broad.contents.iter().chain(&self.deep.contents);
         let sampled = sampled.map(|content| content.bytes[..content.bytes.len().min(MAX_HEAD)].to_vec());
@@ -253,7 +273,7 @@ impl Samples {
         };
         let (begun, share) = (Instant::now(), options.seconds * (BROAD_SHARE + DEEP_SHARE));
         let mut packed: Vec<Packed> = settings.iter().map(pack_one).collect::<Result<_, _>>()?;
-        // One round of a slow setting takes as long as many rounds of a fast one.
+        // Packing once with a slow setting takes as long as many times with a fast one.
         for _ in 1..PACK_ROUNDS {
             for (packed, setting) in packed.iter_mut().zip(settings) {
                 let is_short = packed.cpu[0] < SHORT_ROUND.as_secs_f64();
@@ -265,8 +285,9 @@ impl Samples {
         Ok(packed)
     }
 
-    /// Packs the deep sample with the reference setting. Returns `None` if the broad and the deep
-    /// sample have the same windows.
+    /// Packs the deep sample with the reference setting, zstd 9, which packs the broad sample too,
+    /// so that sizes and speeds on the two samples can be compared. Returns `None` if the two
+    /// samples are the same.
     fn bridge(
         &self,
         settings: &[Setting],
@@ -281,7 +302,7 @@ impl Samples {
         pack(&self.deep, setting, threads).map(Some)
     }
 
-    /// Estimates the size of each candidate's archive of all of the data, in bytes.
+    /// Estimates the bytes of an archive of all of the data, for each setting.
     fn estimate(
         &self,
         set: &FileSet,
@@ -292,7 +313,8 @@ impl Samples {
         options: &Options,
     ) -> Result<Vec<u64>, String> {
         let density = |packed: &Packed| packed.bytes.len() as f64 / packed.content.max(1) as f64;
-        // By how much all of the data compresses better or worse than the broad sample does.
+        // Relative compressed size of all of the data, divided by that of the broad sample. For
+        // example 1.1, if all of the data compresses 10 % worse than the sample.
         let mut of_broad = 1.0;
         if !self.broad.is_whole {
             let inner = control::of_windows(set, &self.broad.windows, options.threads)?;
@@ -302,7 +324,7 @@ impl Samples {
             bridge.map_or(1.0, |bridge| density(&packed[reference(settings)]) / density(bridge)) * of_broad;
         let total = |(setting, packed): (&Setting, &Packed)| {
             let factor = match setting.options.solid {
-                // Stored data has the same ratio in all parts of the data.
+                // What is stored does not compress, in the sample or elsewhere.
                 Coding::Copy => 1.0,
                 _ if setting.is_deep() => of_deep,
                 _ => of_broad,
@@ -312,8 +334,8 @@ impl Samples {
         Ok(settings.iter().zip(packed).map(total).collect())
     }
 
-    /// Finds equal files in all of the data. If the broad sample is all of the data, packing the sample
-    /// finds equal files.
+    /// Finds equal files in all of the data. Does nothing if the broad sample is all of the data,
+    /// since packing it then stores equal files once.
     fn equal_files(
         &self,
         set: &FileSet,
@@ -338,8 +360,8 @@ impl Samples {
     }
 }
 
-/// Packs a sample in memory. Equal files are shared only if the sample is all of the data;
-/// otherwise the estimate accounts for them.
+/// Packs a sample in memory. Equal files are stored once only if the sample is all of the data;
+/// otherwise the estimate of the size accounts for them.
 fn pack(sample: &Sample, setting: &Setting, threads: usize) -> Result<Packed, String> {
     let whole = sample.is_whole;
     let options = setting.options.clone().threads(threads);
@@ -358,23 +380,23 @@ fn pack(sample: &Sample, setting: &Setting, threads: usize) -> Result<Packed, St
     Ok(Packed { bytes, content: summary.bytes, cpu })
 }
 
-/// The last component of a name with its extension, or another name if no archive can hold it.
+/// Returns the last component of a path, or `file` if no archive can hold that name.
 fn last_component(name: &str) -> &str {
     let last = name.rsplit('/').next().unwrap_or(name);
     if check_path(last).is_ok() { last } else { "file" }
 }
 
-/// Equal files in all of the data.
+/// What was found about files of equal content.
 struct EqualFiles {
-    /// Bytes of the data if files of equal content count once.
+    /// Bytes of all of the data, where files of equal content count once.
     unique: u64,
-    /// CPU seconds to find equal files.
+    /// CPU seconds that it took to find equal files.
     seconds: f64,
 }
 
 impl EqualFiles {
-    /// Finds equal files as packing does: reads only files of equal lengths, and only their first
-    /// pages unless the first pages agree.
+    /// Finds equal files as packing does: reads only files of equal lengths, and of these only the
+    /// first pages, unless the first pages are equal.
     fn find(set: &FileSet, threads: usize, progress: Progress<'_>) -> Result<EqualFiles, String> {
         progress("looking for equal files");
         let begun = cpu_time();
@@ -393,10 +415,14 @@ fn open(bytes: &[u8]) -> Result<Archive<&[u8]>, String> {
     Archive::open_with(bytes, Limits::none()).map_err(|e| e.to_string())
 }
 
-/// Decoding speeds with hashes, as `linerate nx extract` does by default, for each candidate.
+/// Decoding speeds of all settings, including the check of hashes that `linerate nx extract` does
+/// by default.
 struct DecodeSpeeds {
+    /// Speed of one thread, for each setting.
     one_thread: Vec<Speed>,
+    /// Numbers of threads above one.
     threads: Vec<usize>,
+    /// For each of `threads`, the speed of each setting.
     by_threads: Vec<Vec<Speed>>,
 }
 
@@ -416,8 +442,9 @@ impl DecodeSpeeds {
         let speeds = |threads: usize, clock: Clock| {
             let mut turns: Vec<Turn<'_>> = (0..archives.len()).map(|at| turn(at, threads)).collect();
             let mut speeds = rounds(&mut turns, clock, Duration::from_secs_f64(share), progress)?;
-            // The last turn is the reference setting on the deep sample, whose content may decode
-            // faster or slower.
+            // The last turn is the reference setting on the deep sample. Its speed on the broad
+            // sample, divided by this one, scales the speeds of all settings that were measured on
+            // the deep sample.
             let bridge =
                 speeds.get(settings.len()).map_or(1.0, |bridge| speeds[reference].median / bridge.median);
             for (speed, _) in speeds.iter_mut().zip(settings).filter(|(_, setting)| setting.is_deep()) {
@@ -431,8 +458,8 @@ impl DecodeSpeeds {
         Ok(DecodeSpeeds { one_thread, threads, by_threads })
     }
 
-    /// Scales speeds of a sample of `sampled` blocks, which keep fewer threads busy, to all of the
-    /// data with its `all` blocks.
+    /// Scales the speeds on several threads from a sample of `sampled` blocks to all of the data,
+    /// whose `all` blocks keep more threads busy.
     fn scaling(&self, candidate: usize, all: u64, sampled: u64) -> Vec<linerate_plan::Scaling> {
         let speeds = self.threads.iter().zip(&self.by_threads).map(|(&threads, speeds)| {
             let factor = busy_threads(all, threads) / busy_threads(sampled, threads);
@@ -457,7 +484,8 @@ fn decode_turn<'t>(setting: &Setting, archive: &'t Archive<&[u8]>, threads: usiz
     }
 }
 
-/// Memory of an open archive with this many files, and of a reader.
+/// Measures the memory of an open archive, scaled to this many files, and of a reader, of which
+/// each thread has one.
 fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
     let (archive, tables) = footprint(|| open(bytes));
     let archive = archive?;
@@ -472,7 +500,7 @@ fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
         Ok(reader)
     });
     drop(reader?);
-    // Bytes that a reader is known to hold: the least per thread, also if the heap is measured.
+    // A reader holds at least the largest block, decoded and compressed.
     let blocks = archive.layout().largest_content()
         + archive.toc().blocks.iter().map(|block| u64::from(block.compressed)).max().unwrap_or(0);
     let tables = tables.map_or(archive.header().bytes(), |bytes| bytes as u64);
@@ -482,14 +510,15 @@ fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
     })
 }
 
-/// Times reads of 4 KiB from files all over the archive, none of them from a block that is already
-/// decoded. In a large archive such a hit is rare, but a sample may have few blocks.
+/// Times reads of 4 KiB from files all over the archive. Before each read the cache of decoded
+/// blocks is emptied: in a large archive a read rarely finds its block there, but a sample may have
+/// so few blocks that it would.
 fn random_reads(archive: &Archive<&[u8]>, reads: usize) -> Result<Read, String> {
     let mut reader = archive.reader().map_err(|e| e.to_string())?;
     let (mut seconds, mut fetched, mut out) = (Vec::new(), 0, vec![0; READ_BYTES as usize]);
     for i in 0..reads {
-        // The fractional parts of multiples of the golden ratio cover 0 to 1 evenly, and successive
-        // ones are far apart, so that the file and the offset rarely follow the last ones.
+        // Multiples of the golden ratio have fractional parts that cover 0 to 1 evenly and jump, so
+        // that a read rarely follows the one before it in the archive.
         let at = |n: u64, k: usize| ((k as f64 * 0.618_033_988_749_895).fract() * n as f64) as u64;
         let Some(file) = archive.get(at(archive.len() as u64, i + 1) as usize) else { continue };
         let len = file.size().min(READ_BYTES);
@@ -507,7 +536,7 @@ fn random_reads(archive: &Archive<&[u8]>, reads: usize) -> Result<Read, String> 
     Ok(Read { seconds: crate::stats::middle(seconds), fetched: mean })
 }
 
-/// The `linerate nx pack` command, with the arguments that all settings share.
+/// The arguments of `linerate nx pack` that do not depend on the setting.
 struct PackCommand {
     sources: Vec<String>,
     output: String,
@@ -533,8 +562,8 @@ impl PackCommand {
     }
 }
 
-/// The name of an archive of this data: in the current folder, or above it if the data is the
-/// current folder.
+/// Returns the path of the archive of this data: in the current folder, or above it if the data is
+/// the current folder.
 fn output(path: &Path) -> String {
     match path.file_name() {
         Some(name) => format!("{}.nx", name.to_string_lossy()),
@@ -620,7 +649,7 @@ mod tests {
             dds[at..at + 4].copy_from_slice(&value.to_le_bytes());
         }
         dds[84..88].copy_from_slice(b"DXT1");
-        // Blocks of two colours that hardly change, and noise.
+        // Each block of the texture has two colours that hardly change, and noise.
         let noise = crate::testdata::random(4 * 64 * 64);
         for (i, noise) in noise.chunks(4).enumerate() {
             dds.extend([(i / 50) as u8, 0x52, (i / 70) as u8, 0x31].iter().chain(noise));

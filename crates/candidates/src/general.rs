@@ -1,11 +1,12 @@
-//! zstd after a shuffle, to compare with codecs made for arrays. It has no command.
+//! Compresses with zstd after a byte shuffle, for comparison with codecs made for arrays. No
+//! command of Linerate does this.
 
 use linerate_plan::Measurement;
 use zstd_safe::{CCtx, DCtx, get_error_name};
 
 use super::pieces::Candidate;
 
-/// libzstd, with a frame for each piece.
+/// Makes a candidate that compresses each piece to a zstd frame of its own with libzstd.
 pub(super) fn zstd(pieces: &[Vec<u8>], level: i32, settings: String) -> Candidate<'_, u8> {
     Candidate {
         measurement: Measurement { engine: "zstd".into(), settings, ..Measurement::default() },
@@ -33,8 +34,8 @@ pub(super) fn zstd(pieces: &[Vec<u8>], level: i32, settings: String) -> Candidat
     }
 }
 
-/// Puts bytes at the same position of each sample together, as the shuffle filter of HDF5 and Blosc
-/// does: `abcabc` in samples of three bytes becomes `aabbcc`.
+/// Shuffles bytes as the filter of HDF5 and Blosc does: first the first byte of every sample, then
+/// the second of every sample, and so on. With samples of three bytes, `abcabc` becomes `aabbcc`.
 pub(super) fn shuffle(bytes: &[u8], width: usize) -> Vec<u8> {
     (0..width).flat_map(|at| bytes.iter().skip(at).step_by(width).copied()).collect()
 }

@@ -1,29 +1,30 @@
-//! Candidates of a plan: engines and settings measured on a sample of the user's data.
+//! Measures candidates, which are engines with settings, on a sample of the user's data.
 //!
-//! [`measure`] takes files of one [`Shape`], measures every candidate of that shape, and returns
-//! the input from which `linerate_plan` chooses. A measurement has the command that applies its
-//! settings to all of the data, unless there is none: some settings are only to compare with.
+//! [`measure`] takes files of one [`Shape`] (a kind of data), measures every candidate for that
+//! shape, and returns the input from which `linerate_plan` chooses. A measurement has the command
+//! that applies its settings to all of the data. It has none if the candidate was measured only
+//! for comparison.
 //!
 //! The sample is deterministic: the same data, options and seed give the same bytes, so a second
-//! plan differs only by the noise of the clock. Speeds come from the rounds of [`timing`]:
-//! candidates take turns, so that a disturbance of the machine hits all of them alike.
+//! plan differs only by the noise of the clock. Speeds come from rounds: in each round every
+//! candidate has its turn, so that a disturbance of the machine hits all of them alike.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`timing`] | interleaved rounds in CPU time on one thread, in elapsed time on several |
-//! | `sample` | a bounded, spread-out sample of files |
-//! | [`drive`] | the rates at which the drive is read past the system's cache, and written |
+//! | [`timing`] | rounds, timed in CPU time on one thread, in elapsed time on several |
+//! | `sample` | a sample of files, of bounded size, spread over all of the data |
+//! | [`drive`] | the rates at which the drive is read, past the system's cache, and written |
 //! | `file_cost` | the system's CPU time to read files and write results |
 //! | `files` | folders: Nx archives by level, block size and preset |
-//! | `nx_settings`, `control` | settings of Nx archives; estimates of ratios |
-//! | `streams` | a stream of each file: gzip and zstd by level |
-//! | [`arrays`], `waveforms` | samples in `.npy`, WAV and HDF5 files: Delta-Rice |
+//! | `nx_settings`, `control` | settings of Nx archives; estimates of compressed sizes |
+//! | `streams` | files as streams: gzip and zstd by level |
+//! | [`arrays`], `waveforms` | waveforms in `.npy`, WAV and HDF5 files: Delta-Rice |
 //! | `records` | lines: blocks and dictionaries |
-//! | [`messages`] | recordings of gateways: transports and windows |
+//! | [`messages`] | recordings of gateways: zlib and zstd streams, and zstd window sizes |
 //! | [`sst`] | RocksDB's SST files: their blocks with other levels and dictionaries |
-//! | `pieces` | pieces that candidates code, checked and timed |
-//! | `blocks` | blocks with dictionaries, and cold reads |
-//! | `general` | zstd after a shuffle, to compare with |
+//! | `pieces` | checks and times candidates that code a list of pieces |
+//! | `blocks` | blocks with dictionaries, and the time to read one with cold caches |
+//! | `general` | zstd after a byte shuffle, for comparison |
 //! | [`stats`], [`environment`] | medians and speeds; date, CPU and command of a measurement |
 //! | `sys/` | the operating system's clocks, HDF5's library: all `unsafe` code |
 
@@ -59,9 +60,9 @@ pub use self::sys::clock::{cpu_time, footprint, heap_in_use, thread_time};
 /// The kind of data, which determines the candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
-    /// Folders and any number of files, for one archive.
+    /// Folders and files that one archive will hold.
     Files,
-    /// Bytes without a known structure; each file is a stream.
+    /// Files without a known structure.
     Bytes,
     /// Text that is sent in pieces, such as the bodies of HTTP responses.
     Text,
@@ -104,13 +105,15 @@ impl Shape {
 /// Options of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Intended duration of the whole measurement in seconds. On a machine as fast as this project's,
-    /// the real duration differs by at most a quarter. `seconds` determines the size of the sample,
-    /// without regard to the speed of the machine, so that a second plan has the same sample.
+    /// Intended duration of the whole measurement in seconds. On a machine as fast as this
+    /// project's, the real duration differs by at most a quarter. `seconds` determines the size of
+    /// the sample, without regard to the speed of the machine, so that a second plan has the same
+    /// sample.
     pub seconds: f64,
-    /// Number of threads, the most for which scaling is measured.
+    /// Largest number of threads with which speeds are measured.
     pub threads: usize,
-    /// Selects the sample among equally spread ones.
+    /// Seed of the random numbers that choose the sampled parts of the data. Shapes that sample at
+    /// equal distances ignore it.
     pub seed: u64,
 }
 
@@ -129,7 +132,8 @@ pub struct Measured {
     pub measurements: Vec<Measurement>,
     /// Bytes of all of the data.
     pub bytes: u64,
-    /// Bytes of the sample that most candidates compressed. Slow candidates compress a smaller sample.
+    /// Bytes of the sample that most candidates compressed. Slow candidates may have compressed a
+    /// smaller one.
     pub sampled: u64,
     /// CPU seconds that the system takes to write a byte into a new file; 0 if this could not be
     /// measured.
@@ -138,19 +142,21 @@ pub struct Measured {
     pub notes: Vec<String>,
 }
 
-/// Share of the time for candidates. The rest is for the drive, and for reading and writing files.
+/// Share of `Options::seconds` for measuring candidates. The rest is for measuring the drive, and
+/// the cost of reading and writing files.
 const CANDIDATES: f64 = 0.85;
-/// Share of the candidates' time for the candidates made for waveforms or records. The rest is for
-/// candidates that suit any file.
+/// Share of the candidates' time for the engine made for the data, if that is waveforms or records.
+/// The rest is for candidates that suit any file.
 const OWN: f64 = 0.5;
 
 /// Receives a description of the step that begins.
 pub type Progress<'p> = &'p dyn Fn(&str);
 
-/// Measures the candidates of a shape on these files and folders.
+/// Measures the candidates for a shape on these files and folders.
 ///
 /// # Errors
-/// A sentence that names the file, if it cannot be read or there is nothing to compress.
+/// Returns a sentence that names the file that cannot be read or the candidate that fails, or says
+/// that there is nothing to compress.
 pub fn measure(
     shape: Shape,
     paths: &[PathBuf],
@@ -186,11 +192,13 @@ pub fn measure(
     Ok(measured)
 }
 
-/// Candidates that suit files of any content: a stream of each, and an archive of all.
+/// Measures candidates that suit files of any content: a stream for each file, and one archive for
+/// all files.
 fn general(paths: &[PathBuf], options: &Options, progress: Progress<'_>) -> Result<Measured, String> {
     let half = Options { seconds: options.seconds / 2.0, ..*options };
     let streams = streams::measure(Shape::Bytes, paths, &half, progress)?;
-    // Without archives, for example because no archive can hold the names, the streams remain.
+    // If no archive can be made, for example because of the files' names, only streams are
+    // measured.
     Ok(match files::measure(nx_settings::for_one_file(), paths, &half, progress) {
         Ok(archives) => streams.and(archives),
         Err(_) => streams,
@@ -198,14 +206,15 @@ fn general(paths: &[PathBuf], options: &Options, progress: Progress<'_>) -> Resu
 }
 
 impl Measured {
-    /// Whether the commands make HDF5 files. Codecs of whole files are no alternative to HDF5 files.
+    /// Whether the commands make HDF5 files. Then candidates that compress whole files are not
+    /// measured, since their output is no HDF5 file.
     fn are_repacked(&self) -> bool {
         let mut commands = self.measurements.iter().filter_map(|found| found.command.as_ref());
         commands.any(|command| command[0] == "h5repack")
     }
 
-    /// Adds candidates that were measured on the same data. Sizes that were measured on a sample are
-    /// scaled to all of the data, so that those of all candidates can be compared.
+    /// Adds other candidates for the same data. Sizes of samples are scaled to all of the data, so
+    /// that all candidates can be compared.
     fn and(mut self, others: Measured) -> Measured {
         self.measurements.extend(others.measurements);
         self.notes.extend(others.notes);
@@ -216,7 +225,7 @@ impl Measured {
     }
 }
 
-/// Scales the sizes of a measurement to `bytes` of content, at the same ratio.
+/// Scales the sizes in a measurement of a sample up to `bytes` bytes of content, at the same ratio.
 fn scale(found: &mut Measurement, bytes: u64) {
     if (1..bytes).contains(&found.content) {
         let scaled = u128::from(found.compressed) * u128::from(bytes) / u128::from(found.content);
@@ -225,16 +234,16 @@ fn scale(found: &mut Measurement, bytes: u64) {
     }
 }
 
-/// The folder that the commands of a shape write to: the current folder for [`Shape::Files`], and the
-/// folder of the first input for other shapes.
+/// Returns the folder that the commands for a shape write to: the current folder for
+/// [`Shape::Files`], and the folder of the first input for other shapes.
 pub fn output_folder(shape: Shape, paths: &[PathBuf]) -> &Path {
     let parent = paths.first().and_then(|path| path.parent());
     let is_named = |folder: &&Path| !folder.as_os_str().is_empty();
     parent.filter(|_| shape != Shape::Files).filter(is_named).unwrap_or(Path::new("."))
 }
 
-/// `linerate rice` reads a piece, codes it on all threads, and writes it. `linerate dict build` has
-/// one thread.
+/// Returns how an engine's command accesses files. `linerate rice` reads a piece, codes it on all
+/// threads, and writes it. `linerate dict build` has one thread.
 fn overlap(engine: &str) -> Overlap {
     match engine {
         "rice" | "dict" => Overlap::Serial,

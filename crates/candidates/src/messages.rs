@@ -1,5 +1,5 @@
-//! Candidates for recorded gateway connections: zlib-stream and zstd-stream as gateways send them,
-//! and zstd with other window sizes.
+//! Measures candidates for recorded connections to gateways, such as those of chat bots:
+//! zlib-stream and zstd-stream as gateways send them, and zstd with other window sizes.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -17,25 +17,26 @@ use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, get_error_name};
 use super::pieces::{Candidate, Checked, time};
 use super::{Measured, Options, Progress};
 
-/// Bytes of the sample for each second. A round of all candidates takes about 150 ns a byte.
+/// Bytes of the sample for each second of the measurement. All candidates together take about 150
+/// ns to code a byte once.
 const BYTES_PER_SECOND: f64 = 1e6;
-/// Least and most bytes of the sample.
+/// Smallest and largest sample, in bytes.
 const SAMPLE: (u64, u64) = (512 << 10, 32 << 20);
-/// Payload bytes from which the sample is taken, for each second: the first bytes of every file, in
-/// equal shares. A GB of payloads takes about a second to decode.
+/// Bytes of payloads that are decoded to take the sample from, for each second of the measurement:
+/// the first ones of every file, in equal shares. Decoding a GB takes about a second.
 const READ_PER_SECOND: f64 = 50e6;
-/// Bytes of consecutive messages that stay together: four usual windows of 64 KiB. The messages at
-/// the start of a connection are mostly long and later messages short, so the first messages alone
-/// would not be representative.
-const RUN: u64 = 256 << 10;
-/// Log2 of the windows to compare with the usual one, 16. The window is most of a connection's
-/// memory.
+/// Bytes of successive messages that the sample takes or leaves as a group: four of the usual zstd
+/// windows of 64 KiB. Groups come from many parts of a file, because messages at the start of a
+/// connection are mostly long and later ones short.
+const GROUP: u64 = 256 << 10;
+/// Log2 of the zstd windows, in bytes, that are compared with the usual one. The window takes most
+/// of a connection's memory.
 const WINDOWS: [u8; 4] = [13, 15, 18, 20];
-/// Log2 of the zstd window that gateways use, and their zstd level.
+/// Log2 of the zstd window, in bytes, that gateways use, and their zstd level.
 const USUAL: (u8, i32) = (16, 7);
-/// Bytes of the buffer that the command writes through.
+/// Bytes of the output buffer of `linerate gateway transcode`.
 const BUFFER: usize = 256 << 10;
-/// The end of every message of a zlib stream (`Z_SYNC_FLUSH`).
+/// The last bytes of every message of a zlib stream (`Z_SYNC_FLUSH`).
 const FLUSHED: &[u8] = &[0, 0, 0xff, 0xff];
 
 /// Whether a file that begins with `head` and has `len` bytes holds messages of gateways.
@@ -56,10 +57,11 @@ pub fn recognise(head: &[u8], len: u64) -> bool {
     }
 }
 
-/// Measures transports on runs of messages from all parts of every file.
+/// Measures zlib-stream, zstd-stream and zstd windows on messages from every file.
 ///
 /// # Errors
-/// A sentence that names the file that cannot be read or decoded, or the candidate that fails.
+/// Returns a sentence that names the file that cannot be read or decoded or the candidate that
+/// fails, or says that there are no messages.
 pub(super) fn measure(
     paths: &[PathBuf],
     options: &Options,
@@ -100,16 +102,18 @@ pub(super) fn measure(
     Ok(Measured { measurements, bytes, sampled, notes, ..Measured::default() })
 }
 
-/// Sampled messages of connections.
+/// The messages that candidates compress.
 #[derive(Default)]
 struct Sample {
+    /// The messages, uncompressed.
     payloads: Vec<Vec<u8>>,
-    /// Whether each message is the first sampled one of a connection.
+    /// For each message, whether it is the first of its connection in the sample.
     begins: Vec<bool>,
 }
 
 impl Sample {
-    /// Adds about `limits[0]` bytes of payloads from the first `limits[1]` bytes of a file's payloads.
+    /// Takes about `limits[0]` bytes of messages from the first `limits[1]` bytes of the messages
+    /// in a file, both counted uncompressed.
     fn add(&mut self, path: &Path, limits: [u64; 2]) -> Result<(), String> {
         let message = |e: std::io::Error| e.to_string();
         let mut source = BufReader::new(File::open(path).map_err(message)?);
@@ -141,7 +145,7 @@ impl Sample {
         // The recorded client accepted the data, so any window that can be decoded is allowed.
         let limits = Limits::new().window_log(27);
         let mut session = transport.map(|transport| Session::new(transport, limits));
-        let (mut scratch, mut runs, mut connection) = (Scratch::new(), Runs::new(most), 0);
+        let (mut scratch, mut groups, mut connection) = (Scratch::new(), Groups::new(most), 0);
         for entry in entries {
             let Entry::Frame { wire, .. } = entry.map_err(|e| e.to_string())? else {
                 connection += 1;
@@ -149,18 +153,18 @@ impl Sample {
                 continue;
             };
             match &mut session {
-                None => runs.add(connection, wire.into()),
+                None => groups.add(connection, wire.into()),
                 Some(session) => {
                     let message = session.message(&wire, &mut scratch).map_err(|e| e.to_string())?;
-                    message.iter().for_each(|message| runs.add(connection, message.payload.into()));
+                    message.iter().for_each(|message| groups.add(connection, message.payload.into()));
                 }
             }
-            if runs.seen >= read {
+            if groups.seen >= read {
                 break;
             }
         }
         let mut last = None;
-        for (_, connection, payload) in runs.kept {
+        for (_, connection, payload) in groups.kept {
             self.begins.push(last.replace(connection) != Some(connection));
             self.payloads.push(payload);
         }
@@ -184,7 +188,8 @@ impl Sample {
         self.candidate(measurement, transport, USUAL.0, encoder)
     }
 
-    /// zstd with another window, which no gateway offers; only to compare with.
+    /// Makes a candidate of zstd with another window, for comparison only, since no gateway offers
+    /// it.
     fn window(&self, log: u8) -> Result<Checked<'_>, String> {
         let measurement = Measurement {
             engine: "zstd".into(),
@@ -206,7 +211,8 @@ impl Sample {
         self.candidate(measurement, Transport::Zstd, log, encoder)
     }
 
-    /// Makes a candidate in which each connection has an encoder, from `encoder`, and a session.
+    /// Makes a candidate that begins each connection with a new encoder, which `encoder` makes, and
+    /// with an empty decoder.
     fn candidate<'c>(
         &'c self,
         mut measurement: Measurement,
@@ -230,8 +236,8 @@ impl Sample {
             }),
         };
         let checked = candidate.check()?;
-        // The command also reads messages from a file, each into its own memory, and writes them to
-        // another file.
+        // The command also reads messages from a file, each into memory of its own, and writes them
+        // to another file. This is timed too.
         let (mut payloads, mut frames) = (Vec::new(), Vec::new());
         self.payloads.iter().try_for_each(|payload| write(&mut payloads, payload))?;
         self.encode_all(&encoder, in_memory(&self.payloads), &mut |wire| write(&mut frames, wire))?;
@@ -247,7 +253,7 @@ impl Sample {
         ))
     }
 
-    /// Compresses messages, with one encoder for each connection.
+    /// Compresses the messages, with a new encoder for each connection, and passes each result on.
     fn encode_all<P: AsRef<[u8]>>(
         &self,
         encoder: &impl Fn() -> Result<Encode, String>,
@@ -266,7 +272,7 @@ impl Sample {
         Ok(())
     }
 
-    /// Decodes frames and passes on each payload with its index.
+    /// Decodes compressed messages, and passes each payload on with its index.
     fn decode_all<W: AsRef<[u8]>>(
         &self,
         mut session: Session,
@@ -284,8 +290,8 @@ impl Sample {
         Ok(())
     }
 
-    /// Memory of a session after the messages of the first connection. A thread's scratch holds the
-    /// longest message.
+    /// Measures the memory of a decoder after the messages of the first connection. Each thread
+    /// also holds the longest message.
     fn memory(
         &self,
         transport: Transport,
@@ -305,48 +311,49 @@ impl Sample {
     }
 }
 
-/// Runs of messages, evenly spread over all that were added: systematic sampling of data of unknown
-/// length. Whenever too many are kept, every second run is dropped.
-struct Runs {
-    /// Most payload bytes to keep.
+/// Groups of successive messages, evenly spread over all messages that were added: systematic
+/// sampling of data of unknown length. Whenever the groups become too large together, every second
+/// one is dropped.
+struct Groups {
+    /// Largest number of payload bytes to keep.
     most: u64,
-    /// For each kept message: the number of its run (of successive messages), the number of its
-    /// connection, and its payload.
+    /// For each kept message: the number of its group, the number of its connection, and its
+    /// payload.
     kept: Vec<(u64, u64, Vec<u8>)>,
     kept_bytes: u64,
-    /// One run in this many is kept.
+    /// Of this many successive groups, one is kept.
     step: u64,
-    /// Payload bytes of all messages so far.
+    /// Payload bytes of all messages that were added, kept or not.
     seen: u64,
 }
 
-impl Runs {
-    fn new(most: u64) -> Runs {
-        Runs { most, kept: Vec::new(), kept_bytes: 0, step: 1, seen: 0 }
+impl Groups {
+    fn new(most: u64) -> Groups {
+        Groups { most, kept: Vec::new(), kept_bytes: 0, step: 1, seen: 0 }
     }
 
     fn add(&mut self, connection: u64, payload: Cow<'_, [u8]>) {
-        let (run, bytes) = (self.seen / RUN, payload.len() as u64);
+        let (group, bytes) = (self.seen / GROUP, payload.len() as u64);
         self.seen += bytes;
-        if !run.is_multiple_of(self.step) {
+        if !group.is_multiple_of(self.step) {
             return;
         }
-        self.kept.push((run, connection, payload.into_owned()));
+        self.kept.push((group, connection, payload.into_owned()));
         self.kept_bytes += bytes;
         while self.kept_bytes > self.most && self.kept.last().is_some_and(|(last, ..)| *last >= self.step) {
             self.step *= 2;
-            self.kept.retain(|(run, ..)| run.is_multiple_of(self.step));
+            self.kept.retain(|(group, ..)| group.is_multiple_of(self.step));
             self.kept_bytes = self.kept.iter().map(|(.., payload)| payload.len() as u64).sum();
         }
     }
 }
 
-/// Messages as they are.
+/// Iterates over messages in memory.
 fn in_memory(messages: &[Vec<u8>]) -> impl Iterator<Item = Result<&[u8], String>> {
     messages.iter().map(|message| Ok(message.as_slice()))
 }
 
-/// Reads the messages of a file of length-prefixed messages.
+/// Iterates over the messages of a file, each of which follows its length.
 fn in_file(file: &[u8]) -> impl Iterator<Item = Result<Vec<u8>, String>> {
     Messages::new(file).map(|message| message.map_err(|e| e.to_string()))
 }
@@ -355,15 +362,15 @@ fn write(file: impl Write, message: &[u8]) -> Result<(), String> {
     write_message(file, message).map_err(|e| e.to_string())
 }
 
-/// Turns the messages of a file without times into entries.
+/// Reads a file of messages without times of arrival as entries of a recording. All get time 0.
 fn frames(source: impl Read) -> impl Iterator<Item = std::io::Result<Entry>> {
     Messages::new(source).map(|wire| wire.map(|wire| Entry::Frame { time: 0, payload: None, wire }))
 }
 
-/// Compresses a message and appends it.
+/// Compresses a message and appends the result to a buffer.
 type Encode = Box<dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), String>>;
 
-/// Compresses a message and flushes, as gateways do.
+/// Compresses a message with zstd and flushes, as gateways do, and appends the result to `wire`.
 fn flush(context: &mut CCtx<'_>, payload: &[u8], wire: &mut Vec<u8>) -> Result<(), String> {
     let mut input = InBuffer::around(payload);
     loop {
@@ -379,7 +386,7 @@ fn flush(context: &mut CCtx<'_>, payload: &[u8], wire: &mut Vec<u8>) -> Result<(
     }
 }
 
-/// The command that compresses the file for this transport.
+/// Returns the command that compresses the messages of a file for this transport.
 fn command(path: &Path, transport: Transport) -> Vec<String> {
     let end = if transport == Transport::Zlib { "zlib" } else { "zst" };
     let mut output = path.with_extension(end);
@@ -422,15 +429,15 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_kept_lie_all_over_the_messages() {
-        let mut runs = Runs::new(10 * RUN);
-        (0..1000u64).for_each(|i| runs.add(i / 500, vec![i as u8; RUN as usize / 4].into()));
-        assert_eq!(runs.seen, 250 * RUN);
-        assert!(runs.kept_bytes <= 10 * RUN && runs.kept_bytes > 4 * RUN, "{}", runs.kept_bytes);
-        let numbers: Vec<u64> = runs.kept.iter().map(|(run, ..)| *run).collect();
-        assert!(numbers.chunks(4).all(|run| run == [run[0]; 4]), "{numbers:?}");
-        assert!(numbers.chunks(4).zip(0..).all(|(run, i)| run[0] == i * runs.step), "{numbers:?}");
-        assert!(runs.kept.last().is_some_and(|(_, connection, _)| *connection == 1));
+    fn groups_that_are_kept_lie_all_over_the_messages() {
+        let mut groups = Groups::new(10 * GROUP);
+        (0..1000u64).for_each(|i| groups.add(i / 500, vec![i as u8; GROUP as usize / 4].into()));
+        assert_eq!(groups.seen, 250 * GROUP);
+        assert!(groups.kept_bytes <= 10 * GROUP && groups.kept_bytes > 4 * GROUP, "{}", groups.kept_bytes);
+        let numbers: Vec<u64> = groups.kept.iter().map(|(group, ..)| *group).collect();
+        assert!(numbers.chunks(4).all(|group| group == [group[0]; 4]), "{numbers:?}");
+        assert!(numbers.chunks(4).zip(0..).all(|(group, i)| group[0] == i * groups.step), "{numbers:?}");
+        assert!(groups.kept.last().is_some_and(|(_, connection, _)| *connection == 1));
     }
 
     #[test]

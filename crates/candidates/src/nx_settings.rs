@@ -1,34 +1,39 @@
-//! The settings of Nx archives to try. Each has options for the engine, and arguments of the command
-//! line.
+//! Lists the settings of Nx archives to try. Each has options for the engine, and arguments for the
+//! command line.
+//!
+//! Most settings pack the broad sample of the data, which has many windows (parts of the data) of
+//! 1 MiB. Slow settings and those with larger blocks are deep: they pack the deep sample, which has
+//! few windows of 4 MiB. The reference setting packs both, so that figures of deep settings can be
+//! compared with the others.
 
 use linerate_nx::pack::{Coding, Filters, PRESETS, PackOptions, Zstd};
 
-/// Settings of `linerate nx pack`.
+/// A choice of options of `linerate nx pack`.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     /// Description for people.
     pub(super) words: String,
     /// Flags of `linerate nx pack`.
     pub(super) flags: Vec<String>,
-    /// The options of the engine that `flags` stand for.
+    /// The same choice as options of the engine.
     pub(super) options: PackOptions,
     /// Estimated nanoseconds that one core takes to encode a byte. The cost determines the size of
     /// the sample. It is not measured, because the sample would then differ from plan to plan.
     pub(super) cost: f64,
 }
 
-/// Cost in nanoseconds per byte from which a setting gets the deep sample, which has fewer and larger
-/// windows than the broad one and takes less time.
+/// Estimated nanoseconds of encoding a byte, from which a setting is slow and is measured on the
+/// deep sample, which has few large parts of the data.
 const SLOW: f64 = 100.0;
 
-/// zstd levels for blocks of 1 MiB, with their cost in nanoseconds per byte.
+/// zstd levels for blocks of 1 MiB, with the estimated nanoseconds of encoding a byte.
 const LEVELS: [(i32, f64); 7] =
     [(1, 4.0), (3, 7.0), (6, 25.0), (REFERENCE_LEVEL, 45.0), (12, 80.0), (16, 250.0), (19, 450.0)];
-/// The zstd level that settings with the deep sample are compared with, to carry their figures over to
-/// the broad sample.
+/// The zstd level that is measured on both samples, the broad one (many small parts of the data)
+/// and the deep one (few large parts), so that figures from the two can be compared.
 const REFERENCE_LEVEL: i32 = 9;
-/// Block sizes beside 1 MiB, with a level and its cost: small ones for random access, large ones
-/// for small archives.
+/// Block sizes other than 1 MiB, with a zstd level and the estimated nanoseconds of encoding a
+/// byte. Small blocks are for random access, large ones for small archives.
 const BLOCKS: [(u64, i32, f64); 5] = [
     (128 << 10, 3, 7.0),
     (128 << 10, 12, 50.0),
@@ -36,15 +41,15 @@ const BLOCKS: [(u64, i32, f64); 5] = [
     (4 << 20, 3, 7.0),
     (4 << 20, 12, 80.0),
 ];
-/// Levels of LZ4, with their cost in nanoseconds per byte.
+/// Levels of LZ4, with the estimated nanoseconds of encoding a byte.
 const LZ4: [(i32, f64); 2] = [(1, 3.0), (12, 60.0)];
-/// The cost of each preset in nanoseconds per byte, in the order of the engine's table. A preset
-/// without a cost does not compile.
+/// The presets in the order of the engine's table, with the estimated nanoseconds of encoding a
+/// byte. If one is missing here, this does not compile.
 const PRESET_COSTS: [(&str, f64); PRESETS.len()] =
     [("archive", 300.0), ("fast-load", 60.0), ("vfs", 60.0), ("web", 500.0)];
 const MIB: u64 = 1 << 20;
 
-/// All settings.
+/// Returns all settings to try on folders.
 pub(super) fn settings() -> Vec<Setting> {
     let mut all = vec![uniform("stored in an archive".into(), MIB, Coding::Copy, 1.0, &[])];
     all.extend(LZ4.map(|(level, cost)| lz4(level, cost)));
@@ -62,8 +67,8 @@ pub(super) fn settings() -> Vec<Setting> {
     all
 }
 
-/// The settings for a single file: without filters, storing, blocks below 1 MiB, and presets other than
-/// `archive`.
+/// Returns the settings that suit a single file: all but those with texture filters, storing,
+/// blocks below 1 MiB, and presets other than `archive`.
 pub(super) fn for_one_file() -> Vec<Setting> {
     let mut all = settings();
     all.retain(|setting| {
@@ -77,7 +82,8 @@ pub(super) fn for_one_file() -> Vec<Setting> {
     all
 }
 
-/// Index of the setting that deep settings are compared with; 0 if none has the reference level.
+/// Returns the index of the setting that is measured on both samples: zstd 9 in blocks of 1 MiB.
+/// Returns 0 if no setting has that level.
 pub(super) fn reference(settings: &[Setting]) -> usize {
     let wanted = Coding::zstd(REFERENCE_LEVEL);
     // The first match is the one without filters.
@@ -90,8 +96,8 @@ impl Setting {
         self.options.filters != Filters::default()
     }
 
-    /// Whether the setting is packed with the deep sample of large windows, because it is slow or has
-    /// blocks above 1 MiB.
+    /// Whether the setting packs the deep sample (few large parts of the data) instead of the broad
+    /// one (many small parts), because it is slow or has blocks above 1 MiB.
     pub(super) fn is_deep(&self) -> bool {
         self.cost >= SLOW || self.options.chunk > MIB
     }
@@ -113,7 +119,7 @@ fn raw_literals(level: i32, cost: f64) -> Setting {
     uniform(words, MIB, coding, cost, &["--raw-literals", "--min-match", "4"])
 }
 
-/// Adds texture filters, whose cost `setting.cost` includes already.
+/// Adds texture filters to a setting. Its `cost` must include theirs already.
 fn filtered(mut setting: Setting) -> Setting {
     setting.words.push_str(", textures filtered");
     setting.flags.extend(["--filters".into(), "auto".into()]);
@@ -121,7 +127,8 @@ fn filtered(mut setting: Setting) -> Setting {
     setting
 }
 
-/// Uses one coding for solid blocks and for chunks of large files, both of size `block`.
+/// Makes a setting that uses one coding for everything: for blocks that several small files share,
+/// and for chunks of large files, both of `block` bytes.
 fn uniform(words: String, block: u64, coding: Coding, cost: f64, more: &[&str]) -> Setting {
     let (algorithm, level) = match coding {
         Coding::Copy => ("copy", None),

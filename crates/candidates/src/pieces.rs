@@ -1,7 +1,8 @@
-//! Candidates that code pieces of the sample: rows, blocks or messages.
+//! Checks and times candidates that code the sample piece by piece. A piece is a part of an array,
+//! a block of records, or a message.
 //!
-//! A [`Candidate`] is checked once, piece by piece, and then takes turns with other candidates: on one
-//! thread, and on several threads that each code all pieces.
+//! Every piece is checked once. Then candidates take turns at coding all pieces: on one thread, and
+//! on several threads, each of which codes all pieces.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,19 +12,19 @@ use linerate_plan::{Measurement, Scaling, Speed};
 use super::timing::{Clock, Turn, on_threads, rounds, scaling, thread_counts};
 use super::{Options, Progress};
 
-/// Encodes all pieces and passes on each result.
+/// Encodes all pieces, and passes each result on.
 pub(super) type Encode<'c, T> =
     Box<dyn Fn(&[Vec<T>], &mut dyn FnMut(&[u8])) -> Result<(), String> + Sync + 'c>;
-/// Decodes all compressed pieces and passes on each content with its index.
+/// Decodes all compressed pieces, and passes each content on with its index.
 pub(super) type Decode<'c, T> =
     Box<dyn Fn(&[Vec<u8>], &mut dyn FnMut(usize, &[T])) -> Result<(), String> + Sync + 'c>;
 
-/// An engine with its settings, and pieces of content for it.
+/// An engine with its settings, and the pieces that it codes.
 pub(super) struct Candidate<'c, T> {
-    /// Engine, settings, command and memory. `compressed` counts bytes stored beside the pieces,
-    /// such as a dictionary.
+    /// Engine, settings, command and memory. Its `compressed` counts only bytes that are stored
+    /// beside the pieces, such as a dictionary; the check adds those of the pieces.
     pub(super) measurement: Measurement,
-    /// The content.
+    /// The content of each piece.
     pub(super) pieces: &'c [Vec<T>],
     /// The encoder.
     pub(super) encode: Encode<'c, T>,
@@ -31,22 +32,23 @@ pub(super) struct Candidate<'c, T> {
     pub(super) decode: Decode<'c, T>,
 }
 
-/// Encodes or decodes everything once, on one thread.
+/// Encodes or decodes all pieces once, on the calling thread.
 type Pass<'c> = Box<dyn Fn() -> Result<(), String> + Sync + 'c>;
 
-/// A candidate whose output was checked.
+/// A candidate that is ready to be timed.
 pub(super) struct Checked<'c> {
-    /// The measurement, now with sizes.
+    /// The measurement, with sizes but without speeds.
     pub(super) measurement: Measurement,
     encode: Option<Pass<'c>>,
     decode: Pass<'c>,
 }
 
 impl<'c, T: PartialEq + Sync> Candidate<'c, T> {
-    /// Encodes every piece, decodes it, and compares.
+    /// Encodes every piece, decodes the result, and compares it with the piece.
     ///
     /// # Errors
-    /// A sentence that names the settings, if a piece cannot be coded or decodes to something else.
+    /// Returns a sentence that names the settings, if a piece cannot be coded or decodes to other
+    /// content.
     pub(super) fn check(self) -> Result<Checked<'c>, String> {
         let Candidate { mut measurement, pieces, encode, decode } = self;
         let name = measurement.settings.clone();
@@ -69,7 +71,7 @@ impl<'c, T: PartialEq + Sync> Candidate<'c, T> {
 }
 
 impl<'c> Checked<'c> {
-    /// Replaces the timed work, for commands that do more than the codec.
+    /// Replaces the work that is timed, for commands that do more than encode and decode pieces.
     pub(super) fn coded_by(
         self,
         encode: impl Fn() -> Result<(), String> + Sync + 'c,
@@ -78,7 +80,7 @@ impl<'c> Checked<'c> {
         Checked { encode: Some(Box::new(encode)), decode: Box::new(decode), ..self }
     }
 
-    /// An existing file that is only decoded. `measurement` has its sizes.
+    /// Makes a candidate of existing files, which are only decoded. `measurement` has their sizes.
     pub(super) fn decoder(
         measurement: Measurement,
         decode: impl Fn() -> Result<(), String> + Sync + 'c,
@@ -87,10 +89,10 @@ impl<'c> Checked<'c> {
     }
 }
 
-/// Times all candidates, within about the seconds of the options.
+/// Times all candidates, in about as many seconds as the options say.
 ///
 /// # Errors
-/// The message of a candidate.
+/// Returns the message of the candidate that failed.
 pub(super) fn time(
     candidates: Vec<Checked<'_>>,
     options: &Options,
@@ -110,7 +112,7 @@ pub(super) fn time(
     Ok(candidates.iter().zip(encode).zip(decode).map(with).collect())
 }
 
-/// Speeds of one candidate in one direction.
+/// Speeds of one candidate, either of encoding or of decoding.
 #[derive(Default)]
 struct Speeds {
     single: Option<Speed>,
@@ -125,9 +127,9 @@ struct Session<'s> {
 }
 
 impl<'s> Session<'s> {
-    /// Speeds of every candidate in the direction of `pass`, empty for a candidate without that pass.
-    /// Each direction gets half of the seconds of the options: a quarter for one thread, a quarter for
-    /// several.
+    /// Times encoding, or decoding, for every candidate: `pass` says which. Speeds are empty for a
+    /// candidate without that work. It takes half of the seconds of the options: a quarter for one
+    /// thread, and a quarter for several threads.
     fn speeds(
         &self,
         what: &str,

@@ -1,8 +1,9 @@
-//! Candidates for records, one on each line: blocks of several sizes with dictionaries of several
-//! sizes, either one for all or a few for many files.
+//! Measures candidates for records, one on each line: blocks of several sizes with dictionaries of
+//! several sizes, either one dictionary for all files or a few for many files.
 //!
-//! JSON lines with a key field become a block file by one command. For other lines the command
-//! trains the dictionary, and the user's storage engine makes the blocks.
+//! JSON lines with a key field (one whose value differs in every line) become a block file by one
+//! command. For other lines the command trains the dictionary, and the user's storage engine makes
+//! the blocks.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -22,37 +23,41 @@ use super::sample::FileSet;
 use super::{Measured, Options, Progress};
 use crate::sys::clock::cpu_time;
 
-/// Bytes of the sample for each second. Each of about 20 candidates codes the sample several times.
+/// Bytes of the sample for each second of the measurement. About 20 candidates each code the sample
+/// several times.
 const BYTES_PER_SECOND: f64 = 250e3;
-/// Least and most bytes of the sample.
+/// Smallest and largest sample, in bytes.
 const SAMPLE: (u64, u64) = (512 << 10, 8 << 20);
-/// Bytes of training samples for each second. Four dictionaries are trained, at about 120 ns a byte
-/// each.
+/// Bytes of lines to train with, for each second of the measurement. Four dictionaries are trained,
+/// each in about 120 ns per byte.
 const TRAINING_PER_SECOND: f64 = 400e3;
-/// Least and most bytes of training samples. The command takes the first 8 MiB.
+/// Smallest and largest number of bytes to train with. The command trains with the first 8 MiB.
 const TRAINING: (u64, u64) = (512 << 10, 8 << 20);
-/// Bytes that `linerate dict build` sorts in memory.
+/// Bytes of memory that `linerate dict build` may use to sort.
 const SORTED: usize = 256 << 20;
-/// Bytes of a window of the sample.
+/// Bytes of each part of the data that is read for the sample.
 const WINDOW: u64 = 128 << 10;
-/// Most bytes read beyond a window to reach the end of a line.
+/// Largest number of bytes that are read to complete a line that the sample cuts.
 const MAX_LINE: u64 = 64 << 20;
-/// Bytes of content in a block. The first is close to a single record, the last to a page of a
-/// database.
+/// Sizes of blocks to try, in bytes of content. The first is close to a single record, the last to
+/// a page of a database.
 const BLOCKS: [usize; 4] = [1 << 10, 4 << 10, 8 << 10, 16 << 10];
-/// Bytes of the dictionary; 0 means none. `zstd --train` makes 110 KiB.
+/// Sizes of dictionaries to try, in bytes. 0 means no dictionary; 110 KiB is the default of
+/// `zstd --train`.
 const DICTIONARIES: [usize; 5] = [0, 4 << 10, 8 << 10, 32 << 10, 110 << 10];
-/// The default block size of `linerate dict`. Dictionaries are trained with such blocks.
+/// The default block size of `linerate dict`, in bytes. Dictionaries are trained with such blocks.
 const USUAL_BLOCK: usize = 4 << 10;
-/// The default level of `linerate dict`.
+/// The default zstd level of `linerate dict`.
 const LEVEL: i32 = 3;
-/// Number of dictionaries for many files, and the size of each: the defaults of `linerate dict
+/// Number of dictionaries for many files, and the bytes of each: the defaults of `linerate dict
 /// cluster`.
 const CLUSTER: (usize, usize) = (8, 8 << 10);
-/// Size of the data for each second, up to which all of it is read to find out whether a field is a key.
-/// Reading takes about 4 ns a byte.
+/// Largest data, in bytes for each second of the measurement, that is read whole to find out
+/// whether a field has a different value in every line, so that it can be a key. Reading takes
+/// about 4 ns per byte.
 const KEY_SEARCH_PER_SECOND: f64 = 25e6;
-/// Largest data, in bytes, in which a key is looked for.
+/// Largest data, in bytes, that is read whole to find out whether a field is a key, however long
+/// the measurement lasts.
 const MAX_KEY_SEARCH: u64 = 256 << 20;
 /// Field names that are likely keys, the likeliest first.
 const KEY_NAMES: [&str; 6] = ["id", "_id", "key", "uuid", "name", "url"];
@@ -60,7 +65,8 @@ const KEY_NAMES: [&str; 6] = ["id", "_id", "key", "uuid", "name", "url"];
 /// Measures blocks and dictionaries on a sample of the lines.
 ///
 /// # Errors
-/// A sentence that names the file that cannot be read, or the candidate that fails.
+/// Returns a sentence that names the file that cannot be read or the candidate that fails, or says
+/// that there is nothing to compress.
 pub(super) fn measure(
     paths: &[PathBuf],
     options: &Options,
@@ -82,20 +88,20 @@ pub(super) fn measure(
     })
 }
 
-/// Whole lines with their line feeds.
+/// Whole lines of the data, with their line feeds.
 struct Lines {
-    /// Lines to train with. Empty if `measured` has all of the data; then training uses `measured`,
-    /// as the command does.
+    /// Lines to train dictionaries with. Empty if `measured` has all lines of the data; then
+    /// dictionaries are trained with `measured`, as the command does it.
     training: Vec<Vec<u8>>,
-    /// Lines to measure.
+    /// Lines that candidates compress.
     measured: Vec<Vec<u8>>,
     /// Index of the file of each line in `measured`.
     files: Vec<usize>,
 }
 
 impl Lines {
-    /// Lines from evenly spread windows. If the data is larger than the lines to measure may be, some
-    /// windows are for training alone.
+    /// Reads lines from parts of the data that are evenly spread over it. Unless all lines are to
+    /// be measured, some of these parts are only for training.
     fn sample(set: &FileSet, options: &Options) -> Result<Lines, String> {
         let wanted = ((options.seconds * BYTES_PER_SECOND) as u64).clamp(SAMPLE.0, SAMPLE.1);
         let training = ((options.seconds * TRAINING_PER_SECOND) as u64).clamp(TRAINING.0, TRAINING.1);
@@ -109,8 +115,8 @@ impl Lines {
             let mut joined: Vec<(usize, Vec<u8>)> = Vec::new();
             for (piece, content) in window.iter().zip(set.read(window)?) {
                 match joined.last_mut() {
-                    // Adjacent windows of a large file are joined, so that no line is cut between
-                    // them.
+                    // Successive pieces of a large file are joined, so that no line is cut
+                    // between them.
                     Some((file, bytes)) if *file == piece.file => bytes.extend_from_slice(&content.bytes),
                     _ => joined.push((piece.file, content.bytes)),
                 }
@@ -172,7 +178,7 @@ impl Lines {
     }
 }
 
-/// Appends the rest of the last line of `bytes`, which continues in the file at `offset`, but at most
+/// Completes the last line of `bytes`, which continues in the file at `offset`, with at most
 /// `MAX_LINE` bytes.
 fn rest_of_line(path: &Path, offset: u64, bytes: &mut Vec<u8>) -> Result<(), String> {
     if bytes.last() == Some(&b'\n') {
@@ -186,16 +192,18 @@ fn rest_of_line(path: &Path, offset: u64, bytes: &mut Vec<u8>) -> Result<(), Str
     read().map(|_| ()).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// The lines that begin in `bytes`, without blank lines. Unless `begins`, the first line is taken to
-/// begin before `bytes` and does not count, although the last line was completed; counting both or
-/// neither would make long lines more or less frequent than they are.
+/// Returns the lines that begin in `bytes`, without blank lines. Unless `begins`, the first line is
+/// skipped, since it begins before `bytes`. The last line is kept, since the caller completed it.
+/// Keeping both, or neither, would make long lines more, or less, frequent in the sample than in
+/// the data.
 fn lines_that_begin(bytes: &[u8], begins: bool) -> Vec<Vec<u8>> {
     let lines = bytes.split_inclusive(|&byte| byte == b'\n').skip(usize::from(!begins));
     lines.filter(|line| !line.trim_ascii().is_empty()).map(<[u8]>::to_vec).collect()
 }
 
-/// Gathers lines into blocks of at least `size` bytes, as a storage engine fills them. With `files`, no
-/// block has lines of two files. The last block, also of a file, may be shorter.
+/// Gathers lines into blocks of at least `size` bytes, as a storage engine fills them. Only the
+/// last block may be shorter. If `files` has the file of each line, no block has lines of two
+/// files, and the last block of each file may be shorter. Returns the blocks, and the file of each.
 fn gather(lines: &[Vec<u8>], files: Option<&[usize]>, size: usize) -> (Vec<Vec<u8>>, Vec<usize>) {
     let (mut blocks, mut owners, mut open, mut owner) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for (i, line) in lines.iter().enumerate() {
@@ -214,9 +222,10 @@ fn gather(lines: &[Vec<u8>], files: Option<&[usize]>, size: usize) -> (Vec<Vec<u
     (blocks, owners)
 }
 
-/// Finds a field that is in all lines of all files, with a different value in each. Only the likeliest
-/// field that is a key of the sampled lines is checked in all files. Returns `None` and adds a note if
-/// that check fails, there is no field to check, or the data is too large to check all lines.
+/// Finds a key: a field that all lines of all files have, with a different value in each. If
+/// several fields are keys of the sampled lines, only the likeliest is then checked in all lines.
+/// Returns `None` and adds a note if that check fails, if no field is a key of the sampled lines,
+/// or if the data is too large to check all lines.
 fn key_field(
     set: &FileSet,
     lines: &Lines,
@@ -257,7 +266,8 @@ fn key_field(
     }
 }
 
-/// Whether this field is in every line of every file that is not blank, with a different value in each.
+/// Whether all lines of all files have this field, with a different value in each. Blank lines do
+/// not count.
 fn is_unique(set: &FileSet, field: &str) -> bool {
     let mut keys = Keys::of(field);
     set.files.iter().all(|file| {
@@ -268,7 +278,7 @@ fn is_unique(set: &FileSet, field: &str) -> bool {
     })
 }
 
-/// The keys of the lines so far.
+/// The keys that were seen so far, to find one that repeats.
 struct Keys {
     field: Field,
     key: Vec<u8>,
@@ -281,8 +291,8 @@ impl Keys {
         Keys { field: Field::new(field), key: Vec::new(), seen: HashSet::new() }
     }
 
-    /// Adds the key of a line. Returns false if the line has no key, a key above 65,535 bytes, or a key
-    /// whose hash was added before.
+    /// Adds the key of a line. Returns false if the line has no key, a key longer than 65,535
+    /// bytes, or a key with the hash of an earlier one.
     fn add(&mut self, line: &[u8]) -> bool {
         self.key.clear();
         self.field.key(line, &mut self.key).is_ok()
@@ -294,7 +304,7 @@ impl Keys {
 struct Records<'r> {
     set: &'r FileSet,
     lines: &'r Lines,
-    /// The key field, if there is one.
+    /// The field that has a different value in every line, if there is one.
     key: Option<String>,
     options: &'r Options,
     progress: Progress<'r>,
@@ -320,8 +330,8 @@ impl Records<'_> {
         let (mut candidates, mut trained) = (Vec::new(), Vec::new());
         for (&block, pieces) in BLOCKS.iter().zip(&gathered) {
             for (size, dictionary, seconds) in &dictionaries {
-                // A size for which no dictionary could be trained would repeat the candidate
-                // without one.
+                // If no dictionary could be trained, this candidate would be the same as the one
+                // with size 0.
                 if dictionary.is_some() || *size == 0 {
                     candidates.push(self.one(block, *size, dictionary.as_deref(), pieces, &mut eviction)?);
                     trained
@@ -345,20 +355,21 @@ impl Records<'_> {
         Ok(measurements)
     }
 
-    /// Time for the cold reads of one candidate. All candidates together get about an eighth of the
-    /// time.
+    /// Time for the cold reads (of a block that is in no CPU cache) of one candidate. All
+    /// candidates together get about an eighth of the measurement's time for them.
     fn read_budget(&self) -> Duration {
         let candidates = (BLOCKS.len() * DICTIONARIES.len() + 1) as f64;
         Duration::from_secs_f64(self.options.seconds.max(0.0) / 8.0 / candidates)
     }
 
-    /// The sample's share of `bytes` that are stored once for all of the data, such as a dictionary.
+    /// Returns the sample's share of `bytes` bytes that are stored once for all of the data, such
+    /// as a dictionary.
     fn share(&self, bytes: u64) -> u64 {
         (u128::from(bytes) * u128::from(self.lines.measured_bytes()) / u128::from(self.set.bytes.max(1)))
             as u64
     }
 
-    /// A candidate with one block size and one dictionary or none.
+    /// Makes a candidate with this block size, and with this dictionary or none.
     fn one<'c>(
         &'c self,
         block: usize,
@@ -392,8 +403,8 @@ impl Records<'_> {
         Ok(checked)
     }
 
-    /// Replaces the candidate's work by that of the command: making the file with keys, and
-    /// checking it.
+    /// Replaces the candidate's work by that of `linerate dict build`: making a block file with
+    /// keys, and checking it.
     fn as_file<'c>(
         &'c self,
         mut checked: Checked<'c>,
@@ -413,7 +424,8 @@ impl Records<'_> {
         ))
     }
 
-    /// A candidate with few dictionaries for many files. Returns `None` if no dictionary pays.
+    /// Makes a candidate with a few dictionaries that many files share. Returns `None` if
+    /// dictionaries would not make the data smaller.
     fn clustered<'c>(
         &self,
         pieces: &'c [Vec<u8>],
@@ -462,8 +474,8 @@ impl Records<'_> {
         Ok(Some(checked))
     }
 
-    /// The command that makes such blocks, or without a key field trains the dictionary. `None` if there
-    /// is neither a key field nor a dictionary.
+    /// Returns the command that makes a block file, or, if there is no key field, trains the
+    /// dictionary. `None` if there is neither a key field nor a dictionary.
     fn command(&self, block: usize, dictionary: Option<usize>) -> Option<Vec<String>> {
         let mut command = vec!["linerate".to_owned(), "dict".into()];
         let block = ["-b".to_owned(), format!("{}K", block >> 10)];
@@ -500,7 +512,7 @@ impl Records<'_> {
         self.set.files.iter().map(|file| file.path.display().to_string())
     }
 
-    /// The name of an output file beside the first input.
+    /// Returns the path of an output file beside the first input.
     fn output(&self, extension: &str) -> String {
         let first: &Path = &self.set.files[0].path;
         first.with_extension(extension).display().to_string()

@@ -1,11 +1,12 @@
-//! A bounded sample of files: whole windows, evenly spread over all of the bytes.
+//! Takes a sample of files, of bounded size, evenly spread over all of their bytes.
 //!
-//! Files are sorted by extension, name and path, so that neighbours are similar. Their bytes, in
-//! that order, are cut into windows: runs of whole small files, and pieces of large ones.
-//! Stratified sampling takes the window of one byte in every n, so that each type of file has its
-//! share of the sample, and a large file has a larger share than a small one. That byte is chosen
-//! at random: always the first byte of n could keep step with folders whose content repeats.
-//! Windows are whole, so that blocks formed within them are those of the whole data.
+//! Files are sorted by extension, name and path, so that neighbours are similar. In that order they
+//! are divided into windows. A window is some neighbouring small files, or a piece of a large file.
+//! Stratified sampling divides the bytes into equal strata, chooses one byte at random in each, and
+//! takes the window in which it lies. So each type of file has its share of the sample, and a large
+//! file has a larger share than a small one. Always taking the first byte of a stratum could keep
+//! step with folders whose content repeats. Windows are taken whole, so that the blocks formed
+//! within them are like those of the whole data.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -14,7 +15,8 @@ use std::path::{Path, PathBuf};
 /// A file to compress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The path below the given folder, with `/` between components.
+    /// The path below the given folder, with `/` between components. For a file that was itself
+    /// given, its name.
     pub name: String,
     /// The path of the file.
     pub path: PathBuf,
@@ -33,10 +35,10 @@ impl Entry {
     }
 }
 
-/// Files in an order in which neighbours are similar.
+/// The files of the user's data, in an order in which neighbours are similar.
 #[derive(Clone, Debug, Default)]
 pub struct FileSet {
-    /// The files that are not empty, by extension, name and path.
+    /// The files that are not empty, sorted by extension, name and path.
     pub files: Vec<Entry>,
     /// Bytes of all files.
     pub bytes: u64,
@@ -45,7 +47,7 @@ pub struct FileSet {
 /// Part of a file, or all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Index of the file.
+    /// Index of the file in [`FileSet::files`].
     pub file: usize,
     /// Offset in the file, in bytes.
     pub offset: u64,
@@ -53,12 +55,13 @@ pub struct Piece {
     pub len: u64,
 }
 
-/// A run of whole files, or a piece of a large one.
+/// The part of the data that is sampled as a whole: some neighbouring small files, or a piece of a
+/// large file.
 pub type Window = Vec<Piece>;
 
-/// Content that was read.
+/// A file, or a piece of one, that was read into memory.
 pub struct Content {
-    /// A unique name with the extension of the file.
+    /// A name that no other content has, with the extension of the file.
     pub name: String,
     /// The bytes.
     pub bytes: Vec<u8>,
@@ -70,7 +73,8 @@ impl FileSet {
     /// Finds the files at these paths and below them. Links below folders are not followed.
     ///
     /// # Errors
-    /// A sentence that names the path that cannot be read, or says that all files are empty.
+    /// Returns a sentence that names the path that cannot be read, or says that all files are
+    /// empty.
     pub fn new(paths: &[PathBuf]) -> Result<FileSet, String> {
         let mut set = FileSet::default();
         for path in paths {
@@ -121,7 +125,8 @@ impl FileSet {
         }
     }
 
-    /// All windows of about `size` bytes.
+    /// Divides the data into windows of about `size` bytes, each of which is some neighbouring
+    /// small files or a piece of a large file.
     pub fn windows(&self, size: u64) -> Vec<Window> {
         let (mut windows, mut open, mut filled) = (Vec::new(), Window::new(), 0);
         for (file, entry) in self.files.iter().enumerate() {
@@ -143,8 +148,9 @@ impl FileSet {
         windows
     }
 
-    /// Evenly spread windows of about `size` bytes, with about `bytes` in all. Returns all windows
-    /// if the data has no more than `bytes`, or no more windows than `bytes` need.
+    /// Chooses windows of about `size` bytes, evenly spread over the data, with about `bytes` bytes
+    /// together. Returns all windows if they have no more than `bytes` bytes together, or if there
+    /// are no more of them than the sample should have.
     pub fn spread(&self, size: u64, bytes: u64, seed: u64) -> Vec<Window> {
         let windows = self.windows(size);
         let count = bytes.div_ceil(size).max(1);
@@ -171,7 +177,7 @@ impl FileSet {
     /// Reads the pieces of a window.
     ///
     /// # Errors
-    /// A sentence that names the file, if it cannot be read or has become shorter.
+    /// Returns a sentence that names the file that cannot be read or has become shorter.
     pub fn read(&self, window: &[Piece]) -> Result<Vec<Content>, String> {
         window.iter().map(|piece| self.piece(piece)).collect()
     }
@@ -202,7 +208,7 @@ pub fn length(window: &[Piece]) -> u64 {
     window.iter().map(|piece| piece.len).sum()
 }
 
-/// A splitmix64 sequence of numbers from 0 to below 1, the same on every machine.
+/// Random numbers from 0 to below 1, made by splitmix64: the same on every machine.
 struct Uniform(u64);
 
 impl Uniform {

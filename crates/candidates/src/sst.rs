@@ -1,9 +1,9 @@
-//! Candidates for RocksDB's SST files: the files as they are, and their blocks compressed again
-//! with other levels and dictionaries.
+//! Measures candidates for RocksDB's SST files: the files as they are, and their blocks compressed
+//! again with other levels and dictionaries.
 //!
-//! No command of Linerate writes SST files. The settings are RocksDB's options in words. The
-//! command trains a dictionary from the blocks of the first file, for storage engines that accept a
-//! dictionary; RocksDB trains its own dictionaries with those options.
+//! No command of Linerate writes SST files. A candidate's settings name options of RocksDB, with
+//! which it trains its own dictionaries. A candidate's command trains a dictionary from the blocks
+//! of the first file, for storage engines that accept a dictionary.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,29 +17,32 @@ use super::pieces::{Checked, time};
 use super::sample::FileSet;
 use super::{Measured, Options, Progress};
 
-/// Bytes of content in the sample for each second.
+/// Bytes of content in the sample for each second of the measurement.
 const BYTES_PER_SECOND: f64 = 500e3;
-/// Least and most bytes of the sample.
+/// Smallest and largest sample, in bytes.
 const SAMPLE: (u64, u64) = (512 << 10, 16 << 20);
-/// Most files in the sample. Each has its own dictionary.
+/// Largest number of files in the sample. Each file has its own dictionary.
 const MAX_FILES: usize = 16;
-/// Number of blocks in a batch.
+/// Number of blocks that one call decodes.
 const BATCH: usize = 64;
-/// zstd level, and `max_dict_bytes` of a file. RocksDB's default level of zstd is 3.
+/// Settings to try: the zstd level, and RocksDB's option `max_dict_bytes`, the size of a file's
+/// dictionary (0 means none). RocksDB's default level of zstd is 3.
 const SETTINGS: [(i32, usize); 7] =
     [(3, 0), (3, 4 << 10), (3, 16 << 10), (3, 64 << 10), (1, 16 << 10), (6, 16 << 10), (9, 16 << 10)];
-/// RocksDB's advice for `zstd_max_train_bytes`, as a multiple of `max_dict_bytes`.
+/// Value that RocksDB advises for its option `zstd_max_train_bytes`, as a multiple of
+/// `max_dict_bytes`.
 const TRAIN: usize = 100;
 
-/// Whether a file that ends with `tail` is a block-based table of RocksDB.
+/// Whether a file that ends with `tail` is an SST file of RocksDB (a block-based table).
 pub fn recognise(tail: &[u8]) -> bool {
     tail.ends_with(&sst::MAGIC)
 }
 
-/// Measures blocks of the files.
+/// Measures SST files as they are, and their blocks compressed again with other settings.
 ///
 /// # Errors
-/// A sentence that names the file that cannot be read, or the candidate that fails.
+/// Returns a sentence that names the file that cannot be read or has no blocks, or the candidate
+/// that fails.
 pub(super) fn measure(
     paths: &[PathBuf],
     options: &Options,
@@ -70,15 +73,15 @@ pub(super) fn measure(
     })
 }
 
-/// The command for files that stay as they are: `verify` checks the files and prints how many entries
-/// and blocks they have.
+/// Returns the command for files that stay as they are, `linerate dict sst verify`. It checks the
+/// files and prints how many entries and blocks they have.
 fn keep_command(set: &FileSet) -> Vec<String> {
     let command = ["linerate", "dict", "sst", "verify"].map(str::to_owned).into_iter();
     command.chain(set.files.iter().map(|file| file.path.display().to_string())).collect()
 }
 
-/// The command that trains a dictionary from the blocks of the first file. `None` without a
-/// dictionary, because the options then say everything.
+/// Returns the command that trains a dictionary from the blocks of the first file. `None` if `size`
+/// is 0: without a dictionary, the user only needs to set RocksDB's options.
 fn train_command(set: &FileSet, level: i32, size: usize) -> Option<Vec<String>> {
     let file = &set.files.first().filter(|_| size > 0)?.path;
     let command = ["linerate", "dict", "train", "--sst", "--level"].map(str::to_owned).into_iter();
@@ -94,7 +97,7 @@ fn words(level: i32, size: usize) -> String {
     }
 }
 
-/// Blocks of open files.
+/// Blocks from some of the files, which candidates compress.
 struct Sample {
     files: Vec<Part>,
     /// The decoded blocks of all files.
@@ -104,19 +107,20 @@ struct Sample {
     notes: Vec<String>,
 }
 
-/// The part of a file that is read.
+/// The part of an SST file that is in the sample.
 struct Part {
     sst: Sst,
+    /// Where the sampled blocks are in the file.
     handles: Vec<Handle>,
-    /// Content of all blocks divided by content of the sampled blocks. The sampled blocks bear one part
-    /// in `times` of the dictionary's size.
+    /// Content of all blocks of the file, divided by content of its sampled blocks. To count in the
+    /// sample, the size of the file's dictionary is divided by this.
     times: f64,
-    /// Compression and dictionary, as a text.
+    /// Compression and dictionary of the file, for people.
     words: String,
 }
 
 impl Sample {
-    /// Reads blocks of about `wanted` bytes of content in all, evenly spread.
+    /// Reads evenly spread blocks, which have about `wanted` bytes of content together.
     fn read(set: &FileSet, store: &Store, wanted: u64) -> Result<Sample, String> {
         let mut sample =
             Sample { files: Vec::new(), blocks: Vec::new(), owners: Vec::new(), notes: Vec::new() };
@@ -163,14 +167,15 @@ impl Sample {
         self.blocks.iter().map(|block| block.len() as u64).sum()
     }
 
-    /// Bytes stored for the sampled blocks: `blocks`, and the sampled blocks' share of the bytes that
-    /// each file stores once, `of_file`.
+    /// Returns `blocks`, the bytes of the sampled blocks, plus their share of the dictionaries.
+    /// `of_file` returns the size of a file's dictionary.
     fn with_dictionaries(&self, blocks: u64, of_file: impl Fn(usize) -> u64) -> u64 {
         let shares = self.files.iter().enumerate().map(|(i, file)| of_file(i) as f64 / file.times);
         blocks + shares.sum::<f64>() as u64
     }
 
-    /// Measures the files as they are, read through the store.
+    /// Makes a candidate of the files as they are, which only decodes. Their dictionaries are in
+    /// `store`.
     fn as_is<'c>(
         &'c self,
         store: &'c Store,
@@ -230,8 +235,9 @@ impl Sample {
         Ok(Checked::decoder(measurement, decode))
     }
 
-    /// Compresses the blocks again, with a separate dictionary for each file if `size` is above 0.
-    /// Returns `None` if a dictionary is wanted and can be trained for no file.
+    /// Makes a candidate that compresses the blocks again, with a separate dictionary for each file
+    /// if `size` is above 0. Returns `None` if dictionaries are wanted but cannot be trained for
+    /// any file.
     fn again(
         &self,
         level: i32,

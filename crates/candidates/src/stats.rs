@@ -1,4 +1,4 @@
-//! Statistics over several rounds.
+//! Best and median of repeated measurements, and speed from bytes and time.
 
 use std::time::Duration;
 

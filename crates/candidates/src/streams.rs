@@ -1,13 +1,13 @@
-//! Candidates that make one stream of each file: gzip and zstd by level, and for text that is sent in
-//! pieces also deflate by call size.
+//! Measures candidates that make one stream of each file: gzip and zstd by level, and for text that
+//! is sent in pieces also gzip by call size, the bytes that one call of the encoder compresses.
 //!
-//! Fast settings compress a sample of many windows of 1 MiB, slow ones a smaller sample of windows of
-//! 4 MiB. The size of all of the data is estimated by the control of [`control`], which compresses
-//! both samples and as much of the data as the time allows.
+//! Fast settings compress a sample of many windows (parts of the data) of 1 MiB, slow ones another
+//! sample of few windows of 4 MiB. The size of all of the data is estimated with the control of
+//! [`control`]: zstd 1, which compresses both samples and as much of the data as the time allows.
 //!
-//! A file is decoded as the command does it: zstd by several threads that share the frame, gzip by
-//! one thread or at a cost by three and more, BGZF by all. Text that is sent in pieces makes many
-//! streams, so each thread has its own.
+//! Files are decoded with threads as the commands do it. Several threads share one zstd stream, or
+//! one BGZF file. A gzip stream is decoded by one thread, or by three and more at the cost of more
+//! CPU time. Text that is sent in pieces makes many streams, so each thread decodes its own.
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -27,31 +27,33 @@ use super::sample::FileSet;
 use super::timing::{Clock, MIN_TURN, Turn, busy_threads, on_threads, rounds, scaling, speed, thread_counts};
 use super::{Measured, Options, Progress, Shape, control};
 
-/// Bytes of a window of the sample of fast settings, and of the sample of slow ones.
+/// Bytes of each part of the data in the sample for fast settings, and in the sample for slow ones.
 const WINDOWS: [u64; 2] = [1 << 20, 4 << 20];
-/// Least and most bytes of a sample. All candidates keep the encoded sample in memory while they take
-/// turns.
+/// Smallest and largest sample, in bytes. The compressed samples of all candidates are kept in
+/// memory.
 const SAMPLE: (u64, u64) = (64 << 10, 32 << 20);
-/// Cost in nanoseconds per byte from which a setting gets the sample of slow settings.
+/// Estimated nanoseconds of encoding a byte from which a setting counts as slow.
 const SLOW: f64 = 100.0;
-/// Most rounds of encoding with fast settings. Slow settings have one round.
+/// Largest number of times that encoding is timed with a fast setting. It is timed once with a slow
+/// one.
 const ROUNDS: usize = 3;
-/// Shares of the time for encoding with fast settings and with slow settings.
+/// Shares of the measurement's time for encoding with fast settings and with slow settings.
 const ENCODE_SHARES: [f64; 2] = [0.3, 0.3];
-/// Share of the time for decoding.
+/// Share of the measurement's time for decoding.
 const DECODE_SHARE: f64 = 0.25;
-/// Call sizes for text that is sent in pieces, in bytes. The last is the default of `linerate gzip`.
+/// Bytes that one call of the encoder compresses, for text that is sent in pieces.
 const CALLS: [usize; 4] = [4 << 10, 16 << 10, 64 << 10, USUAL_CALL];
+/// Bytes that one call of the encoder compresses by default in `linerate gzip`.
 const USUAL_CALL: usize = 512 << 10;
-/// Most bytes of content that `linerate gzip` puts into a BGZF member, as htslib does: even if they are
-/// stored, the member stays within the 64 KiB of the format.
+/// Largest content of a BGZF member that `linerate gzip` makes, in bytes, as in htslib: even if it
+/// is stored, the member stays within the 64 KiB of the format.
 const BGZF_CALL: usize = 65_280;
 /// Largest distance of a deflate match, in bytes (RFC 1951).
 const DEFLATE_WINDOW: u64 = 32 << 10;
-/// Levels of gzip, with the estimated nanoseconds that one core takes for a byte.
+/// Levels of gzip, with the estimated nanoseconds of encoding a byte.
 const GZIP: [(u8, f64); 5] = [(1, 3.0), (2, 4.0), (3, 5.0), (6, 25.0), (9, 350.0)];
-/// Levels of zstd with their cost in nanoseconds per byte, and log2 of the bytes that libzstd gives to a
-/// thread: four times the window of the level.
+/// Levels of zstd, with the estimated nanoseconds of encoding a byte, and log2 of the bytes that
+/// libzstd gives to a thread at a time: four times the window of the level.
 const ZSTD: [(i32, f64, u32); 9] = [
     (1, 3.0, 21),
     (2, 4.0, 22),
@@ -65,19 +67,18 @@ const ZSTD: [(i32, f64, u32); 9] = [
 ];
 /// Bytes of the output buffer for decoding, as in `linerate gzip -d`.
 const BUFFER: usize = 256 << 10;
-/// Least number of threads per gzip stream with which `linerate gzip -d` uses all of them for one
-/// stream.
+/// Smallest number of threads with which `linerate gzip -d` decodes one gzip stream on all of them.
 const SHARED_FROM: usize = 3;
-/// CPU time of a stream that several threads decode, relative to one thread: for text by `gzip -6`,
-/// on 16 cores.
+/// CPU time of decoding a gzip stream on several threads, divided by that on one thread. Measured
+/// on text that `gzip -6` compressed, on 16 cores.
 const SHARED_COST: f64 = 2.3;
-/// Largest speed-up of decoding one stream on several threads, since one of them joins the parts
-/// that the others have decoded.
+/// Largest speed-up of decoding one gzip stream on several threads. It is limited because one
+/// thread joins the parts that the others have decoded.
 const SHARED_MOST: f64 = 2.0;
 
-/// A candidate's settings, with the estimated nanoseconds that one core takes to encode a byte.
-/// The cost determines the size of the sample. It is not measured, because the sample would then
-/// differ from plan to plan.
+/// A candidate's settings, with `cost`, the estimated nanoseconds that one core takes to encode a
+/// byte. The cost determines the size of the sample. It is not measured, because the sample would
+/// then differ from plan to plan.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     codec: Codec,
@@ -91,14 +92,14 @@ enum Codec {
         call: usize,
         form: Form,
     },
-    /// `job` is the number of bytes that a thread encodes at a time.
+    /// zstd at this level. `job` is the number of bytes that a thread encodes at a time.
     Zstd {
         level: i32,
         job: u64,
     },
 }
 
-/// How the calls depend on each other.
+/// How the calls of the deflate encoder depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Stateless,
@@ -125,7 +126,8 @@ fn settings(shape: Shape) -> Vec<Setting> {
 /// Measures gzip and zstd on a sample of the files.
 ///
 /// # Errors
-/// A sentence that names the file that cannot be read, or the candidate that fails.
+/// Returns a sentence that names the file that cannot be read or the candidate that fails, or says
+/// that there is nothing to compress.
 pub(super) fn measure(
     shape: Shape,
     paths: &[PathBuf],
@@ -178,8 +180,8 @@ pub(super) fn measure(
     })
 }
 
-/// Bytes of the sample that all fast or all slow settings encode in their share of the time. Each
-/// setting has one thread at a time.
+/// Returns the bytes of the sample that all fast settings, or all slow ones, can encode in their
+/// share of the time. Each setting encodes on one thread.
 fn sample_bytes(settings: &[Setting], slow: bool, options: &Options) -> u64 {
     let costs = || settings.iter().filter(|setting| setting.is_slow() == slow).map(|setting| setting.cost);
     let (all, longest) = (costs().sum::<f64>(), costs().fold(1.0, f64::max));
@@ -189,7 +191,7 @@ fn sample_bytes(settings: &[Setting], slow: bool, options: &Options) -> u64 {
     (bytes as u64).clamp(SAMPLE.0, SAMPLE.1)
 }
 
-/// The content that candidates encode.
+/// A part of the data, which candidates encode.
 struct Sample {
     bytes: Vec<u8>,
     windows: Vec<super::sample::Window>,
@@ -208,8 +210,8 @@ impl Sample {
     }
 }
 
-/// Relative compressed size of all of the data divided by that of each sample, by the control: above 1
-/// if the sample compresses better than the whole.
+/// Returns how much worse all of the data compresses than each sample, measured with the control,
+/// zstd 1: the relative compressed size of all of the data, divided by that of the sample.
 fn factors(set: &FileSet, samples: &[Sample; 2], options: &Options) -> Result<[f64; 2], String> {
     if samples.iter().all(|sample| sample.is_whole) {
         return Ok([1.0; 2]);
@@ -222,9 +224,9 @@ fn factors(set: &FileSet, samples: &[Sample; 2], options: &Options) -> Result<[f
     Ok([fast?, slow?])
 }
 
-/// Limits the decoding speed on several threads. One thread decodes a gzip stream, so more threads
-/// than streams gain nothing, unless enough threads share a single stream. BGZF and a single zstd
-/// stream keep the speeds that were measured with several threads.
+/// Limits the speeds of decoding on more threads than there are streams. Usually one thread decodes
+/// a stream, so more threads gain nothing, unless at least `SHARED_FROM` threads share each gzip
+/// stream. Speeds for BGZF, and for a single zstd stream, stay as they were measured.
 fn limit_to_streams(measurement: &mut Measurement, setting: &Setting, streams: usize) {
     let is_measured = match setting.codec {
         Codec::Deflate { form, .. } => form == Form::Bgzf,
@@ -244,7 +246,7 @@ fn limit_to_streams(measurement: &mut Measurement, setting: &Setting, streams: u
     }
 }
 
-/// Speed-up of decoding a stream on this many threads, relative to one.
+/// Returns the speed of decoding one stream on this many threads, divided by that on one thread.
 fn shared_gain(setting: &Setting, threads: usize) -> f64 {
     match setting.codec {
         Codec::Deflate { .. } if threads >= SHARED_FROM => (threads as f64 / SHARED_COST).min(SHARED_MOST),
@@ -276,7 +278,7 @@ impl Setting {
         }
     }
 
-    /// The command with these settings, which keeps the files.
+    /// Returns the command with these settings. It keeps the files that it compresses.
     fn command(&self, paths: &[PathBuf]) -> Vec<String> {
         let mut command = vec!["linerate".to_owned()];
         match self.codec {
@@ -296,7 +298,8 @@ impl Setting {
         command
     }
 
-    /// Whether matches refer to earlier calls. The command does so by itself at levels chosen for size.
+    /// Whether matches refer to data of earlier calls of the encoder. At levels made for small
+    /// output, the command does so without `--history`.
     fn has_history(&self) -> bool {
         match self.codec {
             Codec::Deflate { form: Form::History, .. } => true,
@@ -307,7 +310,8 @@ impl Setting {
         }
     }
 
-    /// Number of parts of the data that threads encode independently.
+    /// Returns the number of parts of the data that threads encode independently. Unlimited for
+    /// text that is sent in pieces.
     fn parts(&self, set: &FileSet, shape: Shape) -> u64 {
         let part = match self.codec {
             _ if shape == Shape::Text => return u64::MAX,
@@ -342,7 +346,7 @@ impl Setting {
         }
     }
 
-    /// Decodes on this many threads.
+    /// Decodes `compressed` and writes the content to `to`: zstd on this many threads, gzip on one.
     fn decode(&self, compressed: &[u8], threads: usize, mut to: impl Write) -> Result<(), String> {
         let decoded = match self.codec {
             Codec::Deflate { .. } => {
@@ -374,7 +378,7 @@ impl Setting {
     }
 }
 
-/// Compares the bytes written with the expected bytes, of which the field has the rest.
+/// Compares what is written to it with the expected bytes. The field has those still to come.
 struct Compared<'c>(&'c [u8]);
 
 impl Write for Compared<'_> {
@@ -392,9 +396,9 @@ impl Write for Compared<'_> {
 #[derive(Clone, Default)]
 struct Encoded {
     bytes: Vec<u8>,
-    /// CPU seconds to encode the sample once, for each round.
+    /// CPU seconds to encode the sample once, for each time that this was measured.
     seconds: Vec<f64>,
-    /// Bytes of memory of the encoder.
+    /// Bytes of memory that the encoder held.
     context: u64,
 }
 
@@ -408,9 +412,9 @@ struct Session<'s> {
 }
 
 impl Session<'_> {
-    /// Encodes the sample with every setting, as many at a time as there are threads, and checks
-    /// in the first round that the output decodes. Fast settings encode again while the share of the
-    /// time for encoding lasts.
+    /// Encodes the sample with every setting, as many settings at a time as there are threads, and
+    /// checks that the output decodes. Then fast settings encode it again while the time for
+    /// encoding lasts.
     fn encode(&self) -> Result<Vec<Encoded>, String> {
         let share = Duration::from_secs_f64(self.options.seconds * ENCODE_SHARES.iter().sum::<f64>());
         let (begun, mut all) = (Instant::now(), vec![Encoded::default(); self.settings.len()]);
@@ -436,8 +440,8 @@ impl Session<'_> {
         Ok(all)
     }
 
-    /// Speeds of decoding with this many threads. If the data is one stream, the threads share a zstd
-    /// stream. Otherwise each thread decodes the sample on its own.
+    /// Times decoding on this many threads with every setting. If the data is a single zstd stream,
+    /// the threads share it. Otherwise each thread decodes the whole sample.
     fn decode(&self, encoded: &[Encoded], threads: usize) -> Result<Vec<Speed>, String> {
         let counts = thread_counts(self.options.threads).len();
         let budget = Duration::from_secs_f64(self.options.seconds * DECODE_SHARE / counts as f64);
@@ -457,8 +461,9 @@ impl Session<'_> {
     }
 }
 
-/// Encodes until the resolution of the clock matters little, at least once. The first time, it also
-/// checks that the output decodes to the sample.
+/// Encodes the sample once, and again until `MIN_TURN` has passed, so that the resolution of the
+/// clock matters little. The first call for a setting also checks that the output decodes to the
+/// sample.
 fn encode_one(setting: &Setting, sample: &[u8], encoded: &mut Encoded) -> Result<(), String> {
     let is_first = encoded.seconds.is_empty();
     let mut out = std::mem::take(&mut encoded.bytes);
@@ -538,7 +543,8 @@ mod tests {
     fn estimate_from_a_sample_is_near_the_size_of_all_of_the_data() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("mixed");
-        // The first half compresses and the second does not, so that a window shows only one of them.
+        // The first half compresses and the second does not, so that a window shows only one of
+        // them.
         let mixed = [crate::testdata::rows(1 << 20), crate::testdata::random(1 << 20)].concat();
         std::fs::write(&path, &mixed).expect("writable");
         let options = Options { seconds: 0.2, threads: 2, seed: 1 };

@@ -1,4 +1,6 @@
-//! Speeds of candidates that take turns: CPU time on one thread, elapsed time on several.
+//! Times candidates that take turns, by CPU time on one thread, and by elapsed time on several.
+//!
+//! A turn is the work of one candidate. A round has one turn of every candidate.
 
 use std::time::{Duration, Instant};
 
@@ -7,23 +9,26 @@ use linerate_plan::{Scaling, Speed};
 use super::Progress;
 use crate::sys::clock::{cpu_time, thread_time};
 
-/// Least duration of a turn, unless the budget is too small. Shorter work is repeated, so that the
-/// resolution of the clock and starting threads cost less than one percent, or on Windows, whose clock
-/// moves in steps of 15.6 ms, a tenth.
+/// Shortest duration of a turn, unless the time budget is too small for it. Shorter work is
+/// repeated within the turn, so that the resolution of the clock and the start of threads change
+/// the result by less than 1 %. On Windows, whose clock moves in steps of 15.6 ms, they change it
+/// by about 10 %.
 pub(crate) const MIN_TURN: Duration = Duration::from_millis(if cfg!(windows) { 150 } else { 5 });
-/// Number of rounds among which the budget is shared out to find how often short work is repeated.
+/// Number of rounds that the time budget should allow. Short work is repeated less often if there
+/// would be fewer rounds.
 const USUAL_ROUNDS: usize = 4;
-/// Most rounds. More rounds hardly change the best and the median time.
+/// Largest number of rounds. More would hardly change the best and the median time.
 const MAX_ROUNDS: usize = 15;
 
-/// The time to measure.
+/// The clock that times some work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// CPU time of the process, which shows less of other work on the machine. For one thread.
+    /// CPU time of the process, for work on one thread. Other programs on the machine influence it
+    /// less than elapsed time.
     Cpu,
-    /// CPU time of this thread, for work that starts no other.
+    /// CPU time of the calling thread, for work that starts no other thread.
     Thread,
-    /// Elapsed time, for several threads.
+    /// Elapsed time, for work on several threads.
     Elapsed,
 }
 
@@ -31,7 +36,7 @@ impl Clock {
     /// Does the work and returns its result with the time it took.
     ///
     /// # Errors
-    /// Errors of the work.
+    /// Returns the error of the work.
     pub fn time<T>(self, work: impl FnOnce() -> Result<T, String>) -> Result<(T, Duration), String> {
         let begun = Instant::now();
         let now: &dyn Fn() -> Duration = match self {
@@ -45,21 +50,22 @@ impl Clock {
     }
 }
 
-/// A candidate's unit of work.
+/// The work of one candidate that is to be timed.
 pub struct Turn<'t> {
-    /// Name of the turn in progress messages.
+    /// Name of the candidate and its work, for progress messages.
     pub name: String,
-    /// Bytes of content that one call handles.
+    /// Bytes of content that one call of `work` encodes or decodes.
     pub bytes: u64,
-    /// The work.
+    /// The work, which a turn calls once or more.
     pub work: Box<dyn FnMut() -> Result<(), String> + 't>,
 }
 
-/// Times turns in interleaved rounds, in alternating order, after one round that does not count. It
-/// times at least one round, and up to `MAX_ROUNDS` until the next would exceed `budget`.
+/// Times every turn once in each round, and returns the speed of each turn. The first round does
+/// not count. Every second of the others goes through the turns in reverse order. At least one
+/// round is timed, and at most `MAX_ROUNDS`; no round begins that would exceed `budget`.
 ///
 /// # Errors
-/// The message of a turn, with its name in front.
+/// Returns the message of the turn that failed, with the turn's name in front.
 pub fn rounds(
     turns: &mut [Turn<'_>],
     clock: Clock,
@@ -99,7 +105,8 @@ impl Turn<'_> {
     }
 }
 
-/// The speed of handling `bytes` in each of these times in seconds; zero without times.
+/// Returns the slowest, median and fastest speed of coding `bytes` bytes, from the seconds that it
+/// took each time. All are zero if there are no times.
 pub fn speed(bytes: u64, mut times: Vec<f64>) -> Speed {
     times.sort_by(f64::total_cmp);
     let of = |seconds: f64| bytes as f64 / seconds.max(1e-9);
@@ -111,7 +118,8 @@ pub fn speed(bytes: u64, mut times: Vec<f64>) -> Speed {
     }
 }
 
-/// The powers of two below `most`, from 1 on, and `most` itself.
+/// Returns the numbers of threads to measure with: the powers of two below `most`, and `most`
+/// itself.
 pub fn thread_counts(most: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = (0..).map(|i| 1 << i).take_while(|n| *n < most).collect();
     counts.push(most.max(1));
@@ -121,7 +129,7 @@ pub fn thread_counts(most: usize) -> Vec<usize> {
 /// Runs `work(0)` on this thread and `work(1)` to `work(threads - 1)` on a new thread each.
 ///
 /// # Errors
-/// The message of one call of `work`, or that a thread cannot be started.
+/// Returns the message of a call of `work` that failed, or says that a thread cannot be started.
 pub fn on_threads(threads: usize, work: &(dyn Fn(usize) -> Result<(), String> + Sync)) -> Result<(), String> {
     std::thread::scope(|scope| {
         let started: Result<Vec<_>, _> =
@@ -135,13 +143,14 @@ pub fn on_threads(threads: usize, work: &(dyn Fn(usize) -> Result<(), String> + 
     })
 }
 
-/// Mean number of busy threads, if all parts of the work take equally long.
+/// Returns the mean number of busy threads while `threads` threads do work that has this many
+/// parts, all equally long. Three parts keep 1.5 of two threads busy.
 pub fn busy_threads(parts: u64, threads: usize) -> f64 {
     let (parts, threads) = (parts.max(1), threads.max(1) as u64);
     parts as f64 / parts.div_ceil(threads) as f64
 }
 
-/// Combines numbers of threads with their speeds.
+/// Pairs each number of threads with the speed measured with it.
 pub fn scaling(threads: &[usize], speeds: impl IntoIterator<Item = Speed>) -> Vec<Scaling> {
     threads.iter().zip(speeds).map(|(&threads, speed)| Scaling { threads, speed }).collect()
 }

@@ -1,5 +1,8 @@
-//! Candidates for waveforms: Delta-Rice 1 with default and tuned parameters, and Delta-Rice 2,
-//! beside zstd after a shuffle, which no command here makes.
+//! Measures candidates for waveforms: version 1 of Delta-Rice with default and tuned parameters,
+//! version 2, and, for comparison, zstd after a byte shuffle.
+//!
+//! The samples of a waveform are its numbers. The sample of the data is what candidates code:
+//! pieces of arrays.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -16,24 +19,26 @@ use super::pieces::{Candidate, Checked, time};
 use super::sample::FileSet;
 use super::{Measured, Options, Progress, general};
 
-/// Bytes of the sample for each second. A round of all candidates takes about 60 ns a byte, most of it
-/// in zstd 9, and there are about ten rounds.
+/// Bytes of the data that candidates code, for each second of the measurement. All candidates
+/// together take about 60 ns to code a byte once, most of it in zstd 9, and they do so about ten
+/// times.
 const BYTES_PER_SECOND: f64 = 1e6;
-/// Least and most bytes of the sample.
+/// Smallest and largest part of the data that candidates code, in bytes.
 const SAMPLE: (u64, u64) = (256 << 10, 32 << 20);
-/// Least bytes of one array in the sample: the 16,384 samples of 16 bits that are coded together.
+/// Smallest part of an array that candidates code, in bytes: 16,384 numbers of 16 bits, which
+/// Delta-Rice codes together.
 const LEAST: u64 = 32 << 10;
-/// Levels of libzstd after a shuffle.
+/// Levels of libzstd that are tried after a byte shuffle.
 const ZSTD_LEVELS: [i32; 2] = [3, 9];
-/// HDF5's filter numbers of versions 1 and 2.
+/// Numbers of the HDF5 filters of Delta-Rice 1 and Delta-Rice 2.
 const FILTER: (u32, u32) = (32025, 325);
 
-/// Measures Delta-Rice on arrays in `.npy`, WAV and HDF5 files. There are no measurements if no file
-/// has samples that Delta-Rice takes.
+/// Measures Delta-Rice on arrays in `.npy`, WAV and HDF5 files. There are no measurements if no
+/// file has samples that Delta-Rice takes.
 ///
 /// # Errors
-/// A sentence, if a file cannot be read or a candidate fails (with its name), or if libhdf5 is
-/// missing.
+/// Returns a sentence that names the file that cannot be read or the candidate that fails, or says
+/// that libhdf5 is missing.
 pub(super) fn measure(
     paths: &[PathBuf],
     options: &Options,
@@ -68,8 +73,8 @@ pub(super) fn measure(
     Ok(Measured { measurements, bytes: all, sampled, notes: found.notes, ..Measured::default() })
 }
 
-/// Keeps about `most` arrays, every n-th: a sample of an array has at least [`LEAST`] bytes, or all of
-/// the array. Datasets of HDF5 files all stay, since each has parameters of its own in the command.
+/// Keeps about `most` arrays, every n-th, so that at least [`LEAST`] bytes of each can be coded, or
+/// all of it. Datasets of HDF5 files are all kept, since the command has parameters for each.
 fn thin_out(arrays: &mut Vec<Array>, most: usize) {
     let step = arrays.len().div_ceil(most.max(1));
     if arrays[0].container != Container::Hdf5 {
@@ -78,7 +83,8 @@ fn thin_out(arrays: &mut Vec<Array>, most: usize) {
     }
 }
 
-/// Returns the files, and those below folders that `linerate rice encode -r` takes.
+/// Returns the files among these paths, and the files below the folders among them that
+/// `linerate rice encode -r` takes.
 fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
     for path in paths {
@@ -101,8 +107,8 @@ fn is_named_as_array(path: &Path) -> bool {
         .is_some_and(|suffix| ["npy", "wav"].iter().any(|known| suffix.eq_ignore_ascii_case(known)))
 }
 
-/// Leaves out arrays of another type, or in another container than the first remaining one, because
-/// one command is for all.
+/// Leaves out arrays whose numbers have another type, because one command must suit all arrays. For
+/// the same reason, keeps only arrays in the file format of the first one.
 fn keep_alike(found: &mut Found, element: ElementType) {
     let before = found.arrays.len();
     let container = found.arrays.iter().find(|array| array.element == element).map(|array| array.container);
@@ -130,7 +136,7 @@ fn keep_alike(found: &mut Found, element: ElementType) {
     );
 }
 
-/// The type of most of the arrays' bytes.
+/// Returns the type of numbers that has the most bytes in these arrays.
 fn most_common(arrays: &[Array]) -> Option<ElementType> {
     let bytes = |element: &ElementType| -> u64 {
         arrays.iter().filter(|array| array.element == *element).map(Array::bytes).sum()
@@ -138,7 +144,7 @@ fn most_common(arrays: &[Array]) -> Option<ElementType> {
     ElementType::ALL.into_iter().filter(|element| bytes(element) > 0).max_by_key(bytes)
 }
 
-/// A sample that can be made from little-endian bytes.
+/// A number of a waveform that can be made from little-endian bytes.
 trait Word: Element {
     fn from_bytes(bytes: &[u8]) -> Vec<Self>;
 }
@@ -154,17 +160,17 @@ macro_rules! words {
 }
 words!(i16, u16, i32, u32);
 
-/// Pieces of arrays of one type.
+/// What candidates code: pieces of arrays whose numbers have one type.
 struct Sample<'s> {
     /// The files and folders that were given.
     sources: &'s [PathBuf],
     /// The files of all arrays.
     files: &'s [PathBuf],
-    /// The arrays that are sampled.
+    /// The arrays from which pieces are taken.
     arrays: &'s [Array],
-    /// Index of the array of each piece.
+    /// For each piece, the index of its array in `arrays`.
     owners: &'s [usize],
-    /// The bytes of the pieces as in the files.
+    /// The pieces, as the bytes in the files.
     raw: &'s [Vec<u8>],
 }
 
@@ -173,13 +179,14 @@ impl Sample<'_> {
         self.raw.iter().map(|piece| T::from_bytes(piece)).collect()
     }
 
-    /// The samples as 16-bit words, which version 1 takes for both signs.
+    /// Returns the pieces as signed 16-bit numbers. Delta-Rice 1 codes unsigned ones as if they
+    /// were signed.
     fn words(&self) -> Vec<Vec<i16>> {
         self.typed()
     }
 
-    /// Measures all candidates. `words` are the samples for Delta-Rice 1, which only takes 16 bits;
-    /// `None` for samples of 32 bits.
+    /// Measures all candidates. `words` has the pieces for Delta-Rice 1, which takes only numbers
+    /// of 16 bits; `None` for numbers of 32 bits.
     fn measure<T: Word>(
         &self,
         words: Option<&Vec<Vec<i16>>>,
@@ -194,7 +201,8 @@ impl Sample<'_> {
             for setting in self.settings(words) {
                 progress(&setting.words());
                 let checked = self.version_1(words, &setting).check()?;
-                // The command refuses chunks that expand, and general codecs do better.
+                // A candidate that makes the data larger is left out: the command refuses that, and
+                // general codecs do better.
                 if !expands(checked.measurement.content as usize / 2, checked.measurement.compressed) {
                     candidates.push(checked);
                 }
@@ -210,7 +218,7 @@ impl Sample<'_> {
         time(candidates, options, progress)
     }
 
-    /// Parameters of version 1 to try, separately for each array.
+    /// Returns the parameters of Delta-Rice 1 to try. Each setting has parameters for every array.
     fn settings(&self, words: &[Vec<i16>]) -> Vec<Setting> {
         let usual = |(array, _): (&Array, usize)| Params::new(8, segment(array)).unwrap_or_default();
         let of_array = |at: usize| -> Vec<i16> {
@@ -226,7 +234,7 @@ impl Sample<'_> {
             Setting { choice: Choice::Default, params: arrays().map(usual).collect() },
             Setting { choice: Choice::TunedM, params: arrays().map(tuned).collect() },
         ];
-        // A command has one filter for all files; only datasets have their own.
+        // The command has one filter for all files. Only HDF5 datasets can have one each.
         if self.arrays.len() == 1 || self.arrays[0].container == Container::Hdf5 {
             let searched = |(array, at): (&Array, usize)| best_filter(&of_array(at), segment(array));
             let params: Vec<Params> = arrays().map(searched).collect();
@@ -241,7 +249,7 @@ impl Sample<'_> {
     fn version_1<'c>(&'c self, words: &'c [Vec<i16>], setting: &Setting) -> Candidate<'c, i16> {
         let params: Vec<Params> = self.owners.iter().map(|&owner| setting.params[owner]).collect();
         let for_encoding = params.clone();
-        // The command searches for parameters that it is not given.
+        // Without `--m` the command searches for the best m, so the search is timed too.
         let tunes = setting.choice == Choice::TunedM && setting.common_m().is_none();
         let longest = words.iter().map(Vec::len).max().unwrap_or(0);
         Candidate {
@@ -317,14 +325,14 @@ impl Sample<'_> {
             engine: "rice".into(),
             settings,
             command,
-            // Nothing is kept between calls. A thread holds the samples of a piece.
+            // Nothing is kept between calls. A thread holds the numbers of the longest piece.
             memory: Memory { per_stream: 0, per_thread: buffer as u64 },
             ..Measurement::default()
         }
     }
 
-    /// The command for version 1. `None` for WAV files if a folder is given: with `--v1 --dtype` the
-    /// command would take `.npy` files below the folder as raw samples too.
+    /// Returns the command for Delta-Rice 1. `None` for WAV files if a folder is given: with
+    /// `--v1 --dtype` the command would take `.npy` files below the folder as raw numbers too.
     fn command_1(&self, setting: &Setting) -> Option<Vec<String>> {
         let container = self.arrays[0].container;
         if container == Container::Hdf5 {
@@ -335,7 +343,8 @@ impl Sample<'_> {
         }
         let mut flags = vec!["--v1".to_owned()];
         match setting.choice {
-            // Without --m the command searches for the best m of each array, and reads each array twice.
+            // Without --m the command searches for the best m of each array, and reads each array
+            // twice.
             Choice::Default | Choice::TunedM => {
                 flags.extend(setting.common_m().into_iter().flat_map(|m| ["--m".to_owned(), m.to_string()]));
             }
@@ -361,7 +370,7 @@ impl Sample<'_> {
         }
     }
 
-    /// The `linerate rice encode` command for all files.
+    /// Returns the `linerate rice encode` command for all files.
     fn encode(&self, flags: Vec<String>) -> Vec<String> {
         let mut command = vec!["linerate".to_owned(), "rice".into(), "encode".into()];
         command.extend(flags);
@@ -378,8 +387,8 @@ impl Sample<'_> {
         command
     }
 
-    /// The `h5repack` command for the first file, with the filter number and values for the dataset
-    /// of each array.
+    /// Returns the `h5repack` command for the first file. `filter` gives the number and the
+    /// parameters of the HDF5 filter for the dataset with this index in `arrays`.
     fn repack(&self, filter: impl Fn(usize) -> (u32, Vec<u32>)) -> Vec<String> {
         let path = &self.arrays[0].path;
         let mut command = vec!["h5repack".to_owned()];
@@ -402,13 +411,13 @@ impl Sample<'_> {
     }
 }
 
-/// The segment length that the command and HDF5's filter choose for an array or chunk of this
-/// shape.
+/// Returns how many numbers are coded together (the segment length), as the command and the HDF5
+/// filter choose it for an array or a chunk of this shape.
 fn segment(array: &Array) -> Option<NonZeroU32> {
     Params::segment_for(array.coded_shape())
 }
 
-/// Renames `run.h5` to `run.rice.h5`.
+/// Returns the path of the repacked file: `data.rice.h5` for `data.h5`.
 fn repacked(path: &Path) -> PathBuf {
     let end = path.extension().map_or_else(|| "h5".into(), |end| end.to_string_lossy().into_owned());
     path.with_extension(format!("rice.{end}"))
@@ -418,18 +427,18 @@ fn list<T: ToString>(values: &[T]) -> String {
     values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// How parameters of version 1 are chosen.
+/// How the parameters of Delta-Rice 1 are chosen: the Rice parameter m, and the prediction filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    /// m = 8 with the running difference.
+    /// m = 8, and as filter the difference from the number before.
     Default,
-    /// The best m for the running difference.
+    /// The m with the smallest output, and as filter the difference from the number before.
     TunedM,
-    /// The best short filter, with its m.
+    /// The short filter with the smallest output that a search finds, and its best m.
     Filter,
 }
 
-/// Parameters of version 1, for each array.
+/// Parameters of Delta-Rice 1, for each array.
 #[derive(Clone, Debug)]
 struct Setting {
     choice: Choice,
@@ -462,7 +471,8 @@ impl Setting {
         self.params.iter().all(|params| params.m() == first).then_some(first)
     }
 
-    /// Values for HDF5's filter, which chooses the segment if it only gets the first value.
+    /// Returns the parameters of the HDF5 filter. If it gets only the first one, m, it chooses the
+    /// segment length by itself.
     fn filter_values(&self, owner: usize) -> Vec<u32> {
         let params = &self.params[owner];
         match self.choice {

@@ -85,7 +85,7 @@ impl Level {
     /// Returns the level with number `n`, 0 to 9.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if `n` is above 9.
+    /// Returns [`Kind::BadArgument`] if `n` is above 9.
     pub const fn from_number(n: u8) -> Result<Level> {
         if (n as usize) < Level::ALL.len() {
             return Ok(Level::ALL[n as usize]);

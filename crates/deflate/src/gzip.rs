@@ -62,7 +62,7 @@ impl Header {
     /// Reads a header at the start of `input`. Returns the header and its size in bytes.
     ///
     /// # Errors
-    /// Errors of [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read).
     pub fn parse(input: &[u8]) -> Result<(Header, usize)> {
         let mut bytes = input.iter();
         let header = Header::read(|| Ok(bytes.next().copied()))?;
@@ -73,7 +73,7 @@ impl Header {
     /// input.
     ///
     /// # Errors
-    /// Offsets are in bytes from the first one of the header.
+    /// Returns one of these errors. Offsets are in bytes from the first one of the header.
     /// * [`Kind::Truncated`] if the input ends within the header.
     /// * [`Kind::Corrupt`] if it is not a gzip header, has reserved flags set, or has a wrong
     ///   checksum.
@@ -117,8 +117,8 @@ impl Header {
     /// Returns the header as bytes.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if the name or the comment contains a zero byte, or the extra field
-    /// has more than 65,535 bytes.
+    /// Returns [`Kind::BadArgument`] if the name or the comment contains a zero byte, or the extra
+    /// field has more than 65,535 bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let bad = |message| Error::new(Kind::BadArgument, 0, message);
         let mut bytes = Format::Gzip.header().to_vec();

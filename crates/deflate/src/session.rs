@@ -201,9 +201,9 @@ impl Session {
     /// Creates a session and allocates its window and index. No later call allocates for it.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for window bits other than 0 and 8 to 15; for a dictionary with gzip,
-    /// whose header has no field for it; and for a dictionary with zlib without takeover, because
-    /// only the beginning of a stream can name one.
+    /// Returns [`Kind::BadArgument`] for window bits other than 0 and 8 to 15; for a dictionary
+    /// with gzip, whose header has no field for it; and for a dictionary with zlib without
+    /// takeover, because only the beginning of a stream can name one.
     pub fn new(options: SessionOptions) -> Result<Self> {
         let SessionOptions { format, level, window_bits, takeover, keep_tail, keep_index, dictionary } =
             options;
@@ -253,8 +253,8 @@ impl Session {
     /// number of bytes written, at most [`message_bound`]`(input.len())`.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`] if the result does not fit `out`. [`Kind::BadArgument`] after
-    /// [`finish`](Self::finish). Both leave the contents of `out` unspecified and the session
+    /// Returns [`Kind::OutputTooSmall`] if the result does not fit `out`, and [`Kind::BadArgument`]
+    /// after [`finish`](Self::finish). Both leave the contents of `out` unspecified and the session
     /// unchanged, except that at levels 4 and above later messages may be encoded differently.
     pub fn message(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut [u8]) -> Result<usize> {
         let keep_tail = self.flags & KEEP_TAIL != 0;
@@ -267,7 +267,7 @@ impl Session {
     /// that block, up to 7.
     ///
     /// # Errors
-    /// Errors of [`message`](Self::message).
+    /// Returns the errors of [`message`](Self::message).
     pub fn partial_message(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut [u8]) -> Result<usize> {
         self.write(scratch, input, out, |bits| bits.put_empty_fixed(false))
     }
@@ -317,7 +317,7 @@ impl Session {
     /// its own.
     ///
     /// # Errors
-    /// Errors of [`Stream::from_state`].
+    /// Returns the errors of [`Stream::from_state`].
     pub fn set_state(&mut self, state: StreamState) -> Result<()> {
         self.stream = Stream::from_state(self.stream.format(), self.stream.level(), state)?;
         Ok(())
@@ -436,7 +436,8 @@ impl Session {
     /// stream with a dictionary adds 4 bytes. Calling it again writes nothing.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`], which leaves the session unchanged.
+    /// Returns [`Kind::OutputTooSmall`] if the result does not fit `out`. The session is then
+    /// unchanged.
     pub fn finish(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut next = self.stream;
         let (header, header_len) = self.header();

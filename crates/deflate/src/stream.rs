@@ -100,8 +100,8 @@ impl Stream {
     /// Creates a stream with this [`state`](Self::state).
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if `pending_len` is above 7, if `pending` has bits set above the
-    /// lowest `pending_len`, or if bits are pending in [`Phase::Header`].
+    /// Returns [`Kind::BadArgument`] if `pending_len` is above 7, if `pending` has bits set above
+    /// the lowest `pending_len`, or if bits are pending in [`Phase::Header`].
     pub const fn from_state(format: Format, level: Level, state: StreamState) -> Result<Self> {
         let StreamState { checksum: check, total_in: total, pending, pending_len, phase } = state;
         let is_early = pending_len > 0 && matches!(phase, Phase::Header);
@@ -158,9 +158,10 @@ impl Stream {
     /// call writes at most the header.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`] if the result does not fit `out`. [`Kind::BadArgument`] after the
-    /// final block, or for [`Level::Default`] and above with a [`FastScratch`](crate::FastScratch).
-    /// An error leaves the stream unchanged and the contents of `out` unspecified.
+    /// Returns [`Kind::OutputTooSmall`] if the result does not fit `out`, and [`Kind::BadArgument`]
+    /// after the final block, or for [`Level::Default`] and above with a
+    /// [`FastScratch`](crate::FastScratch). An error leaves the stream unchanged and the contents
+    /// of `out` unspecified.
     pub fn encode<'s>(
         &mut self,
         scratch: impl Into<ScratchMut<'s>>,
@@ -179,8 +180,8 @@ impl Stream {
     /// history, and decoding it needs the bytes before.
     ///
     /// # Errors
-    /// Errors of [`encode`](Self::encode), and [`Kind::BadArgument`] if `history` exceeds the
-    /// buffer.
+    /// Returns the errors of [`encode`](Self::encode), and [`Kind::BadArgument`] if `history`
+    /// exceeds the buffer.
     pub fn encode_with_history<'s>(
         &mut self,
         scratch: impl Into<ScratchMut<'s>>,
@@ -198,9 +199,9 @@ impl Stream {
     /// level 4 does.
     ///
     /// # Errors
-    /// Errors of [`encode_with_history`](Self::encode_with_history), and [`Kind::BadArgument`] for
-    /// other window bits, and for [`Level::Fast`] with a [`FastScratch`](crate::FastScratch) if
-    /// that level searches as level 4 does.
+    /// Returns the errors of [`encode_with_history`](Self::encode_with_history), and
+    /// [`Kind::BadArgument`] for other window bits, and for [`Level::Fast`] with a
+    /// [`FastScratch`](crate::FastScratch) if that level searches as level 4 does.
     pub fn encode_in_window<'s>(
         &mut self,
         scratch: impl Into<ScratchMut<'s>>,
@@ -241,7 +242,8 @@ impl Stream {
     /// [`flush_bound`] bytes.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`], which leaves the stream unchanged.
+    /// Returns [`Kind::OutputTooSmall`] if the result does not fit `out`. The stream is then
+    /// unchanged.
     pub fn flush(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut next = *self;
         let mut bits = next.begin(out)?;
@@ -257,7 +259,8 @@ impl Stream {
     /// [`finish_bound`] bytes. Calling it again writes nothing.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`], which leaves the stream unchanged.
+    /// Returns [`Kind::OutputTooSmall`] if the result does not fit `out`. The stream is then
+    /// unchanged.
     pub fn finish(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut next = *self;
         let mut bits = next.begin(out)?;
@@ -314,7 +317,7 @@ impl Stream {
 /// most [`compress_bound`]`(input.len())`.
 ///
 /// # Errors
-/// Errors of [`Stream::encode`].
+/// Returns the errors of [`Stream::encode`].
 pub fn compress<'s>(
     format: Format,
     level: Level,

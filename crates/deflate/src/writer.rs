@@ -92,7 +92,7 @@ impl<W: Write> GzWriter<W> {
     /// Ends the stream and returns the inner writer without flushing it.
     ///
     /// # Errors
-    /// Errors of the inner writer. An error drops the inner writer;
+    /// Returns the errors of the inner writer. An error drops the inner writer;
     /// [`try_finish`](Self::try_finish) keeps it.
     pub fn finish(mut self) -> io::Result<W> {
         self.try_finish()?;
@@ -103,7 +103,7 @@ impl<W: Write> GzWriter<W> {
     /// nothing, and writing is an error.
     ///
     /// # Errors
-    /// Errors of the inner writer.
+    /// Returns the errors of the inner writer.
     pub fn try_finish(&mut self) -> io::Result<()> {
         self.compress_buffered(false)?;
         if !self.ended {

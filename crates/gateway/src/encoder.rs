@@ -57,7 +57,7 @@ impl Encoder {
     /// a window of 64 KiB and tables of 2^15 entries. Independent messages use the same levels.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if memory runs out.
+    /// Returns [`Kind::Limit`] if memory runs out.
     pub fn new(transport: Transport) -> Result<Self> {
         let made = match transport {
             Transport::Zlib => Ok(Codec::Zlib(Deflate::new(ZLIB_LEVEL, true, ZLIB_WINDOW_LOG))),
@@ -74,7 +74,7 @@ impl Encoder {
     /// Sets the dictionary of the frames of [`Transport::ZstdFrame`].
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for another transport or a damaged dictionary.
+    /// Returns [`Kind::BadArgument`] for another transport or a damaged dictionary.
     pub fn with_dictionary(mut self, dictionary: &[u8]) -> Result<Self> {
         let set = match &mut self.codec {
             Codec::Frames(context) => context.load_dictionary(dictionary).is_ok(),
@@ -89,7 +89,7 @@ impl Encoder {
     /// compressed bytes to `wire`.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if memory runs out.
+    /// Returns [`Kind::Limit`] if memory runs out.
     pub fn message(&mut self, payload: &[u8], wire: &mut Vec<u8>) -> Result<()> {
         let done = match &mut self.codec {
             Codec::Zlib(deflate) => compress_deflate(deflate, payload, wire, DeflateFlush::SyncFlush),

@@ -29,7 +29,8 @@ impl Independent {
     /// Decodes a message and appends it to the payload.
     ///
     /// # Errors
-    /// Offsets count from the beginning of the message.
+    /// Returns the errors of [`Session::message`](crate::Session::message). Offsets count from the
+    /// beginning of the message.
     pub(crate) fn message(&self, src: &[u8], scratch: &mut Scratch, limits: &Limits) -> Result<(), Error> {
         let mut at = 0;
         loop {

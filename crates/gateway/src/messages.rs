@@ -76,7 +76,7 @@ impl<R: Read> Iterator for Messages<R> {
 /// Writes a message as [`Messages`] reads it.
 ///
 /// # Errors
-/// Errors of `out`; [`io::ErrorKind::InvalidInput`] for more than 1 GiB.
+/// Returns the errors of `out`, and [`io::ErrorKind::InvalidInput`] for more than 1 GiB.
 pub fn write_message(mut out: impl Write, message: &[u8]) -> io::Result<()> {
     let len = u32::try_from(message.len()).ok().filter(|&len| len <= MAX_MESSAGE);
     let len = len.ok_or(io::Error::new(io::ErrorKind::InvalidInput, "a message has more than 1 GiB"))?;

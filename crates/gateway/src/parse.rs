@@ -10,7 +10,7 @@ impl<'p> Envelope<'p> {
     /// not the rest of the grammar.
     ///
     /// # Errors
-    /// A message that tells what is wrong with the payload.
+    /// Returns a message that tells what is wrong with the payload.
     pub fn read(payload: &'p [u8], encoding: Encoding) -> Result<Self, &'static str> {
         match encoding {
             Encoding::Json => json::envelope(payload),
@@ -33,8 +33,8 @@ impl<'p> Envelope<'p> {
     /// ```
     ///
     /// # Errors
-    /// A message that tells what is wrong, for a payload that is not an object or map, or is
-    /// damaged before the last of the three members.
+    /// Returns a message that tells what is wrong, for a payload that is not an object or map, or
+    /// is damaged before the last of the three members.
     pub fn peek(payload: &'p [u8], encoding: Encoding) -> Result<Self, &'static str> {
         match encoding {
             Encoding::Json => json::peek(payload),

@@ -87,7 +87,7 @@ impl Recent {
     /// connection, and a stream cannot be replayed from there.
     ///
     /// # Errors
-    /// Errors of `out`.
+    /// Returns the errors of `out`.
     pub(crate) fn write(&self, transport: Transport, out: impl Write) -> io::Result<()> {
         let mut recorder = Recorder::new(out, transport)?;
         for frame in &self.frames {

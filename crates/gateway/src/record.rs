@@ -59,7 +59,7 @@ impl<W: Write> Recorder<W> {
     /// Writes the header.
     ///
     /// # Errors
-    /// Errors of `out`.
+    /// Returns the errors of `out`.
     pub fn new(mut out: W, transport: Transport) -> io::Result<Self> {
         let [a, b, c, d] = MAGIC;
         out.write_all(&[a, b, c, d, VERSION, transport as u8, 0, 0])?;
@@ -69,7 +69,7 @@ impl<W: Write> Recorder<W> {
     /// Adds an entry.
     ///
     /// # Errors
-    /// Errors of `out`; [`io::ErrorKind::InvalidInput`] for more than 1 GiB.
+    /// Returns the errors of `out`, and [`io::ErrorKind::InvalidInput`] for more than 1 GiB.
     pub fn add(&mut self, entry: &Entry) -> io::Result<()> {
         match entry {
             Entry::Connection { time } => self.entry(*time, UNKNOWN, &[], 1),
@@ -80,7 +80,7 @@ impl<W: Write> Recorder<W> {
     /// Adds the content of a websocket message, as [`Entry::Frame`] does.
     ///
     /// # Errors
-    /// Errors of [`add`](Self::add).
+    /// Returns the errors of [`add`](Self::add).
     pub fn frame(&mut self, time: i64, payload: Option<u32>, wire: &[u8]) -> io::Result<()> {
         self.entry(time, payload.unwrap_or(UNKNOWN), wire, 0)
     }
@@ -98,7 +98,7 @@ impl<W: Write> Recorder<W> {
     /// Flushes and returns the writer.
     ///
     /// # Errors
-    /// Errors of `out`.
+    /// Returns the errors of `out`.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
@@ -118,7 +118,7 @@ impl<R: Read> Recording<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// Errors of `source`; [`Kind::Corrupt`] for a file that is not a recording,
+    /// Returns the errors of `source`, [`Kind::Corrupt`] for a file that is not a recording,
     /// [`Kind::Truncated`] for one that ends within the header, and [`Kind::Unsupported`] for an
     /// unknown version or transport, all as [`io::Error`].
     pub fn open(mut source: R) -> io::Result<Self> {

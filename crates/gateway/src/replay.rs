@@ -58,7 +58,7 @@ impl Replay {
 /// Compresses payloads with `encoder` and returns the compressed bytes of each.
 ///
 /// # Errors
-/// Errors of [`Encoder::message`].
+/// Returns the errors of [`Encoder::message`].
 pub fn transcode<'p>(
     encoder: &mut Encoder,
     payloads: impl IntoIterator<Item = &'p [u8]>,

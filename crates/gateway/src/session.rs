@@ -226,7 +226,7 @@ impl Session {
     /// arrive, so a stream that is damaged or ends is an error even if no message is completed.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] for a damaged stream or a payload that fails the [`Checks`];
+    /// Returns [`Kind::Corrupt`] for a damaged stream or a payload that fails the [`Checks`];
     /// [`Kind::Truncated`] for a zstd message that is empty or cut off, and for an independent
     /// message that is cut off; [`Kind::Limit`] for a payload or window above the limits, or if
     /// memory runs out; [`Kind::Unsupported`] for a message that needs a dictionary which this
@@ -243,7 +243,7 @@ impl Session {
     /// payload does not fit, any byte of `out` may.
     ///
     /// # Errors
-    /// Errors of [`message`](Self::message).
+    /// Returns the errors of [`message`](Self::message).
     pub fn message_into<'s>(
         &mut self,
         frame: &[u8],

@@ -44,7 +44,8 @@ impl Zlib {
     /// Decodes a fragment and appends it to the payload. Returns whether the message is complete.
     ///
     /// # Errors
-    /// Offsets count from the beginning of the message.
+    /// Returns the errors of [`Session::message`](crate::Session::message). Offsets count from the
+    /// beginning of the message.
     pub(crate) fn fragment(
         &mut self,
         src: &[u8],

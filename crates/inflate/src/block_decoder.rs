@@ -191,8 +191,8 @@ impl BlockDecoder {
     /// into `window`, at most by the size of the window.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`], with the offset in `src`. It leaves `out[at..]` unspecified, and every
-    /// later call fails until [`restart`](Self::restart).
+    /// Returns [`Kind::Corrupt`] if the stream is damaged, with the offset in `src`. It leaves
+    /// `out[at..]` unspecified, and every later call fails until [`restart`](Self::restart).
     ///
     /// # Panics
     /// Panics if `at` is larger than the length of `out`.

@@ -38,7 +38,8 @@ impl BufferDecoder {
     /// asks for one.
     ///
     /// # Errors
-    /// Offsets are in `src`. An error leaves the content of `out` unspecified.
+    /// Returns one of these errors, with an offset in `src`. An error leaves the content of `out`
+    /// unspecified.
     /// * [`Kind::Corrupt`] if the stream is damaged.
     /// * [`Kind::Truncated`] if `src` ends before the stream does.
     /// * [`Kind::OutputTooSmall`] if `out` is smaller than the content.
@@ -120,8 +121,8 @@ pub(crate) fn check_dictionary(dictionary: &[u8], id: u32) -> Result<()> {
 /// of members.
 ///
 /// # Errors
-/// Errors of [`BufferDecoder::decode`]; [`Kind::Corrupt`] if data follows the end; [`Kind::Limit`]
-/// if the content is longer than `max_len`, or memory runs out.
+/// Returns the errors of [`BufferDecoder::decode`]; [`Kind::Corrupt`] if data follows the end;
+/// [`Kind::Limit`] if the content is longer than `max_len`, or memory runs out.
 ///
 /// ```
 /// use linerate_inflate::{Format, decode_to_vec};

@@ -160,7 +160,8 @@ impl Container {
     /// number of bytes consumed, which is less than all only if the header or trailer has ended.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`], and [`Kind::Limit`] for a window that is too large. Offsets are in `src`.
+    /// Returns [`Kind::Corrupt`] for a damaged header or trailer, and [`Kind::Limit`] for a window
+    /// that is too large. Offsets are in `src`.
     pub(crate) fn read(&mut self, src: &[u8]) -> Result<usize> {
         self.read_parts(src, |_, _| {})
     }

@@ -44,8 +44,8 @@ impl<'m> GzipHeader<'m> {
     /// [`StreamDecoder::read_header`](crate::StreamDecoder::read_header).
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] if the header is damaged. [`Kind::Truncated`] if `src` ends before the
-    /// header does.
+    /// Returns [`Kind::Corrupt`] if the header is damaged, and [`Kind::Truncated`] if `src` ends
+    /// before the header does.
     pub fn read(&mut self, src: &[u8]) -> Result<usize> {
         let mut container = Container::new(&Options::new(Format::Gzip));
         let len = container.read_parts(src, |part, bytes| self.push(part, bytes))?;

@@ -57,7 +57,7 @@ impl<'m> StreamDecoder<'m> {
     /// Creates a decoder whose window is on the heap and grows with the output.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for other window bits than 8 to 15.
+    /// Returns [`Kind::BadArgument`] for other window bits than 8 to 15.
     #[cfg(feature = "alloc")]
     pub fn new(options: Options) -> Result<Self> {
         Ok(Self::with_window(Window::new(options.window_bits)?, options))
@@ -67,7 +67,7 @@ impl<'m> StreamDecoder<'m> {
     /// [`Options::window_bits`].
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] unless the length is a power of two from 256 bytes to 32 KiB.
+    /// Returns [`Kind::BadArgument`] unless the length is a power of two from 256 bytes to 32 KiB.
     pub fn in_memory(memory: &'m mut [u8], options: Options) -> Result<Self> {
         let window = Window::in_memory(memory)?;
         let bits = window.size().trailing_zeros() as u8;
@@ -79,7 +79,7 @@ impl<'m> StreamDecoder<'m> {
     /// member is not verified. Without one the block is the first of a member, which is verified.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if memory runs out.
+    /// Returns [`Kind::Limit`] if memory runs out.
     #[cfg(feature = "std")]
     pub(crate) fn before_block(options: Options, bit: u64, first: u8, window: Option<&[u8]>) -> Result<Self> {
         let mut decoder = Self::with_window(Window::new(options.window_bits)?, options);
@@ -139,9 +139,9 @@ impl<'m> StreamDecoder<'m> {
     /// a container.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if the dictionary's Adler-32 is not the one that the header states, or
-    /// if no dictionary is expected here. [`Kind::Limit`] if memory runs out. Errors change
-    /// nothing.
+    /// Returns [`Kind::BadArgument`] if the dictionary's Adler-32 is not the one that the header
+    /// states, or if no dictionary is expected here, and [`Kind::Limit`] if memory runs out. Errors
+    /// change nothing.
     pub fn set_dictionary(&mut self, dictionary: &[u8]) -> Result<()> {
         match self.container.part {
             Part::Dictionary => check_dictionary(dictionary, self.container.dictionary_id())?,
@@ -200,8 +200,8 @@ impl<'m> StreamDecoder<'m> {
     /// the header itself and keeps no fields.
     ///
     /// # Errors
-    /// Errors of [`decode`](Self::decode), and [`Kind::BadArgument`] after the content, where no
-    /// header is expected.
+    /// Returns the errors of [`decode`](Self::decode), and [`Kind::BadArgument`] after the content,
+    /// where no header is expected.
     ///
     /// ```
     /// use linerate_inflate::{Format, GzipHeader, Options, Status, StreamDecoder};
@@ -237,10 +237,10 @@ impl<'m> StreamDecoder<'m> {
     /// does nothing.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] if the stream is damaged. [`Kind::Limit`] if the output or the window
-    /// exceeds its limit, or memory runs out. Offsets count compressed bytes from the beginning of
-    /// the stream. Output that precedes an error is returned first, with [`Status::NeedOutput`];
-    /// then every call fails.
+    /// Returns [`Kind::Corrupt`] if the stream is damaged, and [`Kind::Limit`] if the output or the
+    /// window exceeds its limit, or memory runs out. Offsets count compressed bytes from the
+    /// beginning of the stream. Output that precedes an error is returned first, with
+    /// [`Status::NeedOutput`]; then every call fails.
     pub fn decode(&mut self, scratch: &mut Scratch, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
         let data = self.decode_until(scratch, src, dst, NO_STOP)?;
         if data.status != Status::NeedInput || self.container.part == Part::Data {

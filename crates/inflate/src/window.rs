@@ -45,7 +45,7 @@ impl<'m> Window<'m> {
     /// the output, by doubling, up to that size.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for other sizes.
+    /// Returns [`Kind::BadArgument`] if `bits` is not 8 to 15.
     #[cfg(feature = "alloc")]
     pub const fn new(bits: u8) -> Result<Self> {
         if bits < MIN_WINDOW_BITS || bits > MAX_WINDOW_BITS {
@@ -57,7 +57,7 @@ impl<'m> Window<'m> {
     /// Creates a window in memory of the caller, whatever that contains.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] unless the length is a power of two from 256 bytes to 32 KiB.
+    /// Returns [`Kind::BadArgument`] unless the length is a power of two from 256 bytes to 32 KiB.
     pub const fn in_memory(memory: &'m mut [u8]) -> Result<Self> {
         let bits = memory.len().trailing_zeros() as u8;
         if !memory.len().is_power_of_two() || bits < MIN_WINDOW_BITS || bits > MAX_WINDOW_BITS {
@@ -93,7 +93,7 @@ impl<'m> Window<'m> {
     /// Appends output, and forgets the oldest bytes beyond the window's size.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if memory runs out, which leaves the window unchanged.
+    /// Returns [`Kind::Limit`] if memory runs out. The window is then unchanged.
     pub fn push(&mut self, output: &[u8]) -> Result<()> {
         let (size, len, at) = (self.size(), self.len(), usize::from(self.at));
         let output = &output[output.len().saturating_sub(size)..];

@@ -1,8 +1,8 @@
-//! The budget: limits on the cost of compression, and its goal.
+//! The budget of a plan: limits on the cost of compression, and the goal.
 
 use crate::plan::Row;
 
-/// Limits on cost, required savings, and the goal.
+/// Limits on cores and memory, the required ratio, and the goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
     /// Cores for encoding and decoding.
@@ -11,11 +11,11 @@ pub struct Budget {
     pub memory_per_stream: Option<u64>,
     /// Minimum ratio (content size over compressed size), such as 2.0; `None` for no limit.
     pub min_ratio: Option<f64>,
-    /// What the winner has most of.
+    /// What decides which candidate wins.
     pub goal: Goal,
 }
 
-/// What a plan looks for.
+/// What the winner of a plan must be best in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
     /// The most content per second through the pipe.
@@ -32,7 +32,7 @@ impl Goal {
     /// All goals.
     pub const ALL: [Goal; 3] = [Goal::Speed, Goal::Size, Goal::Balance];
 
-    /// `speed`, `size` or `balance`.
+    /// Returns the goal's name: `speed`, `size` or `balance`.
     pub fn name(self) -> &'static str {
         match self {
             Goal::Speed => "speed",
@@ -41,7 +41,8 @@ impl Goal {
         }
     }
 
-    /// What the winner has most of. Scores of different goals cannot be compared.
+    /// Returns the number by which the goal compares candidates. The highest wins. Scores of
+    /// different goals cannot be compared.
     pub(crate) fn score(self, row: &Row) -> f64 {
         match self {
             Goal::Speed => row.delivered.median,

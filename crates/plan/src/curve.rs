@@ -3,14 +3,15 @@
 
 use crate::measurement::{Scaling, Speed};
 
-/// Most cores that the search for the number of cores that saturate a pipe tries.
+/// Largest number of cores that is tried, to find how many saturate a pipe.
 const MAX_CORES: usize = 1024;
-/// Smallest part of a pipe's rate that counts as saturating it.
+/// Share of a pipe's rate from which the pipe counts as saturated.
 pub(crate) const SATURATED: f64 = 0.999;
 
-/// Speed by number of cores: linear between measured points, and proportional to the cores below the
-/// first point. Beyond the last point, each thread adds as much as between the last two points, but at
-/// most the mean of all threads. The curve never falls, since cores that do not help stay idle.
+/// Speed by number of cores: linear between measured points, and proportional to the cores below
+/// the first point. Beyond the last point, each thread adds as much as between the last two points,
+/// but at most the mean speed per thread. The curve never falls, since cores that do not help stay
+/// idle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Points in ascending order of threads and of speed.
@@ -18,12 +19,12 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The curve through the speed of one thread and the speeds of several threads. `None` if
-    /// no speed above zero was measured.
+    /// Makes the curve through the speed of one thread and the speeds of several threads. Returns
+    /// `None` if no speed above zero was measured.
     pub fn new(one_thread: Option<Speed>, scaling: &[Scaling]) -> Option<Self> {
         let one_thread = one_thread.map(|speed| Scaling { threads: 1, speed });
         let mut points: Vec<Scaling> = scaling.iter().copied().chain(one_thread).filter(is_usable).collect();
-        // A stable sort: the scaling's own point for one thread comes first and is kept.
+        // The sort is stable: of two points for one thread, that of `scaling` is first and stays.
         points.sort_by_key(|point| point.threads);
         points.dedup_by_key(|point| point.threads);
         let mut best = *points.first()?;
@@ -73,8 +74,9 @@ impl Curve {
         (1..=MAX_CORES).find(|cores| self.on(*cores).median >= speed * SATURATED)
     }
 
-    /// Bytes per second that each thread added between the last two points, limited to the mean of all
-    /// threads, since a larger gain is noise. The speed per thread if there is only one point.
+    /// Returns the bytes per second that each thread added between the last two points, or the mean
+    /// speed per thread at the last point if that is lower, since a larger gain is noise. With only
+    /// one point, returns its speed per thread.
     fn last_gain(&self) -> f64 {
         let last = self.last();
         let share = last.speed.median / last.threads as f64;
@@ -97,9 +99,9 @@ fn is_usable(point: &Scaling) -> bool {
     point.threads > 0 && point.speed.median.is_finite() && point.speed.median > 0.0
 }
 
-/// Orders the bounds of a speed around its median.
+/// Makes `low` at most the median, and `high` at least the median.
 fn in_order(Speed { low, median, high }: Speed) -> Speed {
-    // A bound that is NaN or was not set becomes the median.
+    // A `low` or `high` that is NaN or was not set becomes the median.
     let low = if low > 0.0 { low.min(median) } else { median };
     Speed { low, median, high: if high.is_finite() { high.max(median) } else { median } }
 }

@@ -38,7 +38,7 @@ use crate::measurement::{Scaling, Speed};
 use crate::plan::{Bound, Flow, Plan, Row, Saturation};
 
 impl Plan {
-    /// The plan as one JSON object. The module's documentation lists its keys.
+    /// Returns the plan as one JSON object. The module's documentation lists its keys.
     pub fn to_json(&self) -> Value {
         json!({
             "sentence": self.sentence(),
@@ -133,7 +133,7 @@ fn scaling(points: &[Scaling]) -> Vec<Value> {
 }
 
 impl Bound {
-    /// `pipe`, `cores` or `memory`.
+    /// Returns the name of the limit: `pipe`, `cores` or `memory`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Pipe => "pipe",

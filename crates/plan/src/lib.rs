@@ -1,16 +1,16 @@
-//! Chooses the codec setting that delivers most through a pipe.
+//! Chooses the codec setting that is best for a pipe, which is a drive or a network.
 //!
 //! A pipe of `P` bytes per second carries compressed data. It can deliver `P * ratio` bytes of
 //! content per second, where `ratio` is content size divided by compressed size, if a decoder keeps
-//! up with that. A [`Plan`] is made from [`Measurement`]s of candidates on the user's data, a
-//! [`Pipe`] and a [`Budget`]:
+//! up with that. A [`Plan`] is made from [`Measurement`]s of candidates (engines with settings) on
+//! the user's data, a [`Pipe`] and a [`Budget`]:
 //!
 //! ```text
 //! delivered = min(pipe * ratio, speed on the cores of the budget)
 //! ```
 //!
-//! The [`Goal`] of the budget decides which candidate wins: the one that delivers most, the smallest,
-//! or the one with the largest product of delivered speed and ratio.
+//! The [`Goal`] of the budget decides which candidate wins: the one that delivers most, the
+//! smallest, or the one with the largest product of delivered speed and ratio.
 //!
 //! The crate is pure: it reads no file, measures nothing and imports no engine. The same input
 //! gives the same plan.

@@ -3,7 +3,8 @@
 /// A measured candidate. Speeds are in bytes of content per second, never of compressed data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measurement {
-    /// Name of the engine or peer: `nx`, `rice`, `dict`, `deflate`, `gateway`, `zstd`.
+    /// Name of the engine, or of another library: `nx`, `rice`, `dict`, `deflate`, `gateway`,
+    /// `zstd`.
     pub engine: String,
     /// The settings in words, such as `zstd 12, blocks of 1 MiB`.
     pub settings: String,
@@ -12,8 +13,8 @@ pub struct Measurement {
     pub command: Option<Vec<String>>,
     /// Bytes of content whose compressed size is `compressed`: of a sample, or of all data.
     pub content: u64,
-    /// Bytes of compressed data, measured or estimated from a sample, including dictionaries, indexes
-    /// and headers.
+    /// Bytes of compressed data, measured or estimated from a sample, including dictionaries,
+    /// indexes and headers.
     pub compressed: u64,
     /// Speed of encoding with one thread.
     pub encode: Option<Speed>,
@@ -23,9 +24,9 @@ pub struct Measurement {
     pub encode_scaling: Vec<Scaling>,
     /// Speeds of decoding with several threads, by number of threads.
     pub decode_scaling: Vec<Scaling>,
-    /// Memory for decoding, but for candidates that are streams of gzip and zstd, memory for encoding.
+    /// Memory for decoding. For streams of gzip and zstd it is the memory for encoding.
     pub memory: Memory,
-    /// Random reads, if the shape of the data has them.
+    /// Random reads, for data from which single records, blocks or parts of files are read.
     pub read: Option<Read>,
 }
 
@@ -40,7 +41,7 @@ impl Measurement {
     }
 }
 
-/// A speed in bytes of content per second, with the spread of its rounds.
+/// A speed in bytes of content per second, which was measured in several rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Speed {
     /// Slowest round.
@@ -52,12 +53,12 @@ pub struct Speed {
 }
 
 impl Speed {
-    /// The speed times `factor`.
+    /// Returns the speed times `factor`.
     pub fn scaled(self, factor: f64) -> Speed {
         Speed { low: self.low * factor, median: self.median * factor, high: self.high * factor }
     }
 
-    /// The speed with additional work of `seconds` for each byte.
+    /// Returns the speed if additional work takes `seconds` for each byte.
     pub fn after(self, seconds: f64) -> Speed {
         let both = |speed: f64| if speed > 0.0 { 1.0 / (1.0 / speed + seconds) } else { speed };
         Speed { low: both(self.low), median: both(self.median), high: both(self.high) }
@@ -76,7 +77,7 @@ pub struct Scaling {
 /// Memory in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// Memory per open stream, connection or dictionary while it is idle.
+    /// Memory per open stream, connection, archive or dictionary while it is idle.
     pub per_stream: u64,
     /// Memory per working thread.
     pub per_thread: u64,
@@ -85,7 +86,8 @@ pub struct Memory {
 /// A random read of one record or block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Read {
-    /// Median time on one core, in seconds; with cold caches if the measurement evicts them.
+    /// Median time on one core, in seconds. For blocks with dictionaries it is measured with cold
+    /// caches.
     pub seconds: f64,
     /// Mean number of compressed bytes to fetch.
     pub fetched: f64,

@@ -1,4 +1,4 @@
-//! Pipes: the drives and networks that carry the compressed data, and the direction.
+//! Describes a pipe: the drive or network that carries the compressed data, and the direction.
 
 use std::fmt;
 
@@ -16,22 +16,22 @@ pub struct Pipe {
 /// The direction in which a pipe is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// Decoding has to keep up.
+    /// Data is read: decoding has to keep up with the pipe.
     #[default]
     Read,
-    /// Encoding has to keep up.
+    /// Data is written: encoding has to keep up with the pipe.
     Write,
-    /// Both have to keep up, one at a time.
+    /// Data is read and written, at different times: both have to keep up.
     Both,
 }
 
-/// Name of the pipe that is the drive of the data, with its measured rate.
+/// Name of the pipe that stands for the drive on which the data is. Its rate is measured.
 pub const DRIVE: &str = "drive";
 
-/// Pipes with names, and the bytes per second that a program gets through each.
+/// Names of usual pipes, with the bytes per second that a program gets through each.
 pub(crate) const PRESETS: &[(&str, f64)] = &[
-    // Serial ATA at 6 Gbit/s carries 600 MB/s in its 8b/10b code. After frames, 550 MB/s remain,
-    // the number on data sheets of drives.
+    // Serial ATA at 6 Gbit/s carries 600 MB/s in its 8b/10b code. Without the bytes of frames,
+    // 550 MB/s remain, the number on data sheets of drives.
     ("sata", 550e6),
     // Data sheets of NVMe drives state sequential reads of at most 3.5, 7 and 14 GB/s. Four lanes
     // of PCIe 3.0, 4.0 or 5.0 carry 3.94, 7.88 or 15.75 GB/s in the 128b/130b code, less the
@@ -47,9 +47,10 @@ pub(crate) const PRESETS: &[(&str, f64)] = &[
     ("100GbE", 100e9 / 8.0 * ETHERNET_PAYLOAD),
 ];
 
+/// Share of payload in what Ethernet carries.
 const ETHERNET_PAYLOAD: f64 = 1448.0 / 1538.0;
 
-/// Units of a rate in bytes per second. A lone `b` is missing, since `Mb/s` and `mb/s` may mean
+/// Units of a rate, with their bytes per second. `b` is no unit, since `Mb/s` and `mb/s` may mean
 /// bits or bytes.
 const UNITS: &[(&str, f64)] = &[
     ("B", 1.0),
@@ -74,8 +75,8 @@ impl Pipe {
     /// The direction is [`Direction::Read`].
     ///
     /// # Errors
-    /// [`ParseError`] for anything else, and for rates that are not above zero. The message lists
-    /// the names and units.
+    /// Returns [`ParseError`] for any other text, and for rates that are not above zero. The
+    /// message lists the names and units.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         let text = text.trim();
         let preset = PRESETS.iter().find(|preset| preset.0.eq_ignore_ascii_case(text));
@@ -124,7 +125,7 @@ impl fmt::Display for ParseError {
 impl std::error::Error for ParseError {}
 
 impl Direction {
-    /// `read`, `write` or `both`.
+    /// Returns the direction's name: `read`, `write` or `both`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Read => "read",

@@ -1,4 +1,4 @@
-//! The choice: what every candidate delivers through the pipe, and which one wins.
+//! Makes a plan: calculates what every candidate delivers through the pipe, and chooses one.
 
 use std::cmp::Ordering;
 
@@ -7,16 +7,17 @@ use crate::curve::{Curve, SATURATED};
 use crate::measurement::{Measurement, Memory, Speed};
 use crate::pipe::{Direction, Pipe};
 
-/// Candidates are tied if their delivered rate, or its product with the ratio, is within this part of
-/// the best one's: short measurements of a speed are off by about 5 %, in either direction. The value
-/// is fixed, since the spread of a few rounds is itself noise, so that a second plan would differ.
+/// A candidate is tied with the best one if it is worse by at most this part, in delivered rate or
+/// in delivered rate times ratio, as the goal says. Short measurements of a speed are off by about
+/// 5 %, in either direction. The value is fixed: the spread of a few rounds is itself noise, so
+/// that a value based on it would differ in a second plan.
 pub const TIE: f64 = 0.1;
 /// Ratio from which data counts as compressible.
 pub(crate) const COMPRESSES: f64 = 1.02;
-/// Longest random read of a candidate that counts as fast: seconds that one core takes to decode a block
-/// of a few KiB, not one of 128 KiB. Fetching the block is not included.
+/// Longest random read that counts as fast, in seconds of one core. It is enough to decode a block
+/// of a few KiB, but not one of 128 KiB. Fetching the block is not included.
 const FAST_READ: f64 = 50e-6;
-/// Tied candidates whose sizes are within this part of the smallest one's count as equally small.
+/// A size counts as equal to the smallest one if it is larger by at most this part.
 pub const SAME_SIZE: f64 = 0.01;
 
 /// All candidates with the rates that they deliver, and the one to use.
@@ -26,14 +27,15 @@ pub struct Plan {
     pub pipe: Pipe,
     /// The budget, with at least one core.
     pub budget: Budget,
-    /// Storing plainly, then the measurements in their order.
+    /// A row for storing plainly, which means without compression, then a row for each measurement,
+    /// in their order.
     pub rows: Vec<Row>,
     /// Index of the row to use. `None` if all are excluded.
     pub winner: Option<usize>,
     /// Indexes of the rows that are tied with the winner.
     pub ties: Vec<usize>,
-    /// Index of the best row that compresses, if storing plainly wins: disk space and uploads may be
-    /// reasons to compress all the same.
+    /// Index of the best row that compresses, if storing without compression wins. Disk space and
+    /// uploads may be reasons to compress all the same.
     pub alternative: Option<usize>,
 }
 
@@ -42,46 +44,50 @@ pub struct Plan {
 pub struct Row {
     /// The measurement of the candidate.
     pub measurement: Measurement,
-    /// Whether this is storing plainly: no CPU time, ratio 1.
+    /// Whether the row is for storing without compression, which takes no CPU time and has ratio 1.
     pub plain: bool,
     /// Content size divided by compressed size.
     pub ratio: f64,
     /// Speed that saturates the pipe: its rate times the ratio.
     pub required: f64,
-    /// The directions of the pipe, reading first. Empty for storing plainly, and if a direction was
-    /// not measured. The figures of the row itself are those of the slower direction.
+    /// Figures for each direction of the pipe, reading first. Empty for storing without
+    /// compression, and if a direction was not measured. The figures of the row itself are those of
+    /// the slower direction.
     pub(crate) flows: Vec<Flow>,
-    /// Speed by number of cores. `None` without flows.
+    /// Speed by number of cores. `None` for storing without compression, and if a direction was not
+    /// measured.
     pub curve: Option<Curve>,
-    /// Speed on all cores of the budget; `None` for storing plainly, and if a direction was not measured.
+    /// Speed on all cores of the budget. `None` for storing without compression, and if a direction
+    /// was not measured.
     pub speed: Option<Speed>,
-    /// Whether the cores of the budget are more (or fewer) than any measured number of threads, so that
-    /// `speed` is an estimate.
+    /// Whether the cores of the budget are more (or fewer) than any measured number of threads, so
+    /// that `speed` is an estimate.
     pub extrapolated: bool,
-    /// Rate that arrives: `speed`, of which low, median and high are each limited to `required`. The
-    /// rate of the pipe for storing plainly, and zero if a direction was not measured.
+    /// Rate at which content arrives: `speed`, of which low, median and high are each limited to
+    /// `required`. The rate of the pipe for storing without compression, and zero if a direction
+    /// was not measured.
     pub delivered: Speed,
     /// Number of cores that are busy at the delivered rate.
     pub cores: usize,
     /// Fewest cores that saturate the pipe, if any number does.
     pub saturation: Option<Saturation>,
-    /// The limit of the delivered rate.
+    /// What limits the delivered rate.
     pub bound: Bound,
-    /// Bytes that are not stored or sent, per second of one core; zero for storing plainly, and if a
-    /// direction was not measured.
+    /// Bytes that need not be stored or sent, for each second that one core works. Zero for storing
+    /// without compression, and if a direction was not measured.
     pub saved_per_core_second: f64,
-    /// Bytes of memory for one stream and the busy threads.
+    /// Bytes of memory for one stream and all busy threads.
     pub memory: u64,
     /// Random reads through the pipe, if they were measured.
     pub reads: Option<Reads>,
     /// Why the candidate cannot be chosen.
     pub excluded: Option<Exclusion>,
-    /// True if the candidate can be chosen, and no other such candidate beats it in both size and
-    /// speed (Pareto).
+    /// Whether the candidate is on the Pareto front: it can be chosen, and no other that can be
+    /// chosen is smaller or faster without being worse in the other.
     pub pareto: bool,
 }
 
-/// A candidate in one direction. Rates are in bytes of content per second.
+/// Figures of a candidate in one direction of the pipe. Rates are in bytes of content per second.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Flow {
     /// Reading or writing.
@@ -90,17 +96,17 @@ pub(crate) struct Flow {
     pub(crate) curve: Curve,
     /// Speed on all cores of the budget.
     pub(crate) speed: Speed,
-    /// Whether the cores of the budget are more (or fewer) than any measured number of threads, so that
-    /// `speed` is an estimate.
+    /// Whether the cores of the budget are more (or fewer) than any measured number of threads, so
+    /// that `speed` is an estimate.
     pub(crate) extrapolated: bool,
-    /// Rate that arrives, or is taken: `speed`, of which low, median and high are each limited to the
-    /// required speed.
+    /// Rate at which content is delivered, or taken: `speed`, of which low, median and high are
+    /// each limited to the required speed.
     pub(crate) delivered: Speed,
     /// Number of cores that are busy at the delivered rate.
     pub(crate) cores: usize,
     /// Fewest cores that saturate the pipe, if any number does.
     pub(crate) saturation: Option<Saturation>,
-    /// The limit of the delivered rate: the pipe or the cores.
+    /// What limits the delivered rate: the pipe or the cores.
     pub(crate) bound: Bound,
 }
 
@@ -109,11 +115,12 @@ pub(crate) struct Flow {
 pub struct Saturation {
     /// Number of cores.
     pub cores: usize,
-    /// Whether `cores` is an estimate, because that number is outside the measured numbers of threads.
+    /// Whether `cores` is an estimate, because that number is outside the measured numbers of
+    /// threads.
     pub extrapolated: bool,
 }
 
-/// The limit of a delivered rate.
+/// What limits a delivered rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// The pipe is saturated.
@@ -124,14 +131,14 @@ pub enum Bound {
     Memory,
 }
 
-/// Random reads of one record or block.
+/// Random reads through the pipe, each of one record or block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reads {
     /// Seconds for one read: the transfer through the pipe, then the work on one core.
     pub seconds: f64,
     /// Reads per second with all cores of the budget.
     pub per_second: f64,
-    /// The limit of the reads per second.
+    /// What limits the reads per second.
     pub bound: Bound,
 }
 
@@ -160,12 +167,14 @@ pub enum Exclusion {
     },
 }
 
-/// Makes the plan: chooses the usable candidate that is best by the goal of the budget.
+/// Makes the plan: chooses the candidate that is best by the goal of the budget, among those that
+/// nothing excludes.
 ///
 /// For a pipe that is used in both directions, the slower direction counts. Candidates within
 /// [`TIE`] of the best are tied. The smallest of them wins, where sizes within [`SAME_SIZE`] count
 /// as equal, then the one with the fewest busy cores, then the first of the input. Sizes have no
 /// noise, so noise in speeds changes the plan only if a candidate is at the edge of the tie.
+///
 /// For [`Goal::Size`], candidates within [`SAME_SIZE`] of the smallest are tied, and the one that
 /// delivers most wins.
 pub fn plan(measurements: &[Measurement], pipe: &Pipe, budget: &Budget) -> Plan {
@@ -185,20 +194,21 @@ pub fn plan(measurements: &[Measurement], pipe: &Pipe, budget: &Budget) -> Plan 
 }
 
 impl Plan {
-    /// The row to use.
+    /// Returns the row to use. `None` if all are excluded.
     pub fn winner(&self) -> Option<&Row> {
         self.winner.map(|i| &self.rows[i])
     }
 
-    /// The row to use if the data is coded in any case: the winner, or the row that would win if
-    /// the data could not be stored plainly.
+    /// Returns the row to use if the data must be coded: the winner or, if that is storing without
+    /// compression, the row that would win otherwise.
     pub fn best_coded(&self) -> Option<&Row> {
         let tied = best_rows(&self.rows, self.budget.goal, |row| !row.plain);
         break_tie(&self.rows, self.budget.goal, &tied).map(|i| &self.rows[i])
     }
 
-    /// The best usable row of records that compresses and whose random reads are fast, where the row
-    /// whose command the plan gives has none.
+    /// Returns the best row for reading single records: of the engine `dict`, with fast random
+    /// reads, and with a ratio that counts as compression. `None` if there is no such row, if the
+    /// plan gives no command, or if the row whose command it gives has fast random reads already.
     pub(crate) fn best_reader(&self) -> Option<&Row> {
         let reads = |row: &Row| row.measurement.read.is_some_and(|read| read.seconds <= FAST_READ);
         if self.applied().is_none_or(&reads) {
@@ -209,9 +219,9 @@ impl Plan {
         break_tie(&self.rows, self.budget.goal, &tied).map(|i| &self.rows[i])
     }
 
-    /// The best row without a command, if its score is above that of every usable row, storing plainly
-    /// included, by more than a tie. Delta-Rice is left out: `linerate rice` makes Delta-Rice files, only
-    /// not by one command for these files.
+    /// Returns the best row that was measured only for comparison, if it beats every row that can
+    /// be chosen by more than a tie. Delta-Rice is left out: `linerate rice` makes Delta-Rice
+    /// files, only not by one command for these files.
     pub(crate) fn better_without_command(&self) -> Option<&Row> {
         let score = |row: &Row| self.budget.goal.score(row);
         let tie = if self.budget.goal == Goal::Size { SAME_SIZE } else { TIE };
@@ -226,13 +236,14 @@ impl Plan {
         (score(best) * (1.0 - tie) > usable).then_some(best)
     }
 
-    /// The row whose command the plan gives: the winner, or the alternative to storing plainly.
+    /// Returns the row whose command the plan gives: the winner, or the alternative if storing
+    /// without compression wins.
     pub(crate) fn applied(&self) -> Option<&Row> {
         self.alternative.or(self.winner).map(|i| &self.rows[i])
     }
 
-    /// The same choice with the figures of one direction in every row, for the charts of that
-    /// direction. The Pareto front is that of this direction.
+    /// Returns the same choice with the figures of one direction (reading or writing) in every row,
+    /// for the charts of that direction. The Pareto front is also that of this direction.
     pub(crate) fn in_direction(&self, direction: Direction) -> Plan {
         let mut view = self.clone();
         for row in &mut view.rows {
@@ -244,9 +255,9 @@ impl Plan {
         view
     }
 
-    /// The command that applies the winner, or else the alternative, to all of the data, quoted for a
-    /// POSIX shell. `None` if there is nothing to do, because the data does not compress or no
-    /// candidate is usable.
+    /// Returns the command that applies the winner to all of the data, quoted for a POSIX shell. If
+    /// storing without compression wins, it is the command of the alternative. `None` if there is
+    /// nothing to do, because the data does not compress or no candidate can be chosen.
     pub fn command(&self) -> Option<String> {
         self.applied()?.command()
     }
@@ -259,8 +270,9 @@ fn find_front(rows: &mut [Row]) {
 }
 
 impl Row {
-    /// Copies of the row, one for each direction of its pipe, with the figures of that direction
-    /// and its name in the settings. The row itself if there is only one direction.
+    /// Returns a copy of the row for each direction of its pipe, with the figures of that
+    /// direction, and its name in the settings. If there is only one direction, returns a copy of
+    /// the row itself.
     pub fn by_direction(&self) -> Vec<Row> {
         let one = |flow: &Flow| {
             let mut row = self.clone();
@@ -274,7 +286,7 @@ impl Row {
         }
     }
 
-    /// Sets the figures to those of a direction.
+    /// Replaces the figures of the row by those of one direction.
     fn set(&mut self, flow: &Flow) {
         let Memory { per_stream, per_thread } = self.measurement.memory;
         self.curve = Some(flow.curve.clone());
@@ -291,8 +303,8 @@ impl Row {
         self.memory = per_stream + per_thread.saturating_mul(flow.cores as u64);
     }
 
-    /// The part of the required speed that all cores of the budget do not reach. 0 if the pipe is
-    /// saturated.
+    /// Returns the part of the required speed that is missing with all cores of the budget, from 0
+    /// to 1. It is 0 if the pipe is saturated.
     pub fn shortfall(&self) -> f64 {
         match self.bound {
             Bound::Cores => 1.0 - self.delivered.median / self.required,
@@ -300,7 +312,7 @@ impl Row {
         }
     }
 
-    /// The candidate's command, quoted for a POSIX shell.
+    /// Returns the candidate's command, quoted for a POSIX shell.
     pub(crate) fn command(&self) -> Option<String> {
         let words = self.measurement.command.as_ref()?.iter().map(String::as_str);
         // Only a NUL byte cannot be quoted, and an argument of a program cannot contain one.
@@ -308,7 +320,7 @@ impl Row {
     }
 }
 
-/// The measurement of storing plainly.
+/// Makes a measurement for storing without compression.
 fn stored_plainly(measurements: &[Measurement]) -> Measurement {
     let content = measurements.iter().map(|m| m.content).max().unwrap_or(0);
     Measurement { settings: "stored plainly".into(), content, compressed: content, ..Measurement::default() }
@@ -347,7 +359,7 @@ fn row(measurement: Measurement, plain: bool, pipe: &Pipe, budget: &Budget) -> R
     Row { flows, ..row }
 }
 
-/// Returns a flow for each direction, or none if a direction was not measured.
+/// Returns the figures for each direction, or none at all if one direction was not measured.
 fn flows(measurement: &Measurement, required: f64, direction: Direction, cores: usize) -> Vec<Flow> {
     let reading = || Curve::new(measurement.decode, &measurement.decode_scaling);
     let writing = || Curve::new(measurement.encode, &measurement.encode_scaling);
@@ -384,8 +396,8 @@ fn saturation(curve: &Curve, required: f64) -> Option<Saturation> {
     Some(Saturation { cores, extrapolated: !curve.covers(cores) })
 }
 
-/// The first reason to exclude a candidate. Memory is checked last, so that a candidate excluded by
-/// it is otherwise usable.
+/// Returns the first reason to exclude a candidate. Memory is checked last, so that a candidate
+/// that is excluded by memory could otherwise be chosen.
 fn exclusion(measurement: &Measurement, pipe: &Pipe, budget: &Budget) -> Option<Exclusion> {
     if measurement.command.is_none() {
         return Some(Exclusion::ComparisonOnly);
@@ -429,8 +441,8 @@ fn reads(measurement: &Measurement, pipe: &Pipe, budget: &Budget) -> Option<Read
     })
 }
 
-/// Whether `a` can be chosen, is at least as small and as fast as `b`, and is smaller or faster. Storing
-/// plainly counts as faster than all other rows.
+/// Whether `a` can be chosen, is at least as small and as fast as `b`, and is smaller or faster.
+/// Storing without compression counts as faster than all other rows.
 fn dominates(a: &Row, b: &Row) -> bool {
     let speed =
         |row: &Row| if row.plain { f64::INFINITY } else { row.speed.map_or(0.0, |speed| speed.median) };
@@ -438,8 +450,9 @@ fn dominates(a: &Row, b: &Row) -> bool {
     a.excluded.is_none() && no_worse && (a.ratio > b.ratio || speed(a) > speed(b))
 }
 
-/// The usable wanted rows whose score is within [`TIE`] of the highest ([`SAME_SIZE`] for
-/// [`Goal::Size`]), in the order of `rows`.
+/// Returns the indexes of the rows that are tied for the best score, in ascending order. Only rows
+/// that nothing excludes and that are `wanted` take part. A row is tied if its score is within
+/// [`TIE`] of the highest, or within [`SAME_SIZE`] for [`Goal::Size`].
 fn best_rows(rows: &[Row], goal: Goal, wanted: impl Fn(&Row) -> bool) -> Vec<usize> {
     let usable = || (0..rows.len()).filter(|i| rows[*i].excluded.is_none() && wanted(&rows[*i]));
     let score = |i: usize| goal.score(&rows[i]);

@@ -1,4 +1,4 @@
-//! The plan as a self-contained HTML page, without scripts and without requests.
+//! Writes a plan as a self-contained HTML page, without scripts and without requests.
 //!
 //! The page is well-formed XML, so that tests can parse it. Each chart has two sizes, for wide and
 //! narrow screens. Colors follow the reader's light or dark scheme.
@@ -22,17 +22,16 @@ use markup::escape;
 
 const STYLE: &str = include_str!("report/style.css");
 
-/// Facts about the measurements that a report shows besides their results. All fields are displayed
-/// unchanged.
+/// Facts about the data and the machine, which a report displays unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Context {
     /// Name of the data: a file or folder.
     pub data: String,
-    /// Bytes of content of all data.
+    /// Bytes of all of the data.
     pub data_bytes: u64,
     /// Name of the processor.
     pub cpu: String,
-    /// Cores of the machine.
+    /// Number of cores of the machine.
     pub cores: usize,
     /// Operating system.
     pub os: String,
@@ -44,12 +43,15 @@ pub struct Context {
     pub command: String,
 }
 
-/// Size of a chart in pixels, and whether it is the one for narrow screens.
+/// Size of a chart.
 struct Size {
+    /// Width in pixels.
     width: f64,
+    /// Height in pixels.
     height: f64,
+    /// Whether the chart is the one for narrow screens.
     narrow: bool,
-    /// Maximum number of characters of a label.
+    /// Largest number of characters of a label.
     label_chars: usize,
 }
 
@@ -59,7 +61,7 @@ const NARROW: Size = Size { width: 350.0, height: 380.0, narrow: true, label_cha
 const FLAT: f64 = 0.68;
 
 impl Size {
-    /// Opens the SVG of a chart.
+    /// Returns the beginning of a chart's SVG element, with its title and description.
     fn open(&self, name: &str, title: &str, description: &str) -> String {
         let (class, suffix) = if self.narrow { ("narrow", "-narrow") } else { ("wide", "") };
         format!(
@@ -74,7 +76,7 @@ impl Size {
     }
 }
 
-/// The report as one HTML page.
+/// Returns the report as one HTML page.
 pub fn html(plan: &Plan, context: &Context) -> String {
     let mut page = head(&format!("Plan for {}", context.data));
     page.push_str("<main>\n");
@@ -89,12 +91,13 @@ pub fn html(plan: &Plan, context: &Context) -> String {
     page
 }
 
-/// The plan for the charts of one direction.
+/// The plan as the charts of one direction, reading or writing, show it.
 struct View {
+    /// The plan with the figures of that direction.
     plan: Plan,
-    /// Appended to headings.
+    /// Text that is appended to headings.
     heading: String,
-    /// Appended to the IDs of elements.
+    /// Text that is appended to the IDs of elements.
     suffix: String,
 }
 
@@ -149,7 +152,7 @@ fn summary(plan: &Plan, context: &Context) -> String {
     html
 }
 
-/// The winner's numbers in large type.
+/// Returns the winner's most important numbers, for large type.
 fn figures(plan: &Plan) -> String {
     let Some(row) = plan.winner() else { return String::new() };
     let carried = match plan.pipe.direction {
@@ -315,7 +318,7 @@ fn is_tie(plan: &Plan, i: usize) -> bool {
     plan.ties.contains(&i)
 }
 
-/// The short name of a row: its settings, which name the engine or its codec.
+/// Returns the name of a row for charts: its settings, which name the engine or its codec.
 fn short_name(row: &Row) -> &str {
     &row.measurement.settings
 }

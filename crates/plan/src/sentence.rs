@@ -1,4 +1,4 @@
-//! The plan in words.
+//! Says in words what a plan chooses, and why.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::pipe::{DRIVE, Direction};
 use crate::plan::{Bound, Exclusion, Flow, Plan, Row, Saturation};
 use crate::units::{cores, rate, ratio, size, time};
 
-/// Maximum number of tied candidates that are named; others are counted.
+/// Largest number of tied candidates that a sentence names. It counts the others.
 const MAX_NAMED: usize = 3;
 /// Smallest spread of the delivered rate worth mentioning, relative to its median.
 const SAID_SPREAD: f64 = 0.1;
@@ -17,7 +17,7 @@ const SAID_SPREAD: f64 = 0.1;
 const SLOW_ENCODING: f64 = 1e9 / 60.0;
 
 impl Plan {
-    /// The plan in one sentence: the winner and the reason.
+    /// Returns the plan in one sentence: the winner and the reason.
     pub fn sentence(&self) -> String {
         match self.winner() {
             None => self.nothing_usable(),
@@ -26,8 +26,9 @@ impl Plan {
         }
     }
 
-    /// The sentence about a candidate that is used in any case. It says how much the candidate
-    /// lacks to saturate the pipe. A second sentence follows if speeds are estimates.
+    /// Returns a sentence about a candidate that is used whether it wins or not. It also says how
+    /// much speed the candidate lacks to saturate the pipe. A second sentence follows if speeds are
+    /// estimates.
     pub fn sentence_of(&self, row: &Row) -> String {
         let mut said = self.use_candidate(row);
         let short = (row.shortfall() * 100.0).round();
@@ -41,8 +42,8 @@ impl Plan {
         }
     }
 
-    /// Sentences that a reader needs to judge the plan: about uncertainty, ties, memory and random
-    /// reads.
+    /// Returns sentences that a reader needs to judge the plan: about uncertainty, ties, memory,
+    /// random reads, and settings that would be better.
     pub fn notes(&self) -> Vec<String> {
         let winner = self.winner();
         let said = [
@@ -70,7 +71,8 @@ impl Plan {
         }
     }
 
-    /// `; encoding takes 2.1 min for each GB`, where it takes long and is not what the pipe waits for.
+    /// Returns a remark such as `; encoding takes 2.1 min for each GB` if encoding is slow but the
+    /// pipe, which is only read, does not wait for it.
     fn slow_encoding(&self, row: &Row) -> String {
         let encode = Curve::new(row.measurement.encode, &row.measurement.encode_scaling);
         let speed = encode.map_or(f64::INFINITY, |curve| curve.on(self.budget.cores).median);
@@ -93,7 +95,8 @@ impl Plan {
         }
     }
 
-    /// The comparison with storing plainly, such as `, 2.1x as much as stored plainly`.
+    /// Returns the comparison with storing without compression, such as `, 2.1x as much as stored
+    /// plainly`.
     fn compared_with_plain(&self, flow: &Flow) -> String {
         let part = flow.delivered.median / self.pipe.rate;
         if part >= 1.01 {
@@ -205,8 +208,8 @@ impl Plan {
         ))
     }
 
-    /// Names the best candidate with fast random reads, if the candidate whose command the plan gives
-    /// has no fast random reads.
+    /// Names the best candidate with fast random reads, if the candidate whose command the plan
+    /// gives has no fast random reads.
     fn reader(&self) -> Option<String> {
         let row = self.best_reader()?;
         Some(format!(
@@ -228,7 +231,8 @@ impl Plan {
         ))
     }
 
-    /// The pipe in words: `nvme-4.0 (7 GB/s)`, `your drive (1.2 GB/s)`, or its rate alone.
+    /// Returns the pipe in words: `nvme-4.0 (7 GB/s)`, `your drive (1.2 GB/s)`, or
+    /// `your pipe of 2.5 GB/s`.
     fn pipe_name(&self) -> String {
         let (name, rate) = (&self.pipe.name, rate(self.pipe.rate));
         match crate::pipe::PRESETS.iter().any(|preset| preset.0 == name) {
@@ -247,7 +251,7 @@ fn verb(direction: Direction) -> &'static str {
     }
 }
 
-/// A ratio in words, such as `2.1x smaller`.
+/// Returns a ratio in words, such as `2.1x smaller`.
 fn smaller(value: f64) -> String {
     match value {
         value if value >= 1.0 => format!("{} smaller", ratio(value)),
@@ -255,7 +259,7 @@ fn smaller(value: f64) -> String {
     }
 }
 
-/// The number of cores that would saturate the pipe, in words.
+/// Says in words how many cores would saturate the pipe.
 fn lacking(saturation: Option<Saturation>) -> String {
     match saturation {
         Some(saturation) => {

@@ -93,7 +93,7 @@ impl Encoder {
     /// and an index of at most twice that.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for window bits other than 8 to 15.
+    /// Returns [`Kind::BadArgument`] for window bits other than 8 to 15.
     pub fn new(direction: Direction, level: Level) -> Result<Self> {
         if direction.window_bits == 0 {
             return Err(Error::new(Kind::BadArgument, 0, "window bits must be 8 to 15"));
@@ -167,7 +167,7 @@ impl Encoder {
     /// then be sent as it is, and later messages do not refer to it.
     ///
     /// # Errors
-    /// Errors of [`Session::message`]; none is possible today.
+    /// Returns the errors of [`Session::message`]; none is possible today.
     pub fn message<'s>(&mut self, scratch: &'s mut Scratch, payload: &[u8]) -> Result<Option<&'s [u8]>> {
         let most = payload.len().saturating_sub(1);
         let mut buffer = scratch.take_buffer(most);
@@ -181,7 +181,7 @@ impl Encoder {
     /// messages do not refer to it.
     ///
     /// # Errors
-    /// Errors of [`message`](Self::message).
+    /// Returns the errors of [`message`](Self::message).
     pub fn message_into(
         &mut self,
         scratch: &mut Scratch,
@@ -202,7 +202,7 @@ impl Encoder {
     /// message.
     ///
     /// # Errors
-    /// Errors of [`message`](Self::message).
+    /// Returns the errors of [`message`](Self::message).
     pub fn part<'s>(&mut self, scratch: &'s mut Scratch, part: &[u8], is_last: bool) -> Result<&'s [u8]> {
         let mut buffer = scratch.take_buffer(part_bound(part.len()));
         let encoded = self.part_into(scratch, part, is_last, &mut buffer);
@@ -214,7 +214,8 @@ impl Encoder {
     /// bytes, at most [`part_bound`]`(part.len())`.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`], after which the encoder is unchanged.
+    /// Returns [`Kind::OutputTooSmall`] if the result does not fit `out`. The encoder is then
+    /// unchanged.
     pub fn part_into(
         &mut self,
         scratch: &mut Scratch,
@@ -259,7 +260,7 @@ impl Decoder {
     /// messages up to 2^`window_bits` bytes; without takeover it is freed after each message.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for window bits other than 8 to 15.
+    /// Returns [`Kind::BadArgument`] for window bits other than 8 to 15.
     pub fn new(direction: Direction, options: &Options) -> Result<Self> {
         let Options { message_limit, ratio_limit, .. } = *options;
         let stream = Some(new_stream(direction)?).filter(|_| direction.takeover);
@@ -270,8 +271,8 @@ impl Decoder {
     /// of bytes read and written. A part is done when all of it was read and `dst` was not filled.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] for damaged data; [`Kind::Limit`] for a message beyond a limit of
-    /// [`Options`]. The connection must then be closed.
+    /// Returns [`Kind::Corrupt`] for damaged data, and [`Kind::Limit`] for a message beyond a limit
+    /// of [`Options`]. The connection must then be closed.
     pub fn part(&mut self, scratch: &mut Scratch, src: &[u8], dst: &mut [u8]) -> Result<(usize, usize)> {
         let (mut read, mut written) = (0, 0);
         loop {
@@ -306,8 +307,8 @@ impl Decoder {
     /// encoders built on zlib send one for an empty message that follows a flush.
     ///
     /// # Errors
-    /// Errors of [`part`](Self::part), and [`Kind::Corrupt`] if the message does not end with a
-    /// flush of its encoder.
+    /// Returns the errors of [`part`](Self::part), and [`Kind::Corrupt`] if the message does not
+    /// end with a flush of its encoder.
     pub fn finish(&mut self, scratch: &mut Scratch, dst: &mut [u8]) -> Result<(usize, bool)> {
         let mut written = 0;
         if let Some(stream) = self.stream.as_mut().filter(|_| self.sizes.0 > 0) {
@@ -345,8 +346,8 @@ impl Decoder {
     /// number of bytes, at most `limit`. `is_last` tells that the part ends the message.
     ///
     /// # Errors
-    /// Errors of [`part`](Self::part) and [`finish`](Self::finish), and [`Kind::Limit`] beyond
-    /// `limit` bytes or if memory runs out.
+    /// Returns the errors of [`part`](Self::part) and [`finish`](Self::finish), and [`Kind::Limit`]
+    /// beyond `limit` bytes or if memory runs out.
     pub fn part_to_buffer(
         &mut self,
         scratch: &mut Scratch,

@@ -128,8 +128,8 @@ fn answer_one(options: &Options, offered: &Parameters) -> Option<(Agreement, Str
 /// sent [`offer`]. Returns `None` if the server has not accepted an offer.
 ///
 /// # Errors
-/// [`Kind::Corrupt`] for an answer that fits no offer. The client must then close the connection
-/// (RFC 7692, section 5.1).
+/// Returns [`Kind::Corrupt`] for an answer that fits no offer. The client must then close the
+/// connection (RFC 7692, section 5.1).
 pub fn agree(options: &Options, header: &str) -> Result<Option<Agreement>> {
     let mut agreed = None;
     for extension in extensions(header) {

@@ -81,7 +81,7 @@ impl<'a> Decompressor<'a> {
     /// need no window.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::InvalidInput`] for other logarithms.
+    /// Returns [`io::ErrorKind::InvalidInput`] if `log` is not 10 to 31.
     pub fn window_log_max(&mut self, log: u32) -> io::Result<()> {
         window_of(log).map(|_| ())
     }

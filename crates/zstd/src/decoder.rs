@@ -48,10 +48,11 @@ impl FrameDecoder {
     /// Skippable frames are skipped. Every frame may use `dictionary`.
     ///
     /// # Errors
-    /// Returns [`Kind::Truncated`] and [`Kind::Corrupt`] for input that is not a sequence of whole
-    /// frames, [`Kind::OutputTooSmall`], [`Kind::BadArgument`] for a frame with another
-    /// Dictionary_ID, and [`Kind::Unsupported`] for a window of 4 GiB or more. Offsets of errors
-    /// are positions in `src`. After an error the content of `dst` is unspecified.
+    /// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for input that is not a sequence of whole
+    /// frames, [`Kind::OutputTooSmall`] if the content does not fit `dst`, [`Kind::BadArgument`]
+    /// for a frame with another Dictionary_ID, and [`Kind::Unsupported`] for a window of 4 GiB or
+    /// more. Offsets of errors are positions in `src`. After an error the content of `dst` is
+    /// unspecified.
     pub fn decode(
         &self,
         scratch: &mut Scratch,

@@ -1,4 +1,4 @@
-//! CPU time of the process and of the thread, and the size of the C heap.
+//! Reads the CPU time of the process and of the thread, and the size of the C heap.
 
 use std::time::Duration;
 
@@ -58,8 +58,8 @@ pub fn thread_time() -> Duration {
     times(|[a, b, c, d]| unsafe { GetThreadTimes(GetCurrentThread(), a, b, c, d) })
 }
 
-/// Adds kernel and user time: the last two of the four times that `read` writes, in units of 100
-/// ns.
+/// Adds kernel and user time, which are the last two of the four times that `read` writes, in units
+/// of 100 ns.
 #[cfg(windows)]
 fn times(read: impl FnOnce([*mut FILETIME; 4]) -> i32) -> Duration {
     let mut times = [FILETIME { dwLowDateTime: 0, dwHighDateTime: 0 }; 4];
@@ -69,8 +69,8 @@ fn times(read: impl FnOnce([*mut FILETIME; 4]) -> i32) -> Duration {
 }
 
 /// Bytes allocated on the C heap of this process, which Rust's system allocator uses too. Returns
-/// `None` if the C library has no `mallinfo2`, as glibc before 2.33. `mallinfo2` is looked up at run
-/// time, so that programs also start with an older glibc.
+/// `None` if the C library has no `mallinfo2`, as glibc before 2.33. `mallinfo2` is looked up at
+/// run time, so that programs also start with an older glibc.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn heap_in_use() -> Option<usize> {
     type Mallinfo2 = unsafe extern "C" fn() -> libc::mallinfo2;
@@ -92,8 +92,9 @@ pub fn heap_in_use() -> Option<usize> {
     None
 }
 
-/// Runs `make` and returns its result with the heap bytes that the result holds, including rounding
-/// by the allocator (to pages, for large pieces).
+/// Calls `make`, and returns its result with the bytes on the heap that the result holds, including
+/// rounding by the allocator (to pages, for large pieces). The bytes are `None` where the size of
+/// the heap is unknown.
 pub fn footprint<T>(make: impl FnOnce() -> T) -> (T, Option<usize>) {
     let before = heap_in_use();
     let made = make();

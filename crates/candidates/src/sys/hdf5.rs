@@ -1,5 +1,5 @@
-//! libhdf5, loaded at run time if the machine has it: the integer datasets of a file, and their
-//! samples.
+//! Loads libhdf5 at run time, if the machine has it, to list the integer datasets of a file and to
+//! read their numbers.
 //!
 //! HDF5 must not be called from several threads at once. A [`File`] holds the library's lock while
 //! it is open.
@@ -13,8 +13,8 @@ use linerate_core::lock;
 
 /// Environment variable that names the library to load, instead of the usual ones.
 const VARIABLE: &str = "LINERATE_LIBHDF5";
-/// Names of libhdf5: Debian's and Ubuntu's serial builds first, then names of other builds. The suffix
-/// 103 is HDF5 1.10, and 310 is 1.14.
+/// Names of libhdf5: Debian's and Ubuntu's serial builds first, then names of other builds. The
+/// suffix 103 is HDF5 1.10, and 310 is 1.14.
 const NAMES: [&str; 9] = [
     "libhdf5_serial.so.310",
     "libhdf5_serial.so.103",
@@ -27,9 +27,9 @@ const NAMES: [&str; 9] = [
     "libhdf5.dylib",
 ];
 
-/// Identifiers have 64 bits since HDF5 1.10.
+/// HDF5's identifiers, which have 64 bits since HDF5 1.10.
 type Hid = i64;
-/// Sizes in samples.
+/// HDF5's sizes and positions, in numbers of a dataset.
 type Hsize = u64;
 
 // Constants of HDF5's public headers, the same in all versions from 1.10 on.
@@ -112,7 +112,7 @@ functions! {
     H5Pclose(Hid) -> c_int;
 }
 
-/// The library, which is loaded once for the process.
+/// Returns the library, locked. The first call loads it for the whole process.
 fn library() -> Result<MutexGuard<'static, Functions>, String> {
     static LOADED: OnceLock<Result<Mutex<Functions>, String>> = OnceLock::new();
     match LOADED.get_or_init(|| load().map(Mutex::new)) {
@@ -124,7 +124,7 @@ fn library() -> Result<MutexGuard<'static, Functions>, String> {
 fn load() -> Result<Functions, String> {
     let named = std::env::var_os(VARIABLE);
     // SAFETY: HDF5's start-up code only fills its own tables. A user who names another library
-    // answers for what that one does.
+    // answers for its start-up code.
     let open = |name: &std::ffi::OsStr| unsafe { Library::new(name) };
     let found = match &named {
         Some(name) => open(name).map_err(|e| format!("{VARIABLE}: {e}"))?,
@@ -175,7 +175,7 @@ impl Drop for Object {
     }
 }
 
-/// The type of a dataset's samples: the Rice codec takes integers of 2 or 4 bytes.
+/// The type of a dataset's numbers: the Rice codec takes integers of 2 or 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Type {
     /// Size in bytes.
@@ -189,7 +189,7 @@ pub(crate) struct Type {
 pub(crate) struct Dataset {
     /// Path in the file, beginning with `/`.
     pub(crate) name: String,
-    /// Type of the samples.
+    /// Type of the numbers.
     pub(crate) samples: Type,
     /// Length of each axis; there is at least one.
     pub(crate) shape: Vec<u64>,
@@ -201,7 +201,7 @@ pub(crate) struct Dataset {
 
 /// An open file.
 pub(crate) struct File {
-    // Before the lock, so that it is closed first.
+    // Declared before the lock, so that the file is closed before the lock is released.
     file: Object,
     functions: MutexGuard<'static, Functions>,
 }
@@ -210,7 +210,7 @@ impl File {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// A sentence, if the library is missing or this is not an HDF5 file.
+    /// Returns a sentence if the library is missing, or if this is not an HDF5 file or is damaged.
     pub(crate) fn open(path: &Path) -> Result<File, String> {
         let functions = library()?;
         let no_name = || "the name of an HDF5 file cannot contain a NUL byte".to_owned();
@@ -222,8 +222,8 @@ impl File {
         Ok(File { file, functions })
     }
 
-    /// The datasets of little-endian integers with 2 or 4 bytes, by name, and the number of other
-    /// datasets.
+    /// Returns the datasets of little-endian integers with 2 or 4 bytes, in the order of their
+    /// names, and the number of other datasets.
     pub(crate) fn datasets(&self) -> (Vec<Dataset>, usize) {
         unsafe extern "C" fn collect(
             _: Hid,
@@ -274,7 +274,8 @@ impl File {
         Object::new(unsafe { (self.functions.H5Dget_type)(dataset.id) }, self.functions.H5Tclose)
     }
 
-    /// Returns `None` unless the dataset has axes and holds integers that the Rice codec takes.
+    /// Describes a dataset. Returns `None` unless it has axes, and integers that the Rice codec
+    /// takes.
     fn describe(&self, dataset: &Object, name: String) -> Option<Dataset> {
         let functions = &*self.functions;
         let (kind, space) = (self.kind(dataset)?, self.space(dataset)?);
@@ -320,10 +321,11 @@ impl File {
         })
     }
 
-    /// Reads the samples of a box in the dataset's order: from `start`, `count` along each axis.
+    /// Reads a box of numbers, in the dataset's order. Along each axis, the box begins at `start`
+    /// and has `count` numbers.
     ///
     /// # Errors
-    /// A sentence, if a filter is missing, the file is damaged, or the box is not within the
+    /// Returns a sentence if a filter is missing, the file is damaged, or the box is not within the
     /// dataset.
     pub(crate) fn read(&self, of: &Dataset, start: &[u64], count: &[u64]) -> Result<Vec<u8>, String> {
         let failed = |what: &str| format!("{}: {what}", of.name);
@@ -342,9 +344,8 @@ impl File {
             let name = CString::new(of.name.as_str()).ok()?;
             let dataset = self.dataset(&name)?;
             let (kind, space) = (self.kind(&dataset)?, self.space(&dataset)?);
-            // SAFETY: the lists have as many numbers as the dataset has axes. The samples are read
-            // with the type of the dataset, so `into` has room for those of the box; all objects
-            // are open.
+            // SAFETY: `start` and `count` have one number for each axis. The box is read with the
+            // type of the dataset, so `into` has room for it; all objects are open.
             let done = unsafe {
                 let memory = (functions.H5Screate_simple)(rank as c_int, count.as_ptr(), std::ptr::null());
                 let memory = Object::new(memory, functions.H5Sclose)?;

@@ -144,8 +144,8 @@ pub struct Totals {
 /// Compresses `reader` to its end into `writer`, without flushing it.
 ///
 /// # Errors
-/// Errors of `reader` and `writer`, except `ErrorKind::Interrupted`, which is retried. The output
-/// written until then is a prefix of the stream.
+/// Returns the errors of `reader` and `writer`, except `ErrorKind::Interrupted`, which is retried.
+/// The output written until then is a prefix of the stream.
 ///
 /// # Panics
 /// Panics if `reader` or `writer` does, after all threads have ended.
@@ -156,7 +156,7 @@ pub fn compress<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> i
 /// Like [`compress`], and calls `progress` on the calling thread after each write.
 ///
 /// # Errors
-/// Errors of [`compress`].
+/// Returns the errors of [`compress`].
 pub fn compress_with_progress<R: Read, W: Write>(
     reader: R,
     writer: W,

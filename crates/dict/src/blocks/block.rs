@@ -173,7 +173,7 @@ impl<'a> Block<'a> {
     /// Checks that the restart points are every eighth record.
     ///
     /// # Errors
-    /// Returns [`Kind::Corrupt`] if they are not.
+    /// Returns [`Kind::Corrupt`] if they are not, or if a record is damaged.
     pub(super) fn check(&self) -> Result<()> {
         let (mut at, mut count) = (0, 0);
         while at < self.records.len() {

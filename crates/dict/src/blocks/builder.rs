@@ -155,8 +155,8 @@ impl Builder {
     /// [finished](Self::finish). Dropping the builder discards the file.
     ///
     /// # Errors
-    /// Returns [`Kind::Write`], [`Kind::BadArgument`] for invalid options, and the errors of
-    /// [`Store::insert`] for a given dictionary.
+    /// Returns [`Kind::Write`] if the file cannot be created, [`Kind::BadArgument`] for invalid
+    /// options, and the errors of [`Store::insert`] for a given dictionary.
     pub fn create(path: impl AsRef<Path>, options: BlockFileOptions) -> Result<Builder> {
         check(&options)?;
         Self::new(Out::File(Box::new(create(path.as_ref(), Existing::Replace)?)), options)
@@ -205,8 +205,8 @@ impl Builder {
     /// # Errors
     /// Returns [`Kind::BadArgument`] for a key that is not greater than the previous one or longer
     /// than 65,535 bytes, and [`Kind::Limit`] for a value longer than 32 MiB. After these errors
-    /// the builder is unchanged. Also returns [`Kind::Write`], after which the file cannot be
-    /// finished.
+    /// the builder is unchanged. Also returns [`Kind::Write`] if the file cannot be written, which
+    /// then cannot be finished.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.failed {
             return Err(FAILED);
@@ -386,7 +386,8 @@ impl Builder {
     /// first on the disk.
     ///
     /// # Errors
-    /// Returns [`Kind::Write`], and [`Kind::Limit`] if memory for training is exhausted.
+    /// Returns [`Kind::Write`] if the file cannot be written, and [`Kind::Limit`] if memory for
+    /// training is exhausted.
     pub fn finish(mut self) -> Result<Summary> {
         let summary = self.end()?;
         if let Out::File(file) = self.out {

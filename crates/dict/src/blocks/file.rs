@@ -67,9 +67,9 @@ impl BlockFile {
     /// store; an external one must be in it.
     ///
     /// # Errors
-    /// Returns [`Kind::Read`]; [`Kind::Truncated`] and [`Kind::Corrupt`] for damage to header,
-    /// footer, root index or dictionary; [`Kind::Unsupported`] for another version;
-    /// [`Kind::BadArgument`] if the store does not have the dictionary; and the errors of
+    /// Returns [`Kind::Read`] if the file cannot be read; [`Kind::Truncated`] or [`Kind::Corrupt`]
+    /// for damage to header, footer, root index or dictionary; [`Kind::Unsupported`] for another
+    /// version; [`Kind::BadArgument`] if the store does not have the dictionary; and the errors of
     /// [`Store::insert`].
     pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<BlockFile> {
         Self::open_input(Input::map(path)?, store)
@@ -175,8 +175,8 @@ impl BlockFile {
     /// Returns the value of a key. It is borrowed from the reader.
     ///
     /// # Errors
-    /// Returns [`Kind::Truncated`] and [`Kind::Corrupt`] for damage, [`Kind::Read`], and
-    /// [`Kind::BadArgument`] for a reader of another store.
+    /// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for damage, [`Kind::Read`] if the file
+    /// cannot be read, and [`Kind::BadArgument`] for a reader of another store.
     pub fn get<'r>(&self, reader: &'r mut Reader, key: &[u8]) -> Result<Option<&'r [u8]>> {
         reader.get(self, key)
     }

@@ -65,8 +65,9 @@ impl Sorter {
     /// Adds a record.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`] and [`Kind::Limit`] for a key or value that is too long, like
-    /// [`Builder::add`], and [`Kind::Write`] for temporary files.
+    /// Returns [`Kind::BadArgument`] for a key longer than 65,535 bytes, [`Kind::Limit`] for a
+    /// value longer than 32 MiB, and [`Kind::Write`] or [`Kind::Read`] if temporary files cannot be
+    /// written or read.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if key.len() > MAX_KEY_LEN {
             return Err(Error::new(Kind::BadArgument, 0, "the key is longer than 65535 bytes"));
@@ -115,7 +116,7 @@ impl Sorter {
     /// Returns the sorted records.
     ///
     /// # Errors
-    /// Returns [`Kind::Write`].
+    /// Returns [`Kind::Write`] or [`Kind::Read`] if temporary files cannot be written or read.
     pub fn sorted(mut self) -> Result<Sorted> {
         let source = if self.runs.is_empty() {
             self.sort();
@@ -135,7 +136,8 @@ impl Sorter {
     /// Passes all sorted records to a builder.
     ///
     /// # Errors
-    /// Returns the errors of [`Sorted::next_record`] and [`Builder::add`].
+    /// Returns the errors of [`sorted`](Self::sorted), [`Sorted::next_record`] and
+    /// [`Builder::add`].
     pub fn into_builder(self, builder: &mut Builder) -> Result<()> {
         let mut sorted = self.sorted()?;
         while let Some((key, value)) = sorted.next_record()? {
@@ -165,7 +167,7 @@ impl Sorted {
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`] for a duplicate key with [`Duplicates::Refuse`], and
-    /// [`Kind::Write`].
+    /// [`Kind::Read`] if temporary files cannot be read.
     pub fn next_record(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         let Some((key, value)) = self.next.take() else { return Ok(None) };
         (self.key, self.value) = (key, value);

@@ -48,10 +48,10 @@ impl Decoder {
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`](crate::Kind::BadArgument) for an unknown ID, or a block with
-    /// another Dictionary_ID; [`Truncated`](crate::Kind::Truncated) and
+    /// another Dictionary_ID; [`Truncated`](crate::Kind::Truncated) or
     /// [`Corrupt`](crate::Kind::Corrupt) unless the block is exactly one frame; and
-    /// [`OutputTooSmall`](crate::Kind::OutputTooSmall). After an error the content of `dst` is
-    /// unspecified.
+    /// [`OutputTooSmall`](crate::Kind::OutputTooSmall) if the content does not fit `dst`. After an
+    /// error the content of `dst` is unspecified.
     pub fn decode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         let Decoder { store, worker, .. } = self;
         // A locked instruction pins the dictionary's slot, and later loads wait until the line of

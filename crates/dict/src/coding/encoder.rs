@@ -48,7 +48,7 @@ impl Encoder {
     /// Sets the libzstd compression level, -7 to 22.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`] for other levels.
+    /// Returns [`Kind::BadArgument`] if `level` is not -7 to 22.
     pub fn level(mut self, level: i32) -> Result<Self> {
         if !(-7..=zstd_safe::max_c_level()).contains(&level) {
             return Err(refused("the compression level is not between -7 and 22"));
@@ -73,8 +73,8 @@ impl Encoder {
     /// Compresses one block into `dst`, and returns its length in bytes.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`] for an unknown ID, [`Kind::OutputTooSmall`], and
-    /// [`Kind::Limit`] if memory is exhausted.
+    /// Returns [`Kind::BadArgument`] for an unknown ID, [`Kind::OutputTooSmall`] if the result does
+    /// not fit `dst`, and [`Kind::Limit`] if memory is exhausted.
     pub fn encode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         self.prepare(id)?;
         let checksum_size = if self.checksum { CHECKSUM_SIZE } else { 0 };

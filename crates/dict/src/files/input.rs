@@ -34,7 +34,7 @@ impl Input {
     /// [`Pack::open`](crate::Pack::open) maps a pack so that it may be edited meanwhile.
     ///
     /// # Errors
-    /// Returns [`Kind::Read`].
+    /// Returns [`Kind::Read`] if the file cannot be opened or mapped.
     pub fn map(path: impl AsRef<Path>) -> Result<Input> {
         Ok(Input::source(MapSource::open(path).map_err(|e| read_error(0, &e))?))
     }
@@ -42,7 +42,7 @@ impl Input {
     /// Opens a file that is read on demand.
     ///
     /// # Errors
-    /// Returns [`Kind::Read`].
+    /// Returns [`Kind::Read`] if the file cannot be opened.
     pub fn file(path: impl AsRef<Path>) -> Result<Input> {
         Ok(Input::source(FileSource::open(path).map_err(|e| read_error(0, &e))?))
     }
@@ -91,7 +91,7 @@ impl Input {
     /// Returns `len` bytes at `at`, borrowed or read into `buffer`.
     ///
     /// # Errors
-    /// Returns [`Kind::Truncated`] if there are fewer, and [`Kind::Read`].
+    /// Returns [`Kind::Truncated`] if there are fewer, and [`Kind::Read`] if they cannot be read.
     pub(crate) fn bytes<'a>(&'a self, at: u64, len: usize, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         if let Some(bytes) = self.view(at, len) {
             return Ok(bytes);

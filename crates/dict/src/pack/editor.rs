@@ -180,8 +180,8 @@ impl Editor {
     /// Creates an editor of a new pack, whose file appears on commit.
     ///
     /// # Errors
-    /// Returns [`Kind::Write`], which includes that the file exists, and [`Kind::BadArgument`] for
-    /// an invalid level.
+    /// Returns [`Kind::Write`] if the file exists or cannot be created, and [`Kind::BadArgument`]
+    /// for an invalid level.
     pub fn create(path: impl AsRef<Path>, options: PackOptions) -> Result<Editor> {
         let path = path.as_ref();
         if std::fs::symlink_metadata(path).is_ok() {
@@ -238,8 +238,8 @@ impl Editor {
     /// while a reader has the file mapped, they are overwritten instead.
     ///
     /// # Errors
-    /// Returns [`Kind::Write`], which includes that another editor has the pack open, and the
-    /// errors of [`Pack::open`].
+    /// Returns [`Kind::Write`] if the file cannot be opened for writing or another editor has it
+    /// open, and the errors of [`Pack::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Editor> {
         let lock = lock(path.as_ref())?;
         Self::open_locked(path, lock)
@@ -311,10 +311,10 @@ impl Editor {
     /// dictionary that the pack already has is not added again, and keeps its ID and cluster.
     ///
     /// # Errors
-    /// Returns [`Kind::Truncated`] and [`Kind::Corrupt`] for a damaged trained dictionary,
+    /// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary,
     /// [`Kind::BadArgument`] for fewer than 8 bytes, [`Kind::Limit`] for more than 64 MiB,
-    /// [`Kind::Unsupported`] if another dictionary has the same hash, [`Kind::Write`], and the
-    /// errors of [`Pack::read`] for a damaged base.
+    /// [`Kind::Unsupported`] if another dictionary has the same hash, [`Kind::Write`] if the file
+    /// cannot be written, and the errors of [`Pack::read`] for a damaged base.
     pub fn add(&mut self, bytes: &[u8], cluster: u32) -> Result<u64> {
         if bytes.len() < MIN_LEN as usize {
             return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
@@ -526,7 +526,7 @@ impl Editor {
     /// Commits the changes, atomically. Returns the new generation.
     ///
     /// # Errors
-    /// Returns [`Kind::Write`].
+    /// Returns [`Kind::Write`] if the file cannot be written.
     pub fn commit(mut self) -> Result<u64> {
         if !self.changed {
             return Ok(self.generation - 1);

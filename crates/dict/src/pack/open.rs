@@ -71,8 +71,9 @@ impl Pack {
     /// [`Editor`](super::Editor) that gives up.
     ///
     /// # Errors
-    /// Returns [`Kind::Read`], [`Kind::Truncated`] without a complete segment, [`Kind::Corrupt`]
-    /// for a damaged header or index, and [`Kind::Unsupported`] for another version.
+    /// Returns [`Kind::Read`] if the file cannot be read, [`Kind::Truncated`] without a complete
+    /// segment, [`Kind::Corrupt`] for a damaged header or index, and [`Kind::Unsupported`] for
+    /// another version.
     pub fn open(path: impl AsRef<Path>) -> Result<Pack> {
         let cannot_read = |e| read_error(0, &e);
         let file = File::open(path).map_err(cannot_read)?;
@@ -134,8 +135,8 @@ impl Pack {
     /// stored uncompressed and the pack is mapped or in memory.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`] for an unknown ID, [`Kind::Truncated`] and [`Kind::Corrupt`]
-    /// for damage, and [`Kind::Read`].
+    /// Returns [`Kind::BadArgument`] for an unknown ID, [`Kind::Truncated`] or [`Kind::Corrupt`]
+    /// for damage, and [`Kind::Read`] if the file cannot be read.
     pub fn read(&self, id: u64) -> Result<Cow<'_, [u8]>> {
         self.open.read(self.open.find(id).ok_or(UNKNOWN)?)
     }

@@ -93,7 +93,7 @@ impl Reader {
     ///
     /// # Errors
     /// Returns [`Kind::Corrupt`](crate::Kind::Corrupt) if the block is not within the file, and
-    /// [`Kind::Read`](crate::Kind::Read).
+    /// [`Kind::Read`](crate::Kind::Read) if the file cannot be read.
     pub fn block_compression(&self, sst: &Sst, handle: Handle) -> Result<Compression> {
         stored_len(sst, handle)?;
         let [number] = sst.input.array(handle.offset + handle.size)?;

@@ -69,10 +69,10 @@ impl Sst {
     /// Opens a file with default options. To open many files, [`Reader::open`] is faster.
     ///
     /// # Errors
-    /// Returns [`Kind::Read`]; [`Kind::Truncated`] and [`Kind::Corrupt`] if it is not an SST file,
-    /// or its footer, metaindex, properties, index, dictionary or range deletions are damaged;
-    /// [`Kind::Unsupported`] for a version, index or compression that is not supported; and
-    /// [`Kind::Limit`] if it exceeds the limit of the options or the store is full.
+    /// Returns [`Kind::Read`] if the file cannot be read; [`Kind::Truncated`] or [`Kind::Corrupt`]
+    /// if it is not an SST file, or its footer, metaindex, properties, index, dictionary or range
+    /// deletions are damaged; [`Kind::Unsupported`] for a version, index or compression that is not
+    /// supported; and [`Kind::Limit`] if it exceeds the limit of the options or the store is full.
     pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<Sst> {
         Reader::new(store).open(path, SstOptions::new())
     }

@@ -124,9 +124,10 @@ impl Reader {
     /// neither.
     ///
     /// # Errors
-    /// Returns [`Kind::Corrupt`] and [`Kind::Truncated`] for a damaged block, [`Kind::Read`],
-    /// [`Kind::Unsupported`] for a compression or key order that is not supported, [`Kind::Limit`]
-    /// for a block that exceeds the limit, and [`Kind::BadArgument`] for a file of another store.
+    /// Returns [`Kind::Corrupt`] or [`Kind::Truncated`] for a damaged block, [`Kind::Read`] if the
+    /// file cannot be read, [`Kind::Unsupported`] for a compression or key order that is not
+    /// supported, [`Kind::Limit`] for a block that exceeds the limit, and [`Kind::BadArgument`] for
+    /// a file of another store.
     pub fn get<'a>(&'a mut self, sst: &'a Sst, key: &'a [u8]) -> Result<Option<Entry<'a>>> {
         self.get_at(sst, key, u64::MAX)
     }

@@ -37,8 +37,8 @@ impl Address {
     /// choice already.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if the address has another form, if neither it nor `transport` names a
-    /// transport, or if they name different ones.
+    /// Returns [`Kind::BadArgument`] if the address has another form, if neither it nor `transport`
+    /// names a transport, or if they name different ones.
     pub fn parse(url: &str, transport: Option<Transport>) -> Result<Address, Error> {
         let bad = |message| Error::new(Kind::BadArgument, 0, message);
         let (is_secure, rest) = match url.split_once("://") {
@@ -95,7 +95,7 @@ impl Address {
     /// Connects by TCP, with timeouts of 10 seconds. For a secure address, the caller adds TLS.
     ///
     /// # Errors
-    /// Errors of resolving the name, or of connecting to the last of its addresses.
+    /// Returns the error of resolving the name, or of connecting to the last of its addresses.
     pub fn connect(&self) -> io::Result<TcpStream> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
         for address in self.authority.to_socket_addrs()? {

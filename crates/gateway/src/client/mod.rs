@@ -63,7 +63,7 @@ impl<S: Read + Write> Client<S> {
     /// Opens a websocket over a connected stream.
     ///
     /// # Errors
-    /// Errors of the stream, and an answer that does not accept the websocket.
+    /// Returns the errors of the stream, and an error if the answer does not accept the websocket.
     pub fn handshake(address: &Address, stream: S) -> io::Result<Client<S>> {
         match tungstenite::client(address.url(), stream) {
             Ok((socket, _)) => Ok(Client { socket, heartbeat: None, sequence: None }),
@@ -80,8 +80,8 @@ impl<S: Read + Write> Client<S> {
     /// Sends a heartbeat if one is due, and waits for the next event.
     ///
     /// # Errors
-    /// Errors of the stream, and violations of the websocket protocol. The connection cannot be
-    /// used any more.
+    /// Returns the errors of the stream, and an error if the peer violates the websocket protocol.
+    /// The connection cannot be used any more.
     pub fn next_event(&mut self) -> io::Result<Event> {
         self.send_due_heartbeat()?;
         match self.socket.read() {
@@ -117,7 +117,7 @@ impl<S: Read + Write> Client<S> {
     /// Sends a payload as a text message.
     ///
     /// # Errors
-    /// Errors of [`next_event`](Self::next_event).
+    /// Returns the errors of [`next_event`](Self::next_event).
     pub fn send(&mut self, payload: &str) -> io::Result<()> {
         self.socket.send(Message::text(payload)).map_err(io_error)
     }

@@ -38,7 +38,7 @@ impl<W: Write> LogWriter<W> {
     /// 1970, and the number of the file in its sequence.
     ///
     /// # Errors
-    /// Errors of `out`.
+    /// Returns the errors of `out`.
     pub fn new(mut out: W, clock: Clock, created: i64, number: u32) -> io::Result<Self> {
         let mut header = [0; RECORD];
         header[..4].copy_from_slice(&MAGIC);
@@ -52,7 +52,7 @@ impl<W: Write> LogWriter<W> {
     /// Adds an entry.
     ///
     /// # Errors
-    /// Errors of `out`.
+    /// Returns the errors of `out`.
     pub fn add(&mut self, entry: &LogEntry) -> io::Result<()> {
         let bytes = match *entry {
             LogEntry::Message(record) => record.to_bytes(),
@@ -69,7 +69,7 @@ impl<W: Write> LogWriter<W> {
     /// Flushes and returns the writer.
     ///
     /// # Errors
-    /// Errors of `out`.
+    /// Returns the errors of `out`.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
@@ -92,9 +92,9 @@ impl<R: Read> LogReader<R> {
     /// Reads the header. The source should be buffered.
     ///
     /// # Errors
-    /// Errors of `source`; [`Kind::Corrupt`] for a file that is not a log or has a damaged header,
-    /// [`Kind::Truncated`] for one that ends within the header, and [`Kind::Unsupported`] for
-    /// another version, all as [`io::Error`].
+    /// Returns the errors of `source`, [`Kind::Corrupt`] for a file that is not a log or has a
+    /// damaged header, [`Kind::Truncated`] for one that ends within the header, and
+    /// [`Kind::Unsupported`] for another version, all as [`io::Error`].
     pub fn open(mut source: R) -> io::Result<Self> {
         let mut header = [0; RECORD];
         let len = fill(&mut source, &mut header)?;

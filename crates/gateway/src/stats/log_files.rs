@@ -104,7 +104,7 @@ impl LogFiles {
     /// Begins a new file. `created` goes into its header: the time in nanoseconds since 1970.
     ///
     /// # Errors
-    /// Errors of creating the folder and the file, and of deleting old files.
+    /// Returns the errors of creating the folder and the file, and of deleting old files.
     pub fn create(options: LogOptions, clock: Clock, created: i64) -> io::Result<Self> {
         fs::create_dir_all(&options.folder).map_err(|e| named(e, &options.folder))?;
         let last = options.numbers()?.last().copied().unwrap_or(0);
@@ -123,8 +123,8 @@ impl LogFiles {
     /// new header.
     ///
     /// # Errors
-    /// Errors of writing, of creating a file, and of deleting old ones. The entry is then lost, but
-    /// later ones may succeed.
+    /// Returns the errors of writing, of creating a file, and of deleting old ones. The entry is
+    /// then lost, but later ones may succeed.
     pub fn add(&mut self, entry: &LogEntry, now: i64) -> io::Result<()> {
         let is_full = self.bytes + RECORD as u64 > self.options.max_bytes;
         if is_full || self.begun.elapsed() > self.options.max_age {
@@ -138,7 +138,7 @@ impl LogFiles {
     /// Writes buffered entries to the file.
     ///
     /// # Errors
-    /// Errors of writing.
+    /// Returns the errors of writing.
     pub fn flush(&mut self) -> io::Result<()> {
         self.log.flush().map_err(|e| named(e, &self.path()))
     }

@@ -39,7 +39,7 @@ impl<W: Write> OriginWriter<W> {
     /// above 2^31 - 1 become 2^31 - 1.
     ///
     /// # Errors
-    /// Errors of `out`.
+    /// Returns the errors of `out`.
     pub fn add(&mut self, record: &MessageRecord) -> io::Result<()> {
         let (Verdict::Decoded, Some(decode_ns)) = (record.verdict, record.decode_ns) else { return Ok(()) };
         let size = |bytes: u32| i32::try_from(bytes).unwrap_or(i32::MAX).to_be_bytes();
@@ -54,7 +54,7 @@ impl<W: Write> OriginWriter<W> {
     /// Flushes and returns the writer.
     ///
     /// # Errors
-    /// Errors of `out`.
+    /// Returns the errors of `out`.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)

@@ -180,7 +180,7 @@ impl StatsRecorder {
     /// Begins a log, if the options ask for one, and starts the collecting thread.
     ///
     /// # Errors
-    /// Errors of creating the log, and of starting a thread.
+    /// Returns the errors of creating the log, and of starting a thread.
     pub fn start(options: StatsOptions) -> io::Result<Self> {
         let clock = options.clock.available();
         let files = options.log.map(|log| LogFiles::create(log, clock, now())).transpose()?;
@@ -255,7 +255,8 @@ impl StatsRecorder {
     /// are dropped once the buffer is full.
     ///
     /// # Errors
-    /// The first error of writing the log. Such an error loses no statistics, nor later records.
+    /// Returns the first error of writing the log. Such an error loses no statistics, nor later
+    /// records.
     pub fn finish(self) -> io::Result<Stats> {
         self.stop()?;
         Ok(self.stats())
@@ -265,7 +266,7 @@ impl StatsRecorder {
     /// second call does nothing.
     ///
     /// # Errors
-    /// Errors of [`finish`](Self::finish).
+    /// Returns the errors of [`finish`](Self::finish).
     pub fn stop(&self) -> io::Result<()> {
         // In a forked process the lock may never be released, so it is not taken.
         if self.shared.is_forked() {

@@ -72,7 +72,7 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
     /// one thread this is the only use of [`Seek`].
     ///
     /// # Errors
-    /// Errors of the source; [`Kind::Limit`] if memory runs out.
+    /// Returns the errors of the source, and [`Kind::Limit`] if memory runs out.
     pub fn new(source: R, threads: usize) -> io::Result<Self> {
         let engine = Engine::Serial(Box::new(Serial::new(source)?));
         Ok(GzipFile { engine, threads, position: 0, len: None, failure: None })
@@ -81,7 +81,7 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
     /// Opens a file with its index.
     ///
     /// # Errors
-    /// Errors of [`Reader::with_index`].
+    /// Returns the errors of [`Reader::with_index`].
     pub fn with_index(source: R, index: Index, threads: usize) -> io::Result<Self> {
         let len = Some(index.len());
         let engine = Engine::Indexed(Box::new(Reader::with_index(source, index)?));

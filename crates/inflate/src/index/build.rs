@@ -97,8 +97,8 @@ impl Frontier {
 /// begin as another one, such as zeros or garbage, are not decoded.
 ///
 /// # Errors
-/// Errors of [`read::Decoder`](crate::read::Decoder), and [`Kind::Limit`] if memory for the index
-/// runs out.
+/// Reading returns the errors of [`read::Decoder`](crate::read::Decoder), and [`Kind::Limit`] if
+/// memory for the index runs out.
 pub struct Builder<R> {
     reader: R,
     frontier: Result<Frontier>,
@@ -122,7 +122,7 @@ impl<R: BufRead> Builder<R> {
     /// Decodes the rest, and returns the index. This reads the reader to its end.
     ///
     /// # Errors
-    /// Errors of reading.
+    /// Returns the errors of reading.
     pub fn finish(mut self) -> io::Result<Index> {
         let mut rest = vec![0; 4 * BUFFER];
         while !self.index.is_complete {

@@ -35,9 +35,9 @@ impl Sizes {
 /// points; more than 16 MiB there gain nothing from threads.
 ///
 /// # Errors
-/// Errors of `reader`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted), which is
-/// retried, those of `writer`, and those of [`Builder`](super::Builder). Content before an error of
-/// the data or of the reader is written first.
+/// Returns the errors of `reader`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted),
+/// which is retried, those of `writer`, and those of [`Builder`](super::Builder). Content before an
+/// error of the data or of the reader is written first.
 ///
 /// # Panics
 /// Panics if `reader` or `writer` does, after all threads have ended.
@@ -54,7 +54,7 @@ pub fn decode<R: Read, W: Write>(
 /// the content, and the totals before it. Its errors are returned at once.
 ///
 /// # Errors
-/// Errors of [`decode`], and those of `put`.
+/// Returns the errors of [`decode`], and those of `put`.
 ///
 /// # Panics
 /// Panics as [`decode`] does, and if `put` does.

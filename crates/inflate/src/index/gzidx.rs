@@ -20,7 +20,7 @@ impl Index {
     /// Reads an index file of indexed_gzip. Memory is bounded by a small multiple of its size.
     ///
     /// # Errors
-    /// Offsets are in the index file.
+    /// Returns one of these errors. Offsets are in the index file.
     /// * [`Kind::Corrupt`] if the file is not an index or contradicts itself.
     /// * [`Kind::Truncated`] if it ends early.
     /// * [`Kind::Unsupported`] for another version or size of windows, and for the index of a part
@@ -36,7 +36,7 @@ impl Index {
     /// points in the range and the point before it.
     ///
     /// # Errors
-    /// Errors of [`read_gzidx`](Self::read_gzidx).
+    /// Returns the errors of [`read_gzidx`](Self::read_gzidx).
     pub fn read_gzidx_range(source: impl Read + Seek, content: Range<u64>) -> Result<Index> {
         let mut source = BufReader::with_capacity(2 * WINDOW, source);
         let seek = |source: &mut BufReader<_>, to| source.seek(SeekFrom::Start(to));
@@ -46,8 +46,8 @@ impl Index {
     /// Writes an index file of indexed_gzip. Each point with a window takes 32 KiB and 18 bytes.
     ///
     /// # Errors
-    /// Errors of the writer, and [`Kind::BadArgument`] if the index is not complete or has 2^32
-    /// points or more.
+    /// Returns the errors of the writer, and [`Kind::BadArgument`] if the index is not complete or
+    /// has 2^32 points or more.
     pub fn write_gzidx(&self, mut writer: impl Write) -> io::Result<()> {
         let count = u32::try_from(self.points.len() + 1).ok().filter(|_| self.is_complete);
         let cannot = Error::new(Kind::BadArgument, 0, "the index is not complete, or has too many points");

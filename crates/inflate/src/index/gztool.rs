@@ -36,7 +36,8 @@ impl Index {
     /// [`compressed_len`](Self::compressed_len) then returns the stored size.
     ///
     /// # Errors
-    /// Errors of [`read_gzidx`](Self::read_gzidx) and [`read_gztool`](Self::read_gztool).
+    /// Returns the errors of [`read_gzidx`](Self::read_gzidx) and
+    /// [`read_gztool`](Self::read_gztool).
     pub fn read(mut source: impl Read + Seek, compressed_len: u64, content: Range<u64>) -> Result<Index> {
         let mut start = Vec::new();
         let first = source.by_ref().take(1).read_to_end(&mut start).and_then(|_| source.rewind());
@@ -52,7 +53,7 @@ impl Index {
     /// take at most 64 MiB plus 64 times the size of the index file.
     ///
     /// # Errors
-    /// Offsets are in the index file.
+    /// Returns one of these errors. Offsets are in the index file.
     /// * [`Kind::Corrupt`] if the file is not an index or contradicts itself.
     /// * [`Kind::Truncated`] if it ends early.
     /// * [`Kind::Unsupported`] for another version, and for an index that is not complete.

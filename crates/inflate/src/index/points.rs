@@ -63,7 +63,7 @@ impl Index {
     /// Decodes a gzip file, and returns its index.
     ///
     /// # Errors
-    /// Errors of [`Builder`].
+    /// Returns the errors of [`Builder`].
     pub fn build(reader: impl Read, options: &Options) -> io::Result<Index> {
         Builder::new(reader, options).finish()
     }

@@ -39,7 +39,7 @@ impl<R: Read + Seek> Reader<R> {
     /// [`SeekFrom::End`] decodes everything.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if memory runs out.
+    /// Returns [`Kind::Limit`] if memory runs out.
     pub fn new(source: R, options: &Options) -> io::Result<Self> {
         let index = Index { spacing: options.spacing, ..Index::default() };
         Ok(Self::of(Content::new(source, index, Some(Frontier::new(options)?))))
@@ -48,8 +48,8 @@ impl<R: Read + Seek> Reader<R> {
     /// Creates a reader with an index of the same file.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if the index is of a file of another size, or not complete.
-    /// [`Kind::Read`] if the file cannot be read.
+    /// Returns [`Kind::BadArgument`] if the index is of a file of another size, or not complete,
+    /// and [`Kind::Read`] if the file cannot be read.
     pub fn with_index(source: R, index: Index) -> io::Result<Self> {
         let mut reader = Self::of(Content::new(source, index, None));
         let len = reader.content.input.len()?;
@@ -69,7 +69,7 @@ impl<R: Read + Seek> Reader<R> {
     /// of bytes. The position does not change.
     ///
     /// # Errors
-    /// Errors of reading.
+    /// Returns the errors of reading, which [`Reader`] describes.
     pub fn read_at(&mut self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
         let before = std::mem::replace(&mut self.position, offset);
         let mut len = 0;
@@ -89,7 +89,7 @@ impl<R: Read + Seek> Reader<R> {
     /// rest of the file first.
     ///
     /// # Errors
-    /// Errors of reading.
+    /// Returns the errors of reading, which [`Reader`] describes.
     pub fn content_len(&mut self) -> io::Result<u64> {
         self.content.finish()?;
         Ok(self.content.index.len)

@@ -46,7 +46,8 @@ impl Walk {
     /// one end the file with [`Status::End`].
     ///
     /// # Errors
-    /// Errors of [`StreamDecoder::decode`], and [`Kind::Truncated`].
+    /// Returns the errors of [`StreamDecoder::decode`], and [`Kind::Truncated`] if the file ends
+    /// before the stream does.
     pub(super) fn step(&mut self, src: &[u8], dst: &mut [u8], stop: i64) -> Result<Progress> {
         let mut progress = self.members.decode_until(src, dst, stop)?;
         self.offset += progress.written as u64;

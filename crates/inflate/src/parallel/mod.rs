@@ -108,9 +108,10 @@ pub struct Totals {
 /// long as on one thread.
 ///
 /// # Errors
-/// Errors of `reader` and `writer`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted),
-/// which is retried, and those of [`read::Decoder`](crate::read::Decoder). Content before an error
-/// of the data or of the reader is written first.
+/// Returns the errors of `reader` and `writer`, except
+/// [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted), which is retried, and those of
+/// [`read::Decoder`](crate::read::Decoder). Content before an error of the data or of the reader is
+/// written first.
 ///
 /// # Panics
 /// Panics if `reader` or `writer` does, after all threads have ended.
@@ -139,8 +140,9 @@ pub struct DataEnd {
 /// and returns the end of the last. No byte read from `reader` is lost.
 ///
 /// # Errors
-/// Errors of [`decode`], and [`io::ErrorKind::InvalidInput`] for [`Format::ZlibOrGzip`]. Errors in
-/// trailers and headers are left to the caller, and so are errors of the reader there.
+/// Returns the errors of [`decode`], and [`io::ErrorKind::InvalidInput`] for
+/// [`Format::ZlibOrGzip`]. Errors in trailers and headers are left to the caller, and so are errors
+/// of the reader there.
 ///
 /// # Panics
 /// Panics as [`decode`] does.

@@ -45,7 +45,7 @@ impl<R: BufRead> Decoder<R> {
     /// Creates a decoder with these options.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] for other window bits than 8 to 15.
+    /// Returns [`io::ErrorKind::InvalidInput`] for other window bits than 8 to 15.
     pub fn with_options(reader: R, options: Options) -> io::Result<Self> {
         Ok(Decoder { reader, members: Members::new(options)?, buffer: Box::default(), from: 0, to: 0 })
     }

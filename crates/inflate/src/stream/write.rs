@@ -40,7 +40,7 @@ impl<W: Write> Decoder<W> {
     /// Creates a decoder with these options.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] for other window bits than 8 to 15.
+    /// Returns [`io::ErrorKind::InvalidInput`] for other window bits than 8 to 15.
     pub fn with_options(writer: W, options: Options) -> io::Result<Self> {
         let buffer = vec![0; BUFFER].into();
         Ok(Decoder { writer, members: Members::new(options)?, buffer, from: 0, to: 0 })
@@ -64,8 +64,8 @@ impl<W: Write> Decoder<W> {
     /// Writes the remaining content, checks that the stream is complete, and returns the writer.
     ///
     /// # Errors
-    /// Errors of the writer, and [`io::ErrorKind::UnexpectedEof`] if the input was empty or ended
-    /// within a stream.
+    /// Returns the errors of the writer, and [`io::ErrorKind::UnexpectedEof`] if the input was
+    /// empty or ended within a stream.
     pub fn finish(mut self) -> io::Result<W> {
         self.flush()?;
         self.members.check_end()?;

@@ -95,7 +95,7 @@ pub(crate) fn write(regions: &[Region], out: &mut Vec<u8>) {
 ///
 /// # Errors
 ///
-/// Returns [`Kind::Corrupt`] if a region crosses it. The offset is that of the table.
+/// Returns [`Kind::Corrupt`] if a region crosses this end. The offset is that of the table.
 pub(crate) fn check(regions: &[Region], len: usize) -> Result<()> {
     let len = len as u64;
     match regions.iter().any(|region| u64::from(region.start) < len && region.end() > len) {

@@ -131,7 +131,8 @@ impl Metadata {
     /// # Errors
     ///
     /// Returns [`Kind::BadArgument`] for a path or target that is empty or longer than 4095 bytes,
-    /// and [`Kind::Limit`] if the content is larger than 4 GiB.
+    /// or a path that is both a folder and a link, and [`Kind::Limit`] if the content is larger
+    /// than 4 GiB.
     #[cfg(feature = "pack")]
     pub(crate) fn encode(&self, paths: &Paths<'_>) -> Result<Vec<u8>> {
         if self.is_empty() {

@@ -54,7 +54,7 @@ pub(super) fn folders_of(name: &str) -> impl DoubleEndedIterator<Item = &str> {
 /// Checks the path of a new file: [`check_path`] must accept it.
 ///
 /// # Errors
-/// Returns `BadArgument`, with the reason.
+/// Returns `BadArgument` if the path is not accepted. The message has the reason.
 pub(super) fn check(name: &str) -> PackResult<()> {
     check_path(name).map_err(|what| PackError::rule(Kind::BadArgument, what).at(name))
 }

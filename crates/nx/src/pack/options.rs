@@ -214,7 +214,7 @@ impl PackOptions {
     /// Checks that every field is within the format's limits.
     ///
     /// # Errors
-    /// Returns `BadArgument`, with the limit in its message.
+    /// Returns `BadArgument` for the first field that is not. The message has the limit.
     pub fn check(&self) -> PackResult<()> {
         if !self.chunk.is_power_of_two() || !(MIN_CHUNK..=MAX_CHUNK).contains(&self.chunk) {
             return bad("the chunk size is a power of two from 512 bytes to 256 MiB");

@@ -27,8 +27,8 @@ impl Workers {
     /// `scratch` once and reuses the result. The threads end with the call.
     ///
     /// # Errors
-    /// The error of `work`; if there are several, the one with the lowest index. After an error, no
-    /// further index begins.
+    /// Returns the error of `work`, or one that says that the operation was cancelled; if there are
+    /// several, the one with the lowest index. After an error, no further index begins.
     pub(super) fn map<S, T: Send>(
         &self,
         count: usize,

@@ -96,8 +96,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Reader::read`], and [`Kind::OutputTooSmall`]. `out` is unspecified
-    /// after an error.
+    /// Returns the errors of [`Reader::read`], and [`Kind::OutputTooSmall`] if the file is larger
+    /// than `out`. `out` is unspecified after an error.
     pub fn read_into(&mut self, file: File<'_>, out: &mut [u8]) -> Result<usize> {
         let (archive, verify) = (self.archive, self.verify);
         read_whole_into(archive, file, verify, out, |piece, out| self.fill(piece, file.blocks().end, out))

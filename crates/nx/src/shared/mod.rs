@@ -195,9 +195,9 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// The [`PathError`] has [`Kind::BadArgument`] if the archive has no such file, [`Kind::Limit`]
-    /// if the file is larger than the limit, [`Kind::Corrupt`] if it is empty but its hash is not
-    /// that of an empty file.
+    /// Returns a [`PathError`] with [`Kind::BadArgument`] if the archive has no such file,
+    /// [`Kind::Limit`] if the file is larger than the limit, and [`Kind::Corrupt`] if it is empty
+    /// but its hash is not that of an empty file.
     pub fn open(&self, path: &str) -> core::result::Result<OpenFile<S>, PathError> {
         let file = self.find(path)?;
         self.open_file(file).map_err(|error| PathError::new(path, error))
@@ -207,7 +207,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`SharedArchive::open`].
+    /// Returns [`Kind::Limit`] and [`Kind::Corrupt`] like [`SharedArchive::open`].
     ///
     /// # Panics
     ///
@@ -253,8 +253,8 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     ///
     /// # Errors
     ///
-    /// The [`PathError`] names the first path that the archive does not have, with
-    /// [`Kind::BadArgument`].
+    /// Returns a [`PathError`] with [`Kind::BadArgument`], which names the first path that the
+    /// archive does not have.
     pub fn batch<P: AsRef<str>>(
         &self,
         paths: impl IntoIterator<Item = P>,

@@ -15,7 +15,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// The pixel of a value. Values outside the axis are at the nearer end.
+    /// Returns the pixel of a value. A value outside the axis gets the nearer end.
     pub(super) fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let part = match self.logarithmic {
@@ -25,7 +25,8 @@ impl Axis {
         self.from + part * (self.to - self.from)
     }
 
-    /// The value at `part` of the axis, from 0 to 1.
+    /// Returns the value at a point of the axis, where `part` is 0 at its beginning and 1 at its
+    /// end.
     pub(super) fn value(&self, part: f64) -> f64 {
         match self.logarithmic {
             true => self.low * (self.high / self.low).powf(part),
@@ -33,7 +34,7 @@ impl Axis {
         }
     }
 
-    /// Round values within the axis, at most `max`.
+    /// Returns at most `max` round values within the axis, to be marked on it.
     pub(super) fn ticks(&self, max: usize) -> Vec<f64> {
         if self.logarithmic {
             for mantissas in [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]] {
@@ -46,7 +47,8 @@ impl Axis {
         self.even(max)
     }
 
-    /// Draws lines across the chart from `left` to `right`, and the rate before each line.
+    /// Draws horizontal lines at round rates, from `left` to `right`, and each rate at the left of
+    /// its line.
     pub(super) fn rate_grid(&self, svg: &mut String, max: usize, left: f64, right: f64) {
         for tick in self.ticks(max) {
             let at = self.at(tick);
@@ -66,7 +68,7 @@ impl Axis {
         ticks.filter(|tick| (self.low..=self.high).contains(tick)).collect()
     }
 
-    /// Multiples of 1, 2 or 5 times a power of ten.
+    /// Returns equally spaced values: the multiples of 1, 2 or 5 times a power of ten.
     fn even(&self, max: usize) -> Vec<f64> {
         let rough = (self.high - self.low) / max as f64;
         let power = 10f64.powf(rough.log10().floor());

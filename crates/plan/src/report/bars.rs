@@ -1,4 +1,4 @@
-//! The bar charts: cores that saturate the pipe, and memory.
+//! Draws the bar charts: the cores that saturate the pipe, and the memory, of each candidate.
 
 use std::fmt::Write as _;
 
@@ -7,12 +7,13 @@ use super::{is_tie, is_winner, short_name};
 use crate::plan::{Plan, Row};
 use crate::units;
 
-/// Bars of cores end at this many times the budget. Longer bars are cut and show their number.
+/// Longest bar in the chart of cores, as a multiple of the cores in the budget. Longer bars are cut
+/// off; the text beside each bar has its number.
 const MAX_BUDGETS: f64 = 4.0;
-/// Maximum number of bars of a chart. The table has all candidates.
+/// Largest number of bars of a chart. The table has all candidates.
 const MAX_BARS: usize = 12;
 
-/// A table with bars of the cores that saturate the pipe, by candidate.
+/// Returns a table with a bar for each candidate: the cores that saturate the pipe.
 pub(super) fn cores(plan: &Plan) -> String {
     let rows = shown(plan);
     let needed = |i: usize| plan.rows[i].saturation.map(|saturation| saturation.cores);
@@ -51,7 +52,7 @@ fn needed_text(cores: usize, extrapolated: bool) -> String {
     format!("{about}{cores}")
 }
 
-/// A table with bars of the memory of each candidate. Empty if all memory is zero.
+/// Returns a table with a bar for each candidate: its memory. Empty if all memory is zero.
 pub(super) fn memory(plan: &Plan) -> String {
     let rows = shown(plan);
     let limit = plan.budget.memory_per_stream.unwrap_or(0);
@@ -93,9 +94,9 @@ fn bar_row(html: &mut String, plan: &Plan, i: usize, track: &str, text: &str) {
     );
 }
 
-/// The rows that have bars, in the order of the input: usable candidates with a speed, and
-/// candidates that only memory excludes. If there are more than `MAX_BARS`, the winner, ties and the
-/// Pareto front are kept before other rows.
+/// Returns the rows that get bars, in their order: candidates that have a speed and can be chosen,
+/// and those that only memory excludes. If there are more than `MAX_BARS`, the winner, ties and the
+/// Pareto front are preferred.
 fn shown(plan: &Plan) -> Vec<usize> {
     let is_shown = |i: &usize| {
         let row = &plan.rows[*i];

@@ -1,4 +1,4 @@
-//! A chart of points and lines as an SVG file.
+//! Draws a chart of points and lines as an SVG file.
 
 use std::fmt::Write as _;
 
@@ -16,12 +16,13 @@ const RIGHT: f64 = 20.0;
 const LINEAR: f64 = 8.0;
 const COLORS: [&str; 6] = ["#0a63c9", "#a8480a", "#1a7f53", "#7a3fb0", "#57606a", "#c22f6b"];
 
-/// A name with its points, which are joined by a line.
+/// A line of a chart: points with a name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     /// Name of the series, which is written beside its last point.
     pub name: String,
-    /// Values across and up, in ascending order of the values across.
+    /// The points: the value on the horizontal axis, in ascending order, and the value on the
+    /// vertical axis.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -30,16 +31,17 @@ pub struct Series {
 pub struct Chart {
     /// Title above the chart.
     pub title: String,
-    /// What is across, with its unit.
+    /// Label of the horizontal axis, with its unit.
     pub x: String,
-    /// What is up, with its unit.
+    /// Label of the vertical axis, with its unit.
     pub y: String,
-    /// What is drawn.
+    /// The lines to draw.
     pub series: Vec<Series>,
 }
 
 impl Chart {
-    /// The chart as an SVG file; axes are logarithmic where values span much.
+    /// Returns the chart as an SVG file. An axis is logarithmic if its values are above zero, and
+    /// the largest is more than eight times the smallest.
     pub fn svg(&self) -> String {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let x = axis(points().map(|point| point.0), LEFT, WIDTH - RIGHT);

@@ -1,4 +1,5 @@
-//! A day of message streams as an HTML page, which compares sets of connections hour by hour.
+//! Writes an HTML page about a day of message streams, which compares sets of connections hour by
+//! hour.
 
 use std::fmt::Write as _;
 
@@ -13,33 +14,33 @@ const TOP: f64 = 30.0;
 const BOTTOM: f64 = 44.0;
 /// Hours of a day.
 const HOURS: f64 = 24.0;
-/// Number of colors. If the chart has more data sets, colors are used again.
+/// Number of colors of lines. If a chart has more lines, colors are used again.
 const COLORS: usize = 3;
 
-/// Messages of a set, an hour or an event.
+/// Figures of the messages of a set of connections, of an hour, or of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Group {
-    /// Decoded messages.
+    /// Number of messages that were decoded.
     pub messages: u64,
-    /// Messages that were not decoded.
+    /// Number of messages that were not decoded.
     pub errors: u64,
-    /// Compressed bytes.
+    /// Bytes of compressed messages.
     pub compressed: u64,
-    /// Bytes of payloads.
+    /// Bytes of decoded messages.
     pub payload: u64,
-    /// Seconds to decode all messages.
+    /// Seconds that decoding all messages took.
     pub seconds: f64,
-    /// Seconds to decode a message: median, 90, 99 and 99.9 %.
+    /// Seconds within which 50, 90, 99 and 99.9 % of the messages were decoded.
     pub quantiles: [f64; 4],
 }
 
 impl Group {
-    /// Payload bytes per compressed byte; 0 without messages.
+    /// Returns decoded bytes divided by compressed bytes; 0 without messages.
     fn ratio(&self) -> f64 {
         if self.compressed == 0 { 0.0 } else { self.payload as f64 / self.compressed as f64 }
     }
 
-    /// Payload bytes per second of decoding; 0 without messages.
+    /// Returns decoded bytes per second of decoding; 0 without messages.
     fn rate(&self) -> f64 {
         if self.seconds > 0.0 { self.payload as f64 / self.seconds } else { 0.0 }
     }
@@ -52,11 +53,11 @@ pub struct Set {
     pub name: String,
     /// All messages of the set.
     pub total: Group,
-    /// Messages by hour of the day (UTC), in order; hours without messages are left out.
+    /// Figures by hour of the day (UTC), in order. Hours without messages are left out.
     pub hours: Vec<(u8, Group)>,
-    /// Messages by event, if payloads are known.
+    /// Figures by event (the kind of message, such as `READY`), if messages were parsed.
     pub events: Vec<(String, Group)>,
-    /// Number of records that were lost.
+    /// Number of log records that were lost.
     pub dropped: u64,
 }
 
@@ -114,7 +115,7 @@ const CHARTS: [Chart; 5] = [
     },
 ];
 
-/// The day as an HTML page without scripts and without requests. `Context::data` is its title.
+/// Returns the page, which has no scripts and makes no requests. `Context::data` is its title.
 pub fn html(sets: &[Set], context: &Context) -> String {
     let mut page = super::head(&context.data);
     page.push_str("<main>\n");

@@ -1,12 +1,14 @@
 //! Places labels beside points, so that no label overlaps another label, a point or another drawn
 //! shape.
 
-/// Average width of a character in pixels, at the charts' font size of 12 pixels.
+/// Assumed width of a character in pixels, at the charts' font size of 12 pixels.
 const CHAR_WIDTH: f64 = 6.5;
+/// Height of a label in pixels.
 const HEIGHT: f64 = 14.0;
 /// Distances of a label from its point, in pixels, in the order in which they are tried.
 const DISTANCES: [f64; 3] = [9.0, 16.0, 26.0];
-/// Directions in the order in which they are tried: right, left, above, below, then the diagonals.
+/// Directions from a point to its label, in the order in which they are tried: right, left, above,
+/// below, then the diagonals.
 const DIRECTIONS: [(f64, f64); 8] =
     [(1.0, 0.0), (-1.0, 0.0), (0.0, -1.0), (0.0, 1.0), (0.8, -0.8), (-0.8, -0.8), (0.8, 0.8), (-0.8, 0.8)];
 
@@ -20,7 +22,7 @@ pub(super) struct Rect {
 }
 
 impl Rect {
-    /// A square around a point.
+    /// Returns the square around a point.
     pub(super) fn around(x: f64, y: f64, radius: f64) -> Self {
         Self { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius }
     }
@@ -53,7 +55,7 @@ pub(super) struct Placed {
     pub(super) leader: Option<(f64, f64)>,
 }
 
-/// The areas that are already drawn on.
+/// The areas of a chart that labels must not, or should not, cover.
 #[derive(Debug)]
 pub(super) struct Places {
     inside: Rect,
@@ -95,12 +97,13 @@ impl Places {
     }
 }
 
-/// Estimated width of a text in pixels, which is rather too large than too small.
+/// Estimates the width of a text in pixels, rather too large than too small.
 pub(super) fn width(text: &str) -> f64 {
     text.chars().count() as f64 * CHAR_WIDTH
 }
 
-/// A label of this width, whose nearest side or corner is at (x, y).
+/// Returns a label of this width whose side or corner nearest to its point is at (x, y), and the
+/// area that it covers. (dx, dy) is the distance of (x, y) from the point.
 fn beside(x: f64, y: f64, dx: f64, dy: f64, width: f64) -> (Placed, Rect) {
     let (left, anchor) = match dx {
         dx if dx > 0.0 => (x, "start"),
@@ -112,8 +115,8 @@ fn beside(x: f64, y: f64, dx: f64, dy: f64, width: f64) -> (Placed, Rect) {
         dy if dy < 0.0 => y - HEIGHT,
         _ => y - HEIGHT / 2.0,
     };
-    // The baseline is above the descenders.
     let near = dx.hypot(dy) < DISTANCES[1];
+    // The baseline is 3.5 pixels above the bottom, which leaves room for descenders.
     let placed = Placed { x, y: top + HEIGHT - 3.5, anchor, leader: (!near).then_some((x, y)) };
     (placed, Rect { left, top, right: left + width, bottom: top + HEIGHT })
 }

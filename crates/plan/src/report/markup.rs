@@ -1,4 +1,4 @@
-//! Escapes text for markup, since names of files and settings are untrusted.
+//! Escapes text for HTML and SVG, since names of files and settings are untrusted.
 
 /// Escapes text for the content of an element or the value of a quoted attribute. Control
 /// characters, which XML forbids, and characters that change the direction of text become U+FFFD.

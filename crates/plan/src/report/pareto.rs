@@ -1,4 +1,5 @@
-//! The chart of ratio and speed, with the Pareto front and the line of required speed.
+//! Draws the chart of ratio and speed. It has the Pareto front (candidates that no other beats in
+//! both) and the line of the speed that each ratio requires to saturate the pipe.
 
 use std::fmt::Write as _;
 
@@ -24,7 +25,7 @@ struct Chart {
     y: Axis,
 }
 
-/// The chart as SVG. Empty if no candidate has a speed.
+/// Returns the chart as SVG. Empty if no candidate has a speed.
 pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
     let rows: Vec<usize> = (0..plan.rows.len()).filter(|i| plan.rows[*i].speed.is_some()).collect();
     let Some(chart) = axes(plan, &rows, size) else { return String::new() };
@@ -112,7 +113,8 @@ fn required_line(svg: &mut String, chart: &Chart, plan: &Plan) -> Vec<(f64, f64)
     points
 }
 
-/// Draws the Pareto front as straight lines between its points of ratios above 1.
+/// Draws the Pareto front as straight lines between those of its candidates that have a ratio above
+/// 1.
 fn front(svg: &mut String, chart: &Chart, plan: &Plan) {
     let on_front = plan.rows.iter().filter(|row| row.pareto && row.ratio > 1.0);
     let mut points: Vec<(f64, f64)> =
@@ -160,7 +162,7 @@ fn points(svg: &mut String, chart: &Chart, plan: &Plan, rows: &[usize]) {
     }
 }
 
-/// Class and radius of a point.
+/// Returns the CSS class of a candidate's point, and its radius in pixels.
 fn point_class(plan: &Plan, i: usize) -> (&'static str, f64) {
     match &plan.rows[i] {
         _ if is_winner(plan, i) => ("winner", 6.0),
@@ -210,7 +212,8 @@ fn labels(svg: &mut String, chart: &Chart, plan: &Plan, rows: &[usize], line: &[
     }
 }
 
-/// Names the areas on both sides of the line, in the two corners that the line never reaches.
+/// Names the areas above and below the line of required speed, in the two corners that the line
+/// never reaches.
 fn areas(svg: &mut String, chart: &Chart, plan: &Plan, places: &mut Places) {
     let Chart { x, y } = chart;
     let above = format!("saturates {}", shortened(&plan.pipe.name, 16));

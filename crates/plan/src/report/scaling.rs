@@ -1,4 +1,4 @@
-//! The chart of speed by threads.
+//! Draws the chart of speed by number of threads.
 
 use std::fmt::Write as _;
 
@@ -13,11 +13,12 @@ use crate::units;
 const LEFT: f64 = 68.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 44.0;
-/// Maximum number of lines. More are hard to distinguish, and the table has all candidates.
+/// Largest number of lines. More are hard to distinguish, and the table has all candidates.
 const MAX_LINES: usize = 6;
+/// Smallest distance between labels, in pixels.
 const LABEL_GAP: f64 = 15.0;
 
-/// The chart as SVG. Empty if no candidate was measured with several threads.
+/// Returns the chart as SVG. Empty if no candidate was measured with several threads.
 pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
     let lines = lines(plan);
     let threads = lines.iter().map(|(_, curve)| curve.max_threads()).max().unwrap_or(1);
@@ -47,8 +48,8 @@ pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
     svg
 }
 
-/// At most `MAX_LINES` rows to draw, with their curves: the winner, ties, the Pareto front, other
-/// usable rows by delivered rate, then excluded rows.
+/// Returns at most `MAX_LINES` rows to draw, with their curves: the winner, ties, the Pareto front,
+/// other rows that can be chosen, by delivered rate, then excluded rows.
 fn lines(plan: &Plan) -> Vec<(usize, &Curve)> {
     let with_curve =
         |i: usize| Some((i, plan.rows[i].curve.as_ref().filter(|curve| curve.points().len() > 1)?));

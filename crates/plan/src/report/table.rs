@@ -1,4 +1,4 @@
-//! The table of all candidates.
+//! Writes the table of all candidates.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use crate::measurement::Speed;
 use crate::plan::{Plan, Row};
 use crate::units;
 
-/// A column: its name, the text in large type, and the text in small type below. Missing values are
-/// empty.
+/// A column: its name, and for each row the text in large type, and the text in small type below.
+/// Missing values are empty.
 type Column = (&'static str, fn(&Row) -> String, fn(&Row) -> String);
 
 const COLUMNS: &[Column] = &[
@@ -60,7 +60,7 @@ fn bound(row: &Row) -> String {
     if row.speed.is_some() || row.plain { format!("bound by {}", row.bound.name()) } else { String::new() }
 }
 
-/// The table, with a column for random reads if any were measured.
+/// Returns the table. It has a column for random reads if any were measured.
 pub(super) fn html(plan: &Plan) -> String {
     let with_reads = plan.rows.iter().any(|row| row.reads.is_some());
     let columns = || COLUMNS.iter().chain(if with_reads { READ_COLUMNS } else { &[] });

@@ -43,7 +43,8 @@ impl<S> DeflateStream<S> {
     /// [`agree`](crate::agree) returns the agreement; without one everything passes unchanged.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`](linerate_core::Kind::BadArgument) for window bits other than 8 to 15.
+    /// Returns [`Kind::BadArgument`](linerate_core::Kind::BadArgument) for window bits other than 8
+    /// to 15.
     pub fn agreed(stream: S, role: Role, options: Options, agreement: Option<Agreement>) -> Result<Self> {
         Ok(DeflateStream { stream, link: Link::agreed(role, options, agreement)? })
     }
@@ -53,8 +54,8 @@ impl<S> DeflateStream<S> {
     /// stream, and before anything that the library has not yet written.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`](linerate_core::Kind::BadArgument) before the end of the handshake; the
-    /// error that ended the connection if the peer has broken the agreement.
+    /// Returns [`Kind::BadArgument`](linerate_core::Kind::BadArgument) before the end of the
+    /// handshake, and the error that ended the connection if the peer has broken the agreement.
     pub fn queue(&mut self, message: &Prepared) -> Result<()> {
         self.link.queue(message)
     }

@@ -51,7 +51,7 @@ impl Index {
     /// # Errors
     /// Returns [`Kind::Corrupt`] for a table that contradicts itself or the length of the file,
     /// [`Kind::Unsupported`] if a reserved bit is set, [`Kind::Limit`] for failed allocation, and
-    /// [`Kind::Read`]. Offsets of errors are positions in the file.
+    /// [`Kind::Read`] if the file cannot be read. Offsets of errors are positions in the file.
     pub fn from_seek_table(source: &mut (impl Read + Seek)) -> Result<Option<Index>> {
         let end = source.seek(SeekFrom::End(0)).map_err(|e| read_error(0, &e))?;
         let Some(footer_at) = end.checked_sub(FOOTER as u64).filter(|at| *at >= SKIPPABLE_HEADER as u64)
@@ -102,7 +102,8 @@ impl Index {
     ///
     /// # Errors
     /// Returns the errors of [`StreamDecoder::decode`], [`Kind::Truncated`] if the file ends within
-    /// a frame, and [`Kind::Read`]. Offsets of errors are positions in the file.
+    /// a frame, and [`Kind::Read`] if the file cannot be read. Offsets of errors are positions in
+    /// the file.
     pub fn scan(
         source: &mut (impl Read + Seek),
         options: Options,

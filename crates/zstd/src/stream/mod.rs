@@ -60,7 +60,8 @@ pub fn decompressed_size(data: &[u8]) -> Option<u64> {
 /// input, read from a [`Decoder`] through [`Read::take`] instead.
 ///
 /// # Errors
-/// Returns the errors of [`read::Decoder`], and [`io::ErrorKind::OutOfMemory`].
+/// Returns the errors of [`read::Decoder`], and [`io::ErrorKind::OutOfMemory`] if memory for the
+/// content runs out.
 pub fn decode_all<R: Read>(source: R) -> io::Result<Vec<u8>> {
     let mut decoder = Decoder::new(source)?;
     let (mut out, mut filled) = (Vec::new(), 0);

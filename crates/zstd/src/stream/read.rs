@@ -172,7 +172,7 @@ impl<R> Decoder<'_, R> {
     /// Sets the largest window to 2 to the power of `log`, 10 to 31. Default: 27, which is 128 MiB.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::InvalidInput`] for other logarithms, and within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] if `log` is not 10 to 31, and within a frame.
     pub fn window_log_max(&mut self, log: u32) -> io::Result<()> {
         self.content.frames.window_log_max(log)
     }

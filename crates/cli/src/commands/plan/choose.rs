@@ -1,4 +1,4 @@
-//! Measures the candidates of a shape on the data, and chooses one.
+//! Measures the candidates for a kind of data, and chooses one.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use linerate_plan::{Budget, Pipe, Plan, plan};
 use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 
-/// Measures for about `seconds`, and plans for a pipe. A budget of 0 cores means all cores of this
-/// machine.
+/// Measures the data for about this many seconds, and makes the plan for this pipe. A budget of 0
+/// cores means all cores of this machine.
 ///
 /// # Errors
-/// Data that cannot be read, or is empty.
+/// Returns an error if the data cannot be read or is empty, or if a candidate fails.
 pub(crate) fn choose(
     shape: Shape,
     data: &[PathBuf],
@@ -26,7 +26,7 @@ pub(crate) fn choose(
     if budget.cores == 0 {
         budget.cores = available;
     }
-    // More threads than cores would measure the scheduler.
+    // With more threads than cores, the scheduler would be measured.
     let options = Options { seconds, threads: budget.cores.min(available), ..Options::default() };
     let progress = reporter.activity(&first.display().to_string());
     let measured = candidates::measure(shape, data, &options, &|what| progress.show(what))
@@ -37,8 +37,8 @@ pub(crate) fn choose(
     Ok((measured, plan))
 }
 
-/// Replaces `linerate zstd`, which cannot compress in this program, by the standard tool, which has the
-/// same options.
+/// Replaces the command `linerate zstd`, which cannot compress in this build, by the standard tool
+/// `zstd`, which has the same options.
 #[cfg(not(feature = "zstd-compress"))]
 fn with_standard_zstd(mut measured: Measured) -> Measured {
     let commands = measured.measurements.iter_mut().filter_map(|found| found.command.as_mut());

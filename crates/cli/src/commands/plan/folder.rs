@@ -1,4 +1,4 @@
-//! Recognises the kinds of the files of a folder, and the share of the bytes that each kind has.
+//! Recognises the kinds of files in a folder, and each kind's share of the bytes.
 
 use std::path::PathBuf;
 
@@ -9,20 +9,21 @@ use linerate_nx::filter;
 
 use super::recognise::{Ends, of_ends};
 
-/// Maximum number of files that are examined. Of more files it examines every n-th, in the order of
-/// extension and name.
+/// Largest number of files that are examined. If there are more, every n-th of them is examined, in
+/// the order of extension and name.
 const MOST: usize = 2000;
 /// Number of bytes at the start of a file that are examined.
 const HEAD: usize = 4 << 10;
 /// Smallest share of the bytes for which a kind of files is mentioned to the user.
 const NAMED: f64 = 0.05;
-/// Share of arrays and WAV files in the bytes, from which a folder counts as one of waveforms.
+/// Share of NumPy arrays and WAV files in the bytes, from which a folder counts as one of
+/// waveforms.
 const WAVEFORMS: f64 = 0.9;
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Integers that Delta-Rice takes, or any HDF5 file.
+    /// A file of integers that Delta-Rice takes, or any HDF5 file.
     Samples(Container),
     JsonLines,
     Messages,
@@ -34,7 +35,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The kind in the plural, for sentences.
+    /// Returns the name of such files in the plural, for sentences.
     fn name(self) -> &'static str {
         match self {
             Kind::Samples(Container::Npy) => "NumPy arrays",
@@ -50,7 +51,7 @@ impl Kind {
         }
     }
 
-    /// The shape of which such files have candidates of their own.
+    /// Returns the shape that has candidates made for such files.
     fn shape(self) -> Option<Shape> {
         match self {
             Kind::Samples(_) => Some(Shape::Waveforms),
@@ -67,7 +68,7 @@ impl Kind {
     }
 }
 
-/// First bytes of formats that are compressed.
+/// First bytes of files in formats that are compressed.
 const COMPRESSED: [&[u8]; 12] = [
     b"\x1f\x8b",
     b"\x28\xb5\x2f\xfd",
@@ -83,7 +84,8 @@ const COMPRESSED: [&[u8]; 12] = [
     b"ID3",
 ];
 
-/// The shape of folders, and sentences about the shares.
+/// Returns the shape of these files and folders, and sentences about the share of each kind of
+/// file.
 pub(super) fn recognise(paths: &[PathBuf]) -> (Shape, Vec<String>) {
     // The measurement that follows reports what cannot be read.
     let Ok(set) = FileSet::new(paths) else { return (Shape::Files, Vec::new()) };
@@ -142,7 +144,7 @@ fn kind(ends: &Ends) -> Kind {
     }
 }
 
-/// UTF-8 without control characters of terminals and binary formats.
+/// Whether the bytes are UTF-8 without control characters of terminals and binary formats.
 fn is_text(head: &[u8]) -> bool {
     let valid = match std::str::from_utf8(head) {
         Err(e) if e.error_len().is_none() => e.valid_up_to(),

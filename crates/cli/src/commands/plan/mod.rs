@@ -52,11 +52,11 @@ A sample of the data is measured on this machine for about --seconds. Nothing is
 The cost of writing is measured with a file of at most 32 MiB that has no name. The drive of small
 files, and writing to the drive, are measured with one of at most 64 MiB.";
 
-/// The pipe that is assumed if the drive cannot be measured.
+/// The pipe that the plan is made for if the drive cannot be measured.
 const ASSUMED: &str = "nvme-4.0";
 
-/// Work that is predicted to take fewer seconds gets a remark, because starting the program then
-/// takes a large part of the time.
+/// If all of the data is predicted to take fewer seconds, the plan has a remark that starting the
+/// program takes a large part of the time.
 const SHORT: f64 = 0.2;
 
 #[derive(clap::Args, Debug)]
@@ -133,7 +133,7 @@ enum PipeArg {
     Given(Pipe),
 }
 
-/// The names of all shapes.
+/// Returns a parser for the name of a shape, such as `files`.
 fn shape_parser() -> impl TypedValueParser<Value = Shape> {
     let of_name = |name: String| Shape::ALL.into_iter().find(|shape| shape.name() == name);
     PossibleValuesParser::new(Shape::ALL.map(Shape::name))
@@ -151,7 +151,7 @@ fn parse_pipe_or_drive(text: &str) -> Result<PipeArg, String> {
     }
 }
 
-/// At most a day, so that no arithmetic of durations overflows.
+/// Parses a number of seconds, of at most a day, so that no arithmetic of durations overflows.
 pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
     const MAX: f64 = 86_400.0;
     match parse_positive(text)? {
@@ -168,7 +168,7 @@ fn parse_positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// 0 means all cores.
+/// Parses a number of cores. 0 means all cores.
 pub(crate) fn parse_cores(text: &str) -> Result<usize, String> {
     const MAX: usize = 4096;
     text.parse().ok().filter(|n| *n <= MAX).ok_or_else(|| format!("`{text}` is not a number from 0 to {MAX}"))
@@ -219,7 +219,8 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
     Ok(summary)
 }
 
-/// Measures the drive that the data is on. If that fails, assumes one and adds a note.
+/// Measures the drive that the data is on. If that fails, assumes the rate of a usual drive, and
+/// adds a note.
 fn drive(
     shape: Shape,
     data: &[PathBuf],
@@ -240,7 +241,8 @@ fn drive(
     }
 }
 
-/// A remark if processing all of the data takes so little time that starting a program matters.
+/// Returns a remark if coding all of the data takes so little time that the time to start a program
+/// matters.
 fn short_run(plan: &Plan, bytes: u64) -> Option<String> {
     let seconds = bytes as f64 / plan.winner()?.speed?.median;
     (seconds < SHORT).then(|| {
@@ -252,7 +254,8 @@ fn short_run(plan: &Plan, bytes: u64) -> Option<String> {
     })
 }
 
-/// A remark about the cost of writing decoded content, for a command that writes it.
+/// Returns a remark about the cost of writing decoded content to files, which is not part of the
+/// measured speeds.
 fn writing(plan: &Plan, seconds: f64) -> Option<String> {
     let decodes = plan.pipe.direction != Direction::Write && plan.command().is_some();
     (decodes && seconds > 0.0).then(|| {
@@ -264,7 +267,7 @@ fn writing(plan: &Plan, seconds: f64) -> Option<String> {
     })
 }
 
-/// Sets the keys of a plan, besides those of every result.
+/// Adds the keys of a plan to the JSON result, which has some keys for every command.
 fn set_keys(summary: &mut RunSummary, shape: Shape, measured: &Measured, plan: &Plan, notes: &[String]) {
     summary.set("shape", shape.name());
     summary.set("bytes", measured.bytes);

@@ -1,4 +1,4 @@
-//! The plan as an HTML page in a file.
+//! Writes the plan as an HTML page into a file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use linerate_plan::report::{self, Context};
 use crate::ui::error::CliError;
 use crate::ui::inputs;
 
-/// The file of a page. It is opened before anything is measured, so that a path that cannot be
-/// written is an error at once.
+/// The file that an HTML page is written to. It is opened before anything is measured, so that a
+/// path that cannot be written is an error at once.
 pub(crate) struct Page {
     path: PathBuf,
     file: AtomicFile,
@@ -22,7 +22,7 @@ impl Page {
     /// Opens the file. An existing file is replaced when the page is complete.
     ///
     /// # Errors
-    /// Names the file that cannot be written.
+    /// Returns an error that names the file if it cannot be written.
     pub(crate) fn create(path: &Path) -> Result<Page, CliError> {
         inputs::refuse(path)?;
         let file =
@@ -30,10 +30,10 @@ impl Page {
         Ok(Page { path: path.to_owned(), file })
     }
 
-    /// Writes the page.
+    /// Writes the page of a plan.
     ///
     /// # Errors
-    /// Names the file that cannot be written.
+    /// Returns an error that names the file if it cannot be written.
     pub(super) fn write(self, plan: &Plan, data: &Path, measured: &Measured) -> Result<PathBuf, CliError> {
         self.write_text(&report::html(plan, &context(data.display().to_string(), measured.bytes)))
     }
@@ -41,7 +41,7 @@ impl Page {
     /// Writes a page with this text.
     ///
     /// # Errors
-    /// Names the file that cannot be written.
+    /// Returns an error that names the file if it cannot be written.
     pub(crate) fn write_text(mut self, page: &str) -> Result<PathBuf, CliError> {
         let written = self.file.write_all(page.as_bytes()).and_then(|()| self.file.commit());
         written.map_err(CliError::io_at("cannot write", &self.path))?;
@@ -49,7 +49,8 @@ impl Page {
     }
 }
 
-/// The lines of a page about the machine, the program, and `bytes` bytes of `data`.
+/// Returns what a page says about the machine, the program, and the data, which has this name and
+/// size.
 pub(crate) fn context(data: String, bytes: u64) -> Context {
     Context {
         data,

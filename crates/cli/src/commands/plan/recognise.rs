@@ -1,4 +1,5 @@
-//! Recognises the shape of data: folder or file, and by the first and last bytes of a file.
+//! Recognises the shape of data, such as waveforms or records: a folder by its files, a file by its
+//! first and last bytes.
 //!
 //! Only a path that cannot be read is an error. Data of unknown structure has the shape `bytes`,
 //! and the user is told so.
@@ -15,13 +16,13 @@ use crate::ui::error::CliError;
 
 /// Number of bytes at the start of a file that are examined.
 const HEAD: usize = 64 << 10;
-/// Minimum share of complete lines that must be JSON objects.
+/// Smallest share of JSON objects among the complete lines for which a file counts as JSON lines.
 const JSON_LINES: f64 = 0.95;
 
-/// The shape of the data, and sentences for the user about the choice.
+/// Returns the shape of the data, and sentences for the user about the choice.
 ///
 /// # Errors
-/// A path that cannot be read.
+/// Returns an error if a path cannot be read.
 pub(super) fn recognise(paths: &[PathBuf]) -> Result<(Shape, Vec<String>), CliError> {
     let mut shapes = Vec::new();
     for (i, path) in paths.iter().enumerate() {
@@ -34,7 +35,7 @@ pub(super) fn recognise(paths: &[PathBuf]) -> Result<(Shape, Vec<String>), CliEr
     }
     let first = shapes.first().copied().flatten();
     Ok(match (first, paths) {
-        // Several files have one shape, or are a set of files.
+        // Several files of one shape have that shape. Otherwise they are files for an archive.
         (Some(shape), _) if shape != Shape::Files && shapes.iter().all(|found| *found == Some(shape)) => {
             (shape, Vec::new())
         }
@@ -47,7 +48,7 @@ pub(super) fn recognise(paths: &[PathBuf]) -> Result<(Shape, Vec<String>), CliEr
     })
 }
 
-/// The shape of a file or folder; `None` for a file of unknown structure.
+/// Returns the shape of a file or folder; `None` for a file of unknown structure.
 fn of_path(path: &Path) -> std::io::Result<Option<Shape>> {
     if std::fs::metadata(path)?.is_dir() {
         return Ok(Some(Shape::Files));
@@ -63,7 +64,8 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Reads at most `most` bytes at the start, and the last eight.
+    /// Reads at most `most` bytes at the start of a file, and the last eight, which are zero for a
+    /// shorter file.
     pub(super) fn read(path: &Path, most: usize) -> std::io::Result<Ends> {
         let mut file = File::open(path)?;
         let mut head = Vec::new();
@@ -78,12 +80,12 @@ impl Ends {
     }
 }
 
-/// The shape of a file with these ends; `None` without a known structure.
+/// Returns the shape of a file with these first and last bytes; `None` for an unknown structure.
 pub(super) fn of_ends(ends: &Ends) -> Option<Shape> {
     of_content(&ends.head, ends.tail, ends.len)
 }
 
-/// The shape of a file of `len` bytes with these first bytes and last eight.
+/// Returns the shape of a file of `len` bytes with these first bytes and these last eight.
 fn of_content(head: &[u8], tail: [u8; 8], len: u64) -> Option<Shape> {
     if Container::recognise(head).is_some() {
         return Some(Shape::Waveforms);
@@ -102,7 +104,7 @@ fn of_content(head: &[u8], tail: [u8; 8], len: u64) -> Option<Shape> {
 
 fn is_json_lines(head: &[u8], complete: bool) -> bool {
     let mut lines: Vec<&[u8]> = head.split(|&byte| byte == b'\n').collect();
-    // The last line is cut off, or empty after the last line end.
+    // The last line is cut off, or is the empty one after the last line end.
     if !complete || lines.last().is_some_and(|line| line.is_empty()) {
         lines.pop();
     }
@@ -113,8 +115,8 @@ fn is_json_lines(head: &[u8], complete: bool) -> bool {
     objects >= 2 && objects as f64 >= JSON_LINES * lines.len() as f64
 }
 
-/// Whether the text is an HTTP message or a document that servers send: HTML, XML, CSS, JavaScript,
-/// JSON.
+/// Whether the text begins as an HTTP message, or as a document that servers send: HTML, XML, CSS
+/// or JSON.
 fn is_web_text(head: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(valid_prefix(head)) else { return false };
     let start = text.trim_start_matches('\u{feff}').trim_start();
@@ -123,7 +125,7 @@ fn is_web_text(head: &[u8]) -> bool {
     STARTS.iter().any(|prefix| start.starts_with(prefix))
 }
 
-/// The text without a character that is cut off at its end.
+/// Returns the text without a character that is cut off at its end.
 fn valid_prefix(head: &[u8]) -> &[u8] {
     match std::str::from_utf8(head) {
         Err(e) if e.error_len().is_none() => &head[..e.valid_up_to()],

@@ -8,7 +8,8 @@ use crate::ui::columns::aligned;
 /// Titles of the columns.
 const TITLES: [&str; 6] = ["", "ratio", "delivers", "per core", "cores", "memory"];
 
-/// The sentence, the command, the table and the notes.
+/// Returns the lines to print: the sentence, the command, the table and the notes. `all` means to
+/// list all candidates.
 pub(super) fn lines(plan: &Plan, notes: &[String], all: bool) -> Vec<String> {
     let mut lines = vec![plan.sentence()];
     if let Some(command) = plan.command() {
@@ -25,7 +26,7 @@ pub(super) fn lines(plan: &Plan, notes: &[String], all: bool) -> Vec<String> {
 
 fn table(plan: &Plan, all: bool) -> Vec<String> {
     let mut shown: Vec<usize> = (0..plan.rows.len()).filter(|&i| all || is_of_interest(plan, i)).collect();
-    // The smallest candidate is last, as in the chart of size against speed.
+    // The candidate with the largest ratio is last, as in the chart of ratio and speed.
     shown.sort_by(|&a, &b| plan.rows[a].ratio.total_cmp(&plan.rows[b].ratio));
     let mut cells = vec![TITLES.map(str::to_owned)];
     for i in shown {
