@@ -122,6 +122,8 @@ def on_terminal(words: Sequence[str], interrupt_after: float | None = None, stat
     begun = time.perf_counter()
     child, terminal = pty.fork()
     if child == 0:
+        # A shell ignores Ctrl-C for what it runs in the background.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.execvp(words[0], list(words))
     last, silence, said = begun, 0.0, b""
     while True:
