@@ -1,7 +1,8 @@
 //! Finds the arrays in `.npy`, WAV and HDF5 files, and reads parts of them for the measurement.
 //!
 //! In this file, a sample is one number of an array, such as a 16-bit integer of a waveform. Arrays
-//! are read in pieces that consist of whole rows, or whole chunks of HDF5.
+//! are read in pieces: chunks of HDF5 datasets, and whole rows of other arrays, except parts of
+//! very long rows.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -14,14 +15,15 @@ use crate::sys::hdf5;
 
 /// Largest number of samples in a slice, which is the part of an `.npy` or WAV array that is read
 /// at once, unless a single row has more. Also the largest number in a chunk proposed for HDF5.
-/// 16-bit samples take 1 MiB.
+/// That many 16-bit samples take 1 MiB.
 const SLICE: u64 = 512 << 10;
-/// Bytes that `linerate rice encode` reads and codes at a time. They do not fit into the cache of a
-/// core.
+/// Most bytes that `linerate rice encode` reads and codes at a time, unless a segment is longer.
+/// They do not fit into the cache of a core.
 const CODED: usize = 16 << 20;
-/// Longest row that is read whole, in samples. Only parts of longer rows are read.
+/// Longest row that slices never cut, in samples. An array of longer rows is sampled as if it had
+/// one axis.
 const LONGEST_ROW: u64 = 8 * SLICE;
-/// Number of samples that Delta-Rice codes together in an array of one axis
+/// Number of samples that Delta-Rice codes together in an array of one row
 /// (`Params::segment_for`).
 const LINE: u64 = 16_384;
 /// Signature of an HDF5 file, at offset 0 or at a power of two of at least 512 (HDF5 File Format,
@@ -43,7 +45,8 @@ pub enum Container {
 }
 
 impl Container {
-    /// Recognises the format of a file that begins with `head`.
+    /// Returns the format of a file that begins with `head`. An HDF5 file may begin with other
+    /// bytes; then `head` must reach to HDF5's signature.
     pub fn recognise(head: &[u8]) -> Option<Container> {
         let begins = |at: usize| head[at..].starts_with(HDF5);
         let user_blocks = (9..).map(|log| 1 << log).take_while(|&at| at < head.len());
@@ -58,7 +61,7 @@ impl Container {
 }
 
 /// Whether a file that begins with `head` is an `.npy` or WAV file of integers that Delta-Rice
-/// takes.
+/// takes. `head` must have the file's whole header.
 pub fn has_integers(head: &[u8]) -> bool {
     match Container::recognise(head) {
         Some(Container::Npy) => NpyHeader::read(&mut Input::from_reader(Cursor::new(head.to_vec()))).is_ok(),
@@ -87,29 +90,31 @@ pub(super) struct Array {
     pub(super) element: ElementType,
     /// Length of each axis.
     pub(super) shape: Vec<u64>,
-    /// Length of each axis of an HDF5 chunk, which is coded on its own. Proposed by this program if
-    /// the dataset has no chunks. `None` for `.npy` and WAV files, whose arrays are coded whole.
+    /// Length of each axis of an HDF5 chunk, which is coded on its own: that of `proposed_chunk` if
+    /// the dataset has no chunks. `None` for `.npy` and WAV files, which have no chunks.
     pub(super) chunk: Option<Vec<u64>>,
-    /// Offset of the first sample in the file, in bytes. Not used for HDF5.
+    /// Offset of the first sample in the file, in bytes. 0 for WAV files, whose header counts as
+    /// samples. Not used for HDF5.
     start: u64,
     /// The HDF5 dataset. `None` for `.npy` and WAV files.
     pub(super) dataset: Option<hdf5::Dataset>,
 }
 
-/// The arrays that were found, and sentences about files and datasets that were left out.
+/// The arrays that were found, and sentences for the user.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Arrays that have samples of a type that the Rice codec takes.
+    /// Arrays of a type that Delta-Rice takes, without empty ones.
     pub(super) arrays: Vec<Array>,
-    /// A sentence for each file that was left out, or of which datasets were left out.
+    /// Sentences about files and datasets that were left out, and about limits of the command.
     pub(super) notes: Vec<String>,
 }
 
-/// Finds the arrays in these files.
+/// Finds the arrays in these files. A file of another format, or with other samples than Delta-Rice
+/// takes, is left out with a note.
 ///
 /// # Errors
 /// Returns a sentence that names the file, if it cannot be read, or if it is HDF5 and libhdf5 is
-/// missing.
+/// missing or too old.
 pub(super) fn find(paths: &[PathBuf]) -> Result<Found, String> {
     let mut found = Found::default();
     for path in paths {
@@ -181,7 +186,8 @@ fn element(size: usize, signed: bool) -> Option<ElementType> {
     }
 }
 
-/// Describes the array of an `.npy` file by its header, with which `head` begins.
+/// Describes the array of an `.npy` file that begins with `head`. Fails unless `head` has the whole
+/// header, and the array is one that Delta-Rice takes.
 fn npy(path: &Path, head: Vec<u8>) -> Result<Array, String> {
     let mut input = Input::from_reader(Cursor::new(head));
     let NpyHeader { element, shape } = NpyHeader::read(&mut input).map_err(|e| e.message.to_string())?;
@@ -196,8 +202,8 @@ fn npy(path: &Path, head: Vec<u8>) -> Result<Array, String> {
     })
 }
 
-/// Makes one array of all bytes of a WAV file, header included, as `linerate rice encode` does to
-/// be able to restore the file byte for byte.
+/// Makes one array of all bytes of a WAV file, header included: `linerate rice encode` keeps them
+/// all, to restore the file byte for byte.
 fn wav(path: &Path, length: u64) -> Result<Array, String> {
     let spec = hound::WavReader::open(path).map_err(|e| e.to_string())?.spec();
     let bits = spec.bits_per_sample;
@@ -253,12 +259,14 @@ impl Array {
         self.chunk.as_ref().unwrap_or(&self.shape)
     }
 
-    /// Reads about `bytes` bytes of the array, evenly spread and in order. Of an HDF5 dataset, each
-    /// piece is a chunk. Of other arrays, whole rows (or parts of rows longer than `LONGEST_ROW`)
-    /// are joined to pieces as large as the command codes at a time.
+    /// Reads about `bytes` bytes of the array, but at least a chunk or slice, evenly spread and in
+    /// order. Of an HDF5 dataset, each piece is a chunk. Of other arrays, slices of whole rows are
+    /// joined into pieces of at most 16 MiB. If rows are longer than `LONGEST_ROW`, or there is one
+    /// axis, slices are multiples of `LINE` instead.
     ///
     /// # Errors
-    /// Returns a sentence that names the file, if it cannot be read.
+    /// Returns a sentence that names the file, if it cannot be read, or if libhdf5 or the plugin
+    /// for a filter of the dataset is missing.
     pub(super) fn sample(&self, bytes: u64) -> Result<Vec<Vec<u8>>, String> {
         let at = |e: String| format!("{}: {e}", self.path.display());
         match (&self.dataset, &self.chunk) {
@@ -302,8 +310,8 @@ impl Array {
     }
 }
 
-/// Joins successive slices of an array to pieces of at most 16 MiB. A longer slice is a piece by
-/// itself.
+/// Joins the slices of a sample, in order, into pieces of at most 16 MiB (`CODED`). A longer slice
+/// is a piece by itself.
 fn joined(slices: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let mut pieces: Vec<Vec<u8>> = Vec::new();
     for slice in slices {
@@ -315,8 +323,9 @@ fn joined(slices: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     pieces
 }
 
-/// Returns where chunk number `i` begins along each axis, in samples. `counts` has the number of
-/// chunks along each axis, and `chunk` the lengths of a chunk.
+/// Returns where chunk number `i` begins along each axis, in samples. Chunks are numbered along the
+/// last axis first. `counts` has the number of chunks along each axis, and `chunk` the lengths of a
+/// chunk.
 fn coordinates(mut i: u64, counts: &[u64], chunk: &[u64]) -> Vec<u64> {
     let mut start: Vec<u64> = counts
         .iter()
@@ -333,7 +342,7 @@ fn coordinates(mut i: u64, counts: &[u64], chunk: &[u64]) -> Vec<u64> {
 }
 
 /// Returns `wanted` of the numbers below `count`, but at least one and at most all, evenly spread
-/// and in order.
+/// and ascending.
 fn spread(count: u64, wanted: u64) -> impl Iterator<Item = u64> {
     let taken = wanted.clamp(1, count.max(1));
     (0..taken).map(move |i| (u128::from(2 * i + 1) * u128::from(count) / u128::from(2 * taken)) as u64)

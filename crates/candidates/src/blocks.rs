@@ -12,13 +12,13 @@ use crate::stats;
 
 /// Number of blocks that are decoded in a batch.
 const BATCH: usize = 64;
-/// Bytes of memory that are written before each cold read to empty the CPU's caches: more than the
-/// last-level cache of most machines has.
+/// Size in bytes of the memory that is written before each cold read to empty the CPU's caches:
+/// more than the last-level cache of most machines.
 const EVICTED: usize = 64 << 20;
-/// Smallest and largest number of cold reads of a candidate, which never has more of them than
-/// blocks. Emptying the caches takes about 15 ms before each read.
+/// Smallest and largest number of cold reads of a candidate. Each reads another block, so a
+/// candidate with fewer blocks has fewer reads. Emptying the caches takes about 15 ms before each.
 const READS: (usize, usize) = (3, 31);
-/// Bytes of memory of a decoder, without dictionaries.
+/// Approximate bytes of memory of a decoder, without dictionaries.
 const DECODER: u64 = 330 << 10;
 
 /// Blocks, each with its dictionary.
@@ -77,8 +77,8 @@ impl<'b> Blocks<'b> {
         }
     }
 
-    /// Returns the memory for decoding: for each dictionary, its mean size with its tables; for
-    /// each thread, a decoder and the longest block.
+    /// Returns the memory for decoding. Per dictionary, it is the mean size of those in the store,
+    /// with the tables made so far; per thread, it is a decoder and the longest block.
     pub(super) fn memory(&self) -> Memory {
         let (stats, longest) = (self.store.stats(), self.pieces.iter().map(Vec::len).max().unwrap_or(0));
         let count = stats.dictionaries.max(1) as u64;
@@ -88,8 +88,8 @@ impl<'b> Blocks<'b> {
         }
     }
 
-    /// Decodes blocks with cold caches, as often as `budget` and `READS` allow. Returns the median
-    /// time, and the mean compressed size of the blocks read.
+    /// Decodes evenly spread blocks with cold caches, as many as `budget` and `READS` allow.
+    /// Returns the median time, and the mean compressed size of the blocks read.
     ///
     /// # Errors
     /// Returns the message of the codec.
@@ -109,8 +109,8 @@ impl<'b> Blocks<'b> {
         let fetched =
             frames.iter().map(|(_, frame, _)| frame.len()).sum::<usize>() as f64 / reads.max(1) as f64;
         // The first use of a dictionary builds its tables, which must not be timed. Usually
-        // `Candidate::check` used all dictionaries of the store before. If not, this builds the
-        // tables for the first block only.
+        // `Candidate::check` used all dictionaries of the store before. If not, this builds only
+        // the tables of the first block's dictionary.
         if let Some((id, frame, content)) = frames.first_mut() {
             decoder.decode(*id, frame, content).map_err(message)?;
         }
@@ -130,8 +130,8 @@ impl Eviction {
         Eviction(vec![0; EVICTED])
     }
 
-    /// Calls `read` with the numbers below `reads`, each time with cold caches. Returns the median
-    /// time of a call in seconds.
+    /// Calls `read` with 0 to `reads` - 1, each time with cold caches. Returns the median time of a
+    /// call in seconds, or 0 without calls.
     ///
     /// # Errors
     /// Returns the message of the call that failed.

@@ -1,5 +1,5 @@
 //! Measures how fast the user's drives are: it reads the data past the system's cache, and writes a
-//! nameless file in the output folder.
+//! temporary file in the output folder.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,17 +15,17 @@ use super::sample::{FileSet, Piece};
 const WINDOW: u64 = 4 << 20;
 /// Number of reads in flight. One alone does not saturate an NVMe drive.
 const READS: usize = 4;
-/// Longest time that reading, or writing, is measured.
+/// Longest time that reading, or writing, is measured. It is exceeded until the last read or write
+/// ends.
 const LONGEST: Duration = Duration::from_secs(1);
 /// Smallest read, in bytes, that counts. Smaller reads show how soon the drive answers, not its
 /// rate.
 const LARGE: u64 = 1 << 20;
-/// Bytes of the largest file that is written.
+/// Largest number of bytes that are written to the temporary file.
 const WRITTEN: u64 = 64 << 20;
 /// Largest number of bytes that are written before they are synced to the drive.
 const SYNCED: u64 = 16 << 20;
-/// Alignment of reads past the system's cache, in bytes: the largest block size of drives, which is
-/// also the size of a page.
+/// Alignment of reads past the system's cache, in bytes: the largest usual block size of drives.
 const ALIGNMENT: usize = 4096;
 
 /// Measures the rate, in bytes per second, of reading these files and folders from their drive, of
@@ -34,7 +34,7 @@ const ALIGNMENT: usize = 4096;
 ///
 /// # Errors
 /// Returns a sentence if files cannot be read or written, or if the system cannot read them past
-/// its cache.
+/// its cache. Reading is supported on Linux only.
 pub fn rate(paths: &[PathBuf], output: &Path, direction: Direction, seconds: f64) -> Result<f64, String> {
     let time = LONGEST.min(Duration::from_secs_f64(seconds / 10.0));
     let read = || reading(&FileSet::new(paths)?, time);
@@ -47,8 +47,9 @@ pub fn rate(paths: &[PathBuf], output: &Path, direction: Direction, seconds: f64
 
 /// Reads pieces of at most `WINDOW` bytes from all over the files for this time, and returns bytes
 /// per second. Pieces smaller than `LARGE` are left out. If the others have less than `WINDOW`
-/// bytes together, a scratch file is written and read instead: reading small files would show how
-/// soon the drive answers, not how fast it delivers an archive of them.
+/// bytes together, half of the time is for writing a scratch file beside the first file, and the
+/// other half for reading it: reading small files would show how soon the drive answers, not how
+/// fast it delivers an archive of them.
 fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
     let mut pieces: Vec<Piece> = set.windows(WINDOW).into_iter().flatten().collect();
     let large = |piece: &&Piece| piece.len >= LARGE;
@@ -89,7 +90,8 @@ fn bypass(e: io::Error) -> String {
 }
 
 /// Reads these parts of the data with `READS` threads for this time, and returns bytes per second.
-/// The order jumps from part to part, and reads each part once before any part is read again.
+/// Each thread reads at least one part. The order jumps from part to part, and each part is read
+/// once before any part is read again.
 fn rounds<T: Sync>(
     windows: &[T],
     time: Duration,
@@ -132,7 +134,8 @@ fn stride(count: u64) -> u64 {
     (golden.max(1)..).find(|&step| divisor(step, count) == 1).unwrap_or(1)
 }
 
-/// A nameless file of noise, which has been synced to the drive.
+/// An open temporary file of incompressible bytes, all synced to the drive. It is deleted when it
+/// is closed.
 struct Scratch {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux reads it past its cache"))]
     file: File,
@@ -153,13 +156,13 @@ impl Scratch {
     }
 }
 
-/// Writes a nameless file of noise in `folder`, until the time is over or the file has `WRITTEN`
-/// bytes.
+/// Writes incompressible bytes to a temporary file in `folder`, and syncs them to the drive, until
+/// `time` has passed or the file has `WRITTEN` bytes. Writes at least `WINDOW` bytes.
 fn scratch(folder: &Path, time: Duration) -> io::Result<Scratch> {
     // The name of a file in the current folder has an empty parent.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut file = tempfile::tempfile_in(folder)?;
-    // Noise is incompressible. Some drives compress what they store.
+    // Some drives compress what they store, so the bytes look random.
     let noise: Vec<u8> =
         (0..WINDOW / 8).flat_map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect();
     let (mut bytes, begun) = (0, Instant::now());
@@ -176,7 +179,8 @@ fn scratch(folder: &Path, time: Duration) -> io::Result<Scratch> {
     Ok(Scratch { file, bytes })
 }
 
-/// Writes a nameless file in `folder` for this time, and returns bytes per second.
+/// Writes a temporary file in `folder`, for this time or until it has `WRITTEN` bytes, and returns
+/// bytes per second.
 fn writing(folder: &Path, time: Duration) -> io::Result<f64> {
     let begun = Instant::now();
     let Scratch { bytes, .. } = scratch(folder, time)?;
@@ -211,8 +215,8 @@ mod tests {
 
     const SECONDS: f64 = 0.1;
 
-    /// A new folder beside this crate's source, which lies on a drive more often than the system's
-    /// temporary folder does.
+    /// Makes a folder in that of this crate, which is on a drive more often than the system's
+    /// temporary folder is.
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder")
     }

@@ -11,7 +11,7 @@ pub fn date() -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// Returns the year, month and day, in the Gregorian calendar, that is `days` days after
+/// Returns year, month and day of the date, in the Gregorian calendar, that is `days` days after
 /// 1970-01-01.
 pub fn civil(mut days: u64) -> (u64, u64, u64) {
     let leap = |y: u64| y.is_multiple_of(4) && (!y.is_multiple_of(100) || y.is_multiple_of(400));
@@ -32,9 +32,9 @@ pub fn civil(mut days: u64) -> (u64, u64, u64) {
     (year, month, days + 1)
 }
 
-/// Returns the processor's name, with family and model if the system reports them, because virtual
-/// machines give processors of several generations the same name. If the name is unknown, returns
-/// the architecture, such as `x86_64`.
+/// Returns the processor's name in `/proc/cpuinfo`, with family and model if it has them, because
+/// virtual machines give processors of several generations the same name. Returns the architecture,
+/// such as `x86_64`, if there is no name, as on systems other than Linux.
 pub fn cpu() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     match (field(&info, "model name"), field(&info, "cpu family"), field(&info, "model")) {
@@ -49,13 +49,14 @@ fn field<'a>(info: &'a str, key: &str) -> Option<&'a str> {
     pairs.map(|(k, v)| (k.trim(), v.trim())).find(|(k, _)| *k == key).map(|(_, v)| v)
 }
 
-/// Options that do not influence what is measured. They and their values are left out of the
-/// recorded command.
+/// Options, each with a value, that do not influence what is measured. [`command`] leaves them and
+/// their values out.
 const OMITTED: [&str; 3] = ["--csv", "--record", "--against"];
 
-/// Returns the command line of this process without anything specific to this machine: only the
-/// last part of an absolute path is kept, and `--record`, `--csv` and `--against` are left out with
-/// their files. The environment variable `LINERATE_CPU` comes first if it is set.
+/// Returns the command line of this process without the folders of this machine: of the program,
+/// and of a path that begins with `/`, only the last part is kept. `--record`, `--csv` and
+/// `--against` are left out with their files. The environment variable `LINERATE_CPU` comes first
+/// if it is set.
 pub fn command() -> String {
     let mask = std::env::var("LINERATE_CPU").ok().map(|tier| format!("LINERATE_CPU={tier}"));
     let mut args = std::env::args();

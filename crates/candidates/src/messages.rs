@@ -22,8 +22,8 @@ use super::{Measured, Options, Progress};
 const BYTES_PER_SECOND: f64 = 1e6;
 /// Smallest and largest sample, in bytes.
 const SAMPLE: (u64, u64) = (512 << 10, 32 << 20);
-/// Bytes of payloads that are decoded to take the sample from, for each second of the measurement:
-/// the first ones of every file, in equal shares. Decoding a GB takes about a second.
+/// Bytes of payloads (uncompressed messages) from which the sample is taken, for each second of the
+/// measurement: the first ones of every file, in equal shares. Decoding a GB takes about a second.
 const READ_PER_SECOND: f64 = 50e6;
 /// Bytes of successive messages that the sample takes or leaves as a group: four of the usual zstd
 /// windows of 64 KiB. Groups come from many parts of a file, because messages at the start of a
@@ -39,7 +39,9 @@ const BUFFER: usize = 256 << 10;
 /// The last bytes of every message of a zlib stream (`Z_SYNC_FLUSH`).
 const FLUSHED: &[u8] = &[0, 0, 0xff, 0xff];
 
-/// Whether a file that begins with `head` and has `len` bytes holds messages of gateways.
+/// Whether a file that begins with `head` and has `len` bytes looks like messages of a gateway: a
+/// recording, or JSON, ETF, zlib-stream or zstd-stream messages that each follow their length. Only
+/// the first message is checked.
 pub fn recognise(head: &[u8], len: u64) -> bool {
     let first = head.split_first_chunk::<4>().map(|(size, rest)| (u32::from_le_bytes(*size), rest));
     let fits = first.is_some_and(|(size, _)| size > 0 && u64::from(size) + 4 <= len);
@@ -60,8 +62,8 @@ pub fn recognise(head: &[u8], len: u64) -> bool {
 /// Measures zlib-stream, zstd-stream and zstd windows on messages from every file.
 ///
 /// # Errors
-/// Returns a sentence that names the file that cannot be read or decoded or the candidate that
-/// fails, or says that there are no messages.
+/// Returns a sentence that names the file that cannot be read or decoded, or says that a candidate
+/// fails or that there are no messages.
 pub(super) fn measure(
     paths: &[PathBuf],
     options: &Options,
@@ -112,8 +114,8 @@ struct Sample {
 }
 
 impl Sample {
-    /// Takes about `limits[0]` bytes of messages from the first `limits[1]` bytes of the messages
-    /// in a file, both counted uncompressed.
+    /// Takes up to `limits[0]` bytes of messages, or the first group if it alone has more, from the
+    /// first `limits[1]` bytes of the messages in a file, both counted uncompressed.
     fn add(&mut self, path: &Path, limits: [u64; 2]) -> Result<(), String> {
         let message = |e: std::io::Error| e.to_string();
         let mut source = BufReader::new(File::open(path).map_err(message)?);
@@ -212,7 +214,7 @@ impl Sample {
     }
 
     /// Makes a candidate that begins each connection with a new encoder, which `encoder` makes, and
-    /// with an empty decoder.
+    /// with an empty decoder for windows of 2^`window` bytes.
     fn candidate<'c>(
         &'c self,
         mut measurement: Measurement,
@@ -237,7 +239,8 @@ impl Sample {
         };
         let checked = candidate.check()?;
         // The command also reads messages from a file, each into memory of its own, and writes them
-        // to another file. This is timed too.
+        // to another file. This is timed too, except the system's part: files are in memory, and
+        // what is written is dropped. Decoding writes nothing.
         let (mut payloads, mut frames) = (Vec::new(), Vec::new());
         self.payloads.iter().try_for_each(|payload| write(&mut payloads, payload))?;
         self.encode_all(&encoder, in_memory(&self.payloads), &mut |wire| write(&mut frames, wire))?;
@@ -290,8 +293,8 @@ impl Sample {
         Ok(())
     }
 
-    /// Measures the memory of a decoder after the messages of the first connection. Each thread
-    /// also holds the longest message.
+    /// Measures the memory of a decoder after the sampled messages of the first connection. Each
+    /// thread also holds the longest message.
     fn memory(
         &self,
         transport: Transport,
@@ -313,15 +316,15 @@ impl Sample {
 
 /// Groups of successive messages, evenly spread over all messages that were added: systematic
 /// sampling of data of unknown length. Whenever the groups become too large together, every second
-/// one is dropped.
+/// one is dropped, but never the first.
 struct Groups {
-    /// Largest number of payload bytes to keep.
+    /// Largest number of payload bytes to keep, unless the first group alone has more.
     most: u64,
     /// For each kept message: the number of its group, the number of its connection, and its
     /// payload.
     kept: Vec<(u64, u64, Vec<u8>)>,
     kept_bytes: u64,
-    /// Of this many successive groups, one is kept.
+    /// One of this many successive groups is kept. A power of two.
     step: u64,
     /// Payload bytes of all messages that were added, kept or not.
     seen: u64,
@@ -353,7 +356,7 @@ fn in_memory(messages: &[Vec<u8>]) -> impl Iterator<Item = Result<&[u8], String>
     messages.iter().map(|message| Ok(message.as_slice()))
 }
 
-/// Iterates over the messages of a file, each of which follows its length.
+/// Iterates over the messages of a file in memory, each of which follows its length.
 fn in_file(file: &[u8]) -> impl Iterator<Item = Result<Vec<u8>, String>> {
     Messages::new(file).map(|message| message.map_err(|e| e.to_string()))
 }
@@ -362,7 +365,7 @@ fn write(file: impl Write, message: &[u8]) -> Result<(), String> {
     write_message(file, message).map_err(|e| e.to_string())
 }
 
-/// Reads a file of messages without times of arrival as entries of a recording. All get time 0.
+/// Reads messages that each follow their length as entries of a recording. All get time 0.
 fn frames(source: impl Read) -> impl Iterator<Item = std::io::Result<Entry>> {
     Messages::new(source).map(|wire| wire.map(|wire| Entry::Frame { time: 0, payload: None, wire }))
 }
@@ -370,7 +373,8 @@ fn frames(source: impl Read) -> impl Iterator<Item = std::io::Result<Entry>> {
 /// Compresses a message and appends the result to a buffer.
 type Encode = Box<dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), String>>;
 
-/// Compresses a message with zstd and flushes, as gateways do, and appends the result to `wire`.
+/// Compresses a message with zstd and flushes, as gateways do after each message, and appends the
+/// result to `wire`.
 fn flush(context: &mut CCtx<'_>, payload: &[u8], wire: &mut Vec<u8>) -> Result<(), String> {
     let mut input = InBuffer::around(payload);
     loop {
@@ -386,7 +390,8 @@ fn flush(context: &mut CCtx<'_>, payload: &[u8], wire: &mut Vec<u8>) -> Result<(
     }
 }
 
-/// Returns the command that compresses the messages of a file for this transport.
+/// Returns the command that compresses the messages of a file for this transport, into a file with
+/// another name in the same folder.
 fn command(path: &Path, transport: Transport) -> Vec<String> {
     let end = if transport == Transport::Zlib { "zlib" } else { "zst" };
     let mut output = path.with_extension(end);

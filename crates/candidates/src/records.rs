@@ -1,9 +1,10 @@
-//! Measures candidates for records, one on each line: blocks of several sizes with dictionaries of
-//! several sizes, either one dictionary for all files or a few for many files.
+//! Measures candidates for records, one on each line: blocks of several sizes, without a dictionary
+//! and with one of several sizes for all files, and blocks of several files that share a few
+//! dictionaries.
 //!
 //! JSON lines with a key field (one whose value differs in every line) become a block file by one
-//! command. For other lines the command trains the dictionary, and the user's storage engine makes
-//! the blocks.
+//! command. For other lines, and for several dictionaries, the command only trains, and the user's
+//! storage engine makes the blocks.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -31,16 +32,17 @@ const SAMPLE: (u64, u64) = (512 << 10, 8 << 20);
 /// Bytes of lines to train with, for each second of the measurement. Four dictionaries are trained,
 /// each in about 120 ns per byte.
 const TRAINING_PER_SECOND: f64 = 400e3;
-/// Smallest and largest number of bytes to train with. The command trains with the first 8 MiB.
+/// Smallest and largest number of bytes to train with. `linerate dict build` trains with the first
+/// 8 MiB.
 const TRAINING: (u64, u64) = (512 << 10, 8 << 20);
-/// Bytes of memory that `linerate dict build` may use to sort.
+/// Bytes of memory that `linerate dict build` may use to sort, by default.
 const SORTED: usize = 256 << 20;
-/// Bytes of each part of the data that is read for the sample.
+/// Approximate bytes of each part of the data that is sampled: a part of a large file, or some
+/// small files.
 const WINDOW: u64 = 128 << 10;
 /// Largest number of bytes that are read to complete a line that the sample cuts.
 const MAX_LINE: u64 = 64 << 20;
-/// Sizes of blocks to try, in bytes of content. The first is close to a single record, the last to
-/// a page of a database.
+/// Block sizes to try, in uncompressed bytes, from about one record to a page of a database.
 const BLOCKS: [usize; 4] = [1 << 10, 4 << 10, 8 << 10, 16 << 10];
 /// Sizes of dictionaries to try, in bytes. 0 means no dictionary; 110 KiB is the default of
 /// `zstd --train`.
@@ -53,20 +55,22 @@ const LEVEL: i32 = 3;
 /// cluster`.
 const CLUSTER: (usize, usize) = (8, 8 << 10);
 /// Largest data, in bytes for each second of the measurement, that is read whole to find out
-/// whether a field has a different value in every line, so that it can be a key. Reading takes
-/// about 4 ns per byte.
+/// whether a field has a different value in every line, so that it can be a key. Data of up to
+/// 512 KiB always is. Reading takes about 4 ns per byte.
 const KEY_SEARCH_PER_SECOND: f64 = 25e6;
 /// Largest data, in bytes, that is read whole to find out whether a field is a key, however long
 /// the measurement lasts.
 const MAX_KEY_SEARCH: u64 = 256 << 20;
-/// Field names that are likely keys, the likeliest first.
+/// Names of the fields that are tried first as the key, the likeliest first. Other fields are tried
+/// after them.
 const KEY_NAMES: [&str; 6] = ["id", "_id", "key", "uuid", "name", "url"];
 
-/// Measures blocks and dictionaries on a sample of the lines.
+/// Measures size, speed, memory and random reads of blocks, with and without dictionaries, on a
+/// sample of the lines.
 ///
 /// # Errors
-/// Returns a sentence that names the file that cannot be read or the candidate that fails, or says
-/// that there is nothing to compress.
+/// Returns a sentence if a file cannot be read, there is nothing to compress, no line of the sample
+/// is whole, or a candidate fails.
 pub(super) fn measure(
     paths: &[PathBuf],
     options: &Options,
@@ -145,7 +149,8 @@ impl Lines {
         if self.training.is_empty() { &self.measured } else { &self.training }
     }
 
-    /// Builds the block file of the sampled lines as `linerate dict build` does.
+    /// Builds the block file of `measured` in memory, as `linerate dict build` does after it has
+    /// trained `dictionary`. `field` is the key, and `block` the size of blocks in bytes.
     fn block_file(&self, field: &str, block: usize, dictionary: Option<&[u8]>) -> Result<Vec<u8>, String> {
         let choice =
             dictionary.map_or(DictionaryChoice::None, |bytes| DictionaryChoice::Embedded(bytes.to_vec()));
@@ -193,9 +198,9 @@ fn rest_of_line(path: &Path, offset: u64, bytes: &mut Vec<u8>) -> Result<(), Str
 }
 
 /// Returns the lines that begin in `bytes`, without blank lines. Unless `begins`, the first line is
-/// skipped, since it begins before `bytes`. The last line is kept, since the caller completed it.
-/// Keeping both, or neither, would make long lines more, or less, frequent in the sample than in
-/// the data.
+/// taken to begin before `bytes`, and is skipped. The last line is kept, since the caller completed
+/// it. Keeping both, or neither, would make long lines more, or less, frequent in the sample than
+/// in the data.
 fn lines_that_begin(bytes: &[u8], begins: bool) -> Vec<Vec<u8>> {
     let lines = bytes.split_inclusive(|&byte| byte == b'\n').skip(usize::from(!begins));
     lines.filter(|line| !line.trim_ascii().is_empty()).map(<[u8]>::to_vec).collect()
@@ -224,8 +229,8 @@ fn gather(lines: &[Vec<u8>], files: Option<&[usize]>, size: usize) -> (Vec<Vec<u
 
 /// Finds a key: a field that all lines of all files have, with a different value in each. If
 /// several fields are keys of the sampled lines, only the likeliest is then checked in all lines.
-/// Returns `None` and adds a note if that check fails, if no field is a key of the sampled lines,
-/// or if the data is too large to check all lines.
+/// Returns `None` and adds a note if the first sampled line is not a JSON object, if no field is a
+/// key of the sampled lines, if the data is too large to check all lines, or if that check fails.
 fn key_field(
     set: &FileSet,
     lines: &Lines,
@@ -267,7 +272,7 @@ fn key_field(
 }
 
 /// Whether all lines of all files have this field, with a different value in each. Blank lines do
-/// not count.
+/// not count. False if a file cannot be read.
 fn is_unique(set: &FileSet, field: &str) -> bool {
     let mut keys = Keys::of(field);
     set.files.iter().all(|file| {
@@ -291,8 +296,8 @@ impl Keys {
         Keys { field: Field::new(field), key: Vec::new(), seen: HashSet::new() }
     }
 
-    /// Adds the key of a line. Returns false if the line has no key, a key longer than 65,535
-    /// bytes, or a key with the hash of an earlier one.
+    /// Adds the key of a line. Returns false if the line has no text or whole number as key, a key
+    /// longer than 65,535 bytes, or a key with the hash of an earlier one.
     fn add(&mut self, line: &[u8]) -> bool {
         self.key.clear();
         self.field.key(line, &mut self.key).is_ok()
@@ -304,7 +309,7 @@ impl Keys {
 struct Records<'r> {
     set: &'r FileSet,
     lines: &'r Lines,
-    /// The field that has a different value in every line, if there is one.
+    /// The field that has a different value in every line. `None` if no such field is known.
     key: Option<String>,
     options: &'r Options,
     progress: Progress<'r>,
@@ -344,7 +349,8 @@ impl Records<'_> {
         }
         drop(eviction);
         let mut measurements = time(candidates, self.options, self.progress)?;
-        // The command that writes a block file trains its dictionary first, on one thread.
+        // `linerate dict build`, the command if there is a key, trains its dictionary first. It
+        // works on one thread, so more threads do not make it faster.
         for (found, seconds) in measurements.iter_mut().zip(trained).filter(|_| self.key.is_some()) {
             let for_each = seconds / self.set.bytes.max(1) as f64;
             found.encode = found.encode.map(|speed| speed.after(for_each));
@@ -355,21 +361,22 @@ impl Records<'_> {
         Ok(measurements)
     }
 
-    /// Time for the cold reads (of a block that is in no CPU cache) of one candidate. All
-    /// candidates together get about an eighth of the measurement's time for them.
+    /// Time for the cold reads of one candidate. A cold read is that of a block that is in no CPU
+    /// cache. All candidates together get about an eighth of the measurement's time for them.
     fn read_budget(&self) -> Duration {
         let candidates = (BLOCKS.len() * DICTIONARIES.len() + 1) as f64;
         Duration::from_secs_f64(self.options.seconds.max(0.0) / 8.0 / candidates)
     }
 
-    /// Returns the sample's share of `bytes` bytes that are stored once for all of the data, such
-    /// as a dictionary.
+    /// Scales `bytes`, which are stored once for all of the data (such as a dictionary), to the
+    /// sample: multiplies them by the bytes of the sample, divided by those of all of the data.
     fn share(&self, bytes: u64) -> u64 {
         (u128::from(bytes) * u128::from(self.lines.measured_bytes()) / u128::from(self.set.bytes.max(1)))
             as u64
     }
 
-    /// Makes a candidate with this block size, and with this dictionary or none.
+    /// Makes a candidate that compresses `pieces`, which are blocks of about `block` bytes, with
+    /// this dictionary or none. `size` is the size for which the dictionary was trained.
     fn one<'c>(
         &'c self,
         block: usize,
@@ -403,8 +410,9 @@ impl Records<'_> {
         Ok(checked)
     }
 
-    /// Replaces the candidate's work by that of `linerate dict build`: making a block file with
-    /// keys, and checking it.
+    /// Replaces the compressed size and the timed work of the candidate by those of a block file
+    /// with keys. Encoding makes the file as `linerate dict build` does, but does not train the
+    /// dictionary. Decoding verifies the file.
     fn as_file<'c>(
         &'c self,
         mut checked: Checked<'c>,
@@ -424,8 +432,9 @@ impl Records<'_> {
         ))
     }
 
-    /// Makes a candidate with a few dictionaries that many files share. Returns `None` if
-    /// dictionaries would not make the data smaller.
+    /// Makes a candidate with a few dictionaries that many files share. `owners` has the index of
+    /// each piece's file. Returns `None` if no dictionary can be trained or saves more than its own
+    /// size.
     fn clustered<'c>(
         &self,
         pieces: &'c [Vec<u8>],
@@ -512,7 +521,7 @@ impl Records<'_> {
         self.set.files.iter().map(|file| file.path.display().to_string())
     }
 
-    /// Returns the path of an output file beside the first input.
+    /// Returns the path of the output: that of the first file, with this extension.
     fn output(&self, extension: &str) -> String {
         let first: &Path = &self.set.files[0].path;
         first.with_extension(extension).display().to_string()

@@ -1,9 +1,10 @@
 //! Measures candidates for RocksDB's SST files: the files as they are, and their blocks compressed
 //! again with other levels and dictionaries.
 //!
-//! No command of Linerate writes SST files. A candidate's settings name options of RocksDB, with
-//! which it trains its own dictionaries. A candidate's command trains a dictionary from the blocks
-//! of the first file, for storage engines that accept a dictionary.
+//! No command of Linerate writes SST files. The settings of a candidate that compresses again name
+//! options of RocksDB, with which it trains its own dictionaries. If it has a dictionary, its
+//! command trains one from the blocks of the first file, for storage engines that accept a
+//! dictionary.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use super::pieces::{Checked, time};
 use super::sample::FileSet;
 use super::{Measured, Options, Progress};
 
-/// Bytes of content in the sample for each second of the measurement.
+/// Bytes of content (uncompressed data blocks) in the sample for each second of the measurement.
 const BYTES_PER_SECOND: f64 = 500e3;
 /// Smallest and largest sample, in bytes.
 const SAMPLE: (u64, u64) = (512 << 10, 16 << 20);
@@ -41,8 +42,8 @@ pub fn recognise(tail: &[u8]) -> bool {
 /// Measures SST files as they are, and their blocks compressed again with other settings.
 ///
 /// # Errors
-/// Returns a sentence that names the file that cannot be read or has no blocks, or the candidate
-/// that fails.
+/// Returns a sentence if there is nothing to compress, a file cannot be read, no file of the sample
+/// has data blocks, or a candidate fails.
 pub(super) fn measure(
     paths: &[PathBuf],
     options: &Options,
@@ -97,12 +98,12 @@ fn words(level: i32, size: usize) -> String {
     }
 }
 
-/// Blocks from some of the files, which candidates compress.
+/// Blocks from all files, or from at most `MAX_FILES` of them, which candidates compress.
 struct Sample {
     files: Vec<Part>,
-    /// The decoded blocks of all files.
+    /// The sampled blocks of these files, decoded.
     blocks: Vec<Vec<u8>>,
-    /// Index of the file of each block.
+    /// Index in `files` of the file of each block.
     owners: Vec<usize>,
     notes: Vec<String>,
 }
@@ -112,15 +113,16 @@ struct Part {
     sst: Sst,
     /// Where the sampled blocks are in the file.
     handles: Vec<Handle>,
-    /// Content of all blocks of the file, divided by content of its sampled blocks. To count in the
-    /// sample, the size of the file's dictionary is divided by this.
+    /// Bytes of content of all data blocks of the file, divided by those of its sampled blocks. To
+    /// count in the sample, the size of the file's dictionary is divided by this.
     times: f64,
-    /// Compression and dictionary of the file, for people.
+    /// Compression and dictionary of the file, in words.
     words: String,
 }
 
 impl Sample {
-    /// Reads evenly spread blocks, which have about `wanted` bytes of content together.
+    /// Reads blocks with about `wanted` bytes of content together: every n-th block of each file,
+    /// with about the same number of bytes for each. Puts the dictionaries into `store`.
     fn read(set: &FileSet, store: &Store, wanted: u64) -> Result<Sample, String> {
         let mut sample =
             Sample { files: Vec::new(), blocks: Vec::new(), owners: Vec::new(), notes: Vec::new() };
@@ -168,7 +170,7 @@ impl Sample {
     }
 
     /// Returns `blocks`, the bytes of the sampled blocks, plus their share of the dictionaries.
-    /// `of_file` returns the size of a file's dictionary.
+    /// `of_file` returns the bytes of a file's dictionary.
     fn with_dictionaries(&self, blocks: u64, of_file: impl Fn(usize) -> u64) -> u64 {
         let shares = self.files.iter().enumerate().map(|(i, file)| of_file(i) as f64 / file.times);
         blocks + shares.sum::<f64>() as u64

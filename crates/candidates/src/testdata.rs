@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// A splitmix64 sequence, which gives unit tests the same bytes everywhere.
+/// Returns a splitmix64 generator that begins with `state`. Its numbers are the same on every
+/// machine.
 fn numbers(mut state: u64) -> impl FnMut() -> u64 {
     move || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -33,14 +34,14 @@ pub(crate) fn rows(n: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Rows of 7,000 samples of a slow wave with some noise, as 16-bit integers.
+/// `rows` rows of 7,000 samples each, as 16-bit integers: a slow wave with noise of 0 to 7.
 pub(crate) fn samples(rows: usize) -> Vec<i16> {
     let mut next = numbers(3);
     let wave = |i: usize| (f64::from((i % 7000) as u32) / 900.0).sin() * 2000.0;
     (0..rows * 7000).map(|i| wave(i) as i16 + (next() % 8) as i16).collect()
 }
 
-/// Writes [`samples`] as a `.npy` file.
+/// Writes [`samples`] as a `.npy` file of two axes.
 pub(crate) fn write_npy(path: &Path, rows: usize) {
     let head = format!("{{'descr': '<i2', 'fortran_order': False, 'shape': ({rows}, 7000), }}");
     let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();

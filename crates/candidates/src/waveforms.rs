@@ -25,20 +25,20 @@ use super::{Measured, Options, Progress, general};
 const BYTES_PER_SECOND: f64 = 1e6;
 /// Smallest and largest part of the data that candidates code, in bytes.
 const SAMPLE: (u64, u64) = (256 << 10, 32 << 20);
-/// Smallest part of an array that candidates code, in bytes: 16,384 numbers of 16 bits, which
-/// Delta-Rice codes together.
+/// Smallest mean number of bytes that are sampled of each `.npy` or WAV file, unless the files are
+/// smaller: 16,384 numbers of 16 bits, which Delta-Rice codes together in an array of one row.
 const LEAST: u64 = 32 << 10;
 /// Levels of libzstd that are tried after a byte shuffle.
 const ZSTD_LEVELS: [i32; 2] = [3, 9];
 /// Numbers of the HDF5 filters of Delta-Rice 1 and Delta-Rice 2.
 const FILTER: (u32, u32) = (32025, 325);
 
-/// Measures Delta-Rice on arrays in `.npy`, WAV and HDF5 files. There are no measurements if no
-/// file has samples that Delta-Rice takes.
+/// Measures Delta-Rice, and zstd for comparison, on arrays in `.npy`, WAV and HDF5 files. There are
+/// no measurements if no file has samples that Delta-Rice takes.
 ///
 /// # Errors
-/// Returns a sentence that names the file that cannot be read or the candidate that fails, or says
-/// that libhdf5 is missing.
+/// Returns a sentence if a file cannot be read, all files below a folder are empty, a candidate
+/// fails, or there is an HDF5 file and libhdf5 is missing or too old.
 pub(super) fn measure(
     paths: &[PathBuf],
     options: &Options,
@@ -73,8 +73,9 @@ pub(super) fn measure(
     Ok(Measured { measurements, bytes: all, sampled, notes: found.notes, ..Measured::default() })
 }
 
-/// Keeps about `most` arrays, every n-th, so that at least [`LEAST`] bytes of each can be coded, or
-/// all of it. Datasets of HDF5 files are all kept, since the command has parameters for each.
+/// Keeps every n-th array, at most `most` together but at least one, so that on average [`LEAST`]
+/// bytes of each can be coded. Keeps all datasets of HDF5 files, since the command has parameters
+/// for each.
 fn thin_out(arrays: &mut Vec<Array>, most: usize) {
     let step = arrays.len().div_ceil(most.max(1));
     if arrays[0].container != Container::Hdf5 {
@@ -83,8 +84,8 @@ fn thin_out(arrays: &mut Vec<Array>, most: usize) {
     }
 }
 
-/// Returns the files among these paths, and the files below the folders among them that
-/// `linerate rice encode -r` takes.
+/// Returns the files among these paths, and the `.npy` and WAV files below the folders among them,
+/// which `linerate rice encode -r` encodes, without empty ones.
 fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
     for path in paths {
@@ -107,8 +108,8 @@ fn is_named_as_array(path: &Path) -> bool {
         .is_some_and(|suffix| ["npy", "wav"].iter().any(|known| suffix.eq_ignore_ascii_case(known)))
 }
 
-/// Leaves out arrays whose numbers have another type, because one command must suit all arrays. For
-/// the same reason, keeps only arrays in the file format of the first one.
+/// Keeps only arrays whose numbers have this type, in the file format of the first of them, because
+/// one command must suit all arrays. Adds notes about arrays left out, and about `h5repack`.
 fn keep_alike(found: &mut Found, element: ElementType) {
     let before = found.arrays.len();
     let container = found.arrays.iter().find(|array| array.element == element).map(|array| array.container);
@@ -136,7 +137,7 @@ fn keep_alike(found: &mut Found, element: ElementType) {
     );
 }
 
-/// Returns the type of numbers that has the most bytes in these arrays.
+/// Returns the type of numbers that has the most bytes in these arrays. `None` without arrays.
 fn most_common(arrays: &[Array]) -> Option<ElementType> {
     let bytes = |element: &ElementType| -> u64 {
         arrays.iter().filter(|array| array.element == *element).map(Array::bytes).sum()
@@ -144,7 +145,7 @@ fn most_common(arrays: &[Array]) -> Option<ElementType> {
     ElementType::ALL.into_iter().filter(|element| bytes(element) > 0).max_by_key(bytes)
 }
 
-/// A number of a waveform that can be made from little-endian bytes.
+/// A type of numbers that can be read from little-endian bytes.
 trait Word: Element {
     fn from_bytes(bytes: &[u8]) -> Vec<Self>;
 }
@@ -164,7 +165,7 @@ words!(i16, u16, i32, u32);
 struct Sample<'s> {
     /// The files and folders that were given.
     sources: &'s [PathBuf],
-    /// The files of all arrays.
+    /// The file of each array that the command encodes, sampled or not.
     files: &'s [PathBuf],
     /// The arrays from which pieces are taken.
     arrays: &'s [Array],
@@ -201,8 +202,8 @@ impl Sample<'_> {
             for setting in self.settings(words) {
                 progress(&setting.words());
                 let checked = self.version_1(words, &setting).check()?;
-                // A candidate that makes the data larger is left out: the command refuses that, and
-                // general codecs do better.
+                // A candidate that makes the data more than 2 % larger is left out:
+                // `linerate rice encode` refuses that, and general codecs do better.
                 if !expands(checked.measurement.content as usize / 2, checked.measurement.compressed) {
                     candidates.push(checked);
                 }
@@ -218,7 +219,8 @@ impl Sample<'_> {
         time(candidates, options, progress)
     }
 
-    /// Returns the parameters of Delta-Rice 1 to try. Each setting has parameters for every array.
+    /// Returns the distinct parameters of Delta-Rice 1 to try. Each setting has parameters for
+    /// every array.
     fn settings(&self, words: &[Vec<i16>]) -> Vec<Setting> {
         let usual = |(array, _): (&Array, usize)| Params::new(8, segment(array)).unwrap_or_default();
         let of_array = |at: usize| -> Vec<i16> {
@@ -249,7 +251,8 @@ impl Sample<'_> {
     fn version_1<'c>(&'c self, words: &'c [Vec<i16>], setting: &Setting) -> Candidate<'c, i16> {
         let params: Vec<Params> = self.owners.iter().map(|&owner| setting.params[owner]).collect();
         let for_encoding = params.clone();
-        // Without `--m` the command searches for the best m, so the search is timed too.
+        // If arrays have different values of m, `linerate rice encode` is called without `--m`. It
+        // then searches for the best m, so the search is timed too.
         let tunes = setting.choice == Choice::TunedM && setting.common_m().is_none();
         let longest = words.iter().map(Vec::len).max().unwrap_or(0);
         Candidate {
@@ -331,8 +334,8 @@ impl Sample<'_> {
         }
     }
 
-    /// Returns the command for Delta-Rice 1. `None` for WAV files if a folder is given: with
-    /// `--v1 --dtype` the command would take `.npy` files below the folder as raw numbers too.
+    /// Returns the command for Delta-Rice 1. `None` for WAV files if a folder is given: they need
+    /// `--v1 --dtype`, with which the command refuses `.npy` files below the folder.
     fn command_1(&self, setting: &Setting) -> Option<Vec<String>> {
         let container = self.arrays[0].container;
         if container == Container::Hdf5 {
@@ -370,7 +373,8 @@ impl Sample<'_> {
         }
     }
 
-    /// Returns the `linerate rice encode` command for all files.
+    /// Returns the `linerate rice encode` command for all files, or for the given paths if there
+    /// are folders among them.
     fn encode(&self, flags: Vec<String>) -> Vec<String> {
         let mut command = vec!["linerate".to_owned(), "rice".into(), "encode".into()];
         command.extend(flags);
@@ -387,8 +391,9 @@ impl Sample<'_> {
         command
     }
 
-    /// Returns the `h5repack` command for the first file. `filter` gives the number and the
-    /// parameters of the HDF5 filter for the dataset with this index in `arrays`.
+    /// Returns the `h5repack` command for the first file. `filter` returns the number and the
+    /// parameters of the HDF5 filter for the dataset with this index in `arrays`. Datasets without
+    /// chunks get the proposed ones.
     fn repack(&self, filter: impl Fn(usize) -> (u32, Vec<u32>)) -> Vec<String> {
         let path = &self.arrays[0].path;
         let mut command = vec!["h5repack".to_owned()];
@@ -412,7 +417,7 @@ impl Sample<'_> {
 }
 
 /// Returns how many numbers are coded together (the segment length), as the command and the HDF5
-/// filter choose it for an array or a chunk of this shape.
+/// filter choose it for an array or a chunk of this shape. `None` means all of them.
 fn segment(array: &Array) -> Option<NonZeroU32> {
     Params::segment_for(array.coded_shape())
 }
@@ -432,9 +437,10 @@ fn list<T: ToString>(values: &[T]) -> String {
 enum Choice {
     /// m = 8, and as filter the difference from the number before.
     Default,
-    /// The m with the smallest output, and as filter the difference from the number before.
+    /// The m with the smallest output for each array, and as filter the difference from the number
+    /// before.
     TunedM,
-    /// The short filter with the smallest output that a search finds, and its best m.
+    /// The filter of up to four coefficients that a search finds for each array, and its best m.
     Filter,
 }
 
@@ -471,8 +477,8 @@ impl Setting {
         self.params.iter().all(|params| params.m() == first).then_some(first)
     }
 
-    /// Returns the parameters of the HDF5 filter. If it gets only the first one, m, it chooses the
-    /// segment length by itself.
+    /// Returns the parameters of the HDF5 filter for the array with this index. If the filter gets
+    /// only the first one, m, it chooses the segment length by itself.
     fn filter_values(&self, owner: usize) -> Vec<u32> {
         let params = &self.params[owner];
         match self.choice {

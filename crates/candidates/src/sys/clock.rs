@@ -30,7 +30,7 @@ pub fn thread_time() -> Duration {
 #[cfg(unix)]
 fn clock(id: libc::clockid_t) -> Duration {
     let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `t` is a valid timespec to write to; both clocks exist on every Unix.
+    // SAFETY: `t` is a valid timespec to write to. If the clock does not exist, the call fails.
     let failed = unsafe { libc::clock_gettime(id, &mut t) };
     assert_eq!(failed, 0, "the CPU clock cannot be read");
     Duration::new(t.tv_sec as u64, t.tv_nsec as u32)
@@ -58,8 +58,8 @@ pub fn thread_time() -> Duration {
     times(|[a, b, c, d]| unsafe { GetThreadTimes(GetCurrentThread(), a, b, c, d) })
 }
 
-/// Adds kernel and user time, which are the last two of the four times that `read` writes, in units
-/// of 100 ns.
+/// Calls `read`, which writes four times in units of 100 ns, and returns the sum of the last two:
+/// kernel and user time. Panics if `read` returns 0, which means an error.
 #[cfg(windows)]
 fn times(read: impl FnOnce([*mut FILETIME; 4]) -> i32) -> Duration {
     let mut times = [FILETIME { dwLowDateTime: 0, dwHighDateTime: 0 }; 4];
@@ -68,9 +68,9 @@ fn times(read: impl FnOnce([*mut FILETIME; 4]) -> i32) -> Duration {
     Duration::from_nanos((ticks(times[2]) + ticks(times[3])) * 100)
 }
 
-/// Bytes allocated on the C heap of this process, which Rust's system allocator uses too. Returns
-/// `None` if the C library has no `mallinfo2`, as glibc before 2.33. `mallinfo2` is looked up at
-/// run time, so that programs also start with an older glibc.
+/// Returns the bytes allocated on the C heap of this process, which Rust's system allocator uses
+/// too. `None` if the C library has no `mallinfo2`, as glibc before 2.33. `mallinfo2` is looked up
+/// at run time, so that programs also start with an older glibc.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn heap_in_use() -> Option<usize> {
     type Mallinfo2 = unsafe extern "C" fn() -> libc::mallinfo2;
@@ -79,22 +79,22 @@ pub fn heap_in_use() -> Option<usize> {
     if found.is_null() {
         return None;
     }
-    // SAFETY: glibc has `mallinfo2` with this signature.
+    // SAFETY: `found` is glibc's `mallinfo2`, which has this signature.
     let mallinfo2 = unsafe { std::mem::transmute::<*mut libc::c_void, Mallinfo2>(found) };
     // SAFETY: takes no arguments and returns plain numbers.
     let info = unsafe { mallinfo2() };
     Some(info.uordblks + info.hblkhd)
 }
 
-/// Returns `None`, since this C library has no `mallinfo2`.
+/// Returns `None`: only glibc has `mallinfo2`, which reports the bytes allocated on the C heap.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn heap_in_use() -> Option<usize> {
     None
 }
 
-/// Calls `make`, and returns its result with the bytes on the heap that the result holds, including
-/// rounding by the allocator (to pages, for large pieces). The bytes are `None` where the size of
-/// the heap is unknown.
+/// Calls `make`, and returns its result with the bytes by which the process's heap grew, including
+/// rounding by the allocator (to pages, for large allocations). Allocations of other threads count
+/// too. The bytes are 0 if the heap shrank, and `None` where its size is unknown.
 pub fn footprint<T>(make: impl FnOnce() -> T) -> (T, Option<usize>) {
     let before = heap_in_use();
     let made = make();

@@ -2,7 +2,7 @@
 //! read their numbers.
 //!
 //! HDF5 must not be called from several threads at once. A [`File`] holds the library's lock while
-//! it is open.
+//! it is open, so a thread must close it before it opens another.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::Path;
@@ -11,10 +11,11 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use libloading::Library;
 use linerate_core::lock;
 
-/// Environment variable that names the library to load, instead of the usual ones.
+/// Environment variable that names the library to load, instead of those in `NAMES`. On Windows it
+/// is needed.
 const VARIABLE: &str = "LINERATE_LIBHDF5";
-/// Names of libhdf5: Debian's and Ubuntu's serial builds first, then names of other builds. The
-/// suffix 103 is HDF5 1.10, and 310 is 1.14.
+/// Names of libhdf5 on Linux and macOS, in the order in which they are tried. `serial` is in the
+/// names of Debian and Ubuntu. The suffix 103 is HDF5 1.10, and 310 is 1.14.
 const NAMES: [&str; 9] = [
     "libhdf5_serial.so.310",
     "libhdf5_serial.so.103",
@@ -29,7 +30,7 @@ const NAMES: [&str; 9] = [
 
 /// HDF5's identifiers, which have 64 bits since HDF5 1.10.
 type Hid = i64;
-/// HDF5's sizes and positions, in numbers of a dataset.
+/// HDF5's sizes and positions, counted in numbers of a dataset.
 type Hsize = u64;
 
 // Constants of HDF5's public headers, the same in all versions from 1.10 on.
@@ -42,7 +43,7 @@ const INTEGER: c_int = 0;
 const LITTLE_ENDIAN: c_int = 0;
 const SELECT_SET: c_int = 0;
 const CHUNKED: c_int = 2;
-/// Most axes of a dataset.
+/// Largest number of axes of a dataset.
 const MAX_RANK: usize = 32;
 
 type Close = unsafe extern "C" fn(Hid) -> c_int;
@@ -51,7 +52,7 @@ type Visit = unsafe extern "C" fn(Hid, c_int, c_int, OnLink, *mut c_void) -> c_i
 
 macro_rules! functions {
     ($($name:ident($($argument:ty),*) -> $result:ty;)*) => {
-        /// The functions that are used, with their names in the library.
+        /// Pointers to the functions of the library, with their names in it.
         #[allow(non_snake_case)]
         struct Functions {
             $($name: unsafe extern "C" fn($($argument),*) -> $result,)*
@@ -112,7 +113,8 @@ functions! {
     H5Pclose(Hid) -> c_int;
 }
 
-/// Returns the library, locked. The first call loads it for the whole process.
+/// Returns the library, locked: waits while a [`File`] is open. The first call loads it for the
+/// whole process, and later calls repeat its error if that failed.
 fn library() -> Result<MutexGuard<'static, Functions>, String> {
     static LOADED: OnceLock<Result<Mutex<Functions>, String>> = OnceLock::new();
     match LOADED.get_or_init(|| load().map(Mutex::new)) {
@@ -139,8 +141,8 @@ fn load() -> Result<Functions, String> {
     let functions =
         Functions::find(found).map_err(|e| format!("libhdf5 of this machine cannot be used: {e}"))?;
     let (mut major, mut minor, mut release) = (0, 0, 0);
-    // SAFETY: the library is loaded, and the three numbers are valid to write to. The handler that
-    // prints errors is removed.
+    // `H5Eset_auto2` removes the handler that prints errors.
+    // SAFETY: the library is loaded, and the three numbers are valid to write to.
     let opened = unsafe {
         (functions.H5get_libversion)(&mut major, &mut minor, &mut release);
         (functions.H5open)() >= 0
@@ -175,7 +177,7 @@ impl Drop for Object {
     }
 }
 
-/// The type of a dataset's numbers: the Rice codec takes integers of 2 or 4 bytes.
+/// The type of a dataset's numbers: integers of 2 or 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Type {
     /// Size in bytes.
@@ -184,18 +186,18 @@ pub(crate) struct Type {
     pub(crate) signed: bool,
 }
 
-/// A dataset of little-endian integers.
+/// A dataset of little-endian integers of 2 or 4 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dataset {
     /// Path in the file, beginning with `/`.
     pub(crate) name: String,
     /// Type of the numbers.
     pub(crate) samples: Type,
-    /// Length of each axis; there is at least one.
+    /// Length of each axis, in numbers; there is at least one axis.
     pub(crate) shape: Vec<u64>,
-    /// Length of each axis of a chunk; `None` for a dataset without chunks.
+    /// Length of each axis of a chunk, in numbers; `None` for a dataset without chunks.
     pub(crate) chunk: Option<Vec<u64>>,
-    /// Number of filters in use.
+    /// Number of filters that each chunk went through.
     pub(crate) filters: usize,
 }
 
@@ -207,10 +209,11 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// Opens a file for reading.
+    /// Opens a file for reading. Waits while another is open.
     ///
     /// # Errors
-    /// Returns a sentence if the library is missing, or if this is not an HDF5 file or is damaged.
+    /// Returns a sentence if the library is missing or too old, or if this is not an HDF5 file or
+    /// is damaged.
     pub(crate) fn open(path: &Path) -> Result<File, String> {
         let functions = library()?;
         let no_name = || "the name of an HDF5 file cannot contain a NUL byte".to_owned();
@@ -223,7 +226,7 @@ impl File {
     }
 
     /// Returns the datasets of little-endian integers with 2 or 4 bytes, in the order of their
-    /// names, and the number of other datasets.
+    /// names, and the number of other datasets. Soft and external links are not followed.
     pub(crate) fn datasets(&self) -> (Vec<Dataset>, usize) {
         unsafe extern "C" fn collect(
             _: Hid,
@@ -274,8 +277,8 @@ impl File {
         Object::new(unsafe { (self.functions.H5Dget_type)(dataset.id) }, self.functions.H5Tclose)
     }
 
-    /// Describes a dataset. Returns `None` unless it has axes, and integers that the Rice codec
-    /// takes.
+    /// Describes a dataset. Returns `None` unless it has axes, and little-endian integers of 2 or 4
+    /// bytes.
     fn describe(&self, dataset: &Object, name: String) -> Option<Dataset> {
         let functions = &*self.functions;
         let (kind, space) = (self.kind(dataset)?, self.space(dataset)?);
@@ -321,12 +324,12 @@ impl File {
         })
     }
 
-    /// Reads a box of numbers, in the dataset's order. Along each axis, the box begins at `start`
-    /// and has `count` numbers.
+    /// Reads a box of numbers, and returns their little-endian bytes, the last axis fastest. Along
+    /// each axis, the box begins at `start` and has `count` numbers.
     ///
     /// # Errors
-    /// Returns a sentence if a filter is missing, the file is damaged, or the box is not within the
-    /// dataset.
+    /// Returns a sentence if the plugin of a filter is missing, the file is damaged, or the box is
+    /// empty or not within the dataset.
     pub(crate) fn read(&self, of: &Dataset, start: &[u64], count: &[u64]) -> Result<Vec<u8>, String> {
         let failed = |what: &str| format!("{}: {what}", of.name);
         let rank = of.shape.len();
@@ -344,8 +347,9 @@ impl File {
             let name = CString::new(of.name.as_str()).ok()?;
             let dataset = self.dataset(&name)?;
             let (kind, space) = (self.kind(&dataset)?, self.space(&dataset)?);
-            // SAFETY: `start` and `count` have one number for each axis. The box is read with the
-            // type of the dataset, so `into` has room for it; all objects are open.
+            // SAFETY: all objects are open. `start` and `count` have one number for each axis, and
+            // `into` has room for the box, if the dataset still is as `of` describes it: nobody
+            // may replace the file between `datasets` and `read`.
             let done = unsafe {
                 let memory = (functions.H5Screate_simple)(rank as c_int, count.as_ptr(), std::ptr::null());
                 let memory = Object::new(memory, functions.H5Sclose)?;

@@ -1,4 +1,5 @@
-//! The operating system's clocks and HDF5's library: all `unsafe` code of this crate.
+//! The operating system's clocks, the size of the C heap, and HDF5's library: all `unsafe` code of
+//! this crate.
 #![allow(unsafe_code)]
 
 pub(crate) mod clock;
