@@ -1,12 +1,15 @@
-//! The shape "plan": how well plans predict. It runs `linerate plan` twice on a copy of each folder or
-//! file, runs the winner's command and two others on all of the data, and compares.
+//! The shape "plan": measures how well plans predict. It runs `linerate plan` twice on a copy of
+//! each folder or file, and the winner's command and up to two others on all of the data. Their
+//! sizes and speeds are compared with the first plan. The second plan shows whether its command is
+//! the same.
 //!
-//! Use a quiet machine, and data of 200 MB to 2 GB. A real speed is that of the printed command, or of
-//! the command that decodes and checks its output, including the start of the program and file access.
-//! It is the best of some rounds; a command that takes longer than 5 s has one round. One thread
-//! counts in CPU time, as in the plan, several in elapsed time. Beside the winner, the smallest
-//! candidate and the fastest one to decode run, among those whose command is predicted to take no
-//! longer than `--max-encode`.
+//! Use a quiet machine, and data of 200 MB to 2 GB. A real speed is that of the printed command, or
+//! of the command that decodes and checks its output, including the start of the program and file
+//! access. It is the best of some rounds; a command that takes longer than 5 s has one round. One
+//! thread counts in CPU time (in elapsed time where the system does not report that of a command),
+//! as in the plan, several in elapsed time. Beside the winner, the smallest candidate runs, and the
+//! one that decodes fastest of those that compress, among the candidates whose command is predicted
+//! to take no longer than `--max-encode`.
 
 use std::collections::HashSet;
 use std::fs;
@@ -22,7 +25,7 @@ use crate::harness::{self, Common, message, process, rounded};
 use crate::kernel::os::children_time;
 use crate::records::{Figure, Measurement};
 
-/// A command that takes longer has one round, because noise is a small part of its time.
+/// Shortest time of a command that has only one round, because noise is a small part of its time.
 const LONG: Duration = Duration::from_secs(5);
 
 /// Options of the shape.
@@ -37,7 +40,7 @@ pub struct PlanArgs {
     /// The pipe of the plan
     #[arg(long, default_value = "drive")]
     pipe: String,
-    /// Maximum predicted seconds of a command; slower ones are not run
+    /// Maximum predicted seconds of a command; slower ones are not run, except that of the winner
     #[arg(long, default_value_t = 60.0)]
     max_encode: f64,
     #[command(flatten)]
@@ -47,10 +50,11 @@ pub struct PlanArgs {
     corpora: Vec<PathBuf>,
 }
 
-/// Plans each corpus and compares.
+/// Plans each corpus, runs the commands, and records the predictions and the real figures.
 ///
 /// # Errors
-/// A sentence for the user.
+/// Returns a sentence for the user if a corpus cannot be read or copied, there is no plan, or a
+/// command fails.
 pub fn run(args: &PlanArgs) -> Result<(), String> {
     let mut output = args.common.open(&[])?;
     let program = args.linerate.clone().map_or_else(process::linerate, Ok)?;
@@ -70,12 +74,12 @@ pub fn run(args: &PlanArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// Plans one corpus twice and runs three candidates.
+/// Plans one corpus twice, runs up to three candidates, and returns a row for each real figure.
 fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measurement>, String> {
     let found = harness::corpus::resolve(corpus);
     let found = found.canonicalize().map_err(|e| format!("{}: {e}", found.display()))?;
     let name = found.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    // Commands write their output beside the input.
+    // Commands write their output beside the input, so the input is copied into a temporary folder.
     let folder = tempfile::tempdir().map_err(message)?;
     copy(&found, &folder.path().join(&name)).map_err(|e| format!("{}: {e}", found.display()))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -133,13 +137,14 @@ struct Plan {
     shape: String,
     bytes: u64,
     sampled: u64,
-    /// Elapsed time.
+    /// Seconds that `linerate plan` ran.
     seconds: f64,
     /// Storing plainly, then the candidates.
     candidates: Vec<Candidate>,
-    /// Index of the candidate whose command the plan prints.
+    /// Index of the candidate whose command the plan prints, or of storing plainly if it prints
+    /// none.
     applied: Option<usize>,
-    /// Number of candidates that are tied with it.
+    /// Number of candidates that are tied with the winner.
     ties: u64,
 }
 
@@ -165,13 +170,14 @@ impl Plan {
         })
     }
 
-    /// The settings whose command the plan prints.
+    /// Returns the settings whose command the plan prints.
     fn applied(&self) -> Option<&str> {
         self.applied.map(|i| self.candidates[i].settings.as_str())
     }
 
-    /// The candidate whose command the plan prints; the smallest one; and among those that compress,
-    /// the fastest to decode.
+    /// Returns the candidates to run, without duplicates, and why each runs: that whose command the
+    /// plan prints; then, of those predicted to encode all of the data within `max_encode` seconds,
+    /// the smallest, and the fastest to decode of those that compress.
     fn chosen(&self, max_encode: f64) -> Vec<(&Candidate, &'static str)> {
         let is_quick = |one: &Candidate| {
             let last = one.encode_scaling.last().map(|point| point.speed).or(one.encode);
@@ -195,7 +201,7 @@ impl Plan {
     }
 }
 
-/// A candidate of the JSON.
+/// Reads a candidate from the JSON of a plan.
 fn candidate(json: &Value) -> Candidate {
     let speed = |json: &Value| {
         let of = |key: &str| json[key].as_f64();
@@ -228,7 +234,8 @@ struct Run<'r> {
     rounds: usize,
 }
 
-/// The figure's name, its number of threads, its prediction, and its measured value.
+/// Name of the figure (`ratio`, `encode` or `decode`), number of threads (0 for the ratio),
+/// prediction, and real value. Speeds are in MB/s.
 type Compared = (&'static str, usize, Figure, f64);
 
 /// Properties of an engine's command.
@@ -237,11 +244,11 @@ struct Runs {
     is_for_all: bool,
     /// Number of threads that the command uses.
     encode_threads: usize,
-    /// The subcommand that decodes the output and checks it. Empty if there is none.
+    /// Arguments of the subcommand that decodes the output and checks it. Empty if there is none.
     check: &'static [&'static str],
-    /// Numbers of threads to run that subcommand with, passed as an option if there are several.
+    /// Numbers of threads with which the check runs. If there are several, `option` passes each.
     decode_threads: Vec<usize>,
-    /// That option.
+    /// The option of the check that sets its number of threads, without the number.
     option: &'static str,
 }
 
@@ -257,7 +264,8 @@ impl Runs {
         let one = |check| Runs { encode_threads: 1, ..all(check, vec![1]) };
         match command {
             ["nx", ..] => all(&["nx", "verify", "-q"], vec![1, threads]),
-            // A chunk of version 1 does not contain its parameters, so no command can decode it.
+            // A chunk of version 1 does not contain its parameters, and the check does not know
+            // them.
             ["rice", "encode", "--v1", ..] => all(&[], Vec::new()),
             ["rice", ..] => all(&["rice", "verify", "-q"], vec![1, threads]),
             ["gateway", ..] => one(&["gateway", "replay", "-q"]),
@@ -303,7 +311,8 @@ impl Run<'_> {
                 figures.push(("encode", runs.encode_threads, predicted, mb(encode)));
             }
         }
-        // A command that only checks its input writes nothing.
+        // A command that only checks its input writes nothing. The last argument is taken as its
+        // input.
         let files: Vec<String> = match made.is_empty() {
             true => vec![command[command.len() - 1].clone()],
             false => made.iter().map(|path| path.display().to_string()).collect(),
@@ -321,7 +330,7 @@ impl Run<'_> {
         Ok(figures)
     }
 
-    /// The best time of all rounds. `again` prepares every round after the first.
+    /// Returns the best time of all rounds. `again` prepares every round after the first.
     fn best(
         &self,
         args: &[&str],
@@ -339,7 +348,7 @@ impl Run<'_> {
         Ok(best)
     }
 
-    /// All files below the folder.
+    /// Returns all files below the folder.
     fn files(&self) -> Result<HashSet<PathBuf>, String> {
         let (mut files, mut folders) = (HashSet::new(), vec![self.folder.to_owned()]);
         while let Some(folder) = folders.pop() {
@@ -354,14 +363,16 @@ impl Run<'_> {
         Ok(files)
     }
 
-    /// CPU time of the command if it uses one thread, otherwise the elapsed time.
+    /// Runs the command, and returns its CPU time if it uses one thread and the system reports it,
+    /// otherwise the elapsed time.
     fn time(&self, args: &[&str], threads: usize) -> Result<Duration, String> {
         let mut command = Command::new(self.program);
         command.args(args).current_dir(self.folder).stdout(Stdio::null()).stderr(Stdio::null());
         let (begun, used) = (Instant::now(), children_time());
         let status = command.status().map_err(|e| format!("{}: {e}", self.program.display()))?;
         match status.code() {
-            // Status 5: files whose names no archive can hold were left out, as in the plan.
+            // Status 5 is a warning: files whose names no archive can hold were left out, as in the
+            // plan.
             Some(0 | 5) => Ok(match (children_time(), used) {
                 (Some(now), Some(before)) if threads == 1 => now - before,
                 _ => begun.elapsed(),

@@ -5,7 +5,7 @@ use crate::plan::Row;
 /// Limits on cores and memory, the required ratio, and the goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
-    /// Cores for encoding and decoding.
+    /// Number of cores that encode or decode. 0 counts as 1.
     pub cores: usize,
     /// Maximum bytes of memory per open stream; `None` for no limit.
     pub memory_per_stream: Option<u64>,
@@ -15,7 +15,8 @@ pub struct Budget {
     pub goal: Goal,
 }
 
-/// What the winner of a plan must be best in.
+/// What the winner of a plan is chosen for. Candidates that are nearly as good as the best are tied
+/// with it, and [`plan`](fn@crate::plan) says which of them wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
     /// The most content per second through the pipe.
@@ -41,7 +42,7 @@ impl Goal {
         }
     }
 
-    /// Returns the number by which the goal compares candidates. The highest wins. Scores of
+    /// Returns the number by which the goal compares candidates; higher is better. Scores of
     /// different goals cannot be compared.
     pub(crate) fn score(self, row: &Row) -> f64 {
         match self {

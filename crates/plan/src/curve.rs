@@ -3,9 +3,9 @@
 
 use crate::measurement::{Scaling, Speed};
 
-/// Largest number of cores that is tried, to find how many saturate a pipe.
+/// Largest number of cores that is tried, to find how many reach a speed.
 const MAX_CORES: usize = 1024;
-/// Share of a pipe's rate from which the pipe counts as saturated.
+/// Share of a speed from which the speed counts as reached, and a pipe as saturated.
 pub(crate) const SATURATED: f64 = 0.999;
 
 /// Speed by number of cores: linear between measured points, and proportional to the cores below
@@ -14,17 +14,19 @@ pub(crate) const SATURATED: f64 = 0.999;
 /// idle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// Points in ascending order of threads and of speed.
+    /// The measured points in ascending order of threads. Their median speeds never fall.
     points: Vec<Scaling>,
 }
 
 impl Curve {
-    /// Makes the curve through the speed of one thread and the speeds of several threads. Returns
-    /// `None` if no speed above zero was measured.
+    /// Makes the curve through the speed of one thread and the speeds by number of threads. A point
+    /// that is slower than the one before gets its speed. Returns `None` if no finite speed above
+    /// zero was measured.
     pub fn new(one_thread: Option<Speed>, scaling: &[Scaling]) -> Option<Self> {
         let one_thread = one_thread.map(|speed| Scaling { threads: 1, speed });
         let mut points: Vec<Scaling> = scaling.iter().copied().chain(one_thread).filter(is_usable).collect();
-        // The sort is stable: of two points for one thread, that of `scaling` is first and stays.
+        // The sort is stable: of points for the same number of threads the first stays, so
+        // `scaling` has precedence over `one_thread`.
         points.sort_by_key(|point| point.threads);
         points.dedup_by_key(|point| point.threads);
         let mut best = *points.first()?;
@@ -38,7 +40,7 @@ impl Curve {
         Some(Self { points })
     }
 
-    /// The measured points, each at least as fast as the one before.
+    /// Returns the measured points, each raised to at least the speed of the one before.
     pub(crate) fn points(&self) -> &[Scaling] {
         &self.points
     }
@@ -48,12 +50,12 @@ impl Curve {
         self.points[0].threads <= cores && cores <= self.last().threads
     }
 
-    /// The largest measured number of threads.
+    /// Returns the largest measured number of threads.
     pub(crate) fn max_threads(&self) -> usize {
         self.last().threads
     }
 
-    /// The speed on `cores` cores.
+    /// Returns the speed on `cores` cores.
     pub fn on(&self, cores: usize) -> Speed {
         let first = self.points[0];
         if cores <= first.threads {
@@ -69,7 +71,8 @@ impl Curve {
         scaled(last.speed, 1.0 + more * self.last_gain() / last.speed.median)
     }
 
-    /// The fewest cores that reach 99.9 % of a speed, or `None` if no number does.
+    /// Returns the fewest cores, up to `MAX_CORES`, whose median speed is at least 99.9 % of
+    /// `speed`, in bytes of content per second. `None` if there are none.
     pub(crate) fn cores_for(&self, speed: f64) -> Option<usize> {
         (1..=MAX_CORES).find(|cores| self.on(*cores).median >= speed * SATURATED)
     }
@@ -99,9 +102,10 @@ fn is_usable(point: &Scaling) -> bool {
     point.threads > 0 && point.speed.median.is_finite() && point.speed.median > 0.0
 }
 
-/// Makes `low` at most the median, and `high` at least the median.
+/// Lowers `low` to at most the median, and raises `high` to at least the median.
 fn in_order(Speed { low, median, high }: Speed) -> Speed {
-    // A `low` or `high` that is NaN or was not set becomes the median.
+    // A `low` that is NaN or not above zero becomes the median, and so does a `high` that is not
+    // finite.
     let low = if low > 0.0 { low.min(median) } else { median };
     Speed { low, median, high: if high.is_finite() { high.max(median) } else { median } }
 }

@@ -1,7 +1,8 @@
 //! The plan as JSON.
 //!
-//! Rates are in bytes of content per second, sizes in bytes, times in seconds. A speed is
-//! `{"low", "median", "high"}`. A value that was not measured or does not exist is `null`.
+//! Rates are in bytes of content per second, except that of the pipe, which is in compressed bytes.
+//! Sizes are in bytes, times in seconds. A speed is `{"low", "median", "high"}`. A value that was
+//! not measured or does not exist is `null`.
 //!
 //! | key | value |
 //! |---|---|
@@ -19,17 +20,17 @@
 //! |---|---|
 //! | `engine`, `settings`, `command` | as measured; `engine` is empty for storing plainly |
 //! | `content`, `compressed`, `ratio` | bytes before and after compression; the first divided by the second |
-//! | `required` | speed that saturates the pipe |
+//! | `required` | rate that saturates the pipe, as one number |
 //! | `speed`, `extrapolated` | speed on the cores of the budget; whether these cores are outside the measured numbers of threads |
-//! | `delivered`, `bound` | content that arrives per second; what limits it: `pipe`, `cores` or `memory` |
+//! | `delivered`, `bound` | content per second through the pipe, as a speed; `pipe` or `cores`, whichever limits it, or `memory` if that excludes the candidate |
 //! | `directions` | one object per direction of the pipe: `direction`, and `speed`, `extrapolated`, `delivered`, `bound` and the cores in that direction; the candidate's own values are those of the slower direction |
-//! | `cores`, `cores_to_saturate`, `cores_to_saturate_extrapolated` | busy cores; fewest cores that saturate the pipe; whether that is an estimate |
-//! | `saved_per_core_second` | bytes that are not stored or sent, per second of one core |
+//! | `cores`, `cores_to_saturate`, `cores_to_saturate_extrapolated` | busy cores; fewest cores that saturate the pipe, up to 1,024; whether that is an estimate |
+//! | `saved_per_core_second` | bytes that are not stored or sent, per second of one core; negative if the candidate makes the data larger |
 //! | `memory` | `per_stream`, `per_thread`, and `total` with the busy cores |
 //! | `read` | a random read: `seconds` on one core, `fetched` bytes, `per_second`, `bound` |
 //! | `encode`, `decode` | speeds of one thread |
 //! | `encode_scaling`, `decode_scaling` | list of `threads` and `speed` |
-//! | `pareto` | true if the candidate is usable and no other usable candidate is better in size or speed and no worse in both |
+//! | `pareto` | true if the candidate is usable and no other usable candidate is better in size or speed without being worse in the other; storing plainly counts as the fastest |
 //! | `excluded` | why it cannot be chosen, in words |
 
 use serde_json::{Value, json};

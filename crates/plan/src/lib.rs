@@ -1,16 +1,17 @@
 //! Chooses the codec setting that is best for a pipe, which is a drive or a network.
 //!
-//! A pipe of `P` bytes per second carries compressed data. It can deliver `P * ratio` bytes of
-//! content per second, where `ratio` is content size divided by compressed size, if a decoder keeps
-//! up with that. A [`Plan`] is made from [`Measurement`]s of candidates (engines with settings) on
-//! the user's data, a [`Pipe`] and a [`Budget`]:
+//! A pipe of `P` bytes per second carries compressed data. It can carry `P * ratio` bytes of
+//! content per second, where `ratio` is content size divided by compressed size, if the decoder
+//! (or, for writing, the encoder) keeps up with that. A [`Plan`] is made from [`Measurement`]s of
+//! candidates (engines with settings) on the user's data, a [`Pipe`] and a [`Budget`]:
 //!
 //! ```text
 //! delivered = min(pipe * ratio, speed on the cores of the budget)
 //! ```
 //!
 //! The [`Goal`] of the budget decides which candidate wins: the one that delivers most, the
-//! smallest, or the one with the largest product of delivered speed and ratio.
+//! smallest, or the one with the largest product of delivered speed and ratio. Candidates that are
+//! nearly as good as the best are tied with it, and [`plan()`] says which of them wins.
 //!
 //! The crate is pure: it reads no file, measures nothing and imports no engine. The same input
 //! gives the same plan.
@@ -46,6 +47,7 @@
 //! | `sentence` | the plan in words |
 //! | [`json`] | the plan as JSON, and its keys |
 //! | [`report`] | the plan as an HTML page with charts |
+//! | [`report::chart`] | points and lines as an SVG file |
 //! | [`report::day`] | a day of message streams as an HTML page |
 //! | [`units`] | rates, sizes and times as people read them |
 

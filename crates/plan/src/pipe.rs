@@ -21,21 +21,22 @@ pub enum Direction {
     Read,
     /// Data is written: encoding has to keep up with the pipe.
     Write,
-    /// Data is read and written, at different times: both have to keep up.
+    /// Data is read and written, at different times: decoding and encoding have to keep up.
     Both,
 }
 
-/// Name of the pipe that stands for the drive on which the data is. Its rate is measured.
+/// Name of the pipe that is the drive of the data. Its rate has to be measured, so [`Pipe::parse`]
+/// does not know the name.
 pub const DRIVE: &str = "drive";
 
 /// Names of usual pipes, with the bytes per second that a program gets through each.
 pub(crate) const PRESETS: &[(&str, f64)] = &[
-    // Serial ATA at 6 Gbit/s carries 600 MB/s in its 8b/10b code. Without the bytes of frames,
-    // 550 MB/s remain, the number on data sheets of drives.
+    // Serial ATA at 6 Gbit/s carries 600 MB/s in its 8b/10b code. About 550 MB/s remain for data,
+    // the number on data sheets of drives.
     ("sata", 550e6),
-    // Data sheets of NVMe drives state sequential reads of at most 3.5, 7 and 14 GB/s. Four lanes
-    // of PCIe 3.0, 4.0 or 5.0 carry 3.94, 7.88 or 15.75 GB/s in the 128b/130b code, less the
-    // headers of packets of 128 to 256 bytes.
+    // Data sheets of NVMe drives state sequential reads of about 3.5, 7 and 14 GB/s. Four lanes of
+    // PCIe 3.0, 4.0 or 5.0 carry 3.94, 7.88 or 15.75 GB/s in the 128b/130b code, less the headers
+    // of packets of 128 to 256 bytes.
     ("nvme-3.0", 3.5e9),
     ("nvme-4.0", 7e9),
     ("nvme-5.0", 14e9),
@@ -47,11 +48,11 @@ pub(crate) const PRESETS: &[(&str, f64)] = &[
     ("100GbE", 100e9 / 8.0 * ETHERNET_PAYLOAD),
 ];
 
-/// Share of payload in what Ethernet carries.
+/// Share of TCP payload in the bytes on the wire.
 const ETHERNET_PAYLOAD: f64 = 1448.0 / 1538.0;
 
-/// Units of a rate, with their bytes per second. `b` is no unit, since `Mb/s` and `mb/s` may mean
-/// bits or bytes.
+/// Units of a rate, with their bytes per second. Units such as `Mb` are left out, since `b` may
+/// mean bits or bytes.
 const UNITS: &[(&str, f64)] = &[
     ("B", 1.0),
     ("kB", 1e3),
@@ -71,8 +72,8 @@ const UNITS: &[(&str, f64)] = &[
 ];
 
 impl Pipe {
-    /// Parses the name of a preset (in any case) or a rate: `nvme-4.0`, `2.5GB/s`, `800 Mbit/s`.
-    /// The direction is [`Direction::Read`].
+    /// Parses the name of a usual drive or network (in any case), or a rate with or without `/s`:
+    /// `nvme-4.0`, `2.5GB/s`, `800 Mbit/s`. The direction is [`Direction::Read`].
     ///
     /// # Errors
     /// Returns [`ParseError`] for any other text, and for rates that are not above zero. The
@@ -91,7 +92,8 @@ impl Pipe {
     }
 }
 
-/// Parses a rate such as `2.5GB/s`, in bytes per second.
+/// Parses a rate such as `2.5GB/s`, and returns it in bytes per second. `None` for other text and
+/// for a rate that is not above zero.
 fn rate(text: &str) -> Option<f64> {
     let text = text.strip_suffix("/s").unwrap_or(text);
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
@@ -101,7 +103,7 @@ fn rate(text: &str) -> Option<f64> {
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
-/// A text that is neither the name of a pipe nor a rate.
+/// The error for a text that is neither the name of a usual pipe nor a rate above zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     text: String,

@@ -7,17 +7,17 @@ use crate::curve::{Curve, SATURATED};
 use crate::measurement::{Measurement, Memory, Speed};
 use crate::pipe::{Direction, Pipe};
 
-/// A candidate is tied with the best one if it is worse by at most this part, in delivered rate or
-/// in delivered rate times ratio, as the goal says. Short measurements of a speed are off by about
-/// 5 %, in either direction. The value is fixed: the spread of a few rounds is itself noise, so
-/// that a value based on it would differ in a second plan.
+/// Largest part by which a candidate may be worse than the best and still count as tied with it, in
+/// delivered rate ([`Goal::Speed`]) or delivered rate times ratio ([`Goal::Balance`]). Short
+/// measurements of a speed are off by about 5 %, in either direction. The value is fixed: the
+/// spread of a few rounds is itself noise, so a value based on it would differ in a second plan.
 pub const TIE: f64 = 0.1;
 /// Ratio from which data counts as compressible.
 pub(crate) const COMPRESSES: f64 = 1.02;
 /// Longest random read that counts as fast, in seconds of one core. It is enough to decode a block
 /// of a few KiB, but not one of 128 KiB. Fetching the block is not included.
 const FAST_READ: f64 = 50e-6;
-/// A size counts as equal to the smallest one if it is larger by at most this part.
+/// Sizes count as equal if their ratio is lower than the largest ratio by at most this part.
 pub const SAME_SIZE: f64 = 0.01;
 
 /// All candidates with the rates that they deliver, and the one to use.
@@ -25,17 +25,18 @@ pub const SAME_SIZE: f64 = 0.01;
 pub struct Plan {
     /// The pipe that the plan is for.
     pub pipe: Pipe,
-    /// The budget, with at least one core.
+    /// The budget, where zero cores are replaced by one.
     pub budget: Budget,
     /// A row for storing plainly, which means without compression, then a row for each measurement,
     /// in their order.
     pub rows: Vec<Row>,
-    /// Index of the row to use. `None` if all are excluded.
+    /// Index in `rows` of the row to use. `None` if all are excluded.
     pub winner: Option<usize>,
-    /// Indexes of the rows that are tied with the winner.
+    /// Indexes of the rows that are tied with the winner, in ascending order.
     pub ties: Vec<usize>,
-    /// Index of the best row that compresses, if storing without compression wins. Disk space and
-    /// uploads may be reasons to compress all the same.
+    /// Index in `rows` of the best row that compresses, if storing without compression wins. Disk
+    /// space and uploads may be reasons to compress all the same. `None` if another row wins, or if
+    /// no row that can be chosen compresses.
     pub alternative: Option<usize>,
 }
 
@@ -63,27 +64,31 @@ pub struct Row {
     /// Whether the cores of the budget are more (or fewer) than any measured number of threads, so
     /// that `speed` is an estimate.
     pub extrapolated: bool,
-    /// Rate at which content arrives: `speed`, of which low, median and high are each limited to
-    /// `required`. The rate of the pipe for storing without compression, and zero if a direction
-    /// was not measured.
+    /// Rate at which content is delivered (reading) or accepted (writing): the low, median and high
+    /// of `speed`, each limited to `required`. The rate of the pipe for storing without
+    /// compression, and zero if a direction was not measured.
     pub delivered: Speed,
-    /// Number of cores that are busy at the delivered rate.
+    /// Number of cores that are busy at the delivered rate. Zero for storing without compression,
+    /// and if a direction was not measured.
     pub cores: usize,
-    /// Fewest cores that saturate the pipe, if any number does.
+    /// Fewest cores that saturate the pipe. `None` if 1,024 do not, for storing without
+    /// compression, and if a direction was not measured.
     pub saturation: Option<Saturation>,
-    /// What limits the delivered rate.
+    /// What limits the delivered rate, or [`Bound::Memory`] if the row is excluded by its memory.
     pub bound: Bound,
-    /// Bytes that need not be stored or sent, for each second that one core works. Zero for storing
-    /// without compression, and if a direction was not measured.
+    /// Bytes that need not be stored or sent, for each second that one core works; negative if the
+    /// candidate makes the data larger. Zero for storing without compression, and if a direction
+    /// was not measured.
     pub saved_per_core_second: f64,
     /// Bytes of memory for one stream and all busy threads.
     pub memory: u64,
-    /// Random reads through the pipe, if they were measured.
+    /// Estimates for random reads through the pipe. `None` if random reads were not measured.
     pub reads: Option<Reads>,
-    /// Why the candidate cannot be chosen.
+    /// Why the candidate cannot be chosen. `None` if it can.
     pub excluded: Option<Exclusion>,
     /// Whether the candidate is on the Pareto front: it can be chosen, and no other that can be
-    /// chosen is smaller or faster without being worse in the other.
+    /// chosen has a larger ratio or `speed` without being worse in the other. Storing without
+    /// compression counts as the fastest.
     pub pareto: bool,
 }
 
@@ -99,18 +104,18 @@ pub(crate) struct Flow {
     /// Whether the cores of the budget are more (or fewer) than any measured number of threads, so
     /// that `speed` is an estimate.
     pub(crate) extrapolated: bool,
-    /// Rate at which content is delivered, or taken: `speed`, of which low, median and high are
-    /// each limited to the required speed.
+    /// Rate at which content is delivered (reading) or accepted (writing): the low, median and high
+    /// of `speed`, each limited to [`Row::required`].
     pub(crate) delivered: Speed,
     /// Number of cores that are busy at the delivered rate.
     pub(crate) cores: usize,
-    /// Fewest cores that saturate the pipe, if any number does.
+    /// Fewest cores that saturate the pipe. `None` if 1,024 do not.
     pub(crate) saturation: Option<Saturation>,
     /// What limits the delivered rate: the pipe or the cores.
     pub(crate) bound: Bound,
 }
 
-/// The number of cores that saturate a pipe.
+/// The fewest cores that saturate a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Saturation {
     /// Number of cores.
@@ -120,25 +125,27 @@ pub struct Saturation {
     pub extrapolated: bool,
 }
 
-/// What limits a delivered rate.
+/// What limits a delivered rate or random reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The pipe is saturated.
+    /// The pipe carries no more.
     Pipe,
-    /// The cores of the budget are too slow for the pipe.
+    /// The cores of the budget are too slow to saturate the pipe.
     Cores,
     /// A stream takes more memory than the budget allows.
     Memory,
 }
 
-/// Random reads through the pipe, each of one record or block.
+/// Estimates for random reads through the pipe, each of one record, block or part of a file: its
+/// transfer through the pipe, and the measured time on one core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reads {
     /// Seconds for one read: the transfer through the pipe, then the work on one core.
     pub seconds: f64,
-    /// Reads per second with all cores of the budget.
+    /// Reads per second, if all cores of the budget read: the limit of the cores or of the pipe,
+    /// whichever is lower.
     pub per_second: f64,
-    /// What limits the reads per second.
+    /// What limits the reads per second: the pipe or the cores.
     pub bound: Bound,
 }
 
@@ -147,7 +154,7 @@ pub struct Reads {
 pub enum Exclusion {
     /// It has no command, since it was measured only for comparison.
     ComparisonOnly,
-    /// There was no content to compress.
+    /// It was measured on no content.
     NoContent,
     /// The speed of this direction was not measured.
     NoSpeed(Direction),
@@ -158,25 +165,26 @@ pub enum Exclusion {
         /// The budget's minimum.
         min_ratio: f64,
     },
-    /// A stream takes more memory than allowed.
+    /// An open stream takes more memory than the budget allows.
     AboveMemory {
-        /// Memory of the candidate, in bytes.
+        /// Memory of the candidate for each open stream, in bytes.
         per_stream: u64,
-        /// Limit of the budget, in bytes.
+        /// Limit of the budget for each open stream, in bytes.
         limit: u64,
     },
 }
 
-/// Makes the plan: chooses the candidate that is best by the goal of the budget, among those that
-/// nothing excludes.
+/// Makes the plan: calculates what each candidate delivers, and chooses the one that is best by the
+/// goal of the budget, among those that nothing excludes (see [`Exclusion`]).
 ///
 /// For a pipe that is used in both directions, the slower direction counts. Candidates within
 /// [`TIE`] of the best are tied. The smallest of them wins, where sizes within [`SAME_SIZE`] count
-/// as equal, then the one with the fewest busy cores, then the first of the input. Sizes have no
-/// noise, so noise in speeds changes the plan only if a candidate is at the edge of the tie.
+/// as equal, then the one with the fewest busy cores, then the first in [`Plan::rows`]. Sizes have
+/// no noise, so noise in speeds changes the plan only if a candidate is at the edge of the tie, or
+/// if tied candidates of equal size need other numbers of cores than before.
 ///
 /// For [`Goal::Size`], candidates within [`SAME_SIZE`] of the smallest are tied, and the one that
-/// delivers most wins.
+/// delivers most wins, then the first in [`Plan::rows`].
 pub fn plan(measurements: &[Measurement], pipe: &Pipe, budget: &Budget) -> Plan {
     let budget = Budget { cores: budget.cores.max(1), ..budget.clone() };
     let plain = row(stored_plainly(measurements), true, pipe, &budget);
@@ -199,8 +207,9 @@ impl Plan {
         self.winner.map(|i| &self.rows[i])
     }
 
-    /// Returns the row to use if the data must be coded: the winner or, if that is storing without
-    /// compression, the row that would win otherwise.
+    /// Returns the row to use if the data must be coded: the best of all rows but the one for
+    /// storing without compression, with ties decided as in the plan. `None` if all of them are
+    /// excluded.
     pub fn best_coded(&self) -> Option<&Row> {
         let tied = best_rows(&self.rows, self.budget.goal, |row| !row.plain);
         break_tie(&self.rows, self.budget.goal, &tied).map(|i| &self.rows[i])
@@ -219,9 +228,9 @@ impl Plan {
         break_tie(&self.rows, self.budget.goal, &tied).map(|i| &self.rows[i])
     }
 
-    /// Returns the best row that was measured only for comparison, if it beats every row that can
-    /// be chosen by more than a tie. Delta-Rice is left out: `linerate rice` makes Delta-Rice
-    /// files, only not by one command for these files.
+    /// Returns the best row that was measured only for comparison and is within the limits of the
+    /// budget, if it beats every row that can be chosen by more than a tie. Delta-Rice is left out:
+    /// `linerate rice` makes Delta-Rice files, only not by one command for these files.
     pub(crate) fn better_without_command(&self) -> Option<&Row> {
         let score = |row: &Row| self.budget.goal.score(row);
         let tie = if self.budget.goal == Goal::Size { SAME_SIZE } else { TIE };
@@ -237,7 +246,8 @@ impl Plan {
     }
 
     /// Returns the row whose command the plan gives: the winner, or the alternative if storing
-    /// without compression wins.
+    /// without compression wins. If it wins and there is no alternative, returns its row, which has
+    /// no command.
     pub(crate) fn applied(&self) -> Option<&Row> {
         self.alternative.or(self.winner).map(|i| &self.rows[i])
     }
@@ -255,7 +265,7 @@ impl Plan {
         view
     }
 
-    /// Returns the command that applies the winner to all of the data, quoted for a POSIX shell. If
+    /// Returns the command of the winner ([`Measurement::command`]), quoted for a POSIX shell. If
     /// storing without compression wins, it is the command of the alternative. `None` if there is
     /// nothing to do, because the data does not compress or no candidate can be chosen.
     pub fn command(&self) -> Option<String> {
@@ -271,8 +281,8 @@ fn find_front(rows: &mut [Row]) {
 
 impl Row {
     /// Returns a copy of the row for each direction of its pipe, with the figures of that
-    /// direction, and its name in the settings. If there is only one direction, returns a copy of
-    /// the row itself.
+    /// direction, and the name of the direction added to the settings. If there are no figures of
+    /// two directions, returns only a copy of the row itself.
     pub fn by_direction(&self) -> Vec<Row> {
         let one = |flow: &Flow| {
             let mut row = self.clone();
@@ -304,7 +314,8 @@ impl Row {
     }
 
     /// Returns the part of the required speed that is missing with all cores of the budget, from 0
-    /// to 1. It is 0 if the pipe is saturated.
+    /// to 1. It is 0 if the pipe is saturated, if memory excludes the row, and if a direction was
+    /// not measured.
     pub fn shortfall(&self) -> f64 {
         match self.bound {
             Bound::Cores => 1.0 - self.delivered.median / self.required,
@@ -312,7 +323,7 @@ impl Row {
         }
     }
 
-    /// Returns the candidate's command, quoted for a POSIX shell.
+    /// Returns the command of the candidate, quoted for a POSIX shell. `None` if it has none.
     pub(crate) fn command(&self) -> Option<String> {
         let words = self.measurement.command.as_ref()?.iter().map(String::as_str);
         // Only a NUL byte cannot be quoted, and an argument of a program cannot contain one.
@@ -320,7 +331,8 @@ impl Row {
     }
 }
 
-/// Makes a measurement for storing without compression.
+/// Makes a measurement for storing without compression, with the largest content of all
+/// measurements.
 fn stored_plainly(measurements: &[Measurement]) -> Measurement {
     let content = measurements.iter().map(|m| m.content).max().unwrap_or(0);
     Measurement { settings: "stored plainly".into(), content, compressed: content, ..Measurement::default() }
@@ -464,7 +476,8 @@ fn best_rows(rows: &[Row], goal: Goal, wanted: impl Fn(&Row) -> bool) -> Vec<usi
 fn break_tie(rows: &[Row], goal: Goal, tied: &[usize]) -> Option<usize> {
     if goal == Goal::Size {
         let delivered = |i: &&usize| rows[**i].delivered.median;
-        // `min_by` keeps the first of equal ones.
+        // Finds the largest with `min_by` and swapped arguments: `min_by` returns the first of
+        // equal elements, `max_by` the last.
         return tied.iter().min_by(|a, b| compare(delivered(b), delivered(a))).copied();
     }
     let largest = tied.iter().map(|i| rows[*i].ratio).max_by(|a, b| compare(*a, *b))?;

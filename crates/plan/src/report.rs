@@ -1,7 +1,7 @@
 //! Writes a plan as a self-contained HTML page, without scripts and without requests.
 //!
-//! The page is well-formed XML, so that tests can parse it. Each chart has two sizes, for wide and
-//! narrow screens. Colors follow the reader's light or dark scheme.
+//! The page is well-formed XML, so that tests can parse it. Each chart in SVG has two sizes, for
+//! wide and narrow screens. Colors follow the reader's light or dark scheme.
 
 mod axis;
 mod bars;
@@ -22,12 +22,13 @@ use markup::escape;
 
 const STYLE: &str = include_str!("report/style.css");
 
-/// Facts about the data and the machine, which a report displays unchanged.
+/// Facts about the data and the machine that a report displays. Empty texts are left out of its
+/// list about the machine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Context {
-    /// Name of the data: a file or folder.
+    /// Name of the data, such as a file or folder.
     pub data: String,
-    /// Bytes of all of the data.
+    /// Bytes of all of the data; 0 if unknown, which is not displayed.
     pub data_bytes: u64,
     /// Name of the processor.
     pub cpu: String,
@@ -35,11 +36,11 @@ pub struct Context {
     pub cores: usize,
     /// Operating system.
     pub os: String,
-    /// Names and versions of the program and of the libraries that were measured.
+    /// Names and versions of the program and of libraries.
     pub versions: Vec<(String, String)>,
     /// Date of the measurements.
     pub date: String,
-    /// The command that made the plan.
+    /// The command that made the report.
     pub command: String,
 }
 
@@ -61,7 +62,7 @@ const NARROW: Size = Size { width: 350.0, height: 380.0, narrow: true, label_cha
 const FLAT: f64 = 0.68;
 
 impl Size {
-    /// Returns the beginning of a chart's SVG element, with its title and description.
+    /// Returns the start tag of a chart's SVG element, with the title and the description.
     fn open(&self, name: &str, title: &str, description: &str) -> String {
         let (class, suffix) = if self.narrow { ("narrow", "-narrow") } else { ("wide", "") };
         format!(
@@ -152,7 +153,8 @@ fn summary(plan: &Plan, context: &Context) -> String {
     html
 }
 
-/// Returns the winner's most important numbers, for large type.
+/// Returns the winner's most important numbers in HTML, for large type. Empty if there is no
+/// winner.
 fn figures(plan: &Plan) -> String {
     let Some(row) = plan.winner() else { return String::new() };
     let carried = match plan.pipe.direction {
@@ -318,7 +320,7 @@ fn is_tie(plan: &Plan, i: usize) -> bool {
     plan.ties.contains(&i)
 }
 
-/// Returns the name of a row for charts: its settings, which name the engine or its codec.
+/// Returns the name of a row for charts: its settings, without the engine.
 fn short_name(row: &Row) -> &str {
     &row.measurement.settings
 }

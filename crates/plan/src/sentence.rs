@@ -8,7 +8,7 @@ use crate::pipe::{DRIVE, Direction};
 use crate::plan::{Bound, Exclusion, Flow, Plan, Row, Saturation};
 use crate::units::{cores, rate, ratio, size, time};
 
-/// Largest number of tied candidates that a sentence names. It counts the others.
+/// Largest number of tied candidates that a note names. It counts the others.
 const MAX_NAMED: usize = 3;
 /// Smallest spread of the delivered rate worth mentioning, relative to its median.
 const SAID_SPREAD: f64 = 0.1;
@@ -17,7 +17,8 @@ const SAID_SPREAD: f64 = 0.1;
 const SLOW_ENCODING: f64 = 1e9 / 60.0;
 
 impl Plan {
-    /// Returns the plan in one sentence: the winner and the reason.
+    /// Returns the winner and the reason in words. If storing without compression wins although the
+    /// data compresses, a second sentence, which ends in a colon, introduces [`Plan::command`].
     pub fn sentence(&self) -> String {
         match self.winner() {
             None => self.nothing_usable(),
@@ -26,9 +27,9 @@ impl Plan {
         }
     }
 
-    /// Returns a sentence about a candidate that is used whether it wins or not. It also says how
-    /// much speed the candidate lacks to saturate the pipe. A second sentence follows if speeds are
-    /// estimates.
+    /// Returns a sentence about a candidate that is used whether it wins or not. If the candidate
+    /// does not saturate the pipe, the sentence also says how much speed it lacks. A second
+    /// sentence follows if speeds are estimates.
     pub fn sentence_of(&self, row: &Row) -> String {
         let mut said = self.use_candidate(row);
         let short = (row.shortfall() * 100.0).round();
@@ -43,7 +44,8 @@ impl Plan {
     }
 
     /// Returns sentences that a reader needs to judge the plan: about uncertainty, ties, memory,
-    /// random reads, and settings that would be better.
+    /// random reads, a command for reading single records, and comparisons that are better by the
+    /// goal.
     pub fn notes(&self) -> Vec<String> {
         let winner = self.winner();
         let said = [
@@ -71,8 +73,9 @@ impl Plan {
         }
     }
 
-    /// Returns a remark such as `; encoding takes 2.1 min for each GB` if encoding is slow but the
-    /// pipe, which is only read, does not wait for it.
+    /// Returns a remark such as `; encoding takes 2.1 min for each GB` if encoding is slower than
+    /// `SLOW_ENCODING` but the pipe is only read, so that it does not wait for encoding. Otherwise
+    /// the remark is empty.
     fn slow_encoding(&self, row: &Row) -> String {
         let encode = Curve::new(row.measurement.encode, &row.measurement.encode_scaling);
         let speed = encode.map_or(f64::INFINITY, |curve| curve.on(self.budget.cores).median);
@@ -95,8 +98,8 @@ impl Plan {
         }
     }
 
-    /// Returns the comparison with storing without compression, such as `, 2.1x as much as stored
-    /// plainly`.
+    /// Returns how the delivered rate compares with storing without compression, with a comma in
+    /// front: `, 2.1x as much as stored plainly`.
     fn compared_with_plain(&self, flow: &Flow) -> String {
         let part = flow.delivered.median / self.pipe.rate;
         if part >= 1.01 {
@@ -208,8 +211,8 @@ impl Plan {
         ))
     }
 
-    /// Names the best candidate with fast random reads, if the candidate whose command the plan
-    /// gives has no fast random reads.
+    /// Names the best candidate for reading single records, with its command, if the candidate
+    /// whose command the plan gives has no fast random reads.
     fn reader(&self) -> Option<String> {
         let row = self.best_reader()?;
         Some(format!(
@@ -251,7 +254,7 @@ fn verb(direction: Direction) -> &'static str {
     }
 }
 
-/// Returns a ratio in words, such as `2.1x smaller`.
+/// Returns a ratio in words, such as `2.1x smaller`, or `1.10x larger` for a ratio below 1.
 fn smaller(value: f64) -> String {
     match value {
         value if value >= 1.0 => format!("{} smaller", ratio(value)),
@@ -259,7 +262,7 @@ fn smaller(value: f64) -> String {
     }
 }
 
-/// Says in words how many cores would saturate the pipe.
+/// Returns in words how many cores would saturate the pipe.
 fn lacking(saturation: Option<Saturation>) -> String {
     match saturation {
         Some(saturation) => {

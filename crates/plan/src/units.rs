@@ -1,4 +1,4 @@
-//! Formats numbers for people: two or three digits and a unit.
+//! Formats numbers for people, with few digits and a unit.
 
 /// Formats bytes per second in decimal units, as for drives and networks: `3.4 GB/s`.
 pub fn rate(bytes_per_second: f64) -> String {
@@ -34,7 +34,8 @@ pub fn cores(count: usize) -> String {
 
 fn with_unit(mut value: f64, step: f64, units: &[&str]) -> String {
     let mut unit = 0;
-    // Values of 999.5 and more would be rounded to `1000`, so they get the next unit.
+    // A value from `step - 0.5` on would be rounded to `step` (such as `1000`), so it gets the next
+    // unit.
     while value.abs() >= step - 0.5 && unit + 1 < units.len() {
         value /= step;
         unit += 1;
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_two_or_three_digits_and_a_unit() {
+    fn numbers_have_few_digits_and_a_unit() {
         assert_eq!(rate(3.44e9), "3.4 GB/s");
         assert_eq!(rate(7e9), "7 GB/s");
         assert_eq!(rate(550e6), "550 MB/s");

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use crate::units;
 
-/// Maps `low..=high` to the pixels `from..=to`.
+/// Maps the values `low..=high` to the pixels from `from` to `to`. On a vertical axis `from` is the
+/// larger, since pixels count downwards.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     pub(super) low: f64,
@@ -25,8 +26,7 @@ impl Axis {
         self.from + part * (self.to - self.from)
     }
 
-    /// Returns the value at a point of the axis, where `part` is 0 at its beginning and 1 at its
-    /// end.
+    /// Returns the value at a point of the axis, where `part` is 0 at `low` and 1 at `high`.
     pub(super) fn value(&self, part: f64) -> f64 {
         match self.logarithmic {
             true => self.low * (self.high / self.low).powf(part),
@@ -47,8 +47,8 @@ impl Axis {
         self.even(max)
     }
 
-    /// Draws horizontal lines at round rates, from `left` to `right`, and each rate at the left of
-    /// its line.
+    /// Draws horizontal lines at no more than `max` round rates, from `left` to `right`, and writes
+    /// each rate to the left of its line.
     pub(super) fn rate_grid(&self, svg: &mut String, max: usize, left: f64, right: f64) {
         for tick in self.ticks(max) {
             let at = self.at(tick);
@@ -68,7 +68,8 @@ impl Axis {
         ticks.filter(|tick| (self.low..=self.high).contains(tick)).collect()
     }
 
-    /// Returns equally spaced values: the multiples of 1, 2 or 5 times a power of ten.
+    /// Returns at most `max` values within the axis, equally spaced: multiples of 1, 2 or 5 times a
+    /// power of ten.
     fn even(&self, max: usize) -> Vec<f64> {
         let rough = (self.high - self.low) / max as f64;
         let power = 10f64.powf(rough.log10().floor());

@@ -1,4 +1,5 @@
-//! Draws the bar charts: the cores that saturate the pipe, and the memory, of each candidate.
+//! Draws the bar charts: the cores that saturate the pipe, and the memory, of at most `MAX_BARS`
+//! candidates.
 
 use std::fmt::Write as _;
 
@@ -13,7 +14,7 @@ const MAX_BUDGETS: f64 = 4.0;
 /// Largest number of bars of a chart. The table has all candidates.
 const MAX_BARS: usize = 12;
 
-/// Returns a table with a bar for each candidate: the cores that saturate the pipe.
+/// Returns a table with a bar for each of the `shown` candidates: the cores that saturate the pipe.
 pub(super) fn cores(plan: &Plan) -> String {
     let rows = shown(plan);
     let needed = |i: usize| plan.rows[i].saturation.map(|saturation| saturation.cores);
@@ -52,7 +53,8 @@ fn needed_text(cores: usize, extrapolated: bool) -> String {
     format!("{about}{cores}")
 }
 
-/// Returns a table with a bar for each candidate: its memory. Empty if all memory is zero.
+/// Returns a table with a bar for each of the `shown` candidates: its memory. Empty if all memory
+/// is zero.
 pub(super) fn memory(plan: &Plan) -> String {
     let rows = shown(plan);
     let limit = plan.budget.memory_per_stream.unwrap_or(0);
@@ -94,9 +96,9 @@ fn bar_row(html: &mut String, plan: &Plan, i: usize, track: &str, text: &str) {
     );
 }
 
-/// Returns the rows that get bars, in their order: candidates that have a speed and can be chosen,
-/// and those that only memory excludes. If there are more than `MAX_BARS`, the winner, ties and the
-/// Pareto front are preferred.
+/// Returns the indexes of the rows that get bars, in ascending order: candidates that have a speed
+/// and can be chosen, and those that only memory excludes. If there are more than `MAX_BARS`, the
+/// winner, ties and the Pareto front are preferred, in this order.
 fn shown(plan: &Plan) -> Vec<usize> {
     let is_shown = |i: &usize| {
         let row = &plan.rows[*i];

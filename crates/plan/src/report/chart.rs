@@ -1,4 +1,4 @@
-//! Draws a chart of points and lines as an SVG file.
+//! Draws a chart of points and lines as SVG.
 
 use std::fmt::Write as _;
 
@@ -12,14 +12,14 @@ const LEFT: f64 = 74.0;
 const TOP: f64 = 54.0;
 const BOTTOM: f64 = 46.0;
 const RIGHT: f64 = 20.0;
-/// Values that span more than this factor get a logarithmic axis.
+/// Values above zero that span more than this factor get a logarithmic axis.
 const LINEAR: f64 = 8.0;
 const COLORS: [&str; 6] = ["#0a63c9", "#a8480a", "#1a7f53", "#7a3fb0", "#57606a", "#c22f6b"];
 
 /// A line of a chart: points with a name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// Name of the series, which is written beside its last point.
+    /// Name of the series. It is written beside the last point if there is room.
     pub name: String,
     /// The points: the value on the horizontal axis, in ascending order, and the value on the
     /// vertical axis.
@@ -40,8 +40,8 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Returns the chart as an SVG file. An axis is logarithmic if its values are above zero, and
-    /// the largest is more than eight times the smallest.
+    /// Returns the chart as the text of an SVG file. An axis is logarithmic if its values are above
+    /// zero, and the largest is more than eight times the smallest.
     pub fn svg(&self) -> String {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let x = axis(points().map(|point| point.0), LEFT, WIDTH - RIGHT);
@@ -76,7 +76,7 @@ impl Chart {
             let at: Vec<(f64, f64)> =
                 series.points.iter().map(|point| (x.at(point.0), y.at(point.1))).collect();
             let path: Vec<String> = at.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
-            // Viewers show the title under the pointer, so a name without room beside its points is
+            // Viewers show the title under the pointer, so a name without room beside its point is
             // not lost.
             let _ = writeln!(svg, "<g><title>{}</title>", escape(&series.name));
             let _ = writeln!(svg, "<path fill=\"none\" stroke=\"{color}\" d=\"M{}\"/>", path.join("L"));
@@ -110,7 +110,7 @@ fn axis(values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Axis {
     }
 }
 
-/// Formats the number of a tick in few digits.
+/// Formats the number at a line of the grid with few digits.
 fn number(value: f64) -> String {
     let text = if value.abs() >= 1e6 { format!("{:.4e}", value) } else { format!("{:.3}", value) };
     match text.contains('e') {

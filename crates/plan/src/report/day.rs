@@ -17,7 +17,7 @@ const HOURS: f64 = 24.0;
 /// Number of colors of lines. If a chart has more lines, colors are used again.
 const COLORS: usize = 3;
 
-/// Figures of the messages of a set of connections, of an hour, or of an event.
+/// Figures of a group of messages: those of a set of connections, of an hour, or of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Group {
     /// Number of messages that were decoded.
@@ -28,19 +28,19 @@ pub struct Group {
     pub compressed: u64,
     /// Bytes of decoded messages.
     pub payload: u64,
-    /// Seconds that decoding all messages took.
+    /// Seconds to decode all messages, measured or estimated.
     pub seconds: f64,
     /// Seconds within which 50, 90, 99 and 99.9 % of the messages were decoded.
     pub quantiles: [f64; 4],
 }
 
 impl Group {
-    /// Returns decoded bytes divided by compressed bytes; 0 without messages.
+    /// Returns decoded bytes divided by compressed bytes; 0 if there are none.
     fn ratio(&self) -> f64 {
         if self.compressed == 0 { 0.0 } else { self.payload as f64 / self.compressed as f64 }
     }
 
-    /// Returns decoded bytes per second of decoding; 0 without messages.
+    /// Returns decoded bytes per second of decoding; 0 if no time was measured.
     fn rate(&self) -> f64 {
         if self.seconds > 0.0 { self.payload as f64 / self.seconds } else { 0.0 }
     }
@@ -53,9 +53,10 @@ pub struct Set {
     pub name: String,
     /// All messages of the set.
     pub total: Group,
-    /// Figures by hour of the day (UTC), in order. Hours without messages are left out.
+    /// Figures by hour of the day (UTC), from 0 to 23, in ascending order. Hours without messages
+    /// are left out.
     pub hours: Vec<(u8, Group)>,
-    /// Figures by event (the kind of message, such as `READY`), if messages were parsed.
+    /// Figures by event (the kind of message, such as `READY`). Empty if messages were not parsed.
     pub events: Vec<(String, Group)>,
     /// Number of log records that were lost.
     pub dropped: u64,

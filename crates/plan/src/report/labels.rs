@@ -1,5 +1,5 @@
-//! Places labels beside points, so that no label overlaps another label, a point or another drawn
-//! shape.
+//! Places labels beside points, so that no label covers another label, a point or other text. A
+//! label covers a line only if it fits nowhere else.
 
 /// Assumed width of a character in pixels, at the charts' font size of 12 pixels.
 const CHAR_WIDTH: f64 = 6.5;
@@ -22,7 +22,7 @@ pub(super) struct Rect {
 }
 
 impl Rect {
-    /// Returns the square around a point.
+    /// Returns the square around a point, with sides of twice the `radius`.
     pub(super) fn around(x: f64, y: f64, radius: f64) -> Self {
         Self { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius }
     }
@@ -55,7 +55,8 @@ pub(super) struct Placed {
     pub(super) leader: Option<(f64, f64)>,
 }
 
-/// The areas of a chart that labels must not, or should not, cover.
+/// The area of a chart in which labels are placed, and the parts that they must not, or should not,
+/// cover.
 #[derive(Debug)]
 pub(super) struct Places {
     inside: Rect,
@@ -97,7 +98,7 @@ impl Places {
     }
 }
 
-/// Estimates the width of a text in pixels, rather too large than too small.
+/// Estimates the width of a text in pixels. For usual text it is rather too large than too small.
 pub(super) fn width(text: &str) -> f64 {
     text.chars().count() as f64 * CHAR_WIDTH
 }

@@ -1,7 +1,8 @@
 //! Escapes text for HTML and SVG, since names of files and settings are untrusted.
 
-/// Escapes text for the content of an element or the value of a quoted attribute. Control
-/// characters, which XML forbids, and characters that change the direction of text become U+FFFD.
+/// Escapes text for the content of an element or the value of a quoted attribute. Tabs and line
+/// feeds become spaces. Other control characters, U+FFFE and U+FFFF, most of which XML forbids, and
+/// characters that override the direction of text become U+FFFD.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,5 +1,6 @@
 //! Draws the chart of ratio and speed. It has the Pareto front (candidates that no other beats in
-//! both) and the line of the speed that each ratio requires to saturate the pipe.
+//! size or speed without being worse in the other) and the line of the speed that each ratio
+//! requires to saturate the pipe.
 
 use std::fmt::Write as _;
 
@@ -212,8 +213,8 @@ fn labels(svg: &mut String, chart: &Chart, plan: &Plan, rows: &[usize], line: &[
     }
 }
 
-/// Names the areas above and below the line of required speed, in the two corners that the line
-/// never reaches.
+/// Writes the names of the areas above and below the line of required speed into the upper left and
+/// the lower right corner, and keeps labels out of them.
 fn areas(svg: &mut String, chart: &Chart, plan: &Plan, places: &mut Places) {
     let Chart { x, y } = chart;
     let above = format!("saturates {}", shortened(&plan.pipe.name, 16));

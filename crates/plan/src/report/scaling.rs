@@ -18,7 +18,8 @@ const MAX_LINES: usize = 6;
 /// Smallest distance between labels, in pixels.
 const LABEL_GAP: f64 = 15.0;
 
-/// Returns the chart as SVG. Empty if no candidate was measured with several threads.
+/// Returns the chart as SVG. Empty if no candidate was measured with more than one number of
+/// threads.
 pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
     let lines = lines(plan);
     let threads = lines.iter().map(|(_, curve)| curve.max_threads()).max().unwrap_or(1);
@@ -48,8 +49,9 @@ pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
     svg
 }
 
-/// Returns at most `MAX_LINES` rows to draw, with their curves: the winner, ties, the Pareto front,
-/// other rows that can be chosen, by delivered rate, then excluded rows.
+/// Returns at most `MAX_LINES` rows to draw, with their curves, of those that were measured with
+/// more than one number of threads: the winner, ties, the Pareto front, other rows that can be
+/// chosen, then excluded rows. Each of these groups is in descending order of the delivered rate.
 fn lines(plan: &Plan) -> Vec<(usize, &Curve)> {
     let with_curve =
         |i: usize| Some((i, plan.rows[i].curve.as_ref().filter(|curve| curve.points().len() > 1)?));
@@ -110,7 +112,8 @@ fn line(svg: &mut String, x: &Axis, y: &Axis, plan: &Plan, i: usize, curve: &Cur
     svg.push_str("</g>\n");
 }
 
-/// Draws names at the right ends of the lines, so that they do not overlap.
+/// Writes the name of each line at the right edge of the chart, near the height of the line's last
+/// point. Names are moved up or down so that they do not overlap.
 fn labels(svg: &mut String, x: &Axis, y: &Axis, plan: &Plan, lines: &[(usize, &Curve)], size: &Size) {
     let end = |curve: &Curve| y.at(curve.on(curve.max_threads()).median);
     let mut ends: Vec<(f64, usize)> = lines.iter().map(|(i, curve)| (end(curve), *i)).collect();

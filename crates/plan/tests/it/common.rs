@@ -2,13 +2,13 @@
 
 use linerate_plan::{Budget, Direction, Goal, Measurement, Memory, Pipe, Scaling, Speed};
 
-/// A speed whose rounds are within 1 %.
+/// Returns a speed whose slowest and fastest rounds are 1 % from the median.
 pub(crate) fn speed(median: f64) -> Speed {
     Speed { low: median * 0.99, median, high: median * 1.01 }
 }
 
-/// A candidate of 1 GB with this ratio and this decoding speed of one thread. Two threads are twice
-/// as fast; encoding has a tenth of the speed.
+/// Returns a candidate of 1 GB with this ratio and this decoding speed of one thread, in bytes per
+/// second. Two threads are twice as fast; encoding has a tenth of the speed.
 pub(crate) fn candidate(settings: &str, ratio: f64, decode: f64) -> Measurement {
     let two = |speed_of_one: f64| vec![Scaling { threads: 2, speed: speed(2.0 * speed_of_one) }];
     Measurement {
@@ -30,7 +30,7 @@ pub(crate) fn pipe(rate: f64) -> Pipe {
     Pipe { name: format!("{rate}B/s"), rate, direction: Direction::Read }
 }
 
-/// A budget whose plans deliver most.
+/// Returns a budget without limits on memory and ratio, whose goal is speed.
 pub(crate) fn budget(cores: usize) -> Budget {
     Budget { cores, memory_per_stream: None, min_ratio: None, goal: Goal::Speed }
 }

@@ -225,7 +225,8 @@ fn copy_that_is_fastest_does_not_hide_that_the_data_compresses() {
 
 #[test]
 fn goal_decides_between_speed_size_and_their_product() {
-    // Through 1.2 GB/s, on one core: lz4 delivers 1.5, zstd 3 2.4, zstd 19 0.3, plain storing 1.2 GB/s.
+    // Through 1.2 GB/s, on one core: lz4 delivers 1.5, zstd 3 2.4, zstd 19 0.3, plain storing 1.2
+    // GB/s.
     let rows =
         [candidate("lz4", 1.25, 9e9), candidate("zstd 3", 2.0, 2.4e9), candidate("zstd 19", 4.0, 0.3e9)];
     let with = |goal| plan(&rows, &pipe(1.2e9), &Budget { goal, ..budget(1) });
@@ -234,7 +235,8 @@ fn goal_decides_between_speed_size_and_their_product() {
     // Through 4 GB/s, on one core: lz4 delivers 5, zstd 3 2.4, zstd 19 0.3, plain storing 4 GB/s.
     let with = |goal| plan(&rows, &pipe(4e9), &Budget { goal, ..budget(1) });
     assert_eq!(Goal::ALL.map(|goal| winner(&with(goal)).to_owned()), ["lz4", "zstd 19", "lz4"]);
-    // Without lz4, storing plainly is the fastest. By the product of speed and ratio, zstd 3 is better.
+    // Without lz4, storing plainly is the fastest. By the product of speed and ratio, zstd 3 is
+    // better.
     let with = |goal| plan(&rows[1..], &pipe(4e9), &Budget { goal, ..budget(1) });
     let winners = Goal::ALL.map(|goal| winner(&with(goal)).to_owned());
     assert_eq!(winners, ["stored plainly", "zstd 19", "zstd 3"]);

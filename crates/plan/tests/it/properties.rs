@@ -52,8 +52,8 @@ fn directions() -> impl Strategy<Value = linerate_plan::Direction> {
 /// Maximum relative difference of a speed in a second measurement of the same data.
 const NOISE: f64 = 0.03;
 
-/// The same candidates measured again: each speed is multiplied by the next factor and has another
-/// spread.
+/// Returns the same candidates measured again: each speed is multiplied by the next factor and has
+/// another spread.
 fn again(rows: &[Measurement], factors: &[f64]) -> Vec<Measurement> {
     let mut factors = factors.iter().cycle();
     let mut measure = |speed: &mut Speed| {
@@ -79,7 +79,8 @@ fn noise() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec(1.0 - NOISE..1.0 + NOISE, 1..40)
 }
 
-/// Candidates like one engine at several levels: sizes and speeds in a narrow range, with ties.
+/// Returns candidates like one engine at several levels, with ratios from 1.1 to 5 and decoding
+/// speeds from 0.1 to 2 GB/s, so that some are tied.
 fn levels() -> impl Strategy<Value = Vec<Measurement>> {
     let one = (1.1..5.0_f64, 1e8..2e9_f64).prop_map(|(ratio, decode)| candidate("level", ratio, decode));
     prop::collection::vec(one, 1..12)
@@ -169,7 +170,8 @@ proptest! {
         let moves = (1.0 + NOISE) / (1.0 - NOISE);
         prop_assume!(delivered(&first).iter().all(|rate| *rate < edge / moves || *rate > edge * moves));
         let (a, b) = (first.winner().expect("one wins"), second.winner().expect("one wins"));
-        // Among sizes that count as equal, the number of busy cores decides, which noise may change.
+        // Among sizes that count as equal, the number of busy cores decides, which noise may
+        // change.
         let same_size = |row: &linerate_plan::Row| row.ratio >= a.ratio * (1.0 - linerate_plan::SAME_SIZE);
         prop_assert!(first.winner == second.winner || same_size(b), "{} became {}", a.ratio, b.ratio);
     }

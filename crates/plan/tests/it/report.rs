@@ -9,8 +9,8 @@ use crate::common::{budget, candidate, pipe, speed};
 
 const HOSTILE: &str = "<script src='http://x.example/a.js'>&amp;\"]]>\u{1b}\0\u{202e}";
 
-/// Plans of every kind: limited by the pipe, by cores and by memory, stored plainly, tied, with no
-/// usable candidate, and without measurements.
+/// Returns plans of every kind: limited by the pipe, by cores and by memory, stored plainly, tied,
+/// with no usable candidate, without measurements, and with names that contain markup.
 fn plans() -> Vec<Plan> {
     let many: Vec<Measurement> = (1..30)
         .map(|i| candidate(&format!("zstd {i}"), 1.5 + f64::from(i) * 0.01, 1e9 - f64::from(i) * 1e6))
@@ -48,7 +48,8 @@ fn context() -> Context {
     }
 }
 
-/// Elements with their attributes, in order. Fails if the page is not well-formed.
+/// Returns the elements of a page with their attributes, in order. Panics if the page is not
+/// well-formed.
 fn elements(page: &str) -> Vec<(String, Vec<(String, String)>)> {
     let mut reader = Reader::from_str(page);
     let mut found = Vec::new();

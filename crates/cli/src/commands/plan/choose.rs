@@ -8,8 +8,8 @@ use linerate_plan::{Budget, Pipe, Plan, plan};
 use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 
-/// Measures the data for about this many seconds, and makes the plan for this pipe. A budget of 0
-/// cores means all cores of this machine.
+/// Measures candidates for this shape on the data, for about this many seconds, and makes the plan
+/// for this pipe and budget. A budget of 0 cores means all cores of this machine.
 ///
 /// # Errors
 /// Returns an error if the data cannot be read or is empty, or if a candidate fails.
@@ -38,7 +38,7 @@ pub(crate) fn choose(
 }
 
 /// Replaces the command `linerate zstd`, which cannot compress in this build, by the standard tool
-/// `zstd`, which has the same options.
+/// `zstd` with the same arguments.
 #[cfg(not(feature = "zstd-compress"))]
 fn with_standard_zstd(mut measured: Measured) -> Measured {
     let commands = measured.measurements.iter_mut().filter_map(|found| found.command.as_mut());
@@ -46,7 +46,8 @@ fn with_standard_zstd(mut measured: Measured) -> Measured {
     measured
 }
 
-/// Removes the file's name from a message, since the reporter prints the name before it.
+/// Removes the file's name from the start of a message, since the reporter prints the name before
+/// it.
 fn without_name(message: &str, file: &Path) -> CliError {
     let name = format!("{}: ", file.display());
     CliError::Refused(message.strip_prefix(&name).unwrap_or(message).to_owned())

@@ -1,4 +1,5 @@
-//! Recognises the kinds of files in a folder, and each kind's share of the bytes.
+//! Recognises the kinds of files in a folder by their first and last bytes, and each kind's share
+//! of the bytes.
 
 use std::path::PathBuf;
 
@@ -12,18 +13,18 @@ use super::recognise::{Ends, of_ends};
 /// Largest number of files that are examined. If there are more, every n-th of them is examined, in
 /// the order of extension and name.
 const MOST: usize = 2000;
-/// Number of bytes at the start of a file that are examined.
+/// Number of bytes at the start of a file that are examined. The last eight are examined too.
 const HEAD: usize = 4 << 10;
 /// Smallest share of the bytes for which a kind of files is mentioned to the user.
 const NAMED: f64 = 0.05;
-/// Share of NumPy arrays and WAV files in the bytes, from which a folder counts as one of
-/// waveforms.
+/// Smallest share of the bytes in NumPy arrays and WAV files that Delta-Rice takes for which a
+/// folder has the shape of waveforms.
 const WAVEFORMS: f64 = 0.9;
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A file of integers that Delta-Rice takes, or any HDF5 file.
+    /// A NumPy array or WAV file of integers that Delta-Rice takes, or any HDF5 file.
     Samples(Container),
     JsonLines,
     Messages,
@@ -51,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Returns the shape that has candidates made for such files.
+    /// Returns the shape whose candidates are made for such files, if there is one.
     fn shape(self) -> Option<Shape> {
         match self {
             Kind::Samples(_) => Some(Shape::Waveforms),
@@ -68,7 +69,7 @@ impl Kind {
     }
 }
 
-/// First bytes of files in formats that are compressed.
+/// First bytes of files in formats that are compressed already.
 const COMPRESSED: [&[u8]; 12] = [
     b"\x1f\x8b",
     b"\x28\xb5\x2f\xfd",
@@ -84,8 +85,8 @@ const COMPRESSED: [&[u8]; 12] = [
     b"ID3",
 ];
 
-/// Returns the shape of these files and folders, and sentences about the share of each kind of
-/// file.
+/// Returns the shape of these files and folders, and sentences about them: the share of each kind
+/// of file, and for each kind that suits another shape, the command for it.
 pub(super) fn recognise(paths: &[PathBuf]) -> (Shape, Vec<String>) {
     // The measurement that follows reports what cannot be read.
     let Ok(set) = FileSet::new(paths) else { return (Shape::Files, Vec::new()) };
@@ -144,7 +145,8 @@ fn kind(ends: &Ends) -> Kind {
     }
 }
 
-/// Whether the bytes are UTF-8 without control characters of terminals and binary formats.
+/// Whether the bytes are UTF-8, apart from a character that is cut off at the end, and have none of
+/// the control characters 0 to 8 and 14 to 26, which are usual in binary formats.
 fn is_text(head: &[u8]) -> bool {
     let valid = match std::str::from_utf8(head) {
         Err(e) if e.error_len().is_none() => e.valid_up_to(),
@@ -168,7 +170,7 @@ mod tests {
         (shape, sentences.into_iter().map(named).collect())
     }
 
-    /// One channel of 16-bit PCM.
+    /// Returns a WAV file of this size, with one channel of 16-bit PCM.
     fn wav(bytes: usize) -> Vec<u8> {
         let words = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
         let format = [&words(&[16])[..], &[1, 0, 1, 0], &words(&[48_000, 96_000]), &[2, 0, 16, 0]].concat();

@@ -1,5 +1,5 @@
-//! `linerate plan`: measures candidates on the user's data and names the one that keeps a pipe
-//! busy.
+//! `linerate plan`: measures candidates on the user's data, and names the one that is best for a
+//! drive or network.
 
 mod choose;
 mod folder;
@@ -55,8 +55,8 @@ files, and writing to the drive, are measured with one of at most 64 MiB.";
 /// The pipe that the plan is made for if the drive cannot be measured.
 const ASSUMED: &str = "nvme-4.0";
 
-/// If all of the data is predicted to take fewer seconds, the plan has a remark that starting the
-/// program takes a large part of the time.
+/// Predicted seconds to code all of the data, below which the plan remarks that the command takes
+/// longer, since it must start first.
 const SHORT: f64 = 0.2;
 
 #[derive(clap::Args, Debug)]
@@ -126,14 +126,14 @@ enum GoalName {
     Balance,
 }
 
-/// The drive of the data, or a pipe that was given.
+/// The drive, whose rate is to be measured, or a pipe that the user named.
 #[derive(Clone, Debug)]
 enum PipeArg {
     Drive,
     Given(Pipe),
 }
 
-/// Returns a parser for the name of a shape, such as `files`.
+/// Returns a parser of the name of a shape, such as `files`.
 fn shape_parser() -> impl TypedValueParser<Value = Shape> {
     let of_name = |name: String| Shape::ALL.into_iter().find(|shape| shape.name() == name);
     PossibleValuesParser::new(Shape::ALL.map(Shape::name))
@@ -168,7 +168,7 @@ fn parse_positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses a number of cores. 0 means all cores.
+/// Parses a number of cores, at most 4096. 0 means all cores.
 pub(crate) fn parse_cores(text: &str) -> Result<usize, String> {
     const MAX: usize = 4096;
     text.parse().ok().filter(|n| *n <= MAX).ok_or_else(|| format!("`{text}` is not a number from 0 to {MAX}"))
@@ -219,8 +219,8 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
     Ok(summary)
 }
 
-/// Measures the drive that the data is on. If that fails, assumes the rate of a usual drive, and
-/// adds a note.
+/// Measures the rate of the drive: of reading the data, of writing to the folder of the output, or
+/// the lower of both. If that fails, assumes the rate of `ASSUMED`, and adds a note.
 fn drive(
     shape: Shape,
     data: &[PathBuf],
@@ -241,8 +241,8 @@ fn drive(
     }
 }
 
-/// Returns a remark if coding all of the data takes so little time that the time to start a program
-/// matters.
+/// Returns a remark if the winner codes all of the data (`bytes` bytes) in so little time that the
+/// time to start a program matters.
 fn short_run(plan: &Plan, bytes: u64) -> Option<String> {
     let seconds = bytes as f64 / plan.winner()?.speed?.median;
     (seconds < SHORT).then(|| {
@@ -255,7 +255,8 @@ fn short_run(plan: &Plan, bytes: u64) -> Option<String> {
 }
 
 /// Returns a remark about the cost of writing decoded content to files, which is not part of the
-/// measured speeds.
+/// measured speeds. `seconds` is the CPU time to write a byte; 0 if unknown. `None` if nothing is
+/// decoded.
 fn writing(plan: &Plan, seconds: f64) -> Option<String> {
     let decodes = plan.pipe.direction != Direction::Write && plan.command().is_some();
     (decodes && seconds > 0.0).then(|| {

@@ -1,4 +1,4 @@
-//! Writes the plan as an HTML page into a file.
+//! Writes a plan, or another report, as an HTML page into a file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Opens the file. An existing file is replaced when the page is complete.
+    /// Opens the file. An existing regular file is replaced when the page is complete.
     ///
     /// # Errors
-    /// Returns an error that names the file if it cannot be written.
+    /// Returns an error that names the file if it cannot be written, or if it is an input.
     pub(crate) fn create(path: &Path) -> Result<Page, CliError> {
         inputs::refuse(path)?;
         let file =
@@ -30,7 +30,7 @@ impl Page {
         Ok(Page { path: path.to_owned(), file })
     }
 
-    /// Writes the page of a plan.
+    /// Writes the page of a plan, and returns the path of the file.
     ///
     /// # Errors
     /// Returns an error that names the file if it cannot be written.
@@ -38,7 +38,7 @@ impl Page {
         self.write_text(&report::html(plan, &context(data.display().to_string(), measured.bytes)))
     }
 
-    /// Writes a page with this text.
+    /// Writes this HTML as the page, and returns the path of the file.
     ///
     /// # Errors
     /// Returns an error that names the file if it cannot be written.
@@ -49,8 +49,8 @@ impl Page {
     }
 }
 
-/// Returns what a page says about the machine, the program, and the data, which has this name and
-/// size.
+/// Returns what a page says about the machine and the program, and about the data: its name and its
+/// size in bytes, 0 if unknown.
 pub(crate) fn context(data: String, bytes: u64) -> Context {
     Context {
         data,

@@ -1,8 +1,8 @@
-//! Recognises the shape of data, such as waveforms or records: a folder by its files, a file by its
-//! first and last bytes.
+//! Recognises the shape of data, such as waveforms or records: a file by its first and last bytes,
+//! folders and files of several shapes by the kinds of their files.
 //!
-//! Only a path that cannot be read is an error. Data of unknown structure has the shape `bytes`,
-//! and the user is told so.
+//! Only a path that cannot be read is an error. A single file of unknown structure has the shape
+//! `bytes`, and the user is told so.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -16,13 +16,15 @@ use crate::ui::error::CliError;
 
 /// Number of bytes at the start of a file that are examined.
 const HEAD: usize = 64 << 10;
-/// Smallest share of JSON objects among the complete lines for which a file counts as JSON lines.
+/// Smallest share of JSON objects among the complete lines at the start of a file for which it
+/// counts as JSON lines. It must have at least two.
 const JSON_LINES: f64 = 0.95;
 
-/// Returns the shape of the data, and sentences for the user about the choice.
+/// Returns the shape of the data, and sentences for the user about it.
 ///
 /// # Errors
-/// Returns an error if a path cannot be read.
+/// Returns an error if a path cannot be read. It names the path unless that is the first, which the
+/// reporter names. Files below a folder that cannot be read are no error here.
 pub(super) fn recognise(paths: &[PathBuf]) -> Result<(Shape, Vec<String>), CliError> {
     let mut shapes = Vec::new();
     for (i, path) in paths.iter().enumerate() {
@@ -35,7 +37,8 @@ pub(super) fn recognise(paths: &[PathBuf]) -> Result<(Shape, Vec<String>), CliEr
     }
     let first = shapes.first().copied().flatten();
     Ok(match (first, paths) {
-        // Several files of one shape have that shape. Otherwise they are files for an archive.
+        // Files of one shape have that shape. Folders, and files of several or unknown shapes, are
+        // recognised by the kinds of their files.
         (Some(shape), _) if shape != Shape::Files && shapes.iter().all(|found| *found == Some(shape)) => {
             (shape, Vec::new())
         }
@@ -104,7 +107,7 @@ fn of_content(head: &[u8], tail: [u8; 8], len: u64) -> Option<Shape> {
 
 fn is_json_lines(head: &[u8], complete: bool) -> bool {
     let mut lines: Vec<&[u8]> = head.split(|&byte| byte == b'\n').collect();
-    // The last line is cut off, or is the empty one after the last line end.
+    // Drops a last line that is cut off, or is the empty one after the last line end.
     if !complete || lines.last().is_some_and(|line| line.is_empty()) {
         lines.pop();
     }
@@ -115,8 +118,8 @@ fn is_json_lines(head: &[u8], complete: bool) -> bool {
     objects >= 2 && objects as f64 >= JSON_LINES * lines.len() as f64
 }
 
-/// Whether the text begins as an HTTP message, or as a document that servers send: HTML, XML, CSS
-/// or JSON.
+/// Whether the bytes are UTF-8, and begin like an HTTP message or a document that servers send:
+/// HTML, XML, a JSON object, or CSS with `@charset`.
 fn is_web_text(head: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(valid_prefix(head)) else { return false };
     let start = text.trim_start_matches('\u{feff}').trim_start();
@@ -125,7 +128,7 @@ fn is_web_text(head: &[u8]) -> bool {
     STARTS.iter().any(|prefix| start.starts_with(prefix))
 }
 
-/// Returns the text without a character that is cut off at its end.
+/// Returns the bytes without a character of UTF-8 that is cut off at their end.
 fn valid_prefix(head: &[u8]) -> &[u8] {
     match std::str::from_utf8(head) {
         Err(e) if e.error_len().is_none() => &head[..e.valid_up_to()],

@@ -1,11 +1,11 @@
-//! Prints the plan on the terminal: a sentence, the command, the table of candidates.
+//! Formats the plan for the terminal: a sentence, the command, the table of candidates, notes.
 
 use linerate_plan::units::{rate, ratio, size};
 use linerate_plan::{Plan, Row};
 
 use crate::ui::columns::aligned;
 
-/// Titles of the columns.
+/// Titles of the columns. The first has the settings.
 const TITLES: [&str; 6] = ["", "ratio", "delivers", "per core", "cores", "memory"];
 
 /// Returns the lines to print: the sentence, the command, the table and the notes. `all` means to
@@ -26,7 +26,8 @@ pub(super) fn lines(plan: &Plan, notes: &[String], all: bool) -> Vec<String> {
 
 fn table(plan: &Plan, all: bool) -> Vec<String> {
     let mut shown: Vec<usize> = (0..plan.rows.len()).filter(|&i| all || is_of_interest(plan, i)).collect();
-    // The candidate with the largest ratio is last, as in the chart of ratio and speed.
+    // The candidate with the largest ratio is last, as it is rightmost in the chart of ratio and
+    // speed.
     shown.sort_by(|&a, &b| plan.rows[a].ratio.total_cmp(&plan.rows[b].ratio));
     let mut cells = vec![TITLES.map(str::to_owned)];
     for i in shown {
@@ -35,8 +36,8 @@ fn table(plan: &Plan, all: bool) -> Vec<String> {
     aligned(&cells)
 }
 
-/// Whether a candidate is listed without `-v`: no other one beats it in both size and speed, or it
-/// is tied with the best.
+/// Whether a candidate is listed without `-v`: it wins, is tied with the winner, or is on the
+/// Pareto front (no other one beats it in size or speed without being worse in the other).
 fn is_of_interest(plan: &Plan, i: usize) -> bool {
     plan.rows[i].pareto || plan.winner == Some(i) || plan.ties.contains(&i)
 }
