@@ -109,7 +109,6 @@ functions! {
     H5Sclose(Hid) -> c_int;
     H5Pget_layout(Hid) -> c_int;
     H5Pget_chunk(Hid, c_int, *mut Hsize) -> c_int;
-    H5Pget_nfilters(Hid) -> c_int;
     H5Pclose(Hid) -> c_int;
 }
 
@@ -197,8 +196,6 @@ pub(crate) struct Dataset {
     pub(crate) shape: Vec<u64>,
     /// Length of each axis of a chunk, in numbers; `None` for a dataset without chunks.
     pub(crate) chunk: Option<Vec<u64>>,
-    /// Number of filters that each chunk went through.
-    pub(crate) filters: usize,
 }
 
 /// An open file.
@@ -308,19 +305,18 @@ impl File {
         let mut chunk = [0; MAX_RANK];
         // SAFETY: the list of properties is open; there is room for as many axes as the dataset
         // has.
-        let (layout, filters) = unsafe {
+        let layout = unsafe {
             let layout = (functions.H5Pget_layout)(made.id);
             if layout == CHUNKED {
                 (functions.H5Pget_chunk)(made.id, rank as c_int, chunk.as_mut_ptr());
             }
-            (layout, (functions.H5Pget_nfilters)(made.id))
+            layout
         };
         Some(Dataset {
             name,
             samples: Type { size, signed: sign != 0 },
             shape: shape[..rank].to_vec(),
             chunk: (layout == CHUNKED).then(|| chunk[..rank].to_vec()),
-            filters: usize::try_from(filters).unwrap_or(0),
         })
     }
 
@@ -328,8 +324,8 @@ impl File {
     /// each axis, the box begins at `start` and has `count` numbers.
     ///
     /// # Errors
-    /// Returns a sentence if the plugin of a filter is missing, the file is damaged, or the box is
-    /// empty or not within the dataset.
+    /// Returns a sentence if the plugin of a filter is missing, the file is damaged or was replaced,
+    /// or the box is empty or not within the dataset.
     pub(crate) fn read(&self, of: &Dataset, start: &[u64], count: &[u64]) -> Result<Vec<u8>, String> {
         let failed = |what: &str| format!("{}: {what}", of.name);
         let rank = of.shape.len();
@@ -346,10 +342,12 @@ impl File {
         let mut read = || {
             let name = CString::new(of.name.as_str()).ok()?;
             let dataset = self.dataset(&name)?;
+            if self.describe(&dataset, of.name.clone())? != *of {
+                return None;
+            }
             let (kind, space) = (self.kind(&dataset)?, self.space(&dataset)?);
             // SAFETY: all objects are open. `start` and `count` have one number for each axis, and
-            // `into` has room for the box, if the dataset still is as `of` describes it: nobody
-            // may replace the file between `datasets` and `read`.
+            // `into` has room for the box, since the dataset still is as `of` describes it.
             let done = unsafe {
                 let memory = (functions.H5Screate_simple)(rank as c_int, count.as_ptr(), std::ptr::null());
                 let memory = Object::new(memory, functions.H5Sclose)?;
