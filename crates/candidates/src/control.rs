@@ -1,7 +1,8 @@
 //! Compresses data with the control, zstd 1 in blocks of 256 KiB, to estimate compressed sizes.
 //!
-//! Slow settings can compress only a sample. The control is fast enough for most of the data. If it
-//! compresses all of the data 10 % worse than the sample, every setting is taken to do so.
+//! Most settings can compress only a sample in the time of a measurement. The control is fast
+//! enough for much more of the data. If it compresses this larger part 10 % worse than the sample,
+//! every setting that compresses is assumed to do so.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -16,20 +17,22 @@ use super::timing::on_threads;
 
 const LEVEL: i32 = 1;
 const BLOCK: usize = 256 << 10;
-/// Largest part of the data that a thread reads and compresses at a time, in bytes.
+/// Largest size of the windows (parts of the data) of [`of_set`], in bytes. A thread reads and
+/// compresses one window at a time.
 const WINDOW: u64 = 4 << 20;
-/// Bytes of all of the data that each thread compresses, for each second of the whole measurement.
-/// That takes about 60 ms.
+/// Bytes that each thread compresses in [`of_set`], for each second of [`Options::seconds`].
+/// Compressing them takes about 60 ms.
 const BYTES_PER_SECOND: f64 = 20e6;
 
-/// Compresses as much of the data as the time allows with zstd 1, and returns the compressed bytes
-/// divided by the bytes of content.
+/// Compresses about `BYTES_PER_SECOND` bytes of the data for each second and thread of `options`,
+/// or all of the data if it has fewer bytes, with zstd 1. Returns the compressed bytes divided by
+/// the bytes of content.
 ///
 /// # Errors
-/// Returns a sentence that names the file that cannot be read.
+/// Returns a sentence if a file cannot be read, libzstd fails or a thread cannot be started.
 pub(super) fn of_set(set: &FileSet, options: &Options) -> Result<f64, String> {
     let bytes = (options.seconds * options.threads as f64 * BYTES_PER_SECOND) as u64;
-    // Small windows cover more parts of the data. A window has at least four blocks.
+    // Small windows cover more parts of the data, but a window should have at least four blocks.
     let windows =
         set.spread((bytes / 64).next_power_of_two().clamp(4 * BLOCK as u64, WINDOW), bytes, options.seed);
     of_windows(set, &windows, options.threads)
@@ -39,7 +42,7 @@ pub(super) fn of_set(set: &FileSet, options: &Options) -> Result<f64, String> {
 /// bytes of content. Each thread reads and compresses one window at a time.
 ///
 /// # Errors
-/// Returns a sentence that names the file that cannot be read.
+/// Returns a sentence if a file cannot be read, libzstd fails or a thread cannot be started.
 pub(super) fn of_windows(set: &FileSet, windows: &[Window], threads: usize) -> Result<f64, String> {
     let (next, sums) = (AtomicUsize::new(0), Mutex::new((0, 0)));
     on_threads(threads, &|_| {
@@ -75,8 +78,9 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// Compresses the contents and returns the bytes before and after. Files are joined, so that
-    /// small files share blocks. A block that does not shrink counts with its uncompressed size.
+    /// Compresses the contents and returns their bytes before and after. Contents are joined, so
+    /// that small files share blocks. A block that does not shrink counts with its uncompressed
+    /// size.
     fn sizes(&mut self, contents: &[Content]) -> Result<(u64, u64), String> {
         self.joined.clear();
         contents.iter().for_each(|content| self.joined.extend_from_slice(&content.bytes));

@@ -2,8 +2,8 @@
 //! page cache into a program's memory, and from there into a new file.
 //!
 //! Candidates are timed in memory. Their commands also read and write files, which matters for a
-//! codec as fast as LZ4. Encoding is taken to read and write files. Decoding is taken to read files
-//! only, and to pass the content to a program.
+//! codec as fast as LZ4. Encoding is assumed to read and write files. Decoding is assumed to read
+//! files only, and to pass the content to a program.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -18,16 +18,16 @@ use crate::sys::clock::cpu_time;
 
 /// Bytes of the largest read, and of every write.
 const WINDOW: u64 = 1 << 20;
-/// Largest number of bytes that a round reads, and that it writes.
+/// Largest number of bytes that a round should read, and that it writes.
 const BYTES: u64 = 32 << 20;
-/// Bytes that a round reads, and that it writes, for each second of the whole measurement. All
-/// rounds together take about a hundredth of that time.
+/// Bytes that a round reads, and that it writes, for each second of the whole measurement, but at
+/// least `WINDOW`. All rounds together take about a hundredth of the time of the measurement.
 const BYTES_PER_SECOND: f64 = 4e6;
-/// Number of rounds of reading, and of writing. The cost of reading is that of the fastest round,
-/// since the first round may read from the disk. The cost of writing is the median.
+/// Number of rounds of reading, and of writing. The cost of reading is that of the cheapest round,
+/// since the first round may read from the drive. The cost of writing is the median of the rounds.
 const ROUNDS: usize = 4;
 
-/// Cost of file access, in CPU seconds per byte.
+/// Cost of file access, in the process's CPU seconds per byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct FileCost {
     /// Cost of reading; 0 if the files cannot be read again.
@@ -39,15 +39,17 @@ pub(super) struct FileCost {
 /// How the threads of a command access files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overlap {
-    /// Each thread reads and writes the data that it codes.
+    /// Some threads read and write while others encode or decode, so that all threads share the
+    /// cost.
     Parallel,
-    /// One thread reads and writes while the others wait.
+    /// One thread reads and writes while the others wait, or is the only one.
     Serial,
 }
 
 impl FileCost {
-    /// Measures the cost of reading these files, and of writing a nameless file in `folder`, or in
-    /// the system's temporary folder if that fails.
+    /// Measures the cost of reading a sample of these files, and of writing a temporary file in
+    /// `folder`, or in the system's temporary folder if none can be created there. The file is
+    /// deleted when it is closed.
     pub(super) fn measure(set: &FileSet, folder: &Path, options: &Options) -> FileCost {
         let most =
             ((options.seconds * BYTES_PER_SECOND) as u64).clamp(WINDOW, BYTES).next_multiple_of(WINDOW);
@@ -77,6 +79,7 @@ impl FileCost {
 
     /// Lowers the speeds of a measurement by the time that the command spends on files. Encoding
     /// reads the content and writes the compressed bytes; decoding reads the compressed bytes.
+    /// Several threads share this time if `overlap` is [`Overlap::Parallel`].
     pub(super) fn include(self, measurement: &mut Measurement, overlap: Overlap) {
         let ratio = measurement.ratio().max(1e-9);
         let (encoding, decoding) = (self.read + self.write / ratio, self.read / ratio);

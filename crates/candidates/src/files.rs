@@ -1,16 +1,17 @@
-//! Measures Nx archives of folders, by codec, level, block size and preset. The archives are packed
-//! and read by the engine itself.
+//! Measures Nx archives, by codec, level, block size and preset. The archives are packed and read
+//! by the engine itself.
 //!
 //! Settings pack only samples of the data, from which the sizes for all of the data are estimated.
-//! A window is the part of the data that is sampled as a whole: some neighbouring small files, or a
+//! A window is a part of the data that is sampled as a whole: some neighbouring small files, or a
 //! piece of a large file.
 //!
 //! * The broad sample has many windows of 1 MiB. Most settings pack it.
-//! * The deep sample has few windows of 4 MiB. Slow settings and those with large blocks pack it.
-//! * The reference setting, zstd 9, packs both samples. Its archive of the deep sample is the
-//!   bridge: it shows how sizes and speeds on the deep sample differ from those on the broad one.
-//! * The control, zstd 1, compresses the broad sample and as much of the data as the time allows,
-//!   often all of it. It shows how the sizes of all of the data differ from those of the sample.
+//! * The deep sample has few windows of 4 MiB. Slow settings and those with blocks above 1 MiB pack
+//!   it.
+//! * The reference setting, zstd 9 in blocks of 1 MiB, packs both samples. Its archive of the deep
+//!   sample is the bridge: it shows how sizes and speeds on the two samples differ.
+//! * The control, zstd 1, compresses the broad sample and a larger part of the data, often all of
+//!   it. It shows how the compressibility of all of the data differs from that of the sample.
 //!
 //! Both comparisons are ratio estimators: sizes at two levels vary together, so their quotient
 //! varies little within the data. Equal files are looked for in all of the data.
@@ -33,49 +34,51 @@ use super::timing::{Clock, Turn, busy_threads, rounds, scaling, speed, thread_co
 use super::{Measured, Options, Progress, control};
 use crate::sys::clock::{cpu_time, footprint};
 
-/// Bytes of each part of the data in the broad sample, which most settings pack. A block of 1 MiB
-/// fits into it.
+/// Approximate bytes of each window (part of the data) of the broad sample, which most settings
+/// pack. Their blocks have at most 1 MiB.
 const BROAD_WINDOW: u64 = 1 << 20;
-/// Bytes of each part of the data in the deep sample, which slow settings and those with large
-/// blocks pack. The largest block of every setting fits into it, except those of the preset
-/// `archive`.
+/// Approximate bytes of each window (part of the data) of the deep sample, which slow settings and
+/// those with blocks above 1 MiB pack. Only the preset `archive` has larger blocks (16 MiB).
 const DEEP_WINDOW: u64 = 4 << 20;
-/// Smallest size of a part of the data that is sampled, in bytes, and of the whole sample.
+/// Smallest size to which windows are reduced, and smallest size that a sample should have, in
+/// bytes. Samples of less data are all of it.
 const MIN_WINDOW: u64 = 128 << 10;
-/// Smallest number of parts of the data in a sample. If the sample is too small for full ones, the
-/// parts are smaller.
+/// Smallest number of windows that a sample should have. If it is too small for that many full
+/// windows, they are reduced to as little as `MIN_WINDOW` bytes.
 const MIN_WINDOWS: u64 = 2;
-/// Bytes of the largest sample, without the `MAX_SAMPLE_PER_THREAD` bytes that each thread adds. It
-/// is limited because the archives of all candidates are kept in memory.
+/// Largest size of each of the two samples, in bytes, plus `MAX_SAMPLE_PER_THREAD` for each thread.
+/// It is limited because the archives of all candidates are kept in memory.
 const MAX_SAMPLE: u64 = 32 << 20;
-/// Bytes that each thread adds to the largest sample.
+/// Bytes that each thread adds to the largest size of a sample.
 const MAX_SAMPLE_PER_THREAD: u64 = 4 << 20;
-/// Share of the measurement's time for packing the broad sample, which most settings pack.
+/// Share of the measurement's time for packing the broad sample once with each of its settings.
 const BROAD_SHARE: f64 = 0.2;
-/// Share of the measurement's time for packing the deep sample, which slow settings and those with
-/// large blocks pack.
+/// Share of the measurement's time for packing the deep sample once with each of its settings,
+/// which are slow or have blocks above 1 MiB.
 const DEEP_SHARE: f64 = 0.35;
 /// Share of the measurement's time for decoding.
 const DECODE_SHARE: f64 = 0.25;
 /// Largest number of times that a setting packs its sample. A setting packs it again only if the
-/// first time took less CPU time than `SHORT_ROUND`, and while the time for packing lasts.
+/// first time took less CPU time than `SHORT_ROUND`, and while both shares of the time for packing
+/// last.
 const PACK_ROUNDS: usize = 3;
-/// CPU time of packing the sample, from which a setting packs it only once.
+/// CPU time of packing the sample from which a setting packs it only once.
 const SHORT_ROUND: Duration = Duration::from_millis(400);
 /// Share of the measurement's time for random reads.
 const READ_SHARE: f64 = 0.04;
-/// Nanoseconds that decoding a byte is assumed to take. This determines the number of random reads.
+/// Nanoseconds that decoding a byte is assumed to take. This determines the number of random reads,
+/// each of which is assumed to decode a whole block.
 const READ_COST: f64 = 1.0;
-/// Smallest and largest number of random reads of each candidate.
+/// Smallest and largest number of random reads from each candidate's archive.
 const READS: (f64, f64) = (4.0, 64.0);
-/// Bytes of a random read. It is shorter if the file is.
+/// Bytes of a random read, unless the file is shorter.
 const READ_BYTES: u64 = 4096;
 
 /// Measures Nx archives of the files with these settings.
 ///
 /// # Errors
-/// Returns a sentence that names the file that cannot be read or the candidate that fails, or says
-/// that there is nothing to compress.
+/// Returns a sentence if a file cannot be read, there is nothing to compress (files whose names no
+/// archive can hold do not count), or a candidate fails.
 pub(super) fn measure(
     mut settings: Vec<Setting>,
     paths: &[PathBuf],
@@ -99,7 +102,7 @@ pub(super) fn measure(
         packed.iter().chain(&bridge).map(|packed| open(&packed.bytes)).collect::<Result<Vec<_>, _>>()?;
     let speeds = DecodeSpeeds::measure(&settings, &opened, options, progress)?;
     // The deep sample may be faster or slower to pack than the broad one. The reference setting,
-    // which packed both, shows by how much.
+    // which packed both, shows by which factor.
     let reference = reference(&settings);
     let to_broad = bridge.as_ref().map_or(1.0, |bridge| packed[reference].typical() / bridge.typical());
     let command = PackCommand::new(paths, left_out > 0);
@@ -140,8 +143,8 @@ pub(super) fn measure(
     })
 }
 
-/// Leaves out each setting whose archive has the same bytes as that of an earlier setting. If the
-/// data does not compress, for example, all levels make the same archive.
+/// Removes each setting whose archive has the same bytes as that of an earlier setting. If the data
+/// does not compress, for example, blocks are stored, and the level makes no difference.
 fn keep_distinct(settings: &mut Vec<Setting>, packed: &mut Vec<Packed>) {
     let mut seen = HashSet::new();
     let is_new: Vec<bool> = packed.iter().map(|packed| seen.insert(content_hash(&packed.bytes))).collect();
@@ -151,7 +154,9 @@ fn keep_distinct(settings: &mut Vec<Setting>, packed: &mut Vec<Packed>) {
     packed.retain(|_| keep.next() == Some(&true));
 }
 
-/// Removes the files that `linerate nx pack --skip-bad-names` leaves out, and returns their number.
+/// Removes the files whose names no archive can hold, which `linerate nx pack --skip-bad-names`
+/// leaves out too, and returns their number. Names that are not UTF-8 are not found here, since
+/// [`Entry::name`] has other characters for their bytes. Fails if no file is left.
 fn leave_out_bad_names(set: &mut FileSet) -> Result<usize, String> {
     let all = set.files.len();
     set.files.retain(|file| check_path(&file.name).is_ok());
@@ -162,19 +167,21 @@ fn leave_out_bad_names(set: &mut FileSet) -> Result<usize, String> {
     }
 }
 
-/// A part of the data, which settings pack.
+/// The broad or the deep sample of the data.
 struct Sample {
     windows: Vec<Window>,
+    /// The files, and pieces of files, in the windows.
     contents: Vec<Content>,
+    /// Bytes of all windows.
     bytes: u64,
     /// Whether the sample is all of the data.
     is_whole: bool,
 }
 
 impl Sample {
-    /// Reads a sample of about `bytes` bytes, at most `most`, from all over the data. Each part
-    /// that is read as a whole has about `window` bytes, or fewer if there would be fewer than
-    /// `MIN_WINDOWS` parts.
+    /// Reads a sample from all over the data. It has about `bytes` bytes, or about `MIN_WINDOW` or
+    /// `most` if `bytes` is outside of these limits. Each window has about `window` bytes, or fewer
+    /// if there would be fewer than `MIN_WINDOWS` windows.
     fn read(set: &FileSet, bytes: f64, window: u64, most: u64, seed: u64) -> Result<Sample, String> {
         let bytes = (bytes as u64).clamp(MIN_WINDOW, most);
         let size = (bytes / MIN_WINDOWS).next_power_of_two().clamp(MIN_WINDOW, window);
@@ -191,7 +198,8 @@ impl Sample {
 struct Samples {
     /// Many windows of 1 MiB from all over the data, for most settings.
     broad: Sample,
-    /// Few windows of 4 MiB, for slow settings and those with large blocks.
+    /// Few windows of 4 MiB from all over the data, for slow settings and those with blocks above
+    /// 1 MiB.
     deep: Sample,
 }
 
@@ -205,16 +213,15 @@ struct Packed {
 }
 
 impl Packed {
-    /// Returns the median speed of packing this archive, in bytes of content per second of CPU
-    /// time.
+    /// Returns the median speed of packing the sample, in bytes of content per second of CPU time.
     fn typical(&self) -> f64 {
         self.speed(1, 1).median
     }
 
-    /// Returns the speed of packing data that has `blocks` blocks: that of one thread, times the
-    /// mean number of threads that these blocks keep busy. The elapsed time of the sample would
-    /// mislead, since a sample has few blocks: of two threads that pack three equal blocks, one has
-    /// no work for half of the time.
+    /// Returns the speed of packing data that has `blocks` blocks on this many threads: that of one
+    /// thread, times the mean number of threads that these blocks keep busy. The elapsed time of
+    /// the sample would mislead, since a sample has few blocks: of two threads that pack three
+    /// equal blocks, one has no work for half of the time.
     fn speed(&self, threads: usize, blocks: u64) -> Speed {
         let busy = busy_threads(blocks, threads);
         speed(self.content, self.cpu.iter().map(|seconds| seconds / busy).collect())
@@ -229,8 +236,8 @@ impl Samples {
         progress: Progress<'_>,
     ) -> Result<Samples, String> {
         progress("reading a sample");
-        // Bytes of the sample that all settings for the deep sample, or all others, can pack in
-        // this share of the time.
+        // Bytes of the deep or the broad sample that all of its settings together can pack in this
+        // share of the time, by their estimated cost.
         let bytes = |deep: bool, share: f64| {
             let costs =
                 settings.iter().filter(|setting| setting.is_deep() == deep).map(|setting| setting.cost);
@@ -243,8 +250,9 @@ impl Samples {
         Ok(Samples { broad, deep })
     }
 
-    /// Whether a file begins as a texture that filters know. Examines what was sampled, and the
-    /// beginnings of all files named `.dds` or `.ktx2`, which the samples may miss.
+    /// Whether the data has a texture that filters know, by its header. Examines the beginnings of
+    /// all sampled files and pieces, and of all files named `.dds` or `.ktx2`, which the samples
+    /// may miss. Skips files that cannot be read.
     fn have_textures(&self, set: &FileSet) -> bool {
         let sampled = self.broad.contents.iter().chain(&self.deep.contents);
         let sampled = sampled.map(|content| content.bytes[..content.bytes.len().min(MAX_HEAD)].to_vec());
@@ -273,7 +281,7 @@ impl Samples {
         };
         let (begun, share) = (Instant::now(), options.seconds * (BROAD_SHARE + DEEP_SHARE));
         let mut packed: Vec<Packed> = settings.iter().map(pack_one).collect::<Result<_, _>>()?;
-        // Packing once with a slow setting takes as long as many times with a fast one.
+        // Slow settings do not pack again, since one of them takes as long as many fast ones.
         for _ in 1..PACK_ROUNDS {
             for (packed, setting) in packed.iter_mut().zip(settings) {
                 let is_short = packed.cpu[0] < SHORT_ROUND.as_secs_f64();
@@ -285,9 +293,9 @@ impl Samples {
         Ok(packed)
     }
 
-    /// Packs the deep sample with the reference setting, zstd 9, which packs the broad sample too,
-    /// so that sizes and speeds on the two samples can be compared. Returns `None` if the two
-    /// samples are the same.
+    /// Packs the deep sample with the reference setting, which packs the broad sample too, so that
+    /// sizes and speeds on the two samples can be compared. Returns `None` if the two samples have
+    /// the same windows.
     fn bridge(
         &self,
         settings: &[Setting],
@@ -302,7 +310,9 @@ impl Samples {
         pack(&self.deep, setting, threads).map(Some)
     }
 
-    /// Estimates the bytes of an archive of all of the data, for each setting.
+    /// Estimates the bytes of an archive of all of the data, for each setting. `packed` has the
+    /// settings' archives of their samples, and `unique` is the number of bytes in the data if
+    /// equal files count once.
     fn estimate(
         &self,
         set: &FileSet,
@@ -313,8 +323,8 @@ impl Samples {
         options: &Options,
     ) -> Result<Vec<u64>, String> {
         let density = |packed: &Packed| packed.bytes.len() as f64 / packed.content.max(1) as f64;
-        // Relative compressed size of all of the data, divided by that of the broad sample. For
-        // example 1.1, if all of the data compresses 10 % worse than the sample.
+        // Compressed bytes per byte of content, in all of the data, divided by those in the broad
+        // sample. The quotient is 1.1 if all of the data compresses 10 % worse than the sample.
         let mut of_broad = 1.0;
         if !self.broad.is_whole {
             let inner = control::of_windows(set, &self.broad.windows, options.threads)?;
@@ -324,7 +334,7 @@ impl Samples {
             bridge.map_or(1.0, |bridge| density(&packed[reference(settings)]) / density(bridge)) * of_broad;
         let total = |(setting, packed): (&Setting, &Packed)| {
             let factor = match setting.options.solid {
-                // What is stored does not compress, in the sample or elsewhere.
+                // This setting compresses nothing, so all of the data is stored as the sample is.
                 Coding::Copy => 1.0,
                 _ if setting.is_deep() => of_deep,
                 _ => of_broad,
@@ -334,8 +344,8 @@ impl Samples {
         Ok(settings.iter().zip(packed).map(total).collect())
     }
 
-    /// Finds equal files in all of the data. Does nothing if the broad sample is all of the data,
-    /// since packing it then stores equal files once.
+    /// Finds equal files in all of the data. If the broad sample is all of the data, counts all
+    /// files as different, since the archive of that sample has stored equal files once.
     fn equal_files(
         &self,
         set: &FileSet,
@@ -360,8 +370,8 @@ impl Samples {
     }
 }
 
-/// Packs a sample in memory. Equal files are stored once only if the sample is all of the data;
-/// otherwise the estimate of the size accounts for them.
+/// Packs a sample in memory. Stores equal files once only if the sample is all of the data. For
+/// other samples, the estimate of the size of all of the data accounts for equal files.
 fn pack(sample: &Sample, setting: &Setting, threads: usize) -> Result<Packed, String> {
     let whole = sample.is_whole;
     let options = setting.options.clone().threads(threads);
@@ -369,7 +379,7 @@ fn pack(sample: &Sample, setting: &Setting, threads: usize) -> Result<Packed, St
     let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", setting.words);
     let mut builder = Builder::new(options).map_err(|e| failed(&e))?;
     for (i, content) in sample.contents.iter().enumerate() {
-        // A part of a file gets its own blocks, like the whole file.
+        // A piece of a large file gets its own blocks, as large files do.
         let file_options = FileOptions::new().alone(content.is_part);
         let name = format!("{i}/{}", last_component(&content.name));
         builder.add_bytes_with(name, content.bytes.clone(), file_options).map_err(|e| failed(&e))?;
@@ -380,7 +390,7 @@ fn pack(sample: &Sample, setting: &Setting, threads: usize) -> Result<Packed, St
     Ok(Packed { bytes, content: summary.bytes, cpu })
 }
 
-/// Returns the last component of a path, or `file` if no archive can hold that name.
+/// Returns the last component of a path, or `file` if no archive can hold that component.
 fn last_component(name: &str) -> &str {
     let last = name.rsplit('/').next().unwrap_or(name);
     if check_path(last).is_ok() { last } else { "file" }
@@ -388,15 +398,16 @@ fn last_component(name: &str) -> &str {
 
 /// What was found about files of equal content.
 struct EqualFiles {
-    /// Bytes of all of the data, where files of equal content count once.
+    /// Bytes of all of the data if equal files count once.
     unique: u64,
     /// CPU seconds that it took to find equal files.
     seconds: f64,
 }
 
 impl EqualFiles {
-    /// Finds equal files as packing does: reads only files of equal lengths, and of these only the
-    /// first pages, unless the first pages are equal.
+    /// Finds equal files as packing does, which compares the lengths of files, then hashes of their
+    /// first 4 KiB, then hashes of all of their bytes, and then the bytes. It also compares the
+    /// chunks of 1 MiB of large files, so it reads the first 4 KiB of most of them.
     fn find(set: &FileSet, threads: usize, progress: Progress<'_>) -> Result<EqualFiles, String> {
         progress("looking for equal files");
         let begun = cpu_time();
@@ -415,12 +426,12 @@ fn open(bytes: &[u8]) -> Result<Archive<&[u8]>, String> {
     Archive::open_with(bytes, Limits::none()).map_err(|e| e.to_string())
 }
 
-/// Decoding speeds of all settings, including the check of hashes that `linerate nx extract` does
-/// by default.
+/// Speeds of decoding the archives of all settings. They include the check of the files' hashes,
+/// which `linerate nx extract` does by default.
 struct DecodeSpeeds {
     /// Speed of one thread, for each setting.
     one_thread: Vec<Speed>,
-    /// Numbers of threads above one.
+    /// The numbers of threads that were measured, other than one.
     threads: Vec<usize>,
     /// For each of `threads`, the speed of each setting.
     by_threads: Vec<Vec<Speed>>,
@@ -442,9 +453,9 @@ impl DecodeSpeeds {
         let speeds = |threads: usize, clock: Clock| {
             let mut turns: Vec<Turn<'_>> = (0..archives.len()).map(|at| turn(at, threads)).collect();
             let mut speeds = rounds(&mut turns, clock, Duration::from_secs_f64(share), progress)?;
-            // The last turn is the reference setting on the deep sample. Its speed on the broad
-            // sample, divided by this one, scales the speeds of all settings that were measured on
-            // the deep sample.
+            // If the samples differ, the last turn is the reference setting on the deep sample. Its
+            // speed on the broad sample, divided by this one, scales the speeds of all settings
+            // that were measured on the deep sample.
             let bridge =
                 speeds.get(settings.len()).map_or(1.0, |bridge| speeds[reference].median / bridge.median);
             for (speed, _) in speeds.iter_mut().zip(settings).filter(|(_, setting)| setting.is_deep()) {
@@ -458,8 +469,8 @@ impl DecodeSpeeds {
         Ok(DecodeSpeeds { one_thread, threads, by_threads })
     }
 
-    /// Scales the speeds on several threads from a sample of `sampled` blocks to all of the data,
-    /// whose `all` blocks keep more threads busy.
+    /// Returns a candidate's speeds on several threads, scaled from its sample, which has `sampled`
+    /// blocks, to all of the data, whose `all` blocks usually keep more threads busy.
     fn scaling(&self, candidate: usize, all: u64, sampled: u64) -> Vec<linerate_plan::Scaling> {
         let speeds = self.threads.iter().zip(&self.by_threads).map(|(&threads, speeds)| {
             let factor = busy_threads(all, threads) / busy_threads(sampled, threads);
@@ -484,8 +495,9 @@ fn decode_turn<'t>(setting: &Setting, archive: &'t Archive<&[u8]>, threads: usiz
     }
 }
 
-/// Measures the memory of an open archive, scaled to this many files, and of a reader, of which
-/// each thread has one.
+/// Measures the memory of an open archive, scaled to this many files, and of a reader without a
+/// cache of blocks, of which each thread has one. Where the size of the heap is unknown, estimates
+/// them from the sizes of the archive's header and of its largest blocks.
 fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
     let (archive, tables) = footprint(|| open(bytes));
     let archive = archive?;
@@ -500,7 +512,8 @@ fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
         Ok(reader)
     });
     drop(reader?);
-    // A reader holds at least the largest block, decoded and compressed.
+    // The read above may not have decoded the largest block. A reader that does needs memory for
+    // it, decoded and compressed.
     let blocks = archive.layout().largest_content()
         + archive.toc().blocks.iter().map(|block| u64::from(block.compressed)).max().unwrap_or(0);
     let tables = tables.map_or(archive.header().bytes(), |bytes| bytes as u64);
@@ -510,9 +523,9 @@ fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
     })
 }
 
-/// Times reads of 4 KiB from files all over the archive. Before each read the cache of decoded
-/// blocks is emptied: in a large archive a read rarely finds its block there, but a sample may have
-/// so few blocks that it would.
+/// Times this many reads of at most `READ_BYTES` bytes from files all over the archive. Before each
+/// read it empties the cache of decoded blocks: in a large archive a read rarely finds its block
+/// there, but a sample may have so few blocks that it would.
 fn random_reads(archive: &Archive<&[u8]>, reads: usize) -> Result<Read, String> {
     let mut reader = archive.reader().map_err(|e| e.to_string())?;
     let (mut seconds, mut fetched, mut out) = (Vec::new(), 0, vec![0; READ_BYTES as usize]);
@@ -523,7 +536,6 @@ fn random_reads(archive: &Archive<&[u8]>, reads: usize) -> Result<Read, String> 
         let Some(file) = archive.get(at(archive.len() as u64, i + 1) as usize) else { continue };
         let len = file.size().min(READ_BYTES);
         let offset = at(file.size() - len + 1, i + 7);
-        // Empties the cache of decoded blocks.
         reader.cache(0);
         let begun = Instant::now();
         reader.read_range(file, offset, &mut out[..len as usize]).map_err(|e| e.to_string())?;
@@ -562,8 +574,8 @@ impl PackCommand {
     }
 }
 
-/// Returns the path of the archive of this data: in the current folder, or above it if the data is
-/// the current folder.
+/// Returns the path of the archive of this data: in the current folder, or in its parent if `path`
+/// ends without a name, as `.` does.
 fn output(path: &Path) -> String {
     match path.file_name() {
         Some(name) => format!("{}.nx", name.to_string_lossy()),

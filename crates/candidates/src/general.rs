@@ -1,12 +1,13 @@
-//! Compresses with zstd after a byte shuffle, for comparison with codecs made for arrays. No
-//! command of Linerate does this.
+//! Shuffles bytes and compresses with zstd, for comparison with codecs made for arrays. No command
+//! of Linerate does this.
 
 use linerate_plan::Measurement;
 use zstd_safe::{CCtx, DCtx, get_error_name};
 
 use super::pieces::Candidate;
 
-/// Makes a candidate that compresses each piece to a zstd frame of its own with libzstd.
+/// Makes a candidate that compresses each piece to a zstd frame of its own with libzstd. It has no
+/// command. The caller shuffles the pieces.
 pub(super) fn zstd(pieces: &[Vec<u8>], level: i32, settings: String) -> Candidate<'_, u8> {
     Candidate {
         measurement: Measurement { engine: "zstd".into(), settings, ..Measurement::default() },
@@ -34,8 +35,9 @@ pub(super) fn zstd(pieces: &[Vec<u8>], level: i32, settings: String) -> Candidat
     }
 }
 
-/// Shuffles bytes as the filter of HDF5 and Blosc does: first the first byte of every sample, then
-/// the second of every sample, and so on. With samples of three bytes, `abcabc` becomes `aabbcc`.
+/// Shuffles bytes as the shuffle filters of HDF5 and Blosc do: puts the first byte of every sample
+/// first, then the second byte of every sample, and so on. `width` is the number of bytes of a
+/// sample, at least 1. With samples of three bytes, `abcabc` becomes `aabbcc`.
 pub(super) fn shuffle(bytes: &[u8], width: usize) -> Vec<u8> {
     (0..width).flat_map(|at| bytes.iter().skip(at).step_by(width).copied()).collect()
 }

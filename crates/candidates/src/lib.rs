@@ -2,22 +2,23 @@
 //!
 //! [`measure`] takes files of one [`Shape`] (a kind of data), measures every candidate for that
 //! shape, and returns the input from which `linerate_plan` chooses. A measurement has the command
-//! that applies its settings to all of the data. It has none if the candidate was measured only
-//! for comparison.
+//! that applies its settings to the data. It has none if no command does so; then the candidate was
+//! measured only for comparison.
 //!
-//! The sample is deterministic: the same data, options and seed give the same bytes, so a second
-//! plan differs only by the noise of the clock. Speeds come from rounds: in each round every
-//! candidate has its turn, so that a disturbance of the machine hits all of them alike.
+//! The sample is deterministic: the same data and options, which include a seed, give the same
+//! bytes, so a second plan differs only by the noise of the clock. Speeds of coding come from
+//! rounds: in each round every candidate has its turn, so that a disturbance of the machine hits
+//! all of them alike.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`timing`] | rounds, timed in CPU time on one thread, in elapsed time on several |
-//! | `sample` | a sample of files, of bounded size, spread over all of the data |
+//! | [`sample`] | a sample of files, of about a given size, spread over all of the data |
 //! | [`drive`] | the rates at which the drive is read, past the system's cache, and written |
 //! | `file_cost` | the system's CPU time to read files and write results |
-//! | `files` | folders: Nx archives by level, block size and preset |
+//! | `files` | Nx archives by codec, level, block size and preset |
 //! | `nx_settings`, `control` | settings of Nx archives; estimates of compressed sizes |
-//! | `streams` | files as streams: gzip and zstd by level |
+//! | `streams` | files as streams: gzip, BGZF and zstd by level |
 //! | [`arrays`], `waveforms` | waveforms in `.npy`, WAV and HDF5 files: Delta-Rice |
 //! | `records` | lines: blocks and dictionaries |
 //! | [`messages`] | recordings of gateways: zlib and zstd streams, and zstd window sizes |
@@ -26,7 +27,7 @@
 //! | `blocks` | blocks with dictionaries, and the time to read one with cold caches |
 //! | `general` | zstd after a byte shuffle, for comparison |
 //! | [`stats`], [`environment`] | medians and speeds; date, CPU and command of a measurement |
-//! | `sys/` | the operating system's clocks, HDF5's library: all `unsafe` code |
+//! | `sys/` | CPU clocks, the size of the heap, HDF5's library: all `unsafe` code |
 
 pub mod arrays;
 mod blocks;
@@ -106,19 +107,20 @@ impl Shape {
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Intended duration of the whole measurement in seconds. On a machine as fast as this
-    /// project's, the real duration differs by at most a quarter. `seconds` determines the size of
-    /// the sample, without regard to the speed of the machine, so that a second plan has the same
-    /// sample.
+    /// project's, the real duration differs by at most a quarter, unless the data is so small that
+    /// all of it is the sample. `seconds` determines the size of the sample, without regard to the
+    /// speed of the machine, so that a second plan has the same sample.
     pub seconds: f64,
-    /// Largest number of threads with which speeds are measured.
+    /// Largest number of threads with which speeds are measured. For some shapes it also determines
+    /// the size of the sample.
     pub threads: usize,
-    /// Seed of the random numbers that choose the sampled parts of the data. Shapes that sample at
-    /// equal distances ignore it.
+    /// Seed of the random numbers that choose the sampled parts of the data. Candidates whose
+    /// samples are at equal distances do not depend on it.
     pub seed: u64,
 }
 
 impl Default for Options {
-    /// 20 seconds on all cores.
+    /// Returns 20 seconds, all cores and seed 1.
     fn default() -> Options {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         Options { seconds: 20.0, threads, seed: 1 }
@@ -128,12 +130,12 @@ impl Default for Options {
 /// The measurements, and how much of the data they cover.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// The candidates, in the order in which tables list them.
+    /// The measured candidates.
     pub measurements: Vec<Measurement>,
     /// Bytes of all of the data.
     pub bytes: u64,
-    /// Bytes of the sample that most candidates compressed. Slow candidates may have compressed a
-    /// smaller one.
+    /// Bytes of the largest sample of those that fast candidates compressed. Slow candidates may
+    /// have compressed others.
     pub sampled: u64,
     /// CPU seconds that the system takes to write a byte into a new file; 0 if this could not be
     /// measured.
@@ -145,8 +147,8 @@ pub struct Measured {
 /// Share of `Options::seconds` for measuring candidates. The rest is for measuring the drive, and
 /// the cost of reading and writing files.
 const CANDIDATES: f64 = 0.85;
-/// Share of the candidates' time for the engine made for the data, if that is waveforms or records.
-/// The rest is for candidates that suit any file.
+/// Share of the candidates' time for the engine that is made for waveforms or for records, if that
+/// is the shape. The rest is for candidates that suit any file.
 const OWN: f64 = 0.5;
 
 /// Receives a description of the step that begins.
@@ -155,8 +157,7 @@ pub type Progress<'p> = &'p dyn Fn(&str);
 /// Measures the candidates for a shape on these files and folders.
 ///
 /// # Errors
-/// Returns a sentence that names the file that cannot be read or the candidate that fails, or says
-/// that there is nothing to compress.
+/// Returns a sentence if a file cannot be read, there is nothing to compress, or a candidate fails.
 pub fn measure(
     shape: Shape,
     paths: &[PathBuf],
@@ -192,13 +193,13 @@ pub fn measure(
     Ok(measured)
 }
 
-/// Measures candidates that suit files of any content: a stream for each file, and one archive for
-/// all files.
+/// Measures candidates that suit files of any content, half of the time each: one stream for each
+/// file, and one archive for all files.
 fn general(paths: &[PathBuf], options: &Options, progress: Progress<'_>) -> Result<Measured, String> {
     let half = Options { seconds: options.seconds / 2.0, ..*options };
     let streams = streams::measure(Shape::Bytes, paths, &half, progress)?;
     // If no archive can be made, for example because of the files' names, only streams are
-    // measured.
+    // candidates.
     Ok(match files::measure(nx_settings::for_one_file(), paths, &half, progress) {
         Ok(archives) => streams.and(archives),
         Err(_) => streams,
@@ -213,8 +214,8 @@ impl Measured {
         commands.any(|command| command[0] == "h5repack")
     }
 
-    /// Adds other candidates for the same data. Sizes of samples are scaled to all of the data, so
-    /// that all candidates can be compared.
+    /// Adds other candidates for the same data. Scales sizes of samples to all of the data, so that
+    /// all candidates can be compared.
     fn and(mut self, others: Measured) -> Measured {
         self.measurements.extend(others.measurements);
         self.notes.extend(others.notes);
@@ -226,6 +227,7 @@ impl Measured {
 }
 
 /// Scales the sizes in a measurement of a sample up to `bytes` bytes of content, at the same ratio.
+/// Sizes of more content, and of none, stay as they are.
 fn scale(found: &mut Measurement, bytes: u64) {
     if (1..bytes).contains(&found.content) {
         let scaled = u128::from(found.compressed) * u128::from(bytes) / u128::from(found.content);
@@ -234,16 +236,17 @@ fn scale(found: &mut Measurement, bytes: u64) {
     }
 }
 
-/// Returns the folder that the commands for a shape write to: the current folder for
-/// [`Shape::Files`], and the folder of the first input for other shapes.
+/// Returns the folder to which the commands for a shape are assumed to write: the current folder
+/// for [`Shape::Files`], and the folder that contains the first path for other shapes. Some
+/// commands also write to folders below it.
 pub fn output_folder(shape: Shape, paths: &[PathBuf]) -> &Path {
     let parent = paths.first().and_then(|path| path.parent());
     let is_named = |folder: &&Path| !folder.as_os_str().is_empty();
     parent.filter(|_| shape != Shape::Files).filter(is_named).unwrap_or(Path::new("."))
 }
 
-/// Returns how an engine's command accesses files. `linerate rice` reads a piece, codes it on all
-/// threads, and writes it. `linerate dict build` has one thread.
+/// Returns how an engine's command accesses files. `linerate rice` reads a piece of an array, codes
+/// it on all threads, and writes it. `linerate dict build` has one thread.
 fn overlap(engine: &str) -> Overlap {
     match engine {
         "rice" | "dict" => Overlap::Serial,

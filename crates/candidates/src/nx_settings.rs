@@ -2,9 +2,9 @@
 //! command line.
 //!
 //! Most settings pack the broad sample of the data, which has many windows (parts of the data) of
-//! 1 MiB. Slow settings and those with larger blocks are deep: they pack the deep sample, which has
-//! few windows of 4 MiB. The reference setting packs both, so that figures of deep settings can be
-//! compared with the others.
+//! 1 MiB. Slow settings and those with blocks above 1 MiB are deep: they pack the deep sample,
+//! which has few windows of 4 MiB. The reference setting packs both, so that figures of deep
+//! settings can be compared with the others.
 
 use linerate_nx::pack::{Coding, Filters, PRESETS, PackOptions, Zstd};
 
@@ -13,27 +13,27 @@ use linerate_nx::pack::{Coding, Filters, PRESETS, PackOptions, Zstd};
 pub(super) struct Setting {
     /// Description for people.
     pub(super) words: String,
-    /// Flags of `linerate nx pack`.
+    /// Flags of `linerate nx pack`, without paths.
     pub(super) flags: Vec<String>,
-    /// The same choice as options of the engine.
+    /// The same choice as options of the engine, with one thread.
     pub(super) options: PackOptions,
     /// Estimated nanoseconds that one core takes to encode a byte. The cost determines the size of
     /// the sample. It is not measured, because the sample would then differ from plan to plan.
     pub(super) cost: f64,
 }
 
-/// Estimated nanoseconds of encoding a byte, from which a setting is slow and is measured on the
-/// deep sample, which has few large parts of the data.
+/// Estimated nanoseconds of encoding a byte from which a setting is slow and packs the deep sample,
+/// which has few large parts of the data.
 const SLOW: f64 = 100.0;
 
 /// zstd levels for blocks of 1 MiB, with the estimated nanoseconds of encoding a byte.
 const LEVELS: [(i32, f64); 7] =
     [(1, 4.0), (3, 7.0), (6, 25.0), (REFERENCE_LEVEL, 45.0), (12, 80.0), (16, 250.0), (19, 450.0)];
-/// The zstd level that is measured on both samples, the broad one (many small parts of the data)
-/// and the deep one (few large parts), so that figures from the two can be compared.
+/// The zstd level that packs both samples in blocks of 1 MiB, the broad sample (many small parts of
+/// the data) and the deep one (few large parts), so that figures from the two can be compared.
 const REFERENCE_LEVEL: i32 = 9;
-/// Block sizes other than 1 MiB, with a zstd level and the estimated nanoseconds of encoding a
-/// byte. Small blocks are for random access, large ones for small archives.
+/// Block sizes in bytes, other than 1 MiB, with a zstd level and the estimated nanoseconds of
+/// encoding a byte. Small blocks are for random access, large ones for small archives.
 const BLOCKS: [(u64, i32, f64); 5] = [
     (128 << 10, 3, 7.0),
     (128 << 10, 12, 50.0),
@@ -41,7 +41,7 @@ const BLOCKS: [(u64, i32, f64); 5] = [
     (4 << 20, 3, 7.0),
     (4 << 20, 12, 80.0),
 ];
-/// Levels of LZ4, with the estimated nanoseconds of encoding a byte.
+/// LZ4 levels for blocks of 1 MiB, with the estimated nanoseconds of encoding a byte.
 const LZ4: [(i32, f64); 2] = [(1, 3.0), (12, 60.0)];
 /// The presets in the order of the engine's table, with the estimated nanoseconds of encoding a
 /// byte. If one is missing here, this does not compile.
@@ -49,7 +49,8 @@ const PRESET_COSTS: [(&str, f64); PRESETS.len()] =
     [("archive", 300.0), ("fast-load", 60.0), ("vfs", 60.0), ("web", 500.0)];
 const MIB: u64 = 1 << 20;
 
-/// Returns all settings to try on folders.
+/// Returns all settings to try on folders. Those with texture filters are only for data with
+/// textures.
 pub(super) fn settings() -> Vec<Setting> {
     let mut all = vec![uniform("stored in an archive".into(), MIB, Coding::Copy, 1.0, &[])];
     all.extend(LZ4.map(|(level, cost)| lz4(level, cost)));
@@ -67,8 +68,8 @@ pub(super) fn settings() -> Vec<Setting> {
     all
 }
 
-/// Returns the settings that suit a single file: all but those with texture filters, storing,
-/// blocks below 1 MiB, and presets other than `archive`.
+/// Returns the settings for data that is not expected to be many small files. Leaves out texture
+/// filters, storing without compression, blocks below 1 MiB, and all presets but `archive`.
 pub(super) fn for_one_file() -> Vec<Setting> {
     let mut all = settings();
     all.retain(|setting| {
@@ -82,16 +83,17 @@ pub(super) fn for_one_file() -> Vec<Setting> {
     all
 }
 
-/// Returns the index of the setting that is measured on both samples: zstd 9 in blocks of 1 MiB.
-/// Returns 0 if no setting has that level.
+/// Returns the index of the setting that packs both samples: zstd 9 in blocks of 1 MiB, without
+/// texture filters if there is such a setting. Returns 0 if no setting has that level.
 pub(super) fn reference(settings: &[Setting]) -> usize {
     let wanted = Coding::zstd(REFERENCE_LEVEL);
-    // The first match is the one without filters.
+    // The setting without filters comes first.
     settings.iter().position(|setting| setting.options.solid == wanted).unwrap_or(0)
 }
 
 impl Setting {
-    /// Whether the setting filters textures.
+    /// Whether the setting applies texture filters, reversible transforms that make textures
+    /// smaller to compress.
     pub(super) fn is_filtered(&self) -> bool {
         self.options.filters != Filters::default()
     }
@@ -119,7 +121,7 @@ fn raw_literals(level: i32, cost: f64) -> Setting {
     uniform(words, MIB, coding, cost, &["--raw-literals", "--min-match", "4"])
 }
 
-/// Adds texture filters to a setting. Its `cost` must include theirs already.
+/// Adds texture filters to a setting, whose `cost` must already include the time that they take.
 fn filtered(mut setting: Setting) -> Setting {
     setting.words.push_str(", textures filtered");
     setting.flags.extend(["--filters".into(), "auto".into()]);
@@ -128,7 +130,8 @@ fn filtered(mut setting: Setting) -> Setting {
 }
 
 /// Makes a setting that uses one coding for everything: for blocks that several small files share,
-/// and for chunks of large files, both of `block` bytes.
+/// of less than `block` bytes, and for chunks of large files, of `block` bytes. `more` has flags of
+/// the coding that are neither algorithm nor level.
 fn uniform(words: String, block: u64, coding: Coding, cost: f64, more: &[&str]) -> Setting {
     let (algorithm, level) = match coding {
         Coding::Copy => ("copy", None),

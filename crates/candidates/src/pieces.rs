@@ -1,8 +1,9 @@
-//! Checks and times candidates that code the sample piece by piece. A piece is a part of an array,
-//! a block of records, or a message.
+//! Checks and times candidates that encode and decode the sample piece by piece. A piece is a part
+//! of an array, a block of records or of an SST file, or a message.
 //!
-//! Every piece is checked once. Then candidates take turns at coding all pieces: on one thread, and
-//! on several threads, each of which codes all pieces.
+//! Every piece is encoded, decoded and compared once. Then candidates take turns at encoding all
+//! pieces and at decoding them: on one thread, and on several threads, each of which codes all
+//! pieces. Some candidates are only decoded, and some time the work of their command instead.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -12,43 +13,45 @@ use linerate_plan::{Measurement, Scaling, Speed};
 use super::timing::{Clock, Turn, on_threads, rounds, scaling, thread_counts};
 use super::{Options, Progress};
 
-/// Encodes all pieces, and passes each result on.
+/// A function that encodes all pieces in order, and passes each result on.
 pub(super) type Encode<'c, T> =
     Box<dyn Fn(&[Vec<T>], &mut dyn FnMut(&[u8])) -> Result<(), String> + Sync + 'c>;
-/// Decodes all compressed pieces, and passes each content on with its index.
+/// A function that decodes all compressed pieces, and passes each content on with its index.
 pub(super) type Decode<'c, T> =
     Box<dyn Fn(&[Vec<u8>], &mut dyn FnMut(usize, &[T])) -> Result<(), String> + Sync + 'c>;
 
 /// An engine with its settings, and the pieces that it codes.
 pub(super) struct Candidate<'c, T> {
-    /// Engine, settings, command and memory. Its `compressed` counts only bytes that are stored
-    /// beside the pieces, such as a dictionary; the check adds those of the pieces.
+    /// Engine, settings, and what is known of command, memory and random reads. Its `compressed`
+    /// counts only bytes that are stored beside the pieces, such as a dictionary;
+    /// [`Candidate::check`] adds those of the pieces.
     pub(super) measurement: Measurement,
     /// The content of each piece.
     pub(super) pieces: &'c [Vec<T>],
-    /// The encoder.
     pub(super) encode: Encode<'c, T>,
-    /// The decoder.
     pub(super) decode: Decode<'c, T>,
 }
 
-/// Encodes or decodes all pieces once, on the calling thread.
+/// A function that does the timed work once, on the calling thread: usually it encodes, or decodes,
+/// all pieces.
 type Pass<'c> = Box<dyn Fn() -> Result<(), String> + Sync + 'c>;
 
 /// A candidate that is ready to be timed.
 pub(super) struct Checked<'c> {
     /// The measurement, with sizes but without speeds.
     pub(super) measurement: Measurement,
+    /// `None` for a candidate that is only decoded.
     encode: Option<Pass<'c>>,
     decode: Pass<'c>,
 }
 
 impl<'c, T: PartialEq + Sync> Candidate<'c, T> {
-    /// Encodes every piece, decodes the result, and compares it with the piece.
+    /// Encodes every piece, decodes the result, and compares it with the piece. Fills in the
+    /// measurement's sizes in bytes.
     ///
     /// # Errors
-    /// Returns a sentence that names the settings, if a piece cannot be coded or decodes to other
-    /// content.
+    /// Returns a sentence that names the settings if a piece cannot be encoded or decoded, or
+    /// decodes to other content.
     pub(super) fn check(self) -> Result<Checked<'c>, String> {
         let Candidate { mut measurement, pieces, encode, decode } = self;
         let name = measurement.settings.clone();
@@ -80,7 +83,8 @@ impl<'c> Checked<'c> {
         Checked { encode: Some(Box::new(encode)), decode: Box::new(decode), ..self }
     }
 
-    /// Makes a candidate of existing files, which are only decoded. `measurement` has their sizes.
+    /// Makes a candidate of existing files, which are only decoded. `measurement` must have the
+    /// sizes.
     pub(super) fn decoder(
         measurement: Measurement,
         decode: impl Fn() -> Result<(), String> + Sync + 'c,
@@ -89,10 +93,11 @@ impl<'c> Checked<'c> {
     }
 }
 
-/// Times all candidates, in about as many seconds as the options say.
+/// Times all candidates, in at most about as many seconds as the options say, and returns their
+/// measurements in the same order.
 ///
 /// # Errors
-/// Returns the message of the candidate that failed.
+/// Returns a sentence that names the settings of the candidate that failed.
 pub(super) fn time(
     candidates: Vec<Checked<'_>>,
     options: &Options,
@@ -115,21 +120,24 @@ pub(super) fn time(
 /// Speeds of one candidate, either of encoding or of decoding.
 #[derive(Default)]
 struct Speeds {
+    /// Speed of one thread.
     single: Option<Speed>,
     scaling: Vec<Scaling>,
 }
 
 struct Session<'s> {
     candidates: &'s [Checked<'s>],
+    /// The numbers of threads to measure, other than one.
     threads: &'s [usize],
     options: &'s Options,
     progress: Progress<'s>,
 }
 
 impl<'s> Session<'s> {
-    /// Times encoding, or decoding, for every candidate: `pass` says which. Speeds are empty for a
-    /// candidate without that work. It takes half of the seconds of the options: a quarter for one
-    /// thread, and a quarter for several threads.
+    /// Times encoding, or decoding, for every candidate. `pass` returns the work to time, and
+    /// `what` names it in progress messages. Speeds are empty for a candidate without that work.
+    /// Takes at most about half of the seconds of the options: a quarter for one thread, and a
+    /// quarter for several threads.
     fn speeds(
         &self,
         what: &str,

@@ -1,4 +1,4 @@
-//! Takes a sample of files, of bounded size, evenly spread over all of their bytes.
+//! Takes a sample of files, of about a given size, evenly spread over all of their bytes.
 //!
 //! Files are sorted by extension, name and path, so that neighbours are similar. In that order they
 //! are divided into windows. A window is some neighbouring small files, or a piece of a large file.
@@ -16,20 +16,22 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The path below the given folder, with `/` between components. For a file that was itself
-    /// given, its name.
+    /// given, its name. Bytes that are not UTF-8 are replaced.
     pub name: String,
-    /// The path of the file.
+    /// The path from which the file is read.
     pub path: PathBuf,
     /// Size in bytes.
     pub size: u64,
 }
 
 impl Entry {
-    /// The last component of the name.
+    /// Returns the last component of the name.
     fn last(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or_default()
     }
 
+    /// Returns what follows the last dot of the last component, in lower case; empty if there is no
+    /// dot.
     pub(super) fn extension(&self) -> String {
         self.last().rsplit_once('.').map_or_else(String::new, |(_, extension)| extension.to_lowercase())
     }
@@ -38,9 +40,9 @@ impl Entry {
 /// The files of the user's data, in an order in which neighbours are similar.
 #[derive(Clone, Debug, Default)]
 pub struct FileSet {
-    /// The files that are not empty, sorted by extension, name and path.
+    /// The files that are not empty, sorted by extension, by last component and by name.
     pub files: Vec<Entry>,
-    /// Bytes of all files.
+    /// Total size of these files in bytes.
     pub bytes: u64,
 }
 
@@ -55,26 +57,27 @@ pub struct Piece {
     pub len: u64,
 }
 
-/// The part of the data that is sampled as a whole: some neighbouring small files, or a piece of a
+/// A part of the data that is sampled as a whole: some neighbouring small files, or a piece of a
 /// large file.
 pub type Window = Vec<Piece>;
 
 /// A file, or a piece of one, that was read into memory.
 pub struct Content {
-    /// A name that no other content has, with the extension of the file.
+    /// A name that no other content has. It ends with the name of the file.
     pub name: String,
-    /// The bytes.
+    /// The bytes that were read.
     pub bytes: Vec<u8>,
     /// Whether the content is part of a larger file.
     pub is_part: bool,
 }
 
 impl FileSet {
-    /// Finds the files at these paths and below them. Links below folders are not followed.
+    /// Finds the files that are not empty at these paths and below them. Links are followed only at
+    /// the paths themselves. Below folders, anything but regular files is skipped.
     ///
     /// # Errors
-    /// Returns a sentence that names the path that cannot be read, or says that all files are
-    /// empty.
+    /// Returns a sentence that names the path that cannot be read, or says that there is no file
+    /// with content.
     pub fn new(paths: &[PathBuf]) -> Result<FileSet, String> {
         let mut set = FileSet::default();
         for path in paths {
@@ -125,8 +128,9 @@ impl FileSet {
         }
     }
 
-    /// Divides the data into windows of about `size` bytes, each of which is some neighbouring
-    /// small files or a piece of a large file.
+    /// Divides the data into windows of about `size` bytes. A file above `size` is divided into
+    /// pieces of `size` bytes, the last of which may be smaller, and each is a window. Smaller
+    /// files fill a window until it has at least `size` bytes.
     pub fn windows(&self, size: u64) -> Vec<Window> {
         let (mut windows, mut open, mut filled) = (Vec::new(), Window::new(), 0);
         for (file, entry) in self.files.iter().enumerate() {
@@ -149,8 +153,8 @@ impl FileSet {
     }
 
     /// Chooses windows of about `size` bytes, evenly spread over the data, with about `bytes` bytes
-    /// together. Returns all windows if they have no more than `bytes` bytes together, or if there
-    /// are no more of them than the sample should have.
+    /// together. `seed` and `size` determine the choice. Returns all windows if they have no more
+    /// than `bytes` bytes together, or if there are no more of them than the sample should have.
     pub fn spread(&self, size: u64, bytes: u64, seed: u64) -> Vec<Window> {
         let windows = self.windows(size);
         let count = bytes.div_ceil(size).max(1);
@@ -174,10 +178,11 @@ impl FileSet {
             .collect()
     }
 
-    /// Reads the pieces of a window.
+    /// Reads the pieces of a window, in order.
     ///
     /// # Errors
-    /// Returns a sentence that names the file that cannot be read or has become shorter.
+    /// Returns a sentence that names the file that cannot be read, also because it has become
+    /// shorter.
     pub fn read(&self, window: &[Piece]) -> Result<Vec<Content>, String> {
         window.iter().map(|piece| self.piece(piece)).collect()
     }
@@ -203,15 +208,18 @@ impl FileSet {
     }
 }
 
-/// Number of bytes in a window.
+/// Returns the number of bytes in a window.
 pub fn length(window: &[Piece]) -> u64 {
     window.iter().map(|piece| piece.len).sum()
 }
 
-/// Random numbers from 0 to below 1, made by splitmix64: the same on every machine.
+/// Random numbers from 0 to below 1, the same on every machine: splitmix64 (Steele, Lea and Flood
+/// 2014).
 struct Uniform(u64);
 
 impl Uniform {
+    /// Mixes the seed with the size of windows, so that samples with other windows are at other
+    /// places.
     fn new(seed: u64, size: u64) -> Uniform {
         let mut of_seed = Uniform(seed);
         let mut of_size = Uniform(of_seed.bits() ^ size);

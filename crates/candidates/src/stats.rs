@@ -1,13 +1,14 @@
-//! Best and median of repeated measurements, and speed from bytes and time.
+//! Computes the best and the median of repeated measurements, and speeds from bytes and times.
 
 use std::time::Duration;
 
-/// The shortest time; `None` if there are no times.
+/// Returns the shortest time, or `None` if there are no times.
 pub fn best(times: &[Duration]) -> Option<Duration> {
     times.iter().min().copied()
 }
 
-/// The middle time, or the mean of the two middle ones; `None` if there are no times.
+/// Returns the median time: the middle one in order of length, or the mean of the two middle ones.
+/// Returns `None` if there are no times.
 pub fn median(times: &[Duration]) -> Option<Duration> {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
@@ -15,7 +16,8 @@ pub fn median(times: &[Duration]) -> Option<Duration> {
     Some((sorted[low] + sorted[high]) / 2)
 }
 
-/// The middle number, or the mean of the two middle ones; 0 if there are no numbers.
+/// Returns the median: the middle number in order of size, or the mean of the two middle ones.
+/// Returns 0 if there are no numbers.
 pub fn middle(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     match numbers.len() {
@@ -24,7 +26,7 @@ pub fn middle(mut numbers: Vec<f64>) -> f64 {
     }
 }
 
-/// Megabytes (10^6 bytes) per second; infinite for a time of zero.
+/// Returns megabytes (10^6 bytes) per second. Zero time gives infinity, or NaN for zero bytes.
 pub fn speed(bytes: usize, time: Duration) -> f64 {
     bytes as f64 / 1e6 / time.as_secs_f64()
 }

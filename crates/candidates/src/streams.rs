@@ -1,13 +1,17 @@
-//! Measures candidates that make one stream of each file: gzip and zstd by level, and for text that
-//! is sent in pieces also gzip by call size, the bytes that one call of the encoder compresses.
+//! Measures candidates that make one stream of each file: gzip, BGZF (gzip in independent members
+//! of at most 64 KiB) and zstd by level, and for text that is sent in pieces also gzip by call
+//! size, the bytes that one call of the encoder compresses.
 //!
 //! Fast settings compress a sample of many windows (parts of the data) of 1 MiB, slow ones another
 //! sample of few windows of 4 MiB. The size of all of the data is estimated with the control of
-//! [`control`]: zstd 1, which compresses both samples and as much of the data as the time allows.
+//! [`control`]: zstd 1, which compresses both samples and a larger part of the data.
 //!
-//! Files are decoded with threads as the commands do it. Several threads share one zstd stream, or
-//! one BGZF file. A gzip stream is decoded by one thread, or by three and more at the cost of more
-//! CPU time. Text that is sent in pieces makes many streams, so each thread decodes its own.
+//! Speeds of decoding on several threads are those that the commands should reach. If the data is
+//! one zstd stream, the threads share it. Otherwise each thread decodes the whole sample by itself,
+//! and threads beyond the number of streams count for nothing, with two exceptions: threads decode
+//! the members of one BGZF file independently, and three or more threads share a gzip stream at the
+//! cost of more CPU time, which is estimated and not measured. Text that is sent in pieces makes
+//! many streams, so every thread has its own.
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -27,21 +31,22 @@ use super::sample::FileSet;
 use super::timing::{Clock, MIN_TURN, Turn, busy_threads, on_threads, rounds, scaling, speed, thread_counts};
 use super::{Measured, Options, Progress, Shape, control};
 
-/// Bytes of each part of the data in the sample for fast settings, and in the sample for slow ones.
+/// Approximate bytes of each window (part of the data) of the sample for fast settings, and of that
+/// for slow ones. Windows are not larger than the sample.
 const WINDOWS: [u64; 2] = [1 << 20, 4 << 20];
-/// Smallest and largest sample, in bytes. The compressed samples of all candidates are kept in
-/// memory.
+/// Smallest and largest size that a sample should have, in bytes. The largest is limited because
+/// the compressed samples of all candidates are kept in memory.
 const SAMPLE: (u64, u64) = (64 << 10, 32 << 20);
 /// Estimated nanoseconds of encoding a byte from which a setting counts as slow.
 const SLOW: f64 = 100.0;
 /// Largest number of times that encoding is timed with a fast setting. It is timed once with a slow
 /// one.
 const ROUNDS: usize = 3;
-/// Shares of the measurement's time for encoding with fast settings and with slow settings.
+/// Shares of the measurement's time for encoding with fast settings, and with slow ones.
 const ENCODE_SHARES: [f64; 2] = [0.3, 0.3];
 /// Share of the measurement's time for decoding.
 const DECODE_SHARE: f64 = 0.25;
-/// Bytes that one call of the encoder compresses, for text that is sent in pieces.
+/// Bytes that one call of the encoder compresses, to try for text that is sent in pieces.
 const CALLS: [usize; 4] = [4 << 10, 16 << 10, 64 << 10, USUAL_CALL];
 /// Bytes that one call of the encoder compresses by default in `linerate gzip`.
 const USUAL_CALL: usize = 512 << 10;
@@ -52,8 +57,9 @@ const BGZF_CALL: usize = 65_280;
 const DEFLATE_WINDOW: u64 = 32 << 10;
 /// Levels of gzip, with the estimated nanoseconds of encoding a byte.
 const GZIP: [(u8, f64); 5] = [(1, 3.0), (2, 4.0), (3, 5.0), (6, 25.0), (9, 350.0)];
-/// Levels of zstd, with the estimated nanoseconds of encoding a byte, and log2 of the bytes that
-/// libzstd gives to a thread at a time: four times the window of the level.
+/// Levels of zstd, each with the estimated nanoseconds of encoding a byte, and log2 of the bytes
+/// that libzstd gives to a thread at a time. These are four times the match window of the level
+/// (the largest distance of a match).
 const ZSTD: [(i32, f64, u32); 9] = [
     (1, 3.0, 21),
     (2, 4.0, 22),
@@ -65,56 +71,55 @@ const ZSTD: [(i32, f64, u32); 9] = [
     (16, 250.0, 24),
     (19, 450.0, 25),
 ];
-/// Bytes of the output buffer for decoding, as in `linerate gzip -d`.
+/// Bytes of the output buffer for decoding gzip, as in `linerate gzip -d`.
 const BUFFER: usize = 256 << 10;
 /// Smallest number of threads with which `linerate gzip -d` decodes one gzip stream on all of them.
 const SHARED_FROM: usize = 3;
 /// CPU time of decoding a gzip stream on several threads, divided by that on one thread. Measured
 /// on text that `gzip -6` compressed, on 16 cores.
 const SHARED_COST: f64 = 2.3;
-/// Largest speed-up of decoding one gzip stream on several threads. It is limited because one
-/// thread joins the parts that the others have decoded.
+/// Largest factor by which several threads decode one gzip stream faster than one. It is limited
+/// because one thread joins the parts that the others have decoded.
 const SHARED_MOST: f64 = 2.0;
 
-/// A candidate's settings, with `cost`, the estimated nanoseconds that one core takes to encode a
-/// byte. The cost determines the size of the sample. It is not measured, because the sample would
-/// then differ from plan to plan.
+/// A candidate's settings.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     codec: Codec,
+    /// Estimated nanoseconds that one core takes to encode a byte. The cost determines the size of
+    /// the sample. It is not measured, because the sample would then differ from plan to plan.
     cost: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Codec {
-    Deflate {
-        level: u8,
-        call: usize,
-        form: Form,
-    },
-    /// zstd at this level. `job` is the number of bytes that a thread encodes at a time.
-    Zstd {
-        level: i32,
-        job: u64,
-    },
+    /// gzip or BGZF at this level. `call` is the number of bytes that one call of the encoder
+    /// compresses.
+    Deflate { level: u8, call: usize, form: Form },
+    /// zstd at this level. `job` is the number of bytes that libzstd gives to a thread at a time.
+    Zstd { level: i32, job: u64 },
 }
 
-/// How the calls of the deflate encoder depend on each other.
+/// How the output of one call of the deflate encoder depends on other calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    Stateless,
+    /// gzip without `--history`. Calls are independent below level 4; from it on, matches refer to
+    /// data of earlier calls.
+    Usual,
+    /// gzip with `--history`: matches refer to data of earlier calls.
     History,
+    /// Each call makes a gzip member of its own.
     Bgzf,
 }
 
 fn settings(shape: Shape) -> Vec<Setting> {
     let deflate =
         |form, call| move |(level, cost)| Setting { codec: Codec::Deflate { level, call, form }, cost };
-    let mut all: Vec<Setting> = GZIP.map(deflate(Form::Stateless, USUAL_CALL)).into();
+    let mut all: Vec<Setting> = GZIP.map(deflate(Form::Usual, USUAL_CALL)).into();
     if shape == Shape::Text {
         let shorter = &CALLS[..CALLS.len() - 1];
         all.extend(
-            shorter.iter().flat_map(|&call| GZIP[..3].iter().copied().map(deflate(Form::Stateless, call))),
+            shorter.iter().flat_map(|&call| GZIP[..3].iter().copied().map(deflate(Form::Usual, call))),
         );
         all.extend([4 << 10, 64 << 10].map(|call| deflate(Form::History, call)(GZIP[2])));
     }
@@ -123,11 +128,11 @@ fn settings(shape: Shape) -> Vec<Setting> {
     all
 }
 
-/// Measures gzip and zstd on a sample of the files.
+/// Measures gzip, BGZF and zstd on samples of the files. More settings are tried for
+/// [`Shape::Text`]; other shapes count as [`Shape::Bytes`].
 ///
 /// # Errors
-/// Returns a sentence that names the file that cannot be read or the candidate that fails, or says
-/// that there is nothing to compress.
+/// Returns a sentence if a file cannot be read, there is nothing to compress, or a candidate fails.
 pub(super) fn measure(
     shape: Shape,
     paths: &[PathBuf],
@@ -181,7 +186,8 @@ pub(super) fn measure(
 }
 
 /// Returns the bytes of the sample that all fast settings, or all slow ones, can encode in their
-/// share of the time. Each setting encodes on one thread.
+/// share of the time by their estimated cost, within the limits of `SAMPLE`. Each setting encodes
+/// on one thread, fast ones `ROUNDS` times.
 fn sample_bytes(settings: &[Setting], slow: bool, options: &Options) -> u64 {
     let costs = || settings.iter().filter(|setting| setting.is_slow() == slow).map(|setting| setting.cost);
     let (all, longest) = (costs().sum::<f64>(), costs().fold(1.0, f64::max));
@@ -191,8 +197,9 @@ fn sample_bytes(settings: &[Setting], slow: bool, options: &Options) -> u64 {
     (bytes as u64).clamp(SAMPLE.0, SAMPLE.1)
 }
 
-/// A part of the data, which candidates encode.
+/// The sample for fast settings, or that for slow ones.
 struct Sample {
+    /// The content of all windows, joined.
     bytes: Vec<u8>,
     windows: Vec<super::sample::Window>,
     /// Whether the sample is all of the data.
@@ -210,8 +217,9 @@ impl Sample {
     }
 }
 
-/// Returns how much worse all of the data compresses than each sample, measured with the control,
-/// zstd 1: the relative compressed size of all of the data, divided by that of the sample.
+/// Returns how much worse all of the data compresses than each sample with the control, zstd 1:
+/// compressed bytes per byte of content in all of the data, divided by those in the sample. The
+/// quotient is 1 if the sample is all of the data.
 fn factors(set: &FileSet, samples: &[Sample; 2], options: &Options) -> Result<[f64; 2], String> {
     if samples.iter().all(|sample| sample.is_whole) {
         return Ok([1.0; 2]);
@@ -225,8 +233,9 @@ fn factors(set: &FileSet, samples: &[Sample; 2], options: &Options) -> Result<[f
 }
 
 /// Limits the speeds of decoding on more threads than there are streams. Usually one thread decodes
-/// a stream, so more threads gain nothing, unless at least `SHARED_FROM` threads share each gzip
-/// stream. Speeds for BGZF, and for a single zstd stream, stay as they were measured.
+/// a stream, so more threads gain nothing. At least `SHARED_FROM` threads for each gzip stream
+/// share it, and their speed is estimated. Speeds for BGZF, and for a single zstd stream, stay as
+/// they were measured.
 fn limit_to_streams(measurement: &mut Measurement, setting: &Setting, streams: usize) {
     let is_measured = match setting.codec {
         Codec::Deflate { form, .. } => form == Form::Bgzf,
@@ -246,7 +255,7 @@ fn limit_to_streams(measurement: &mut Measurement, setting: &Setting, streams: u
     }
 }
 
-/// Returns the speed of decoding one stream on this many threads, divided by that on one thread.
+/// Estimates the speed of decoding one stream on this many threads, divided by that on one thread.
 fn shared_gain(setting: &Setting, threads: usize) -> f64 {
     match setting.codec {
         Codec::Deflate { .. } if threads >= SHARED_FROM => (threads as f64 / SHARED_COST).min(SHARED_MOST),
@@ -278,7 +287,7 @@ impl Setting {
         }
     }
 
-    /// Returns the command with these settings. It keeps the files that it compresses.
+    /// Returns the command line with these settings. The command does not delete its input files.
     fn command(&self, paths: &[PathBuf]) -> Vec<String> {
         let mut command = vec!["linerate".to_owned()];
         match self.codec {
@@ -298,20 +307,20 @@ impl Setting {
         command
     }
 
-    /// Whether matches refer to data of earlier calls of the encoder. At levels made for small
-    /// output, the command does so without `--history`.
+    /// Whether matches refer to data of earlier calls of the deflate encoder. From level 4 on, the
+    /// command does so without `--history`.
     fn has_history(&self) -> bool {
         match self.codec {
             Codec::Deflate { form: Form::History, .. } => true,
-            Codec::Deflate { level, form: Form::Stateless, .. } => {
+            Codec::Deflate { level, form: Form::Usual, .. } => {
                 Level::from_number(level).is_ok_and(Level::uses_history)
             }
             Codec::Deflate { form: Form::Bgzf, .. } | Codec::Zstd { .. } => false,
         }
     }
 
-    /// Returns the number of parts of the data that threads encode independently. Unlimited for
-    /// text that is sent in pieces.
+    /// Returns the number of parts of the data that threads encode at the same time, if there are
+    /// enough threads; `u64::MAX` for text that is sent in pieces.
     fn parts(&self, set: &FileSet, shape: Shape) -> u64 {
         let part = match self.codec {
             _ if shape == Shape::Text => return u64::MAX,
@@ -321,7 +330,8 @@ impl Setting {
         set.files.iter().map(|file| file.size.div_ceil(part)).sum()
     }
 
-    /// Encodes on this thread into `out`. Returns the bytes of memory that the encoder holds.
+    /// Replaces the content of `out` by the encoded input. Encodes on the calling thread. Returns
+    /// the bytes of memory that the encoder holds.
     fn encode(&self, input: &[u8], out: &mut Vec<u8>) -> Result<u64, String> {
         out.clear();
         match self.codec {
@@ -346,7 +356,8 @@ impl Setting {
         }
     }
 
-    /// Decodes `compressed` and writes the content to `to`: zstd on this many threads, gzip on one.
+    /// Decodes `compressed` and writes the content to `to`: zstd on this many threads, gzip and
+    /// BGZF on one.
     fn decode(&self, compressed: &[u8], threads: usize, mut to: impl Write) -> Result<(), String> {
         let decoded = match self.codec {
             Codec::Deflate { .. } => {
@@ -367,6 +378,7 @@ impl Setting {
         decoded.map_err(|e| format!("the output does not decode: {e}"))
     }
 
+    /// Returns the memory for encoding. `context` has the bytes that [`Setting::encode`] returned.
     fn memory(&self, context: u64) -> Memory {
         match self.codec {
             Codec::Deflate { .. } => {
@@ -378,7 +390,8 @@ impl Setting {
     }
 }
 
-/// Compares what is written to it with the expected bytes. The field has those still to come.
+/// A writer that compares what is written with the expected bytes, and fails if it differs. The
+/// field has the bytes that are still to come.
 struct Compared<'c>(&'c [u8]);
 
 impl Write for Compared<'_> {
@@ -402,19 +415,21 @@ struct Encoded {
     context: u64,
 }
 
+/// The settings and samples that are measured.
 struct Session<'s> {
     settings: &'s [Setting],
     samples: &'s [Sample; 2],
-    /// Number of streams in the data: one for each file, unlimited for text that is sent in pieces.
+    /// Number of streams in the data: one for each file; `usize::MAX` for text that is sent in
+    /// pieces.
     streams: usize,
     options: &'s Options,
     progress: Progress<'s>,
 }
 
 impl Session<'_> {
-    /// Encodes the sample with every setting, as many settings at a time as there are threads, and
-    /// checks that the output decodes. Then fast settings encode it again while the time for
-    /// encoding lasts.
+    /// Encodes with every setting its sample, as many settings at a time as there are threads, and
+    /// checks that the output decodes to the sample. Then fast settings encode again, up to
+    /// `ROUNDS` times in all and while the time for encoding lasts.
     fn encode(&self) -> Result<Vec<Encoded>, String> {
         let share = Duration::from_secs_f64(self.options.seconds * ENCODE_SHARES.iter().sum::<f64>());
         let (begun, mut all) = (Instant::now(), vec![Encoded::default(); self.settings.len()]);
@@ -440,8 +455,8 @@ impl Session<'_> {
         Ok(all)
     }
 
-    /// Times decoding on this many threads with every setting. If the data is a single zstd stream,
-    /// the threads share it. Otherwise each thread decodes the whole sample.
+    /// Times decoding on this many threads with every setting. If the data is one zstd stream, the
+    /// threads share the sample. Otherwise each thread decodes all of it.
     fn decode(&self, encoded: &[Encoded], threads: usize) -> Result<Vec<Speed>, String> {
         let counts = thread_counts(self.options.threads).len();
         let budget = Duration::from_secs_f64(self.options.seconds * DECODE_SHARE / counts as f64);
@@ -462,8 +477,8 @@ impl Session<'_> {
 }
 
 /// Encodes the sample once, and again until `MIN_TURN` has passed, so that the resolution of the
-/// clock matters little. The first call for a setting also checks that the output decodes to the
-/// sample.
+/// clock matters little. Adds the CPU seconds of encoding it once to `encoded`. The first call for
+/// a setting also checks that the output decodes to the sample.
 fn encode_one(setting: &Setting, sample: &[u8], encoded: &mut Encoded) -> Result<(), String> {
     let is_first = encoded.seconds.is_empty();
     let mut out = std::mem::take(&mut encoded.bytes);
@@ -531,7 +546,7 @@ mod tests {
             assert!(out.len() < longest, "{}: {}", setting.words(), out.len());
             let window = setting.memory(context).per_stream - size_of::<Stream>() as u64;
             assert_eq!(window, if has_window { DEFLATE_WINDOW } else { 0 }, "{}", setting.words());
-            let Codec::Deflate { level, form: Form::Stateless, .. } = setting.codec else { continue };
+            let Codec::Deflate { level, form: Form::Usual, .. } = setting.codec else { continue };
             let options = Gzip::new(Format::Gzip, Level::ALL[usize::from(level)]).isolated(!has_window);
             let mut by_command = Vec::new();
             compress(&*input, &mut by_command, &options).expect("encoded");
@@ -590,8 +605,8 @@ mod tests {
             limit_to_streams(&mut measurement, &Setting { codec, cost: 1.0 }, streams);
             measurement.decode_scaling.iter().map(|point| point.speed.median).collect::<Vec<_>>()
         };
-        assert_eq!(speeds(deflate(Form::Stateless), 1), [10.0, 10.0 * 4.0 / SHARED_COST]);
-        assert_eq!(speeds(deflate(Form::Stateless), 2), [19.0, 19.0]);
+        assert_eq!(speeds(deflate(Form::Usual), 1), [10.0, 10.0 * 4.0 / SHARED_COST]);
+        assert_eq!(speeds(deflate(Form::Usual), 2), [19.0, 19.0]);
         assert_eq!(speeds(deflate(Form::Bgzf), 1), [19.0, 35.0]);
         assert_eq!(speeds(Codec::Zstd { level: 3, job: 1 }, 1), [19.0, 35.0]);
         assert_eq!(speeds(Codec::Zstd { level: 3, job: 1 }, 2), [19.0, 19.0]);

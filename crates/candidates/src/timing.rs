@@ -1,4 +1,5 @@
-//! Times candidates that take turns, by CPU time on one thread, and by elapsed time on several.
+//! Times candidates that take turns, usually by CPU time on one thread and by elapsed time on
+//! several.
 //!
 //! A turn is the work of one candidate. A round has one turn of every candidate.
 
@@ -9,22 +10,22 @@ use linerate_plan::{Scaling, Speed};
 use super::Progress;
 use crate::sys::clock::{cpu_time, thread_time};
 
-/// Shortest duration of a turn, unless the time budget is too small for it. Shorter work is
-/// repeated within the turn, so that the resolution of the clock and the start of threads change
-/// the result by less than 1 %. On Windows, whose clock moves in steps of 15.6 ms, they change it
-/// by about 10 %.
+/// Shortest intended duration of a turn, unless the time budget is too small for it. Shorter work
+/// is repeated within the turn, up to 1000 times, so that the resolution of the clock and the start
+/// of threads change the result by about 1 % at most. On Windows, whose CPU clocks move in steps of
+/// 15.6 ms, they change it by about 10 %.
 pub(crate) const MIN_TURN: Duration = Duration::from_millis(if cfg!(windows) { 150 } else { 5 });
-/// Number of rounds that the time budget should allow. Short work is repeated less often if there
-/// would be fewer rounds.
+/// Number of rounds that the time budget should allow. Short work is repeated less often within a
+/// turn if there would be fewer rounds.
 const USUAL_ROUNDS: usize = 4;
-/// Largest number of rounds. More would hardly change the best and the median time.
+/// Largest number of rounds that count. More would hardly change the best and the median time.
 const MAX_ROUNDS: usize = 15;
 
 /// The clock that times some work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// CPU time of the process, for work on one thread. Other programs on the machine influence it
-    /// less than elapsed time.
+    /// CPU time of the process, for work on one thread at a time. Other programs on the machine
+    /// influence it less than elapsed time.
     Cpu,
     /// CPU time of the calling thread, for work that starts no other thread.
     Thread,
@@ -60,9 +61,11 @@ pub struct Turn<'t> {
     pub work: Box<dyn FnMut() -> Result<(), String> + 't>,
 }
 
-/// Times every turn once in each round, and returns the speed of each turn. The first round does
-/// not count. Every second of the others goes through the turns in reverse order. At least one
-/// round is timed, and at most `MAX_ROUNDS`; no round begins that would exceed `budget`.
+/// Times every turn once in each round, and returns the speed of each turn, in bytes per second.
+/// The first round does not count: it shows how often short work must be repeated. Every second of
+/// the others goes through the turns in reverse order. At least one of them is run, and at most
+/// `MAX_ROUNDS` are. No other round begins if it is expected to end after `budget`, which is
+/// elapsed time from the beginning of the first round.
 ///
 /// # Errors
 /// Returns the message of the turn that failed, with the turn's name in front.
@@ -105,8 +108,8 @@ impl Turn<'_> {
     }
 }
 
-/// Returns the slowest, median and fastest speed of coding `bytes` bytes, from the seconds that it
-/// took each time. All are zero if there are no times.
+/// Returns the slowest, median and fastest speed, in bytes per second, of encoding or decoding
+/// `bytes` bytes. `times` has the seconds of each repetition. All speeds are zero if it is empty.
 pub fn speed(bytes: u64, mut times: Vec<f64>) -> Speed {
     times.sort_by(f64::total_cmp);
     let of = |seconds: f64| bytes as f64 / seconds.max(1e-9);
@@ -119,17 +122,22 @@ pub fn speed(bytes: u64, mut times: Vec<f64>) -> Speed {
 }
 
 /// Returns the numbers of threads to measure with: the powers of two below `most`, and `most`
-/// itself.
+/// itself, where 0 counts as 1.
 pub fn thread_counts(most: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = (0..).map(|i| 1 << i).take_while(|n| *n < most).collect();
     counts.push(most.max(1));
     counts
 }
 
-/// Runs `work(0)` on this thread and `work(1)` to `work(threads - 1)` on a new thread each.
+/// Runs `work(0)` on this thread and `work(1)` to `work(threads - 1)` on a new thread each, and
+/// waits for all of them.
 ///
 /// # Errors
-/// Returns the message of a call of `work` that failed, or says that a thread cannot be started.
+/// Returns the message of the call with the lowest number that failed, or says that a thread cannot
+/// be started.
+///
+/// # Panics
+/// Panics if a call of `work` does.
 pub fn on_threads(threads: usize, work: &(dyn Fn(usize) -> Result<(), String> + Sync)) -> Result<(), String> {
     std::thread::scope(|scope| {
         let started: Result<Vec<_>, _> =
@@ -144,7 +152,8 @@ pub fn on_threads(threads: usize, work: &(dyn Fn(usize) -> Result<(), String> + 
 }
 
 /// Returns the mean number of busy threads while `threads` threads do work that has this many
-/// parts, all equally long. Three parts keep 1.5 of two threads busy.
+/// parts, all equally long. Three parts keep 1.5 of two threads busy. Zero
+/// parts count as one, and so do zero threads.
 pub fn busy_threads(parts: u64, threads: usize) -> f64 {
     let (parts, threads) = (parts.max(1), threads.max(1) as u64);
     parts as f64 / parts.div_ceil(threads) as f64
