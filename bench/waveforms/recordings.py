@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 ROW = 4096
 
 
-def raw(file: Path, channels: int) -> NDArray[np.int16]:
-    """Returns the (time, channel) array of a WFDB signal file of format 16."""
-    return np.fromfile(file, "<i2").reshape(-1, channels)
+def raw(file: Path, channels: int, dtype: str = "<i2") -> NDArray[np.int16]:
+    """Returns the (time, channel) array of a WFDB signal file of format 16, or with ">i2" of format 61."""
+    return np.fromfile(file, dtype).reshape(-1, channels).astype(np.int16)
 
 
 def heart(source: Path) -> Iterator[tuple[str, NDArray]]:
@@ -29,7 +29,7 @@ def heart(source: Path) -> Iterator[tuple[str, NDArray]]:
     leads = np.hstack([raw(source / "s0010_re.dat", 12), raw(source / "s0010_re.xyz", 3)])
     yield "ecg15", leads
     yield "ecg15_i32", leads.T.astype(np.int32)
-    yield "fetal_p10143", raw(source / "p10143.dat", 2)
+    yield "fetal_p10143", raw(source / "p10143.dat", 2, ">i2")
     yield "monitor_a103l", np.fromfile(source / "a103l.mat", "<i2")[12:].reshape(-1, 3)  # MATLAB 4: a head of 24 bytes
 
 
