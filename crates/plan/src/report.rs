@@ -141,8 +141,7 @@ fn summary(plan: &Plan, context: &Context) -> String {
     );
     html.push_str(&figures(plan));
     if let Some(command) = plan.command() {
-        let _ =
-            writeln!(html, "<h2>Command</h2>\n<pre tabindex=\"0\"><code>{}</code></pre>", escape(&command));
+        let _ = writeln!(html, "<h2>Command</h2>\n<pre><code>{}</code></pre>", escape(&command));
     }
     let notes = plan.notes();
     if !notes.is_empty() {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::axis::Axis;
 use super::markup::escape;
 use super::{Context, FLAT, NARROW, Size, WIDE, figure, machine_section, pair, split};
+use crate::plan::{SAME_SIZE, TIE};
 use crate::units;
 
 const LEFT: f64 = 68.0;
@@ -136,12 +137,16 @@ const METHOD: &str = "<section>\n<h2>How to read this page</h2>\n<p>Times are fo
 
 fn summary(sets: &[Set], context: &Context) -> String {
     let messages: u64 = sets.iter().map(|set| set.total.messages).sum();
-    let mut html = format!(
-        "<header>\n<p class=\"eyebrow\">Message streams: <b>{}</b></p>\n<h1>{} messages in {} set{}</h1>\n<dl class=\"figures\">\n",
-        escape(&context.data),
+    let size = format!(
+        "{} messages in {} set{}",
         count(messages as f64),
         sets.len(),
         if sets.len() == 1 { "" } else { "s" }
+    );
+    let mut html = format!(
+        "<header>\n<p class=\"eyebrow\">Message streams: <b>{}</b>, {size}</p>\n<h1>{}</h1>\n<dl class=\"figures\">\n",
+        escape(&context.data),
+        escape(verdict(sets).as_ref().unwrap_or(&size))
     );
     for set in sets.iter().take(2 * COLORS) {
         let (number, unit) = split(&units::time(set.total.quantiles[0]));
@@ -162,6 +167,34 @@ fn summary(sets: &[Set], context: &Context) -> String {
         count(dropped as f64)
     );
     html
+}
+
+/// Says which sets decode fastest and which compress best. `None` if there are no two sets to
+/// compare.
+fn verdict(sets: &[Set]) -> Option<String> {
+    let sets: Vec<&Set> = sets.iter().filter(|set| set.total.rate() > 0.0).collect();
+    if sets.len() < 2 {
+        return None;
+    }
+    let verbs = ["decodes fastest", "decode fastest", "decode equally fast"];
+    let (speed, rate) = leaders(&sets, Group::rate, TIE, verbs);
+    let verbs = ["compresses best", "compress best", "compress equally well"];
+    let (size, ratio) = leaders(&sets, Group::ratio, SAME_SIZE, verbs);
+    Some(format!("{speed}, at {}; {size}, at {}", units::rate(rate), units::ratio(ratio)))
+}
+
+/// The sets whose value is highest or within `tie` of it, with the verb for one, several or all
+/// sets; and the highest value.
+fn leaders(sets: &[&Set], value: fn(&Group) -> f64, tie: f64, verbs: [&str; 3]) -> (String, f64) {
+    let highest = sets.iter().map(|set| value(&set.total)).fold(0.0, f64::max);
+    let tied = sets.iter().filter(|set| value(&set.total) >= highest * (1.0 - tie));
+    let names: Vec<&str> = tied.map(|set| set.name.as_str()).collect();
+    let text = match names.len() {
+        1 => format!("{} {}", names[0], verbs[0]),
+        n if n < sets.len() => format!("{} {}", names.join(" and "), verbs[1]),
+        n => format!("{n} sets {}", verbs[2]),
+    };
+    (text, highest)
 }
 
 fn chart_section(chart: &Chart, sets: &[Set]) -> String {
@@ -314,6 +347,25 @@ mod tests {
     #[test]
     fn whole_numbers_have_commas() {
         assert_eq!([0.0, 999.0, 1000.0, 1_234_567.4].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn headline_names_the_fastest_and_the_smallest_set() {
+        let set = |name: &str, payload: u64, compressed: u64, seconds: f64| Set {
+            name: name.into(),
+            total: Group { messages: 1, payload, compressed, seconds, ..Group::default() },
+            ..Set::default()
+        };
+        let headline = |sets: &[&Set]| verdict(&sets.iter().map(|set| (*set).clone()).collect::<Vec<_>>());
+        let (a, b) = (set("A", 5_000_000, 1_000_000, 0.02), set("B", 5_000_000, 800_000, 0.01));
+        let expected = "B decodes fastest, at 500 MB/s; B compresses best, at 6.25x";
+        assert_eq!(headline(&[&a, &b]).as_deref(), Some(expected));
+        let c = set("C", 5_000_000, 500_000, 0.0104);
+        let expected = "B and C decode fastest, at 500 MB/s; C compresses best, at 10x";
+        assert_eq!(headline(&[&a, &b, &c]).as_deref(), Some(expected));
+        let expected = "2 sets decode equally fast, at 500 MB/s; C compresses best, at 10x";
+        assert_eq!(headline(&[&b, &c]).as_deref(), Some(expected));
+        assert_eq!([headline(&[&a]), headline(&[&a, &Set::default()])], [None, None]);
     }
 
     #[test]

@@ -185,6 +185,10 @@ fn labels(svg: &mut String, chart: &Chart, plan: &Plan, rows: &[usize], line: &[
     for i in rows.iter().chain([&0]) {
         let (x, y) = position(chart, &plan.rows[*i]);
         places.take(Rect::around(x, y, if is_winner(plan, *i) { 11.0 } else { 6.0 }));
+        if let Some(speed) = plan.rows[*i].speed {
+            let (top, bottom) = (chart.y.at(speed.high), chart.y.at(speed.low));
+            places.take(Rect { left: x - 2.0, top, right: x + 2.0, bottom });
+        }
     }
     line.iter().for_each(|(x, y)| places.avoid(Rect::around(*x, *y, 4.0)));
     areas(svg, chart, plan, &mut places);
