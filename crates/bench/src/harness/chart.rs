@@ -43,8 +43,10 @@ pub fn draw(record: &Path, axes: &Axes<'_>, folder: &Path) -> Result<Vec<String>
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
             Series { name, points }
         });
-        let label = |name: &str| {
-            metric(name).map_or_else(|| name.to_owned(), |m| format!("{}, {}", m.meaning, m.unit))
+        let label = |name: &str| match metric(name) {
+            Some(m) if m.unit.is_empty() => m.meaning.to_owned(),
+            Some(m) => format!("{}, {}", m.meaning, m.unit),
+            None => name.to_owned(),
         };
         let (x, y) = (label(axes.x), label(axes.y));
         let svg = Chart { title: title.clone(), x, y, series: all.collect() }.svg();

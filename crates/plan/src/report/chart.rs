@@ -14,7 +14,20 @@ const BOTTOM: f64 = 46.0;
 const RIGHT: f64 = 20.0;
 /// Values above zero that span more than this factor get a logarithmic axis.
 const LINEAR: f64 = 8.0;
-const COLORS: [&str; 6] = ["#0a63c9", "#a8480a", "#1a7f53", "#7a3fb0", "#57606a", "#c22f6b"];
+/// Number of colors. If a chart has more series, colors are used again.
+const COLORS: usize = 6;
+/// Colors of the page's scheme, light or dark, which browsers also apply to images.
+const STYLE: &str = "<style>
+.page { fill: #fff; } text { fill: #1b1f24; } .axis { fill: #57606a; } .grid { stroke: #ececea; }
+.line { fill: none; stroke: currentColor; } .series text, .series circle { fill: currentColor; }
+.c0 { color: #0a63c9; } .c1 { color: #a8480a; } .c2 { color: #1a7f53; }
+.c3 { color: #7a3fb0; } .c4 { color: #57606a; } .c5 { color: #c22f6b; }
+@media (prefers-color-scheme: dark) {
+.page { fill: #1a1f25; } text { fill: #e9ecef; } .axis { fill: #a4aeb9; } .grid { stroke: #2c333b; }
+.c0 { color: #6db5ff; } .c1 { color: #f2a765; } .c2 { color: #5cc893; }
+.c3 { color: #c39bf0; } .c4 { color: #a4aeb9; } .c5 { color: #ff8fb8; }
+}
+</style>";
 
 /// A line of a chart: points with a name.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,45 +61,45 @@ impl Chart {
         let y = axis(points().map(|point| point.1), HEIGHT - BOTTOM, TOP);
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
-             font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+             font-size=\"12\">\n{STYLE}\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n"
         );
-        let text = |x: f64, y: f64, anchor: &str, color: &str, text: &str| {
+        let text = |x: f64, y: f64, anchor: &str, class: &str, text: &str| {
             format!(
-                "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{color}\">{}</text>\n",
+                "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>\n",
                 escape(text)
             )
         };
-        svg += &text(LEFT, 18.0, "start", "#1b1f24", &self.title);
-        svg += &text(4.0, 40.0, "start", "#57606a", &self.y);
-        svg += &text(WIDTH - RIGHT, HEIGHT - 6.0, "end", "#57606a", &self.x);
+        svg += &text(LEFT, 18.0, "start", "title", &self.title);
+        svg += &text(4.0, 40.0, "start", "axis", &self.y);
+        svg += &text(WIDTH - RIGHT, HEIGHT - 6.0, "end", "axis", &self.x);
         for tick in x.ticks(12) {
             let at = x.at(tick);
-            let _ = writeln!(svg, "<path stroke=\"#ececea\" d=\"M{at:.1} {TOP}V{:.1}\"/>", y.from);
-            svg += &text(at, y.from + 16.0, "middle", "#57606a", &number(tick));
+            let _ = writeln!(svg, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{:.1}\"/>", y.from);
+            svg += &text(at, y.from + 16.0, "middle", "axis", &number(tick));
         }
         for tick in y.ticks(8) {
             let at = y.at(tick);
-            let _ = writeln!(svg, "<path stroke=\"#ececea\" d=\"M{LEFT} {at:.1}H{:.1}\"/>", x.to);
-            svg += &text(LEFT - 8.0, at + 4.0, "end", "#57606a", &number(tick));
+            let _ = writeln!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{:.1}\"/>", x.to);
+            svg += &text(LEFT - 8.0, at + 4.0, "end", "axis", &number(tick));
         }
         let inside = Rect { left: LEFT, top: TOP - 10.0, right: WIDTH, bottom: HEIGHT - BOTTOM };
         let mut places = Places::new(inside);
         points().for_each(|point| places.take(Rect::around(x.at(point.0), y.at(point.1), 5.0)));
-        for (series, color) in self.series.iter().zip(COLORS.iter().cycle()) {
+        for (series, color) in self.series.iter().zip((0..COLORS).cycle()) {
             let at: Vec<(f64, f64)> =
                 series.points.iter().map(|point| (x.at(point.0), y.at(point.1))).collect();
             let path: Vec<String> = at.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
             // Viewers show the title under the pointer, so a name without room beside its point is
             // not lost.
-            let _ = writeln!(svg, "<g><title>{}</title>", escape(&series.name));
-            let _ = writeln!(svg, "<path fill=\"none\" stroke=\"{color}\" d=\"M{}\"/>", path.join("L"));
+            let _ = writeln!(svg, "<g class=\"series c{color}\"><title>{}</title>", escape(&series.name));
+            let _ = writeln!(svg, "<path class=\"line\" d=\"M{}\"/>", path.join("L"));
             for (x, y) in &at {
-                let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{color}\"/>");
+                let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>");
             }
             let name = shortened(&series.name, 40);
             let label = at.last().and_then(|(x, y)| places.place(*x, *y, &name));
             if let Some(label) = label {
-                svg += &text(label.x, label.y, label.anchor, color, &name);
+                svg += &text(label.x, label.y, label.anchor, "label", &name);
             }
             svg += "</g>\n";
         }
