@@ -42,7 +42,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `session` | one connection: its counters, its limits, and the error that persists until a reset |
+//! | `session` | one connection: its counters, its limits, and the error that ended its stream |
 //! | `zstd`, `zlib` | the decoders of the two streams, which find where a message ends |
 //! | `independent`, `dictionaries` | messages that are compressed separately; dictionaries of zstd frames by id |
 //! | `scratch`, `pool`, `payload` | a thread's working memory; a pool of them; the output buffer of a message |

@@ -4,10 +4,11 @@ import java.io.IOException;
 import java.util.Objects;
 
 /**
- * Signals a damaged stream, or one above the limits.
+ * Signals a damaged stream or message, or one above the limits.
  *
- * <p>The error persists: every further call of the decompressor throws the same exception until
- * {@link GatewayDecompressor#reset}, because each message depends on all before it.
+ * <p>In a stream the error persists: every further call of the decompressor throws the same
+ * exception until {@link GatewayDecompressor#reset}, because each message depends on all before
+ * it. Where each message is compressed on its own, the error affects only that message.
  */
 public class DecompressionException extends IOException {
     private static final long serialVersionUID = 1L;
