@@ -58,6 +58,7 @@ platform_package() { # PLATFORM FOLDER: its package.json
       version,
       description: `The native part of linerate for ${platform}`,
       license: "MIT OR Apache-2.0",
+      repository: require("./bindings/node/linerate/package.json").repository,
       main: "linerate.node",
       files: ["linerate.node", "LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY.txt"],
       os: [os],

@@ -146,6 +146,7 @@ page=$PWD/bindings/python/README.md
 
 check() {
   local wheel python sources
+  scripts/publish-packages.sh "$out" wheels
   for wheel in "$out"/pylinerate-*.whl; do
     look_at "$wheel"
     case $wheel in

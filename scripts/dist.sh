@@ -3,9 +3,9 @@
 # in OUT, and SHA256SUMS.
 # dist.sh --check OUT [KIND...]: installs each package in an empty environment, and runs an example
 # of its page. CSV=FILE gets a row for each package, as in records/packages.csv.
-# Kinds: archive (program, static), deb, wheels, jars, npm. With --check also rows: the rows of the
-# README's install table, tried in empty folders (dist-rows.py; ROWS=WORDS takes the rows that
-# contain one of the words). After a kind that failed the others are still made or checked; the
+# Kinds: archive (program, static), deb, wheels, jars, npm. With --check also crates: each crate as
+# cargo packs it (package-check.sh); and rows: the rows of the README's install table, tried in empty
+# folders (dist-rows.py; ROWS=WORDS takes the rows that contain one of the words). After a kind that failed the others are still made or checked; the
 # status is then 1. The status is 77 if something is missing.
 set -euo pipefail
 check=
@@ -81,7 +81,7 @@ record() {
 }
 
 kinds=("$@")
-if [ $# = 0 ]; then kinds=(archive deb wheels jars npm ${check:+rows}); fi
+if [ $# = 0 ]; then kinds=(archive deb wheels jars npm ${check:+crates rows}); fi
 built=${CARGO_TARGET_DIR:-target}/dist-built.tsv
 mkdir -p "$out" "${built%/*}"
 touch "$built"
@@ -95,9 +95,11 @@ for kind in "${kinds[@]}"; do
   echo "== $kind"
   touch "$begun"
   status=0
-  program=scripts/dist-$kind.sh
-  if [ "$kind" = rows ]; then program=scripts/dist-rows.py; fi
-  "$program" $check "$out" || status=$?
+  case $kind in
+    crates) scripts/package-check.sh || status=$? ;;
+    rows) scripts/dist-rows.py $check "$out" || status=$? ;;
+    *) "scripts/dist-$kind.sh" $check "$out" || status=$? ;;
+  esac
   case $status in 0) ;; 77) left_out+=" $kind" ;; *) failed+=" $kind" ;; esac
   if [ -z "$check" ]; then note_built "$kind" "$begun"; fi
 done

@@ -6,7 +6,8 @@
 # published version cannot be removed. If it stopped halfway, pass --exclude CRATE for each crate
 # that is already published.
 #
-# If there is a tag v*, cargo-semver-checks compares the interfaces with those of the latest one.
+# If an earlier commit has a tag v*, cargo-semver-checks compares the interfaces with those of the
+# latest one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -17,7 +18,7 @@ if [[ $("$cargo" publish -h) != *--workspace* ]]; then
   exit 77
 fi
 
-tag=$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true)
+tag=$(git describe --tags --abbrev=0 --match 'v*' HEAD^ 2>/dev/null || true)
 if [ -z "$tag" ]; then
   echo "no tag v* yet: no interfaces to compare with"
 elif "$cargo" semver-checks --version >/dev/null 2>&1; then

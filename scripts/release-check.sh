@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # release-check.sh VERSION: prints what this checkout still needs before it can be published as
-# VERSION, one item a line. The status is 1 if there is any.
+# VERSION, one item a line. Lines that begin with "to decide" are the open items of RELEASING.md,
+# which need a person: addresses, names, accounts. The status is 1 if there is any line.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=${1:?usage: release-check.sh VERSION}
@@ -11,6 +12,11 @@ want() { # PATTERN FILE WHAT
   echo "$2: $3"
   found=1
 }
+
+while IFS= read -r item; do
+  echo "to decide: $item (RELEASING.md)"
+  found=1
+done < <(sed -n 's/^\* \[ \] \([^:]*\):.*/\1/p' RELEASING.md)
 
 number=${version//./\\.}
 want "^version = \"$number\"$" Cargo.toml "the version is not $version"
@@ -31,6 +37,12 @@ for package in bindings/node/*/package.json; do
   want '^  "repository"' "$package" "no \`repository\`"
 done
 want "\"linerate\": \"$number\"" bindings/node/zlib-sync/package.json "wants another version of linerate than $version"
+want "\"version\": \"$number\"" packaging/vcpkg/linerate/vcpkg.json "the version is not $version"
+want "version: \"$number\"" packaging/conda-forge/recipe.yaml "the version is not $version"
+mapfile -t manifests < <(git grep -L '^publish = false' -- 'crates/*/Cargo.toml' 'bindings/**/Cargo.toml' 'accel/*/Cargo.toml')
+for manifest in "${manifests[@]}"; do
+  want '^repository.workspace = true' "$manifest" "no \`repository.workspace\`"
+done
 if [ -n "$(git status --porcelain)" ]; then echo "uncommitted changes"; found=1; fi
 if [ "$(git describe --exact-match --tags 2>/dev/null)" != "v$version" ]; then echo "no tag v$version on this commit"; found=1; fi
 exit $found
