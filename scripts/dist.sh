@@ -5,8 +5,8 @@
 # of its page. CSV=FILE gets a row for each package, as in records/packages.csv.
 # Kinds: archive (program, static), deb, wheels, jars, npm. With --check also crates: each crate as
 # cargo packs it (package-check.sh); and rows: the rows of the README's install table, tried in empty
-# folders (dist-rows.py; ROWS=WORDS takes the rows that contain one of the words). After a kind that failed the others are still made or checked; the
-# status is then 1. The status is 77 if something is missing.
+# folders (dist-rows.py; ROWS=WORDS takes the rows that contain one of the words). After a kind that
+# failed the others are still made or checked; the status is then 1. The status is 77 if something is missing.
 set -euo pipefail
 check=
 if [ "${1:-}" = --check ]; then
