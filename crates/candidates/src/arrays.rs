@@ -310,8 +310,8 @@ impl Array {
     }
 }
 
-/// Joins the slices of a sample, in order, into pieces of at most 16 MiB (`CODED`). A longer slice
-/// is a piece by itself.
+/// Joins slices, in order, into pieces of at most 16 MiB (`CODED`). A longer slice is a piece by
+/// itself.
 fn joined(slices: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let mut pieces: Vec<Vec<u8>> = Vec::new();
     for slice in slices {

@@ -183,7 +183,7 @@ impl Lines {
     }
 }
 
-/// Completes the last line of `bytes`, which continues in the file at `offset`, with at most
+/// Appends the rest of the last line of `bytes`, which continues in the file at `offset`: at most
 /// `MAX_LINE` bytes.
 fn rest_of_line(path: &Path, offset: u64, bytes: &mut Vec<u8>) -> Result<(), String> {
     if bytes.last() == Some(&b'\n') {

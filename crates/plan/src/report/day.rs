@@ -31,7 +31,8 @@ pub struct Group {
     pub payload: u64,
     /// Seconds to decode all messages, measured or estimated.
     pub seconds: f64,
-    /// Seconds within which 50, 90, 99 and 99.9 % of the messages were decoded.
+    /// Decoding times, in seconds, that 50, 90, 99 and 99.9 % of the timed messages did not exceed.
+    /// Not all messages are timed.
     pub quantiles: [f64; 4],
 }
 

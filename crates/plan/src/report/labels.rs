@@ -42,7 +42,7 @@ impl Rect {
     }
 }
 
-/// A label with its place.
+/// Where the text of a label is drawn, and where the line from its point ends, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placed {
     /// Horizontal position of the text's beginning, middle or end, as `anchor` says.
@@ -103,8 +103,8 @@ pub(super) fn width(text: &str) -> f64 {
     text.chars().count() as f64 * CHAR_WIDTH
 }
 
-/// Returns a label of this width whose side or corner nearest to its point is at (x, y), and the
-/// area that it covers. (dx, dy) is the distance of (x, y) from the point.
+/// Returns the place of a label of this width whose side or corner nearest to its point is at
+/// (x, y), and the area that it covers. (dx, dy) is the distance of (x, y) from the point.
 fn beside(x: f64, y: f64, dx: f64, dy: f64, width: f64) -> (Placed, Rect) {
     let (left, anchor) = match dx {
         dx if dx > 0.0 => (x, "start"),
