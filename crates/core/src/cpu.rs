@@ -11,9 +11,11 @@
 pub enum Tier {
     /// Portable code for the target's baseline. Every other tier must produce the same output.
     Scalar = 1,
-    /// x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT (Haswell, Zen and later).
+    /// AVX2, BMI1, BMI2, LZCNT and POPCNT, the part of x86-64-v3 that hot loops use (Haswell, Zen
+    /// and later).
     Avx2 = 2,
-    /// x86-64-v4 with VBMI and VBMI2 (Ice Lake, Zen 4 and later).
+    /// [`Tier::Avx2`] with the AVX-512 of x86-64-v4 (F, BW, CD, DQ, VL), VBMI and VBMI2 (Ice Lake,
+    /// Zen 4 and later).
     Avx512 = 3,
 }
 
@@ -41,7 +43,8 @@ impl Tier {
         Tier::ALL.into_iter().find(|t| t.name() == name)
     }
 
-    /// Returns whether this CPU supports the tier, regardless of `LINERATE_CPU`.
+    /// Returns whether this CPU supports the tier, regardless of `LINERATE_CPU`. Without the
+    /// feature `std`, and on targets other than x86-64, only [`Tier::Scalar`] is supported.
     pub fn is_supported(self) -> bool {
         self <= hardware()
     }
@@ -51,7 +54,7 @@ impl Tier {
 /// it. Unknown names are ignored. The first call detects the tier; later calls cost one relaxed
 /// atomic load.
 ///
-/// Without the feature `std` this is always [`Tier::Scalar`].
+/// Without the feature `std`, and on targets other than x86-64, this is always [`Tier::Scalar`].
 pub fn tier() -> Tier {
     #[cfg(feature = "std")]
     {

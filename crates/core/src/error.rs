@@ -155,8 +155,8 @@ impl fmt::Display for Reason {
 }
 
 /// Returns the system's text for an error, without the number that the standard library appends and
-/// without a full stop. On Windows, where another program can keep a file from being opened or
-/// replaced, the text ends with a remedy.
+/// without a full stop. An error without a number keeps its text. On Windows, where another program
+/// can keep a file from being opened or replaced, the text of such an error ends with a remedy.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]

@@ -13,10 +13,10 @@ use crate::lock::lock;
 /// Takes inputs from `next` until it returns `None`, and calls `done` with the result of each, in
 /// order.
 ///
-/// `next` and `done` run on the calling thread. `threads` other threads each run a function that
-/// `worker` makes. If `threads` is 1 or less, or the system starts none, the calling thread does
-/// all the work. At most `threads` + `ahead` inputs are in flight: taken from `next` and not yet
-/// passed to `done`.
+/// `next` and `done` run on the calling thread. Up to `threads` other threads, one started with
+/// each input, each run a function that `worker` makes. If `threads` is 1 or less, or the system
+/// starts no thread, the calling thread does all the work. At most `threads` + `ahead` inputs are
+/// in flight: taken from `next` and not yet passed to `done`.
 ///
 /// If all inputs are in memory, [`parallel_map`](crate::parallel_map) is simpler.
 ///
@@ -33,8 +33,8 @@ use crate::lock::lock;
 /// ```
 ///
 /// # Errors
-/// Returns the first error of `next` or `done` at once: it takes no later input and drops the
-/// results that wait.
+/// Returns the first error of `next` or `done` as soon as each thread has finished its current
+/// input: it takes no later input and drops the results that wait.
 ///
 /// # Panics
 /// Panics if a closure does, after the other threads have ended. `done` has then not been called
@@ -99,8 +99,9 @@ fn serve<I, O, W: FnMut(I) -> O>(take: &Mutex<Receiver<Task<I, O>>>, worker: imp
     }
 }
 
-/// Returns the result of the oldest input if it is ready. If more than `most_waiting` inputs are
-/// waiting, it waits for the result; otherwise it returns `None`. Resumes the panic of its worker.
+/// Returns the result of the oldest input, or `None` if there is no input or its result is not
+/// ready. If more than `most_waiting` inputs are waiting, it waits for the result. Resumes the
+/// panic of the worker that had this input.
 fn oldest<O>(waiting: &mut VecDeque<Receiver<Outcome<O>>>, most_waiting: usize) -> Option<O> {
     let outcome = match waiting.front()?.try_recv() {
         Err(TryRecvError::Empty) if waiting.len() <= most_waiting => return None,

@@ -8,8 +8,8 @@ use std::vec::Vec;
 use crate::lock::lock;
 
 /// Maps `items` on at most `threads` threads, the calling one included, and returns the results in
-/// the order of the items. `worker` makes one function per thread. Each thread takes the next item
-/// when it has finished its last.
+/// the order of the items. 0 threads count as 1. `worker` makes one function per thread. Each
+/// thread takes the next item when it has finished its last.
 ///
 /// If the system refuses to start a thread, or has no threads at all (WASI), the threads that run
 /// do all the work.

@@ -52,8 +52,8 @@ const FAST_BLOCK: usize = 64 << 10;
 /// leaves more of the L1 cache to the trees.
 const SMALL_TABLE: usize = 4 << 10;
 
-/// Number of bytes that level 3 parses for matches of 3 bytes before it tries the faster parse
-/// again.
+/// Smallest number of bytes that level 3 parses for matches of 3 bytes before it tries the faster
+/// parse again.
 const SHORT_SPAN: usize = 64 << 10;
 /// Number of bytes below which level 3 does not parse again for matches of 3 bytes.
 const MIN_SHORT: usize = 2 << 10;
@@ -84,7 +84,8 @@ pub(crate) struct Call<'a> {
     pub(crate) window: usize,
 }
 
-/// Encodes a call with non-empty input. At most 5 bits are pending before and after.
+/// Encodes a call with non-empty input. At most 5 bits are pending before, and after unless the
+/// stream ends or a flush follows.
 pub(crate) fn encode(
     level: Level,
     scratch: ScratchMut<'_>,
@@ -92,7 +93,7 @@ pub(crate) fn encode(
     bits: &mut BitWriter<'_>,
 ) -> Result<()> {
     let mut output = Output::new(call, bits);
-    // Only levels with hash chains can keep within a window that is smaller than the buffer.
+    // Only levels 4 and above can keep within a window that is smaller than the buffer.
     let is_narrow = call.window < call.buffer.len().min(MAX_DISTANCE);
     let level = if is_narrow && level != Level::Stored { level.max(Level::Lazy) } else { level };
     match (level, scratch) {
@@ -300,7 +301,7 @@ pub(crate) fn chain_text(tables: &mut [u16], history: History<'_>, window: usize
     insert_all(&mut finder, text, 0, text.len());
 }
 
-/// Encodes a call at levels 4 to 7.
+/// Encodes a call at levels 4 to 7, and without the feature `alloc` at 8 and 9.
 fn chained(
     level: Level,
     chains: &mut ChainTables,
@@ -336,9 +337,9 @@ fn chained(
     }
 }
 
-/// Returns whether fewer than a quarter of the `len` bytes of the tokens are in matches, as in
-/// 16-bit images and signals. Text, programs and tables have more than half of their bytes in
-/// matches.
+/// Returns whether `len` is at least [`MIN_SHORT`] and fewer than a quarter of the `len` bytes of
+/// the tokens are in matches, as in 16-bit images and signals. Text, programs and tables have more
+/// than half of their bytes in matches.
 fn is_literal_heavy(tokens: &Tokens, len: usize) -> bool {
     let matched: usize =
         (3..).zip(&tokens.firsts[256..]).map(|(length, &count)| length * usize::from(count)).sum();
@@ -550,10 +551,11 @@ impl<'c, 'o> Output<'c, 'o> {
     }
 
     /// Returns the size in bits of the empty block that must follow a block that ends at `end` and
-    /// bit `position`.
+    /// bit `position`, or 0 if none must.
     ///
-    /// With 6 or 7 bits pending a stored block takes one byte more than with 0 to 5, so no call may
-    /// end with 6 or 7: an empty fixed block of 10 bits leaves 0 or 1.
+    /// With 6 or 7 bits pending a stored block takes one byte more than with 0 to 5, so no call
+    /// after which another may follow at once ends with 6 or 7: an empty fixed block of 10 bits
+    /// leaves 0 or 1.
     fn padding(&self, end: usize, position: u64) -> u32 {
         let ends_call = end == self.call.buffer.len() && !self.call.last && !self.call.flush;
         if ends_call && position % 8 > 5 { 10 } else { 0 }

@@ -31,7 +31,7 @@ use crate::Level;
 ///
 /// Each limit has a leaky bucket: usage flows in, and the amount that the limit allows flows out.
 /// The bucket's level never drops below zero, and never rises above what the limit allows in a
-/// second. At the end of each period of 100 ms the compression level
+/// second. At the first update after each period of 100 ms the compression level
 ///
 /// * drops by one if usage in the period exceeded a limit;
 /// * rises by one if usage was at most three quarters of each limit and the buckets are empty, so
@@ -71,7 +71,7 @@ fn nanos(time: Duration) -> u64 {
     time.as_nanos().try_into().unwrap_or(u64::MAX)
 }
 
-/// Returns `value * numerator / denominator`.
+/// Returns `value * numerator / denominator`, rounded down and at most [`u64::MAX`].
 fn scale(value: u64, numerator: u64, denominator: u64) -> u64 {
     (u128::from(value) * u128::from(numerator) / u128::from(denominator)).try_into().unwrap_or(u64::MAX)
 }

@@ -41,7 +41,8 @@ impl Format {
 pub enum Level {
     /// Stored blocks: checksums and framing only.
     Stored = 0,
-    /// One pass over the data, with one of seven built-in pairs of trees.
+    /// One pass over the data, with one of seven built-in pairs of trees, or with trees fitted to a
+    /// sample of the block where none of these suits.
     Fast = 1,
     /// Trees built for each block. The default.
     #[default]
@@ -63,7 +64,8 @@ pub enum Level {
     /// feature `alloc`, search as [`Deepest`](Self::Deepest) does.
     Optimal = 8,
     /// Like [`Optimal`](Self::Optimal), with more candidates, and up to ten parses of a block while
-    /// each makes it smaller. About as small as libdeflate's level 12.
+    /// each makes it smaller, twice for short input and blocks of few different literals. About as
+    /// small as libdeflate's level 12.
     Best = 9,
 }
 

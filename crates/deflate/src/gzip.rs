@@ -75,8 +75,8 @@ impl Header {
     /// # Errors
     /// Returns one of these errors. Offsets are in bytes from the first one of the header.
     /// * [`Kind::Truncated`] if the input ends within the header.
-    /// * [`Kind::Corrupt`] if it is not a gzip header, has reserved flags set, or has a wrong
-    ///   checksum.
+    /// * [`Kind::Corrupt`] if it is not a gzip header, names a method other than deflate, has
+    ///   reserved flags set, or has a wrong checksum.
     /// * Errors of `next` are returned unchanged.
     pub fn read(next: impl FnMut() -> Result<Option<u8>>) -> Result<Header> {
         let mut fields = Fields { next, position: 0, crc: CRC32_START };

@@ -1,4 +1,5 @@
-//! Search parameters of levels 4 and above, in the words of zlib's `deflate.c`.
+//! Search parameters of levels 4 and above, and of lazy matching below, in the words of zlib's
+//! `deflate.c`.
 //!
 //! Levels 4 to 7 parse lazily over hash chains, as zlib's `deflate_slow` does: see `kernel/lazy`
 //! and `kernel/chains`. Levels 8 and 9 look for the cheapest path through all matches: see
@@ -18,7 +19,7 @@ pub(crate) struct Search {
     pub(crate) max_chain: u32,
 }
 
-/// After a match of this length or longer, the search at the next position tries a quarter of the
+/// After a match longer than this, the search at the next position tries a quarter of the
 /// candidates; after a shorter match, half of them. zlib has a `good_length` for each level; here
 /// all levels share one.
 pub(crate) const GOOD_LENGTH: usize = 24;
@@ -53,7 +54,7 @@ pub(crate) struct Effort {
     pub(crate) nice_length: usize,
     /// Maximum number of binary tree candidates tried at a position.
     pub(crate) max_depth: u32,
-    /// Maximum number of parses of a block, after the first parse of its span.
+    /// Maximum number of parses of a block from one start, after the first parse of its span.
     pub(crate) max_passes: u32,
 }
 

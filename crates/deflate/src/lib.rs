@@ -22,9 +22,9 @@
 //!   [`Kind::BadArgument`]; both leave the stream as it was before the call.
 //! * A call writes at most [`bound`]`(input.len())` bytes: its input, 5 bytes for each started
 //!   65,535 bytes of it, and a header.
-//! * The bytes written depend only on the stream and the input, not on the scratch, the size of the
-//!   output buffer, the CPU, or the number of threads.
-//! * After a call at most 5 bits are pending; [`Stream::flush`] writes them.
+//! * The bytes written depend only on the stream, the input and its history if you pass one, not on
+//!   the scratch, the size of the output buffer, the CPU, or the number of threads.
+//! * After a call at most 5 bits are pending, or 7 after the last; [`Stream::flush`] writes them.
 //!
 //! # Modules
 //!
@@ -49,14 +49,14 @@
 //!   `tables` (a pair of trees as bits per token), `builtin` (the trees of level 1).
 //! * `kernel/search`: probes four positions with one branch; `matcher`: hash tables of rebased
 //!   positions; `rebased`: conversion to and from them.
-//! * `kernel/parse`: levels 2 and 3: bytes to tokens, greedily; `fitted`: trees from a sample, for
-//!   level 1.
+//! * `kernel/parse`: levels 2 and 3: bytes to tokens, greedily; `token_writer`: the list that takes
+//!   them; `fitted`: trees from a sample, for level 1.
 //! * `kernel/lazy`: levels 4 to 7 and sessions: bytes to tokens by lazy matching, over hash chains
 //!   (`chains`) or over the index of a session (`indexed`); `history`: the ring buffer that holds a
 //!   session's window.
 //! * `kernel/span`: levels 8 and 9: near-optimal parsing. Finds all matches of a span by
 //!   `binary_trees`; `cheapest`: the cheapest path through a block.
-//! * `kernel/split`: where blocks end at levels 4 to 7.
+//! * `kernel/split`: where blocks end after lazy matching.
 //! * `kernel/trees`: symbol counts to codes, a block's header (`header`) and emission tables.
 //! * `kernel/emit`: tokens to bits.
 //! * `kernel/fast`: level 1: bytes to bits in one pass; `token_bits`: its lookups.

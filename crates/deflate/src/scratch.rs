@@ -15,7 +15,8 @@ use crate::kernel::trees::Trees;
 /// Working memory for levels 0 and 1: at most 64 KiB.
 ///
 /// Results never depend on earlier use, so one scratch per thread serves any number of streams.
-/// Calls do not clear it: they recognize the entries of earlier calls by their rebased positions.
+/// Short calls do not clear it: they recognize the entries of earlier calls by their rebased
+/// positions.
 pub struct FastScratch {
     pub(crate) tier: Option<Tier>,
     pub(crate) work: FastState,

@@ -120,8 +120,8 @@ impl SessionOptions {
         }
     }
 
-    /// Sets the level of the first message.  Levels 2 and 3 try one candidate in the message and
-    /// two in the window at each position. Levels 4 and above follow hash chains. Level 1 encodes
+    /// Sets the level of the first message. Levels 2 and 3 try one candidate in the message and two
+    /// in the window at each position. Levels 4 and above follow hash chains. Level 1 encodes
     /// messages of up to 4 KiB in one pass, with one candidate for each position and the fixed
     /// trees. For longer messages, and in a session without a window or a kept index, level 1
     /// searches as levels 2 and 3 do but takes the first match.
@@ -164,7 +164,7 @@ impl SessionOptions {
     }
 
     /// Sets a preset dictionary, for raw deflate or for zlib, whose header then names it (FDICT).
-    /// Without takeover every message refers to it.
+    /// Without takeover every message may refer to it, and only raw deflate allows it.
     #[must_use]
     pub fn dictionary(mut self, dictionary: Arc<Dictionary>) -> Self {
         self.dictionary = Some(dictionary);
@@ -431,9 +431,9 @@ impl Session {
         Ok(())
     }
 
-    /// Ends the stream: writes a final block, padding and the trailer, at most
-    /// [`finish_bound`](crate::finish_bound) bytes. If no message was written, the header of a zlib
-    /// stream with a dictionary adds 4 bytes. Calling it again writes nothing.
+    /// Ends the stream: writes the header if no message was written, a final block, padding and the
+    /// trailer, at most [`finish_bound`](crate::finish_bound) bytes. Calling it again writes
+    /// nothing.
     ///
     /// # Errors
     /// Returns [`Kind::OutputTooSmall`] if the result does not fit `out`. The session is then
@@ -550,9 +550,9 @@ const fn ring_words(window: usize) -> usize {
     (window + OVERLAP) / 2
 }
 
-/// Returns the history of the piece of a message that begins at `start`: the piece before it, in
-/// place. The ring of a [`History`] needs [`OVERLAP`] more bytes, so a last piece that is shorter
-/// than that gets no history.
+/// Returns the history of the piece of a message that begins at `start`: the last `window` bytes of
+/// the piece before it, in place. The ring of a [`History`] needs [`OVERLAP`] more bytes, so a last
+/// piece that is shorter than that gets no history.
 fn piece_history(input: &[u8], start: usize, window: usize) -> History<'_> {
     match input.get(start - PIECE..start + OVERLAP) {
         Some(ring) => History::new(ring, window, 0),

@@ -18,8 +18,9 @@ thread_local! {
 
 /// Calls `work` with this thread's [`Scratch`] and with an output buffer of `len` bytes, whose
 /// contents are unspecified. Use it in a library that has many streams and no place for a scratch.
-/// The thread's first call allocates both, and the end of the thread frees them. Of the output, up
-/// to 256 KiB is kept between calls. A call within `work` gets another scratch and buffer.
+/// The thread's first call allocates both, and the end of the thread frees them. An output buffer
+/// of more than 256 KiB is freed after the call. A call within `work` gets another scratch and
+/// buffer.
 ///
 /// ```
 /// use linerate_deflate::{Format, Level, compress, compress_bound, with_thread_scratch};

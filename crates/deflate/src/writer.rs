@@ -11,8 +11,8 @@ use crate::{Format, Level, Stream, bound, finish_bound, flush_bound, with_thread
 
 /// A `Write` that compresses into an inner writer.
 ///
-/// It buffers bytes, by default 64 KiB, and compresses a full buffer in one stateless call. The
-/// output does not depend on how the input was divided into writes.
+/// It buffers bytes, by default 64 KiB, and compresses a full buffer in one stateless call. Without
+/// flushes the output does not depend on how the input was divided into writes.
 ///
 /// Memory: about 150 bytes, the input that is not compressed yet, and the output that the inner
 /// writer has not taken yet. A flush frees both buffers; the input buffer stays allocated while
@@ -115,8 +115,8 @@ impl<W: Write> GzWriter<W> {
         self.drain()
     }
 
-    /// Compresses the buffered input and frees its buffer. Unless `more` is set, this ends the
-    /// stream.
+    /// Compresses the buffered input and frees its buffer. Unless `more` is set, the last block is
+    /// then marked final.
     fn compress_buffered(&mut self, more: bool) -> io::Result<()> {
         self.drain()?;
         if !self.input.is_empty() {

@@ -1,8 +1,9 @@
 //! Replaces files atomically: writes beside the target, syncs if data may be lost, renames.
 //!
-//! Readers see the old content or the new one, even if the process is killed. On Linux the new file
-//! has no name until the commit (`O_TMPFILE`, open(2)), so a killed process leaves no file.
-//! Elsewhere it has a [temporary name](crate::temporary_name).
+//! Readers see the old content or the new one, even if the process is killed. On Linux, if the file
+//! system supports it, the new file has no name until the commit (`O_TMPFILE`, open(2)), so a
+//! process killed before leaves no file. Elsewhere it has a
+//! [temporary name](crate::temporary_name).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -23,7 +24,8 @@ use crate::ownership::Ownership;
 pub enum Existing {
     /// Keep the target, and fail.
     Refuse,
-    /// Replace the target atomically. The new file gets its owner, group and permissions.
+    /// Replace the target atomically. The new file gets its owner, group and permissions, as far as
+    /// the process may set them.
     Replace,
 }
 
@@ -34,22 +36,23 @@ static OPENED: AtomicU64 = AtomicU64::new(0);
 const MAX_LINKS: usize = 40;
 
 /// Number of files from which the whole file system is synced (syncfs) instead of each file, which
-/// would cost a device flush each. If syncfs is missing, several threads sync the files.
+/// would cost a device flush each. If syncfs is missing or reports no errors, several threads sync
+/// the files.
 const MANY: usize = 8;
 
 /// A file that appears under its name when it is [committed](Self::commit). If it is dropped
 /// before, it is discarded.
 ///
 /// * If the target is a special file (device, FIFO, ...), it is written to directly, and never
-///   replaced.
+///   replaced, even with [`Existing::Refuse`].
 /// * If the target is a symbolic link, it is followed, and kept.
-/// * Until the commit the file has mode 0600. Before the rename, the commit sets the [`Ownership`]
-///   that you set, or that of the replaced file. Without either, a new file gets `0666` without the
-///   umask.
+/// * On Unix the file has mode 0600 until the commit. Before the rename, the commit sets the
+///   [`Ownership`] that you set, or that of the replaced file. Without either, a new file gets
+///   `0666` without the umask.
 /// * If the commit replaces a file, it syncs the content before the rename, and the rename before
 ///   it returns, so that a system crash leaves the old content or the new one. A new file is synced
 ///   if you [ask for it](Self::set_durable).
-/// * Creating the file removes stale temporary files of its folder
+/// * Creating a process's first file in a folder removes stale temporary files there
 ///   ([`remove_leftovers`](crate::remove_leftovers) finds all).
 ///
 /// ```
@@ -95,10 +98,10 @@ impl AtomicFile {
     ///
     /// # Errors
     ///
-    /// Returns the errors of the system; [`io::ErrorKind::AlreadyExists`] if `target` exists, even
-    /// as a dangling link, and `existing` is [`Existing::Refuse`] (the commit checks this again);
-    /// [`io::ErrorKind::IsADirectory`] for a folder, or a path that only a folder can have, such as
-    /// `a/`; and [`io::ErrorKind::InvalidFilename`] for an empty path.
+    /// Returns the errors of the system; [`io::ErrorKind::AlreadyExists`] if `target` is a regular
+    /// file or a dangling link, and `existing` is [`Existing::Refuse`] (the commit checks this
+    /// again); [`io::ErrorKind::IsADirectory`] for a folder, or a path that only a folder can have,
+    /// such as `a/`; and [`io::ErrorKind::InvalidFilename`] for an empty path.
     pub fn create(target: impl AsRef<Path>, existing: Existing) -> io::Result<AtomicFile> {
         let target = target.as_ref();
         match fs::metadata(target) {
@@ -136,7 +139,7 @@ impl AtomicFile {
         Ok(AtomicFile { file, target: target.to_owned(), pending: None })
     }
 
-    /// Returns the final path, after following links.
+    /// Returns the final path, after following links. Those to a special file are not followed.
     pub fn target(&self) -> &Path {
         &self.target
     }
@@ -197,9 +200,9 @@ impl AtomicFile {
         AtomicFile::commit_all(vec![self]).pop().unwrap_or(Ok(()))
     }
 
-    /// Commits many files together with few device flushes: all content is synced before the first
-    /// rename. Returns the result of each file, in order. A durable file that is committed without
-    /// an error is on the disk.
+    /// Commits many files together with few device flushes: the content of all files that are
+    /// durable or replace others is synced before the first rename. Returns the result of each
+    /// file, in order. A durable file that is committed without an error is on the disk.
     pub fn commit_all(mut files: Vec<AtomicFile>) -> Vec<io::Result<()>> {
         for file in &mut files {
             file.sync_if_it_replaces();
@@ -279,8 +282,8 @@ fn sync_files(files: &[AtomicFile], results: &mut [io::Result<()>]) {
         all.into_iter().for_each(|(file, _, result)| *result = file.file.sync_all());
         return;
     }
-    // syncfs reports the write errors since its descriptor was opened. The folder that was opened
-    // first was opened before anything was written, so it reports the errors of all files.
+    // syncfs reports the write errors since its descriptor was opened. The first folder of each
+    // device was opened before anything was written there, so it reports the errors of all files.
     all.sort_by_key(|(_, pending, _)| pending.opened);
     let mut systems: BTreeMap<u64, Option<io::Result<()>>> = BTreeMap::new();
     all.retain_mut(|(file, pending, result)| {
@@ -386,7 +389,7 @@ pub fn before_temporaries(prepare: fn()) {
     let _ = PREPARE.set(prepare);
 }
 
-/// Temporary names of this process that may exist.
+/// Paths of this process's temporary files that may exist.
 static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -422,7 +425,8 @@ impl Drop for Temporary {
 }
 
 /// Removes the temporary files of all [`AtomicFile`]s of this process, before a signal ends the
-/// program. While the returned guard lives, no file is created or committed.
+/// program. While the returned guard lives, no file gets a temporary name. Files without a name, on
+/// Linux, can still be created and committed.
 pub fn remove_temporaries() -> impl Drop {
     let names = temporaries();
     for path in &*names {

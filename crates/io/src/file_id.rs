@@ -45,7 +45,7 @@ impl FileId {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`of`](Self::of).
+    /// Returns the errors of [`of`](Self::of), and those of following the path.
     pub fn at(path: impl AsRef<Path>) -> io::Result<FileId> {
         #[cfg(unix)]
         return std::fs::metadata(path).map(|found| FileId::of_metadata(&found));

@@ -1,5 +1,5 @@
-//! Output folders. They are held open, so that a symbolic link that replaces one cannot lead writes
-//! elsewhere.
+//! Output folders. On Unix they are held open, so that a symbolic link that replaces one cannot
+//! lead writes elsewhere. Other systems have [paths](portable).
 
 #[cfg(any(test, not(unix)))]
 #[cfg_attr(all(test, unix), allow(dead_code, unreachable_pub, reason = "only tests use this kind here"))]
@@ -56,11 +56,11 @@ pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
 pub struct FileAttributes {
     /// Modification time.
     pub modified: SystemTime,
-    /// Permission bits, on Unix.
+    /// Permission bits; `None` leaves them. Only Unix has them.
     pub mode: Option<u32>,
 }
 
-/// Sets the modification time and mode of an open file or folder.
+/// Sets the modification time and, on Unix, the mode of an open file or folder.
 fn set_attributes(file: &File, attributes: &FileAttributes) -> io::Result<()> {
     file.set_modified(attributes.modified)?;
     #[cfg(unix)]

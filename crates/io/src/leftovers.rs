@@ -1,8 +1,8 @@
 //! Names of temporary files, and removal of stale ones whose process has ended.
 //!
 //! A name is `.linerate-PLACE-PROCESS-START-COUNT.tmp`, with hexadecimal numbers. PLACE is a hash
-//! of host name and PID namespace, so that files of processes on other machines are not removed.
-//! START is the start time of the process, so that a reused PID does not keep a file.
+//! of host name and PID namespace, so that files of processes on other machines are kept for a day.
+//! START is the start time of the process, 0 if unknown, so that a reused PID does not keep a file.
 
 use std::collections::HashSet;
 use std::fs;
@@ -33,7 +33,7 @@ pub fn temporary_name() -> String {
     format!(".linerate-{place:x}-{:x}-{start:x}-{count:x}.tmp", std::process::id())
 }
 
-/// Returns whether `name` has the format of [`temporary_name`].
+/// Returns whether `name` has the format of [`temporary_name`], also with `é` before `.tmp`.
 pub fn is_temporary_name(name: &str) -> bool {
     NameParts::parse(name).is_some()
 }
@@ -163,9 +163,10 @@ fn is_leftover(entry: &fs::DirEntry) -> io::Result<bool> {
 /// Result of [`remove_leftovers`].
 #[derive(Debug, Default)]
 pub struct Leftovers {
-    /// Paths removed, sorted.
+    /// Paths removed, or to be removed with `dry`; sorted.
     pub removed: Vec<PathBuf>,
-    /// Folders that could not be read and files that could not be removed, with their errors.
+    /// Folders that could not be read, and files that could not be examined or removed, with their
+    /// errors.
     pub failed: Vec<(PathBuf, io::Error)>,
 }
 

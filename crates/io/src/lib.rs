@@ -1,10 +1,11 @@
 //! File input and output of all Linerate engines.
 //!
 //! * [`ReadAt`] reads at positions of memory, files, memory maps, web servers and buckets.
-//! * [`AtomicFile`] is a file written under a temporary name and renamed on commit.
-//! * [`Lock`] is an exclusive advisory lock for files changed in place.
+//! * [`AtomicFile`] is a file that has no name, or a temporary one, until it is committed.
+//! * [`Lock`] is an exclusive advisory lock for files changed in place or replaced.
 //! * [`remove_leftovers`] removes temporary files that killed processes left.
-//! * [`Folder`] is an open directory descriptor, so that no symbolic link can lead out of it.
+//! * [`Folder`] is an output folder, on Unix an open directory descriptor, so that no symbolic link
+//!   can lead out of it.
 //!
 //! ```
 //! use linerate_io::{AtomicFile, Existing, FileSource, ReadAt};

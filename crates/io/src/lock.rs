@@ -28,7 +28,8 @@ const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(2), Duration::
 /// it is killed.
 ///
 /// On Unix it is `flock(2)` on the file itself. On Windows, where others cannot read locked bytes,
-/// it is a file beside it, `NAME.linerate-lock`, which is deleted with its last handle.
+/// it is a file beside it, `NAME.linerate-lock`, which is deleted with its last handle. Elsewhere
+/// (WASI), where no other process can hold it, it locks nothing.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -48,8 +49,9 @@ impl Lock {
     ///
     /// # Errors
     ///
-    /// Returns [`LockError::Held`] if another process still holds it after `wait`, and the errors
-    /// of opening the file.
+    /// Returns [`LockError::Held`] if another process, or another [`Lock`] of this one, still holds
+    /// it after `wait`, and the errors of opening and locking the file. On Windows the folder must
+    /// take the lock file.
     pub fn exclusive(path: impl AsRef<Path>, wait: Wait) -> Result<Lock, LockError> {
         let path = path.as_ref();
         let begin = Instant::now();
@@ -76,7 +78,8 @@ impl Lock {
 }
 
 impl Lock {
-    /// Locks the file at `path` before it is replaced, if there is one.
+    /// Locks the file at `path` before it is replaced. Returns `None` if it is no regular file, or
+    /// cannot be found.
     ///
     /// # Errors
     ///
@@ -181,7 +184,7 @@ pub struct Holder {
 const MAX_COMMAND_LEN: usize = 80;
 
 /// Finds the holder in `/proc/locks` (proc(5)): `1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0
-/// EOF`.
+/// EOF`. Compares inode numbers only, so a file of another device can be mistaken for this one.
 #[cfg(target_os = "linux")]
 fn holder(path: &Path) -> Option<Holder> {
     use std::os::unix::fs::MetadataExt;
@@ -207,11 +210,11 @@ fn holder(_path: &Path) -> Option<Holder> {
     None
 }
 
-/// Error of [`Lock::exclusive`].
+/// Error of [`Lock::exclusive`] and [`Lock::of_target`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Another process holds the lock.
+    /// Another process, or another [`Lock`] of this one, holds the lock.
     Held {
         /// The file.
         path: PathBuf,

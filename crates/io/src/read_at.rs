@@ -21,7 +21,7 @@ pub trait ReadAt: Send + Sync {
     /// an error `out` is unspecified.
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
 
-    /// Returns the bytes at `offset` without a copy, if the source is in memory.
+    /// Returns the bytes at `offset` without a copy, if the source is in memory and has them all.
     fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let _ = (offset, len);
         None
@@ -209,7 +209,7 @@ pub fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> io::Re
     Ok(())
 }
 
-/// Counts the reads of another source.
+/// Counts the reads of another source. It has no [views](ReadAt::view), so it counts every access.
 #[derive(Debug, Default)]
 pub struct CountingSource<S> {
     inner: S,
@@ -258,8 +258,9 @@ impl<S: ReadAt> ReadAt for CountingSource<S> {
     }
 }
 
-/// Makes the error of a failed read at `offset`. An [`Error`] inside `error`, which remote sources
-/// put there, is returned unchanged.
+/// Makes the error of a failed read at `offset`: [`Kind::Truncated`] at the end of the file, else
+/// [`Kind::Read`]. An [`Error`] inside `error`, which remote sources put there, is returned
+/// unchanged.
 pub fn read_error(offset: u64, error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof if error.get_ref().is_none() => {

@@ -14,8 +14,8 @@ const PAGE: usize = 4096;
 /// hole saves.
 const MIN_HOLE: usize = 4 * PAGE;
 
-/// Writes `bytes` at `offset` of a file that has no content there yet, and skips runs of zeros of
-/// 16 KiB or more, as far as they are whole pages of the file. Returns whether the bytes end with a
+/// Writes `bytes` at `offset` of a file that has no content there yet, and skips runs of four or
+/// more whole pages of the file (4 KiB each) that are zeros. Returns whether the bytes end with a
 /// skipped run. If so, the file may be shorter than it should be, and the caller must set its
 /// length.
 ///
@@ -39,8 +39,8 @@ fn write_part(file: &File, bytes: &[u8], offset: u64, part: Range<usize>) -> io:
     }
 }
 
-/// Finds the first run of zero pages in `bytes` after `from`. `offset` is the offset of `bytes` in
-/// the file.
+/// Finds the first run of [`MIN_HOLE`] or more bytes of zero pages in `bytes` after `from`.
+/// `offset` is the offset of `bytes` in the file.
 fn next_hole(bytes: &[u8], offset: u64, from: usize) -> Option<Range<usize>> {
     let first = from + (offset + from as u64).wrapping_neg() as usize % PAGE;
     let pages = bytes.get(first..)?.as_chunks().0;
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes bytes that are not zero, except these pages, counted from `offset`.
+    /// Makes `len` bytes that are not zero, except in these ranges.
     fn with_zeros(len: usize, zeros: &[(usize, usize)]) -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..len).map(|i| (i % 251) as u8 + 1).collect();
         zeros.iter().for_each(|&(start, end)| bytes[start..end].fill(0));

@@ -1,10 +1,11 @@
 //! Cache line prefetches.
 
-/// Size of a cache line, in bytes.
+/// Size of a cache line, in bytes, as on x86 and most ARM64. Where lines are larger, a prefetch per
+/// line is repeated.
 pub const CACHE_LINE: usize = 64;
 
 /// Prefetches the cache line at `address` into all cache levels. Any address is allowed, because it
-/// is not dereferenced. Does nothing on CPUs without a prefetch instruction.
+/// is not dereferenced. Does nothing on targets other than x86-64, x86 with SSE, and ARM64.
 #[inline(always)]
 pub fn prefetch_line(address: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -72,7 +72,7 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Appends the low `n` bits of `value`, at most 56. All other bits of `value` must be 0. May
-    /// overwrite the 7 bytes that follow.
+    /// overwrite up to 8 bytes that follow.
     #[inline]
     pub(crate) fn put(&mut self, value: u64, n: u32) -> Result<()> {
         let Some(place) = self.out.get_mut(self.pos..self.pos + 8) else {

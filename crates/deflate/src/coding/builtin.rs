@@ -54,7 +54,8 @@ pub(crate) fn fixed_tables() -> &'static Tables {
 }
 
 /// Chooses the pair of trees with the shortest codes for a sample of `input`. Also returns the size
-/// in bits of the 64 sampled bytes, or 0 if the block is too short for a header.
+/// in bits of the 64 sampled bytes, with the [`HANDICAP`] of the pair, or 0 if the block is too
+/// short for a header.
 pub(crate) fn choose(input: &[u8]) -> (&'static Builtin, u32) {
     if input.len() < WORTH_A_HEADER {
         return (&BUILTINS[0], 0);
@@ -70,8 +71,8 @@ pub(crate) fn choose(input: &[u8]) -> (&'static Builtin, u32) {
     (&BUILTINS[best], bits(best))
 }
 
-/// Bits that a pair for a non-Latin script must save over 64 bytes. With less, such pairs are
-/// chosen by chance for markup and binary data.
+/// The 16 bits that a pair for a non-Latin script must save over 64 bytes, in the places of these
+/// pairs. With less, such pairs are chosen by chance for markup and binary data.
 const HANDICAP: u128 = 16 << 64 | 16 << 80 | 16 << 96;
 
 /// The code lengths of each literal in the pairs of [`BUILTINS`], 16 bits each.

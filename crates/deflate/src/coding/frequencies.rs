@@ -38,9 +38,9 @@ impl Frequencies {
         self.set_matches(firsts[256..].try_into().expect("256 lengths"), distances);
     }
 
-    /// Sets the counts to a guess for a block of n `bytes`: every byte as a literal, the i-th
-    /// length code n / (6 i + 12) times, so that short matches are more frequent, and each distance
-    /// symbol once.
+    /// Sets the counts to a guess for a block of n `bytes`: each literal once more than it occurs,
+    /// the length code 257 + i n / (6 i + 12) times, but at least once, so that short matches are
+    /// more frequent, and each distance symbol once.
     #[cfg(feature = "alloc")]
     pub(crate) fn guess(&mut self, bytes: &[u8]) {
         self.litlens = [1; LITLENS];
@@ -83,7 +83,7 @@ impl Frequencies {
 
     /// Returns the counts divided by a power of two and rounded up, so that they add up to less
     /// than 2^16 - 1 and no symbol that occurs is lost. `symbols` is the number of literals and
-    /// lengths, which exceeds the number of distances.
+    /// lengths, which is no less than that of distances, and at least 2^14.
     #[cold]
     pub(crate) fn reduced(&self, symbols: u32) -> Frequencies {
         let shift = (symbols >> 14).ilog2();

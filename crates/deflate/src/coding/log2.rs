@@ -3,7 +3,7 @@
 /// The value of one in the unit of [`log2`].
 pub(crate) const ONE: u32 = 1 << 8;
 
-/// Returns the logarithm of `n`, which must not be 0, in units of 1 / [`ONE`].
+/// Returns the logarithm of `n`, from 1 to 2^56 - 1, in units of 1 / [`ONE`], rounded down.
 #[inline(always)]
 pub(crate) fn log2(n: u64) -> u32 {
     let exponent = n.ilog2();
@@ -11,7 +11,7 @@ pub(crate) fn log2(n: u64) -> u32 {
     exponent * ONE + u32::from(LOG2[mantissa as usize])
 }
 
-/// log2(1 + i / 256), in units of 1 / [`ONE`].
+/// log2(1 + i / 256), in units of 1 / [`ONE`], rounded down.
 static LOG2: [u16; 256] = {
     let mut table = [0; 256];
     let mut i = 0;

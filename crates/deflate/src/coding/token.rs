@@ -9,7 +9,8 @@
 //! | 9-17 | 30 for none, or 32 + the next literal | distance symbol |
 //! | 18-30 | 0 | extra bits of the distance |
 
-/// Maximum number of tokens of a block.
+/// Maximum number of tokens of a block, except at levels 8 and 9, which write a longer block in
+/// parts of this many.
 pub(crate) const CAPACITY: usize = 24 << 10;
 /// Maximum number of tokens of a block at levels 2 and 3, except where level 3 parses lazily. These
 /// levels thus leave the rest of the token memory untouched.

@@ -67,14 +67,15 @@ impl ChainTables {
         }
     }
 
-    /// Lends the heads, the gaps, and the heads of 3-byte hashes, each no larger than `len` bytes
-    /// of input need.
+    /// Lends the heads, the gaps, and the heads of 3-byte hashes. The heads are no larger than
+    /// `len` bytes of input need; the gaps are lent whole.
     fn fitting(&mut self, len: usize) -> (&mut [u16], &mut [u16], &mut [u16]) {
         let bits = (len.max(1).ilog2() + 1).clamp(8, MAX_BITS);
         (&mut self.heads[..1 << bits], &mut self.gaps, &mut self.heads_3[..1 << bits.min(MAX_BITS_3)])
     }
 
-    /// Lends a table for the positions of `len` bytes, and another of `slots` slots.
+    /// Lends a table for the positions of `len` bytes, of at most 2^13 slots, and another of
+    /// `slots` slots.
     #[cfg(feature = "alloc")]
     pub(crate) fn split(&mut self, len: usize, slots: usize) -> (&mut [u16], &mut [u16]) {
         let recent = 1 << (len.max(1).ilog2() + 1).clamp(8, MAX_RECENT);
@@ -319,8 +320,8 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
         unsafe { self.heads_4.get_unchecked_mut(slot) }
     }
 
-    /// Inserts position `number` with its [`bytes`](Self::bytes) into its chain, but not into
-    /// `heads_4`.
+    /// Inserts position `number` with its [`bytes`](Self::bytes) into its chain and `heads_3`, but
+    /// not into `heads_4`.
     #[inline(always)]
     fn enter(&mut self, number: usize, bytes: u64) {
         let newest = core::mem::replace(self.head(bytes), number as u16);

@@ -82,8 +82,7 @@ impl BitBuffer {
     }
 }
 
-/// Writes all tokens to an output without slack. Never writes past the last byte that has bits in
-/// it.
+/// Writes all tokens to an output without slack, with bounds checks.
 #[cold]
 fn emit_tight(tokens: &[u32], tables: &Tables, bits: &mut BitWriter<'_>) -> Result<()> {
     for &token in tokens {

@@ -180,8 +180,8 @@ impl Fast<'_, '_, '_> {
         }
     }
 
-    /// Codes from rebased position `here` until `stop`, or until a literal run gets long. The
-    /// current run began at `run_start`. The output must not depend on `stop`.
+    /// Codes from rebased position `here` until `stop` or slightly past it, or until a literal run
+    /// gets long. The current run began at `run_start`. The output must not depend on `stop`.
     #[inline(always)]
     unsafe fn segment<I: Isa, R: Reach>(
         &mut self,

@@ -78,8 +78,8 @@ impl Fitted {
     }
 }
 
-/// Makes trees for `input`. Returns whether they save at least 1/8 compared with literals that take
-/// `bits_per_64` bits for 64 bytes.
+/// Makes trees for `input`. Returns whether with their header they save more than 1/8 compared with
+/// literals that take `bits_per_64` bits, or 512 if that is less, for 64 bytes.
 pub(crate) struct Fit<'a> {
     pub(crate) fitted: &'a mut Fitted,
     pub(crate) tables: &'a mut Tables,

@@ -192,7 +192,7 @@ fn used(lengths: &[u8]) -> usize {
     lengths.iter().rposition(|&l| l != 0).map_or(0, |i| i + 1)
 }
 
-/// One bit for each place of the row.
+/// One bit for each of the first 384 places of the row, which include all lengths.
 type Mask = [u64; ROW / 64];
 
 /// Returns two masks: lengths that equal their successor, and starts of runs that are worth a

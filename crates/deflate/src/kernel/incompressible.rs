@@ -20,7 +20,8 @@ const SPACING: usize = 16;
 const BURST_EVERY: usize = 512;
 
 /// Returns whether the histogram of the first 512 bytes of `data` is so flat that coding would save
-/// less than about 3 %: its collision entropy is above 7.7 bits per byte.
+/// less than 4 %: its collision entropy is above 7.7 bits per byte. Shorter data counts as
+/// compressible.
 ///
 /// Random bytes collide with probability 1/256, so the squared counts of 512 bytes sum to about
 /// 1,536, with a standard deviation of 45. A sum of 1,750 corresponds to a collision entropy of 7.7
@@ -60,7 +61,8 @@ impl LiteralRun {
     }
 }
 
-/// Skips incompressible data from `at`. Returns the first position that may be compressible.
+/// Skips incompressible data from `at`. Returns the first position that may be compressible, or the
+/// end.
 ///
 /// Inserts every 16th position, and probes 16 neighbouring positions in every 512 bytes, so it
 /// finds repeats of 550 bytes.

@@ -17,7 +17,7 @@ use super::search::{extend, opaque};
 /// Maximum number of slots of the index of a window or of a dictionary.
 pub(crate) const MAX_SLOTS: usize = 1 << 12;
 
-/// Returns the number of slots of the index for a window of `window` bytes, a power of two.
+/// Returns the number of slots of the index for a window of `window` bytes. Both are powers of two.
 pub(crate) fn index_slots(window: usize) -> usize {
     window.clamp(256, MAX_SLOTS)
 }

@@ -1,5 +1,5 @@
-//! Lazy matching, as in zlib's `deflate_slow` (RFC 1951, section 4), for levels 4 to 7 and
-//! sessions. It turns bytes into tokens, one position at a time.
+//! Lazy matching, as in zlib's `deflate_slow` (RFC 1951, section 4), for levels 4 to 7, sessions,
+//! and level 3 where matches of 3 bytes pay. It turns bytes into tokens, one position at a time.
 //!
 //! A match is taken only after the next position has been searched: a longer match there costs one
 //! more literal. Candidates come from a [`Finder`].

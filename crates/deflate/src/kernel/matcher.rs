@@ -17,7 +17,8 @@ pub(crate) trait Buckets {
     const BITS: u32;
     /// 1 or 2.
     const WAYS: usize;
-    /// Whether three positions near the end of a match are inserted rather than one.
+    /// Whether three positions near the end of a match are inserted rather than one, and data with
+    /// few matches is parsed again for matches of 3 bytes.
     const THOROUGH: bool;
     /// Number of slots of a table with these buckets.
     const SLOTS: usize = Self::WAYS << Self::BITS;

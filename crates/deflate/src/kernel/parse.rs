@@ -59,7 +59,7 @@ impl<B: Buckets> Kernel for Parse<'_, '_, B> {
     }
 }
 
-/// The result of a [`Parse`].
+/// The result of a [`Parse`] or of a [`LazyParse`](super::lazy::LazyParse).
 pub(crate) struct Parsed {
     /// The position reached.
     pub(crate) end: usize,

@@ -133,8 +133,8 @@ impl<B: Buckets> Probe<B> {
         self.words[0]
     }
 
-    /// Returns the longest match of the four positions, and the first among equals. There must be a
-    /// match.
+    /// Returns the longest match of the four positions, and the first among equals. Matches of 16
+    /// bytes or more count as equal. There must be a match.
     ///
     /// # Safety
     /// As for [`new`](Self::new), with the same `origin` and `here`, up to position `end`. The CPU
@@ -389,7 +389,7 @@ pub(crate) unsafe fn probe_one<B: Buckets>(
 }
 
 /// Hides the origin of `x` from the compiler (an optimization barrier), except under Miri, which
-/// runs no assembler.
+/// runs no assembler, and on targets other than x86-64 and ARM64.
 ///
 /// Without it the compiler splits a test of four conditions into four branches, and merges four
 /// scalar bit counts into one long vector emulation. Both were measured to cost 10 % or more.

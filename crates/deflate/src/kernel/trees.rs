@@ -92,7 +92,7 @@ impl Trees {
 }
 
 /// Builds trees for a block. Returns the size of the block in bits with the fixed trees and with
-/// these, including its 3 header bits.
+/// these, including its 3 header bits. The second is [`u64::MAX`] for fewer than `min_symbols`.
 pub(crate) struct PlanTrees<'a> {
     pub(crate) trees: &'a mut Trees,
     /// The tokens of the block, if its symbols have not been counted yet.

@@ -1,9 +1,8 @@
 //! Parallel compression from a reader to a writer, with the same output for any number of threads.
 //!
-//! The input is divided into blocks of [`Options::block_size`] bytes, each compressed by one
-//! stateless call. Blocks are grouped into jobs of about 512 KiB, or of one block if that is
-//! larger. A job is the unit of work of a thread; it ends at a byte boundary, which costs up to 5
-//! bytes. Checksums are computed for each job and combined. With [`Options::rsyncable`] the content
+//! The input is divided into blocks of [`Options::block_size`] bytes, each compressed by one call.
+//! Blocks are grouped into jobs of at most 512 KiB, or of one block if that is larger. A job is the
+//! unit of work of a thread; it ends at a byte boundary, which costs up to 5 bytes. Checksums are computed for each job and combined. With [`Options::rsyncable`] the content
 //! decides where blocks end, and each block ends at a byte boundary.
 //!
 //! ```
@@ -148,12 +147,13 @@ pub struct Totals {
 /// The output written until then is a prefix of the stream.
 ///
 /// # Panics
-/// Panics if `reader` or `writer` does, after all threads have ended.
+/// Panics if `reader` or `writer` does, after all other threads have ended.
 pub fn compress<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io::Result<Totals> {
     compress_with_progress(reader, writer, options, |_| {})
 }
 
-/// Like [`compress`], and calls `progress` on the calling thread after each write.
+/// Like [`compress`], and calls `progress` on the calling thread after each job that was written
+/// (512 KiB of input, or a block) and at the end.
 ///
 /// # Errors
 /// Returns the errors of [`compress`].

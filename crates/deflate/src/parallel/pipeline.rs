@@ -55,7 +55,8 @@ impl JobSizes {
 /// One piece of the input and its compressed output. Jobs are reused; at most `threads` + `ahead`
 /// exist.
 pub(super) struct Job {
-    /// History, input, and at least one byte of the next job, which detects the end of the input.
+    /// History, input, and the first bytes of the next job, whose absence shows the end of the
+    /// input.
     buffer: Vec<u8>,
     history: usize,
     filled: usize,

@@ -12,8 +12,8 @@ use crate::{FastScratch, Scratch};
 /// All bytes zero must be a valid value.
 pub(crate) unsafe trait Zeroed: Sized {}
 
-// SAFETY: the fields are arrays of integers, and an `Option<Tier>`, which is checked below to be
-// `None` when zero.
+// SAFETY: the fields are integers, an `Option<&Builtin>`, which is `None` when zero, as Rust
+// guarantees, and an `Option<Tier>`, which is checked below to be `None` when zero.
 unsafe impl Zeroed for FastScratch {}
 // SAFETY: as above, and the `Option<Box>` is `None` when zero, as Rust guarantees.
 unsafe impl Zeroed for Scratch {}

@@ -1,6 +1,6 @@
-//! Folders by path, for systems without directory descriptors. A folder is checked not to be a link
-//! when it is opened. A process that can replace it by a link afterwards has the right to write to
-//! its parent anyway.
+//! Folders by path, for systems without directory descriptors. A subfolder is checked not to be a
+//! link when it is opened. A process that can replace it by a link afterwards has the right to
+//! write to its parent anyway.
 
 #[cfg(not(windows))]
 use std::fs::rename as rename_over;
@@ -16,7 +16,7 @@ use crate::ownership::Ownership;
 #[cfg(windows)]
 use crate::sys::windows::{full_path, rename_new, rename_over};
 
-/// A folder that existed, and was no link, when it was opened.
+/// The path of a folder that existed when it was opened.
 #[derive(Clone, Debug)]
 pub struct Folder(Arc<PathBuf>);
 
@@ -66,7 +66,7 @@ impl Folder {
         }
     }
 
-    /// Creates a file for writing.
+    /// Creates a file for writing, under a name that does not exist yet.
     pub fn create(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().write(true).create_new(true).open(self.0.join(name))
     }
@@ -91,7 +91,7 @@ impl Folder {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Does nothing: these systems sync folders themselves.
+    /// Does nothing: these systems have no call that syncs a folder, or need none.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }

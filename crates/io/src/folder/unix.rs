@@ -91,7 +91,7 @@ impl Folder {
         }
     }
 
-    /// Creates a file for writing.
+    /// Creates a file for writing, under a name that does not exist yet.
     pub fn create(&self, name: &str) -> io::Result<File> {
         let flags = WRITE | OFlags::CREATE | OFlags::EXCL;
         Ok(rustix::fs::openat(&*self.0, name, flags, FILE_MODE)?.into())
@@ -247,7 +247,7 @@ impl Folder {
     }
 
     /// Returns how many [`Folder`]s a caller may hold open at once: a quarter of the process's
-    /// limit of open files, at most 8192.
+    /// limit of open files, but at least 16 and at most 8192.
     pub fn max_open_folders() -> usize {
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         most.map_or(MOST_KEPT, |most| (most / 4).clamp(16, MOST_KEPT as u64) as usize)
@@ -268,7 +268,7 @@ impl Folder {
         Ok(rustix::fs::symlinkat(target, &*self.0, name)?)
     }
 
-    /// Sets the modification time of a symbolic link.
+    /// Sets the modification time of a symbolic link, and its access time to the same.
     pub fn set_link_modified(&self, name: &str, modified: SystemTime) -> io::Result<()> {
         let moment = match modified.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => Timespec { tv_sec: after.as_secs() as i64, tv_nsec: after.subsec_nanos().into() },
@@ -286,8 +286,9 @@ impl Folder {
         Ok(rustix::fs::utimensat(&*self.0, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// Grows the descriptor table to `count` open files at once. The kernel would grow it in steps,
-    /// each of which takes 10 ms in a process with several threads.
+    /// Grows the descriptor table to `count` open files at once, or to the process's limit if that
+    /// is lower. The kernel would grow it in steps, each of which takes 10 ms in a process with
+    /// several threads.
     pub fn reserve_descriptors(&self, count: usize) {
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         let number = most.map_or(count, |most| count.min(most.saturating_sub(1) as usize));
@@ -295,7 +296,7 @@ impl Folder {
         drop(rustix::io::fcntl_dupfd_cloexec(&*self.0, number as i32));
     }
 
-    /// Returns the free space in bytes, if the system reports it.
+    /// Returns the free space for unprivileged users in bytes, if the file system reports it.
     pub fn free_space(&self) -> Option<u64> {
         let found = rustix::fs::fstatvfs(&*self.0).ok()?;
         // Some file systems report no blocks.

@@ -33,7 +33,8 @@ pub(super) struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// Makes a client. With `secure` only HTTPS is allowed; with `follows` redirects are followed.
+    /// Makes a client. With `secure` only HTTPS is allowed; with `follows` up to [`MAX_REDIRECTS`]
+    /// redirects are followed.
     pub(super) fn new(options: &HttpOptions, secure: bool, follows: bool) -> HttpTransport {
         let timeout = options.timeout.min(MAX_TIMEOUT);
         let mut config = Agent::config_builder()
@@ -65,7 +66,7 @@ impl HttpTransport {
     }
 }
 
-/// Checks that a response has a range.
+/// Parses a response to a range request. Any status but 206 is an error.
 pub(super) fn range_response(response: Response<Body>) -> Result<RangeResponse, RequestError> {
     let (parts, body) = response.into_parts();
     if parts.status == 200 && parts.headers.get(CONTENT_LENGTH).is_some_and(|len| len == "0") {

@@ -34,18 +34,19 @@ use crate::url::{is_s3_url, is_url};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// Longest time without a byte from the server, while connecting and afterwards. A request as a
-    /// whole may take twice this time, plus the time that its bytes take at 16 KiB per second.
-    /// Default: 30 seconds.
+    /// Longest time without a byte from the server, while connecting and afterwards, at most 24
+    /// hours. A request as a whole may take twice this time, plus the time that its bytes take at
+    /// 16 KiB per second. Default: 30 seconds.
     pub timeout: Duration,
     /// Number of attempts per range, at least 1, before its read fails. Bytes received by one
     /// attempt are kept for the next. Default: 4.
     pub max_attempts: u32,
     /// Delay before the second attempt. It doubles with each further attempt. If the server sends a
-    /// longer `Retry-After`, that is used, up to ten seconds. Default: 200 milliseconds.
+    /// longer `Retry-After` in seconds, that is used. No delay is longer than ten seconds. Default:
+    /// 200 milliseconds.
     pub retry_delay: Duration,
-    /// Time for which every read fails at once after all attempts of one read have failed. Default:
-    /// 10 seconds.
+    /// Time for which every request fails at once after all attempts of one read have failed.
+    /// Default: 10 seconds.
     pub cooldown: Duration,
     /// Largest number of bytes of one request when neighbouring blocks are wanted. Default: 4 MiB.
     pub coalesce_limit: u64,
@@ -116,7 +117,7 @@ impl Default for HttpOptions {
 /// length and its `ETag` or, without one, its `Last-Modified`. Requests after the first ask for
 /// that version only (`If-Match`, or `If-Unmodified-Since` without an `ETag`; with a weak `ETag`
 /// only the responses are compared). The first response of another version [ends](ReadAt::end) the
-/// file: no more of it is requested.
+/// file: no more of it is requested, and only the bytes cached by opening can still be read.
 ///
 /// User and password in the URL (`http://user:p%40ss@host/`) are percent-decoded and sent to that
 /// host (Basic authentication, RFC 7617).
@@ -132,10 +133,11 @@ impl HttpSource {
     /// # Errors
     ///
     /// Returns [`Kind::BadArgument`] for an invalid URL; [`Kind::Read`] if the server is
-    /// unreachable, too slow, refuses, does not support ranges, disconnects, or redirects too often
-    /// or from HTTPS to HTTP; [`Kind::Corrupt`] for another response than the requested one; and
-    /// [`Kind::Truncated`] if the file is empty. Reads have the same errors, as [`io::Error`]s that
-    /// wrap an [`Error`].
+    /// unreachable, untrusted, too slow, refuses, does not support ranges, disconnects, or
+    /// redirects too often or from HTTPS to HTTP; [`Kind::Corrupt`] for another response than the
+    /// requested one; and [`Kind::Truncated`] if the file is empty. Reads have the same errors, as
+    /// [`io::Error`]s that wrap an [`Error`], and a plain [`io::ErrorKind::UnexpectedEof`] past the
+    /// end.
     pub fn open(url: &str) -> Result<HttpSource> {
         HttpSource::open_with(url, HttpOptions::default())
     }

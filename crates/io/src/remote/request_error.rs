@@ -21,7 +21,7 @@ impl RequestError {
         RequestError { kind, message, retry_after: None, is_final: false }
     }
 
-    /// An error of the connection, or of a server that lacks a feature.
+    /// An error of the connection or the server that another attempt would not mend.
     pub(super) const fn io(message: &'static str) -> RequestError {
         RequestError::new(Kind::Read, message)
     }
@@ -44,7 +44,7 @@ impl RequestError {
         RequestError::new(Kind::Truncated, "the file on the server is empty")
     }
 
-    /// Returns whether the file ends before the range.
+    /// Returns whether the file is empty or ends before the range.
     pub(super) fn is_past_the_end(&self) -> bool {
         self.kind == Kind::Truncated
     }

@@ -14,7 +14,7 @@ use super::request_error::RequestError;
 pub(super) struct FileVersion {
     /// Length of the whole file in bytes.
     pub(super) len: u64,
-    /// `ETag` or, without one, `Last-Modified`, verbatim.
+    /// `ETag` or, without one, `Last-Modified`, verbatim. `None` if the server sends neither.
     validator: Option<Vec<u8>>,
     /// Whether the validator is an `ETag`.
     is_etag: bool,
@@ -68,7 +68,7 @@ fn content_range(header: &[u8]) -> Option<(Range<u64>, Option<u64>)> {
     (unit.eq_ignore_ascii_case("bytes") && first < end).then_some((first..end, len))
 }
 
-/// Returns the length in bytes of the range that a request asks for.
+/// Returns the length in bytes of the range that a request asks for, or 0 if it asks for none.
 #[cfg(feature = "s3")]
 pub(super) fn wanted(headers: &HeaderMap) -> u64 {
     let header = headers.get(RANGE).and_then(|header| header.to_str().ok()?.strip_prefix("bytes="));

@@ -30,7 +30,7 @@ pub(super) struct RangeResponse {
     pub(super) body: Box<dyn Read + Send>,
 }
 
-/// Longest delay between two attempts, whatever the server asks for.
+/// Longest delay between two attempts, whatever the server or the options ask for.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 
 /// Fetches ranges of one file on a server.
@@ -82,7 +82,8 @@ impl RetryClient {
         }
     }
 
-    /// Stores a transient or final error for later reads. A final error is never replaced.
+    /// Stores a transient or final error for later reads; another one clears what is stored. A
+    /// final error is never replaced.
     fn fail(&self, error: RequestError) {
         let mut unavailable = self.unavailable_since();
         if !matches!(&*unavailable, Some((_, earlier)) if earlier.is_final) {

@@ -30,7 +30,7 @@ use crate::url::is_s3_url;
 
 /// A file in a bucket of an S3-compatible store, at `s3://BUCKET/KEY`. It is read and checked like
 /// a [`crate::HttpSource`]; every request after the first requires the `ETag` of the object that
-/// was opened.
+/// was opened, if it is a strong one. Redirects are not followed.
 ///
 /// Store and credentials come from the usual environment variables: `AWS_ENDPOINT_URL_S3` or
 /// `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`, `AWS_ACCESS_KEY_ID`,
@@ -75,7 +75,8 @@ impl S3Source {
     }
 }
 
-/// Makes a store with these settings. Ignores names that are not settings of a store.
+/// Makes the builder of a store with these settings. Ignores empty values, and names that are not
+/// settings of a store.
 fn store(settings: impl IntoIterator<Item = (impl AsRef<str>, impl Into<String>)>) -> AmazonS3Builder {
     let mut store = AmazonS3Builder::new();
     for (name, value) in settings {

@@ -58,7 +58,8 @@ impl MapSource {
         Ok(MapSource(unsafe { MmapOptions::new().len(len).map(file) }?))
     }
 
-    /// Hints to the system that the bytes are read from the first to the last.
+    /// Hints to the system that the bytes are read from the first to the last. Does nothing except
+    /// on Unix.
     #[must_use]
     pub fn sequential(self) -> MapSource {
         #[cfg(unix)]

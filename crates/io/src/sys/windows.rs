@@ -1,5 +1,6 @@
 //! Functions of Windows that the standard library does not offer: paths of any length, renaming
-//! without replacing, file indexes, processes, free space, and the end of a console.
+//! without replacing and over read-only files, file indexes, processes, free space, and the end of
+//! a console.
 
 #![allow(unsafe_code)]
 
