@@ -21,8 +21,8 @@ pub enum Kind {
     OutputTooSmall,
     /// The caller made an invalid request, such as passing data after the end of a stream.
     BadArgument,
-    /// The operation would exceed a limit that the caller or the library sets, such as one of memory
-    /// or output size, or an allocation has failed.
+    /// The operation would exceed a limit that the caller or the library sets, such as one of
+    /// memory or output size, or an allocation has failed.
     Limit,
     /// Reading from a file, a device or a server failed. [`Error::os`] may say why.
     Read,

@@ -95,8 +95,8 @@ impl Level {
         Err(Error::new(Kind::BadArgument, 0, "the level must be 0 to 9"))
     }
 
-    /// Returns whether `linerate gzip` lets matches cross blocks at this level without being asked. It
-    /// does from level 4 on, since those levels are chosen for size.
+    /// Returns whether `linerate gzip` lets matches cross blocks at this level without being asked.
+    /// It does from level 4 on, since those levels are chosen for size.
     pub const fn uses_history(self) -> bool {
         self as u8 >= Level::Lazy as u8
     }

@@ -45,8 +45,9 @@ const _: () = assert!(size_of::<FastScratch>() <= 64 << 10);
 const _: () = assert!(size_of::<Scratch>() <= 600 << 10);
 
 impl FastScratch {
-    /// Creates a scratch that runs the kernels of the best tier this CPU supports. It is large: put
-    /// it in a `static` or a box.
+    /// Creates a scratch that runs the kernels of [`linerate_core::cpu::tier`]: the best tier that
+    /// this CPU supports, or a lower one that `LINERATE_CPU` names. It is large: put it in a
+    /// `static` or a box.
     pub const fn new() -> Self {
         FastScratch { tier: None, work: FastState::new() }
     }
@@ -57,15 +58,17 @@ impl FastScratch {
         crate::sys::zeroed::boxed()
     }
 
-    /// Runs the kernels of `tier` from now on. An unsupported tier selects the best supported one.
+    /// Runs the kernels of `tier` from now on. An unsupported tier selects that of
+    /// [`new`](Self::new).
     pub fn set_tier(&mut self, tier: Tier) {
         self.tier = tier.is_supported().then_some(tier);
     }
 }
 
 impl Scratch {
-    /// Creates a scratch that runs the kernels of the best tier this CPU supports. It is large: put
-    /// it in a `static` or a box.
+    /// Creates a scratch that runs the kernels of [`linerate_core::cpu::tier`]: the best tier that
+    /// this CPU supports, or a lower one that `LINERATE_CPU` names. It is large: put it in a
+    /// `static` or a box.
     pub const fn new() -> Self {
         Scratch {
             tier: None,
@@ -86,7 +89,8 @@ impl Scratch {
         crate::sys::zeroed::boxed()
     }
 
-    /// Runs the kernels of `tier` from now on. An unsupported tier selects the best supported one.
+    /// Runs the kernels of `tier` from now on. An unsupported tier selects that of
+    /// [`new`](Self::new).
     pub fn set_tier(&mut self, tier: Tier) {
         self.tier = tier.is_supported().then_some(tier);
     }

@@ -1,5 +1,5 @@
 //! Output folders. On Unix they are held open, so that a symbolic link that replaces one cannot
-//! lead writes elsewhere. Other systems have [paths](portable).
+//! lead writes elsewhere. On other systems they are paths.
 
 #[cfg(any(test, not(unix)))]
 #[cfg_attr(all(test, unix), allow(dead_code, unreachable_pub, reason = "only tests use this kind here"))]

@@ -1,8 +1,9 @@
 //! Names of temporary files, and removal of stale ones whose process has ended.
 //!
 //! A name is `.linerate-PLACE-PROCESS-START-COUNT.tmp`, with hexadecimal numbers. PLACE is a hash
-//! of host name and PID namespace, so that files of processes on other machines are kept for a day.
-//! START is the start time of the process, 0 if unknown, so that a reused PID does not keep a file.
+//! of host name and PID namespace, so that files of processes on machines with other host names are
+//! kept for a day. START is the start time of the process, 0 if unknown, so that a reused PID does
+//! not keep a file.
 
 use std::collections::HashSet;
 use std::fs;

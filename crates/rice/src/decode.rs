@@ -14,8 +14,8 @@ use crate::{Filter, Options, Params, Sample};
 ///
 /// `chunk` must be exactly one chunk. `out` needs room for [`decoded_len`](crate::decoded_len)
 /// samples. The layout of the whole chunk is checked before anything is decoded; then every code is
-/// checked, and the padding after the last one. Damage that turns a payload into another valid one
-/// is not detected, because the format has no checksum.
+/// checked, and the padding at the end of each segment. Damage that turns a payload into another
+/// valid one is not detected, because the format has no checksum.
 ///
 /// On one thread nothing is allocated, except a table of 32 KiB for each m, once per process.
 ///

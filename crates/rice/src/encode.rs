@@ -9,8 +9,9 @@ use crate::{Filter, Options, Params, Sample};
 
 /// Encodes `samples` as one chunk into the start of `out` and returns its length in bytes.
 ///
-/// The bytes are those of HDF5 filter 32025. [`Params::bound`] bytes always suffice, and so does exactly
-/// the size of the chunk. One thread allocates nothing; several allocate 8 bytes per segment.
+/// The bytes are those of HDF5 filter 32025. [`Params::bound`] bytes always suffice, and so does
+/// exactly the size of the chunk. One thread allocates nothing; several allocate 8 bytes per
+/// segment.
 ///
 /// ```
 /// use linerate_rice::{encode_into, Options, Params};
@@ -88,8 +89,8 @@ fn encode_segment(params: &Params, samples: &[i16], out: &mut [u8], options: Opt
     packer.finish(out)
 }
 
-/// Samples filtered at a time if the kernel has no built-in form of the filter: the result stays in the
-/// first-level cache.
+/// Number of samples filtered at a time if the kernel has no built-in form of the filter: few
+/// enough to stay in the first-level cache.
 const PIECE: usize = 2048;
 
 /// Calls `each` with the runs of a segment, until it returns `None`.
@@ -121,8 +122,8 @@ pub(crate) fn segment_bits(params: &Params, samples: &[i16], options: Options) -
     total
 }
 
-/// Computes the exact size in bytes of the chunk that [`encode_into`] writes: one pass over the samples,
-/// several times as fast as encoding.
+/// Computes the exact size in bytes of the chunk that [`encode_into`] writes: one pass over the
+/// samples, several times as fast as encoding.
 ///
 /// # Errors
 /// [`Kind::BadArgument`] for parameters that would lose data, as in [`encode_into`]. The number of
@@ -141,9 +142,9 @@ fn segment_bytes(params: &Params, samples: &[i16], options: Options) -> u64 {
 
 #[cfg(feature = "std")]
 mod parallel {
-    //! Encodes segments on several threads. First the exact size of each segment gives its offset; the
-    //! segments of the last thread need none, since nothing follows them. Then every thread writes its
-    //! segments to their final offsets.
+    //! Encodes segments on several threads. First the exact size of each segment gives its offset;
+    //! the segments of the last thread need none, since nothing follows them. Then every thread
+    //! writes its segments to their final offsets.
 
     use linerate_core::parallel_map;
 

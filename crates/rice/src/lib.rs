@@ -19,8 +19,8 @@
 //!
 //! Guarantees:
 //!
-//! * Every sequence of samples can be encoded, in at most [`Params::bound`] bytes, and decodes to
-//!   itself. Lossy parameters are rejected when encoding.
+//! * Every sequence of up to 2^32 - 1 samples can be encoded, in at most [`Params::bound`] bytes,
+//!   and decodes to itself. Lossy parameters are rejected when encoding.
 //! * Decoding a damaged chunk returns a typed [`Error`] with an offset, or other samples. It never
 //!   panics, hangs, or accesses memory out of bounds.
 //! * Results depend only on the parameters and the input, not on the CPU or the number of threads.
@@ -35,8 +35,8 @@
 //! | `options` | threads and CPU tier |
 //! | `file` | feature `file`: `.npy`, `.rice` and `.drc` files, read and written in pieces |
 //! | [`tune`] | the best m from a histogram, the best short filter by search |
-//! | `kernel` | hot loops: `decode` and `encode` for version 1; `blocks`, `unary`, `linear`, `packing`, `planning`, `covariance` for version 2 |
-//! | [`v2`] | version 2: layout in `header`, `segment` and `shape`; the encoder's choices in `plan`, `step`, `lpc` and `blocks`; `encode`, `decode` |
+//! | `kernel` | hot loops: `decode` and `encode` for version 1; `blocks`, `unary`, `linear`, `channels`, `packing`, `planning`, `quotients`, `covariance` for version 2 |
+//! | [`v2`] | version 2: layout in `header`, `segment`, `references`, `shape` and `file_record`; the encoder's choices in `geometry`, `plan`, `step`, `lpc`, `channels` and `blocks`; `encode`, `decode` |
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #[cfg(feature = "alloc")]

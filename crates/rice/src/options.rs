@@ -25,7 +25,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The calling thread alone, and the highest tier of this machine.
+    /// The calling thread alone, and the tier of [`linerate_core::cpu::tier`]: the highest of this
+    /// machine, or a lower one that `LINERATE_CPU` names.
     pub fn new() -> Options {
         Options { threads: 1, tier: cpu::tier() }
     }

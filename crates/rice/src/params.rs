@@ -210,8 +210,8 @@ impl Params {
     /// Chooses the samples per segment for a chunk of this shape. A segment is one row (the last
     /// axis), or as many whole rows as it takes to have 1,024 samples. A chunk of a single row is
     /// divided into segments of 16,384 samples. `None`, one segment for the whole chunk, if the
-    /// chunk has no more samples than such a segment, or if such a segment has 2^31 samples or more,
-    /// which `cd_values` cannot express.
+    /// chunk has no more samples than such a segment, or if such a segment has 2^31 samples or
+    /// more, which `cd_values` cannot express.
     ///
     /// ```
     /// use linerate_rice::Params;

@@ -103,11 +103,11 @@ const MAX_SEARCH_TAPS: usize = 4;
 /// Finds a filter and m by local search. It starts from the best of five filters: identity, first,
 /// second and third difference, and the difference from the sample before the previous one. Then it
 /// changes one coefficient by 1 at a time, with at most four coefficients, as long as that makes
-/// `samples` smaller.
+/// the samples smaller.
 ///
-/// The search uses evenly spread whole segments of together about 131,072 samples, or one segment if
-/// segments are longer; m is then found from all samples. The first coefficient is always 1, so the
-/// filter is lossless.
+/// The search uses evenly spread whole segments of together about 131,072 samples, or one segment
+/// if segments are longer; m is then found from all samples. The first coefficient is always 1, so
+/// the filter is lossless.
 pub fn best_filter<S: Sample>(samples: &[S], segment: Option<NonZeroU32>) -> Params {
     let words = S::words(samples);
     let searched = spread(words, segment);

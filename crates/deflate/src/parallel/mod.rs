@@ -2,8 +2,9 @@
 //!
 //! The input is divided into blocks of [`Options::block_size`] bytes, each compressed by one call.
 //! Blocks are grouped into jobs of at most 512 KiB, or of one block if that is larger. A job is the
-//! unit of work of a thread; it ends at a byte boundary, which costs up to 5 bytes. Checksums are computed for each job and combined. With [`Options::rsyncable`] the content
-//! decides where blocks end, and each block ends at a byte boundary.
+//! unit of work of a thread; it ends at a byte boundary, which costs up to 5 bytes. Checksums are
+//! computed for each job and combined. With [`Options::rsyncable`] the content decides where blocks
+//! end, and each block ends at a byte boundary.
 //!
 //! ```
 //! use linerate_deflate::parallel::{compress, Options};

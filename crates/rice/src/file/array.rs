@@ -47,8 +47,8 @@ impl ArrayReader {
     ///
     /// # Errors
     /// [`Kind::Corrupt`] if the input is a `.npy` file, [`Kind::Read`] if reading fails. For a
-    /// regular file, [`Kind::Truncated`] or [`Kind::Corrupt`] if it has fewer or more bytes than the
-    /// array, or does not end with a whole row.
+    /// regular file, [`Kind::Truncated`] if it has fewer bytes than the array, or does not end with
+    /// a whole row, and [`Kind::Corrupt`] if it has more bytes.
     pub fn raw(mut input: Input, element: ElementType, shape: PartialShape) -> Result<ArrayReader> {
         if input.is_npy()? {
             return Err(Error::new(Kind::Corrupt, 0, "this is an .npy file, not raw samples"));

@@ -91,8 +91,8 @@ impl ChunkOptions {
     }
 
     /// Sets the Rice parameter, a power of two from 2 to 32,768. `None` chooses the m that makes
-    /// the chunk smallest, or for a pipe the m that makes its first piece smallest: whole segments of
-    /// up to 16 MiB, or one longer segment.
+    /// the chunk smallest, or for a pipe the m that makes its first piece smallest: whole segments
+    /// of up to 16 MiB, or one longer segment.
     #[must_use]
     pub const fn m(self, m: Option<u32>) -> ChunkOptions {
         ChunkOptions { m, ..self }
@@ -208,8 +208,8 @@ impl ChunkEncoder {
     ///
     /// # Errors
     /// * Errors of [`ArrayReader::next_piece`].
-    /// * [`Kind::BadArgument`] for parameters that would lose data, as in [`encode_into`], and if the
-    ///   chunk expands, unless that is allowed.
+    /// * [`Kind::BadArgument`] for parameters that would lose data, as in [`encode_into`], and if
+    ///   the chunk expands, unless that is allowed.
     /// * [`Kind::Corrupt`] if verification finds other samples.
     pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
         if !mem::replace(&mut self.is_begun, true) {

@@ -99,7 +99,7 @@ impl ChunkReader {
     /// the last one.
     ///
     /// # Errors
-    /// * [`Kind::Truncated`] if the input ends before the last segment.
+    /// * [`Kind::Truncated`] if the input ends before the last segment does.
     /// * [`Kind::Corrupt`] for lengths that do not fit, invalid codes, or bytes after the chunk.
     /// * [`Kind::Read`] if reading fails, [`Kind::Limit`] if there is not enough memory.
     pub fn next_piece(&mut self) -> Result<Option<&[i16]>> {

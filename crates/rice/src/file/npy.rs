@@ -13,7 +13,7 @@ pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// array is far shorter.
 const MAX_LEN: u32 = 64 << 10;
 
-/// Samples begin at a multiple of this many bytes.
+/// In files that are written, samples begin at a multiple of this many bytes.
 const ALIGNMENT: usize = 64;
 
 /// The header of a `.npy` file, whose samples follow it.
@@ -39,8 +39,8 @@ impl NpyHeader {
     /// # Errors
     /// * [`Kind::Truncated`] if the input ends within the header.
     /// * [`Kind::Corrupt`] if it is not a `.npy` file or its header cannot be understood.
-    /// * [`Kind::Unsupported`] for another version or type, big-endian samples, Fortran order, no axis,
-    ///   or more than 64 axes.
+    /// * [`Kind::Unsupported`] for another version or type, big-endian samples, Fortran order of
+    ///   several axes, no axis, or more than 64 axes.
     /// * [`Kind::Read`] if reading fails.
     pub fn read(input: &mut Input) -> Result<NpyHeader> {
         const CUT: &str = "the input ends inside the .npy header";

@@ -13,7 +13,7 @@ use crate::v2::header::{Fields, HEADER};
 use crate::v2::{self, Element, ElementType, Shape};
 
 /// Longest stream of a regular file, in bytes, that is read into memory; a longer one is mapped.
-/// The encoders of this module write shorter ones.
+/// The encoders of this module write shorter ones, unless a segment is longer than a piece.
 const MAX_READ: u64 = 4 * PIECE;
 
 const CUT_TABLE: &str = "the stream ends within its table of segments";
@@ -83,7 +83,7 @@ pub struct StreamTotals {
     /// Number of streams.
     pub streams: u64,
     /// The shape records of the streams, joined along the first axis. `None` if the first stream
-    /// has none.
+    /// has none, or if they cannot be joined.
     record: Option<Shape>,
     /// Bytes per sample in the WAV file that was encoded, if it was one.
     sample_bytes: Option<u8>,
@@ -244,7 +244,8 @@ impl StreamReader {
         self.input.position()
     }
 
-    /// Whether the input is a regular file. [`totals`](Self::totals) then holds no stream in memory.
+    /// Whether the input is a regular file. [`totals`](Self::totals) then holds no stream in
+    /// memory.
     pub fn is_seekable(&self) -> bool {
         self.input.file_len().is_some()
     }
@@ -347,7 +348,8 @@ impl StreamReader {
         Ok(Some(&bytes[..n]))
     }
 
-    /// Decodes the next whole segments, about 16 MiB of samples. `None` after the last stream.
+    /// Decodes the next whole segments of a stream: at most 16 MiB of samples, or one longer
+    /// segment. `None` after the last stream.
     ///
     /// # Errors
     /// * [`Kind::BadArgument`] if the samples are not of type `T`.

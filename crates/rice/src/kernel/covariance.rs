@@ -1,5 +1,6 @@
-//! Covariances of the samples of short blocks. The energy that a linear prediction leaves of a block is a quadratic form of
-//! them, so that predictions are compared, block by block, without computing residuals.
+//! Computes covariances of the samples of short blocks. The energy of a block's residuals under a
+//! linear prediction is a quadratic form of them, so predictions are compared, block by block,
+//! without computing residuals.
 //!
 //! Eight blocks are computed at once, one in each lane of a register.
 
@@ -13,25 +14,27 @@ use super::lanes::Lanes;
 use crate::v2::element::Word;
 use crate::v2::segment::MAX_ORDER;
 
-/// Samples of a block, as many as share a Rice parameter.
+/// Number of samples in a block, as many as share a Rice parameter.
 const BLOCK: usize = crate::v2::BLOCK;
 
-/// Fewest samples that have covariances: a block and the samples that it is predicted from.
+/// Smallest number of samples that have covariances: a block and the samples that it is predicted
+/// from.
 pub(crate) const MIN_SAMPLES: usize = MAX_ORDER + BLOCK;
 
-/// What is added to the mean square of a block: blocks far below it take the same bits, none.
+/// Added to the mean square of a block's residuals, so that all blocks far below it count alike, as
+/// 0 bits per sample.
 const QUIET: f64 = 1.0 / 16.0;
 
-/// Pairs of delays from 0 to [`MAX_ORDER`], without regard to their order.
+/// Number of pairs of delays from 0 to [`MAX_ORDER`], without regard to their order.
 const PAIRS: usize = (MAX_ORDER + 1) * (MAX_ORDER + 2) / 2;
 
-/// Lags whose sums are computed together: as many as registers hold.
+/// Number of lags whose sums are computed together: as many as registers hold.
 const LAGS: usize = 3;
 
-/// Weighted sums that are computed together; [`PAIRS`] is a multiple of it.
+/// Number of weighted sums that are computed together; [`PAIRS`] is a multiple of it.
 const SUMS: usize = 5;
 
-/// The place of the pair of delays `i` and `i + difference`.
+/// Returns the index of the pair of delays `i` and `i + difference`.
 const fn place(i: usize, difference: usize) -> usize {
     i * (MAX_ORDER + 1) - i * i.saturating_sub(1) / 2 + difference
 }
@@ -41,13 +44,13 @@ const fn place(i: usize, difference: usize) -> usize {
 pub(crate) struct Pairs([f64; PAIRS]);
 
 impl Pairs {
-    /// The term of two delays.
+    /// Returns the term of two delays.
     pub(crate) fn of(&self, i: usize, j: usize) -> f64 {
         self.0[place(i.min(j), i.abs_diff(j))]
     }
 }
 
-/// The quadratic form that gives the energy of what a prediction leaves of samples.
+/// The quadratic form that gives the energy of the residuals of a prediction.
 pub(crate) struct Form {
     weights: Pairs,
     /// Whether all delays above 2 have weights of zero.
@@ -55,7 +58,8 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// The form of the prediction by the sum of `taps` times the samples before, latest first.
+    /// Returns the form of the prediction by the sum of `taps` times the samples before, latest
+    /// first.
     pub(crate) fn new(taps: &[f64; MAX_ORDER]) -> Form {
         let mut weights = [1.0; MAX_ORDER + 1];
         weights[1..].iter_mut().zip(taps).for_each(|(weight, tap)| *weight = -tap);
@@ -73,8 +77,8 @@ impl Form {
 /// The covariances of blocks of a segment.
 #[derive(Default)]
 pub(crate) struct Covariances {
-    /// The covariances of eight blocks in each group. The last group repeats the last block if there
-    /// are fewer.
+    /// The covariances of eight blocks in each group. The last group repeats the last block if
+    /// there are fewer.
     groups: Vec<Group>,
     /// Bits by which samples were shifted right.
     excess: u32,
@@ -82,31 +86,32 @@ pub(crate) struct Covariances {
 
 impl Covariances {
     /// Computes the covariances of every `stride`-th block of `scaled`, which must have at least
-    /// [`MIN_SAMPLES`] samples. The last block fills up the last group.
+    /// [`MIN_SAMPLES`] samples. The block that ends with the last sample fills up the last group.
     pub(crate) fn fill<W: Word>(&mut self, tier: Tier, scaled: &[W], stride: usize) {
         dispatch(tier, Fill { to: self, scaled, stride });
     }
 
-    /// About the bits that a sample takes under the prediction of `form`.
+    /// Estimates the bits that a sample takes under the prediction of `form`.
     pub(crate) fn bits(&self, tier: Tier, form: &Form) -> f64 {
         let bits = dispatch(tier, Bits { of: self, form });
         // A Rice code takes 2 bits where the mean square is 1.
         0.5 * (bits / (8 * self.groups.len()) as f64 - log2(BLOCK as f64)) + 2.0 + f64::from(self.excess)
     }
 
-    /// The sum of covariances, those of each block divided by the energy that the prediction of `form` leaves of it.
+    /// Returns the sum of the covariances of all blocks, those of each block divided by the energy
+    /// of its residuals under the prediction of `form`.
     pub(crate) fn weighted(&self, tier: Tier, form: &Form) -> Pairs {
         dispatch(tier, Weighted { of: self, form })
     }
 
-    /// [`QUIET`] for a block, in the scale of the covariances.
+    /// Returns [`QUIET`] for a block, in the scale of the covariances.
     fn quiet(&self) -> f64 {
         let lost = f64::from(1 << self.excess);
         QUIET * BLOCK as f64 / (lost * lost)
     }
 }
 
-/// About log2 of a positive normal number: at most 0.01 off.
+/// Approximates log2 of a positive normal number, with an error of at most 0.01.
 fn log2(x: f64) -> f64 {
     let bits = x.to_bits();
     let exponent = (bits >> 52) as i32 - 1023;
@@ -126,7 +131,8 @@ impl<W: Word> Kernel for Fill<'_, W> {
     #[inline(always)]
     unsafe fn run<I: Isa>(self) {
         let Fill { to, scaled, stride } = self;
-        // Sums of 32 products of samples below 2^23 are below 2^51: all sums are exact, in any order.
+        // Sums of 32 products of samples below 2^23 are below 2^51, so all sums are exact, in any
+        // order.
         const EXACT: u32 = 23;
         to.excess = 0;
         if W::BITS > EXACT {
@@ -139,7 +145,7 @@ impl<W: Word> Kernel for Fill<'_, W> {
         let excess = to.excess;
         let last = scaled.len() - MIN_SAMPLES;
         let samples_of_group = 8 * stride * BLOCK;
-        // Those that are there are overwritten.
+        // Existing groups are overwritten below.
         to.groups.resize_with(last.div_ceil(samples_of_group).max(1), || Group::ZERO);
         let mut samples = [[0.0; 8]; MIN_SAMPLES];
         for (i, group) in to.groups.iter_mut().enumerate() {
@@ -167,7 +173,7 @@ impl Kernel for Bits<'_> {
     unsafe fn run<I: Isa>(self) -> f64 {
         let quiet = self.of.quiet();
         let mut bits = 0.0;
-        // Energies are below 2^80, and above 2^-20: products of eight are normal numbers.
+        // Energies are below 2^80 and above 2^-20, so products of eight are normal numbers.
         for groups in self.of.groups.chunks(8) {
             let mut products = [0.0; 8];
             // SAFETY: the caller vouches for the CPU.
@@ -236,14 +242,14 @@ struct Group([[f64; 8]; PAIRS]);
 impl Group {
     const ZERO: Group = Group([[0.0; 8]; PAIRS]);
 
-    /// The value of `form` for each block, at least 0, plus `quiet`.
+    /// Returns the value of `form` for each block, at least 0, plus `quiet`.
     #[inline(always)]
     unsafe fn energies<L: Lanes>(&self, form: &Form, quiet: f64) -> L {
         // SAFETY: the caller vouches for the CPU.
         unsafe {
             let mut sums = [L::splat(0.0); 3];
             if form.short {
-                // All other terms are zero, and these come to the sums that they come to below.
+                // All other terms are zero, and each of these is added to the same sum as below.
                 self.add_terms(form, [place(0, 0), place(0, 1), place(0, 2)], &mut sums);
                 self.add_terms(form, [place(1, 0), place(1, 1), place(2, 0)], &mut sums);
             } else {
@@ -265,7 +271,8 @@ impl Group {
         }
     }
 
-    /// Computes the covariances of blocks, from their samples and [`MAX_ORDER`] samples before each.
+    /// Computes the covariances of blocks, from their samples and [`MAX_ORDER`] samples before
+    /// each.
     #[inline(always)]
     unsafe fn fill<L: Lanes>(&mut self, x: &[[f64; 8]; MIN_SAMPLES]) {
         // SAFETY: the caller vouches for the CPU.
@@ -282,7 +289,8 @@ impl Group {
                     sum.store(to);
                 }
             }
-            // With both delays longer by one a block has lost its last sample, and gained the one before it.
+            // With both delays longer by one, the sum loses the product at the block's end, and
+            // gains the one before its beginning.
             for i in 0..MAX_ORDER {
                 let gained = &x[..MAX_ORDER - i];
                 let lost = &x[..MIN_SAMPLES - i];
@@ -296,7 +304,7 @@ impl Group {
     }
 }
 
-/// The last sample times the one `delay` before it.
+/// Returns the last sample times the one `delay` before it.
 ///
 /// # Safety
 /// The CPU must support the tier of `L`.
@@ -311,7 +319,7 @@ unsafe fn last_product<L: Lanes>(x: &[[f64; 8]], delay: usize) -> L {
 mod tests {
     use super::*;
 
-    /// Where the blocks of a group begin.
+    /// Returns where the blocks of a group begin.
     fn begins(n: usize, group: usize, stride: usize) -> impl Iterator<Item = usize> {
         (0..8).map(move |lane| MAX_ORDER + ((8 * group + lane) * stride * BLOCK).min(n - MIN_SAMPLES))
     }

@@ -82,8 +82,8 @@ struct WideKernel {
     max_samples_of_short_codes: usize,
 }
 
-/// Decodes as many samples of each lane as the shortest lane has, or up to 15 fewer. `None` if a code
-/// is invalid.
+/// Decodes as many samples of each lane as the shortest lane has, or up to 15 fewer. `None` if a
+/// code is invalid.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 type WideDecode = unsafe fn(&mut [Lane], k: u32, delta: bool) -> Option<()>;
 
@@ -121,9 +121,10 @@ fn wide_kernel(
     WIDE_KERNELS.iter().find(applies).map(|kernel| kernel.decode)
 }
 
-/// Counts the segments at the front that are about as long as the first. Returns their number and
-/// the samples of the first. The number is 0 if the chunk is too long for the offsets of wide
-/// kernels, which have 32 bits, or has less than a word. `None` if there are no lanes.
+/// Counts the segments at the front that have at least 7/8 of the samples of the first. Returns
+/// their number and the samples of the first. The number is 0 if the chunk is too long for the
+/// offsets of wide kernels, which have 32 bits, or has less than a word. `None` if there are no
+/// lanes.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 fn alike(lanes: &[Lane]) -> Option<(usize, usize)> {
     // The last segment of a chunk may be much shorter than the other segments.

@@ -31,9 +31,9 @@ const ACTIVE: usize = 4;
 
 /// Decodes most of each segment, through a lookup table or, without one, code by code.
 ///
-/// Leaves the last samples of each segment to the caller, see [`Lane::at`]: up to 16, and more in the
-/// last 249 bits of a chunk, which are too few for a step.
-/// `None` if a code has more than eight zeros.
+/// Leaves the last samples of each segment to the caller, see [`Lane::at`]: up to 16, and more in
+/// the last 249 bits of a chunk, which are too few for a step. `None` if a code has more than eight
+/// zeros.
 pub(crate) struct Interleaved<'a, 'b> {
     pub(crate) lanes: &'a mut [Lane<'b>],
     pub(crate) table: Option<&'static Table>,

@@ -1,5 +1,5 @@
-//! Encodes a run of samples: codes of a block of samples in SIMD registers, two or four codes merged
-//! into one append.
+//! Encodes a run of samples: codes of a block of samples in SIMD registers, two or four codes
+//! merged into one append.
 
 use linerate_core::Tier;
 
@@ -47,7 +47,8 @@ impl Kernel for Append<'_, '_> {
                 one_by_one(run, done, packer, out)
             }
             Some(_) => {
-                // A vector of differences reads the sample before it, so the first sample is coded alone.
+                // A vector of differences reads the sample before it, so the first sample is coded
+                // alone.
                 let first = run.samples.len().min(1);
                 one_by_one(&Run { samples: &run.samples[..first], ..*run }, 0, packer, out)?;
                 // SAFETY: as the caller vouches for the CPU.

@@ -24,7 +24,7 @@ pub(crate) trait Isa {
     #[cfg(feature = "alloc")]
     type Lanes: super::lanes::Lanes;
 
-    /// The sum of values.
+    /// The sum of the values of a block.
     ///
     /// # Safety
     /// The CPU must support the tier.
@@ -35,9 +35,9 @@ pub(crate) trait Isa {
     }
 
     /// For each of three Rice parameters, returns the sum of the quotients, each capped at
-    /// [`ESCAPE`](crate::v2::ESCAPE), and the number of capped ones. Parameters must be below the
-    /// number of bits of a word. Returns `None` on tiers where computing them one by one, as far as
-    /// needed, is faster.
+    /// [`ESCAPE`](crate::v2::ESCAPE), and the number of those that reach it. Parameters must be
+    /// below the number of bits of a word. Returns `None` on tiers where computing them one by one,
+    /// as far as needed, is faster, and for words of 32 bits.
     ///
     /// # Safety
     /// The CPU must support the tier.

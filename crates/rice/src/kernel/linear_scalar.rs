@@ -4,8 +4,8 @@ use super::isa::{Isa, Kernel};
 use crate::v2::element::Word;
 use crate::v2::segment::{MAX_ORDER, Predictor};
 
-/// Maximum number of segments that [`linear::undo`](super::linear::undo) decodes at once, and number
-/// that decoders collect for it if they have as many.
+/// Maximum number of segments that [`linear::undo`](super::linear::undo) decodes at once, and
+/// number that decoders collect for it if they have as many.
 pub(crate) const BATCH: usize = 16;
 
 /// A segment, whose residuals are replaced by samples in the segment's own scale.

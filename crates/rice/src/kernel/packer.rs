@@ -1,7 +1,8 @@
-//! Packs bits into 32-bit words, most significant bit first; words are stored in little-endian order.
+//! Packs bits into 32-bit words, most significant bit first; words are stored in little-endian
+//! order.
 
-/// A bit writer with a 64-bit accumulator. At most 63 bits are pending. Only complete pairs of words count
-/// as stored, until [`finish`](Self::finish) stores the rest.
+/// A bit writer with a 64-bit accumulator. At most 63 bits are pending. Only complete pairs of
+/// words count as stored, until [`finish`](Self::finish) stores the rest.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packer {
     /// Pending bits, left-justified; the rest is zero.
@@ -13,23 +14,23 @@ pub(crate) struct Packer {
 }
 
 impl Packer {
-    /// Computes an append of the `len` high bits of `top` (1..=63, the rest zero): the pair of words,
-    /// whether it is complete, and the state afterwards.
+    /// Computes an append of the `len` high bits of `top` (1..=63, the rest zero): the pair of
+    /// words, whether it is complete, and the state afterwards.
     #[inline(always)]
     fn split(&self, top: u64, len: u32) -> (u64, bool, Packer) {
         let pair = self.acc | top >> self.pending;
         let total = self.pending + len;
         let complete = total >= 64;
-        // The bits beyond the pair. With none pending the shift is by 0 instead of 64, but then at most
-        // 63 bits do not complete the pair.
+        // The bits beyond the pair. With none pending the shift is by 0 instead of 64, but then at
+        // most 63 bits do not complete the pair.
         let rest = top << (self.pending.wrapping_neg() & 63);
         let acc = if complete { rest } else { pair };
         let stored = self.stored + if complete { 8 } else { 0 };
         (pair, complete, Packer { acc, pending: total & 63, stored })
     }
 
-    /// Appends the `len` high bits of `top`, 1..=63, the rest of which is zero, without checking the
-    /// capacity.
+    /// Appends the `len` high bits of `top`, 1..=63, the rest of which is zero, without checking
+    /// the capacity.
     ///
     /// # Safety
     /// 8 bytes from `out + self.stored` on must be writable.
@@ -43,8 +44,8 @@ impl Packer {
         *self = next;
     }
 
-    /// Appends the `len` low bits of `value`, 1..=63, above which it is zero. `None` if a complete pair
-    /// of words does not fit in `out`.
+    /// Appends the `len` low bits of `value`, 1..=63, above which it is zero. `None` if a complete
+    /// pair of words does not fit in `out`.
     #[inline]
     pub(crate) fn append_checked(&mut self, value: u64, len: u32, out: &mut [u8]) -> Option<()> {
         let (pair, complete, next) = self.split(value << (64 - len), len);
@@ -55,8 +56,8 @@ impl Packer {
         Some(())
     }
 
-    /// Stores the pending bits, padded with zeros to a whole word. Returns the bytes of the payload, or
-    /// `None` if `out` is too small.
+    /// Stores the pending bits, padded with zeros to a whole word. Returns the bytes of the
+    /// payload, or `None` if `out` is too small.
     pub(crate) fn finish(self, out: &mut [u8]) -> Option<usize> {
         let words = self.pending.div_ceil(32) as usize;
         let end = self.stored + 4 * words;

@@ -31,7 +31,8 @@ impl<W: Word> Kernel for Pack<'_, W> {
     }
 }
 
-/// Writes the low bits of each block, starting at a whole byte. `out` has exactly the required length.
+/// Writes the low bits of each block, starting at a whole byte. `out` has exactly the required
+/// length.
 #[inline(always)]
 fn fixed<W: Word>(z: &[W], modes: &[u8], out: &mut [u8]) {
     let mut at = 0;
@@ -44,7 +45,8 @@ fn fixed<W: Word>(z: &[W], modes: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Writes the low bits of the first `n` values of a block to the front of `out`. Returns their bytes.
+/// Writes the low bits of the first `n` values of a block to the front of `out`. Returns their size
+/// in bytes.
 #[inline(always)]
 fn fixed_block<W: Word>(block: &[W; BLOCK], n: usize, mode: u8, out: &mut [u8]) -> usize {
     let bytes = blocks::fixed_bytes(mode, n);
@@ -65,7 +67,7 @@ fn fixed_block<W: Word>(block: &[W; BLOCK], n: usize, mode: u8, out: &mut [u8]) 
 /// Bytes of the fixed bits of a block, and those that a store past its last byte writes.
 const PADDED: usize = 4 * BLOCK + 16;
 
-/// Packs 32 values of `k` bits, at least one. Writes up to 12 bytes past them.
+/// Packs 32 values of `k` bits; `k` is at least 1. Writes up to 7 bytes past them.
 #[inline(always)]
 fn pack_block<W: Word>(block: &[W; BLOCK], k: u32, out: &mut [u8; PADDED]) {
     let mask = (1u64 << k) - 1;
@@ -135,8 +137,8 @@ fn pairs_of_pairs(mut values: [u32; BLOCK / 2]) -> [u64; BLOCK / 4] {
     pairs
 }
 
-/// Writes the escapes, and the unary codes, least significant bit first. Both outputs have exactly the
-/// required length.
+/// Writes the escapes, and the unary codes, least significant bit first. Both outputs have exactly
+/// the required length.
 #[inline(always)]
 fn unary<W: Word>(z: &[W], modes: &[u8], mut escapes: &mut [u8], out: &mut [u8]) {
     let mut bits = Bits { out, at: 0, bits: 0, have: 0 };

@@ -1,5 +1,5 @@
-//! The encoder's analysis of a segment, compiled once per CPU tier: loops over samples that the compiler
-//! vectorises.
+//! The encoder's analysis of a segment, compiled once per CPU tier: loops over samples that the
+//! compiler vectorises.
 
 use linerate_core::Tier;
 

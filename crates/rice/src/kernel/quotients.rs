@@ -1,4 +1,5 @@
-//! Sums over the values of a block and over their quotients, which give its size for each Rice parameter.
+//! Sums over the values of a block and over their quotients, which give its size for each Rice
+//! parameter.
 
 use core::marker::PhantomData;
 

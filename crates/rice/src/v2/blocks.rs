@@ -205,7 +205,8 @@ struct ModeTotals {
 }
 
 impl Best {
-    /// Adds the block to the totals of its mode and to the size of all blocks, and returns the mode.
+    /// Adds the block to the totals of its mode and to the size of all blocks, and returns the
+    /// mode.
     #[inline(always)]
     fn add_to(self, by_mode: &mut [ModeTotals; 34], total: &mut Cost) -> u8 {
         let totals = &mut by_mode[usize::from(self.mode)];

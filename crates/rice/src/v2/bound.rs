@@ -7,8 +7,8 @@ use super::{Element, StreamOptions};
 ///
 /// A segment that prediction does not make smaller has 5 bytes and then its samples as they are,
 /// padded to a multiple of 4. The table adds 4 bytes per segment, the header 28, and a shape its
-/// record. With channels, each part of a segment counts as a segment. Saturates at `usize::MAX`,
-/// which no buffer can hold.
+/// record and 4 bytes in the table. With channels, each part of a segment counts as a segment.
+/// Saturates at `usize::MAX`, which no buffer can hold.
 ///
 /// ```
 /// use linerate_rice::v2::{StreamOptions, bound};

@@ -1,8 +1,9 @@
-//! Divides segments into channels, and finds for each channel the channels before it that predict it: least squares on
-//! second differences, one channel chosen after the other (orthogonal matching pursuit; Pati, Rezaiifar, Krishnaprasad
-//! 1993).
+//! Divides segments into channels, and finds for each channel up to two channels before it that
+//! predict it: least squares on second differences, one channel chosen after the other (orthogonal
+//! matching pursuit; Pati, Rezaiifar, Krishnaprasad 1993).
 //!
-//! Sums are of integers and the rest is a fixed order of IEEE operations, so every machine finds the same references.
+//! Sums are of integers and the rest is a fixed order of IEEE operations, so every machine finds
+//! the same references.
 
 use alloc::vec::Vec;
 
@@ -20,7 +21,7 @@ use crate::kernel::planning::plan;
 /// Maximum distance to a channel that is referred to.
 const MAX_DISTANCE: usize = 16;
 
-/// Segments that decide whether samples are coded as channels.
+/// Maximum number of segments that decide whether samples are coded as channels.
 const TRIED: usize = 3;
 
 /// A planned part of a segment.
@@ -56,8 +57,8 @@ impl<W: Word> Planner<W> {
         }
     }
 
-    /// Plans the parts of a segment, each of which is passed to `put` before the next one is planned. `None` as soon as
-    /// `put` returns that.
+    /// Plans the parts of a segment, each of which is passed to `put` before the next one is
+    /// planned. `None` as soon as `put` returns that.
     pub(super) fn parts<T: Element<Word = W>>(
         &mut self,
         samples: &[T],
@@ -103,7 +104,8 @@ impl<W: Word> Planner<W> {
     }
 }
 
-/// Whether samples take at least 1 % less as `channels` than as `plain`, judged by a few segments.
+/// Whether samples take over 1 % less as `channels` than as `plain`, judged by up to [`TRIED`]
+/// segments.
 pub(super) fn pay<T: Element>(
     samples: &[T],
     channels: &Geometry,

@@ -28,9 +28,9 @@ use crate::kernel::unary::Positions;
 /// Offsets are in bytes of `stream`. After an error the contents of `out` are unspecified.
 /// * [`Kind::BadArgument`] if the stream's samples are not of type `T`, or if bytes follow the
 ///   stream.
-/// * [`Kind::Truncated`], [`Kind::Corrupt`] and [`Kind::Unsupported`] as for [`info`](super::info);
-///   [`Kind::Corrupt`] also for a segment whose checksum or layout is wrong, at an offset within
-///   the segment.
+/// * [`Kind::Truncated`], [`Kind::Corrupt`], [`Kind::Unsupported`] and [`Kind::Limit`] as for
+///   [`info`](super::info); [`Kind::Corrupt`] also for a segment whose checksum or layout is wrong,
+///   at an offset within the segment.
 /// * [`Kind::OutputTooSmall`] if `out` has fewer samples than the stream.
 pub fn decode_into<T: Element>(stream: &[u8], out: &mut [T], options: Options) -> Result<usize> {
     let layout = Layout::of(stream)?;
@@ -41,8 +41,8 @@ pub fn decode_into<T: Element>(stream: &[u8], out: &mut [T], options: Options) -
 }
 
 /// Decodes the segments `which` of a stream into the start of `out`, and returns their number of
-/// samples. This is random access: only the header, the table entries of these segments, and the
-/// segments are read.
+/// samples. This is random access: besides what [`info`](super::info) reads, only the table entries
+/// of these segments, and the segments, are read.
 ///
 /// ```
 /// use linerate_rice::{Options, v2};

@@ -16,15 +16,15 @@ use crate::kernel::packing::{Pack, pack};
 /// Encodes `samples` as one stream into the start of `out` and returns its length in bytes.
 ///
 /// [`bound`] bytes always suffice. The exact size of the stream suffices, too, but with less than
-/// [`bound`] one thread does all the work. Each thread allocates working memory for a segment: up to
-/// 8 bytes per sample of 16 bits, 12 per sample of 32. With channels, it is three times that for the
-/// samples of one channel, and twice the size of the segment.
+/// [`bound`] one thread does all the work. Each thread allocates working memory for a segment: up
+/// to 8 bytes per sample of 16 bits, 12 per sample of 32. With channels, it is three times that for
+/// the samples of one channel, and twice the size of the segment.
 ///
 /// # Errors
 /// * [`Kind::BadArgument`] for segments of more than 65,536 samples, for a shape of another number
-///   of samples, for more than 1024 channels, for rows whose length is not the number of channels or
-///   an incomplete row of channels, and for samples that take more than 16 GiB when encoded: these
-///   must be divided among several streams.
+///   of samples, for more than 1024 channels, for rows whose length is not the number of channels
+///   or an incomplete row of channels, and for samples that take more than 16 GiB when encoded:
+///   these must be divided among several streams.
 /// * [`Kind::OutputTooSmall`], at the offset in `out` of the segment that does not fit.
 pub fn encode_into<T: Element>(
     settings: &StreamOptions,
@@ -153,8 +153,8 @@ fn write_part<T: Element>(part: &Part<'_, T::Word>, out: &mut [u8], options: Opt
 
 #[cfg(feature = "std")]
 mod parallel {
-    //! Encodes runs of segments on several threads, each at the offset that it has if all runs before it
-    //! are of maximum size; then the runs are moved together.
+    //! Encodes runs of segments on several threads, each at the offset that it has if all runs
+    //! before it are of maximum size; then the runs are moved together.
 
     use linerate_core::parallel_map;
 

@@ -273,14 +273,14 @@ impl<'a> Layout<'a> {
 
 /// Reads the header of a stream. Other bytes may follow the stream; [`Info::bytes`] is its size.
 ///
-/// Reads only the header, the file record if there is one, and the table entries for it and for the
-/// last segment.
+/// Reads only the header, the shape or file record if there is one, and the table entries for it
+/// and for the last segment.
 ///
 /// # Errors
 /// Offsets are in bytes of `stream`.
 /// * [`Kind::Truncated`] if it ends within the header or before the end of its last segment.
-/// * [`Kind::Corrupt`] if its magic number, checksum or file record is wrong, or a field is
-///   impossible.
+/// * [`Kind::Corrupt`] if its magic number, checksum or record is wrong, or a field is impossible.
+///   A file record is only checked with the feature `file`.
 /// * [`Kind::Unsupported`] for a version, type or feature that is not known.
 /// * [`Kind::Limit`] on a 32-bit machine, for more samples than it can address.
 pub fn info(stream: &[u8]) -> Result<Info> {

@@ -1,36 +1,43 @@
-//! Fits a linear prediction to the bits that a segment takes.
+//! Fits a linear prediction so that a segment takes few bits.
 //!
-//! Each block of 32 residuals is coded with a Rice parameter of its own, so a segment takes about n/2 log2 of the energy of a
-//! residual, block by block: a loud block counts no more than a quiet one. Least squares weigh it by its energy. Here each
-//! block is weighted by the inverse of the energy that the last fit left of it, and the fit is repeated: iteratively
-//! reweighted least squares, which find the most likely prediction for noise whose power changes from block to block.
-//! The sums are over [covariances of blocks](crate::kernel::covariance), so that repeating costs little.
+//! Each block of 32 residuals is coded with a Rice parameter of its own, so a block of n samples
+//! takes about n/2 log2 of the energy of its residuals: a loud block counts no more than a quiet
+//! one. Plain least squares would weight each block by its energy. Here each block is weighted by
+//! the inverse of the energy that its residuals had in the last fit, and the fit is repeated. This
+//! is iteratively reweighted least squares, which find the most likely prediction for noise whose
+//! power changes from block to block. The sums are over
+//! [covariances of blocks](crate::kernel::covariance), so that repeating costs little.
 //!
-//! A fixed order of IEEE operations without library functions, so every machine finds the same coefficients.
+//! The IEEE operations have a fixed order and need no library functions, so every machine finds the
+//! same coefficients.
 
 use linerate_core::Tier;
 
 use super::segment::{MAX_ORDER, Predictor};
 use crate::kernel::covariance::{Covariances, Form, Pairs};
 
-/// Bits of the largest coefficient, with its sign.
+/// Maximum number of bits of a coefficient, with its sign.
 pub(super) const PRECISION: i32 = 14;
 
-/// Fits of the coefficients. The first one has the weights that the best fixed predictor leaves.
+/// Number of fits of the coefficients. The first one is weighted by the inverse energies of the
+/// residuals of the best fixed predictor.
 const FITS: usize = 3;
 
-/// A pivot smaller than this part of its column is taken for zero: more delays say nothing new.
+/// Ratio of a pivot to its diagonal element up to which the pivot counts as zero: this delay then
+/// adds nothing to the ones before.
 const SINGULAR: f64 = 1e-10;
 
-/// Part of the energy that two more coefficients must save to be worth their time.
+/// Part of the energy that two more coefficients must save, beyond their size, to be worth their
+/// time.
 const MIN_GAIN: f64 = 0.005;
 
-/// The best fixed predictor must take more bits than a linear prediction by one part in this many, since segments decode about
-/// 1.6 times as fast with a fixed one. With 1/128 no measured recording is smaller by more than 0.3 %; with 1/40 some are
-/// larger than FLAC makes them.
+/// A linear prediction is chosen only if the best fixed predictor takes more bits by one part in
+/// this many, since segments decode about 1.6 times as fast with a fixed one. With 1/128 no
+/// measured recording is smaller by more than 0.3 %; with 1/40 some are larger than FLAC makes
+/// them.
 const MIN_SAVINGS: f64 = 64.0;
 
-/// The best predictor for a segment of `n` samples, blocks of which have these covariances.
+/// Returns the best predictor for a segment of `n` samples, blocks of which have these covariances.
 pub(super) fn best(tier: Tier, covariances: &Covariances, n: usize) -> Predictor {
     let rate = |predictor: Predictor| (covariances.bits(tier, &form(&predictor)), predictor);
     let [first, rest @ ..] = Predictor::FIXED.map(rate);
@@ -46,7 +53,7 @@ pub(super) fn best(tier: Tier, covariances: &Covariances, n: usize) -> Predictor
     if pays { linear } else { fixed }
 }
 
-/// The form that gives the energy of what `predictor` leaves.
+/// Returns the form that gives the energy of the residuals of `predictor`.
 fn form(predictor: &Predictor) -> Form {
     let unit = 1.0 / f64::from(1u32 << predictor.shift());
     let mut taps = [0.0; MAX_ORDER];
@@ -54,12 +61,13 @@ fn form(predictor: &Predictor) -> Form {
     Form::new(&taps)
 }
 
-/// Least squares, of all orders at once: the factors L D L' of the covariances of delayed samples.
+/// Least squares of all orders at once, by the factors L D L' of the covariances of delayed
+/// samples.
 struct Fit {
     lower: [[f64; MAX_ORDER]; MAX_ORDER],
     /// The solution of L z = covariances with the samples themselves, each divided by its pivot.
     solved: [f64; MAX_ORDER],
-    /// The energy that is left with as many coefficients.
+    /// The energy of the residuals with each number of coefficients.
     error: [f64; MAX_ORDER + 1],
 }
 
@@ -95,7 +103,7 @@ impl Fit {
         fit
     }
 
-    /// The coefficients of this order, that of the latest sample first.
+    /// Returns the coefficients of this order, that of the latest sample first.
     fn taps(&self, order: usize) -> [f64; MAX_ORDER] {
         let mut taps = [0.0; MAX_ORDER];
         for k in (0..order).rev() {
@@ -104,7 +112,8 @@ impl Fit {
         taps
     }
 
-    /// The order that pays in a segment of `n` samples. It is even: decoders work on pairs of samples.
+    /// Returns the order that pays in a segment of `n` samples, from 2 to [`MAX_ORDER`]. It is
+    /// even, because decoders work on pairs of samples.
     fn order(&self, n: usize) -> usize {
         // A fall of the error to 1/x saves n/2 log2(x) bits.
         let pays = 1.0 - 48.0 / n as f64 - MIN_GAIN;
@@ -113,9 +122,9 @@ impl Fit {
     }
 }
 
-/// Coefficients to integers of `precision` bits over a power of two; with `carry` what is rounded off one is added to
-/// the next: coefficients then keep their sum, and low frequencies, which have most of the energy of sound, their
-/// prediction. `None` if they do not fit.
+/// Rounds coefficients to integers of `precision` bits over a power of two. With `carry`, the
+/// rounding error of one is added to the next, so that they keep their sum, and low frequencies,
+/// which have most of the energy of sound, their prediction. `None` if they do not fit.
 pub(super) fn round(taps: &[f64], precision: i32, carry: bool) -> Option<Predictor> {
     let largest = taps.iter().fold(0.0f64, |most, tap| most.max(tap.abs()));
     // The largest shift that keeps the largest coefficient within the precision.

@@ -24,7 +24,8 @@
 //! # Ok::<(), linerate_rice::Error>(())
 //! ```
 //!
-//! * Every sequence of samples can be encoded, in at most [`bound`] bytes, and decodes to itself.
+//! * Every sequence of samples can be encoded, in at most [`bound`] bytes, and decodes to itself,
+//!   unless it takes more than 16 GiB when encoded, which is an error.
 //! * Decoding a damaged stream returns a typed error or, with a probability of about 2^-32 per
 //!   damaged segment, wrong samples. It never panics, hangs, or accesses memory out of bounds.
 //! * The bytes depend only on the samples and the stream options, not on the CPU or the threads.

@@ -44,7 +44,7 @@ pub struct StreamOptions {
 impl StreamOptions {
     /// The defaults: segments of 4096 samples, no rows, no shape. If you set rows, the encoder also
     /// tries them as [`channels`](Self::channels), and uses channels if they make a few segments
-    /// smaller.
+    /// smaller by more than 1 %.
     pub const fn new() -> StreamOptions {
         StreamOptions { segment: None, row: None, shape: None, channels: None }
     }

@@ -53,7 +53,8 @@ impl<W: Word> Plan<W> {
     }
 }
 
-/// The predictor is chosen by every fourth block. All blocks would save 0.1 % and take twice the time.
+/// Distance between the blocks by which the predictor is chosen. All blocks would save 0.1 % and
+/// take twice the time.
 const STRIDE: usize = 4;
 
 /// Plans a segment; called through [`crate::kernel::planning`], which compiles it per tier.
@@ -96,7 +97,7 @@ pub(crate) fn plan_here<W: Word, I: Isa>(
     }
 }
 
-/// The fixed predictor whose residuals take the fewest bits.
+/// Returns the fixed predictor whose residuals take the fewest bits, by an estimate.
 fn shortest_fixed<W: Word>(scaled: &[W], z: &mut [W]) -> Predictor {
     let [mut best, ..] = Predictor::FIXED;
     let mut least = u64::MAX;
@@ -110,9 +111,9 @@ fn shortest_fixed<W: Word>(scaled: &[W], z: &mut [W]) -> Predictor {
     best
 }
 
-/// Writes the residuals of `scaled` samples under `predictor`, zigzag encoded. Samples before the segment
-/// are zeros; the first two residuals of the fixed predictors are those of samples centred on the
-/// first one.
+/// Writes the residuals of `scaled` samples under `predictor`, zigzag encoded. Samples before the
+/// segment are zeros; the first two residuals of the fixed predictors of order 1 and 2 are those of
+/// samples centred on the first one.
 #[inline(always)]
 fn residuals<W: Word>(predictor: &Predictor, scaled: &[W], z: &mut [W]) {
     let n = scaled.len();

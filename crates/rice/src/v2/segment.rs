@@ -1,8 +1,8 @@
 //! The layout of a segment: the head in the table below, then modes, fixed bits, escapes and unary
 //! codes. Fixed bits are the low bits of zigzag values, as many as the mode of a block says. A
 //! unary code has the quotient, which is the rest of the value; escapes hold quotients that are too
-//! large for one. A raw segment, whose kind is 4, has only the first two fields, and then its samples
-//! as they are, padded with zeros to a multiple of 4 bytes.
+//! large for one. A raw segment, whose kind is 4, has only the first two fields, and then its
+//! samples as they are, padded with zeros to a multiple of 4 bytes.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -94,7 +94,8 @@ pub(crate) struct Head<W> {
     pub(crate) predictor: Predictor,
     /// The sample value at zero of the segment's own scale.
     pub(crate) centre: W,
-    /// The difference of samples per unit of the segment's own scale, at least 1.
+    /// The difference of samples per unit of the segment's own scale. Encoders write at least 1;
+    /// decoders accept 0 too.
     pub(crate) step: W,
     pub(crate) modes: Modes,
     pub(crate) escapes: usize,

@@ -1,7 +1,7 @@
 //! The scale of a segment: samples = centre + step x scaled, in wrapping arithmetic.
 //!
-//! Left-justified samples of converters, or samples multiplied by a constant, differ by multiples of a
-//! step; dividing by it removes these bits from every sample.
+//! Left-justified samples of converters, or samples multiplied by a constant, differ by multiples
+//! of a step; dividing by it removes these bits from every sample.
 
 use super::element::Word;
 
@@ -68,7 +68,8 @@ pub(super) fn middle<W: Word>(words: &[W], signed: bool) -> W {
 
 /// Scales samples. `centre` must be one of them unless `step` is 1.
 ///
-/// The result fits: with a step of 2 or more, half the range of a word is divided by it.
+/// The result fits a signed word, because a step of 2 or more at least halves the range of the
+/// differences.
 #[inline(always)]
 pub(super) fn scale<W: Word>(words: &[W], signed: bool, centre: W, step: W, out: &mut [W]) {
     if step == W::of(1) {
