@@ -411,7 +411,8 @@ impl Temporary {
         }
         let name = temporary_name();
         let path = folder_path.join(&name);
-        // The name is registered before the file exists, so that a signal handler finds it.
+        // The name is registered before the file exists, so that a signal handler finds it. A file
+        // that is created after the handler has looked stays, and the next run removes it.
         temporaries().insert(path.clone());
         Temporary { folder, name, path }
     }
@@ -425,8 +426,8 @@ impl Drop for Temporary {
 }
 
 /// Removes the temporary files of all [`AtomicFile`]s of this process, before a signal ends the
-/// program. While the returned guard lives, no file gets a temporary name. Files without a name, on
-/// Linux, can still be created and committed.
+/// program. While the returned guard lives, no temporary name is made, but a file whose name was
+/// made just before may still appear, and on Linux files without a name can still be committed.
 pub fn remove_temporaries() -> impl Drop {
     let names = temporaries();
     for path in &*names {
