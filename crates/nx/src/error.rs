@@ -8,7 +8,7 @@ use linerate_core::{Error, Kind};
 /// A file that could not be read, verified or written.
 #[derive(Debug)]
 pub struct PathError {
-    /// The path in the archive.
+    /// The path in the archive; the path of the folder if an error concerns the whole extraction.
     pub path: String,
     /// The reason.
     pub source: FileError,
@@ -18,11 +18,12 @@ pub struct PathError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
-    /// Reading the archive failed; [`Error::offset`] is an offset in it.
+    /// Reading, decoding or verifying failed; [`Error::offset`] is an offset in the archive.
     Archive(Error),
     /// Creating, writing or renaming the output failed.
     Output(io::Error),
-    /// The path leads out of the folder, or is not a valid file name on every system.
+    /// The path leads out of the folder, or has a name that not every system accepts. Names with a
+    /// character that only Windows rejects are errors on Windows alone.
     Path(&'static str),
     /// Another file of the archive has this path, or one that differs only in case or in Unicode
     /// normalization.
@@ -31,7 +32,7 @@ pub enum FileError {
     Folder,
     /// A file exists at the path, and may not be replaced.
     Exists,
-    /// A symbolic link leads out of the folder.
+    /// The target of a symbolic link leads out of the folder.
     Link(&'static str),
 }
 

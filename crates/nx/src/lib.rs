@@ -1,7 +1,7 @@
 //! Reads and writes Nx 1.x archives: many files in compressed blocks that are decoded independently
 //! and in parallel.
 //!
-//! A small header at the start locates everything. Files no larger than a chunk share *solid*
+//! A small header at the start locates everything. Files no larger than a chunk can share *solid*
 //! blocks; a larger file has one block per chunk. Blocks are stored, zstd frames or raw LZ4.
 //!
 //! [`Archive`] opens an archive. [`Reader`] reads single files; [`Loader`], [`Extractor`] and
@@ -30,7 +30,8 @@
 //!
 //! All encoding ([`pack`], and writing R3A and metadata) needs the feature `pack`. It is on by
 //! default and compiles the C libraries libzstd and liblz4. zstd is decoded in Rust; LZ4 by liblz4
-//! if the feature `pack` is on, else by `lz4_flex`. Without `pack`, no C compiler is needed.
+//! if the feature `pack` is on, else by `lz4_flex`. Without `pack` and `remote`, no C compiler is
+//! needed.
 //!
 //! | module | content |
 //! |---|---|

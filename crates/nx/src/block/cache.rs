@@ -13,7 +13,8 @@ pub(crate) const INITIAL_CAPACITY: usize = 1 << 20;
 
 /// A decoded block, or a prefix of one.
 pub(crate) struct CachedBlock {
-    /// The buffer. Bytes after the first `filled` are left over from another block.
+    /// The buffer. Bytes after the first `filled` are unspecified, for example left over from
+    /// another block.
     bytes: Vec<u8>,
     /// Length of the decoded prefix.
     filled: usize,
@@ -38,7 +39,7 @@ impl CachedBlock {
     /// Grows the buffer to at least `len` bytes. The block has at most `max_len` bytes. The decoded
     /// prefix stays.
     fn grow_to(&mut self, len: usize, max_len: usize, at: u64) -> Result<()> {
-        // The capacity doubles, so that growing in steps copies each byte at most twice.
+        // The capacity doubles, so that growing in steps copies a few times the block's length.
         let capacity = len.max(2 * self.filled).max(INITIAL_CAPACITY.min(max_len)).min(max_len.max(len));
         if self.filled == 0 || self.bytes.capacity() >= capacity {
             return grow(&mut self.bytes, capacity, at);
@@ -51,7 +52,8 @@ impl CachedBlock {
     }
 }
 
-/// Decoded blocks in LRU order. One block is kept whatever the budget.
+/// Decoded blocks in LRU order. The newest block is kept whatever the budget, until
+/// [`BlockCache::set_budget`] is called.
 pub(crate) struct BlockCache {
     held: Lru<usize, CachedBlock>,
     /// The block that was found or inserted last.
@@ -90,7 +92,9 @@ impl BlockCache {
     }
 
     /// Inserts a block that is not cached, with nothing decoded yet, as the most recently used.
-    /// Evicts other blocks to make room for its `capacity` bytes.
+    /// Evicts the first finished block or, if there is none and `capacity` bytes do not fit the
+    /// budget or [`MAX_BLOCKS`] are cached, the first block. Reuses its buffer.
+    /// [`BlockCache::reserve`] evicts more.
     pub(crate) fn insert(&mut self, block: usize, capacity: usize) {
         let finished = self.held.first(|_, _| true);
         let finished = finished.filter(|first| self.held.class(first) == Some(Class::Finished));
@@ -120,8 +124,9 @@ impl BlockCache {
         self.held.touch(&self.newest, class);
     }
 
-    /// Grows the buffer of the newest block to at least `len` bytes. The block has at most
-    /// `max_len` bytes. The decoded prefix stays. An error has the offset `at`.
+    /// Grows the buffer of the newest block to at least `len` bytes, and evicts other blocks that
+    /// then exceed the budget. The block has at most `max_len` bytes. The decoded prefix stays. An
+    /// error has the offset `at`.
     pub(crate) fn reserve(&mut self, len: usize, max_len: usize, at: u64) -> Result<()> {
         let newest = self.newest();
         if newest.bytes.len() >= len {

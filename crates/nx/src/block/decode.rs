@@ -15,12 +15,12 @@ use crate::format::toc::Codec;
 pub(crate) enum Ending {
     /// Nothing: the block ends with that content.
     Clean,
-    /// The zstd frame has no last block. All content is there, but one-shot decoders reject the
-    /// frame.
+    /// The zstd frame ends without its last block or its checksum. All content is there, but
+    /// one-shot decoders reject the frame.
     Unterminated,
-    /// More content than any file refers to.
+    /// More content than any file refers to; for LZ4, possibly damage after that content.
     Longer,
-    /// Bytes after the compressed data.
+    /// Bytes after the last zstd frame.
     Spare,
 }
 
@@ -33,8 +33,8 @@ pub(crate) struct Decoder {
     window_limit: u64,
     /// Allocated for the first zstd block.
     zstd: Option<Zstd>,
-    /// Buffer of the decompressed content of filtered blocks. It is as long as the longest one so
-    /// far.
+    /// Buffer for the decompressed bytes of filtered blocks, before filters are inverted. It is as
+    /// long as the longest content so far.
     filtered: Vec<u8>,
     /// Number of bytes decoded so far.
     #[cfg(test)]
@@ -108,7 +108,8 @@ impl Decoder {
     /// of its regions. Needs a buffer as large as `out`, which is kept for the next filtered block.
     ///
     /// If the compressed data is damaged, `out` still gets the bytes that were decompressed before
-    /// the damage. A hash then decides whether a file is intact.
+    /// the damage, with the filters inverted over unspecified bytes after them. A hash then decides
+    /// whether a file is intact. If the table is damaged, `out` is unchanged.
     pub(crate) fn decode_filtered(&mut self, codec: Codec, block: &[u8], out: &mut [u8]) -> Result<Ending> {
         let (regions, table) = regions::parse(block)?;
         regions::check(&regions, out.len())?;

@@ -4,8 +4,8 @@
 /// `out`.
 ///
 /// liblz4 takes 3/4 of the time of `lz4_flex` (`records/archives.jsonl`). It is used if the feature
-/// `pack` compiles it anyway. It rejects blocks that end with a match; `lz4_flex` decodes these, so
-/// that builds with and without `pack` accept the same blocks.
+/// `pack` compiles it anyway. `lz4_flex` decodes what liblz4 rejects, since liblz4 also rejects
+/// blocks that end with a match, and builds with and without `pack` must accept the same blocks.
 pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
     #[cfg(feature = "pack")]
     if let Some(len) = crate::sys::lz4::decompress(block, out) {
@@ -58,8 +58,8 @@ fn length(block: &[u8], at: &mut usize, half: u8) -> Option<usize> {
     Some(length)
 }
 
-/// Copies `count` bytes from `from` to `to`. The ranges may overlap: each step copies twice as many
-/// bytes as the one before.
+/// Copies `count` bytes from `from` to `to`. The ranges may overlap: each step but the last copies
+/// twice as many bytes as the one before.
 fn copy_match(out: &mut [u8], from: usize, to: usize, count: usize) {
     let mut done = 0;
     while done < count {

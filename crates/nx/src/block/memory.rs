@@ -18,8 +18,8 @@ pub(crate) fn grow_with(buffer: &mut Vec<u8>, len: usize, capacity: u64, at: u64
     Ok(())
 }
 
-/// Allocates a zeroed buffer of `capacity` bytes, at least `len`. The system gives zeroed memory,
-/// which costs nothing until it is touched.
+/// Allocates a zeroed buffer of `capacity` bytes, but at least `len`; of `len` bytes if `capacity`
+/// does not fit a `usize`. The system gives zeroed memory, which costs nothing until it is touched.
 pub(crate) fn zeroed(capacity: u64, len: usize, at: u64) -> Result<Vec<u8>> {
     let capacity = usize::try_from(capacity).map_or(len, |capacity| capacity.max(len));
     // `vec!` aborts when memory runs out, so the allocation is tried before.

@@ -57,7 +57,7 @@ impl Region {
 ///
 /// Returns [`Kind::Corrupt`] if the block ends within the table, or a region is empty or begins
 /// before the end of the previous region; [`Kind::Unsupported`] for an unknown filter. The offset
-/// is that of the region in `block`.
+/// is that of the region in `block`, or 0 if there is no region or the table is cut short.
 pub(crate) fn parse(block: &[u8]) -> Result<(Vec<Region>, usize)> {
     let corrupt = |at: usize, what| Error::new(Kind::Corrupt, at as u64, what);
     let count = usize::from(*block.first().ok_or(corrupt(0, "a block without its filters"))?);
@@ -79,7 +79,7 @@ pub(crate) fn parse(block: &[u8]) -> Result<(Vec<Region>, usize)> {
     Ok((regions, end))
 }
 
-/// Appends the table of at most [`MAX_REGIONS`] regions, in ascending order.
+/// Appends the table of 1 to [`MAX_REGIONS`] regions, in ascending order.
 pub(crate) fn write(regions: &[Region], out: &mut Vec<u8>) {
     debug_assert!((1..=MAX_REGIONS).contains(&regions.len()));
     out.push(regions.len() as u8);

@@ -18,7 +18,8 @@ static MODE_3: Mode = Mode::new(10, 4, 7, 3, 98);
 static MODE_6: Mode = Mode::new(7, 2, 7, 4, 64);
 
 impl Mode {
-    /// Computes the mode. Bits from position `same` keep their place.
+    /// Computes the mode. Bits from position `same` keep their place. Each of the `endpoints` has
+    /// `channels` fields of `width` bits, the first at bit `start`.
     const fn new(start: usize, endpoints: usize, width: usize, channels: usize, same: usize) -> Mode {
         let mut source = [0; 128];
         let mut bit = 0;

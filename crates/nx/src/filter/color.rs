@@ -3,7 +3,7 @@
 //! Source: Malvar, Sullivan, "YCoCg-R: a color space with RGB reversibility and low dynamic range"
 //! (JVT-I014, 2003). Here each step is taken modulo 32, which keeps every field at five bits. It
 //! stays reversible: a lifting step adds a function of the other fields, and the inverse subtracts
-//! the same. The lowest bit of green is unchanged.
+//! the same. The lowest bit of green is only moved.
 
 /// Converts red, green and blue (bits 11 to 15, 5 to 10, 0 to 4) to Y (bits 11 to 15), Co (6 to
 /// 10), Cg (1 to 5) and the lowest bit of green (0).

@@ -10,16 +10,18 @@ use super::TextureFormat;
 pub struct Texture {
     /// The format of the texels.
     pub format: TextureFormat,
-    /// Length of the header before the first block, in bytes.
+    /// Offset of the first block in the file, in bytes.
     pub start: usize,
-    /// Length of the texel data in bytes by the header, with all mip levels, layers and faces.
-    /// `None` if the header's sizes are invalid. The file may be shorter or longer.
+    /// Length of the texel data in bytes by the header, with all mip levels, layers and faces, and
+    /// in KTX with the padding between levels. `None` if a DDS header's sizes are invalid. The file
+    /// may be shorter or longer.
     pub len: Option<u64>,
 }
 
-/// Finds texel data by the header at the start of a file. Knows DDS with a known fourCC or DXGI
-/// format, and KTX 2.0 with a known Vulkan format and without supercompression. The first
-/// [`MAX_HEAD`] bytes are enough. Returns `None` for anything else, and if the header is cut short.
+/// Finds texel data by the header at the start of a file. Knows DDS with the fourCC or DXGI format
+/// of a [`TextureFormat`], and KTX 2.0 with the Vulkan format of one and without supercompression.
+/// The first [`MAX_HEAD`] bytes are enough. Returns `None` for anything else, for invalid offsets
+/// in KTX, and if the header is cut short.
 ///
 /// ```
 /// assert_eq!(linerate_nx::filter::detect(b"no texture"), None);
@@ -56,7 +58,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// Returns the total size in bytes of all levels and layers.
+    /// Returns the total size in bytes of all levels and layers. `None` if a side is 0, there are
+    /// too many levels, or the size exceeds 64 bits.
     fn bytes(&self, format: TextureFormat) -> Option<u64> {
         let block = format.block_bytes() as u64;
         let blocks = |texels: u32, level: u32| u64::from((texels >> level).max(1).div_ceil(BLOCK_SIDE));
@@ -129,8 +132,8 @@ fn from_four_cc(four_cc: &[u8]) -> Option<TextureFormat> {
     })
 }
 
-/// Returns the texture format of a `DXGI_FORMAT`. Each range has the typeless, UNORM, sRGB and
-/// signed forms.
+/// Returns the texture format of a `DXGI_FORMAT`. Each range has the typeless form and two others,
+/// such as UNORM and sRGB.
 fn from_dxgi(format: u32) -> Option<TextureFormat> {
     Some(match format {
         70..=72 => TextureFormat::Bc1,

@@ -42,8 +42,8 @@ pub use guess::guess;
 use linerate_core::Tier;
 use streams::Half;
 
-/// A reversible rearrangement of the bytes of a texture. The discriminants are stable numbers of
-/// the archive format.
+/// A reversible transform of the bytes of a texture. The discriminants are stable numbers of the
+/// archive format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -141,7 +141,7 @@ impl Filter {
         }
     }
 
-    /// Rearranges `content` into `filtered`.
+    /// Filters `content` into `filtered`.
     ///
     /// # Panics
     /// Panics if the lengths differ.
@@ -159,8 +159,9 @@ impl Filter {
         }
     }
 
-    /// Returns the end offsets of the streams in `filtered`, in ascending order. A tail that is not
-    /// filtered may follow the last stream.
+    /// Returns the end offsets of the streams in `filtered`, in ascending order. Empty streams
+    /// repeat an offset. A tail that is not filtered may follow the last stream. Needs the feature
+    /// `pack`.
     #[cfg(feature = "pack")]
     pub fn stream_ends(self, filtered: &[u8]) -> Vec<usize> {
         let streams = &filtered[..self.whole_blocks(filtered.len())];
@@ -292,7 +293,7 @@ impl TextureFormat {
         TextureFormat::ALL.iter().copied().find(|format| format.name() == name)
     }
 
-    /// Returns the size of a block of 4 by 4 texels in bytes. Blocks follow the first texel without
+    /// Returns the size of a block of 4 by 4 texels in bytes. Blocks follow each other without
     /// gaps.
     pub const fn block_bytes(self) -> usize {
         match self {

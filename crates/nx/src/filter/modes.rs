@@ -16,8 +16,9 @@ pub(crate) static BC7: Modes =
     Modes { group: bc7_groups(), split: [10, 10, 12, 12, 6, 8, 8, 12, 16, 16, 16, 16, 16, 16, 16, 16] };
 
 /// BC6H. Modes have two or five bits. The first groups are the two modes of two bits. Then come the
-/// modes of five bits, ordered by their upper three bits: first those with two subsets (indices
-/// from bit 82), then those with one (from bit 65). The last group has the reserved modes.
+/// modes of five bits, ordered by their upper three bits: first those with two subsets, then those
+/// with one. Indices begin at bit 82 if there are two subsets, as in modes of two bits, else at bit
+/// 65. Group 14 has the reserved modes, and group 15 is unused.
 pub(crate) static BC6H: Modes =
     Modes { group: bc6h_groups(), split: [10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 8, 8, 8, 8, 16, 16] };
 

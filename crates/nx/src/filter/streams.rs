@@ -1,7 +1,7 @@
 //! Filters formats whose blocks have their fields at fixed offsets. Each field becomes a stream.
 //!
-//! A block of BC1 to BC4 consists of one or two halves of 8 bytes. Each half becomes two streams.
-//! The two halves of BC5 have the same fields, so they share streams.
+//! A block of BC1 to BC4 consists of one or two halves of 8 bytes. Each half becomes two streams,
+//! the alpha values of BC2 one. The two halves of BC5 have the same fields, so they share streams.
 //!
 //! Sources: Microsoft, "Texture Block Compression in Direct3D 11"; Khronos, "Data Format
 //! Specification", S3TC and RGTC.

@@ -1,4 +1,5 @@
-//! Decompresses a zstd frame of unknown content size. The memory grows with the content.
+//! Decompresses a zstd frame whose content size is missing or not trusted. The memory grows with
+//! the content.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::{Format, FrameHeader, Options, PrefixDecoder, PrefixEnd, Scratch};
@@ -7,10 +8,10 @@ use crate::format::limits::Limits;
 
 /// The reason why a frame was not decompressed.
 pub(crate) enum FrameError {
-    /// The bytes do not begin with a frame header, or the frame is damaged. The field is the
+    /// The bytes do not begin with a whole frame header, or the frame is damaged. The field is the
     /// offset.
     Damaged(u64),
-    /// The frame ends early.
+    /// The frame ends early, after its header.
     CutOff,
     /// The window is above the limit.
     Window,
@@ -39,8 +40,9 @@ pub(crate) fn window_limit(window_log: u32) -> Result<u64> {
     }
 }
 
-/// Decompresses the frame at the start of `bytes` to at most `max` bytes. Returns the content and
-/// the length of the frame.
+/// Decompresses the frame at the start of `bytes` to at most `max` bytes. Its window may have at
+/// most `window` bytes, unless the frame is a single segment. Returns the content and the length of
+/// the frame.
 pub(crate) fn decompress(
     bytes: &[u8],
     format: Format,

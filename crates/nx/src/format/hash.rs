@@ -1,4 +1,5 @@
-//! Content hashes: XXH64 in header version 0, XXH3-64 in version 1, both with seed 0.
+//! Content hashes: XXH64 in header version 0, XXH3-64 in versions 1 and 65 and in R3A, both with
+//! seed 0.
 //!
 //! The hashes detect damage, not tampering: collisions can be constructed.
 
@@ -18,7 +19,7 @@ type Xxh3Pieces = xxhash_rust::xxh3::Xxh3;
 pub enum HashKind {
     /// XXH64, in header version 0.
     Xxh64,
-    /// XXH3-64, in header version 1.
+    /// XXH3-64, in header versions 1 and 65, and in R3A.
     Xxh3,
 }
 

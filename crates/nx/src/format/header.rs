@@ -6,8 +6,8 @@
 //! | 4 | 4 | from the top bit down, with widths in bits: version 7, chunk size 5 (512 << n bytes), pages 16 (of 4096 bytes), flags 4 |
 //! | 8 | 8 | from the top bit down: entry form 2, pool bytes 24, block count 18, file count 20 |
 //!
-//! The entry table, the block table and the string pool follow, padded with zeros to a whole page.
-//! The blocks follow at the next page.
+//! The entry table, the block table, the string pool and sometimes a metadata record follow, padded
+//! with zeros to a whole page. The blocks follow at the next page.
 //!
 //! Versions 0 and 1 are Nx. Version 65 is a private extension of version 1, in which blocks may be
 //! filtered. Other readers refuse such an archive.
@@ -198,8 +198,10 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::Truncated`] for fewer than 16 bytes, [`Kind::Corrupt`] if they are not from
-    /// an archive, and [`Kind::Unsupported`] for another version. The offset is that of the field.
+    /// Returns [`Kind::Truncated`] for fewer than 16 bytes of an archive; [`Kind::Corrupt`] if the
+    /// bytes are empty or not from an archive, or if the tables do not fit the pages;
+    /// [`Kind::Unsupported`] for another version, a chunk above 1 GiB or another form of the
+    /// entries. The offset is that of the field, or the number of bytes if they are too few.
     pub fn parse(bytes: &[u8]) -> Result<Header> {
         let Some(head) = bytes.first_chunk::<HEADER>() else {
             let magic = bytes.len().min(4);

@@ -24,10 +24,10 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::Truncated`] if the archive ends before its header or a block does;
-    /// [`Kind::Corrupt`] if a file reaches past the last block, has several blocks and an offset,
-    /// or needs more of a stored or empty block than the block holds. The offset is that of the
-    /// entry or block.
+    /// Returns [`Kind::Truncated`], at offset `len`, if the archive ends before its header or a
+    /// block does; [`Kind::Corrupt`], at the offset of the entry, if a file reaches past the last
+    /// block, or has several blocks and an offset; [`Kind::Corrupt`], at the offset of the block's
+    /// word, if its files need more of a stored or empty block than it holds.
     pub fn new(header: &Header, toc: &Toc, len: u64) -> Result<Layout> {
         if header.bytes() > len {
             return Err(Error::new(Kind::Truncated, len, "the archive ends within its header"));
@@ -83,7 +83,8 @@ impl Layout {
         self.contents.iter().copied().max().unwrap_or(0)
     }
 
-    /// The end offset of the last block, without its padding.
+    /// The end offset of the last block, without its padding; of the header if there is no block.
+    /// If the last blocks are empty, the archive may end before it.
     pub fn end(&self) -> u64 {
         self.end
     }

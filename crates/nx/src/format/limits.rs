@@ -1,4 +1,5 @@
-//! Resource limits for untrusted archives. Exceeding a limit is an error of kind `Limit`.
+//! Resource limits for untrusted archives. Exceeding a limit is an error of kind `Limit`; only
+//! [`Limits::memory`] lowers the number of threads instead.
 
 /// Limits on memory and output size when reading an archive. The defaults allow every archive that
 /// a packer makes of real files, and stop decompression bombs.
@@ -10,31 +11,34 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum size of the header with its tables, in bytes. Default: 64 MiB.
+    /// Maximum size of the header with its tables, in bytes. Also applies to the decompressed
+    /// metadata and to each decompressed segment of R3A. Default: 64 MiB.
     pub header: u64,
     /// Maximum size of all decompressed paths, in bytes. Default: 256 MiB.
     pub pool: u64,
     /// Maximum length of a path, in bytes. Default: 16 MiB. Paths above 4095 bytes can be listed
-    /// and read; extracting them, or packing them into another archive, is an error of the single
-    /// file.
+    /// and read. Extracting such a file is an error of the single file; an archive to be packed
+    /// must have none.
     pub path: u64,
     /// Maximum size of a decompressed block, in bytes. Each thread holds a block in memory, twice
-    /// if it is filtered. Default: 1 GiB.
+    /// if it is filtered, and its compressed bytes. Default: 1 GiB.
     pub block: u64,
     /// Maximum size of the buffers of all threads of one call, in bytes. Large blocks lower the
     /// number of threads, down to one. Default: 2 GiB.
     pub memory: u64,
     /// Maximum size of a file, in bytes. Default: 1 TiB.
     pub file: u64,
-    /// Maximum size of all files that one call extracts or verifies, in bytes. Default: 16 TiB.
+    /// Maximum size of all files that one call extracts, loads, verifies or packs, in bytes.
+    /// Default: 16 TiB.
     pub total: u64,
-    /// Maximum ratio of the size of these files to the size of the archive. It applies only if the
-    /// files exceed [`Limits::ratio_from`]. Default: 1000.
+    /// Ratio of the size of these files to the size of the archive from which the call fails. It
+    /// applies only if the files exceed [`Limits::ratio_from`]. Default: 1000.
     pub ratio: u64,
     /// Total size of files, in bytes, up to which the ratio is not limited. Default: 16 GiB.
     pub ratio_from: u64,
     /// Base-2 logarithm of the largest zstd window in bytes, at most 31, or 30 on 32-bit targets.
-    /// Default: 27 (128 MiB).
+    /// Larger values are an error of kind `BadArgument`. Frames of a single segment, which need no
+    /// window beside their content, are not limited. Default: 27 (128 MiB).
     pub window_log: u32,
 }
 

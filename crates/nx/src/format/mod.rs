@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`header`], [`toc`], [`string_pool`] | header fields, tables and paths, read and written |
 //! | [`layout`] | offsets and content lengths of the blocks; checks between the tables |
-//! | [`paths`], [`tree`] | safe and portable paths; folders that are opened once and never through a link |
+//! | [`paths`], [`tree`] | safe and portable paths; open folders, never opened through a link |
 //! | [`limits`], [`hash`] | resource limits; content hashes |
 //! | [`frame`] | decompresses a zstd frame of unknown size |
 

@@ -7,19 +7,19 @@ use unicode_normalization::UnicodeNormalization;
 /// Names that Windows reserves for devices, with or without an extension.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// Devices with a number after the name. Windows also accepts superscript digits.
+/// Devices with one digit after the name. Windows also accepts the superscripts 1, 2 and 3.
 const NUMBERED: &[&str] = &["com", "lpt"];
 
 /// Maximum length of a path in bytes (`PATH_MAX` - 1 on Linux). It also bounds the cost of a path
 /// with millions of components.
 pub(crate) const MAX_PATH: usize = 4095;
 
-/// Maximum length of a file or folder name in bytes. Some systems count characters; none allows
-/// more bytes than this for every name.
+/// Maximum length of a file or folder name in bytes. Some systems count characters; no common one
+/// allows more bytes than this for every name.
 pub(crate) const MAX_NAME: usize = 255;
 
-/// Checks that a path names a file below the extraction folder on every system: UTF-8 names joined
-/// by `/`.
+/// Checks that a path of names joined by `/` names a file below the extraction folder on every
+/// system. Characters that only Windows rejects are accepted; [`not_portable`] finds them.
 ///
 /// # Errors
 ///
@@ -55,7 +55,7 @@ pub fn check_path(path: &str) -> Result<(), &'static str> {
 }
 
 /// Returns the shortest prefix of a path, in whole components, that [`check_path`] rejects: its
-/// length in bytes, and the message.
+/// length in bytes, and the message. `None` if it accepts the path.
 pub(crate) fn bad_name(path: &str) -> Option<(usize, &'static str)> {
     let whole = check_path(path).err()?;
     let mut ends = path.match_indices('/').map(|(at, _)| at);
@@ -67,8 +67,9 @@ pub(crate) fn bad_name(path: &str) -> Option<(usize, &'static str)> {
 const NOT_ON_WINDOWS: [char; 6] = ['*', '?', '<', '>', '|', '"'];
 
 /// Returns the shortest prefix of a path, in whole components, whose last name has a character that
-/// Windows rejects (`* ? < > | "`), and this character. [`check_path`] accepts these names, since
-/// other systems do: they are packed, and extracted where the system allows.
+/// Windows rejects (`* ? < > | "`), and the first such character. `None` if there is none.
+/// [`check_path`] accepts these names, since other systems do: they are packed, and extracted where
+/// the system allows.
 ///
 /// ```
 /// use linerate_nx::not_portable;
@@ -120,7 +121,8 @@ fn is_device(name: &str) -> bool {
     DEVICES.contains(&&*stem) || NUMBERED.iter().any(|device| is_numbered(device))
 }
 
-/// Returns the path as file systems compare it that ignore case and Unicode normalization.
+/// Folds a path: paths that are the same on file systems that ignore case and Unicode normalization
+/// fold to the same string.
 fn folded(path: &str) -> String {
     if path.is_ascii() {
         return path.to_ascii_lowercase();
@@ -128,9 +130,9 @@ fn folded(path: &str) -> String {
     path.nfd().map(upper).flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// Returns the capital of a letter, if it is a single letter. Two small letters may share a
-/// capital, as both sigmas do, and NTFS compares capitals. Turkish names may differ only in the dot
-/// of an i, and file systems distinguish these.
+/// Returns the capital of a letter if that is a single letter, else the letter itself. Two small
+/// letters may share a capital, as both sigmas do, and NTFS compares capitals. Turkish names may
+/// differ only in the dot of an i, and file systems distinguish these.
 fn upper(letter: char) -> char {
     const DOTLESS_I: char = '\u{131}';
     if letter == DOTLESS_I {
@@ -188,7 +190,7 @@ pub(crate) fn folded_folder_clashes(paths: &[&str]) -> Vec<(usize, usize)> {
 /// Finds files with other files below their path. Sorts paths by component, so that the files below
 /// a path come directly after it.
 fn below_files(paths: &[&str]) -> Vec<(usize, usize)> {
-    // NUL sorts before all characters of names, and no path contains it.
+    // NUL sorts before all characters of names, and no path of an archive contains it.
     let paths: Vec<String> = paths.iter().map(|path| path.replace('/', "\0")).collect();
     let mut order: Vec<usize> = (0..paths.len()).collect();
     order.sort_by(|&a, &b| paths[a].cmp(&paths[b]));

@@ -55,11 +55,12 @@ impl StringPool {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::Corrupt`] if the frame is damaged or followed by other bytes, or if its
-    /// content is not UTF-8 or not exactly `files` paths that each end with a NUL;
-    /// [`Kind::Truncated`] if the frame ends early; [`Kind::Limit`] if it decompresses to more than
-    /// [`Limits::pool`] bytes, or a path has more than [`Limits::path`] bytes. Offsets are in
-    /// `compressed`.
+    /// Returns [`Kind::Corrupt`] if the frame is damaged, lacks a whole header or is followed by
+    /// other bytes, or if its content is not UTF-8 or not exactly `files` paths that each end with
+    /// a NUL; [`Kind::Truncated`] if the frame ends early; [`Kind::Limit`] if it decompresses to
+    /// more than [`Limits::pool`] bytes or to 4 GiB, a path has more than [`Limits::path`] bytes,
+    /// or the window is above [`Limits::window_log`]; [`Kind::BadArgument`] if that limit is itself
+    /// too large. Offsets are in `compressed`.
     pub fn parse(compressed: &[u8], files: u32, limits: &Limits) -> Result<StringPool> {
         if files == 0 && compressed.is_empty() {
             return Ok(StringPool::default());
@@ -90,7 +91,7 @@ impl StringPool {
     /// # Errors
     ///
     /// Returns [`Kind::BadArgument`] for a path with a NUL, and [`Kind::Limit`] if the compressed
-    /// pool is larger than 2^24 - 1 bytes.
+    /// pool is larger than 2^24 - 1 bytes or zstd gets no memory.
     #[cfg(feature = "pack")]
     pub fn encode<'a>(paths: impl IntoIterator<Item = &'a str>) -> Result<Vec<u8>> {
         let mut text = Vec::new();

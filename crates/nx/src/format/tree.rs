@@ -1,5 +1,5 @@
-//! The folders of a set of paths. Each is created and opened once, within a limit of open
-//! descriptors.
+//! The folders of a set of paths. Each is created once and stays open, within a limit of open
+//! descriptors. Beyond the limit, folders are opened again.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard};
 use linerate_core::lock;
 use linerate_io::Folder;
 
-/// Number of folders that fits the default limit of open descriptors.
+/// Number of folders that fits the descriptor table with which a process starts.
 const FEW: usize = 32;
-/// Number of descriptors reserved for other open files, rounded up.
+/// Number of entries reserved in that table for other open files, rounded up.
 const OTHERS: usize = 256;
 
 /// Treatment of files that already exist when an archive is extracted.
@@ -60,7 +60,7 @@ impl Tree {
         });
         let locations = locations.collect();
         let kept = Folder::max_open_folders();
-        // A few folders fit the default limit, so the system call is not needed.
+        // A few folders fit the table of descriptors, so the system call is not needed.
         if folders.len() > FEW {
             root.reserve_descriptors(folders.len().min(kept) + OTHERS);
         }

@@ -28,7 +28,7 @@ pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) {
             return unsafe { avx512(kernel) };
         }
         if tier >= Tier::Avx2 && Tier::Avx2.is_supported() {
-            // SAFETY: the CPU has AVX2.
+            // SAFETY: the CPU has the features of the AVX2 tier.
             return unsafe { avx2(kernel) };
         }
     }

@@ -1,7 +1,8 @@
 //! Joins blocks from streams of fields at fixed offsets, 8 bytes at a time.
 //!
-//! A block consists of one or two halves of 8 bytes, each a [`Half`] with streams of its own. A
-//! half is a 64-bit word, made by shifts of loads of 2 to 8 bytes. Compilers vectorise this.
+//! A block consists of one or two halves of 8 bytes, each a [`Half`] with streams of its own; only
+//! the halves of BC5 share streams ([`Pair`]). A half is a 64-bit word, made by shifts of loads of
+//! 2 to 8 bytes. Compilers vectorise this.
 
 use linerate_core::Tier;
 

@@ -1,7 +1,7 @@
 //! The AVX2 forms of [`join`](super::join) for BC3 and BC5: 8 blocks at a time.
 //!
-//! Fields of 2, 4 and 6 bytes are loaded 16 bytes at a time and shuffled into place. Loops end
-//! where a load would cross the end of a stream. The caller joins the remaining blocks.
+//! Fields of 2, 4 and 6 bytes are loaded 16 or 32 bytes at a time and shuffled into place. Loops
+//! end before a load could cross the end of a stream. The caller joins the remaining blocks.
 
 use core::arch::x86_64::*;
 

@@ -83,8 +83,8 @@ pub(crate) fn gather<const ALIGNED: bool>(tier: Tier, gather: Gather) {
 struct Group {
     /// Mask of the endpoint bytes of a block. Byte 0 is the block's first byte.
     mask: u128,
-    /// Number of bits before the indices, below 128. In a block without indices, `index_mask`
-    /// clears them.
+    /// Number of bits before the indices, below 128. In a block without indices it is 0, and
+    /// `index_mask` clears the bytes that were read for them.
     shift: u32,
     index_mask: u128,
     endpoints: usize,

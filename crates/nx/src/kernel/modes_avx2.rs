@@ -59,8 +59,8 @@ pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
             at[number] = [cursors[0] + count * group.steps[0], cursors[1] + count * group.steps[1]];
             if at[number].iter().all(|end| end + BLOCK <= streams.len()) {
                 // SAFETY: the mask has only bits of these blocks. Each block reads 16 bytes at
-                // cursors below the end cursors, and these were checked to have 16 bytes after
-                // them.
+                // cursors that are not above the end cursors, and these were checked to have 16
+                // bytes after them.
                 unsafe { gather_group::<ALIGNED>(number, group, mask, cursors, streams, first, blocks) };
             } else {
                 gather_each::<ALIGNED>(group, mask, cursors, streams, first, blocks);

@@ -366,7 +366,7 @@ fn add_green(fields: __m512i, mask: i8) -> __m512i {
 }
 
 /// For each 64 bits, joins the lower 28 bits of both halves, those of the upper half above those of
-/// the lower.
+/// the lower. The upper four bits of the upper half must be 0.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn halves_of_28_bits(halves: __m512i) -> __m512i {

@@ -1,16 +1,18 @@
 //! The AVX2 form of [`unalign`](super::unalign): makes a block from its aligned endpoints, its
 //! indices and its first byte.
 //!
-//! The fields of each channel are moved to the bytes of a 32-bit lane. Green is added in all lanes
-//! at once. Multiplications by powers of two then close the gaps between the fields.
+//! The fields of each channel, in mode 6 of two channels, are moved to the bytes of a 32-bit lane.
+//! Green is added in all lanes at once. Multiplications by powers of two then close the gaps
+//! between the fields.
 
 use core::arch::x86_64::*;
 
 /// Shuffle index that gives 0.
 const N: i8 = -1;
 
-/// Combines the four fields of a 32-bit lane to one number. Multiplies bytes in even positions by
-/// `low` and in odd positions by `high`, and adds neighbours; then does the same with these pairs.
+/// Combines the four fields of a 32-bit lane to one number. Multiplies bytes in odd positions by
+/// `odd` and adds each to the byte before it. Then multiplies the upper of both sums by `pair` and
+/// adds it to the lower. Fields are below 128.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn close_gaps(fields: __m128i, odd: i16, pair: i32) -> __m128i {

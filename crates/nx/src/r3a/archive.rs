@@ -44,8 +44,9 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Head::parse`] and [`Layout::new`], and [`Kind::Read`] if the source
-    /// cannot be read. Offsets are in the archive.
+    /// Returns the errors of [`Head::parse`], [`Kind::Truncated`] and [`Kind::Corrupt`] as
+    /// [`Layout::new`] does, and [`Kind::Read`] if the source cannot be read. Offsets are in the
+    /// archive.
     pub fn open(source: S) -> Result<Archive<S>> {
         Archive::open_with(source, Limits::default())
     }
@@ -152,8 +153,7 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::Limit`] if the content is larger than the limit or than the memory that can
-    /// be allocated.
+    /// Returns [`Kind::Limit`] if the content is larger than the limit or than a `usize` counts.
     pub(super) fn content_len(&self, block: usize) -> Result<usize> {
         let (len, at) = (self.layout.content(block), self.layout.offset(block));
         match len <= self.limits.block {

@@ -40,7 +40,7 @@ pub struct AsNx<S> {
     head: Vec<u8>,
     blocks: Vec<VirtualBlock>,
     len: u64,
-    /// The last decoded block.
+    /// The block that was last decoded to read a part of it.
     decoded: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
     scratch: ScratchPool,
 }
@@ -84,8 +84,8 @@ impl<S: ReadAt> AsNx<S> {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::Limit`] if the archive has more files, blocks or bytes of paths than Nx
-    /// allows, or a block that is too large for Nx.
+    /// Returns [`Kind::Limit`] if the archive has more files, blocks or bytes of paths or metadata
+    /// than Nx allows, or a block that is too large for Nx.
     pub fn new(archive: Archive<S>) -> Result<AsNx<S>> {
         let r3a = archive.head();
         let words: Vec<(BlockForm, Block)> =
@@ -99,7 +99,7 @@ impl<S: ReadAt> AsNx<S> {
         let mut header = Header::new(r3a.header.chunk, toc.form(), pool.len(), blocks, files)?;
         let is_metadata = |extension: &&Extension| extension.id == metadata::EXTENSION;
         if let Some(record) = r3a.user_data.iter().find(is_metadata)
-            // Metadata that does not fit is left out, since files can be read without it.
+            // Metadata above the limit is left out, since files can be read without it.
             && header.bytes() + record.data.len() as u64 + PAGE <= archive.limits().header
         {
             metadata::append(&record.data, &mut header, &mut pool)?;
@@ -135,7 +135,8 @@ impl<S: ReadAt> AsNx<S> {
         &self.archive
     }
 
-    /// Returns the number of blocks that are shown decoded because they need a dictionary.
+    /// Returns the number of blocks that are shown decoded because they need a dictionary, or would
+    /// be because their codec is unsupported.
     pub(super) fn decoded_blocks(&self) -> usize {
         self.blocks.iter().filter(|block| block.form == BlockForm::Decoded).count()
     }
@@ -183,7 +184,8 @@ impl<S: ReadAt> AsNx<S> {
         first..self.blocks.partition_point(|block| block.offset < end).max(first)
     }
 
-    /// Reads the stored bytes of these blocks at once, if the source allows coalescing them.
+    /// Reads the stored bytes of these blocks at once, if there are at least two and the source
+    /// allows coalescing them. Blocks that are shown decoded are not read.
     fn read_ahead(&self, blocks: Range<usize>) -> io::Result<ReadAhead> {
         let (layout, toc) = (self.archive.layout(), &self.archive.head().toc);
         let mut stored = blocks.filter(|&i| self.blocks[i].form != BlockForm::Decoded);
@@ -246,8 +248,8 @@ impl ReadAhead {
     }
 }
 
-/// Returns the form in which the Nx archive shows block `i` of the R3A archive, and the block's entry
-/// in the Nx table. The form is its bytes, its bytes after the magic number, or its content.
+/// Returns the form in which the Nx archive shows block `i` of the R3A archive, and the block's
+/// entry in the Nx table.
 fn shown_as<S: ReadAt>(archive: &Archive<S>, i: usize) -> Result<(BlockForm, Block)> {
     let block = archive.head().toc.blocks[i];
     let (form, codec) = match block.codec {
@@ -268,8 +270,8 @@ fn shown_as<S: ReadAt>(archive: &Archive<S>, i: usize) -> Result<(BlockForm, Blo
     Ok((form, Block { compressed, codec, filtered: false }))
 }
 
-/// Returns the entry. The unused position of an empty file is cleared, since it may not fit the
-/// fields of Nx.
+/// Returns the entry of a file in the Nx table. The unused position of an empty file is cleared,
+/// since it may not fit the fields of Nx.
 fn nx_entry(entry: &Entry) -> Entry {
     match entry.size {
         0 => Entry { first_block: 0, block_offset: 0, ..*entry },
@@ -280,7 +282,8 @@ fn nx_entry(entry: &Entry) -> Entry {
 /// A frame without content: a single segment of size 0, and an empty last block.
 const EMPTY_FRAME: [u8; 9] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0, 1, 0, 0];
 
-/// Returns the pool as a frame with magic number and content size, which some readers require.
+/// Returns the pool as a frame with magic number and content size, which some readers require. It
+/// is [`EMPTY_FRAME`] if the archive has no pool.
 fn nx_pool<S: ReadAt>(archive: &Archive<S>) -> Vec<u8> {
     // The size is below 4 GiB, since the pool stores it in 32 bits.
     let size: usize = archive.head().pool.iter().map(|path| path.len() + 1).sum();

@@ -1,5 +1,5 @@
-//! Converts R3A to Nx. First, every file is read and checked against its hash. Then blocks are
-//! copied, and zstd frames get their magic number.
+//! Converts R3A to Nx. First, every file is read and checked against its hash, if there are hashes.
+//! Then blocks are copied. zstd frames get their magic number; those with a dictionary are decoded.
 
 use std::io::{self, Write};
 
@@ -25,19 +25,21 @@ pub struct Conversion {
     pub files: u64,
     /// Number of blocks.
     pub blocks: u64,
-    /// Number of blocks that were decoded and stored, because Nx has no dictionaries.
+    /// Number of blocks that were decoded and stored, because Nx has no dictionaries. Also counts
+    /// blocks of unsupported codecs, which become empty since no file is in them.
     pub decoded_blocks: u64,
     /// Number of bytes written.
     pub bytes: u64,
 }
 
 /// Converts an R3A archive to Nx. Entries are written in the order that other programs rely on.
-/// Bytes of blocks that belong to no file stay until the archive is packed again.
+/// Bytes of copied blocks that belong to no file stay until the archive is packed again.
 ///
 /// # Errors
 ///
-/// Returns the errors of [`AsNx::new`], of the first file that cannot be read or does not match its
-/// hash, of the source, and of `out`. After an error the output is incomplete.
+/// Returns [`Kind::Limit`] for chunks above 256 MiB, and the errors of [`AsNx::new`], of the first
+/// file that cannot be read or does not match its hash, of the source, and of `out`. After an error
+/// the output is incomplete.
 pub fn to_nx<S: ReadAt>(archive: Archive<S>, out: &mut impl Write) -> io::Result<Conversion> {
     if archive.head().header.chunk > MAX_CHUNK_WRITTEN {
         return Err(Error::new(Kind::Limit, 6, "chunks larger than are written to Nx: 256 MiB").into());

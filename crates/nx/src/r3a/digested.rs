@@ -20,7 +20,7 @@ impl DigestedDictionaries {
     /// Returns the digested dictionary of an index; `bytes` is the dictionary.
     ///
     /// # Errors
-    /// Returns `Corrupt` if a trained dictionary is damaged.
+    /// Returns `Corrupt` if there is no dictionary of this index, or a trained one is damaged.
     pub(super) fn get(&self, index: u8, bytes: &[u8]) -> Result<&Dictionary<'static>> {
         let digested = self.0.get(usize::from(index)).ok_or(unusable())?;
         digested.get_or_init(|| Dictionary::new(bytes).map_err(|_| unusable())).as_ref().map_err(|e| *e)

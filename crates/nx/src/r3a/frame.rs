@@ -15,8 +15,8 @@ pub(super) fn with_magic(frame: &[u8]) -> Vec<u8> {
     [&MAGIC, frame].concat()
 }
 
-/// Returns the frame with its magic number and its content size, which is `size`. `None` if the
-/// frame has no valid header.
+/// Returns the frame with its magic number and its content size, which is `size` unless the frame
+/// already has one. `None` if the frame has no valid header.
 pub(super) fn with_content_size(frame: &[u8], size: u32) -> Option<Vec<u8>> {
     let header = FrameHeader::parse(frame, Format::Magicless).ok()?;
     if header.content_size.is_some() {

@@ -38,11 +38,11 @@ impl Head {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::Truncated`] if `bytes` end before the pages do; [`Kind::Corrupt`] if a
-    /// field, a table or a segment does not fit, the pool does not have exactly one path for each
-    /// file, or a flexible form has no valid interpretation or two; [`Kind::Unsupported`] for
-    /// another version of the archive or of a segment, and for chunks above 512 MiB;
-    /// [`Kind::Limit`] if a limit is exceeded. Offsets are in the archive.
+    /// Returns [`Kind::Truncated`] if `bytes` end before the pages or the frame of the pool do;
+    /// [`Kind::Corrupt`] if a field, a table or a segment does not fit or is damaged, the pool does
+    /// not have exactly one path for each file, or a flexible form has two valid interpretations;
+    /// [`Kind::Unsupported`] for another version of the archive or of a segment, and for chunks
+    /// above 512 MiB; [`Kind::Limit`] if a limit is exceeded. Offsets are in the archive.
     pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Head> {
         let fields = FixedFields::parse(bytes)?;
         let pages = usize::try_from(fields.bytes()).ok().and_then(|len| bytes.get(..len));
@@ -69,14 +69,14 @@ fn tables(fields: &FixedFields, bytes: &[u8], limits: &Limits) -> Result<Tables>
     }
     match (read(bytes, ZeroWidth::IsOne, limits), read(bytes, ZeroWidth::IsZero, limits)) {
         (Ok(one), Ok(zero)) if one.says_the_same(&zero) => Ok(one),
-        // An interpretation with files takes precedence over one whose counts are all 0.
+        // An interpretation with files or a pool takes precedence over one with neither.
         (Ok(one), Ok(zero)) => match (one.is_empty(), zero.is_empty()) {
             (false, true) => Ok(one),
             (true, false) => Ok(zero),
             _ => Err(Error::new(Kind::Corrupt, 8, "tables that can be read in two ways")),
         },
         (Ok(tables), Err(_)) | (Err(_), Ok(tables)) => Ok(tables),
-        // Reports the error of the interpretation in the specification.
+        // Reports the error of the interpretation that this crate writes.
         (Err(error), Err(_)) => Err(error),
     }
 }

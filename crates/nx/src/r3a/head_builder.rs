@@ -57,9 +57,10 @@ impl HeadBuilder<'_> {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::Limit`] if a limit of the format is exceeded; [`Kind::BadArgument`] if paths
-    /// and entries do not match, if an entry or a dictionary refers to a missing block, or if a
-    /// block has a codec that this crate does not write. Offsets are 0.
+    /// Returns [`Kind::Limit`] if a limit of the format is exceeded or zstd gets no memory;
+    /// [`Kind::BadArgument`] if paths and entries do not match, if a path has a NUL, if an entry or
+    /// the list of dictionaries refers to a missing block or dictionary, or if a block has a codec
+    /// that this crate does not write. Offsets are 0.
     pub fn write(&self) -> Result<Vec<u8>> {
         self.check()?;
         let pool = string_pool::encode(self.paths)?;
@@ -121,8 +122,8 @@ impl HeadBuilder<'_> {
         }
     }
 
-    /// Returns the narrowest flexible form that gives the same tables by both interpretations of
-    /// its widths.
+    /// Encodes the narrowest flexible form that [`Head::parse`] reads in one way only, whatever a
+    /// stored width of 0 means. Widens the field of the pool size by up to 3 bits until that is so.
     fn flexible(&self, pool: &[u8]) -> Result<Vec<u8>> {
         let largest = |field: fn(&Entry) -> u64| self.entries.iter().map(field).max().unwrap_or(0);
         let widths = Widths {

@@ -349,8 +349,8 @@ impl Header {
         self.flags & HAS_USER_DATA != 0
     }
 
-    /// Encodes the 16 or 24 bytes as version 1. Values beyond their fields are truncated;
-    /// [`crate::r3a::HeadBuilder`] checks them before.
+    /// Encodes the 16 or 24 bytes as version 1. Counts must fit their fields, or they overwrite
+    /// others; [`crate::r3a::HeadBuilder`] checks them before.
     pub(super) fn write(&self) -> Vec<u8> {
         let word = u32::from(VERSION) << 25
             | u32::from(self.chunk.exponent()) << 20

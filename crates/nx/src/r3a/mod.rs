@@ -6,8 +6,8 @@
 //!
 //! The model is that of Nx: entries, blocks, paths. [`Head`] reads the header with its tables and
 //! segments, and [`HeadBuilder`] writes it. [`Archive`] reads files. [`AsNx`] shows an R3A archive
-//! as an Nx archive, so that every function for Nx works on it. [`to_nx`] and [`from_nx`] convert
-//! archives and copy their blocks.
+//! as an Nx archive, so that every function that reads Nx works on it. [`to_nx`] and [`from_nx`]
+//! convert archives and copy their blocks.
 //!
 //! | module | content |
 //! |---|---|

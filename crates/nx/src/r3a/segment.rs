@@ -12,8 +12,8 @@ use crate::format::limits::Limits;
 #[cfg(feature = "pack")]
 const LEVEL: i32 = 16;
 
-/// The widths in bits of the size fields in a segment's word. The version and other fields are
-/// above them.
+/// The widths in bits of the size fields in a segment's word: from the lowest bit up, the size of
+/// the content and the compressed size. The version and other fields are above them.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) compressed: u32,

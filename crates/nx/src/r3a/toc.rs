@@ -15,8 +15,8 @@ use crate::format::toc::{Codec, Entry};
 pub enum BlockCodec {
     /// A codec of Nx. zstd frames lack their magic number.
     Known(Codec),
-    /// The number of an unsupported codec: bzip3 (3), LZMA (4), or an undefined number. Files in
-    /// the block cannot be read.
+    /// The number of an unsupported codec, 3 to 7: bzip3 (3), LZMA (4), or an undefined number.
+    /// Files in the block cannot be read.
     Foreign(u8),
 }
 

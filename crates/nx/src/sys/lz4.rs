@@ -16,7 +16,8 @@ fn count(code: c_int) -> Option<usize> {
 }
 
 /// Compresses `bytes` at level 1 to 12: levels 1 and 2 use the fast compressor, levels 3 to 12
-/// LZ4-HC. `None` if the result does not fit `out`.
+/// LZ4-HC. `None` if the result does not fit `out`, `bytes` are more than liblz4 takes (almost
+/// 2 GiB), or memory runs out.
 pub(crate) fn compress(bytes: &[u8], out: &mut [u8], level: i32) -> Option<usize> {
     let (from, to) = (int(bytes.len())?, int(out.len())?);
     let (source, target) = (bytes.as_ptr().cast(), out.as_mut_ptr().cast());
@@ -31,7 +32,8 @@ pub(crate) fn compress(bytes: &[u8], out: &mut [u8], level: i32) -> Option<usize
 }
 
 /// Decodes a whole block into `out` and returns its length. `None` if the block is damaged or
-/// longer than `out`, or if its last five bytes are not literals, as the format requires.
+/// longer than `out`, if its last five bytes are not literals, as the format requires, or if a
+/// slice has 2 GiB or more.
 pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
     let (from, to) = (int(block.len())?, int(out.len())?);
     // SAFETY: both pointers are of slices of the lengths given, which do not overlap. The function

@@ -1,4 +1,4 @@
-//! Foreign functions: the only module with `unsafe`.
+//! Foreign functions, those of liblz4.
 
 #![allow(unsafe_code)]
 
