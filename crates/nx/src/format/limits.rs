@@ -17,8 +17,8 @@ pub struct Limits {
     /// Maximum size of all decompressed paths, in bytes. Default: 256 MiB.
     pub pool: u64,
     /// Maximum length of a path, in bytes. Default: 16 MiB. Paths above 4095 bytes can be listed
-    /// and read. Extracting such a file is an error of the single file; an archive to be packed
-    /// must have none.
+    /// and read. Extracting such a file is an error of the single file, but packing it into another
+    /// archive is an error of the whole call.
     pub path: u64,
     /// Maximum size of a decompressed block, in bytes. Each thread holds a block in memory, twice
     /// if it is filtered, and its compressed bytes. Default: 1 GiB.

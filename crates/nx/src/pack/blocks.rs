@@ -1,8 +1,8 @@
 //! Encodes blocks in parallel and writes them in order.
 //!
 //! The offset of a block is known once all blocks before it are encoded; until then the block
-//! waits. Threads run ahead by at most a window of blocks. This bounds memory to an input and an
-//! output buffer per thread, and an output buffer per waiting block.
+//! waits. Threads run ahead by at most a window of two blocks per thread. This bounds memory to an
+//! input buffer and two output buffers per thread, and the buffers of filters.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -38,7 +38,8 @@ pub(super) struct Job<'a> {
 /// The result of [`write`], from which the header is made.
 pub(super) struct Written {
     pub(super) blocks: Vec<toc::Block>,
-    /// The hash of each item, from the plan or computed when its content was read.
+    /// The hash of each item, from the plan or computed when its content was read. Known for each
+    /// item that is its own [`Plan::same`].
     pub(super) hashes: Vec<Option<u64>>,
     /// The end offset of the last block, including its padding.
     pub(super) end: u64,
@@ -315,7 +316,7 @@ impl Shared<'_> {
         self.check(hashes)
     }
 
-    /// Checks that the files have not changed since the plan was made.
+    /// Checks that the files with a known hash have not changed since the plan was made.
     fn check(&self, hashes: &[(usize, u64)]) -> PackResult<()> {
         for &(file, hash) in hashes {
             if self.job.plan.hashes[file].is_some_and(|known| known != hash) {

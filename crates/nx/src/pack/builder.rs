@@ -36,11 +36,12 @@ pub struct Summary {
     pub bytes: u64,
     /// Number of blocks.
     pub blocks: u64,
-    /// Files that are not stored because another file has the same bytes.
+    /// Files that are not stored because another file, or a run of its chunks, has the same bytes.
     pub shared_files: u64,
     /// Bytes of those files.
     pub shared_bytes: u64,
-    /// Blocks that are stored because they do not shrink. 0 for a dry run.
+    /// Blocks that are stored uncompressed: because they do not shrink, by their coding, or as in
+    /// the archive they are copied from. 0 for a dry run.
     pub stored_blocks: u64,
     /// Blocks that are filtered. If there are any, only this crate reads the archive. 0 for a dry
     /// run.
@@ -95,8 +96,8 @@ impl Builder {
     }
 
     /// Adds metadata to the archive. It is stored in a record that other readers ignore. Metadata
-    /// captured from folders before this call takes precedence. Metadata of files that are not in
-    /// the archive is left out.
+    /// of earlier calls, and metadata captured from folders before or after, takes precedence.
+    /// Metadata of files that are not in the archive is left out.
     pub fn metadata(&mut self, mut metadata: Metadata) -> &mut Builder {
         metadata.overlay(std::mem::take(&mut self.metadata));
         self.metadata = metadata;
@@ -114,9 +115,9 @@ impl Builder {
         self
     }
 
-    /// Calls `report` after every written block and, while zstd encodes a block above 16 MiB, also
-    /// after parts of it. The calls come from the threads that do the work. `report` is dropped
-    /// before the archive gets its name.
+    /// Calls `report` after every written block and, while zstd at level 6 or higher encodes a
+    /// block above 16 MiB, also after parts of it. The calls come from the threads that do the
+    /// work, and may come out of order. `report` is dropped before the archive gets its name.
     pub fn on_progress(&mut self, report: impl Fn(&Progress) + Send + Sync + 'static) -> &mut Builder {
         self.on_progress = Box::new(report);
         self
@@ -175,7 +176,8 @@ impl Builder {
     /// Adds the file at `path`, which is read when the archive is written.
     ///
     /// # Errors
-    /// Returns the errors of [`add_bytes`](Self::add_bytes), and `Read` if there is no such file.
+    /// Returns the errors of [`add_bytes`](Self::add_bytes), `Read` if there is no such file, and
+    /// `BadArgument` if it is not a regular file.
     pub fn add_path(&mut self, name: impl Into<String>, path: impl Into<PathBuf>) -> PackResult<()> {
         self.add_path_with(name, path, FileOptions::default())
     }
@@ -291,8 +293,8 @@ impl Builder {
         self.items.push(item);
     }
 
-    /// Plans the archive without writing it. Reads only what deduplication and the grouping of
-    /// small files need.
+    /// Plans the archive without writing it. Reads only what deduplication, the grouping of small
+    /// files, the search for textures and the verification of reused entries need.
     ///
     /// # Errors
     /// Returns those errors of [`write`](Self::write) that occur before blocks are encoded.
@@ -312,9 +314,11 @@ impl Builder {
     /// archive, and hold it until `write` returns.
     ///
     /// # Errors
-    /// Returns `Read` if a file cannot be read or has changed since it was added; `Write` if the
-    /// archive cannot be written; `BadArgument` if the target is a device, a FIFO or another
-    /// special file; `Limit` if the format cannot hold that many files, blocks or bytes of paths.
+    /// Returns `Read` if a file cannot be read or has changed since it was added; `Corrupt` if an
+    /// entry of an existing archive is damaged; `Write` if the archive cannot be written, the
+    /// target is a folder or exists and may not be [replaced](Self::replace), or the work is
+    /// cancelled; `BadArgument` if the target is a device, a FIFO or another special file; `Limit`
+    /// if memory runs out or the format cannot hold that many files, blocks or bytes of paths.
     /// After an error the target is unchanged.
     pub fn write(mut self, target: impl AsRef<Path>) -> PackResult<Summary> {
         let target = target.as_ref();
@@ -332,7 +336,7 @@ impl Builder {
     /// Writes the archive to memory.
     ///
     /// # Errors
-    /// Returns the errors of [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write) that do not concern the target.
     pub fn to_bytes(mut self) -> PackResult<(Vec<u8>, Summary)> {
         let memory = Memory::default();
         let summary = self.write_all(&memory)?;

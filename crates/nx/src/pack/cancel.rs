@@ -40,9 +40,9 @@ impl CancelToken {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Returns the current stage and how many of its entries, files or blocks have begun. A thread
-    /// that polls this can show that the work goes on. [`Progress`](super::Progress) is reported
-    /// only from the first block.
+    /// Returns the current stage and the number of its steps that have begun. An entry, file or
+    /// block takes one step or a few. A thread that polls this can show that the work goes on.
+    /// [`Progress`](super::Progress) is reported only from the first block.
     pub fn stage(&self) -> (Stage, u64) {
         let begun = self.begun.load(Ordering::Relaxed);
         (Stage::from_number(begun >> STAGE_SHIFT), begun & ((1 << STAGE_SHIFT) - 1))
@@ -53,7 +53,7 @@ impl CancelToken {
         self.begun.store((stage as u64) << STAGE_SHIFT, Ordering::Relaxed);
     }
 
-    /// Counts an entry, a file or a block that begins, and fails if the work is cancelled.
+    /// Counts a step that begins, and fails if the work is cancelled.
     pub(super) fn check(&self) -> PackResult<()> {
         self.begun.fetch_add(1, Ordering::Relaxed);
         if self.is_cancelled() { Err(PackError::cancelled()) } else { Ok(()) }

@@ -16,7 +16,8 @@ use crate::read::archive::Archive;
 impl Walk<'_> {
     /// Returns the files for which `choose` returns a value, each with this value, in ascending
     /// order. With [`Walk::metadata`], `choose` is also called for folders, and chosen folders and
-    /// links are added to `metadata`. Other chosen paths, such as devices, are added to `skipped`.
+    /// links, and the folders that contain chosen paths, are added to `metadata`. Other chosen
+    /// paths, such as devices, are added to `skipped`.
     pub(super) fn files<T>(
         &self,
         cancel: &CancelToken,
@@ -68,8 +69,10 @@ impl Walk<'_> {
 }
 
 impl Metadata {
-    /// Merges the metadata of several archives for [`Builder::merge`](super::Builder::merge). Each
-    /// file gets the metadata from the archive it is taken from.
+    /// Merges the metadata of several archives for [`Builder::merge`](super::Builder::merge).
+    /// `found` has that of each archive, in the same order. Each file gets the metadata from the
+    /// archive it is taken from; folders and links get that of the first archive that has them, or
+    /// of the last with [`Clash::Last`].
     pub fn merged<S: ReadAt>(
         archives: &[Arc<Archive<S>>],
         mut found: Vec<Metadata>,

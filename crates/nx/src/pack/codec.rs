@@ -113,8 +113,8 @@ pub(super) struct StreamCoding {
 pub(super) enum StreamParse {
     /// The parser of the block's coding.
     Level,
-    /// Optimal parsing of matches of at least [`SPARSE_MATCH`] bytes. Gives fewer and longer
-    /// sequences, which decode faster.
+    /// Matches of at least [`SPARSE_MATCH`] bytes, parsed optimally from level 4 on. Gives fewer
+    /// and longer sequences, which decode faster.
     Sparse,
     /// Optimal parsing of matches of at least [`DENSE_MATCH`] bytes, for levels that do not parse
     /// optimally by themselves.
@@ -155,9 +155,9 @@ impl Encoder {
     }
 
     /// Encodes `input` into `out`. If it returns `Codec::Copy`, the block is `input` itself, and
-    /// `out` is unspecified. While zstd encodes a long block, `taken` is called with the number of
-    /// bytes of `input` that zstd has taken since the last call; an error from `taken` stops the
-    /// encoding.
+    /// `out` is unspecified. While zstd encodes a long block at [`PIECES_LEVEL`] or higher, `taken`
+    /// is called with the number of bytes of `input` that zstd has taken since the last call; an
+    /// error from `taken` stops the encoding.
     pub(super) fn encode(
         &mut self,
         coding: Coding,
@@ -264,9 +264,10 @@ impl Encoder {
         }
     }
 
-    /// Chooses optimal parsing if it saves at least 2 % of a sample: it takes 2.5 times as long,
-    /// its output decodes slower, and a sample is not exact. Accepting savings of 1 to 2 % would
-    /// cost at least 5 % of the time of packing textures, and make archives only 0.15 % smaller.
+    /// Chooses optimal parsing if it saves more than 2 % of a sample over lazy matching, else that
+    /// of the level: optimal parsing takes 2.5 times as long, its output decodes slower, and a
+    /// sample is not exact. Accepting savings of 1 to 2 % would cost at least 5 % of the time of
+    /// packing textures, and make archives only 0.15 % smaller.
     fn choose_parse(&mut self, search: Search, input: &[u8]) -> PackResult<Parse> {
         let near = |parse| Search { parse, window_log: 0, ..search };
         let lazy = self.sampled(input, SAMPLE, SAMPLE_SLICE, near(Parse::Lazy))?;
@@ -368,15 +369,16 @@ fn is_text(bytes: &[u8]) -> bool {
     controls.count() * 256 < bytes.len()
 }
 
-/// Returns the smallest window for a whole block, at most what decoders accept by default.
+/// Returns the base-2 logarithm of the smallest window for a whole block, at most what decoders
+/// accept by default.
 fn window_log(len: usize) -> u32 {
     len.next_power_of_two().ilog2().clamp(10, MAX_WINDOW_LOG)
 }
 
-/// Returns the size of the hash table, or 0 for the level's default. Levels that parse optimally
-/// keep positions in binary trees, and the table holds the roots. One root for every four to eight
-/// positions is enough: a block of 1 MiB has the same size to a few bytes, and takes 10 % less
-/// time, since the table stays in the CPU cache.
+/// Returns the base-2 logarithm of the size of the hash table, or 0 for the level's default. Levels
+/// that parse optimally keep positions in binary trees, and the table holds the roots. One root for
+/// every four to eight positions is enough: a block of 1 MiB has the same size to a few bytes, and
+/// takes 10 % less time, since the table stays in the CPU cache.
 fn hash_log(level: i32, len: usize) -> u32 {
     if level >= OPTIMAL_LEVEL && len > FITTED_ABOVE { len.ilog2() - 2 } else { 0 }
 }

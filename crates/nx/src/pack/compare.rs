@@ -26,7 +26,7 @@ pub(super) struct Wanted<'a> {
     pub(super) path: Option<&'a Path>,
 }
 
-/// Bytes of entries that a thread takes at a time.
+/// Minimum number of bytes of entries that a thread takes at a time, if there are so many.
 const BATCH: u64 = 4 << 20;
 
 /// Maximum number of files on disk that a thread opens at a time.
@@ -40,7 +40,7 @@ const PIECE: usize = 64 << 10;
 ///
 /// # Errors
 /// Returns errors of decoding an entry that has no file on disk, such as `Corrupt`, and errors of
-/// reading the archive or a file.
+/// reading the archive or of opening a file.
 pub(super) fn compare<S: ReadAt>(
     archive: &Archive<S>,
     wanted: &[Wanted<'_>],
@@ -107,7 +107,7 @@ fn compare_equal<S: ReadAt>(
     same: &[Wanted<'_>],
 ) -> PackResult<Vec<Option<u64>>> {
     let file = same[0].file;
-    // Archives of other programs may have no XXH3-64.
+    // Archives of header version 0, and R3A archives without hashes, have no XXH3-64.
     let stored = file.hash().filter(|_| archive.hash_kind() == HashKind::Xxh3);
     let mut comparing = Comparing {
         disks: same

@@ -36,8 +36,8 @@ impl Item {
     /// Fills `out` with the content from `offset`. The range must lie within `size`.
     ///
     /// # Errors
-    /// Fails if the content cannot be read, or if the file's length differs from `size`, because
-    /// the file has changed since it was added. The error names the file.
+    /// Fails if the content cannot be read, or if a file on disk has another length than `size`,
+    /// because it has changed since it was added. The error names the path in the archive.
     pub(super) fn read_at(&self, offset: u64, out: &mut [u8]) -> PackResult<()> {
         self.try_read_at(offset, out).map_err(|error| error.at(self.name.as_str()))
     }
@@ -78,7 +78,7 @@ pub(super) fn mismatch(item: &Item) -> PackError {
     error.at(item.name.as_str())
 }
 
-/// A file that ends early has changed since it was added.
+/// Fills `out` from `offset`. A file that ends early has changed since it was added.
 fn read_file(file: &File, offset: u64, out: &mut [u8]) -> PackResult<()> {
     linerate_io::read_exact_at(file, offset, out).map_err(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => changed(),

@@ -44,8 +44,8 @@ pub struct Changes {
 /// Which file [`Builder::merge`] takes if several archives have the same path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {
-    /// Neither: a clash is an error, unless the files have the same size and hash. It is also an
-    /// error if a file has the path of a folder.
+    /// Neither: a clash is an error, unless the files have the same size and hash; then the first
+    /// is taken. It is also an error if a file has the path of a folder.
     Refuse,
     /// The file of the first archive.
     First,
@@ -112,8 +112,8 @@ impl Copies {
     }
 }
 
-/// Returns the coding for files left over from a block. It uses the block's codec; for zstd it is
-/// `None`, since the level is unknown.
+/// Returns the coding for files left over from a block. It uses the block's codec, for LZ4 at the
+/// highest level; for zstd it is `None`, since the level is unknown.
 fn coding_of<S: ReadAt>(archive: &Archive<S>, file: File<'_>) -> Option<Coding> {
     match archive.toc().blocks[file.blocks().start].codec {
         Codec::Copy => Some(Coding::Copy),
@@ -129,8 +129,8 @@ impl Builder {
     ///
     /// # Errors
     /// Returns `Limit` if the files exceed the limits that the archive was opened with, and
-    /// `BadArgument` if a path leads out of the folder or was added before. Files before the error
-    /// have been added.
+    /// `BadArgument` if a path leads out of the folder or has more than 4095 bytes, was added
+    /// before, or would be both a file and a folder. Files before the error have been added.
     pub fn add_archive<S: ReadAt + 'static>(
         &mut self,
         archive: &Arc<Archive<S>>,
@@ -178,7 +178,7 @@ impl Builder {
 
     /// Starts from the files of one archive for which `keep` returns true. Use it to delete files
     /// by path, or to collect garbage by hash. The chunk size is that of the archive, so that
-    /// blocks are reused.
+    /// blocks are reused; if that is above 256 MiB, it is 256 MiB, and files are encoded again.
     ///
     /// ```no_run
     /// use linerate_nx::{Archive, FileSource};
@@ -223,7 +223,9 @@ impl Builder {
     /// same path clash like two files.
     ///
     /// # Errors
-    /// Returns the errors of [`new`](Self::new) and [`add_archive`](Self::add_archive).
+    /// Returns the errors of [`new`](Self::new) and [`add_archive`](Self::add_archive), and
+    /// `BadArgument` for the first of the [`merge_clashes`](Self::merge_clashes) with
+    /// [`Clash::Refuse`].
     pub fn merge<S: ReadAt + 'static>(
         options: PackOptions,
         archives: &[Arc<Archive<S>>],
@@ -250,7 +252,8 @@ impl Builder {
     }
 
     /// Lists the clashes of archives to be merged, in ascending order of paths: files of the same
-    /// path that differ in size or hash, and files whose path is a folder of other files.
+    /// path in different archives that differ in size or hash, have hashes of different kinds or
+    /// have none, and files whose path is a folder of other files.
     pub fn merge_clashes<S: ReadAt>(archives: &[Arc<Archive<S>>]) -> Vec<MergeClash> {
         let mut files: Vec<(usize, File<'_>)> = Vec::new();
         for (i, archive) in archives.iter().enumerate() {
@@ -278,10 +281,13 @@ impl Builder {
         found
     }
 
-    /// Updates an archive from a folder: equal files keep their blocks, other files are taken from
-    /// the folder. `choose` works as in [`add_folder`](Self::add_folder); files that it leaves out
-    /// count as missing in the folder. With `mirror`, files missing in the folder are removed from
-    /// the archive; without, they stay. The chunk size is that of the archive.
+    /// Updates an archive from a folder: equal files keep their blocks as with [`Reuse::Blocks`],
+    /// other files are taken from the folder. `choose` works as in
+    /// [`add_folder`](Self::add_folder); files that it leaves out count as missing in the folder.
+    /// With `mirror`, files missing in the folder are removed from the archive; without, they stay
+    /// unless the folder has a folder of their path, or a file in place of one of their folders.
+    /// The chunk size is that of the archive, at most 256 MiB. The builder's metadata is that
+    /// captured from the folder, without that of the archive.
     ///
     /// The last part of the result lists the chosen paths that cannot be packed.
     ///
@@ -304,7 +310,7 @@ impl Builder {
     ///
     /// # Errors
     /// Returns the errors of [`update`](Self::update), and `BadArgument` if two folders have a file
-    /// of the same path.
+    /// of the same path, or one has a file where another has a folder.
     pub fn update_all<S: ReadAt + 'static>(
         options: PackOptions,
         archive: &Arc<Archive<S>>,

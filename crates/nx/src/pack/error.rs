@@ -9,7 +9,7 @@ pub type PackResult<T> = std::result::Result<T, PackError>;
 
 /// An error of packing. It names the file that it concerns, if any.
 ///
-/// The message is one line: the file's name, then the problem.
+/// The message is the file's name, then the problem, on one line if the name has no line ends.
 #[derive(Debug)]
 pub struct PackError {
     file: Option<String>,
@@ -23,7 +23,7 @@ enum Source {
     /// The file clashes with the one whose name is in the second field. The first field is the
     /// message.
     Clash(&'static str, String),
-    /// An error of reading an existing archive.
+    /// An error of reading an existing archive, or of encoding a header.
     Engine(Error),
     /// A system error, of kind `Read` or `Write`.
     Io(Kind, io::Error),
@@ -78,8 +78,8 @@ impl PackError {
         matches!(self.source, Source::Cancelled)
     }
 
-    /// The file that the error concerns: its path on the disk, or its path in the archive if it is
-    /// not on the disk.
+    /// The file that the error concerns. While files are added, this is its path on the disk, if it
+    /// has one. While the archive is written, it is its path in the archive, or the target.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
@@ -113,8 +113,8 @@ impl PackError {
     }
 }
 
-/// Returns the message for a write error. The kinds named here come from this project's own checks,
-/// so they have no system error number.
+/// Returns the message for a write error. The kinds named here come mostly from this project's own
+/// checks and then have no system error number.
 fn cannot_write(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::AlreadyExists => "the target exists already",

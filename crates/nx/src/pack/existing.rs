@@ -20,7 +20,7 @@ pub enum Reuse {
     /// Copies their blocks without recompression, if the archive has the options' chunk size and
     /// the blocks need no R3A dictionary; otherwise as [`Reuse::Contents`]. A solid block is copied
     /// only if all of its bytes belong to added files. Otherwise its remaining files are encoded
-    /// again, with the block's codec.
+    /// again: stored if it was stored, by LZ4 if it was LZ4, else with the options' coding.
     Blocks,
     /// Decodes their contents and encodes them again.
     Contents,
@@ -89,7 +89,7 @@ impl ExistingEntry {
 /// An open archive with a cache of decoded blocks.
 pub(super) struct CachedArchive<S> {
     archive: Arc<Archive<S>>,
-    /// Decoded blocks, the newest first.
+    /// Decoded blocks, the most recently used first.
     decoded: Mutex<VecDeque<(usize, Arc<Vec<u8>>)>>,
     /// Maximum number of cached blocks.
     capacity: usize,
@@ -189,7 +189,7 @@ impl<S: ReadAt> SourceArchive for CachedArchive<S> {
     }
 }
 
-/// Returns the engine's error inside an I/O error, or else the I/O error itself.
+/// Returns the engine's error inside an I/O error, or else the I/O error itself, as one of writing.
 pub(super) fn engine_error(error: io::Error) -> PackError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(&inner) => inner.into(),

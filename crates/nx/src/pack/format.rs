@@ -36,12 +36,12 @@ impl Builder {
     /// For R3A the archive is first written as Nx to an unnamed file beside `target`. Then every
     /// file is read from there and checked, and the blocks are copied. The disk must have space for
     /// both archives. The solid limit is lowered to 16 MiB - 1. With [`PackOptions::dictionaries`],
-    /// blocks of small files are encoded again before they are copied. Filters are not used, and
-    /// files in filtered blocks of existing archives are encoded again.
+    /// blocks of small files are encoded again, to a third file, before they are copied. Filters
+    /// are not used, and files in filtered blocks of existing archives are encoded again.
     ///
     /// # Errors
-    /// Returns the errors of [`write`](Self::write), and `Limit` if the archive has more files or
-    /// blocks, or larger offsets in blocks, than R3A can hold.
+    /// Returns the errors of [`write`](Self::write), and `Limit` if the archive has more files,
+    /// blocks or bytes of paths, or larger offsets in blocks, than R3A can hold.
     pub fn write_as(mut self, target: impl AsRef<Path>, format: Format) -> PackResult<Summary> {
         let target = target.as_ref();
         if format == Format::Nx {

@@ -19,20 +19,21 @@
 //!
 //! Guarantees:
 //!
-//! * The output depends on paths, contents and options alone: not on the number of threads, nor on
-//!   the order in which files were added.
+//! * The output depends on paths, contents, metadata, options, and the blocks and order of existing
+//!   archives alone: not on the number of threads, nor on the order in which files were added.
 //! * The archive appears under its name only when it is complete; if it replaces a file, also only
 //!   when it is flushed to the disk. After an error or a kill the target is unchanged. The next
 //!   write in the folder removes the temporary files of a killed run (`linerate_io::AtomicFile`).
-//! * Files count as equal only if every byte is equal.
+//! * Files count as equal only if every byte is equal; but [`Clash::Refuse`] compares files of the
+//!   same path by size and hash.
 //! * Blocks reused from an existing archive are verified first, unless the options say otherwise.
 //! * Each thread needs memory for three chunks and the codec's state. Filters add four chunks. One
 //!   more chunk is needed to encode an existing archive again, or if zstd searches whole blocks
 //!   above 16 MiB for long matches. The builder also holds the files given as bytes, a few hundred
-//!   bytes per file, and up to 100 MiB while it groups small files.
+//!   bytes per file and per chunk, and about 100 MiB while it groups small files.
 //!
 //! The size of a file is read when it is added, its content when the archive is written. A file
-//! that changes in between is an error.
+//! whose size changes in between is an error, as is one whose content changes after it was hashed.
 //!
 //! | module | content |
 //! |---|---|

@@ -20,8 +20,8 @@ impl Names {
     }
 
     /// Returns why a file of this path cannot be added, and the path of the file that it clashes
-    /// with. Stops at the first folder that does not exist yet: a path from an archive may have
-    /// millions of components.
+    /// with; `None` if it can be added. Stops at the first folder that does not exist yet: a path
+    /// from an archive may have millions of components.
     pub(super) fn clash<'n>(&'n self, name: &'n str) -> Option<(&'static str, &'n str)> {
         if self.files.contains(name) {
             return Some(("the path is there already", name));
@@ -63,8 +63,8 @@ pub(super) fn check(name: &str) -> PackResult<()> {
 /// readers decide whether to extract them.
 ///
 /// # Errors
-/// Returns `BadArgument` for paths that are invalid on every system, lead out of the folder, or
-/// have more than 4095 bytes.
+/// Returns `BadArgument` for paths that are invalid on every system, lead out of the folder, have a
+/// backslash, or have more than 4095 bytes.
 pub(super) fn check_existing(name: &str) -> PackResult<()> {
     let leads_out = |part: &str| matches!(part, "" | "." | "..");
     match name.len() > MAX_PATH || name.contains(['\0', '\\']) || name.split('/').any(leads_out) {

@@ -24,7 +24,7 @@ pub(super) const MAX_SOLID_LIMIT: u64 = (64 << 20) - 1;
 pub enum Coding {
     /// Stored uncompressed.
     Copy,
-    /// One zstd frame.
+    /// One zstd frame; in a filtered block, one or more.
     Zstd(Zstd),
     /// One LZ4 block. Levels 1 and 2 use the fast mode, levels 3 to 12 LZ4-HC.
     Lz4 {
@@ -72,7 +72,7 @@ pub struct Zstd {
     /// Whether literals are entropy-coded. If they are not, textures decode much faster and are a
     /// little larger.
     pub literals: bool,
-    /// Whether the window spans the whole block and long-distance matching is on.
+    /// Whether the window spans the whole block, up to 128 MiB, and long-distance matching is on.
     pub long: bool,
 }
 
@@ -94,19 +94,20 @@ pub struct PackOptions {
     pub solid_limit: u64,
     /// Coding of solid blocks. Default: zstd 16.
     pub solid: Coding,
-    /// Coding of files above the solid limit. Default: zstd 9.
+    /// Coding of files above the solid limit and of files that are [alone](FileOptions::alone).
+    /// Default: zstd 9.
     pub chunked: Coding,
     /// Coding of files with the extension of a texture, instead of `solid` and `chunked`. Default:
     /// none.
     pub textures: Option<Coding>,
     /// Whether equal files up to the solid limit are stored once. Default: true.
     pub dedup_solid: bool,
-    /// Whether equal files above the solid limit, and files that are a run of chunks of another
-    /// file, are stored once. Default: true.
+    /// Whether equal files above the solid limit or [alone](FileOptions::alone), and files that are
+    /// a run of chunks of another file, are stored once. Default: true.
     pub dedup_chunked: bool,
     /// Whether files are grouped into solid blocks by similarity. Grouping reads the first 64 KiB
-    /// of each file once more. Without it, files fill blocks in the order of extension, falling
-    /// size and path. Default: true.
+    /// of each file once more. Without it, and for [`Coding::Copy`], files fill blocks in the order
+    /// of extension, falling size and path. Default: true.
     pub group_similar: bool,
     /// Whether the match search is adapted to the content of blocks above 256 KiB, for zstd levels
     /// 6 to 16 with the default minMatch and compressed literals. The output is smaller and packing
@@ -121,8 +122,9 @@ pub struct PackOptions {
     pub dictionaries: bool,
     /// Filters to try on blocks with textures. A block is filtered if it then takes fewer 4 KiB
     /// pages and is at least 1 % smaller. An archive with filtered blocks has header version 65,
-    /// which only this crate reads. For Nx only: R3A has no filters, and the option is ignored.
-    /// Default: none.
+    /// which only this crate reads. Files left over from a filtered block of an existing archive
+    /// are filtered whatever this option says. For Nx only: R3A has no filters, and the option is
+    /// ignored. Default: none.
     pub filters: Filters,
     /// Whether textures are also detected by their bytes, where neither a header nor
     /// [`FileOptions::texture`] names one. Used only with filters. Default: true.
@@ -130,8 +132,9 @@ pub struct PackOptions {
     /// Number of threads that compress; 0 counts as 1. The output does not depend on it. Default:
     /// 1.
     pub threads: usize,
-    /// Whether entries from existing archives are decoded and compared with their hashes. If not,
-    /// damage is copied unnoticed. Default: true.
+    /// Whether entries whose blocks are copied from existing archives are decoded and compared with
+    /// their hashes. If not, damage is copied unnoticed, unless the archive has hashes other than
+    /// XXH3-64. Entries that are encoded again are always compared. Default: true.
     pub verify_existing: bool,
     /// Token that cancels packing.
     pub cancel: CancelToken,
@@ -248,8 +251,8 @@ impl PackOptions {
 pub struct FileOptions {
     /// The coding of the file, instead of that of the options.
     pub coding: Option<Coding>,
-    /// Whether the file gets its own block even below the solid limit, so that reading it decodes
-    /// nothing else.
+    /// Whether the file gets blocks of its own even within the solid limit, so that reading it
+    /// decodes nothing else. Equal files still share blocks.
     pub alone: bool,
     /// The texture format of a file without a header that names it. All bytes of the file are
     /// texels of this format. Used only with [`PackOptions::filters`].
@@ -268,7 +271,7 @@ impl FileOptions {
         FileOptions { coding: Some(coding), ..self }
     }
 
-    /// Sets whether the file gets its own block.
+    /// Sets whether the file gets blocks of its own.
     #[must_use]
     pub fn alone(self, alone: bool) -> FileOptions {
         FileOptions { alone, ..self }

@@ -1,9 +1,10 @@
 //! Assigns files to blocks, before anything is encoded.
 //!
-//! The plan depends on paths, contents and options alone, not on threads or the order of adding.
+//! The plan depends on paths, contents, options and existing archives alone, not on threads or the
+//! order in which files were added.
 //! Large files and reused blocks come first, in the order of paths. Then come files left over from
 //! blocks that lost other files. Last come solid blocks, in the order of coding, extension, falling
-//! size and path, except that similar files share a block.
+//! size and path, except that similar files share a block. Empty files have no block.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -67,9 +68,10 @@ pub(super) struct Plan {
     /// The hash of each item, if known. It is known for all items without a block of their own.
     pub(super) hashes: Vec<Option<u64>>,
     /// For each item, the item whose place it shares. This is the item itself if it is encoded,
-    /// reused or empty.
+    /// reused, empty or in `runs`.
     pub(super) same: Vec<usize>,
-    /// Items that equal a run of chunks of another item, in ascending order.
+    /// Items that equal a run of chunks of other items, in ascending order. They have no block of
+    /// their own.
     pub(super) runs: Vec<usize>,
 }
 
@@ -107,7 +109,7 @@ impl Planner<'_> {
         is_solid(&self.items[item], self.options)
     }
 
-    /// Whether the item needs blocks of its own, encoded or reused.
+    /// Whether the item gets a place of its own: it is neither empty nor a duplicate.
     fn is_placed(&self, item: usize) -> bool {
         self.items[item].size > 0 && self.plan.same[item] == item
     }
@@ -221,8 +223,8 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Packs files left over from blocks that lost other files, in the order of those blocks. Each
-    /// old block is then decoded once, and its files stay together.
+    /// Packs files left over from blocks that lost other files, in the order of coding, then of
+    /// those blocks. Each old block is then decoded once, and its files stay together.
     fn place_left_over(&mut self) {
         let wanted = |&i: &usize| self.is_placed(i) && self.is_solid(i);
         let mut files: Vec<_> = (0..self.items.len())
@@ -287,8 +289,8 @@ impl Planner<'_> {
         self.plan.blocks.push(Block::Solid { files, len, coding });
     }
 
-    /// Gives each duplicate the place of the file that is packed, and hashes items without a block
-    /// of their own.
+    /// Gives each duplicate the place of the file that is packed, and hashes the items that are
+    /// runs of chunks.
     fn share_places(&mut self) -> PackResult<()> {
         let (items, runs) = (self.items, &self.plan.runs);
         let hashes = self.options.workers().map(runs.len(), Vec::new, |buffer, i| {

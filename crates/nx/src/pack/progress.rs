@@ -7,13 +7,14 @@
 pub enum Stage {
     /// Lists folders; counts entries.
     Listing,
-    /// Reads the sizes of files, and their times if metadata is captured; counts entries.
+    /// Reads the sizes of files, and their times if metadata is captured.
     Measuring,
-    /// Reads files to compare them with each other, or with those of an archive.
+    /// Reads files to compare them with each other or with those of an archive; verifies entries of
+    /// existing archives.
     Comparing,
     /// Reads small files to group similar ones.
     Grouping,
-    /// Encodes and writes blocks; counts blocks.
+    /// Encodes and writes blocks.
     Packing,
 }
 

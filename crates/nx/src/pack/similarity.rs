@@ -1,13 +1,15 @@
 //! Groups small files by similarity. Compares sampled fingerprints of their content, as in MinHash
 //! (Broder 1997).
 //!
-//! The fingerprints of a file are hashes of its 16-byte windows. One window in 64 is kept, selected
-//! by its hash, so that equal text gives equal fingerprints in any file.
+//! The fingerprints of a file are hashes of the 16-byte windows of its first 64 KiB. One window in
+//! 64, or fewer if there are many files, is kept, selected by its hash, so that equal text gives
+//! equal fingerprints in any file.
 //!
 //! Blocks are filled greedily. A block starts with the first file that is left. It then takes, as
 //! long as there is one, the file with the largest share of its fingerprints in the block; else the
-//! next file of the same extension that fits. It takes a file of another extension only when no
-//! file of this one is left: unused capacity costs less than similar files in different blocks.
+//! next file that fits, of the extension of the first file that is left. So it takes a dissimilar
+//! file of another extension only when no file of this one is left: unused capacity costs less than
+//! similar files in different blocks.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -24,15 +26,16 @@ const SAMPLED_BYTES: u64 = 64 << 10;
 const WINDOW: usize = 16;
 /// One window in this many gives a fingerprint. If there are many files, fewer windows do.
 const SAMPLING_RATE: u64 = 64;
-/// Maximum number of fingerprints of all files, which bounds memory to about 100 MiB.
+/// Expected maximum number of fingerprints of all files, which bounds memory to about 100 MiB.
 const MAX_FINGERPRINTS: u64 = 1 << 22;
 /// Maximum number of files that share a fingerprint. Fingerprints of more files say little and cost
 /// time.
 const MAX_FILES_PER_FINGERPRINT: usize = 256;
-/// Maximum number of files that are tried for the remaining capacity of a block.
+/// Maximum number of dissimilar files that are tried for the remaining capacity of a block.
 const MAX_CANDIDATES: usize = 200;
 
-/// Divides `files`, which are sorted by extension, into blocks of at most `limit` bytes.
+/// Divides `files`, which are sorted by extension and have at most `limit` bytes each, into blocks
+/// of at most `limit` bytes.
 pub(super) fn blocks(
     items: &[Item],
     files: &[usize],

@@ -39,7 +39,7 @@ pub(super) struct Span {
     pub(super) len: usize,
 }
 
-/// Returns the texture in a file larger than a chunk.
+/// Returns the texture in a file that gets blocks of its own. `None` without filters.
 pub(super) fn of_file(item: &Item, options: &PackOptions) -> PackResult<Option<Texture>> {
     if options.filters.is_empty() {
         return Ok(None);
@@ -56,9 +56,10 @@ fn of_head(head: &[u8], file_options: FileOptions) -> Option<Texture> {
     filter::detect(head).or(told)
 }
 
-/// Returns the texels in the chunk of a file that begins at `offset`. They start with the first
-/// block of texels that begins in the chunk, and end with the chunk or the texture, even within a
-/// block. Without a known texture, `guess` allows to guess the format from the chunk.
+/// Returns the texels in the chunk of a file that begins at `offset`, if they are at least
+/// [`MIN_TEXTURE`] bytes. They start with the first block of texels that begins in the chunk, and
+/// end with the chunk or the texture, even within a block. Without a known texture, `guess` allows
+/// to guess the format from the chunk.
 pub(super) fn in_chunk(texture: Option<Texture>, offset: u64, chunk: &[u8], guess: bool) -> Vec<Span> {
     let guessed = || filter::guess(chunk).map(|format| Span { format, start: 0, len: chunk.len() });
     let span = match texture {
@@ -79,7 +80,8 @@ fn texels(texture: Texture, offset: u64, len: usize) -> Option<Span> {
     Some(Span { format: texture.format, start: (start - offset) as usize, len: texels as usize })
 }
 
-/// Returns the texels in a solid block, whose files are given by size in bytes and options.
+/// Returns the texels in a solid block, whose files are given by size in bytes and options. Of more
+/// than [`MAX_REGIONS`] textures, returns the largest.
 pub(super) fn in_files(
     content: &[u8],
     files: impl Iterator<Item = (usize, FileOptions)>,
@@ -118,7 +120,7 @@ impl Cost {
     }
 }
 
-/// Returns the cost of data that was encoded whole, not stream by stream.
+/// Returns the cost of `content` bytes that were encoded to `compressed`.
 fn cost(codec: Codec, compressed: &[u8], content: usize) -> Cost {
     match codec {
         Codec::Copy => Cost { size: content, time: decode_cost::COPY * content as u64 },
@@ -140,7 +142,8 @@ pub(super) struct BlockFilter {
 
 impl BlockFilter {
     /// Encodes a block with its textures filtered, and returns the codec. On entry `out` holds the
-    /// block encoded by the codec `plain` without filters; on success it holds the filtered block.
+    /// block encoded by the codec `plain` without filters, or anything if that is `Copy`; on
+    /// success it holds the filtered block.
     /// Returns `None` and leaves `out` as it was if filtering does not pay: the filtered block must
     /// take fewer pages and be 1 % smaller. If decoding time counts, it must not take more than 1/3
     /// longer to decode.
@@ -255,7 +258,7 @@ impl BlockFilter {
     }
 
     /// Returns the allowed filter with which a sample of the texture costs least; of equal ones,
-    /// the first.
+    /// the first. `None` if no filter of its format is allowed.
     fn choose(
         &mut self,
         encoder: &mut Encoder,
@@ -317,9 +320,9 @@ fn choose_coding(
     Ok(StreamCoding { sample: false, ..best })
 }
 
-/// Returns the parsers to try, in order. Dense parsing is left out where it does not pay: levels
-/// from 16 parse optimally by themselves, levels 13 to 15 do so for small inputs, and if decoding
-/// time counts, dense sequences save hardly more than their decoding costs.
+/// Returns the parsers to try, in order. Dense parsing is tried only at levels 4 to 12 and where it
+/// pays: levels from 16 parse optimally by themselves, levels 13 to 15 do so for small inputs, and
+/// if decoding time counts, dense sequences save hardly more than their decoding costs.
 fn parses(level: i32, fast: bool) -> &'static [StreamParse] {
     match level {
         4..=12 if !fast => &[StreamParse::Level, StreamParse::Sparse, StreamParse::Dense],

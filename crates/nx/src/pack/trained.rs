@@ -1,8 +1,9 @@
 //! Trains zstd dictionaries for blocks of small files, one for each extension where that pays.
 //!
 //! Only R3A has dictionaries, and an R3A archive is converted from an Nx archive, so the input is
-//! Nx blocks. For each extension, a dictionary is trained from files with it and tried on some of
-//! their blocks. If it saves more than it takes, all their blocks are encoded with it.
+//! Nx blocks. For each extension, a dictionary is trained from blocks most of whose bytes are of
+//! files with it, and tried on some of them. If it saves more than it takes, all of these blocks
+//! that shrink by it are encoded with it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,11 +24,11 @@ use crate::read::block_reader::BlockReader;
 
 /// Largest block that gets a dictionary, in bytes. Larger blocks save less than a dictionary takes.
 const MAX_BLOCK: u64 = 256 << 10;
-/// Dictionary sizes in bytes, tried in order until one saves less than the one before.
+/// Dictionary sizes in bytes, tried in order until one saves less than the best before.
 const SIZES: [usize; 4] = [220 << 10, 110 << 10, 32 << 10, 8 << 10];
 /// Approximate bytes of training samples.
 const TRAINING_BYTES: u64 = 16 << 20;
-/// Number of blocks of a group on which a dictionary is tried.
+/// Maximum number of blocks of a group on which a dictionary is tried.
 const TRIAL_BLOCKS: usize = 24;
 /// Number of encoded blocks held in memory at once.
 const BATCH: usize = 64;
@@ -77,7 +78,8 @@ pub(super) fn recode<S: ReadAt>(
     Ok(Some(Recoded { dictionaries, blocks, data: FileSource::new(data).map_err(PackError::reading)? }))
 }
 
-/// For each block, returns its files that are no larger than a chunk, by offset.
+/// For each block, returns its files that are no larger than a chunk, by offset, one at each
+/// offset.
 fn files_of_blocks<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     let entries = &archive.toc().entries;
     let chunk = archive.header().chunk.bytes();
@@ -93,8 +95,8 @@ fn files_of_blocks<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     files
 }
 
-/// Groups the blocks that a dictionary may help by extension: that of the files with most of a
-/// block's bytes.
+/// Groups the blocks that a dictionary may help, which are zstd frames of at most [`MAX_BLOCK`]
+/// bytes of content, by extension: that of the files with most of a block's bytes.
 fn groups<S: ReadAt>(archive: &Archive<S>, options: &PackOptions, files: &[Vec<usize>]) -> Vec<Group> {
     let (toc, layout) = (archive.toc(), archive.layout());
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
@@ -198,7 +200,7 @@ impl<S: ReadAt> Work<'_, S> {
     }
 
     /// Encodes the blocks that shrink with the dictionary to `out`, and returns their ranges there.
-    /// Returns `None` and writes nothing if they save no more than the dictionary takes. Savings
+    /// Returns `None` and rewinds `out` if they save no more than the dictionary takes. Savings
     /// count in whole pages, since blocks begin at pages.
     fn encode_all(&self, dictionary: &[u8], out: &mut Out) -> PackResult<Option<Vec<(usize, Range)>>> {
         let (start, mut saved, mut ranges) = (out.offset, 0, Vec::new());
@@ -223,7 +225,7 @@ impl<S: ReadAt> Work<'_, S> {
     }
 }
 
-/// Returns about `wanted` of the blocks, evenly spread.
+/// Returns at most `wanted` of the blocks, evenly spread.
 fn spread(blocks: &[usize], wanted: usize) -> impl Iterator<Item = usize> {
     blocks.iter().copied().step_by(blocks.len().div_ceil(wanted).max(1))
 }

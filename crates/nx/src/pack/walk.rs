@@ -71,8 +71,8 @@ impl Skipped {
         others.chain(bad_names.map(|bad| (&*bad.path, Error::new(Kind::BadArgument, 0, bad.message))))
     }
 
-    /// Sorts the paths, and lists each folder once: the content of a folder may be at several
-    /// places of a walk.
+    /// Sorts the bad names, and lists each once: entries of one bad folder may be at several places
+    /// of a walk.
     pub(super) fn sort(mut self) -> Skipped {
         self.bad_names.sort_unstable();
         self.bad_names.dedup();
@@ -105,8 +105,8 @@ impl<'a> Walk<'a> {
         self
     }
 
-    /// Leaves out these files and their lock files. Use it for an archive that lies in the folder
-    /// that it is made of.
+    /// Leaves out these files and, on Windows, their lock files. Use it for an archive that lies in
+    /// the folder that it is made of.
     #[must_use]
     pub fn leave_out(mut self, archives: &'a [&'a Path]) -> Self {
         self.left_out = archives;
@@ -130,10 +130,12 @@ impl<'a> Walk<'a> {
         self
     }
 
-    /// Walks the folder and returns its entries sorted by path. Links are not followed.
+    /// Walks the folder and returns its entries sorted by path. Links below the root are not
+    /// followed.
     ///
     /// # Errors
-    /// Fails if a folder cannot be read, which the error names, or if the walk is cancelled.
+    /// Fails if a folder or the type of an entry cannot be read, which the error names, or if the
+    /// walk is cancelled.
     pub(crate) fn run(&self) -> PackResult<Vec<WalkEntry>> {
         if let Some(cancel) = self.cancel {
             cancel.begin(Stage::Listing);
@@ -177,7 +179,8 @@ impl<'a> Walk<'a> {
         self.cancel.map_or(Ok(()), CancelToken::check)
     }
 
-    /// Returns the name of an existing file below the root, or `None` if it is elsewhere.
+    /// Returns the name of an existing file below the root, or `None` if it is elsewhere, missing
+    /// or not UTF-8.
     fn name_of(&self, file: &Path) -> Option<String> {
         let (root, file) = (fs::canonicalize(self.root).ok()?, fs::canonicalize(file).ok()?);
         let parts: Option<Vec<&str>> =
@@ -230,7 +233,7 @@ impl WalkEntry {
             .map_err(|error| PackError::reading(error).at(self.path.display().to_string()))
     }
 
-    /// Returns the topmost component that an archive cannot hold.
+    /// Returns the topmost component that an archive cannot hold, if there is one.
     pub(super) fn bad_name(&self) -> Option<BadName> {
         let depth = self.name.matches('/').count();
         // Returns the path on disk of the ancestor whose name is the first `len` bytes of `name`.
