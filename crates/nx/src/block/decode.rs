@@ -20,7 +20,7 @@ pub(crate) enum Ending {
     Unterminated,
     /// More content than any file refers to; for LZ4, possibly damage after that content.
     Longer,
-    /// Bytes after the last zstd frame.
+    /// Bytes after the zstd frame; in a filtered block, after the last of its frames.
     Spare,
 }
 
