@@ -524,7 +524,7 @@ typedef struct {
   uint64_t evictions;
 } linerate_store_stats;
 
-// A decoder of blocks that use the dictionaries of a store. It takes about 330 KiB. One thread at
+// A decoder of blocks that use the dictionaries of a store. It takes about 290 KiB. One thread at
 // a time may use it.
 typedef struct {
   // The handle.

@@ -2,10 +2,11 @@
 //!
 //! A storage engine with one dictionary per file, tenant or table finds, at each random read, that
 //! the dictionary's decoding tables have left the CPU caches. This crate keeps the tables compact
-//! (at most 5.3 KiB beside the dictionary's bytes) and in huge pages, and prefetches them while the
-//! previous block is decoded.
+//! (at most 5.4 KiB beside the dictionary's bytes), in huge pages where Linux has them, and
+//! prefetches them while the previous block is decoded.
 //!
-//! * [`Store`] holds the dictionaries by ID. Threads share it; reading takes no lock.
+//! * [`Store`] holds the dictionaries by ID. Threads share it; decoding takes a lock only to read a
+//!   dictionary or to build its tables.
 //! * [`Decoder`], one per thread, decodes one block, or a batch of [`Job`]s in an [`Order`].
 //! * [`Pipeline`] decodes jobs that arrive one by one.
 //! * [`Encoder`] compresses blocks with the dictionaries of a store, through libzstd.
@@ -20,7 +21,8 @@
 //!
 //! Reading and decoding are pure Rust. `encode` (the [`Encoder`], [`Savings`], writing packs) and
 //! `train` (in addition, [`Training`], [`Search`], [`Clustering`], writing block files) compile
-//! libzstd from C; `sst` is Rust. All three are on by default.
+//! libzstd from C; `sst` is Rust. All three are on by default; `json` is not, and adds keys in
+//! lines of JSON to block files.
 //!
 //! # Modules
 //!

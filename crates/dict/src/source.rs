@@ -29,7 +29,8 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Adds a source with a count of 0, and returns its number.
+    /// Adds a source with a count of 0, and returns its number. Returns `None` if the numbers are
+    /// used up.
     pub(crate) fn add(&mut self, source: Arc<dyn Source>) -> Option<u32> {
         let at = self.all.iter().position(Option::is_none).unwrap_or(self.all.len());
         let number = u32::try_from(at).ok().filter(|&number| number < u32::MAX)?;

@@ -17,15 +17,15 @@ pub enum HugePages {
 pub struct Stats {
     /// Number of dictionaries.
     pub dictionaries: usize,
-    /// Number of bytes of the dictionaries, without those borrowed from a
+    /// Number of bytes of the dictionaries, each rounded up to 64, without those borrowed from a
     /// [`Source`](crate::Source).
     pub raw_bytes: usize,
-    /// Number of dictionaries with tables.
+    /// Number of dictionaries whose tables are kept. Raw content needs none, and is not counted.
     pub digested: usize,
-    /// Number of bytes of their tables.
+    /// Number of bytes of their tables, each rounded up to 64.
     pub table_bytes: usize,
-    /// Number of bytes of the slots (64 for each dictionary, and for at most an eighth more) and of
-    /// their lists.
+    /// Number of bytes of the slots and of their lists. A slot has 64 bytes, and there are slots
+    /// for the largest number of dictionaries so far, plus about an eighth, or up to 8.
     pub slot_bytes: usize,
     /// Number of bytes of address space of dictionaries and tables. Pages that were never used take
     /// no memory.
@@ -44,14 +44,15 @@ pub struct Stats {
 pub struct Counters {
     /// Number of blocks, failed ones included.
     pub blocks: u64,
-    /// Number of blocks with kept tables, or with a dictionary that needs none.
+    /// Number of blocks with kept tables, or with a dictionary that needs none. A block without a
+    /// dictionary does not count.
     pub with_tables: u64,
     /// Number of blocks whose tables were built for them alone, because there was no memory to keep
-    /// them.
+    /// them, the store was locked, or another thread was building them.
     pub without_tables: u64,
     /// Number of blocks that failed.
     pub errors: u64,
-    /// Number of cache lines prefetched.
+    /// Number of cache lines prefetched while the block before was decoded.
     pub prefetched_lines: u64,
 }
 

@@ -15,7 +15,7 @@ pub struct linerate_store {
     pub id: u64,
 }
 
-/// A decoder of blocks that use the dictionaries of a store. It takes about 330 KiB. One thread at
+/// A decoder of blocks that use the dictionaries of a store. It takes about 290 KiB. One thread at
 /// a time may use it.
 #[repr(C)]
 #[derive(Clone, Copy)]

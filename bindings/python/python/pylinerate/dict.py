@@ -132,7 +132,7 @@ class Counters(NamedTuple):
 class Decoder(NotPicklable, _pylinerate.DictDecoder):
     """Decodes blocks with the dictionaries of a store.
 
-    Use one per thread; it takes about 330 KiB. Threads that share a decoder wait for each other.
+    Use one per thread; it takes about 290 KiB. Threads that share a decoder wait for each other.
 
     A block that names another dictionary by its Dictionary_ID is an error. If the wrong dictionary
     has the same Dictionary_ID, or the block names none, only a checksum in the block detects the

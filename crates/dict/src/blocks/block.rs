@@ -1,6 +1,6 @@
-//! Data and index blocks: sorted records with prefix-compressed keys. Every eighth record is a
-//! restart point, which has a full key, for binary search. The layout is similar to that of
-//! LevelDB's blocks.
+//! Data and index blocks: sorted records with prefix-compressed keys. Every eighth record, from the
+//! first, is a restart point, which has a full key, for binary search. The layout is similar to
+//! that of LevelDB's blocks.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -102,8 +102,10 @@ pub(super) struct Floor {
 }
 
 impl<'a> Block<'a> {
+    /// Parses the restart points of a block. Records are checked when they are read.
+    ///
     /// # Errors
-    /// Returns [`Kind::Corrupt`] for an invalid block.
+    /// Returns [`Kind::Corrupt`] for invalid restart points.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self> {
         let (rest, count) = bytes.split_last_chunk::<4>().ok_or(DAMAGED)?;
         let len = (u32::from_le_bytes(*count) as usize).checked_mul(4).ok_or(DAMAGED)?;

@@ -27,7 +27,7 @@ const INDEX_BLOCK: usize = 4096;
 /// Maximum number of bytes of blocks that a trained dictionary is measured with. More do not change
 /// the choice.
 const MAX_MEASURED_BYTES: usize = 2 << 20;
-/// Number of compared bytes after which the share of blocks that are compared is halved.
+/// Number of bytes to compare, each time, before the share of blocks that are compared is halved.
 const SAMPLED_BYTES: usize = 1 << 20;
 /// Maximum key length.
 pub(super) const MAX_KEY_LEN: usize = (1 << 16) - 1;
@@ -41,8 +41,9 @@ const fn refused(what: &'static str) -> Error {
 
 const FAILED: Error = refused("an earlier write to the block file failed");
 
-/// Writes a block file from records in ascending key order. Memory holds one block, the root index
-/// (about 40 bytes for a hundred blocks), and, to train a dictionary, the first records.
+/// Writes a block file from records in ascending key order. Memory holds one block, one index
+/// block, the root index (about 40 bytes for a hundred blocks), and, to train a dictionary, the
+/// first records.
 ///
 /// ```
 /// use linerate_dict::blocks::{BlockFile, Builder, BlockFileOptions};
@@ -96,8 +97,8 @@ enum Phase {
     Writing(Box<BlockCompressor>),
 }
 
-/// Compares blocks with a given dictionary and without. It compares all blocks of the first MiB,
-/// every second one of the next MiB, every fourth one after it, and so on.
+/// Compares blocks with a given dictionary and without. It compares all blocks until 1 MiB was
+/// compared, then every second one until 2 MiB were, then every fourth one, and so on.
 struct Sample {
     meter: SizeMeter,
     stride: u64,
@@ -142,9 +143,9 @@ pub struct Summary {
     pub counts: Counts,
     /// The dictionary.
     pub dictionary: DictionaryReference,
-    /// Savings of a given dictionary on a sample of the blocks, or of a trained one on the blocks
-    /// it was trained with, even if it was omitted because it saves nothing. `None` without a
-    /// dictionary.
+    /// Savings of a given dictionary on a sample of the blocks, or of a trained one on at most 2
+    /// MiB of the blocks it was trained with, even if it was omitted because it saves no more than
+    /// its own bytes. `None` without a dictionary.
     pub savings: Option<Savings>,
     /// Length of the file in bytes.
     pub len: u64,
@@ -156,7 +157,8 @@ impl Builder {
     ///
     /// # Errors
     /// Returns [`Kind::Write`] if the file cannot be created, [`Kind::BadArgument`] for invalid
-    /// options, and the errors of [`Store::insert`] for a given dictionary.
+    /// options, the errors of [`Store::insert`] for a given dictionary, and [`Kind::Limit`] if
+    /// libzstd is out of memory.
     pub fn create(path: impl AsRef<Path>, options: BlockFileOptions) -> Result<Builder> {
         check(&options)?;
         Self::new(Out::File(Box::new(create(path.as_ref(), Existing::Replace)?)), options)
@@ -205,8 +207,9 @@ impl Builder {
     /// # Errors
     /// Returns [`Kind::BadArgument`] for a key that is not greater than the previous one or longer
     /// than 65,535 bytes, and [`Kind::Limit`] for a value longer than 32 MiB. After these errors
-    /// the builder is unchanged. Also returns [`Kind::Write`] if the file cannot be written, which
-    /// then cannot be finished.
+    /// the builder is unchanged. Also returns [`Kind::Write`] if the file cannot be written, and
+    /// [`Kind::Limit`] if memory for training is exhausted or the index exceeds 64 MiB. After these
+    /// errors the file cannot be finished.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.failed {
             return Err(FAILED);
@@ -386,8 +389,9 @@ impl Builder {
     /// first on the disk.
     ///
     /// # Errors
-    /// Returns [`Kind::Write`] if the file cannot be written, and [`Kind::Limit`] if memory for
-    /// training is exhausted.
+    /// Returns [`Kind::Write`] if the file cannot be written, [`Kind::Limit`] if memory for
+    /// training is exhausted or the index exceeds 64 MiB, and [`Kind::BadArgument`] if an earlier
+    /// write failed.
     pub fn finish(mut self) -> Result<Summary> {
         let summary = self.end()?;
         if let Out::File(file) = self.out {
@@ -410,8 +414,9 @@ impl Builder {
     }
 }
 
-/// Compares a trained dictionary with none. Returns no dictionary if the blocks without it are no
-/// larger than the blocks with it plus its own bytes.
+/// Compares a trained dictionary with none, on at most [`MAX_MEASURED_BYTES`] of the blocks.
+/// Returns no dictionary if the blocks without it are no larger than the blocks with it plus its
+/// own bytes.
 fn compare(trained: Vec<u8>, blocks: &[&[u8]], level: i32) -> Result<(Option<Vec<u8>>, Savings)> {
     let all: usize = blocks.iter().map(|block| block.len()).sum();
     let savings = Savings::measure(&trained, &subsample(blocks, MAX_MEASURED_BYTES), level)?;

@@ -28,12 +28,12 @@ pub struct Field {
 /// Reason that a line has no key in a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldError {
-    /// The line is not JSON.
+    /// The line is not JSON, or not UTF-8.
     NotJson,
     /// The line has no field of this name.
     Missing(String),
-    /// The field of this name is neither text nor a whole number. Other numbers are rounded to
-    /// `f64`, so that different keys could become equal.
+    /// The field of this name is neither text nor a whole number of at most 64 bits. Other numbers
+    /// are rounded to `f64`, so that different keys could become equal.
     NotAKey(String),
 }
 
@@ -61,8 +61,8 @@ impl Field {
         Field { name: name.to_owned(), path }
     }
 
-    /// Appends the text of the field, or the digits of its number, to `key`. If several members
-    /// have the same name, the last counts.
+    /// Appends the text of the field, or the digits of its number with a minus sign if it is
+    /// negative, to `key`. If several members have the same name, the last counts.
     ///
     /// # Errors
     /// Returns a [`FieldError`], and leaves `key` as it was.
@@ -81,7 +81,7 @@ impl Field {
 
 /// The value at the end of a path.
 enum Found {
-    /// Text, or the digits of a whole number.
+    /// Text, or the digits of a whole number, with its sign.
     Key(Vec<u8>),
     /// Another kind of value.
     Other,
@@ -93,7 +93,7 @@ enum Found {
 struct Seek<'p>(&'p [String]);
 
 impl Seek<'_> {
-    /// Handles a value without members.
+    /// Returns `value` at the end of the path, and nothing before it.
     fn scalar(&self, value: Found) -> Found {
         if self.0.is_empty() { value } else { Found::Nothing }
     }
@@ -178,7 +178,7 @@ fn index(number: &str) -> Option<usize> {
     number.parse().ok().filter(|_| is_plain)
 }
 
-/// Compares the name of a member with this one, in place and without a copy.
+/// Compares the name of a member with this one, without making a `String` of it.
 struct Name<'n>(&'n str);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {

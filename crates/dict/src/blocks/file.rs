@@ -19,7 +19,7 @@ use crate::files::input::Input;
 use crate::id::Id;
 use crate::store::Store;
 
-/// Maximum length of an embedded dictionary.
+/// Maximum length of an embedded dictionary, in bytes.
 const MAX_DICTIONARY: u32 = 64 << 20;
 
 /// A sorted file of records, in blocks that share a dictionary.
@@ -69,8 +69,8 @@ impl BlockFile {
     /// # Errors
     /// Returns [`Kind::Read`] if the file cannot be read; [`Kind::Truncated`] or [`Kind::Corrupt`]
     /// for damage to header, footer, root index or dictionary; [`Kind::Unsupported`] for another
-    /// version; [`Kind::BadArgument`] if the store does not have the dictionary; and the errors of
-    /// [`Store::insert`].
+    /// version or reserved fields; [`Kind::BadArgument`] if the store does not have the dictionary;
+    /// and the errors of [`Store::insert`].
     pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<BlockFile> {
         Self::open_input(Input::map(path)?, store)
     }
@@ -91,7 +91,8 @@ impl BlockFile {
         Self::open_with_header(input, header, store, find)
     }
 
-    /// Opens a file whose external dictionary is `id` in the store.
+    /// Opens a file whose external dictionary is `id` in the store. A file without an external
+    /// dictionary does not use `id`.
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open), and [`Kind::BadArgument`] if `id` has other
@@ -172,7 +173,8 @@ impl BlockFile {
         Reader::new(&self.open.store)
     }
 
-    /// Returns the value of a key. It is borrowed from the reader.
+    /// Returns the value of a key, borrowed from the reader, or `None` if the file does not have
+    /// the key.
     ///
     /// # Errors
     /// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for damage, [`Kind::Read`] if the file
@@ -208,8 +210,8 @@ impl BlockFile {
         verify(self, reader, &|_| {})
     }
 
-    /// Verifies like [`verify`](Self::verify). `progress` receives the bytes of content of each
-    /// block after the block was checked.
+    /// Verifies like [`verify`](Self::verify). `progress` receives the number of content bytes of
+    /// each block after the block was checked.
     ///
     /// # Errors
     /// Returns the errors of [`verify`](Self::verify).
@@ -256,7 +258,8 @@ fn embedded(input: &Input, dictionary: DictionaryReference, store: &Store) -> Re
 }
 
 impl Open {
-    /// Finds the data block whose key range contains `key`. `leaf` is a buffer for an index block.
+    /// Finds the data block whose key range contains `key`. Returns `None` for a file without
+    /// blocks. `leaf` is a buffer for an index block.
     pub(super) fn find(
         &self,
         key: &[u8],
@@ -298,7 +301,7 @@ impl Open {
         &self.root
     }
 
-    /// Checks the length and hash of a block's content.
+    /// Checks the length of a block's content and, if the file has hashes, its hash.
     pub(super) fn check(&self, place: &BlockEntry, content: &[u8]) -> Result<()> {
         if content.len() != place.content as usize {
             return Err(Error::corrupt("the length of a block's content differs from its index entry")
@@ -317,7 +320,7 @@ pub(super) const GAP: Error = Error::corrupt("the index of the block file does n
 impl Drop for Open {
     fn drop(&mut self) {
         if self.id != Id::NONE {
-            // The reference was taken when the file was opened, so this cannot fail.
+            // This fails only if a caller has released the dictionary, too.
             let _ = self.store.release(self.id);
         }
     }

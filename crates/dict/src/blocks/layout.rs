@@ -9,7 +9,7 @@ const END_MAGIC: &[u8; 8] = b"LRBKEND\n";
 const VERSION: u16 = 1;
 /// Flag of a file whose index has hashes of block contents.
 const CHECKSUMS: u16 = 1;
-/// Maximum content of a block.
+/// Maximum content of a data block, and maximum size of an index block, in bytes.
 pub(super) const MAX_CONTENT: usize = 64 << 20;
 
 /// Place of a block file's dictionary.
@@ -142,9 +142,9 @@ pub struct Counts {
     pub content_bytes: u64,
     /// Stored bytes of the data blocks.
     pub stored_bytes: u64,
-    /// Index blocks.
+    /// Index blocks, without the root index block.
     pub index_blocks: u64,
-    /// Bytes of the index.
+    /// Bytes of all index blocks, the root included.
     pub index_bytes: u64,
 }
 
@@ -287,7 +287,8 @@ impl LeafEntry {
     }
 }
 
-/// Returns the shortest prefix of `next` that is greater than `last`. It separates their blocks.
+/// Returns the shortest prefix of `next` that is greater than `last`, which `next` must be. It
+/// separates their blocks.
 pub(super) fn separator<'a>(last: &[u8], next: &'a [u8]) -> &'a [u8] {
     let shared = last.iter().zip(next).take_while(|(a, b)| a == b).count();
     &next[..next.len().min(shared + 1)]

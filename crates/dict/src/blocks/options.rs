@@ -18,7 +18,7 @@ pub enum DictionaryChoice {
         bytes: Vec<u8>,
     },
     /// A dictionary trained with the first records, stored in the file. It is omitted if the
-    /// records are too few to train with, or if it saves less than its own bytes on them.
+    /// records are too few to train with, or if it saves no more than its own bytes on them.
     Train {
         /// Maximum length of the dictionary in bytes.
         size: usize,
@@ -31,16 +31,17 @@ pub enum DictionaryChoice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockFileOptions {
-    /// Target size of a block, in bytes of content. Default: 4096. A larger record gets a block of
-    /// its own.
+    /// Target size of a block, in bytes of content: from 16 bytes to 32 MiB. Default: 4096. A
+    /// larger record gets a block of its own.
     pub block_size: u32,
-    /// zstd compression level. Default: 3.
+    /// zstd compression level, -7 to 22. Default: 3.
     pub level: i32,
     /// Whether the index has hashes of block contents. Default: true.
     pub checksums: bool,
     /// The dictionary. Default: none.
     pub dictionary: DictionaryChoice,
-    /// Bytes of the first records that are kept in memory to train a dictionary. Default: 8 MiB.
+    /// Bytes of content of the first blocks that are kept in memory until a dictionary is trained.
+    /// Default: 8 MiB.
     pub sample_bytes: usize,
 }
 
@@ -81,7 +82,8 @@ impl BlockFileOptions {
         BlockFileOptions { dictionary, ..self }
     }
 
-    /// Sets the maximum number of bytes of records to train with.
+    /// Sets how many bytes of content of the first blocks are kept in memory until a dictionary is
+    /// trained.
     #[must_use]
     pub fn sample_bytes(self, bytes: usize) -> Self {
         BlockFileOptions { sample_bytes: bytes, ..self }

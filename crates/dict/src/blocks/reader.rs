@@ -16,8 +16,8 @@ use crate::store::Store;
 /// Maximum number of bytes of content of a batch, unless a single block is larger.
 const BATCH: usize = 4 << 20;
 
-/// Reads block files. Each thread needs one, of about 400 KiB, and the content of one block, or of
-/// a batch of at most 4 MiB.
+/// Reads block files. Each thread needs one, of about 290 KiB beside its last block, or its last
+/// batch of at most 4 MiB or one block.
 pub struct Reader {
     decoder: Decoder,
     pub(super) cursor: Cursor,
@@ -33,7 +33,7 @@ struct BatchBlock {
     /// Index of the first request for the block.
     request: usize,
     entry: BlockEntry,
-    /// Range of the block in `stored`, if it is not in memory.
+    /// Range of the block in `stored`; empty if the file is in memory.
     stored: Range<usize>,
     /// Range of the block's content in `content`.
     content: Range<usize>,
@@ -69,7 +69,7 @@ impl Reader {
         Ok(found.map(|found| &block.records()[found.value]))
     }
 
-    /// Decodes a block, unless it is the last decoded one.
+    /// Decodes and checks a block, unless it is the last decoded one.
     pub(super) fn load(&mut self, file: &BlockFile, entry: &BlockEntry) -> Result<&[u8]> {
         let open = file.inner();
         let wanted = Some((open.number, entry.extent.at));
@@ -86,14 +86,14 @@ impl Reader {
         Ok(&self.content)
     }
 
-    /// Returns the block that [`load`](Self::load) returned last.
+    /// Returns the content that [`load`](Self::load) returned last.
     pub(super) fn content(&self) -> &[u8] {
         &self.content
     }
 
     /// Looks up many keys, each in its file, and calls `answer` with the index and value of each
     /// request, in their order. Blocks are decoded in batches, each once per batch. Errors are
-    /// those of [`BlockFile::get`], and affect only the requests for the damaged block.
+    /// those of [`BlockFile::get`], and affect only the requests that need the damaged part.
     ///
     #[cfg_attr(feature = "train", doc = "```")]
     #[cfg_attr(not(feature = "train"), doc = "```ignore")]

@@ -18,7 +18,8 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Starts at the block whose key range contains `key`, and returns it.
+    /// Starts at the block whose key range contains `key`, and returns it, or `None` for a file
+    /// without blocks.
     pub(super) fn from(file: &BlockFile, key: &[u8]) -> Result<(Self, Option<BlockEntry>)> {
         let mut blocks = Blocks { root: Cursor::default(), leaf: Cursor::default(), bytes: Vec::new() };
         let open = file.inner();

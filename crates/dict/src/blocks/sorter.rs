@@ -13,7 +13,7 @@ use crate::files::output::write_error;
 
 /// Memory of a record beside its key and value, in bytes.
 const OVERHEAD: usize = size_of::<Entry>();
-/// Read buffer of each run, in bytes.
+/// Buffer for reading or writing a run, in bytes.
 const READ_BUFFER: usize = 32 << 10;
 /// Number of runs at which they are merged into one, to bound the open files.
 const MAX_RUNS: usize = 64;
@@ -29,7 +29,8 @@ pub enum Duplicates {
 }
 
 /// Sorts records by key. Records that exceed the memory go to temporary files, which are deleted
-/// with the sorter. A merge holds one record of each of at most 64 files.
+/// with the sorter, or with the [`Sorted`] that it becomes. A merge holds one record of each of at
+/// most 64 files.
 pub struct Sorter {
     memory: usize,
     duplicates: Duplicates,
@@ -203,8 +204,8 @@ impl Sorted {
     }
 }
 
-/// A sorted run in a file. Each record has the lengths of key and value, four bytes each, then key
-/// and value.
+/// A sorted run in a file. Each record has the length of its value, that of its key, four bytes
+/// each, then key and value.
 struct Run {
     file: BufReader<File>,
     /// Number of records not read yet.

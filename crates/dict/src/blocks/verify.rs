@@ -100,7 +100,8 @@ fn dictionary(file: &BlockFile) -> Result<()> {
     if right { Ok(()) } else { Err(wrong) }
 }
 
-/// Counts the index blocks, and compares each with its entry in the root index block.
+/// Counts the index blocks, checks their restart points and those of the root index block, and
+/// compares each with its entry there.
 fn index(file: &BlockFile, counts: &mut Counts) -> Result<()> {
     let open = file.inner();
     let root = Block::new(open.root())?;

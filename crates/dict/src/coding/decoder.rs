@@ -11,16 +11,16 @@ use crate::prefetch::prefetch;
 use crate::stats::Counters;
 use crate::store::Store;
 
-/// Number of bytes of a single block that are prefetched at most. In a larger block the CPU's own
+/// Maximum number of bytes of a single block that are prefetched. In a larger block the CPU's own
 /// prefetcher reads on.
 const PREFETCHED: usize = 4 << 10;
 
-/// Decodes blocks with the dictionaries of a store. Each thread needs one, of about 330 KiB, and 4
+/// Decodes blocks with the dictionaries of a store. Each thread needs one, of about 290 KiB, and 4
 /// bytes for each job of the largest batch.
 ///
 /// A block is one zstd frame. If the frame's header has a Dictionary_ID, it must be that of the
-/// given dictionary. If a wrong dictionary has the same Dictionary_ID, only a checksum in the frame
-/// detects it.
+/// given dictionary. If a wrong dictionary has the same Dictionary_ID, or the frame has none, only
+/// a checksum in the frame is certain to detect it.
 pub struct Decoder {
     store: Store,
     worker: Worker,
@@ -49,9 +49,10 @@ impl Decoder {
     /// # Errors
     /// Returns [`Kind::BadArgument`](crate::Kind::BadArgument) for an unknown ID, or a block with
     /// another Dictionary_ID; [`Truncated`](crate::Kind::Truncated) or
-    /// [`Corrupt`](crate::Kind::Corrupt) unless the block is exactly one frame; and
-    /// [`OutputTooSmall`](crate::Kind::OutputTooSmall) if the content does not fit `dst`. After an
-    /// error the content of `dst` is unspecified.
+    /// [`Corrupt`](crate::Kind::Corrupt) unless the block is exactly one frame;
+    /// [`OutputTooSmall`](crate::Kind::OutputTooSmall) if the content does not fit `dst`; and, at
+    /// the first use of a registered dictionary, the errors of [`Store::bytes`]. After an error the
+    /// content of `dst` is unspecified.
     pub fn decode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         let Decoder { store, worker, .. } = self;
         // A locked instruction pins the dictionary's slot, and later loads wait until the line of

@@ -59,7 +59,7 @@ impl Encoder {
     }
 
     /// Sets whether each frame ends with a checksum of its content. The checksum takes 4 bytes, and
-    /// detects decoding with a wrong dictionary.
+    /// detects decoding with a wrong dictionary. Default: no.
     #[must_use]
     pub fn checksum(self, checksum: bool) -> Self {
         Encoder { checksum, ..self }
@@ -73,8 +73,8 @@ impl Encoder {
     /// Compresses one block into `dst`, and returns its length in bytes.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`] for an unknown ID, [`Kind::OutputTooSmall`] if the result does
-    /// not fit `dst`, and [`Kind::Limit`] if memory is exhausted.
+    /// Returns the errors of [`Store::bytes`], [`Kind::OutputTooSmall`] if the result does not fit
+    /// `dst`, and [`Kind::Limit`] if memory is exhausted.
     pub fn encode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         self.prepare(id)?;
         let checksum_size = if self.checksum { CHECKSUM_SIZE } else { 0 };
@@ -96,7 +96,7 @@ impl Encoder {
         Ok(len + checksum_size)
     }
 
-    /// Moves the digested dictionary to the front, or digests the dictionary.
+    /// Moves the digested dictionary to the front, after digesting it if necessary.
     fn prepare(&mut self, id: Id) -> Result<()> {
         if id == Id::NONE {
             return Ok(());

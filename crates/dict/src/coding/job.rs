@@ -36,9 +36,9 @@ impl<'a> Job<'a> {
 pub enum Order {
     /// The given order.
     AsGiven,
-    /// Grouped by dictionary.
+    /// Grouped by dictionary, in the given order within a group.
     ByDictionary,
-    /// Grouped by dictionary if there are at least two jobs for each, else as given.
+    /// Grouped by dictionary if there are at least two jobs for each on average, else as given.
     #[default]
     Any,
 }

@@ -10,7 +10,7 @@ use crate::coding::worker::{Ready, Worker};
 use crate::store::shared::Shared;
 
 /// Accepts jobs one by one. Each is decoded when the next one is pushed, whose memory is prefetched
-/// meanwhile.
+/// meanwhile, or by [`finish`](Self::finish).
 ///
 #[cfg_attr(feature = "encode", doc = "```")]
 #[cfg_attr(not(feature = "encode"), doc = "```ignore")]

@@ -57,7 +57,7 @@ impl Worker {
         }
     }
 
-    /// Pins the dictionary of a block.
+    /// Pins the dictionary of a block, after reading it and building its tables if necessary.
     #[inline]
     pub(crate) fn open<'a>(&mut self, shared: &'a Shared, id: Id, block: &[u8]) -> Result<Ready<'a>> {
         let pin = shared.open(id)?;
@@ -117,7 +117,8 @@ impl Worker {
 }
 
 impl Ready<'_> {
-    /// Enqueues prefetches of the parts of its dictionary that the block requires.
+    /// Enqueues prefetches of the parts of its dictionary that the block requires, unless these are
+    /// assumed to be in the CPU caches.
     pub(crate) fn enqueue_prefetch(&mut self, next: &mut PrefetchQueue) {
         let Some(Digested { digest, tables, content }) = digested(&self.pin).filter(|_| self.cold) else {
             return;
@@ -131,7 +132,7 @@ impl Ready<'_> {
     }
 
     /// Reads the required tables and a small content immediately, for a block with no previous one
-    /// to hide the latency.
+    /// to hide the latency, unless they are assumed to be in the CPU caches.
     pub(crate) fn read_ahead(&mut self) {
         if let Some(digested) = digested(&self.pin).filter(|_| self.cold) {
             let tables = self.required.range(&digested.digest, digested.tables);

@@ -7,7 +7,8 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 
-/// Reads two bytes at `at`. This and the functions below panic if the bytes are out of bounds.
+/// Reads two bytes at `at`. This and the functions up to [`has_valid_checksum`] panic if bytes are
+/// out of bounds.
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes(bytes[at..at + 2].try_into().expect("two bytes"))
 }
@@ -48,7 +49,7 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u32) {
 }
 
 /// Reads a LEB128 integer at `at`, and advances `at`. Returns `None` if the bytes end, or the
-/// integer has more than 32 bits.
+/// integer has more than 32 bits or five bytes.
 pub(crate) fn varint(bytes: &[u8], at: &mut usize) -> Option<u32> {
     let mut value = 0;
     for shift in (0..35).step_by(7) {

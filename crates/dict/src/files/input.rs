@@ -29,8 +29,8 @@ pub(crate) fn frame_error(error: Error, at: u64) -> Error {
 impl Input {
     /// Maps a file into memory.
     ///
-    /// The file must not change, except that bytes may be appended. On Unix, truncating it
-    /// terminates the process with a signal; [`Input::file`] reports an error instead.
+    /// The file must not change, except that bytes may be appended. On Unix, reading what was
+    /// truncated terminates the process with a signal; [`Input::file`] reports an error instead.
     /// [`Pack::open`](crate::Pack::open) maps a pack so that it may be edited meanwhile.
     ///
     /// # Errors

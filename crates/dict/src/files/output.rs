@@ -9,7 +9,7 @@ use linerate_io::{AtomicFile, Existing};
 /// Number of bytes that are buffered before a write.
 pub(crate) const BUFFER: usize = 256 << 10;
 
-/// Converts a system error.
+/// Converts a system error into an error of writing.
 pub(crate) fn write_error(error: &io::Error) -> Error {
     let what = match error.kind() {
         ErrorKind::AlreadyExists => "the file exists already",
@@ -25,7 +25,7 @@ pub(crate) fn create(path: &Path, existing: Existing) -> Result<BufWriter<Atomic
     Ok(BufWriter::with_capacity(BUFFER, file))
 }
 
-/// Flushes a file and gives it its name.
+/// Flushes a file and gives it its name, by [`AtomicFile::commit`].
 pub(crate) fn commit(file: BufWriter<AtomicFile>) -> Result<()> {
     let file = file.into_inner().map_err(IntoInnerError::into_error);
     file.and_then(AtomicFile::commit).map_err(|e| write_error(&e))

@@ -25,13 +25,14 @@ pub struct Compacted {
 }
 
 /// Rewrites a pack with the dictionaries for which `keep` returns true, under their IDs. Each is
-/// compressed with the first remaining one of its cluster. The file is replaced atomically, and
-/// readers of the old file are not affected.
+/// compressed with the first remaining one of its cluster, as [`Editor::add`] does. The file is
+/// replaced atomically, and readers of the old file are not affected.
 ///
 /// # Errors
 /// Returns [`Kind::BadArgument`](crate::Kind::BadArgument) if `keep` rejects a dictionary that has
-/// users, and the errors of [`Editor::open`] and [`Pack::read`], because damaged dictionaries are
-/// not dropped. After an error the pack is unchanged.
+/// users or the level is invalid, and the errors of [`Editor::open`] and [`Pack::read`], because
+/// damaged dictionaries are not dropped. After an error the pack is unchanged, unless only the size
+/// of the new file could not be read.
 pub fn compact(
     path: impl AsRef<Path>,
     options: PackOptions,

@@ -22,7 +22,7 @@ use crate::files::output::{BUFFER, commit, create, write_error};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PackOptions {
-    /// Whether dictionaries are stored uncompressed, so that they can be used directly from the
+    /// Whether all dictionaries are stored uncompressed, so that they can be used directly from the
     /// mapped file. Default: false.
     pub uncompressed: bool,
     /// zstd compression level. Default: 3. At level 19 dictionaries are a tenth smaller, and adding
@@ -97,8 +97,7 @@ pub struct Editor {
     /// The existing pack, if the editor appends to one.
     pack: Option<Pack>,
     compressor: Compressor,
-    /// Base of each cluster that was added to. `None` if the cluster's first dictionary was
-    /// removed.
+    /// Base of each cluster that was added to. `None` if this editor has removed the base.
     bases: HashMap<u32, Option<Base>>,
     #[cfg(test)]
     pub(super) failpoint: Option<super::tests::Failpoint>,
@@ -168,7 +167,7 @@ fn overwrite(file: &mut (impl Write + Seek), at: u64, bytes: &[u8]) -> io::Resul
 
 impl Drop for Appending {
     fn drop(&mut self) {
-        // Uncommitted bytes are truncated. Otherwise readers would ignore them.
+        // Uncommitted bytes are truncated if the system allows it. Readers ignore them otherwise.
         if !self.may_be_complete {
             let _ = self.file.flush();
             let _ = self.file.get_ref().set_len(self.before);
@@ -307,8 +306,9 @@ impl Editor {
         Ok(editor)
     }
 
-    /// Adds a dictionary, compressed with the first one of its `cluster`, and returns its ID. A
-    /// dictionary that the pack already has is not added again, and keeps its ID and cluster.
+    /// Adds a dictionary and returns its ID. It is stored in the smallest form: compressed with the
+    /// first one of its `cluster`, compressed alone, or uncompressed. A dictionary that the pack
+    /// already has is not added again, and keeps its ID and cluster.
     ///
     /// # Errors
     /// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary,
@@ -384,12 +384,13 @@ impl Editor {
         Ok(())
     }
 
-    /// Returns the first dictionary of a cluster in the existing pack.
+    /// Returns the first dictionary of a cluster in the existing pack that is not compressed with
+    /// another one. It may be one that was removed.
     fn first_in_cluster(&self, cluster: u32) -> Result<Option<Base>> {
         let Some(pack) = &self.pack else { return Ok(None) };
         let index = &pack.open.index;
         let mut rows = (0..index.len()).map(|i| (i, index.entry(i)));
-        // Later dictionaries are compressed with an earlier one, which is their base, too.
+        // Those compressed with another one have that as their base, so they cannot be a base.
         let first = rows.find(|(_, entry)| {
             entry.cluster == cluster && !matches!(entry.storage, Storage::CompressedWith(_))
         });
@@ -437,7 +438,7 @@ impl Editor {
         let (sum, cluster) = (entry.hash, entry.cluster);
         self.by_hash.remove(&sum);
         // The row stays until the commit, and longer if others are compressed with the dictionary.
-        // It is not a base for new ones.
+        // If this editor has used it as a base, new ones get another.
         let is_base = |base: &Base| base.id == id;
         if self.bases.get(&cluster).is_some_and(|base| base.as_ref().is_some_and(is_base)) {
             self.bases.insert(cluster, None);
@@ -523,7 +524,8 @@ impl Editor {
         self.failpoint("ends on the disk")
     }
 
-    /// Commits the changes, atomically. Returns the new generation.
+    /// Commits the changes, atomically. Returns the new generation, or the old one if nothing has
+    /// changed.
     ///
     /// # Errors
     /// Returns [`Kind::Write`] if the file cannot be written.

@@ -108,13 +108,13 @@ impl Entry {
 pub(super) struct Index {
     bytes: Vec<u8>,
     entries: usize,
-    /// For each row, the number of users of all rows before it.
+    /// For each row, the number of users of all rows before it; then the number of all users.
     user_starts: Vec<u32>,
 }
 
 impl Index {
-    /// Validates an index. All dictionaries must end before `end`. Offsets of errors are relative
-    /// to the index.
+    /// Validates an index. All dictionaries must end at or before `end`. Offsets of errors are
+    /// relative to the index.
     pub(super) fn parse(bytes: Vec<u8>, end: u64) -> Result<Index> {
         if bytes.len() < HEAD || !bytes.starts_with(MAGIC) {
             return Err(inconsistent(0));

@@ -43,7 +43,7 @@ impl Loaded {
 impl Drop for Loaded {
     fn drop(&mut self) {
         for (_, id) in &self.ids {
-            // Each has had this reference since it was loaded, so this cannot fail.
+            // This fails only if a caller has released the dictionary, too.
             let _ = self.store.release(*id);
         }
     }

@@ -57,7 +57,8 @@ pub struct Stats {
     pub removed_bytes: u64,
     /// Length of the file in bytes.
     pub len: u64,
-    /// Number of bytes after the last complete segment, left by an interrupted write.
+    /// Number of bytes after the last complete segment, left by an interrupted write or being
+    /// written by an editor.
     pub ignored: u64,
     /// Number of commits.
     pub generation: u64,
@@ -101,7 +102,7 @@ impl Pack {
         self.len() == 0
     }
 
-    /// Returns the number of commits. The same number means the same content.
+    /// Returns the number of commits. In one pack the same number means the same content.
     pub fn generation(&self) -> u64 {
         self.open.index.generation()
     }
@@ -164,7 +165,8 @@ impl Pack {
         stats
     }
 
-    /// Reads every dictionary and compares it with its row, and reads the header of each segment.
+    /// Reads every dictionary and compares it with its row, and reads the header and trailer of
+    /// each segment.
     ///
     /// # Errors
     /// Returns the errors of [`read`](Self::read).
@@ -172,8 +174,8 @@ impl Pack {
         self.verify_with_progress(&|_| {})
     }
 
-    /// Verifies like [`verify`](Self::verify). `progress` receives the stored bytes of each
-    /// dictionary after it was checked, including removed ones.
+    /// Verifies like [`verify`](Self::verify). `progress` receives the number of stored bytes of
+    /// each dictionary after it was checked, including removed ones.
     ///
     /// # Errors
     /// Returns the errors of [`verify`](Self::verify).
@@ -200,7 +202,7 @@ impl std::fmt::Debug for Pack {
     }
 }
 
-/// Returns the trailer at the end of the file, if there is a valid one.
+/// Returns the trailer that ends with the file, if there is a valid one.
 fn last_end(input: &Input) -> Result<Option<SegmentTrailer>> {
     let Some(at) = input.len().checked_sub(SegmentTrailer::PAIR_LEN).filter(|&at| at >= Header::LEN as u64)
     else {
@@ -210,7 +212,8 @@ fn last_end(input: &Input) -> Result<Option<SegmentTrailer>> {
 }
 
 /// Returns the trailer of the last complete segment that ends at or before `limit`. Follows the
-/// segments from the start of the file. This is used after an interrupted write, and during one.
+/// segments from the start of the file. This is used after an interrupted write, during one, and to
+/// verify.
 fn whole_segments(input: &Input, limit: u64) -> Result<Option<SegmentTrailer>> {
     let mut last: Option<SegmentTrailer> = None;
     let mut at = Header::LEN as u64;

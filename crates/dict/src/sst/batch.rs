@@ -74,9 +74,9 @@ impl Reader {
         pieces.into_iter().zip(wanted).map(block).collect()
     }
 
-    /// Looks up keys in any files, like [`get`](Self::get), and decodes each block once. The
-    /// results are in the order of `wanted`; damage affects only the keys that need the damaged
-    /// part.
+    /// Looks up keys in any files, like [`get`](Self::get), and decodes a block once for all its
+    /// keys. The results are in the order of `wanted`; damage affects only the keys that need the
+    /// damaged part.
     pub fn multi_get<'a>(&'a mut self, wanted: &[(&'a Sst, &'a [u8])]) -> Vec<Result<Option<Entry<'a>>>> {
         let located = self.locate_all(wanted);
         let (blocks, block_indexes) = distinct(wanted, &located);
@@ -141,7 +141,7 @@ impl Reader {
         all
     }
 
-    /// Looks up the keys that are greater than all keys of their block in the next blocks.
+    /// Looks up the keys that come after all keys of their block in the next blocks.
     fn search_next_blocks(
         &mut self,
         wanted: &[(&Sst, &[u8])],

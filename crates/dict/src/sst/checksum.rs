@@ -14,7 +14,7 @@ pub enum Checksum {
     Xxh32,
     /// The low half of XXH64.
     Xxh64,
-    /// The low half of XXH3.
+    /// The low half of XXH3 of all bytes but the last, which is mixed in separately.
     Xxh3,
 }
 

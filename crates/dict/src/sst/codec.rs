@@ -26,7 +26,8 @@ pub(super) struct CompressedBlock<'a> {
 }
 
 impl<'a> CompressedBlock<'a> {
-    /// Parses the uncompressed length before the payload, for compressed blocks.
+    /// Parses the uncompressed length before the payload of a compressed block. Refuses unsupported
+    /// types, and lengths that are impossible or exceed `limit`.
     pub(super) fn parse(
         compression: Compression,
         body: &'a [u8],
@@ -123,7 +124,7 @@ fn inflate_block(scratch: &mut Scratch, payload: &[u8], dictionary: &[u8], out: 
     }
 }
 
-/// Calls `see` with the bytes of a dictionary, without a copy.
+/// Calls `see` with the bytes of a dictionary, without a copy, or with none.
 fn with_bytes<T>(store: &Store, dictionary: Option<&Dictionary>, see: impl FnOnce(&[u8]) -> T) -> Result<T> {
     let Some(dictionary) = dictionary else { return Ok(see(&[])) };
     match store.shared().pin(dictionary.id)? {

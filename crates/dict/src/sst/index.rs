@@ -1,10 +1,10 @@
 //! Index blocks. For each data block they have a handle and a separator key, which is not less than
 //! the block's last key.
 //!
-//! The keys are internal keys or user keys. In version 4 and newer, restart points have full
-//! handles. Other entries have only the difference of the size to that of the previous block, which
-//! they follow directly. An index may be partitioned: its top level then has the handles of index
-//! blocks.
+//! The keys are internal keys or user keys. In version 4 and newer, entries that share no bytes
+//! with the previous key have full handles, as restart points do. Other entries have only the
+//! difference of the size to that of the previous block, which they follow directly. An index may
+//! be partitioned: its top level then has the handles of index blocks.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;

@@ -22,7 +22,8 @@
 //! # Ok::<(), linerate_dict::Error>(())
 //! ```
 //!
-//! Offsets of errors are positions in the file: that of the damaged block, or of a byte in it.
+//! Offsets of errors in data are positions in the file: that of the damaged block, or of a byte in
+//! it.
 //!
 //! | file | content |
 //! |---|---|

@@ -29,8 +29,8 @@ const NO_PROPERTIES: Error = Error::new(Kind::Corrupt, 0, "the file has no handl
 
 /// An open SST file. Threads may share it.
 ///
-/// The index is in memory. The dictionary is in the store that the file was opened with, and is
-/// released on drop.
+/// The index is in memory, except that partitions are read when they are needed, and then kept. The
+/// dictionary is in the store that the file was opened with, and is released on drop.
 pub struct Sst {
     pub(super) input: Input,
     pub(super) options: SstOptions,
@@ -72,12 +72,12 @@ impl Sst {
     /// Returns [`Kind::Read`] if the file cannot be read; [`Kind::Truncated`] or [`Kind::Corrupt`]
     /// if it is not an SST file, or its footer, metaindex, properties, index, dictionary or range
     /// deletions are damaged; [`Kind::Unsupported`] for a version, index or compression that is not
-    /// supported; and [`Kind::Limit`] if it exceeds the limit of the options or the store is full.
+    /// supported; and [`Kind::Limit`] if a part exceeds its limit or the store is full.
     pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<Sst> {
         Reader::new(store).open(path, SstOptions::new())
     }
 
-    /// Opens a file in memory.
+    /// Opens a file in memory with default options.
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open).
@@ -138,7 +138,7 @@ impl Sst {
         prefetch(&index[len / 2]);
     }
 
-    /// Prefetches the first lines of a block.
+    /// Prefetches the first 8 KiB of a block, if the file is in memory.
     pub(super) fn prefetch_block(&self, handle: Handle) {
         const SMALL: u64 = 8 << 10;
         if let Some(bytes) = self.input.view(handle.offset, handle.size.min(SMALL) as usize) {
@@ -254,7 +254,8 @@ fn insert_dictionary(bytes: &[u8], handle: Handle, store: &Store) -> Result<Dict
 
 /// Returns names and handles of a metaindex.
 pub(super) fn names(content: &[u8]) -> Result<Vec<(Vec<u8>, Handle)>> {
-    /// Maximum number of bytes of names and handles. RocksDB writes a dozen short ones.
+    /// Maximum number of bytes that names and handles take in memory. RocksDB writes a dozen short
+    /// ones.
     const MAX_BYTES: usize = 1 << 20;
     let mut cursor = Cursor::new(&Layout::parse(content)?);
     let (mut name, mut all, mut kept) = (Vec::new(), Vec::new(), 0);

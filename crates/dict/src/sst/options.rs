@@ -9,8 +9,8 @@ pub struct SstOptions {
     /// signal on Unix, while a file that is read reports
     /// [`Kind::Truncated`](crate::Kind::Truncated). Default: true.
     pub map: bool,
-    /// Whether to verify the checksums of data blocks. The checksums of footer, metaindex,
-    /// properties, index and dictionary are always verified. Default: true.
+    /// Whether to verify the checksums of data blocks. The checksums of all other parts that are
+    /// read are always verified. Default: true.
     pub checksums: bool,
     /// Maximum content of a block, and maximum memory of range deletions, in bytes. Default: 256
     /// MiB.
@@ -35,7 +35,7 @@ impl SstOptions {
         SstOptions { checksums, ..self }
     }
 
-    /// Sets the maximum content of a block, in bytes.
+    /// Sets the maximum content of a block, and the maximum memory of range deletions, in bytes.
     #[must_use]
     pub const fn block_limit(self, bytes: usize) -> Self {
         SstOptions { block_limit: bytes, ..self }

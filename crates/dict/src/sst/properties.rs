@@ -101,13 +101,14 @@ impl Properties {
         self.count("rocksdb.num.data.blocks")
     }
 
-    /// Returns the number of uncompressed bytes of all keys, including eight bytes of each internal
-    /// key.
+    /// Returns the number of uncompressed bytes of all keys, including the eight bytes of sequence
+    /// number and type of each, and the keys of range deletions.
     pub fn raw_key_bytes(&self) -> u64 {
         self.count("rocksdb.raw.key.size")
     }
 
-    /// Returns the number of uncompressed bytes of all values.
+    /// Returns the number of uncompressed bytes of all values, including the end keys of range
+    /// deletions.
     pub fn raw_value_bytes(&self) -> u64 {
         self.count("rocksdb.raw.value.size")
     }

@@ -22,7 +22,7 @@ use crate::store::Store;
 const WRONG_STORE: Error = Error::new(Kind::BadArgument, 0, "the file and the reader have different stores");
 const OUT_OF_BOUNDS: Error = Error::new(Kind::Corrupt, 0, "a block is out of the bounds of the file");
 
-/// Reads files with dictionaries in one store. Each thread needs one, of about 330 KiB and the
+/// Reads files with dictionaries in one store. Each thread needs one, of about 290 KiB and the
 /// largest blocks it has read.
 pub struct Reader {
     pub(super) codec: Codec,
@@ -30,8 +30,8 @@ pub struct Reader {
     pub(super) stored: Vec<u8>,
     /// Decoded blocks.
     pub(super) content: Vec<u8>,
-    /// Values of keys that are greater than all keys of their block in the batch. They were found
-    /// in the next block, which is not in the batch.
+    /// Values of keys that come after all keys of their block in the batch. They were found in one
+    /// of the next blocks, which are not in the batch.
     pub(super) extra: Vec<u8>,
     pub(super) key: Vec<u8>,
 }
@@ -282,7 +282,7 @@ impl Reader {
         if std::ptr::eq(sst.store().shared(), self.store().shared()) { Ok(()) } else { Err(WRONG_STORE) }
     }
 
-    /// Loads a block that is compressed without the dictionary.
+    /// Loads a block that is compressed without the dictionary, and verifies its checksum.
     pub(super) fn plain<'a>(&'a mut self, sst: &'a Sst, handle: Handle) -> Result<&'a [u8]> {
         Ok(self.load_checked(sst, handle, None)?.content(&self.content))
     }

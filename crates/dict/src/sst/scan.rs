@@ -33,13 +33,13 @@ struct Open<'a> {
 }
 
 impl Reader {
-    /// Iterates over all entries of a file.
+    /// Iterates over all entries of a file, even if their order is unknown.
     pub fn scan<'a>(&'a mut self, sst: &'a Sst) -> Scan<'a> {
         let position = BlockPosition::default();
         Scan { reader: self, sst, position, block: None, key: Vec::new(), start: None, done: false }
     }
 
-    /// Iterates over the entries with `key` and greater keys.
+    /// Iterates over the entries with `key` and the keys after it in the order of the file.
     ///
     /// # Errors
     /// Returns the errors of [`get`](Self::get).

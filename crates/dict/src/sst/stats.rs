@@ -31,7 +31,7 @@ pub enum DictionaryKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DictionaryStats {
-    /// Length in bytes.
+    /// Number of stored bytes. RocksDB stores a dictionary uncompressed.
     pub bytes: u64,
     /// Kind of the dictionary.
     pub kind: DictionaryKind,
@@ -63,7 +63,7 @@ pub struct SstStats {
     pub index: IndexKind,
     /// The dictionary.
     pub dictionary: Option<DictionaryStats>,
-    /// The data blocks by compression type, from their headers.
+    /// The data blocks by compression type, from their headers and trailers.
     pub blocks: BTreeMap<Compression, BlockCount>,
     /// The properties.
     pub properties: Properties,

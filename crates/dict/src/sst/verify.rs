@@ -18,11 +18,11 @@ const MAX_FAILURES: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
-    /// Number of data blocks.
+    /// Number of data blocks, including damaged ones.
     pub data_blocks: u64,
     /// Number of other blocks, such as metaindex, properties, index and filters.
     pub other_blocks: u64,
-    /// Number of entries in the data blocks that could be decoded.
+    /// Number of entries in the data blocks, up to the first error in each.
     pub entries: u64,
     /// Number of deletions among the entries.
     pub deletions: u64,
@@ -57,14 +57,15 @@ impl Verified {
 struct PreviousEntry {
     key: Vec<u8>,
     sequence: u64,
-    /// False before the first entry, and after a block that could not be decoded.
+    /// False before the first entry, and after a damaged block.
     any: bool,
 }
 
 impl Reader {
     /// Reads and decodes every block, and collects errors in the result. Verifies the order of the
-    /// entries, the separators in the index, and the counts in the properties. Also verifies all
-    /// checksums, even if the options turn that off.
+    /// entries and the separators in the index, unless the comparator is unknown, and, if there was
+    /// no error, the counts in the properties. Also verifies all checksums, even if the options
+    /// turn that off.
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`] if the file was opened with another store than the reader's.

@@ -1,5 +1,5 @@
-//! CLOCK eviction (second chance; Corbató 1968): a circular list of the slots that have tables, and
-//! a hand. The reference bit is `USED` in each slot.
+//! CLOCK eviction (second chance; Corbató 1968): a circular list of the slots that have tables or
+//! get them, and a hand. The reference bit is `USED` in each slot.
 
 const ABSENT: u32 = u32::MAX;
 
@@ -47,7 +47,8 @@ impl Clock {
         }
     }
 
-    /// Returns the slot under the hand, and advances the hand.
+    /// Returns the slot under the hand, and advances the hand. Returns `None` if there are no
+    /// slots.
     pub(crate) fn step(&mut self) -> Option<u32> {
         if self.hand >= self.slots.len() {
             self.hand = 0;
@@ -58,8 +59,8 @@ impl Clock {
     }
 }
 
-/// Reserves capacity for one more element. The list grows by an eighth, so that long lists are not
-/// doubled.
+/// Reserves capacity for one more element. The list grows by an eighth and 16, so that long lists
+/// are not doubled.
 pub(crate) fn reserve_one<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
         list.reserve_exact(list.len() / 8 + 16);

@@ -1,11 +1,13 @@
-//! Index from content hash to slot: open addressing with linear probing, ordered by hash, with
-//! backward-shift deletion. It stores only slot numbers, because the hashes are in the slots.
+//! Index from content hash to slot: open addressing with linear probing and backward-shift
+//! deletion. Home positions ascend with the hash. It stores only slot numbers, because the hashes
+//! are in the slots.
 
 const EMPTY: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
 pub(crate) struct HashIndex {
-    /// Slots in the order of their hashes. Each is at its home position or after it.
+    /// Each slot is at the home position of its hash or, without a gap between, after it. The end
+    /// wraps around to the beginning.
     table: Vec<u32>,
     len: usize,
 }

@@ -1,5 +1,6 @@
 //! The state of a store behind its lock: memory for bytes and tables, vacant slots, reference
-//! counts, and CLOCK eviction. Readers never take the lock.
+//! counts, and CLOCK eviction. Readers take it only to read a dictionary from its source, or to get
+//! memory for tables.
 
 use std::sync::Arc;
 
@@ -49,7 +50,8 @@ impl Memory {
         }
     }
 
-    /// Puts a dictionary into a slot. Frees its memory if there are no more slots.
+    /// Puts a dictionary into a slot. If there are no more slots, frees its memory and returns
+    /// `None`.
     pub(crate) fn fill(&mut self, slots: &Slots, mut content: NewContent, hash: u64) -> Option<Id> {
         loop {
             let index = match self.vacant.pop() {
@@ -105,8 +107,8 @@ impl Memory {
     pub(crate) fn retain_equal(&mut self, slots: &Slots, bytes: &[u8], hash: u64) -> Option<Id> {
         let same = |&index: &u32| {
             let Some(slot) = slots.get(index).filter(|slot| slot.hash() == hash) else { return false };
-            // Nothing is retired under the lock, so this pin is never the last one of a retired
-            // slot, and needs no reap.
+            // No other thread retires a slot while this one holds the lock, so this pin is never
+            // the last one of a retired slot, and needs no reap.
             let pin = slot.pin(slot.generation(), None);
             pin.is_some_and(|pin| pin.is_owned() && pin.bytes() == bytes)
         };

@@ -31,11 +31,11 @@ use crate::sys::{Arena, NewContent};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreOptions {
-    /// Memory limit for decoding tables, in bytes. Default: unlimited. At the limit, CLOCK eviction
-    /// keeps the tables in use, and blocks of other dictionaries build their tables for one decode.
+    /// Memory limit for decoding tables, in bytes. Default: unlimited. At the limit, tables that
+    /// were not used lately are evicted (CLOCK). If none can be, tables are built for one block.
     pub table_budget: usize,
-    /// Memory limit for dictionary bytes. Default: unlimited. Beyond it, insertion fails with
-    /// [`Kind::Limit`].
+    /// Memory limit for dictionary bytes, without those borrowed from a source. Default: unlimited.
+    /// Beyond it, insertion fails with [`Kind::Limit`].
     pub raw_limit: usize,
     /// Whether to request huge pages. Default: true.
     pub huge_pages: bool,
@@ -75,7 +75,7 @@ impl Default for StoreOptions {
 /// Dictionaries by ID.
 ///
 /// A dictionary is inserted once and never changes. Its decoding tables are built when a block
-/// first needs them, and may be evicted. Clones share one store; a decoder keeps its store alive.
+/// first uses it, and may be evicted. Clones share one store; a decoder keeps its store alive.
 #[derive(Clone)]
 pub struct Store {
     shared: Arc<Shared>,
@@ -101,8 +101,8 @@ impl Store {
     ///
     /// # Errors
     /// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary,
-    /// [`Kind::BadArgument`] for fewer than 8 bytes, and [`Kind::Limit`] if the memory limit is
-    /// reached.
+    /// [`Kind::BadArgument`] for fewer than 8 bytes, and [`Kind::Limit`] for 4 GiB or more, or if
+    /// the memory limit is reached.
     pub fn insert(&self, bytes: &[u8]) -> Result<Id> {
         self.add(bytes, content_hash(bytes))
     }
@@ -121,10 +121,11 @@ impl Store {
 
     /// Registers dictionaries of a source, as pairs of index and hash, without reading them. Each
     /// is read when it is first used, and its hash is checked then. Returns their IDs, in the same
-    /// order, each with a reference count of 1.
+    /// order, each new and with a reference count of 1, even if the store has a dictionary of the
+    /// same hash.
     ///
     /// # Errors
-    /// Returns [`Kind::Limit`] if there is no memory for them. Then none is registered.
+    /// Returns [`Kind::Limit`] if the store has no slots left for them. Then none is registered.
     pub fn register(
         &self,
         source: Arc<dyn Source>,
@@ -176,8 +177,8 @@ impl Store {
         memory.fill(slots, NewContent::Bytes(allocation, digest), hash).ok_or(FULL)
     }
 
-    /// Finds a registered dictionary with these bytes, and increments its reference count. If a
-    /// source has the same hash, reads the dictionary without holding the lock.
+    /// Finds a registered dictionary with these bytes, and increments its reference count. Reads
+    /// the dictionary from its source if necessary, without holding the lock.
     fn retain_registered(&self, bytes: &[u8], hash: u64) -> Option<Id> {
         let id = self.shared.lock().retain_registered(&self.shared.slots, hash)?;
         let same = self.shared.pin(id).ok().flatten().is_some_and(|pin| {
@@ -237,8 +238,8 @@ impl Store {
         Ok(self.shared.pin(id)?.ok_or(UNKNOWN)?.hash())
     }
 
-    /// Finds a dictionary by hash. Does not change its reference count; call
-    /// [`retain`](Self::retain) to keep it.
+    /// Finds the first dictionary with this [`content_hash`](crate::content_hash). Does not change
+    /// its reference count; call [`retain`](Self::retain) to keep it.
     pub fn find(&self, hash: u64) -> Option<Id> {
         let memory = self.shared.lock();
         let slot = memory.find(&self.shared.slots, hash)?;

@@ -125,8 +125,8 @@ impl Shared {
         slot.pin(id.generation(), Some(self)).map(Some).ok_or(UNKNOWN)
     }
 
-    /// Pins a dictionary. Builds its tables if memory for them is available without waiting for the
-    /// lock.
+    /// Pins a dictionary. Reads it from its source if that was not done yet, and builds its tables
+    /// if memory for them is available without waiting for the lock.
     #[inline]
     pub(crate) fn open(&self, id: Id) -> Result<Option<Pin<'_>>> {
         let pin = self.pin(id)?;

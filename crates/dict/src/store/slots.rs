@@ -7,8 +7,8 @@ use crate::sys::Slot;
 
 /// Offset added to an index, so that the first segment has 8 slots.
 const BIAS: u64 = 64;
-/// Number of segments of equal length between two powers of two. With 8, at most an eighth of the
-/// slots is unused.
+/// Number of segments of equal length between two powers of two. With 8, at most about an eighth of
+/// many slots is unused.
 const PER_OCTAVE: u64 = 8;
 /// Number of segments for all 32-bit indexes.
 const SEGMENTS: usize = 27 * PER_OCTAVE as usize;

@@ -89,7 +89,7 @@ impl Arena {
         }
     }
 
-    /// Allocates `len` bytes, if the capacity allows it.
+    /// Allocates `len` bytes, if the capacity and the system allow it.
     pub(crate) fn allocate(&mut self, len: usize) -> Option<Allocation> {
         let units = u32::try_from(len.div_ceil(UNIT).max(1)).ok()?;
         let range = match self.free.allocate(units) {

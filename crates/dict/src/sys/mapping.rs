@@ -1,19 +1,20 @@
-//! Anonymous memory mappings between guard pages, in huge pages if available.
+//! Anonymous memory mappings between guard pages, in huge pages if available. On systems other than
+//! Unix, memory of the allocator without guard pages.
 
 use core::ptr::NonNull;
 
 use crate::stats::HugePages;
 
-/// Size and alignment of huge pages.
+/// Size and alignment of huge pages, in bytes.
 pub(crate) const HUGE: usize = 2 << 20;
 
-/// A zeroed private mapping.
+/// Zeroed memory.
 pub(crate) struct Mapping {
     /// First usable byte, a multiple of [`HUGE`].
     start: NonNull<u8>,
     /// Number of usable bytes.
     len: usize,
-    /// The whole mapping, guard pages included.
+    /// The whole mapping, with guard pages and the slack for alignment.
     whole: (NonNull<u8>, usize),
     pub(crate) huge: HugePages,
 }
@@ -44,8 +45,8 @@ mod unix {
     use crate::stats::HugePages;
 
     impl Mapping {
-        /// Maps `len` bytes, which must be more than 0. Returns `None` if the system is out of
-        /// memory.
+        /// Maps `len` bytes, which must be more than 0. Returns `None` if the system has no memory
+        /// or address space for them.
         pub(crate) fn new(len: usize, huge: bool) -> Option<Mapping> {
             let page = rustix::param::page_size();
             let pages = len.checked_next_multiple_of(page)?;

@@ -351,8 +351,9 @@ impl Pin<'_> {
         Some(Digested { digest, tables, content })
     }
 
-    /// Builds the tables in memory from `allocate`, unless another thread does. Returns whether it
-    /// did. If the bytes no longer match their digest, returns the memory instead.
+    /// Builds the tables in memory from `allocate`, unless they are present, another thread builds
+    /// them, the bytes are not present, or there is no memory. Returns whether it did. If the bytes
+    /// no longer match their digest, returns the memory instead.
     pub(crate) fn make_tables(
         &self,
         allocate: impl FnOnce(usize) -> Option<Allocation>,

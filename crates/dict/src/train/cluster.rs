@@ -5,10 +5,11 @@
 /// Each set of samples represents one file, tenant or table. The first dictionaries, the seeds, are
 /// trained for the sets that the others serve worst. Then each set is assigned to the dictionary
 /// that makes it smallest, and each dictionary is retrained for its sets, until nothing changes.
-/// Dictionaries that save less than their own size are pruned.
+/// Dictionaries that save no more than their own size are pruned.
 ///
-/// A quarter of each set's samples is held out. Assignment and all reported sizes are measured on
-/// it, and scaled to the size of the set. The result does not depend on the number of threads.
+/// A quarter of each set's samples, at least one, is held out. Assignment and all reported sizes
+/// are measured on it, and scaled to the size of the set. The result does not depend on the number
+/// of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clustering {
     pub(crate) max_count: usize,
@@ -39,12 +40,12 @@ pub enum Choice {
 /// Reason that a set uses no dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The set has no bytes.
+    /// The set has no bytes, or no samples to measure.
     Empty,
     /// The set's samples are too few or too short to train with, and no other set's dictionary
     /// helps.
     TooFewSamples,
-    /// No dictionary makes the set smaller.
+    /// No dictionary of the result makes the set smaller.
     NoSavings,
 }
 
@@ -88,11 +89,12 @@ pub struct ClusteringResult {
     pub without: Costs,
     /// Costs with a dictionary for each set that can have one, whether it saves bytes or not.
     pub own: Costs,
-    /// Costs with one dictionary for all, or without any if none can be trained.
+    /// Costs with one dictionary for all sets that it makes smaller, or without any if none can be
+    /// trained or wanted.
     pub one: Costs,
     /// Costs as assigned.
     pub shared: Costs,
-    /// Number of rounds until nothing changed.
+    /// Number of rounds in which a dictionary was replaced.
     pub rounds: usize,
 }
 
@@ -143,14 +145,15 @@ impl Clustering {
         Clustering { level, ..self }
     }
 
-    /// Sets the maximum number of rounds. Default: 8.
+    /// Sets the maximum number of rounds before pruning, and again after it. Default: 8.
     #[must_use]
     pub const fn rounds(self, rounds: usize) -> Self {
         Clustering { rounds, ..self }
     }
 
-    /// Sets the number of sample bytes used of each set, evenly spread. Default: 256 KiB. The time
-    /// is proportional to this number, and to the numbers of sets, dictionaries and rounds.
+    /// Sets the maximum number of sample bytes used of each set, evenly spread. At least one sample
+    /// is used. Default: 256 KiB. The time is proportional to this number, and to the numbers of
+    /// sets, dictionaries and rounds.
     #[must_use]
     pub const fn sample_limit(self, bytes: usize) -> Self {
         Clustering { sample_limit: bytes, ..self }

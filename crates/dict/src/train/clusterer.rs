@@ -11,7 +11,8 @@ use crate::train::samples::{Split, extrapolate, subsample};
 use crate::train::savings::{SizeMeter, prepare};
 use crate::train::training::Training;
 
-/// Maximum number of sample bytes to train one dictionary with, unless 128 times its size is more.
+/// Maximum number of sample bytes to choose from for one dictionary, unless 128 times its size is
+/// more. [`Training`] takes a part of them.
 const MAX_TRAINING_BYTES: usize = 4 << 20;
 
 impl Clustering {
@@ -19,8 +20,8 @@ impl Clustering {
     /// and dictionaries.
     ///
     /// # Errors
-    /// Returns [`Kind::Limit`](crate::Kind::Limit) if libzstd is out of memory. No sample content
-    /// is an error.
+    /// Returns [`Kind::Limit`](crate::Kind::Limit) if libzstd is out of memory. Samples cause no
+    /// error, whatever they contain.
     pub fn run(&self, sets: &[SampleSet<'_>]) -> Result<ClusteringResult> {
         self.run_with_progress(sets, &|_| {})
     }
@@ -135,7 +136,8 @@ impl<'a> Clusterer<'a> {
         Ok(seeds)
     }
 
-    /// Returns the set with the largest ratio of cost to cost with its own dictionary.
+    /// Returns the set with the largest ratio of cost to cost with its own dictionary, among those
+    /// without a seed that their own dictionary makes smaller.
     fn worst_served(&self, nearest: &[u64], seeds: &[SharedDictionary]) -> Option<usize> {
         let distance =
             |i: usize| nearest[i] as f64 / self.sets[i].own.map_or(0, |(cost, _)| cost).max(1) as f64;
@@ -147,7 +149,8 @@ impl<'a> Clusterer<'a> {
         able.rev().max_by(|&a, &b| distance(a).total_cmp(&distance(b)))
     }
 
-    /// Assigns sets and retrains dictionaries until nothing changes.
+    /// Assigns sets and retrains dictionaries until nothing changes, or for the maximum number of
+    /// rounds.
     fn refine(&mut self, shared: &mut [SharedDictionary]) -> Result<()> {
         for _ in 0..self.options.rounds {
             let members = self.members(shared);
@@ -171,7 +174,7 @@ impl<'a> Clusterer<'a> {
         Ok(())
     }
 
-    /// Drops dictionaries that do not save their own size, or exceed the maximum.
+    /// Drops dictionaries that save no more than their own size, or exceed the maximum number.
     fn prune(&self, shared: &mut Vec<SharedDictionary>) {
         let costs_with: Vec<&[u64]> = shared.iter().map(|s| s.costs.as_slice()).collect();
         let bytes: Vec<u64> = shared.iter().map(|s| s.bytes.len() as u64).collect();

@@ -133,7 +133,7 @@ impl FseTable {
 
     /// Distributes `1 << log` cells so that symbols with these counts take the fewest bits. Each
     /// counted symbol gets at least one cell, so the table is larger if it has more symbols than
-    /// cells.
+    /// cells. It has at least 32 cells.
     pub(crate) fn from_counts(counts: &[u64], log: u32) -> FseTable {
         let present = counts.iter().filter(|&&count| count > 0).count();
         let log = log.max(5).max(present.next_power_of_two().ilog2());
@@ -156,8 +156,9 @@ impl FseTable {
         FseTable { probabilities: cells, log }
     }
 
-    /// Rescales to a table of at most `1 << log` cells. Each present symbol keeps at least one
-    /// cell, so the table stays larger if there are more symbols than cells.
+    /// Rescales to a table of at most `1 << log` cells; a table that is not larger stays as it is.
+    /// Each present symbol keeps at least one cell, so the table stays larger if there are more
+    /// symbols than cells.
     pub(crate) fn rescaled(&self, log: u32) -> FseTable {
         let counts: Vec<u64> =
             self.probabilities.iter().map(|cells| u64::from(cells.unsigned_abs())).collect();

@@ -1,9 +1,9 @@
-//! Prunes dictionaries that do not save their own size, greedily.
+//! Prunes dictionaries that save no more than their own size, greedily.
 
 /// Prunes dictionaries greedily: repeatedly drops the dictionary whose removal shrinks the total
-/// (dictionaries plus compressed sets) most, until at most `max_count` remain and no removal helps.
-/// `costs_with[d][s]` is the compressed size of set `s` with dictionary `d`, and `costs_without[s]`
-/// without any. Returns which are kept.
+/// (dictionaries plus compressed sets) most, until at most `max_count` remain and every removal
+/// would enlarge the total. `costs_with[d][s]` is the compressed size of set `s` with dictionary
+/// `d`, and `costs_without[s]` without any. Returns which are kept.
 pub(crate) fn prune_dictionaries(
     costs_with: &[&[u64]],
     costs_without: &[u64],

@@ -1,10 +1,10 @@
 //! Selects even subsets of samples, and splits them into training and holdout samples.
 
-/// Every fourth sample is held out.
+/// One of this many samples is held out.
 const HOLDOUT_EVERY: usize = 4;
 
-/// Selects samples of at most `limit` bytes in total, evenly spread. Selects at least one if there
-/// is any.
+/// Selects samples of at most `limit` bytes in total, evenly spread. Selects at least the first,
+/// even if it is larger.
 pub(crate) fn subsample<'a>(samples: &[&'a [u8]], limit: usize) -> Vec<&'a [u8]> {
     let total: usize = samples.iter().map(|sample| sample.len()).sum();
     let (mut passed, mut kept) = (0, 0);
@@ -26,7 +26,7 @@ pub(crate) struct Split<'a> {
 }
 
 impl<'a> Split<'a> {
-    /// Holds out a quarter of the samples, and at least the last one.
+    /// Holds out every fourth sample, or the last one if there are fewer than four.
     pub(crate) fn new(samples: &[&'a [u8]]) -> Split<'a> {
         let is_holdout = |i: usize| {
             if samples.len() < HOLDOUT_EVERY {
@@ -47,7 +47,7 @@ impl<'a> Split<'a> {
     }
 }
 
-/// Scales a size that was `measured` with `of` bytes to `all` bytes.
+/// Scales a size that was `measured` with `of` bytes to `all` bytes, and rounds it up.
 pub(crate) fn extrapolate(measured: usize, of: usize, all: u64) -> u64 {
     let product = measured as u128 * u128::from(all);
     u64::try_from(product.div_ceil(of.max(1) as u128)).unwrap_or(u64::MAX)

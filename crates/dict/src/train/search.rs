@@ -11,7 +11,8 @@ pub const SIZES: &[usize] = &[1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 <
 
 /// Maximum number of holdout bytes. More would not change the result.
 const MAX_HOLDOUT_BYTES: usize = 8 << 20;
-/// Maximum number of sample bytes to train one dictionary with, unless 128 times its size is more.
+/// Maximum number of sample bytes to choose from for one dictionary, unless 128 times its size is
+/// more. [`Training`] takes a part of them.
 const MAX_TRAINING_BYTES: usize = 16 << 20;
 
 /// Options of a search for the best dictionary size.
@@ -35,7 +36,8 @@ pub struct Candidate {
     pub size: usize,
     /// Sizes measured on holdout samples.
     pub savings: Savings,
-    /// Number of bytes of all expected data compressed with the dictionary, plus the dictionary.
+    /// Estimated number of bytes of all expected data compressed with the dictionary, plus the
+    /// dictionary.
     pub total: u64,
 }
 
@@ -51,7 +53,7 @@ pub struct SearchResult {
     pub candidates: Vec<Candidate>,
     /// Number of bytes of expected data.
     pub expected: u64,
-    /// Number of bytes of expected data compressed without a dictionary.
+    /// Estimated number of bytes of expected data compressed without a dictionary.
     pub without: u64,
 }
 
@@ -90,11 +92,11 @@ impl Search {
     }
 
     /// Trains a dictionary of each size with three quarters of the samples, and measures it on the
-    /// rest. The best size is trained again with all samples.
+    /// rest. The best size, if it saves bytes, is trained again with all samples.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`] if the samples are too few or too short to train any size, and
-    /// [`Kind::Limit`] if libzstd is out of memory.
+    /// Returns [`Kind::BadArgument`] if the samples are too few or too short, or the sizes too
+    /// small, to train any size, and [`Kind::Limit`] if libzstd is out of memory.
     pub fn run(&self, samples: &[&[u8]]) -> Result<SearchResult> {
         self.run_with_progress(samples, &|_| {})
     }

@@ -8,7 +8,7 @@ use crate::train::statistics::{LITERAL_LENGTHS, MATCH_LENGTHS, Statistics};
 
 /// Magic number of a dictionary with tables.
 const MAGIC: [u8; 4] = 0xec30_a437_u32.to_le_bytes();
-/// Range of the Dictionary_IDs that the format does not reserve.
+/// Range from which Dictionary_IDs are made. The format reserves those below 2^15 and from 2^31.
 const IDS: (u64, u64) = (1 << 15, (1 << 31) - (1 << 15));
 /// Repeat offsets before the first block.
 const OFFSETS: [u32; 3] = [1, 4, 8];

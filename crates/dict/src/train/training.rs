@@ -47,8 +47,9 @@ impl Training {
         Training { size, small_tables: false, level: 3 }
     }
 
-    /// Sets whether FSE tables have half the size: 256 cells for literal and match lengths, and 128
-    /// for offsets. Blocks get slightly larger; every zstd decoder reads them. Default: false.
+    /// Sets whether FSE tables have at most half the full size: 256 cells for literal and match
+    /// lengths, and 128 for offsets. Blocks get slightly larger; every zstd decoder reads them.
+    /// Default: false.
     #[must_use]
     pub const fn small_tables(self, small: bool) -> Self {
         Training { small_tables: small, ..self }
@@ -60,7 +61,8 @@ impl Training {
         Training { level, ..self }
     }
 
-    /// Trains a dictionary. The samples should be blocks as they will be compressed.
+    /// Trains a dictionary. The samples should be blocks as they will be compressed. The dictionary
+    /// has no tables if they do not make the holdout samples smaller.
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`] if there are fewer than 5 samples, or they are too short, or
