@@ -48,7 +48,7 @@ impl<'a> BlockDecoder<'a> {
     }
 
     /// Decodes the block `src[at..]`, which may regenerate at most `max` bytes. `src[..at]` is the
-    /// input before the block. It has at least 5 bytes, because kernels may read them.
+    /// input before the block, at least 5 bytes, because kernels may read them.
     pub(crate) fn decode(&mut self, src: &[u8], at: usize, max: usize, out: &mut Output<'_>) -> Result<()> {
         let block = &src[at..];
         let header = LiteralsHeader::parse(block)?;

@@ -93,8 +93,8 @@ pub(crate) fn run(job: Job<'_, '_>) -> Result<RepeatOffsets> {
     Ok(repeats)
 }
 
-/// Checks that `len` more bytes fit into the block, which must end at or before `end`, and into the
-/// buffer.
+/// Checks that `len` more bytes fit into the block, whose output must end at or before `end`, and
+/// into the buffer.
 fn check_capacity(len: usize, end: usize, out: &Output<'_>) -> Result<()> {
     if len > end - out.at {
         return Err(Error::corrupt("a block regenerates more bytes than allowed"));

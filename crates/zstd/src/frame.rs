@@ -44,7 +44,8 @@ impl Header {
     ///
     /// # Errors
     /// Returns [`Kind::Truncated`] if `src` ends within the header, [`Kind::Corrupt`] if it is
-    /// invalid, and [`Kind::Unsupported`] for a window of 4 GiB or more.
+    /// invalid, and [`Kind::Unsupported`] for a window of 4 GiB or more, unless it is a single
+    /// segment.
     pub fn parse(src: &[u8], format: Format) -> Result<Header> {
         match parse_partial(src, format)? {
             PartialHeader::Complete(header) => Ok(header),

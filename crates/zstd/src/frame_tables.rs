@@ -9,7 +9,7 @@ use crate::entropy::tables::{self, FseTable, RepeatOffsets, SequenceField};
 use crate::kernel;
 use crate::kernel_set::KernelSet;
 
-/// Place of the current table of a sequence field.
+/// Place of the current table of a sequence field, or of the Huffman table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum TableSource {

@@ -19,7 +19,7 @@ impl KernelSet {
         if cfg!(feature = "small") { KernelSet::Tier(Tier::Scalar) } else { self }
     }
 
-    /// Returns the kernels of the best supported tier.
+    /// Returns the kernels of the best supported tier, or of a lower one that `LINERATE_CPU` names.
     pub(crate) fn detected() -> Self {
         KernelSet::Tier(linerate_core::cpu::tier())
     }

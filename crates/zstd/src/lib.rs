@@ -62,10 +62,11 @@
 //! | module | contents |
 //! |---|---|
 //! | `asynchronous/` | features `tokio` and `futures-io`: decoders over readers and writers that are polled |
+//! | `bulk` | feature `std`: whole frames in memory, with the names of the `zstd` crate |
 //! | `stream/` | feature `std`: [`read::Decoder`], [`write::Decoder`]; over `source` and `sink`, which may block or be polled, and `frames`, those of one reader or writer |
-//! | `bulk`, `dict` | feature `std`: the remaining names of the `zstd` crate's decoding half |
-//! | `seekable/` | feature `std`: `index` (of a seek table, or scanned) and [`seekable::Reader`] |
+//! | `dict` | feature `std`: dictionaries with the names of the `zstd` crate |
 //! | `parallel` | feature `std`: [`ParallelDecoder`], frames on several threads |
+//! | `seekable/` | feature `std`: `index` (of a seek table, or scanned) and [`seekable::Reader`] |
 //! | `pipeline/` | feature `std`: one frame on several threads: `decoder` ([`pipeline::Decoder`]), `cutter` (cuts a frame into parts), `ring` (parts that wait, and threads), `block` (one block in the pipeline) |
 //! | `stream_decoder` | [`StreamDecoder`]: frames in pieces |
 //! | `prefix` | [`PrefixDecoder`]: the beginning of a frame, resumable |
@@ -75,8 +76,8 @@
 //! | `scratch` | [`Scratch`]: working memory per thread |
 //! | `literals`, `sequences_section` | headers of a block's two sections |
 //! | `frame_tables` | entropy tables and repeat offsets between two blocks of a frame |
-//! | `dictionary/` | `digest` (fixed-size description), `parse` (trained dictionaries), `view` ([`Dictionary`]), `expanded_huffman` |
 //! | `sys/` | the unchecked dictionary constructor |
+//! | `dictionary/` | `digest` (fixed-size description), `parse` (trained dictionaries), `view` ([`Dictionary`]), `expanded_huffman` |
 //! | `kernel/` | hot loops: `huffman`, `sequences` (with `backward`, its bit reader), `build` (tables), `split` (sequences decoded, and then executed); compiled per CPU tier by `dispatch` over `isa`, `scalar`, `avx2` |
 //! | `execute` | the reference implementation of sequence decoding and execution |
 //! | `window` | the last bytes of a frame, kept between calls |

@@ -2,7 +2,7 @@
 
 use linerate_core::{CACHE_LINE, prefetch_line};
 
-/// Number of memory ranges in a queue.
+/// Maximum number of memory ranges in a queue.
 const MAX_RANGES: usize = 8;
 
 /// The cache lines that the next job will read.
@@ -16,7 +16,7 @@ pub struct PrefetchQueue {
     /// Address of the first line, and the address after the last byte.
     ranges: [(usize, usize); MAX_RANGES],
     len: usize,
-    /// Number of lines prefetched per loop iteration: 1, 2 or 4.
+    /// Number of lines prefetched per loop iteration: 1, 2 or 4; 0 counts as 1.
     rate: u32,
 }
 
@@ -71,7 +71,7 @@ impl PrefetchQueue {
         cursor
     }
 
-    /// Returns the rest of a range.
+    /// Puts the rest of a range back.
     #[inline]
     pub(crate) fn put_back(&mut self, cursor: PrefetchCursor) {
         if cursor.at < cursor.end {
@@ -125,7 +125,7 @@ impl PrefetchCursor {
         self.at += CACHE_LINE;
     }
 
-    /// Advances to the next range. Returns whether there is one.
+    /// Advances to the range that was enqueued before. Returns whether there is one.
     #[inline(always)]
     fn advance(&mut self, queue: &mut PrefetchQueue) -> bool {
         let Some(last) = queue.len.checked_sub(1) else { return false };

@@ -24,7 +24,8 @@ pub enum PrefixEnd {
     FrameEnd,
     /// The output is full, and more follows.
     Full,
-    /// The input ends before the frame does: between two blocks, or within one.
+    /// The input ends before the frame does: in its header, in or after a block, or in its
+    /// checksum.
     InputEnd,
 }
 
@@ -53,7 +54,7 @@ enum FramePart {
 ///
 /// The output is the window, so no window is allocated, and [`Options::window_limit`] is ignored.
 /// Between calls the decoder holds the entropy tables and, once a call has ended within a block,
-/// the content of that block (128 KiB).
+/// memory for the content of a block (128 KiB).
 ///
 /// ```
 /// use linerate_zstd::{Options, PrefixDecoder, PrefixEnd, Scratch};

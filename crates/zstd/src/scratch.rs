@@ -47,7 +47,8 @@ impl Scratch {
     /// Upper bound of [`memory`](Self::memory), in bytes.
     pub const MAX_MEMORY: usize = 320 << 10;
 
-    /// Makes a scratch that runs the kernels of the best tier this CPU supports.
+    /// Makes a scratch that runs the kernels of the best tier this CPU supports, or of a lower one
+    /// that `LINERATE_CPU` names.
     pub fn new() -> Self {
         let scratch = Scratch {
             kernels: KernelSet::detected(),

@@ -21,7 +21,7 @@ use crate::output::{HISTORY_SEGMENTS, HistorySegment, Output};
 use crate::scratch::{PAD, Scratch};
 use crate::window::Window;
 
-/// Number of bytes that must precede a block in memory. Kernels load up to eight bytes before its
+/// Number of bytes that must precede a block in memory. Kernels read up to seven bytes before its
 /// bitstreams, and at least three of these belong to the block.
 const BEFORE_BLOCK: usize = 5;
 
@@ -50,7 +50,8 @@ pub enum Status {
     NeedInput,
     /// The output buffer is full, and more output may be pending.
     NeedOutput,
-    /// A frame has ended and all its output is written. Another may follow.
+    /// A frame, which may be a skippable one, has ended and all its output is written. Another may
+    /// follow.
     FrameEnd,
 }
 
@@ -223,8 +224,8 @@ impl StreamDecoder {
     }
 
     /// Keeps the memory for a block that arrives in parts. It is allocated with the frame, for the
-    /// largest block that the frame may have. This saves an allocation for each block, and takes up
-    /// to 128 KiB more between calls.
+    /// largest block that the frame may have. This saves an allocation for each block that arrives
+    /// in parts, and takes up to 128 KiB more between calls.
     #[must_use]
     pub fn keep_partial_block(self) -> Self {
         StreamDecoder { keeps_partial_block: true, ..self }
@@ -233,7 +234,7 @@ impl StreamDecoder {
     /// Changes the options between two frames.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`] within a frame.
+    /// Returns [`Kind::BadArgument`] within a frame, and after an error.
     pub fn set_options(&mut self, options: Options) -> Result<()> {
         if !self.is_between_frames() {
             return Err(Error::new(Kind::BadArgument, self.consumed, "options cannot change within a frame"));
@@ -258,7 +259,7 @@ impl StreamDecoder {
         &self.options
     }
 
-    /// Returns whether the input may end here: no frame is incomplete.
+    /// Returns whether the input may end here: no frame is incomplete, and there was no error.
     pub fn is_between_frames(&self) -> bool {
         matches!(self.state, StreamPart::FrameHeader)
             && self.header_bytes_len == 0
@@ -290,7 +291,7 @@ impl StreamDecoder {
     /// dictionary changed within a frame, and [`Kind::Unsupported`] for a window of 4 GiB or more.
     /// Offsets of errors count from the first input byte of the decoder. Output decoded before the
     /// error is returned first; the next call, and every one until [`reset`](Self::reset), returns
-    /// the error.
+    /// the error. This does not hold for the error of a dictionary changed within a frame.
     pub fn decode(
         &mut self,
         scratch: &mut Scratch,

@@ -11,7 +11,7 @@ use crate::stream::sink::ContentWriter;
 pin_project! {
     /// Decodes the frames that are written to it, and writes their content to another writer
     /// (`AsyncWrite`). Shut it down, or close it, at the end of the input: this fails if the input
-    /// ended within a frame.
+    /// ended within a frame, or has none.
     pub struct ZstdDecoder<W> {
         #[pin]
         pub(super) writer: W,

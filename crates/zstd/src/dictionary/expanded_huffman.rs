@@ -30,7 +30,8 @@ impl ExpandedHuffman {
     /// Builds the table of the dictionary with this digest and these compact tables.
     ///
     /// # Errors
-    /// Returns [`Kind::Corrupt`] if the tables are invalid; the buffer has no table then.
+    /// Returns [`Kind::Corrupt`] if the tables are invalid or the dictionary has none; the buffer
+    /// has no table then.
     pub fn expand(&mut self, digest: &Digest, compact: &[u8]) -> Result<()> {
         self.log = 0;
         let tree = compact.first_chunk::<{ CanonicalTree::LEN }>().filter(|_| digest.is_trained());

@@ -42,11 +42,11 @@ fn words(len: usize) -> Box<[u64]> {
 
 impl Dictionary<'static> {
     /// Digests a dictionary and copies its content. If `bytes` do not begin with the magic number
-    /// of trained dictionaries, they are raw content.
+    /// of trained dictionaries, or are fewer than 8, they are raw content.
     ///
     /// # Errors
     /// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary, and
-    /// [`Kind::Limit`] for 4 GiB or more.
+    /// [`Kind::Limit`] for content of 4 GiB or more.
     pub fn new(bytes: &[u8]) -> Result<Self> {
         if !is_trained(bytes) {
             return Self::raw(bytes);

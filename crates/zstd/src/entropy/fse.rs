@@ -170,7 +170,7 @@ impl<const N: usize> NormalizedCounts<N> {
             }
         }
         // Symbols are spread in steps over the table. The last cells belong to the rare symbols,
-        // and a step that reaches one of them places nothing.
+        // and what a step places in one of them is overwritten below.
         let top = size - rares;
         let step = size / 2 + size / 8 + 3;
         let mut spread = [0u8; SMALL_CELLS];

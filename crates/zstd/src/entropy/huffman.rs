@@ -83,7 +83,7 @@ impl Weights {
                 (used, counts.log)
             }
         };
-        // Masked because the table may have fewer cells.
+        // States are below the size of the table; the mask saves the check.
         let cell = |state: u32| cells[state as usize & (cells.len() - 1)];
         let mut input = BackwardBitReader::new(&src[used..])
             .ok_or(Error::corrupt("the weights of a Huffman tree have no end mark"))?;
@@ -256,8 +256,8 @@ impl CanonicalTree {
         symbols.copy_from_slice(&self.symbols);
     }
 
-    /// Deserializes a tree. Returns `None` unless it is complete and its codes have at most 11
-    /// bits.
+    /// Deserializes a tree. Returns `None` if its codes have more than 11 bits or do not fill the
+    /// table.
     #[inline(always)]
     pub(crate) fn read(from: &[u8; CanonicalTree::LEN]) -> Option<CanonicalTree> {
         let mut tree = CanonicalTree::NONE;

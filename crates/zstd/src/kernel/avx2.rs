@@ -1,4 +1,4 @@
-//! Operations for x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT.
+//! Operations for the AVX2 tier: AVX2, BMI1, BMI2, LZCNT, POPCNT.
 
 use core::arch::x86_64;
 

@@ -1,10 +1,10 @@
 //! Reads bits backward with one unaligned load of eight bytes.
 //!
 //! A position is the number of bits before it, which is the number of bits left to read. The load
-//! for a position ends with the byte of the position. Its low end holds at least 56 of the bits
-//! before the position.
+//! for a position ends with the byte of the position. Its low 56 to 63 bits are those before the
+//! position.
 //!
-//! Callers keep 7 readable bytes before each stream.
+//! Seven bytes before each stream must be readable.
 
 use super::isa::{Isa, read64};
 

@@ -214,8 +214,8 @@ impl<const PAIRS: bool> Kernel for InterleavedStreams<'_, PAIRS> {
                             }
                         }
                     } else {
-                        // Without pairs, a round writes as many bytes to each quarter of `out`, so
-                        // one pointer is enough.
+                        // Without pairs, a round writes the same number of bytes to each quarter of
+                        // `out`, so one pointer is enough.
                         let mut first = to[0];
                         for _ in 0..rounds {
                             for k in 0..ROUND {

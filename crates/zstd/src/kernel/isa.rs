@@ -41,6 +41,8 @@ pub(crate) trait Isa {
     unsafe fn non_zero(bytes: &[u8; 64]) -> u64;
 }
 
+/// Loads eight bytes in little-endian order.
+///
 /// # Safety
 /// 8 bytes must be readable at `p`.
 #[inline(always)]
@@ -49,6 +51,8 @@ pub(crate) unsafe fn read64(p: *const u8) -> u64 {
     u64::from_le(unsafe { p.cast::<u64>().read_unaligned() })
 }
 
+/// Copies 16 bytes at once. The ranges may overlap.
+///
 /// # Safety
 /// 16 bytes must be readable at `from` and writable at `to`.
 #[inline(always)]

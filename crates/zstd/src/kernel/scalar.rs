@@ -34,8 +34,8 @@ impl Isa for Scalar {
 
     #[inline(always)]
     unsafe fn repeat16(from: *const u8, to: *mut u8, offset: usize) {
-        // SAFETY: only bytes 0..16 at both pointers are touched. A byte is read before it is
-        // overwritten, or after it was written as a repetition.
+        // SAFETY: only bytes 0..16 at both pointers are touched, and all are read before the first
+        // is written.
         unsafe {
             let mut bytes = [0u8; 16];
             for (i, byte) in bytes.iter_mut().enumerate() {

@@ -344,6 +344,8 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
         SequenceExecutor { out, from, literals_end: from.wrapping_add(literals.len() - SLACK), end }
     }
 
+    /// Executes a batch of sequences. After an error the output is unspecified.
+    ///
     /// # Safety
     /// The CPU supports the tier of `I`.
     #[inline(always)]
@@ -383,9 +385,9 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
                 if literals_end.offset_from_unsigned(from) < literal_len {
                     return Err(Error::corrupt("sequences use more literals than the block has"));
                 }
-                // The sum of both lengths is below 2^18. Free space is compared as a number,
-                // because a pointer past the buffer might not exist. On 32-bit targets an address
-                // can exceed isize::MAX, and so large an offset would be negative below.
+                // The sum of both lengths is at most 2^18 + 1. Free space is compared as a number,
+                // because a pointer past the buffer might not exist. On 32-bit targets an offset
+                // can exceed isize::MAX, and would be negative below; `execute_exact` refuses it.
                 let free = (fast_end as usize).wrapping_sub(to as usize) as isize;
                 if free < (literal_len + match_len) as isize || offset > isize::MAX as usize {
                     out.at = to.offset_from_unsigned(buf);
@@ -548,7 +550,8 @@ unsafe fn decode_values(stream: *const u8, position: isize, cells: [Cell; 3]) ->
 
 /// Decodes next states, offset value and lengths with a load for each. It is for sequences with
 /// more bits than one load has. The last sequence has no `next` states. `position` is the position
-/// after the sequence. Bits before the stream are zero.
+/// after the sequence. If bits run out, the values are arbitrary; the caller notices the negative
+/// position.
 ///
 /// # Safety
 /// Seven bytes before the stream must be readable.

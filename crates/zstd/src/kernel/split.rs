@@ -15,7 +15,7 @@ use crate::execute::SLACK;
 use crate::kernel_set::KernelSet;
 use crate::output::Output;
 
-/// Only tiers have split kernels.
+/// The error of the reference, which has no split kernels.
 const NO_TIER: Error = Error::corrupt("the reference does not split blocks");
 
 /// The bitstream of a block's sequences, its tables, and memory for the sequences.

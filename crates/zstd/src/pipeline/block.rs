@@ -122,7 +122,8 @@ impl HeaderReader {
         Ok(BlockHeaders { literals, tree, bits: block.len() - section.len() + len, count })
     }
 
-    /// Returns whether offsets of the next block can be as large as symbolic ones.
+    /// Returns whether offsets of the block whose headers were read last can be as large as
+    /// symbolic ones.
     fn has_large_offsets(&self) -> bool {
         let table = self.tables.table(SequenceField::Offset, None);
         table.is_some_and(|table| table.cells.iter().any(|&cell| fse::code(cell) > symbolic::MAX_CODE))

@@ -24,7 +24,8 @@ pub use super::frames::SkippablePart;
 /// Reading fails with an [`io::Error`] whose source is an [`Error`](crate::Error); its offset
 /// counts compressed bytes. An input that is empty or ends within a frame is an
 /// [`io::ErrorKind::UnexpectedEof`], and damage is an [`io::ErrorKind::InvalidData`]. Content
-/// before the error is returned first, and every read after it fails.
+/// before the error is returned first, and every read after it fails. An error of the reader does
+/// not end decoding.
 ///
 /// ```
 /// use std::io::Read;
@@ -100,10 +101,10 @@ impl<'a, R: BufRead> Decoder<'a, R> {
 
     /// Makes a decoder with a prefix, such as the file that a patch applies to (`zstd
     /// --patch-from`). Matches of the first frame reach the prefix, whatever it begins with. Later
-    /// frames have none.
+    /// frames have none. A skippable frame counts as a frame.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::OutOfMemory`] for a prefix of 4 GiB or more.
+    /// Returns an error of [`Kind::Limit`](crate::Kind::Limit) for a prefix of 4 GiB or more.
     pub fn with_ref_prefix<'b: 'a>(reader: R, prefix: &'b [u8]) -> io::Result<Self> {
         Ok(Self::with_frames(reader, Frames::new(AnyDictionary::prefix(prefix)?)))
     }

@@ -107,8 +107,8 @@ impl<'a, W: Write> Decoder<'a, W> {
         self.writer
     }
 
-    /// Writes the remaining content, checks that the last frame is complete, and returns the
-    /// writer.
+    /// Writes the remaining content, flushes the writer, checks that the last frame is complete,
+    /// and returns the writer.
     ///
     /// # Errors
     /// Returns the errors of the writer, [`io::ErrorKind::InvalidData`] for damaged input, and
