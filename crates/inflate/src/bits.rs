@@ -31,7 +31,7 @@ impl Bits {
         }
     }
 
-    /// Like [`refill`](Self::refill), unless the buffer has `count` bits already.
+    /// Calls [`refill`](Self::refill), unless the buffer has `count` bits already.
     #[inline(always)]
     pub(crate) fn ensure(&mut self, src: &[u8], count: u32) {
         if self.count < count {

@@ -17,7 +17,9 @@ use crate::window::{History, Window};
 pub enum Status {
     /// All input is consumed. If no more input follows, the data is truncated.
     NeedInput,
-    /// The output buffer is full, and at least one more byte follows.
+    /// The output buffer is full, and at least one more byte follows. A
+    /// [`StreamDecoder`](crate::StreamDecoder) also returns this with the output before an error,
+    /// and after a header that it was asked to read.
     NeedOutput,
     /// A [`StreamDecoder`](crate::StreamDecoder) has read the header of a zlib stream that needs a
     /// preset dictionary.
@@ -191,7 +193,7 @@ impl BlockDecoder {
     /// into `window`, at most by the size of the window.
     ///
     /// # Errors
-    /// Returns [`Kind::Corrupt`] if the stream is damaged, with the offset in `src`. It leaves
+    /// Returns [`Kind::Corrupt`] if the stream is damaged, with the offset in `src`. This leaves
     /// `out[at..]` unspecified, and every later call fails until [`restart`](Self::restart).
     ///
     /// # Panics
@@ -540,8 +542,8 @@ fn lookup(
 const CHECKED_SYMBOLS: usize = 8;
 
 /// Decodes up to [`CHECKED_SYMBOLS`] symbols with all checks, in zlib's order. This loop is the
-/// specification of the fast one. A symbol that is incomplete, or that the output has no room for,
-/// stays in the bit buffer.
+/// specification of the fast one. A symbol that is incomplete, or that finds the output full, stays
+/// in the bit buffer.
 fn checked<U: Unit>(
     symbols: &Symbols<'_>,
     bits: &mut Bits,

@@ -45,7 +45,8 @@ pub(crate) mod flag {
 
 /// State of the header and trailer of one stream or member.
 pub(crate) struct Container {
-    /// The current field so far, lowest byte first. After a zlib header, the dictionary's Adler-32.
+    /// The current field so far, lowest byte first. After a zlib header that asks for a dictionary,
+    /// the dictionary's Adler-32.
     value: u32,
     /// Number of bytes of the field read so far.
     have: u8,

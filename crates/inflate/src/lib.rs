@@ -69,19 +69,17 @@
 //! | `parallel/` | feature `std`: one stream on several threads |
 //! | `references`, `sparse_window` | feature `std`: the bytes of a window that matches refer to |
 //! | `stream/` | feature `std`: [`read::Decoder`], [`write::Decoder`] |
-//! | `stream_decoder` | [`StreamDecoder`]: streams in pieces |
-//! | `buffer_decoder` | [`BufferDecoder`]: whole streams into a slice; [`decode_to_vec`] |
+//! | `stream_decoder`, `buffer_decoder` | [`StreamDecoder`]: streams in pieces; [`BufferDecoder`]: whole streams into a slice; [`decode_to_vec`] |
 //! | `gzip_header` | [`GzipHeader`]: fields of a gzip header |
 //! | `container` | headers and trailers of zlib and gzip |
-//! | `block_decoder` | [`BlockDecoder`]: blocks, and the checked loop over their symbols |
-//! | `kernel/` | the fast loop over literals and matches, compiled per CPU tier |
+//! | `block_decoder`, `kernel/` | [`BlockDecoder`]: blocks, and the checked loop over their symbols; the fast loop over literals and matches, compiled per CPU tier |
 //! | `scratch` | [`Scratch`]: working memory per thread |
 //! | `tables`, `pairs` | Huffman decode tables, built from code lengths; entries of two symbols |
 //! | `lengths` | code lengths of a block: packed, and as a list |
+//! | `options`, `checksum` | [`Format`], [`Options`]; CRC-32 and Adler-32 |
 //! | `window` | [`Window`], and the view of it for loops |
 //! | `unit` | units of output: bytes, or 16-bit symbols of `parallel` |
 //! | `bits`, `codes` | the bit buffer; entries of decode tables |
-//! | `options`, `checksum` | [`Format`], [`Options`]; CRC-32 and Adler-32 |
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 

@@ -30,7 +30,8 @@ pub struct Options {
     /// Maximum output of a stream in bytes. In a [`StreamDecoder`](crate::StreamDecoder) all
     /// members count together. Default: no limit.
     pub output_limit: u64,
-    /// Whether to verify CRC-32, Adler-32 and the length after gzip data. Default: yes.
+    /// Whether to verify CRC-32, Adler-32, the length after gzip data, and the checksum of a gzip
+    /// header. Default: yes.
     pub verify_checksum: bool,
 }
 

@@ -39,7 +39,7 @@ impl References {
         (self.blocks, self.len, self.is_done, self.is_known) = (blocks, WINDOW, false, true);
     }
 
-    /// Returns whether the input so far is enough.
+    /// Returns whether the input so far is enough, or damaged.
     pub(crate) fn is_done(&self) -> bool {
         self.is_done
     }

@@ -5,7 +5,7 @@ use linerate_core::{Tier, cpu};
 use crate::tables::Tables;
 
 /// Working memory for any number of decoders that one thread uses in turn: about 12 KB of decode
-/// tables, with nothing on the heap.  Results never depend on earlier use. A decoder that continues
+/// tables, with nothing on the heap. Results never depend on earlier use. A decoder that continues
 /// in the middle of a block reuses its tables if no other decoder has used the scratch since, and
 /// otherwise builds them again.
 pub struct Scratch {
@@ -15,7 +15,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a scratch that runs the loop of the best tier this CPU supports.
+    /// Creates a scratch that runs the loop of the best tier this CPU supports, or of a lower one
+    /// that `LINERATE_CPU` names.
     pub fn new() -> Self {
         Scratch { tables: Tables::new(), tier: Some(cpu::tier()) }
     }

@@ -2,7 +2,7 @@
 
 use crate::window::WINDOW;
 
-/// Number of zeros that a run may contain. Beginning another run takes as many bytes.
+/// Number of zeros in a row that a run may contain. Beginning another run takes as many bytes.
 const LEAST_GAP: usize = 4;
 
 /// A window of up to 32 KiB, stored as runs of bytes between zeros.
@@ -53,7 +53,7 @@ impl SparseWindow {
     }
 }
 
-/// Returns the bytes up to the next run of more than [`LEAST_GAP`] zeros.
+/// Returns the bytes up to the next [`LEAST_GAP`] + 1 zeros in a row, without zeros at the end.
 fn run(bytes: &[u8]) -> &[u8] {
     let gap = bytes.windows(LEAST_GAP + 1).position(|window| window.iter().all(|&byte| byte == 0));
     let run = &bytes[..gap.unwrap_or(bytes.len())];

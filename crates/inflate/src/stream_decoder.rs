@@ -33,7 +33,7 @@ pub struct StreamDecoder<'m> {
     window: Window<'m>,
     blocks: BlockDecoder,
     container: Container,
-    /// Number of compressed bytes before this call.
+    /// Number of compressed bytes consumed.
     position: u64,
     /// Number of bytes of output that the limit still allows.
     output_left: u64,
@@ -181,14 +181,14 @@ impl<'m> StreamDecoder<'m> {
         self.container.part == Part::Data && self.blocks.is_flushed()
     }
 
-    /// Returns the number of deflate blocks that have begun since the stream began, modulo 2^32.
-    /// [`continue_data`](Self::continue_data) does not reset it. Even an empty block costs time, so
-    /// limit this number for untrusted data.
+    /// Returns the number of deflate blocks that have begun since the stream or member began,
+    /// modulo 2^32. [`continue_data`](Self::continue_data) does not reset it. Even an empty block
+    /// costs time, so limit this number for untrusted data.
     pub fn blocks(&self) -> u32 {
         self.blocks.blocks()
     }
 
-    /// Returns the number of bytes held between calls, including the window.
+    /// Returns the number of bytes held between calls, including a window on the heap.
     pub fn memory(&self) -> usize {
         size_of::<Self>() + self.window.memory()
     }
@@ -240,7 +240,7 @@ impl<'m> StreamDecoder<'m> {
     /// Returns [`Kind::Corrupt`] if the stream is damaged, and [`Kind::Limit`] if the output or the
     /// window exceeds its limit, or memory runs out. Offsets count compressed bytes from the
     /// beginning of the stream. Output that precedes an error is returned first, with
-    /// [`Status::NeedOutput`]; then every call fails.
+    /// [`Status::NeedOutput`]; then every call fails until [`reset`](Self::reset).
     pub fn decode(&mut self, scratch: &mut Scratch, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
         let data = self.decode_until(scratch, src, dst, NO_STOP)?;
         if data.status != Status::NeedInput || self.container.part == Part::Data {

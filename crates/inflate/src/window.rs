@@ -131,7 +131,7 @@ const BAD_SIZE: Error =
     Error::new(Kind::BadArgument, 0, "the size of a window is not a power of two from 256 bytes to 32 KiB");
 
 impl Memory<'_> {
-    /// Returns the first `len` bytes, at most `size`.
+    /// Returns the first `len` bytes, at most `size`, after growing to them if necessary.
     fn up_to(&mut self, len: usize, size: usize) -> Result<&mut [u8]> {
         let _ = size;
         match self {

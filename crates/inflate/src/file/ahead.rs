@@ -63,7 +63,8 @@ impl<R: Read + Send + 'static> Ahead<R> {
         }
     }
 
-    /// Returns 0 only at the end, unless `dst` is empty.
+    /// Returns 0 only at the end and at an error, which [`stop`](Self::stop) returns, unless `dst`
+    /// is empty.
     pub(super) fn read(&mut self, dst: &mut [u8]) -> io::Result<usize> {
         while !dst.is_empty() && self.at == self.batch.len() {
             let batches = self.batches.as_ref().expect("not stopped");

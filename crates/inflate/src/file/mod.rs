@@ -12,7 +12,8 @@ use self::ahead::Ahead;
 use self::serial::Serial;
 use crate::index::{Index, Reader};
 
-/// Largest compressed size, in bytes, of a file that the reading thread decodes alone.
+/// Largest compressed size, in bytes, of a file that the reading thread decodes alone whatever the
+/// number of threads.
 const SMALL: u64 = 64 << 10;
 /// Number of bytes of content skipped at a time.
 const SKIPPED: usize = 128 << 10;
@@ -20,9 +21,10 @@ const LOST: Error = Error::new(Kind::Read, 0, "the file could not be read again"
 
 /// The content of all members of a gzip file, as one file that you can read in any order.
 ///
-/// * If you read from the beginning, other threads decode ahead: one if `threads` is 2, and
-///   `threads` together, as in [`parallel::decode`](crate::parallel::decode), if it is 3 or more.
-///   With 0 or 1 the reading thread decodes. Content and errors are the same for any number.
+/// * If you read from the beginning, other threads decode ahead: without an index one if `threads`
+///   is 2, and `threads` together, as in [`parallel::decode`](crate::parallel::decode), if it is 3
+///   or more. With 0 or 1, or a file of at most 64 KiB, the reading thread decodes. Content and
+///   errors are the same for any number.
 /// * With an index, [seeking](Seek) goes to any position at once. From then on the reading thread
 ///   decodes, as [`Reader`] does. If you read from the beginning before any seek and `threads` is 2
 ///   or more, the file is decoded as in [`index::decode`](crate::index::decode): an index of
@@ -72,7 +74,7 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
     /// one thread this is the only use of [`Seek`].
     ///
     /// # Errors
-    /// Returns the errors of the source, and [`Kind::Limit`] if memory runs out.
+    /// Returns [`Kind::Limit`] if memory runs out. The source is not read yet.
     pub fn new(source: R, threads: usize) -> io::Result<Self> {
         let engine = Engine::Serial(Box::new(Serial::new(source)?));
         Ok(GzipFile { engine, threads, position: 0, len: None, failure: None })
@@ -88,7 +90,8 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
         Ok(GzipFile { engine, threads, position: 0, len, failure: None })
     }
 
-    /// Starts decoding on another thread, if `threads` allows it and the file is large enough.
+    /// Starts decoding on another thread, if `threads` allows it, the position is at the beginning,
+    /// and the file is large enough.
     fn go_ahead(&mut self) -> io::Result<()> {
         let threads = self.threads;
         if threads < 2 || self.position > 0 {
@@ -251,7 +254,7 @@ impl<R: Read + Seek + Send + 'static> Read for GzipFile<R> {
 
 impl<R: Read + Seek + Send + 'static> Seek for GzipFile<R> {
     /// Sets the position in the content, at most to its end. Without an index [`SeekFrom::End`]
-    /// decodes everything.
+    /// decodes everything, unless the end has been read before.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let target = match to {
             SeekFrom::Start(offset) => Some(offset),

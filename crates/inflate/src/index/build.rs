@@ -97,8 +97,8 @@ impl Frontier {
 /// begin as another one, such as zeros or garbage, are not decoded.
 ///
 /// # Errors
-/// Reading returns the errors of [`read::Decoder`](crate::read::Decoder), and [`Kind::Limit`] if
-/// memory for the index runs out.
+/// Reading returns the errors of [`read::Decoder`](crate::read::Decoder), except for bytes after
+/// the last member, and [`Kind::Limit`] if memory for the index runs out.
 pub struct Builder<R> {
     reader: R,
     frontier: Result<Frontier>,

@@ -32,7 +32,7 @@ impl Sizes {
 /// part of the points.
 ///
 /// Memory is at most 64 MiB plus 24 MiB per thread. One thread decodes the content between two
-/// points; more than 16 MiB there gain nothing from threads.
+/// points. The part of it after 16 MiB gains nothing from threads.
 ///
 /// # Errors
 /// Returns the errors of `reader`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted),

@@ -33,7 +33,7 @@ impl Index {
     }
 
     /// Reads only the part of an index file that is needed to read a range of the content: the
-    /// points in the range and the point before it.
+    /// points in the range and the last one at or before its beginning.
     ///
     /// # Errors
     /// Returns the errors of [`read_gzidx`](Self::read_gzidx).
@@ -47,7 +47,7 @@ impl Index {
     ///
     /// # Errors
     /// Returns the errors of the writer, and [`Kind::BadArgument`] if the index is not complete or
-    /// has 2^32 points or more.
+    /// has 2^32 - 1 points or more.
     pub fn write_gzidx(&self, mut writer: impl Write) -> io::Result<()> {
         let count = u32::try_from(self.points.len() + 1).ok().filter(|_| self.is_complete);
         let cannot = Error::new(Kind::BadArgument, 0, "the index is not complete, or has too many points");

@@ -23,17 +23,17 @@ const VERSIONS: [&[u8; 8]; 2] = [b"gzipindx", b"gzipindX"];
 /// Maximum size of a compressed window in bytes. Windows that do not compress take more than 32
 /// KiB.
 const MOST_COMPRESSED: u32 = 2 * WINDOW as u32;
-/// Memory in bytes that windows may take, besides [`EXPANSION`] times the size of the index file.
-/// Without a limit a small file could ask for any amount of memory.
+/// Memory in bytes that windows may take, besides [`EXPANSION`] times the size of the index file up
+/// to them. Without a limit a small file could ask for any amount of memory.
 const MEMORY: u64 = 64 << 20;
 /// See [`MEMORY`].
 const EXPANSION: u64 = 64;
 
 impl Index {
     /// Reads the part of an index file of indexed_gzip or gztool that is needed to read a range of
-    /// the content: the points in the range and the point before it. `compressed_len` is the size
-    /// of the gzip file, which gztool does not store. indexed_gzip stores it, and
-    /// [`compressed_len`](Self::compressed_len) then returns the stored size.
+    /// the content: the points in the range and the last one at or before its beginning.
+    /// `compressed_len` is the size of the gzip file, which gztool does not store. indexed_gzip
+    /// stores it, and [`compressed_len`](Self::compressed_len) then returns the stored size.
     ///
     /// # Errors
     /// Returns the errors of [`read_gzidx`](Self::read_gzidx) and
@@ -50,7 +50,7 @@ impl Index {
     }
 
     /// Reads an index file of gztool for a gzip file of `compressed_len` bytes. The windows may
-    /// take at most 64 MiB plus 64 times the size of the index file.
+    /// take at most 64 MiB plus 64 times the size of the index file up to them.
     ///
     /// # Errors
     /// Returns one of these errors. Offsets are in the index file.

@@ -26,7 +26,7 @@
 //!
 //! # What is verified
 //!
-//! An index is untrusted, and its file holds nothing about the gzip file but its size.
+//! An index is untrusted. Its file identifies the gzip file by its size at most.
 //!
 //! * Reading an index checks that its points are in order and within the file.
 //! * [`Reader::with_index`] compares the size of the file.
@@ -63,8 +63,8 @@ use crate::window::WINDOW;
 #[non_exhaustive]
 pub struct Options {
     /// Minimum content between two points within a member, in bytes; the next block after it gets a
-    /// point. Less than 64 KiB counts as 64 KiB. A new member gets a point if the last one is at
-    /// least 64 KiB of content before it. Default: 4 MiB.
+    /// point. Less than 64 KiB counts as 64 KiB. A new member gets a point if it is the first, or
+    /// if the last point is at least 64 KiB of content before it. Default: 4 MiB.
     pub spacing: u64,
 }
 

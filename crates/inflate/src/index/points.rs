@@ -48,8 +48,8 @@ impl Point {
     }
 }
 
-/// The points of a gzip file, in order. Windows are stored without the bytes that no match refers
-/// to.
+/// The points of a gzip file, in order. Windows are stored without their zeros. [`Builder`] and
+/// [`Reader`](super::Reader) replace bytes that no match refers to by zeros.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
     pub(super) points: Vec<Point>,
@@ -83,13 +83,14 @@ impl Index {
         self.len == 0
     }
 
-    /// Returns the size of the file in bytes, including any data after its last member.
+    /// Returns the size of the file in bytes, including any data after its last member; 0 while a
+    /// [`Reader`](super::Reader) is making the index.
     pub fn compressed_len(&self) -> u64 {
         self.compressed_len
     }
 
     /// Returns whether the whole file has been decoded. This is false only while a
-    /// [`Reader`](super::Reader) is making the index.
+    /// [`Reader`](super::Reader) is making the index, and for the default index.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }

@@ -103,7 +103,7 @@ impl<R> Reader<R> {
         &self.content.index
     }
 
-    /// Returns the file. You may change its position.
+    /// Returns the file. Do not change its position: reading continues from there.
     pub fn get_ref(&self) -> &R {
         &self.content.input.source
     }

@@ -3,7 +3,7 @@
 //! Bounds are checked once per iteration. An iteration refills the bit buffer at most twice. It
 //! writes at most three entries of literals, or two entries of literals, another literal and a
 //! match. Near the ends, and for invalid codes, the loop stops before the symbol, and the checked
-//! loop (`block_decoder.rs`) continues.  Every call is safe: only `tables` makes `Codes`, and
+//! loop (`block_decoder.rs`) continues. Every call is safe: only `tables` makes `Codes`, and
 //! guarantees that their indexes are inside; `Bits` are a position in `src`.
 
 use core::ptr::copy_nonoverlapping;
@@ -331,7 +331,8 @@ fn extra<const BMI2: bool>(entry: Entry, buffer: u64) -> usize {
     ((buffer & ((1 << (entry & 63)) - 1)) as u32).wrapping_shr(entry >> 8) as usize
 }
 
-/// Copies `length` bytes from `distance` bytes before `to`. Source and destination may overlap.
+/// Copies `length` bytes from `distance` bytes before `to`, and may write up to two steps after
+/// them. Source and destination may overlap.
 ///
 /// # Safety
 /// `distance` bytes, at least 1, must precede `to`, and `length + 2 * STEP` bytes must be writable

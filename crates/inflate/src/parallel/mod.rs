@@ -58,8 +58,8 @@ pub struct Options {
     ///
     /// Memory is at most 64 MiB plus 24 MiB per thread, whatever the ratio.
     pub threads: usize,
-    /// Maximum size of the pieces of the input in bytes. More than 2 MiB counts as 2 MiB. Default:
-    /// 384 KiB.
+    /// Maximum size of the pieces of the input in bytes. More than 2 MiB counts as 2 MiB, and 0 as
+    /// 1. Default: 384 KiB.
     pub piece: usize,
 }
 
@@ -125,8 +125,8 @@ pub fn decode<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io:
 pub struct DataEnd {
     /// Totals up to there.
     pub totals: Totals,
-    /// Computed checksum of the content of the stream or member: CRC-32 or Adler-32. Meaningless if
-    /// checksums are not verified.
+    /// Computed checksum of the content of the stream or member: CRC-32 or Adler-32. Meaningless
+    /// for deflate data without a container, and if checksums are not verified.
     pub check: u32,
     /// Length of the content of the stream or member in bytes, modulo 2^32.
     pub len: u32,

@@ -61,11 +61,12 @@ impl<W: Write> Decoder<W> {
         self.writer
     }
 
-    /// Writes the remaining content, checks that the stream is complete, and returns the writer.
+    /// Writes the remaining content, flushes the writer, checks that the stream is complete, and
+    /// returns the writer.
     ///
     /// # Errors
-    /// Returns the errors of the writer, and [`io::ErrorKind::UnexpectedEof`] if the input was
-    /// empty or ended within a stream.
+    /// Returns the errors of the writer, [`io::ErrorKind::InvalidData`] for damaged input, and
+    /// [`io::ErrorKind::UnexpectedEof`] if the input was empty or ended within a stream.
     pub fn finish(mut self) -> io::Result<W> {
         self.flush()?;
         self.members.check_end()?;
