@@ -359,7 +359,7 @@ mod tests {
         };
         let headline = |sets: &[&Set]| verdict(&sets.iter().map(|set| (*set).clone()).collect::<Vec<_>>());
         let (a, b) = (set("A", 5_000_000, 1_000_000, 0.02), set("B", 5_000_000, 800_000, 0.01));
-        let expected = "B decodes fastest, at 500 MB/s; B compresses best, at 6.25x";
+        let expected = "B decodes fastest, at 500 MB/s; B compresses best, at 6.2x";
         assert_eq!(headline(&[&a, &b]).as_deref(), Some(expected));
         let c = set("C", 5_000_000, 500_000, 0.0104);
         let expected = "B and C decode fastest, at 500 MB/s; C compresses best, at 10x";
