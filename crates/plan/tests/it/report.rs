@@ -1,7 +1,7 @@
 //! The report is well-formed, makes no requests and escapes all text.
 
 use linerate_plan::report::{self, Context};
-use linerate_plan::{Budget, Direction, Measurement, Pipe, Plan, Read, Scaling, plan};
+use linerate_plan::{Budget, Direction, Measurement, Pipe, Plan, Read, Scaling, Speed, plan};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
@@ -148,6 +148,57 @@ fn both_directions_have_charts_of_their_own() {
         assert!(page.contains(&format!("<h2>{heading}</h2>")), "{heading}");
     }
     elements(&page);
+}
+
+/// The value of an attribute in a line of markup, as a number.
+fn number(line: &str, before: &str) -> f64 {
+    let rest = line.split(before).nth(1).expect(before);
+    let digits = rest.split(|c: char| !c.is_ascii_digit() && c != '.').next().expect("a number");
+    digits.parse().expect("a number")
+}
+
+#[test]
+fn labels_do_not_cross_error_bars() {
+    let varied = |i: u32| {
+        let mut found = candidate(&format!("zstd {i}"), 2.0 + f64::from(i) * 0.02, 1e9);
+        let speed = Speed { low: 3e8, median: 1e9 + f64::from(i % 3) * 2e8, high: 3e9 };
+        (found.decode, found.decode_scaling) = (Some(speed), vec![Scaling { threads: 1, speed }]);
+        found
+    };
+    let measured: Vec<Measurement> = (1..12).map(varied).collect();
+    let page = report::html(&plan(&measured, &pipe(500e6), &budget(1)), &Context::default());
+    let chart = page.split("class=\"chart wide\"").nth(1).expect("a chart");
+    let chart = chart.split("</svg>").next().expect("its end");
+    let bars: Vec<[f64; 3]> = chart
+        .lines()
+        .filter(|line| line.contains("class=\"whisker\""))
+        .map(|line| {
+            [
+                number(line, "d=\"M"),
+                number(line, "V"),
+                number(line.split("d=\"M").nth(1).expect("a path"), " "),
+            ]
+        })
+        .collect();
+    assert_eq!(bars.len(), measured.len());
+    let labels = chart.lines().filter(|line| line.starts_with("<text class=\"label"));
+    let mut found = 0;
+    for label in labels {
+        let text = label.split('>').nth(1).expect("a text").trim_end_matches("</text");
+        let (x, y, width) = (number(label, " x=\""), number(label, " y=\""), text.len() as f64 * 6.0);
+        let left = match label {
+            _ if label.contains("\"start\"") => x,
+            _ if label.contains("\"end\"") => x - width,
+            _ => x - width / 2.0,
+        };
+        found += 1;
+        let crosses = |bar: &&[f64; 3]| {
+            let [at, top, bottom] = **bar;
+            left < at && at < left + width && top < y && y - 9.0 < bottom
+        };
+        assert_eq!(bars.iter().find(crosses), None, "{label}");
+    }
+    assert!(found >= 3, "{found} labels");
 }
 
 #[test]
