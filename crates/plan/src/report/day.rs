@@ -145,7 +145,8 @@ fn summary(sets: &[Set], context: &Context) -> String {
         if sets.len() == 1 { "" } else { "s" }
     );
     let mut html = format!(
-        "<header>\n<p class=\"eyebrow\">Message streams: <b>{}</b>, {size}</p>\n<h1>{}</h1>\n<dl class=\"figures\">\n",
+        "<header>\n<p class=\"eyebrow\">Message streams: <b>{}</b>, {size}</p>\n<h1>{}</h1>\n\
+         <dl class=\"figures\">\n",
         escape(&context.data),
         escape(verdict(sets).as_ref().unwrap_or(&size))
     );
