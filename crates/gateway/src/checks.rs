@@ -11,17 +11,18 @@ pub enum Encoding {
 
 /// Checks of each payload.
 ///
-/// Neither stream format has a checksum. After a lost message or a flipped bit, later messages may
-/// decode to wrong bytes without any error. These checks cost one pass over the payload and catch
-/// most of that: they reject payloads that are not exactly one object or map, and gaps in the
-/// sequence numbers. They do not detect damage that leaves a valid object with the expected
-/// sequence number.
+/// Neither stream format has a checksum for each message. After a lost message or a flipped bit,
+/// later messages may decode to wrong bytes without any error. These checks read the payload again
+/// and catch most of that: they reject payloads that are not exactly one object or map, as far as
+/// [`Envelope::read`](crate::Envelope::read) checks it, and sequence numbers that are not the next
+/// one. They do not detect damage that leaves brackets, strings and the sequence number intact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checks {
     /// Encoding that each payload must have. Default: not checked.
     pub encoding: Option<Encoding>,
-    /// Whether sequence numbers must increase by one. Needs `encoding`.
+    /// Whether sequence numbers must increase by one. Default: not checked. Ignored without
+    /// `encoding`.
     pub sequence: bool,
 }
 
@@ -34,7 +35,9 @@ impl Checks {
         Checks { encoding: Some(encoding), sequence: false }
     }
 
-    /// Whether each sequence number, where a payload has one, must be the previous one plus one.
+    /// Sets whether each sequence number must be the previous one plus one. Payloads without a
+    /// number are skipped. The first number of a connection may be any, except after
+    /// [`Session::resume_after`](crate::Session::resume_after).
     #[must_use]
     pub const fn sequence(self, sequence: bool) -> Self {
         Checks { sequence, ..self }

@@ -24,8 +24,9 @@ impl Dictionaries {
     /// format is raw content, has the id 0, and is used by frames that name no dictionary.
     ///
     /// # Errors
-    /// Returns [`Kind::Corrupt`] or [`Kind::Truncated`] for a damaged dictionary, and
-    /// [`Kind::BadArgument`] for two with the same id.
+    /// Returns [`Kind::Corrupt`] or [`Kind::Truncated`] for a damaged dictionary, [`Kind::Limit`]
+    /// for one of 4 GiB or more, and [`Kind::BadArgument`] for two with the same id, such as two of
+    /// raw content.
     pub fn new<'b>(dictionaries: impl IntoIterator<Item = &'b [u8]>) -> Result<Dictionaries, Error> {
         let digested: Result<Vec<_>, Error> = dictionaries.into_iter().map(Dictionary::new).collect();
         let mut by_id = digested?;

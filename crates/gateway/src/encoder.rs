@@ -49,6 +49,7 @@ enum FrameHeader {
     /// The encoder wrote it with an empty message. libzstd writes it again with the first payload
     /// that is not empty, and the encoder removes that copy.
     Ours,
+    /// libzstd wrote it.
     Whole,
 }
 
@@ -57,7 +58,10 @@ impl Encoder {
     /// a window of 64 KiB and tables of 2^15 entries. Independent messages use the same levels.
     ///
     /// # Errors
-    /// Returns [`Kind::Limit`] if memory runs out.
+    /// Returns [`Kind::Limit`] if memory runs out for zstd.
+    ///
+    /// # Panics
+    /// Panics if memory runs out for the other transports, since zlib-rs does.
     pub fn new(transport: Transport) -> Result<Self> {
         let made = match transport {
             Transport::Zlib => Ok(Codec::Zlib(Deflate::new(ZLIB_LEVEL, true, ZLIB_WINDOW_LOG))),
@@ -71,10 +75,11 @@ impl Encoder {
             .map_err(|error| SessionError { error, message_index: 0 })
     }
 
-    /// Sets the dictionary of the frames of [`Transport::ZstdFrame`].
+    /// Sets the dictionary of the frames of [`Transport::ZstdFrame`]. libzstd digests it with the
+    /// first message, which fails if the dictionary is damaged.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`] for another transport or a damaged dictionary.
+    /// Returns [`Kind::BadArgument`] for another transport, or if memory runs out.
     pub fn with_dictionary(mut self, dictionary: &[u8]) -> Result<Self> {
         let set = match &mut self.codec {
             Codec::Frames(context) => context.load_dictionary(dictionary).is_ok(),
@@ -89,7 +94,8 @@ impl Encoder {
     /// compressed bytes to `wire`.
     ///
     /// # Errors
-    /// Returns [`Kind::Limit`] if memory runs out.
+    /// Returns [`Kind::Limit`] if memory runs out for zstd or its dictionary is damaged, and
+    /// [`Kind::Corrupt`] if zlib-rs fails. `wire` may then have a part of the message.
     pub fn message(&mut self, payload: &[u8], wire: &mut Vec<u8>) -> Result<()> {
         let done = match &mut self.codec {
             Codec::Zlib(deflate) => compress_deflate(deflate, payload, wire, DeflateFlush::SyncFlush),
@@ -164,8 +170,9 @@ fn compress_deflate(
     }
 }
 
-/// Compresses and flushes. For an empty payload it writes an empty block itself, since a flush of
-/// libzstd without content produces no bytes, and a message must have some.
+/// Compresses a message of a zstd stream and flushes. For an empty payload it writes an empty block
+/// itself, since a flush of libzstd without content produces no bytes, and a message must have
+/// some.
 fn compress_zstd_message(
     context: &mut CCtx<'_>,
     header: &mut FrameHeader,

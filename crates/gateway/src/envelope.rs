@@ -3,14 +3,16 @@
 /// Number of members of an envelope.
 pub(crate) const MEMBERS: usize = 3;
 
-/// Opcode, sequence number and event of a payload. The rest of the payload is scanned only for
-/// brackets and strings.
+/// Opcode, sequence number and event of a payload. A field is `None` if the payload has no such
+/// member or its value has another type. The rest of the payload is not parsed: JSON is scanned for
+/// brackets and strings, ETF is skipped by the lengths of its terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Envelope<'p> {
     /// `op`: the opcode; 0 for events.
     pub op: Option<u64>,
     /// `s`: the sequence number of an event.
     pub sequence: Option<u64>,
-    /// `t`: the name of an event as it is written; escapes are not decoded.
+    /// `t`: the name of an event as it is written; escapes are not decoded. `None` if it is null or
+    /// `nil`.
     pub event: Option<&'p str>,
 }

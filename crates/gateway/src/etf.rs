@@ -35,7 +35,7 @@ pub(crate) fn envelope(payload: &[u8]) -> Result<Envelope<'_>> {
     if walk.rest.is_empty() { Ok(envelope) } else { Err("something follows the payload's term") }
 }
 
-/// Reads members until the envelope is complete.
+/// Reads members until the envelope is complete or the map ends.
 pub(crate) fn peek(payload: &[u8]) -> Result<Envelope<'_>> {
     let mut walk = Walk { rest: payload };
     let mut envelope = Envelope::default();
@@ -95,7 +95,8 @@ impl<'p> Walk<'p> {
         Ok(u32::from_be_bytes(self.take(4)?.try_into().map_err(|_| TRUNCATED)?))
     }
 
-    /// Reads an atom or a binary as text. Skips any other term.
+    /// Reads an atom or a binary as text, which must be UTF-8. Skips any other term and returns
+    /// `None` for it.
     fn text(&mut self) -> Result<Option<&'p str>> {
         let len: u64 = match self.rest.first() {
             Some(&BINARY) => {
@@ -115,7 +116,7 @@ impl<'p> Walk<'p> {
         std::str::from_utf8(self.take(len)?).map(Some).map_err(|_| DAMAGED)
     }
 
-    /// Reads a non-negative integer. Skips any other term.
+    /// Reads an integer from 0 to 2^64 - 1. Skips any other term and returns `None` for it.
     fn number(&mut self) -> Result<Option<u64>> {
         match self.rest.first() {
             Some(&SMALL_INTEGER) => {

@@ -17,19 +17,24 @@ pub enum FileKind {
     /// [`Messages`](crate::Messages), not compressed: JSON or ETF.
     Payloads,
     /// [`Messages`](crate::Messages), compressed for this transport. Independent zlib messages are
-    /// reported as a zlib stream, which begins alike; raw deflate data is not recognised.
+    /// reported as a zlib stream, and independent zstd frames whose headers state neither size,
+    /// dictionary nor checksum as a zstd stream, since these begin alike. Raw deflate data has no
+    /// mark to recognise it by.
     Compressed(Transport),
-    /// One zstd frame, which does not tell where its messages begin.
+    /// Zstd data without the lengths of [`Messages`](crate::Messages), so that nothing tells where
+    /// its messages begin.
     ZstdFrame,
 }
 
 impl FileKind {
-    /// Number of bytes at the beginning of a file that are enough to tell its kind.
+    /// Number of bytes at the beginning of a file that are enough to tell its kind, unless its
+    /// first dozen messages are empty.
     pub const HEAD: usize = 64;
 
     /// Returns the kind of a file that begins with `head`: its first [`HEAD`](Self::HEAD) bytes, or
-    /// the whole file if it is shorter. Files of other kinds may begin in the same way, so use this
-    /// only for files that are expected to hold messages.
+    /// the whole file if it is shorter. Returns `None` if the kind is not recognised. Files of
+    /// other kinds may begin in the same way, so use this only for files that are expected to hold
+    /// messages.
     pub fn of(head: &[u8]) -> Option<FileKind> {
         if head.starts_with(RECORDING) {
             return Some(FileKind::Recording);

@@ -12,13 +12,13 @@ use crate::limits::Limits;
 use crate::payload::Payload;
 use crate::scratch::Scratch;
 
-/// Output space of the first attempt to decode a message, in bytes. Most messages are smaller.
+/// Smallest output space of the first attempt to decode a message, in bytes. Most messages fit.
 const OUTPUT_SPACE: usize = 32 << 10;
 
 pub(crate) enum Independent {
-    /// A message is any number of frames.
+    /// A message is one or more frames.
     Zstd(Option<Arc<Dictionaries>>),
-    /// A message is one stream or, with gzip, any number of members.
+    /// A message is one stream or, with gzip, one or more members.
     Deflate(Format),
 }
 
@@ -47,7 +47,7 @@ impl Independent {
     }
 
     /// Decodes a frame, stream or member into the space after the payload. Tries again with more
-    /// space until the output fits.
+    /// space until the output fits or the limit on payloads is reached.
     fn part(&self, src: &[u8], scratch: &mut Scratch, limits: &Limits) -> Result<Sizes, Error> {
         let mut space = OUTPUT_SPACE;
         loop {
@@ -94,8 +94,13 @@ impl Independent {
         }
     }
 
-    /// Output space for the next attempt, in bytes: the most that the blocks of a zstd frame can
-    /// hold, or twice the space that was not enough.
+    /// Output space for the next attempt, in bytes: for a zstd frame the size that its header
+    /// states, or else the most that its blocks can hold; for deflate twice the space that was not
+    /// enough.
+    ///
+    /// # Errors
+    /// Returns [`Kind::Corrupt`] if the header states more than the blocks can hold, or no more
+    /// than `free` bytes, which were not enough.
     fn bound(&self, src: &[u8], free: usize) -> Result<usize, Error> {
         if matches!(self, Independent::Deflate(_)) {
             return Ok(free.saturating_mul(2));

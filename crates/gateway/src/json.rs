@@ -20,7 +20,7 @@ pub(crate) fn envelope(payload: &[u8]) -> Result<Envelope<'_>> {
     if walk.next().is_some() { Err("something follows the payload's JSON object") } else { Ok(envelope) }
 }
 
-/// Reads members until the envelope is complete.
+/// Reads members until the envelope is complete or the object ends.
 pub(crate) fn peek(payload: &[u8]) -> Result<Envelope<'_>> {
     let mut walk = Walk::new(payload);
     let mut envelope = Envelope::default();
@@ -52,7 +52,7 @@ impl<'p> Walk<'p> {
         Walk { bytes, at: 0 }
     }
 
-    /// Enters the outermost object; returns whether it has a member.
+    /// Enters the outermost object; returns whether it has a member. Leaves it if it is empty.
     fn enter(&mut self) -> Result<bool> {
         if self.next() != Some(b'{') {
             return Err(NOT_AN_OBJECT);
@@ -70,7 +70,7 @@ impl<'p> Walk<'p> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Reads a member of the outermost object.
+    /// Reads a member of the outermost object, and the comma or brace after it.
     fn member(&mut self, envelope: &mut Envelope<'p>) -> Result<Member> {
         self.next();
         let name = self.string()?;
@@ -148,7 +148,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// Parses a non-negative integer.
+/// Parses an integer from 0 to 2^64 - 1; `None` for any other value.
 fn number(value: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(value).ok().filter(|digits| !digits.starts_with('+'))?;
     digits.parse().ok()

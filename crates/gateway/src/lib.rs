@@ -20,6 +20,7 @@
 //!   [`Messages`] reads files that have messages only. [`FileKind`] tells which of these a file is.
 //! * [`stats`] records what each message cost, without its content.
 //! * `client`, behind a feature of that name, is the websocket of a connection with its heartbeats.
+//!   The feature `metrics` publishes statistics through the `metrics` facade.
 //!
 //! The crate `linerate-gateway-sim` has a gateway for tests of clients, and generates traffic.
 //!

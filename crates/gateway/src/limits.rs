@@ -6,9 +6,10 @@
 pub struct Limits {
     /// Largest payload in bytes; one byte more is an error. Default: 64 MiB.
     pub max_message: usize,
-    /// Base-2 logarithm of the largest zstd window, at most 27. Default: 16, which gateways use. A
-    /// frame with a larger window is refused before anything is allocated for it. zlib windows
-    /// never exceed 32 KiB.
+    /// Base-2 logarithm of the largest window of a zstd stream, at most 27. Default: 16, which
+    /// gateways use. A frame with a larger window is refused before anything is allocated for it.
+    /// The other transports ignore it: zlib windows never exceed 32 KiB, and the window of an
+    /// independent message is its payload.
     pub window_log: u8,
 }
 
@@ -31,8 +32,9 @@ impl Limits {
         Limits { window_log, ..self }
     }
 
-    /// Upper bound of the compressed size of a message of `max_message` bytes, with room to spare:
-    /// stored deflate blocks add five bytes per 65,535, raw zstd blocks three per 65,536.
+    /// Most compressed bytes that a message of `max_message` bytes should take, with room to spare:
+    /// stored deflate blocks add five bytes per 65,535, raw zstd blocks three per 65,536. Smaller
+    /// blocks add more.
     #[must_use]
     pub const fn max_compressed(&self) -> usize {
         self.max_message.saturating_add(self.max_message / 8).saturating_add(1 << 16)

@@ -2,7 +2,7 @@
 
 use crate::envelope::Envelope;
 
-/// A decoded message. It borrows the scratch that it was decoded with.
+/// A decoded message. It borrows the scratch that it was decoded with, or the caller's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message<'s> {

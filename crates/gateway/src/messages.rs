@@ -24,7 +24,7 @@ const HEAD: usize = 4;
 /// ```
 pub struct Messages<R> {
     source: R,
-    /// Number of bytes read.
+    /// Offset of the next message in the file.
     at: u64,
     done: bool,
 }

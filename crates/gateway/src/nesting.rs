@@ -1,8 +1,8 @@
 //! Finds the bracket that closes a JSON value, 64 bytes at a time.
 //!
 //! Brackets within strings do not count. A prefix XOR over the bit mask of the quotes marks the
-//! bytes within strings, as in simdjson (Langdale and Lemire 2019). Only the brackets outside
-//! strings are visited one by one.
+//! bytes within strings, as in simdjson (Langdale and Lemire 2019). Only backslashes, the brackets
+//! outside strings, and bytes that may be damage are visited one by one.
 
 type Result<T> = std::result::Result<T, &'static str>;
 
@@ -34,7 +34,7 @@ pub(crate) struct CharMasks {
 }
 
 impl CharMasks {
-    /// Classifies one byte after the other. This is the specification of the vector kernels.
+    /// Classifies one byte after the other. This is the specification of the AVX2 form.
     pub(crate) fn scalar(block: &[u8; BLOCK]) -> CharMasks {
         let mut masks = CharMasks::default();
         for (i, &byte) in block.iter().enumerate() {
@@ -56,6 +56,11 @@ impl CharMasks {
 
 /// Returns the end of the value that begins with the bracket at `at`: the offset after its closing
 /// bracket.
+///
+/// # Errors
+/// Returns [`TRUNCATED`] if that bracket is missing; [`DAMAGED`] for brackets that do not match, a
+/// control character within a string, and a backslash or a control character other than white space
+/// outside strings; and another message for more than 1,024 open brackets.
 #[inline(always)]
 pub(crate) fn match_brackets(
     bytes: &[u8],
@@ -158,7 +163,8 @@ impl Strings {
 /// Stack of open brackets.
 #[derive(Default)]
 struct BracketStack {
-    /// One bit per bracket: whether it is a brace. The word for the innermost brackets is in `top`.
+    /// One bit per bracket: whether it is a brace. The word for the innermost brackets is in `top`,
+    /// and those for the others in `words[1..]`.
     words: [u64; DEPTH],
     top: u64,
     depth: usize,

@@ -49,7 +49,7 @@ impl Payload {
         }
     }
 
-    /// Frees the buffer above [`RETAINED`] bytes.
+    /// Frees the buffer above [`RETAINED`] bytes, with the content there.
     pub(crate) fn trim(&mut self) {
         self.bytes.truncate(RETAINED);
         self.bytes.shrink_to_fit();
@@ -84,7 +84,7 @@ impl Payload {
         Ok((&mut self.bytes[..end], self.len))
     }
 
-    /// Appends bytes.
+    /// Appends bytes. Panics if they exceed `limit` by more than one byte.
     pub(crate) fn append(&mut self, bytes: &[u8], limit: usize) -> Result<(), Error> {
         self.spare(bytes.len(), limit)?[..bytes.len()].copy_from_slice(bytes);
         self.advance(bytes.len(), limit)
@@ -96,6 +96,9 @@ impl Payload {
     }
 
     /// Sets the length of the content after writing.
+    ///
+    /// # Errors
+    /// Returns [`TOO_LONG`](Self::TOO_LONG) for more than `limit` bytes.
     pub(crate) fn set_len(&mut self, len: usize, limit: usize) -> Result<(), Error> {
         self.len = len;
         if len > limit { Err(Self::TOO_LONG) } else { Ok(()) }

@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::record::Recorder;
 use crate::transport::Transport;
 
-/// The last compressed messages of a connection, including one that failed, each with its time of
-/// receipt.
+/// The last compressed websocket messages of a connection, including one that failed, each with its
+/// time of receipt. One that is larger than all that may be kept leaves none.
 ///
 /// Each message of a stream depends on all earlier ones, so a stream can be replayed only if none
 /// was dropped; see [`is_complete`](Self::is_complete).
@@ -25,7 +25,7 @@ pub struct Recent {
 struct Frame {
     /// Time of receipt, in nanoseconds since 1970.
     time: i64,
-    /// Size of the payload in bytes, if the frame completed a message.
+    /// Size of the payload in bytes, if the frame completed a message of less than 4 GiB.
     payload: Option<u32>,
     wire: Box<[u8]>,
 }
@@ -72,7 +72,7 @@ impl Recent {
         self.frames.iter().map(|frame| &frame.wire[..])
     }
 
-    /// Whether all messages since the beginning of the connection are kept.
+    /// Whether no message has been dropped since the beginning of the connection.
     pub fn is_complete(&self) -> bool {
         self.dropped == 0
     }
@@ -87,7 +87,8 @@ impl Recent {
     /// connection, and a stream cannot be replayed from there.
     ///
     /// # Errors
-    /// Returns the errors of `out`.
+    /// Returns the errors of `out`, and [`io::ErrorKind::InvalidInput`] for a message of more than
+    /// 1 GiB.
     pub(crate) fn write(&self, transport: Transport, out: impl Write) -> io::Result<()> {
         let mut recorder = Recorder::new(out, transport)?;
         for frame in &self.frames {

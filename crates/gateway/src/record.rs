@@ -7,7 +7,7 @@
 //! |---|---|
 //! | 8 | time of receipt: nanoseconds since 1970, signed |
 //! | 4 | compressed bytes |
-//! | 4 | bytes of the payload; 2^32 - 1 if unknown or the message is incomplete |
+//! | 4 | bytes of the payload; 2^32 - 1 if unknown, or if these bytes do not complete a message |
 //! | 2 | type: 0 a message, 1 a new connection, which has no bytes |
 //! | n | compressed bytes |
 //!
@@ -26,9 +26,9 @@ const VERSION: u8 = 1;
 const HEADER: usize = 8;
 const HEAD: usize = 18;
 const UNKNOWN: u32 = u32::MAX;
-/// Largest message accepted from a file, in bytes.
+/// Largest message that is read from or written to a file, in bytes.
 pub(crate) const MAX_MESSAGE: u32 = 1 << 30;
-/// Number of bytes that are allocated for a message before it is read. Nearly every message fits.
+/// Most bytes that are allocated for a message before it is read. Nearly every message fits.
 const ALLOCATED: u32 = 64 << 10;
 
 /// An entry of a recording.
@@ -43,14 +43,14 @@ pub enum Entry {
     Frame {
         /// Nanoseconds since 1970.
         time: i64,
-        /// Size of the payload in bytes, if it was known and complete.
+        /// Size of the payload in bytes, if it is known and these bytes complete a message.
         payload: Option<u32>,
         /// Compressed bytes.
         wire: Vec<u8>,
     },
 }
 
-/// Writes a recording.
+/// Writes a recording to any writer, which should be buffered.
 pub struct Recorder<W> {
     out: W,
 }
@@ -77,7 +77,8 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// Adds the content of a websocket message, as [`Entry::Frame`] does.
+    /// Adds the content of a websocket message, as [`add`](Self::add) does for an
+    /// [`Entry::Frame`].
     ///
     /// # Errors
     /// Returns the errors of [`add`](Self::add).
@@ -105,22 +106,22 @@ impl<W: Write> Recorder<W> {
     }
 }
 
-/// Iterator over the entries of a recording.
+/// Iterator over the entries of a recording. It ends after an error.
 pub struct Recording<R> {
     source: R,
     transport: Transport,
-    /// Number of bytes read.
+    /// Offset of the next entry in the file.
     at: u64,
     done: bool,
 }
 
 impl<R: Read> Recording<R> {
-    /// Reads the header.
+    /// Reads the header. The source should be buffered.
     ///
     /// # Errors
-    /// Returns the errors of `source`, [`Kind::Corrupt`] for a file that is not a recording,
-    /// [`Kind::Truncated`] for one that ends within the header, and [`Kind::Unsupported`] for an
-    /// unknown version or transport, all as [`io::Error`].
+    /// Returns the errors of `source`, [`Kind::Truncated`] for a file of less than 8 bytes,
+    /// [`Kind::Corrupt`] for one that is not a recording, and [`Kind::Unsupported`] for an unknown
+    /// version or transport, all as [`io::Error`].
     pub fn open(mut source: R) -> io::Result<Self> {
         let mut header = [0; HEADER];
         if fill(&mut source, &mut header)? < HEADER {
@@ -182,6 +183,9 @@ impl<R: Read> Recording<R> {
     }
 }
 
+/// The items may be errors of the source, [`Kind::Truncated`] for a file that ends within an entry,
+/// [`Kind::Limit`] for a message of more than 1 GiB, and [`Kind::Corrupt`] for an entry of an
+/// unknown type, all as [`io::Error`].
 impl<R: Read> Iterator for Recording<R> {
     type Item = io::Result<Entry>;
 

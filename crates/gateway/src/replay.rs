@@ -13,11 +13,12 @@ use crate::session::Session;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Replay {
-    /// Number of whole messages.
+    /// Number of decoded messages.
     pub messages: u64,
-    /// Number of frames, which exceeds the number of messages if some came in fragments.
+    /// Number of frames, including one that failed. It exceeds the number of messages also if some
+    /// came in fragments.
     pub frames: u64,
-    /// Compressed bytes in total.
+    /// Compressed bytes of these frames.
     pub compressed: u64,
     /// Payload bytes in total.
     pub payload: u64,
@@ -89,7 +90,7 @@ impl Counters {
         self.payload += payload as u64;
     }
 
-    /// Compression ratio: payload bytes per compressed byte; 0 without messages.
+    /// Compression ratio: payload bytes per compressed byte; 0 without compressed bytes.
     pub fn ratio(&self) -> f64 {
         if self.compressed == 0 { 0.0 } else { self.payload as f64 / self.compressed as f64 }
     }
@@ -104,7 +105,7 @@ pub struct Statistics {
     /// Counters by the number of bits of the payload length: 0 for empty payloads, `n` for lengths
     /// from `1 << (n - 1)` to `(1 << n) - 1`.
     pub by_size: BTreeMap<u32, Counters>,
-    /// Counters by opcode; `None` for payloads without one.
+    /// Counters by opcode; `None` for payloads without one, or whose envelope cannot be read.
     pub by_opcode: BTreeMap<Option<u64>, Counters>,
     /// Counters by the name of the event. After 1,000 different names, new ones are counted as
     /// `other`.
@@ -112,7 +113,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Maximum number of distinct event names.
+    /// Maximum number of distinct event names, besides `other`.
     const MAX_EVENTS: usize = 1000;
 
     /// Creates statistics of no messages.
@@ -120,7 +121,7 @@ impl Statistics {
         Self::default()
     }
 
-    /// Counts a message.
+    /// Counts a message of `compressed` bytes.
     pub fn add(&mut self, compressed: usize, payload: &[u8], encoding: Encoding) {
         let size = payload.len();
         let envelope = Envelope::read(payload, encoding).unwrap_or_default();

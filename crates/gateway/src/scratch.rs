@@ -13,7 +13,7 @@ pub struct Scratch {
     pub(crate) payload: Payload,
     zstd: Option<linerate_zstd::Scratch>,
     inflate: Option<Box<linerate_inflate::Scratch>>,
-    /// The ring buffer that takes the records of messages, if they are recorded.
+    /// The lease of the ring buffer that takes the records of messages, if they are recorded.
     pub(crate) stats: Option<Lease>,
 }
 
@@ -42,7 +42,7 @@ impl Scratch {
         self.payload.trim();
     }
 
-    /// Number of bytes held.
+    /// Upper bound of the number of bytes held on the heap.
     pub fn memory(&self) -> usize {
         let zstd = if self.zstd.is_some() { linerate_zstd::Scratch::MAX_MEMORY } else { 0 };
         let inflate = if self.inflate.is_some() { size_of::<linerate_inflate::Scratch>() } else { 0 };

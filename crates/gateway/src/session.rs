@@ -22,9 +22,9 @@ use crate::zstd::Zstd;
 
 /// The decompressor of one connection.
 ///
-/// Between messages it keeps only what the format requires: for zstd the window, which grows with
-/// the data up to its size, and the tables; for zlib the last 32 KiB of output. All other memory is
-/// in the [`Scratch`] of the thread.
+/// Between messages it keeps only what the format requires: for a zstd stream the window, which
+/// grows with the data up to its size, and the tables; for a zlib stream the last 32 KiB of output.
+/// All other memory is in the [`Scratch`] of the thread.
 ///
 /// Each message is decoded completely before it is returned, so a caller that reads only part of it
 /// loses nothing. After an error in a stream, every call returns that error until
@@ -35,9 +35,9 @@ pub struct Session {
     checks: Checks,
     /// Output of the fragments of an incomplete message.
     partial: Option<Payload>,
-    /// Number of compressed bytes of the fragments whose output is in `partial`.
+    /// Number of compressed bytes of the fragments of an incomplete message.
     partial_compressed: usize,
-    /// Number of whole messages on this connection.
+    /// Number of whole messages on this connection, including independent ones that failed.
     messages: u64,
     /// Number of compressed bytes on this connection.
     consumed: u64,
@@ -108,8 +108,8 @@ impl Session {
         Session { checks, ..self }
     }
 
-    /// Keeps the last `messages` compressed messages, at most `bytes` bytes in total. Default:
-    /// none.
+    /// Keeps the last `messages` compressed websocket messages, at most `bytes` bytes in total.
+    /// Default: none.
     #[must_use]
     pub fn keep_recent(self, messages: usize, bytes: usize) -> Self {
         Session { recent: Some(Recent::new(messages, bytes)), ..self }
@@ -173,8 +173,8 @@ impl Session {
     }
 
     /// The last compressed messages as a file for [`Recording`](crate::Recording), if they are
-    /// kept. It begins in the middle of the connection if [messages are
-    /// missing](Recent::is_complete), and a stream cannot be replayed then.
+    /// kept and none is larger than 1 GiB. It begins in the middle of the connection if [messages
+    /// are missing](Recent::is_complete), and a stream cannot be replayed then.
     pub fn recording(&self) -> Option<Vec<u8>> {
         let mut file = Vec::new();
         self.recent.as_ref()?.write(self.transport(), &mut file).ok()?;
@@ -195,8 +195,8 @@ impl Session {
         size_of::<Self>() + codec + partial + recent
     }
 
-    /// Starts a new connection: clears the history, fragments, counters, recent messages and the
-    /// error. Call it before a connection that resumes an old session, too.
+    /// Starts a new connection: clears the history, fragments, counters, the last sequence number,
+    /// recent messages and the error. Call it before a connection that resumes an old session, too.
     pub fn reset(&mut self) {
         match &mut self.codec {
             Codec::Zlib(zlib) => zlib.reset(),
@@ -226,11 +226,11 @@ impl Session {
     /// arrive, so a stream that is damaged or ends is an error even if no message is completed.
     ///
     /// # Errors
-    /// Returns [`Kind::Corrupt`] for a damaged stream or a payload that fails the [`Checks`];
-    /// [`Kind::Truncated`] for a zstd message that is empty or cut off, and for an independent
-    /// message that is cut off; [`Kind::Limit`] for a payload or window above the limits, or if
-    /// memory runs out; [`Kind::Unsupported`] for a message that needs a dictionary which this
-    /// session does not have.
+    /// Returns [`Kind::Corrupt`] for a damaged stream, a zlib stream that ends, or a payload that
+    /// fails the [`Checks`]; [`Kind::Truncated`] for a zstd message that is empty or cut off, and
+    /// for an independent message that is cut off; [`Kind::Limit`] for a payload or window above
+    /// the [`Limits`], or if memory runs out; [`Kind::Unsupported`] for a message that needs a
+    /// dictionary which this session does not have, or a window of 4 GiB or more.
     pub fn message<'s>(&mut self, frame: &[u8], scratch: &'s mut Scratch) -> Result<Option<Message<'s>>> {
         self.message_into(frame, scratch, &mut [])
     }
@@ -238,9 +238,9 @@ impl Session {
     /// Decodes like [`message`](Self::message), but puts the payload at the beginning of `out` if
     /// it fits there, and otherwise into the scratch.
     ///
-    /// If `out` has at least 64 KiB, messages of zstd streams are decoded in it directly, which
-    /// saves a copy. Bytes after the payload may therefore change; after an error, or if the
-    /// payload does not fit, any byte of `out` may.
+    /// If `out` and the limit on payloads have at least 64 KiB, messages of zstd streams are
+    /// decoded in `out` directly, which saves a copy. Bytes after the payload may therefore change;
+    /// after an error, or if the payload does not fit, any byte of `out` may.
     ///
     /// # Errors
     /// Returns the errors of [`message`](Self::message).

@@ -68,7 +68,8 @@ impl fmt::Display for Transport {
 impl FromStr for Transport {
     type Err = Error;
 
-    /// Parses the [`name`](Self::name) of a transport.
+    /// Parses the [`name`](Self::name) of a transport. Returns [`Kind::BadArgument`] for any other
+    /// text.
     fn from_str(name: &str) -> Result<Self, Error> {
         let what = "a transport is zlib-stream, zstd-stream, zstd-frame, zlib, gzip or raw-deflate";
         let known = Transport::ALL.into_iter().find(|transport| transport.name() == name);

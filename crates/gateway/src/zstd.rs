@@ -31,7 +31,8 @@ impl Zstd {
     }
 
     /// Decodes one message into `out` and returns its length. If the message does not fit there, or
-    /// `out` is shorter than [`OUTPUT_SPACE`], appends it to the payload and returns `None`.
+    /// `out` or the limit on payloads is below [`OUTPUT_SPACE`], appends it to the payload and
+    /// returns `None`.
     /// `before` is the number of compressed bytes of earlier messages; it is subtracted from the
     /// offsets of the decoder, which count from the beginning of the connection.
     pub(crate) fn message(

@@ -25,20 +25,20 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Address {
     url: String,
     is_secure: bool,
-    /// The host and the port.
+    /// `HOST:PORT`, with the port of the scheme if the address has none.
     authority: String,
     transport: Transport,
 }
 
 impl Address {
-    /// Reads `ws://HOST:PORT/PATH?compress=NAME`, or the same with `wss://`. If `compress` is
-    /// missing and `transport` is a stream, adds it to the query. Feeds use the other transports,
-    /// and each feed has its own way of choosing the compression; `url` must then contain this
-    /// choice already.
+    /// Reads `ws://HOST:PORT/PATH?compress=NAME`, or the same with `wss://`. Without a port it is
+    /// 80, or 443 with `wss://`. If `compress` is missing and `transport` is a stream, adds it to
+    /// the query. Feeds use the other transports, and each feed has its own way of choosing the
+    /// compression; `url` must then contain this choice already.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`] if the address has another form, if neither it nor `transport`
-    /// names a transport, or if they name different ones.
+    /// Returns [`Kind::BadArgument`] if the address has another form or an unknown `compress`, if
+    /// neither it nor `transport` names a transport, or if they name different ones.
     pub fn parse(url: &str, transport: Option<Transport>) -> Result<Address, Error> {
         let bad = |message| Error::new(Kind::BadArgument, 0, message);
         let (is_secure, rest) = match url.split_once("://") {
@@ -77,7 +77,7 @@ impl Address {
         &self.url
     }
 
-    /// The name or IP address of the host, which TLS checks.
+    /// The name or IP address of the host, which TLS checks. An IPv6 address has its brackets.
     pub fn host(&self) -> &str {
         self.authority.rsplit_once(':').map_or(&*self.authority, |(host, _)| host)
     }
@@ -92,10 +92,12 @@ impl Address {
         self.transport
     }
 
-    /// Connects by TCP, with timeouts of 10 seconds. For a secure address, the caller adds TLS.
+    /// Connects by TCP to the first address of the host that answers. Connecting to each, and later
+    /// each read and write, may take 10 seconds. For a secure address, the caller adds TLS.
     ///
     /// # Errors
-    /// Returns the error of resolving the name, or of connecting to the last of its addresses.
+    /// Returns the error of resolving the name, of connecting to the last of its addresses, or of
+    /// setting options of the socket.
     pub fn connect(&self) -> io::Result<TcpStream> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
         for address in self.authority.to_socket_addrs()? {

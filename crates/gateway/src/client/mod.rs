@@ -44,7 +44,8 @@ const HEARTBEAT: u64 = 1;
 pub enum Event {
     /// A binary websocket message: compressed bytes, at most one payload.
     Frame(Vec<u8>),
-    /// Nothing arrived within the read timeout of the stream, or only control messages did.
+    /// Nothing arrived within the read timeout of the stream, or a text or control message did,
+    /// which the client ignores or has answered.
     Idle,
     /// The gateway closed the connection, with this code if it gave one.
     Closed(Option<u16>),
@@ -63,7 +64,8 @@ impl<S: Read + Write> Client<S> {
     /// Opens a websocket over a connected stream.
     ///
     /// # Errors
-    /// Returns the errors of the stream, and an error if the answer does not accept the websocket.
+    /// Returns [`ErrorKind::Other`] with a text if the stream fails or reaches its timeout, or if
+    /// the answer does not accept the websocket.
     pub fn handshake(address: &Address, stream: S) -> io::Result<Client<S>> {
         match tungstenite::client(address.url(), stream) {
             Ok((socket, _)) => Ok(Client { socket, heartbeat: None, sequence: None }),
@@ -71,8 +73,9 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    /// The stream, for its timeouts. Its read timeout is the longest wait of
-    /// [`next_event`](Self::next_event), and should be well below the interval of heartbeats.
+    /// The stream, for its timeouts. Its read timeout is the longest time for which
+    /// [`next_event`](Self::next_event) waits for the next bytes, and should be well below the
+    /// interval of heartbeats.
     pub fn stream(&self) -> &S {
         self.socket.get_ref()
     }

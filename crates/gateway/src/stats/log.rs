@@ -19,7 +19,7 @@ const VERSION: u8 = 2;
 pub enum LogEntry {
     /// A message.
     Message(MessageRecord),
-    /// Records were lost, because messages arrived faster than records were collected.
+    /// Records were lost, because messages arrived faster than records could be buffered.
     Dropped {
         /// Time at which the loss was noticed, in nanoseconds since 1970.
         time: i64,
@@ -83,7 +83,7 @@ pub struct LogReader<R> {
     clock: Clock,
     created: i64,
     number: u32,
-    /// Number of bytes read.
+    /// Offset of the next record in the log.
     at: u64,
     done: bool,
 }
@@ -94,7 +94,7 @@ impl<R: Read> LogReader<R> {
     /// # Errors
     /// Returns the errors of `source`, [`Kind::Corrupt`] for a file that is not a log or has a
     /// damaged header, [`Kind::Truncated`] for one that ends within the header, and
-    /// [`Kind::Unsupported`] for another version, all as [`io::Error`].
+    /// [`Kind::Unsupported`] for another version or clock, all as [`io::Error`].
     pub fn open(mut source: R) -> io::Result<Self> {
         let mut header = [0; RECORD];
         let len = fill(&mut source, &mut header)?;
@@ -157,8 +157,8 @@ impl<R: Read> LogReader<R> {
 }
 
 /// The items may be errors of the source, [`Kind::Corrupt`] for a record that fails its checksum,
-/// [`Kind::Unsupported`] for one of an unknown kind, and [`Kind::Truncated`] for a log that ends
-/// within one, all as [`io::Error`].
+/// [`Kind::Unsupported`] for one of an unknown kind, transport or verdict, and [`Kind::Truncated`]
+/// for a log that ends within one, all as [`io::Error`].
 impl<R: Read> Iterator for LogReader<R> {
     type Item = io::Result<LogEntry>;
 

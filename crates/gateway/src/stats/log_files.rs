@@ -24,7 +24,7 @@ pub struct LogOptions {
     pub name: String,
     /// Largest size of a file in bytes. Default: 256 MiB, which is 8.4 million messages.
     pub max_bytes: u64,
-    /// Longest time for which records go to one file. Default: a day.
+    /// Age from which a file takes no further records. Default: a day.
     pub max_age: Duration,
     /// Number of files to keep, including the file being written; older ones are deleted. Default:
     /// 8.
@@ -55,7 +55,7 @@ impl LogOptions {
         LogOptions { max_bytes: bytes.max(2 * RECORD as u64), ..self }
     }
 
-    /// Sets the longest time for which records go to one file.
+    /// Sets the age from which a file takes no further records.
     #[must_use]
     pub fn max_age(self, age: Duration) -> Self {
         LogOptions { max_age: age, ..self }
@@ -104,7 +104,8 @@ impl LogFiles {
     /// Begins a new file. `created` goes into its header: the time in nanoseconds since 1970.
     ///
     /// # Errors
-    /// Returns the errors of creating the folder and the file, and of deleting old files.
+    /// Returns the errors of creating and reading the folder, of creating the file, and of deleting
+    /// old files.
     pub fn create(options: LogOptions, clock: Clock, created: i64) -> io::Result<Self> {
         fs::create_dir_all(&options.folder).map_err(|e| named(e, &options.folder))?;
         let last = options.numbers()?.last().copied().unwrap_or(0);
@@ -157,7 +158,7 @@ impl LogFiles {
     }
 }
 
-/// Creates the file with the next free number.
+/// Creates the file with the next free number after `number`.
 fn begin(
     options: &LogOptions,
     clock: Clock,

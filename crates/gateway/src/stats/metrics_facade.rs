@@ -8,8 +8,9 @@ use super::recorder::StatsRecorder;
 
 impl StatsRecorder {
     /// Sets counters and gauges of the `metrics` facade to the current counts, under the names that
-    /// [`prometheus`](Self::prometheus) uses. Quantiles are gauges in seconds. Call it every few
-    /// seconds, or whenever an exporter asks.
+    /// [`prometheus`](Self::prometheus) uses. Quantiles are gauges in seconds; the sum and the
+    /// number of decoding times are left out. Call it every few seconds, or whenever an exporter
+    /// asks.
     pub fn publish(&self) {
         for (transport, stats) in self.by_name() {
             let name = transport.name();

@@ -61,14 +61,14 @@ impl<W: Write> OriginWriter<W> {
     }
 }
 
-/// Iterator over records of 18 bytes. It sets their time and connection to 0, and ends after an
-/// error.
+/// Iterator over records of 18 bytes. It sets their time and connection to 0 and their verdict to
+/// [`Verdict::Decoded`]. It ends after an error.
 pub struct OriginReader<R> {
     source: R,
     transport: Transport,
     /// The separator of the first record, once that was read.
     separator: Option<[u8; 2]>,
-    /// Number of bytes read.
+    /// Offset of the next record in the file.
     at: u64,
     done: bool,
 }

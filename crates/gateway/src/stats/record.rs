@@ -65,7 +65,8 @@ impl From<Kind> for Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRecord {
     /// Time at which the last part of the message arrived, in nanoseconds since 1970; 0 if unknown.
-    /// Accurate to about 50 milliseconds if decoding was not timed.
+    /// Accurate to about 50 milliseconds if decoding was not timed. With
+    /// [`Clock::ThreadCpu`](super::Clock::ThreadCpu), the time at which decoding ended.
     pub time: i64,
     /// Number of the connection, unique within one recorder.
     pub connection: u32,

@@ -23,7 +23,7 @@ use super::totals::Stats;
 use crate::recent::now;
 use crate::transport::Transport;
 
-/// Interval at which the collecting thread empties the buffer.
+/// Longest time after which the collecting thread empties the buffer again.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Options of a recorder.
@@ -35,8 +35,9 @@ pub struct StatsOptions {
     /// Clock of decoding times. Default: [`Clock::Monotonic`].
     pub clock: Clock,
     /// Number of records, of 32 bytes each, for which the common buffer has room while they wait to
-    /// be counted and written. Buffers of single threads have room for as many again in total.
-    /// Records that find no room are dropped; the recorder counts how many. Default: 16,384.
+    /// be counted and written, rounded up to a power of two. Buffers of single threads have room
+    /// for at least as many again in total. Records that find no room, or the common buffer locked
+    /// for longer than 2 microseconds, are dropped; the recorder counts how many. Default: 16,384.
     pub capacity: usize,
     /// Largest number of connections with statistics of their own, about 2 KiB each. Messages of
     /// further connections are counted only in the statistics of their transport. Default: 10,000.
@@ -107,7 +108,8 @@ impl Shared {
         self.clock.now(self.base)
     }
 
-    /// The arrival, in nanoseconds since the base, of a message whose decoding began at `begun`.
+    /// The arrival, in nanoseconds since the base, of a message whose decoding began at `begun`. If
+    /// the clock counts CPU time, this is the current time, after decoding.
     pub(super) fn arrival(&self, begun: u64) -> u64 {
         match self.clock {
             Clock::Monotonic => begun,
@@ -125,7 +127,7 @@ impl Shared {
         }
     }
 
-    /// Wakes the collecting thread, unless another thread is doing so.
+    /// Wakes the collecting thread, unless another thread is doing so or it has not started yet.
     fn wake(&self) {
         if let Ok(collector) = self.collector.try_lock()
             && let Some(collector) = &*collector
@@ -150,8 +152,8 @@ impl Shared {
         process::id() != self.process
     }
 
-    /// The statistics, in any process. Returns `None` in a forked process if the collecting thread
-    /// held the lock during the fork: it is never released there.
+    /// The statistics, in any process. Returns `None` in a forked process if another thread held
+    /// the lock during the fork: it is never released there.
     fn state(&self) -> Option<MutexGuard<'_, Collected>> {
         if !self.is_forked() {
             return Some(self.counted());
@@ -235,7 +237,8 @@ impl StatsRecorder {
         all.filter(|(way, stats)| way.is_stream() || stats.messages() + stats.errors() > 0).collect()
     }
 
-    /// Statistics of a connection, as long as its recorder was not dropped.
+    /// Statistics of a connection, as long as its recorder was not dropped. `None` also for a
+    /// connection beyond [`StatsOptions::max_connections`].
     pub fn connection_stats(&self, number: u32) -> Option<Stats<u32>> {
         self.shared.state()?.connections.get(&number).cloned()
     }
@@ -255,8 +258,9 @@ impl StatsRecorder {
     /// are dropped once the buffer is full.
     ///
     /// # Errors
-    /// Returns the first error of writing the log. Such an error loses no statistics, nor later
-    /// records.
+    /// Returns the first error of writing the log in place of the statistics; after
+    /// [`stop`](Self::stop) they can still be read. Later records were counted, and written if that
+    /// succeeded.
     pub fn finish(self) -> io::Result<Stats> {
         self.stop()?;
         Ok(self.stats())
@@ -295,11 +299,11 @@ impl Drop for StatsRecorder {
 struct Collector {
     shared: Arc<Shared>,
     files: Option<LogFiles>,
-    /// Number of dropped records that the log has an entry for.
+    /// Number of dropped records for which an entry was added to the log.
     told: u64,
     /// The first error of writing the log.
     error: Option<io::Error>,
-    /// Arrival of the last timed message, or the begin of the last collection if no message was
+    /// Arrival of the last timed message, or the beginning of the last collection if no message was
     /// timed since, in nanoseconds since the base. Messages that are not timed get this time.
     last: u64,
 }

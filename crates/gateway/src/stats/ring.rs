@@ -4,9 +4,9 @@
 //! It consists of ring buffers with one writer and one reader each (Lamport 1983). A ring is leased
 //! to the scratch of one thread, until that scratch is dropped or used with another buffer. If the
 //! ring is full, or if there are more threads than rings, an item goes to a common ring. Writers of
-//! the common ring take a lock, which each tries [`TRIES`] times; if that fails, it drops the item
-//! and counts it. The reader takes no lock, so writers drop nothing because the reader is slow with
-//! an item.
+//! the common ring take a lock, which each tries [`TRIES`] times; if that fails, or if the common
+//! ring is full, it drops the item and counts it. The reader takes no lock, so while there is room,
+//! writers drop nothing because the reader is slow with an item.
 //!
 //! The reader may get the items of one thread out of order, since it takes those in the common ring
 //! last.
@@ -143,9 +143,9 @@ impl Buffer {
         Writer(index)
     }
 
-    /// Adds an item, or drops and counts it if there is no room. Returns whether the reader should
-    /// be woken, since the ring is half full. The lease of `writer` must be held, by one thread at
-    /// a time.
+    /// Adds an item, or drops and counts it if there is no room or the common ring stays locked.
+    /// Returns whether the reader should be woken, since this item makes a ring half full. The
+    /// lease of `writer` must be held, by one thread at a time.
     pub(super) fn push(&self, Writer(writer): Writer, item: &Item) -> bool {
         let Some(ring) = writer.map(|index| &self.rings[index]) else { return self.push_common(item) };
         match ring.push(item) {

@@ -80,7 +80,7 @@ impl<C: Counter> Stats<C> {
         self.payload
     }
 
-    /// Payload bytes per compressed byte; 0 without messages.
+    /// Payload bytes per compressed byte; 0 without compressed bytes.
     pub fn ratio(&self) -> f64 {
         if self.compressed == 0 { 0.0 } else { self.payload as f64 / self.compressed as f64 }
     }
@@ -96,7 +96,7 @@ impl<C: Counter> Stats<C> {
         self.decode_ns
     }
 
-    /// Payload bytes per second of decoding, over the timed messages; 0 if there are none.
+    /// Payload bytes per second of decoding, over the timed messages; 0 if they took no time.
     pub fn bytes_per_second(&self) -> f64 {
         if self.decode_ns == 0 { 0.0 } else { self.timed_payload as f64 * 1e9 / self.decode_ns as f64 }
     }
@@ -115,7 +115,7 @@ impl<C: Counter> Stats<C> {
 }
 
 impl Stats<u64> {
-    /// Creates statistics of no messages. They take 180 KiB of memory, which makes decoding times
+    /// Creates statistics of no messages. They take 184 KiB of memory, which makes decoding times
     /// accurate to 0.1 %.
     pub fn new() -> Self {
         Stats::with_digits(3)

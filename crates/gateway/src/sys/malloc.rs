@@ -2,7 +2,7 @@
 
 /// Returns freed memory to the system and tells whether any was returned. Only glibc's allocator
 /// can do this: it otherwise keeps most of the memory of closed connections, because memory still
-/// in use lies between the freed pieces.
+/// in use lies between the freed pieces. On systems without glibc nothing happens.
 ///
 /// It walks all free memory of the process, which takes a few milliseconds for hundreds of
 /// megabytes, and other threads that allocate wait meanwhile. Call it after many connections were
