@@ -14,8 +14,8 @@ use crate::prepared::{Prepared, payload_of};
 /// message.
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 
-/// Largest number of bytes of a message that are encoded at once. The rest of a longer message goes
-/// into further fragments.
+/// Largest number of bytes of a message that a stream encodes at once; the rest of a longer message
+/// goes into further fragments. Decoders read as many between two checks of a limit.
 pub(crate) const PIECE: usize = 1 << 16;
 
 /// Number of deflate blocks that any message may have, besides two for each decoded byte, since
@@ -90,7 +90,8 @@ pub struct Encoder {
 
 impl Encoder {
     /// Creates an encoder. With takeover it holds on the heap a window of 2^`window_bits` bytes,
-    /// and an index of at most twice that.
+    /// and an index of twice that size, at most 8 KiB; from level 4 on, hash chains of six times
+    /// that size instead, at most 144 KiB.
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`] for window bits other than 8 to 15.
@@ -113,8 +114,9 @@ impl Encoder {
         Encoder { remember_prepared: remember, ..self }
     }
 
-    /// Returns the compressed payload of a prepared message, to be sent in a frame with RSV1.
-    /// `None` if it would not be smaller; the message must then be sent as it is.
+    /// Returns the compressed payload of a prepared message, which must then be sent in a frame
+    /// with RSV1, since later messages may refer to it. `None` if it would not be smaller; the
+    /// message must then be sent as it is.
     ///
     /// Once the message was compressed for this window size, the cost does not depend on the size
     /// of the message.
@@ -272,7 +274,9 @@ impl Decoder {
     ///
     /// # Errors
     /// Returns [`Kind::Corrupt`] for damaged data, and [`Kind::Limit`] for a message beyond a limit
-    /// of [`Options`]. The connection must then be closed.
+    /// of [`Options`] or with too many empty blocks, or if memory runs out. The connection must
+    /// then be closed. Offsets of limits count compressed bytes of the message, those of other
+    /// errors compressed bytes of all messages that the decoder has kept its window for.
     pub fn part(&mut self, scratch: &mut Scratch, src: &[u8], dst: &mut [u8]) -> Result<(usize, usize)> {
         let (mut read, mut written) = (0, 0);
         loop {
@@ -303,12 +307,13 @@ impl Decoder {
     }
 
     /// Ends a message once all its parts were read. Decodes the rest of it into `dst`, and returns
-    /// the number of bytes and whether that was all. A message without a compressed byte is empty:
-    /// encoders built on zlib send one for an empty message that follows a flush.
+    /// the number of bytes and whether that was all; if not, call it again. A message without a
+    /// compressed byte is empty: encoders built on zlib send one for an empty message that follows
+    /// a flush.
     ///
     /// # Errors
-    /// Returns the errors of [`part`](Self::part), and [`Kind::Corrupt`] if the message does not
-    /// end with a flush of its encoder.
+    /// Returns the errors of [`part`](Self::part), and [`Kind::Corrupt`] if the message ends
+    /// neither with a flush of its encoder nor with a final block.
     pub fn finish(&mut self, scratch: &mut Scratch, dst: &mut [u8]) -> Result<(usize, bool)> {
         let mut written = 0;
         if let Some(stream) = self.stream.as_mut().filter(|_| self.sizes.0 > 0) {
@@ -393,7 +398,7 @@ impl Decoder {
 const TOO_LARGE: Error = Error::new(Kind::Limit, 0, "a message is larger than the limit");
 
 /// Returns the bytes of `out` after `len`, at least one, so that decoding a message of `limit`
-/// bytes can end before the buffer is full.
+/// bytes can end before the buffer is full. A `len` above `limit` is an error.
 fn free_space(out: &mut Vec<u8>, len: usize, limit: usize) -> Result<&mut [u8]> {
     if len > limit {
         return Err(TOO_LARGE);

@@ -17,7 +17,8 @@ use crate::options::{Options, Role};
 ///
 /// soketto sends only one offer of a client. If the client limits the server's window, a server
 /// that cannot do that declines the offer. soketto's own limit on messages counts compressed bytes;
-/// [`Options::message_limit`] counts decoded ones.
+/// [`Options::message_limit`] counts decoded ones. Messages that are sent in fragments are not
+/// compressed.
 pub struct Extension {
     role: Role,
     options: Options,

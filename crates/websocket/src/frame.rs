@@ -38,7 +38,7 @@ impl Header {
         2 + extended + if first[1] & 0x80 != 0 { 4 } else { 0 }
     }
 
-    /// Reads a header of [`size`](Self::size) bytes.
+    /// Reads the header at the beginning of `bytes`, which has all its [`size`](Self::size) bytes.
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let has_mask = bytes[1] & 0x80 != 0;
         let rest = &bytes[2..];
@@ -69,7 +69,8 @@ impl Header {
         out.extend_from_slice(self.mask.as_ref().map_or(&[], |mask| &mask[..]));
     }
 
-    /// Appends a frame: the header, and the payload, which is masked if the header has a mask.
+    /// Appends a frame: the header, with the length of the payload, and the payload, which is
+    /// masked if the header has a mask.
     pub(crate) fn write_frame(self, payload: &[u8], out: &mut Vec<u8>) {
         out.reserve(MAX_HEADER + payload.len());
         Header { len: payload.len() as u64, ..self }.write(out);
@@ -131,7 +132,7 @@ impl HeaderReader {
         self.len == 0
     }
 
-    /// The bytes of the header that was read last.
+    /// The bytes of the header that was read last, until the next one begins.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..Header::size([self.bytes[0], self.bytes[1]])]
     }

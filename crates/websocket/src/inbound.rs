@@ -24,9 +24,9 @@ enum InboundPart {
     Ending { header: Header },
 }
 
-/// Takes the bytes that the peer sends, and returns the same frames with decoded payloads. RSV1 is
-/// cleared, and a mask is replaced by zeros. A message that becomes large is divided into
-/// fragments.
+/// Takes the frames that the peer sends, and returns frames with decoded payloads. In those of
+/// compressed messages RSV1 is cleared, and a mask is replaced by zeros; they may be divided or
+/// joined, and a message that becomes large is divided into fragments. Other frames are unchanged.
 pub(crate) struct Inbound {
     decoder: Decoder,
     reader: HeaderReader,
@@ -166,7 +166,7 @@ impl Inbound {
         }
     }
 
-    /// Passes the decoded bytes on, as a fragment of the message or as the whole message.
+    /// Passes the decoded bytes on, as a fragment of the message, or its end if `fin` is set.
     fn give(&mut self, header: &Header, fin: bool, out: &mut Vec<u8>) {
         let opcode = self.opcode.replace(CONTINUATION).unwrap_or(CONTINUATION);
         let mask = header.mask.map(|_| [0; 4]);

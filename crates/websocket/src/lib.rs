@@ -31,11 +31,11 @@
 //!
 //! # Memory
 //!
-//! A connection holds two windows, the index of its encoder, and about 1,000 bytes: 5.1 KiB if each
-//! window has 2^10 bytes, 73 KiB if it has 2^15. With zlib the state of a connection is about 300
-//! KB. Working memory, 0.7 MB, belongs to the threads. These bounds hold whatever the peer can do:
-//! a peer that cannot limit its window is asked not to keep it from one message to the next, so
-//! that nothing is held for it between messages.
+//! Between messages a connection holds two windows, the index of its encoder, and about 1,000
+//! bytes: at levels below 4, 5.1 KiB if each window has 2^10 bytes, 73 KiB if it has 2^15. With
+//! zlib the state of a connection is about 300 KB. Working memory, 0.7 MB, belongs to the threads.
+//! These bounds hold whatever the peer can do: a peer that cannot limit its window is asked not to
+//! keep it from one message to the next, so that nothing is held for it between messages.
 //!
 //! # Features
 //!

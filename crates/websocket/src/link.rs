@@ -23,7 +23,7 @@ enum Phase {
     Response(Head, String),
     /// Messages are compressed.
     Frames(Box<(Inbound, Outbound)>),
-    /// Compression was not agreed on, so frames pass unchanged.
+    /// Compression was not agreed on, so frames pass unchanged. Prepared messages go between them.
     Plain(Box<Outbound>),
     /// Everything passes unchanged, since the response refuses the connection, or the library
     /// negotiates an extension of its own.
@@ -247,6 +247,10 @@ impl Link {
     }
 
     /// Takes a prepared message. It is sent once the message that the library is writing is whole.
+    ///
+    /// # Errors
+    /// Returns the error that ended the connection, and [`Kind::BadArgument`] in another phase than
+    /// [`Phase::Frames`] and [`Phase::Plain`].
     pub(crate) fn queue(&mut self, message: &Prepared) -> Result<()> {
         if let Some(error) = self.failed {
             return Err(error);

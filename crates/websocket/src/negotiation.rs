@@ -77,9 +77,9 @@ pub fn offer(options: &Options) -> String {
 /// `Sec-WebSocket-Extensions`. Returns `None` if no offer can be accepted; the connection then goes
 /// on without compression.
 ///
-/// A client that cannot limit its window is asked not to keep it from one message to the next,
-/// which bounds the memory of an idle connection as well. A window of 8 bits becomes one of 9,
-/// unless the client has asked for 8.
+/// If the options limit the client's window, a client that cannot limit it is asked not to keep it
+/// from one message to the next, which bounds the memory of an idle connection as well. A window of
+/// 8 bits becomes one of 9, unless the client has asked for 8.
 ///
 /// ```
 /// use linerate_websocket::{Direction, Options, answer};
@@ -128,8 +128,8 @@ fn answer_one(options: &Options, offered: &Parameters) -> Option<(Agreement, Str
 /// sent [`offer`]. Returns `None` if the server has not accepted an offer.
 ///
 /// # Errors
-/// Returns [`Kind::Corrupt`] for an answer that fits no offer. The client must then close the
-/// connection (RFC 7692, section 5.1).
+/// Returns [`Kind::Corrupt`] for an answer that fits no offer, or two of them. The client must then
+/// close the connection (RFC 7692, section 5.1).
 pub fn agree(options: &Options, header: &str) -> Result<Option<Agreement>> {
     let mut agreed = None;
     for extension in extensions(header) {

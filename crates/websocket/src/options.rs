@@ -40,18 +40,21 @@ pub struct Options {
     /// The largest window, and whether takeover is allowed, for this side's encoder. Negotiation
     /// may reduce both.
     pub encoder: Direction,
-    /// The same for the peer's encoder. This side must keep that window to decode.
+    /// The same for the peer's encoder. With takeover this side must keep that window to decode.
     pub decoder: Direction,
-    /// Level of compression, as sessions of [`linerate_deflate`] use it.
+    /// Level of compression, as sessions of [`linerate_deflate`] use it. Default:
+    /// [`Level::Default`].
     pub level: Level,
-    /// Smallest message to compress, in bytes; shorter ones are sent as they are. Default: 32.
+    /// Smallest message to compress, in bytes; shorter ones in one frame are sent as they are.
+    /// Default: 32.
     pub smallest: usize,
     /// Whether later messages may refer to a [`Prepared`](crate::Prepared) one. Default: true. The
     /// last prepared messages are then entered into the window when the next ordinary message is
     /// compressed, which takes a tenth of the time that compressing them would. Otherwise a
     /// prepared message empties the window, and later messages are larger until it is full again.
     pub remember_prepared: bool,
-    /// Largest message that is received, in bytes. Default: 64 MiB.
+    /// Largest compressed message that is received, in decoded bytes. Default: 64 MiB. Messages
+    /// that the peer does not compress are left to the limit of the library.
     pub message_limit: u64,
     /// Largest ratio of a received message to its compressed bytes, checked once the message has 64
     /// KiB. Default: 1,032, the largest that deflate can reach.

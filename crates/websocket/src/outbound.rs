@@ -23,9 +23,10 @@ enum OutboundPart {
     },
 }
 
-/// Takes the frames that a library writes, and returns frames of compressed messages. A message in
-/// one frame of at most [`PIECE`] bytes is passed on as it is if it does not shrink. If a frame is
-/// divided, the first part keeps the mask that the library has drawn.
+/// Takes the frames that a library writes, and returns frames of compressed messages. Control
+/// frames pass unchanged, as do messages that are short, that the library has compressed, or that
+/// are in one frame of at most [`PIECE`] bytes and do not shrink. If a frame is divided, the first
+/// part keeps the mask that the library has drawn.
 pub(crate) struct Outbound {
     role: Role,
     /// `None` on a connection without compression.
@@ -66,7 +67,8 @@ impl Outbound {
         })
     }
 
-    /// Appends a prepared message to `out`, or keeps it until the library's message is whole.
+    /// Appends a prepared message to `out`, or keeps it until the message and the frame that the
+    /// library is writing are whole.
     pub(crate) fn queue(&mut self, scratch: &mut Scratch, message: &Prepared, out: &mut Pending) {
         if self.is_between_frames() && !self.is_fragmented {
             self.put(scratch, message, out);

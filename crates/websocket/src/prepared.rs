@@ -48,8 +48,8 @@ struct Content {
     /// The frame that a server sends if the message is not compressed.
     plain: Arc<[u8]>,
     level: Level,
-    /// The compressed frames for windows of 2^8 to 2^15 bytes; `None` if the frame would not be
-    /// smaller.
+    /// The compressed frames for windows of 2^8 to 2^15 bytes; `None` if the payload would not
+    /// become smaller.
     compressed: [OnceLock<Option<Arc<[u8]>>>; 8],
     /// The end of the payload, at most as long as the largest window.
     recent: Arc<[u8]>,
@@ -66,7 +66,7 @@ impl Prepared {
         Prepared::new(BINARY, payload, Level::Deeper)
     }
 
-    /// The same message, compressed with another level.
+    /// The same message, to be compressed with another level. It shares nothing with this one.
     #[must_use]
     pub fn level(&self, level: Level) -> Self {
         Prepared::new(self.0.plain[0] & 15, self.payload(), level)
@@ -88,8 +88,8 @@ impl Prepared {
         &self.0.plain
     }
 
-    /// The compressed frame of a server, for a window of 2^`window_bits` bytes. `None` if it would
-    /// not be smaller.
+    /// The compressed frame of a server, for a window of 2^`window_bits` bytes, with `window_bits`
+    /// 8 to 15. `None` if the payload would not become smaller.
     pub(crate) fn compressed(&self, scratch: &mut Scratch, window_bits: u8) -> Option<&Arc<[u8]>> {
         let payload = self.payload();
         // No match reaches further back than the beginning of the message, so a short message needs

@@ -22,8 +22,9 @@ use crate::stream::DeflateStream;
 /// A connection: a stream and a sink of messages, which are compressed if the client supports it.
 pub type Socket = WebSocketStream<DeflateStream<TokioIo<Upgraded>>>;
 
-/// Extracts the request of a websocket handshake over HTTP/1.1 and accepts it with compression. It
-/// takes the place of axum's extractor of the same name.
+/// Extracts the request of a websocket handshake over HTTP/1.1 and accepts it, with compression if
+/// the client offers it. It takes the place of axum's extractor of the same name. A request that is
+/// no such handshake is rejected with the status 400, 405 or 426.
 ///
 /// ```no_run
 /// use linerate_websocket::{Options, WebSocketUpgrade};
@@ -59,8 +60,11 @@ impl WebSocketUpgrade {
     }
 
     /// Returns the response to the handshake. Once the response was sent, `serve` gets the
-    /// connection, in a task of its own. It is not called if the upgrade fails, or
-    /// if the options have window bits other than 8 to 15.
+    /// connection, in a task of its own. It is not called if the upgrade fails, or if messages are
+    /// compressed and the options have window bits other than 8 to 15.
+    ///
+    /// # Panics
+    /// Panics outside a runtime of tokio.
     pub fn on_upgrade<B, F, T>(self, serve: F) -> Response<B>
     where
         B: Default,

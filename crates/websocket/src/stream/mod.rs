@@ -19,10 +19,10 @@ use crate::prepared::Prepared;
 /// connection; its limit on the size of messages counts decoded bytes. [`Options`] has limits of
 /// its own.
 ///
-/// If the peer breaks the agreement, reading fails with [`std::io::ErrorKind::InvalidData`], which
-/// carries a [`linerate_core::Error`], and the peer gets a close frame with code 1002, 1007 or
-/// 1009. It gets none during the handshake, while the library is in the middle of writing a frame,
-/// or if the socket cannot take it at once.
+/// If the peer breaks the agreement or exceeds a limit, reading fails with
+/// [`std::io::ErrorKind::InvalidData`], which carries a [`linerate_core::Error`], and the peer gets
+/// a close frame with code 1002, 1007 or 1009. It gets none during the handshake, while the library
+/// is in the middle of writing a frame, or if the socket cannot take it at once.
 pub struct DeflateStream<S> {
     stream: S,
     link: Link,
@@ -40,7 +40,7 @@ impl<S> DeflateStream<S> {
     }
 
     /// Creates one side of a connection after its handshake. [`answer`](crate::answer) or
-    /// [`agree`](crate::agree) returns the agreement; without one everything passes unchanged.
+    /// [`agree`](crate::agree) returns the agreement; without one frames pass unchanged.
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`](linerate_core::Kind::BadArgument) for window bits other than 8
@@ -49,19 +49,20 @@ impl<S> DeflateStream<S> {
         Ok(DeflateStream { stream, link: Link::agreed(role, options, agreement)? })
     }
 
-    /// Queues a message that was prepared for many connections; it is sent when the library
-    /// flushes. The peer gets it after a message that the library has partly written to this
+    /// Queues a message that was prepared for many connections; it is sent when the library writes
+    /// or flushes. The peer gets it after a message that the library has partly written to this
     /// stream, and before anything that the library has not yet written.
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`](linerate_core::Kind::BadArgument) before the end of the
-    /// handshake, and the error that ended the connection if the peer has broken the agreement.
+    /// handshake, if it failed, or if the library negotiated an extension itself; and the error
+    /// that ended the connection if the peer has broken the agreement.
     pub fn queue(&mut self, message: &Prepared) -> Result<()> {
         self.link.queue(message)
     }
 
-    /// What both sides have agreed on. `None` before the end of the handshake, and if messages are
-    /// not compressed.
+    /// What both sides have agreed on. `None` before the end of the handshake, and if this stream
+    /// does not compress messages.
     pub fn agreement(&self) -> Option<Agreement> {
         self.link.agreement()
     }
