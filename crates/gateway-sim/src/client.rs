@@ -10,9 +10,11 @@ use serde_json::{Value, json};
 use tungstenite::protocol::CloseFrame;
 use tungstenite::{Message, WebSocket};
 
-/// Number of consecutive connections without new events after which the client gives up.
+/// Number of consecutive connections or attempts to connect, without new events, after which the
+/// client gives up.
 const ATTEMPTS: u32 = 5;
-/// Timeout for connecting and for sending a message.
+/// Timeout for each read of the handshake and for sending a message. Also the heartbeat interval,
+/// until HELLO names one.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Close code with which the client keeps its session, to resume it.
 const WILL_RESUME: u16 = 4000;
@@ -59,7 +61,7 @@ struct Resume {
 enum End {
     /// The caller's event handler wants no more events.
     Done,
-    /// The connection is lost; another one can resume the session.
+    /// The connection is lost or was given up; another one resumes the session, if there is one.
     Lost,
     /// The gateway rejects this client.
     Rejected(String),
@@ -103,7 +105,8 @@ impl Client {
     /// Calls `each` for every event until it breaks. Reconnects as often as necessary.
     ///
     /// # Errors
-    /// The gateway rejects the client, or five connections in a row bring no event.
+    /// Returns [`ErrorKind::Other`] if the gateway rejects the client, or if five connections in a
+    /// row fail or bring no event.
     pub fn run(&mut self, mut each: impl FnMut(&Envelope<'_>, &[u8]) -> ControlFlow<()>) -> io::Result<()> {
         let mut fruitless = 0;
         while fruitless < ATTEMPTS {
@@ -236,12 +239,13 @@ impl Connection {
         Ok(Connection { socket, due: Instant::now() + interval, interval, acknowledged: true })
     }
 
-    /// Reads the heartbeat interval of HELLO.
+    /// Reads the heartbeat interval of HELLO and schedules the first heartbeat.
     fn begin(&mut self, hello: &[u8]) {
         let hello: Value = serde_json::from_slice(hello).unwrap_or_default();
         let interval = hello["d"]["heartbeat_interval"].as_u64().filter(|&ms| ms > 0);
         self.interval = interval.map_or(TIMEOUT, Duration::from_millis);
-        // The first heartbeat is sent earlier, so that not all clients send at the same time.
+        // The first heartbeat is due earlier. Clients of live services wait for a random part of
+        // the interval, so that they do not all send at the same time; this one takes half of it.
         self.due = Instant::now() + self.interval / 2;
     }
 
@@ -287,7 +291,8 @@ impl Connection {
         }
     }
 
-    /// Sends a close frame and ignores errors.
+    /// Sends a close frame, and reads until the gateway ends the connection or is silent for a
+    /// second. Ignores errors.
     fn close(&mut self, code: u16) {
         let frame = CloseFrame { code: code.into(), reason: "".into() };
         let _ = self.socket.close(Some(frame));

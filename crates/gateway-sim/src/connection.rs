@@ -18,7 +18,7 @@ const MAX_SHARDS: u64 = 1 << 16;
 /// Supported versions of the protocol.
 const VERSIONS: std::ops::RangeInclusive<u64> = 6..=10;
 
-/// Opcode of a guild members request. The other commands (presence, voice, sounds) need no answer.
+/// Opcode of a guild members request. The other commands (presence, voice, sounds) get no answer.
 const REQUEST_GUILD_MEMBERS: u64 = 8;
 const COMMANDS: [u64; 4] = [3, 4, REQUEST_GUILD_MEMBERS, 31];
 
@@ -119,8 +119,8 @@ impl Connection {
         self.client_deadline = deadline_in(timeout);
     }
 
-    /// Requires any message within three heartbeat intervals, since heartbeats may be late on slow
-    /// machines.
+    /// Requires any message within three heartbeat intervals, or the timeout if that is longer,
+    /// since heartbeats may be late on slow machines.
     fn expect_heartbeat(&mut self) {
         let Script { heartbeat_interval, limits, .. } = &self.state.script;
         self.set_client_deadline(heartbeat_interval.saturating_mul(3).max(limits.timeout));
@@ -226,7 +226,7 @@ impl Connection {
         self.send_control(&payloads::invalid_session())
     }
 
-    /// Sends the next event and injects the faults scripted for it.
+    /// Sends the next event, if one is left, and injects the faults scripted for it.
     fn send_next(&mut self) -> Result<(), CloseReason> {
         let Some(id) = self.session else { return Ok(()) };
         let next = self.state.sessions.next(id, self.number);
@@ -283,7 +283,8 @@ fn invalid_message() -> CloseReason {
     CloseReason::ByServer(4002, "invalid message")
 }
 
-/// Reads shard id and shard count of IDENTIFY. Default: shard 0 of 1.
+/// Reads shard id and shard count of IDENTIFY. Default: shard 0 of 1. Returns `None` if they are
+/// invalid.
 fn shard(value: &Value) -> Option<[u64; 2]> {
     if value.is_null() {
         return Some([0, 1]);

@@ -37,12 +37,12 @@ struct Members<'p> {
 
 impl Events {
     /// Reads payloads as a gateway sends them, in JSON. Events keep their bytes except for the
-    /// sequence numbers, which the server sets. A READY replaces the content of the server's READY.
-    /// Payloads that belong to a connection, such as HELLO, are skipped, since the server sends its
-    /// own.
+    /// sequence numbers, which the server sets, or adds where there is none. A READY replaces the
+    /// content of the server's READY. Payloads that belong to a connection, such as HELLO and
+    /// RESUMED, are skipped, since the server sends its own.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] for a message that is not a JSON object with an opcode.
+    /// Returns [`Kind::Corrupt`] for a message that is not a JSON object with an opcode.
     pub fn new<M: AsRef<[u8]>>(messages: impl IntoIterator<Item = M>) -> Result<Events> {
         let mut events = Events { list: Vec::new(), guilds: BTreeMap::new(), ready: Map::new() };
         for (index, message) in messages.into_iter().enumerate() {
@@ -101,7 +101,7 @@ impl Events {
         Ok(())
     }
 
-    /// Returns the payload of an event, with this sequence number.
+    /// Returns the payload of an event, with this sequence number, or `None` after the last event.
     pub(crate) fn payload(&self, index: usize, sequence: u64) -> Option<Vec<u8>> {
         let Event { payload, number } = self.list.get(index)?;
         let sequence = sequence.to_string();
@@ -124,7 +124,7 @@ impl Events {
         &self.ready
     }
 
-    /// Size of the largest event in bytes.
+    /// Size of the largest event in bytes, with the sequence number that it was read with.
     pub(crate) fn largest(&self) -> usize {
         self.list.iter().map(|event| event.payload.len()).max().unwrap_or(0)
     }

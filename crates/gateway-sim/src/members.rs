@@ -6,7 +6,7 @@ use crate::events::Events;
 use crate::payloads::member_of;
 
 // Largest number of users in one request, and largest nonce in bytes, which the answer repeats.
-// Discord's gateway has the same limits.
+// Further users and a longer nonce are ignored. Discord's gateway has the same limits.
 const MAX_USERS: usize = 100;
 const MAX_NONCE: usize = 32;
 
@@ -23,7 +23,8 @@ pub(crate) struct MemberRequest {
 }
 
 impl MemberRequest {
-    /// Reads the `d` of a request. Returns `None` for an unknown guild or a malformed request.
+    /// Reads the `d` of a request. Returns `None` unless it names a known guild. Other fields that
+    /// are malformed count as missing.
     pub(crate) fn read(data: &Value, events: &Events) -> Option<MemberRequest> {
         // In ETF, ids are numbers.
         let text = |value: &Value| match value {

@@ -56,8 +56,8 @@ pub(crate) fn member_of(user: &Value) -> Value {
     })
 }
 
-/// Adds the members that clients require to READY, and removes the members that belong to a
-/// session.
+/// Adds to READY the members that clients require and that it lacks, and removes those that belong
+/// to a session.
 pub(crate) fn complete_ready(ready: &mut Map<String, Value>, guilds: impl Iterator<Item = String>) {
     for session in ["session_id", "resume_gateway_url", "shard"] {
         ready.remove(session);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::socket::{DeadlineStream, deadline_in, is_timeout};
 
-/// Largest size of a request without its body, in bytes.
+/// Number of bytes after which an incomplete request is refused.
 const MAX_REQUEST: usize = 16 << 10;
 /// Maximum number of headers.
 const MAX_HEADERS: usize = 64;
@@ -34,7 +34,12 @@ impl HttpError {
     }
 }
 
-/// Reads a request. Returns `None` if the client disconnected before it was complete.
+/// Reads a request without its body. Returns `None` if the client disconnected before it was
+/// complete.
+///
+/// # Errors
+/// Returns the status 408 after `timeout` or if the server stops, 431 for a request that is too
+/// long, and 400 for anything but HTTP.
 pub(crate) fn read(stream: &mut DeadlineStream, timeout: Duration) -> Result<Option<Request>, HttpError> {
     let until = deadline_in(timeout);
     stream.set_deadline(until);

@@ -39,7 +39,8 @@ fn application(state: &ServerState) -> Value {
     })
 }
 
-/// Returns the path after `/api/` and an optional version such as `v10/`.
+/// Returns the path after `/api/` and an optional version such as `v10/`, or `None` for a path that
+/// begins otherwise.
 fn resource(path: &str) -> Option<&str> {
     let path = path.strip_prefix("/api/")?;
     match path.split_once('/') {
@@ -102,7 +103,7 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Reads and ignores a body of `left` bytes.
+/// Reads and ignores a body of `left` bytes, at most until the deadline.
 fn discard(stream: &mut DeadlineStream, mut left: usize) {
     let mut piece = [0; 4096];
     while left > 0 && !stream.is_stopping() && !stream.is_past_deadline() {

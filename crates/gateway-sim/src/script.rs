@@ -23,8 +23,8 @@ pub enum InjectedFault {
     /// After the event the server invalidates the session (opcode 9); it cannot be resumed.
     Invalidate,
     /// This bit of the event's compressed bytes is flipped. Bits count from the lowest bit of the
-    /// first byte, modulo the length. Bit 1 belongs to a block type in both formats, so decoders
-    /// notice it; most other flips may go undetected.
+    /// first byte, modulo the length. In zlib and zstd streams bit 1 belongs to a block type, so
+    /// decoders notice it; most other flips may go undetected.
     Flip(usize),
     /// The second half of the event's compressed bytes is not sent.
     Truncate,
@@ -52,8 +52,9 @@ pub struct Script {
     /// Heartbeat interval in HELLO. Default: 41.25 s. The connection of a client that sends nothing
     /// for three intervals, and for at least [`ClientLimits::timeout`], is closed with 4009.
     pub heartbeat_interval: Duration,
-    /// Whether the server stops after its first clients: when there has been a session, and none is
-    /// left that is connected or can be resumed. Default: false.
+    /// Whether the server stops after its first clients: when there has been a session, and each
+    /// was closed by its client or has had no connection for [`ClientLimits::resume_timeout`].
+    /// Default: false.
     pub once: bool,
     /// Longest run time of the server. Default: one hour.
     pub max_duration: Duration,
@@ -70,7 +71,8 @@ pub struct ClientLimits {
     /// KB with zlib. Default: 10,000.
     pub connections: usize,
     /// Largest number of sessions; if there are more, the session that has been without a
-    /// connection for longest is evicted. Default: 20,000.
+    /// connection for longest is evicted. If all have connections, the new one is closed with 4000.
+    /// Default: 20,000.
     pub sessions: usize,
     /// Largest message of a client in bytes; a larger one closes the connection with 1009. Default:
     /// 64 KiB.
@@ -78,9 +80,9 @@ pub struct ClientLimits {
     /// Number of messages that a client may send per minute; more messages close the connection
     /// with 4008. Default: 1,200.
     pub messages_per_minute: u32,
-    /// Longest time for a request, for IDENTIFY, for sending a message to the client, and for a
-    /// closing handshake, which never gets more than 1 s. Then the connection is closed. Default:
-    /// 10 s.
+    /// Longest time for a request, for IDENTIFY, for a client that was asked to reconnect, for
+    /// sending a message to the client, and for a closing handshake, which never gets more than a
+    /// second. Then the connection is closed. Default: 10 s.
     pub timeout: Duration,
     /// How long a session without a connection can be resumed. Default: 10 s.
     pub resume_timeout: Duration,

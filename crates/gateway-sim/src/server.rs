@@ -42,7 +42,7 @@ impl Server {
     /// Starts a server. Clients can connect once this returns.
     ///
     /// # Errors
-    /// Errors of the operating system, for example if the port is in use.
+    /// Returns errors of the operating system, for example if the port is in use.
     pub fn start(script: Script) -> io::Result<Server> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, script.port))?;
         listener.set_nonblocking(true)?;
@@ -142,8 +142,8 @@ fn listen(listener: &TcpListener, state: &Arc<ServerState>) {
     }
 }
 
-/// Starts a client's thread. Rejects the client if there are too many, or if no thread can be
-/// started.
+/// Starts a client's thread. Closes the connection without an answer if there are too many, or if
+/// no thread can be started.
 fn spawn_client(stream: TcpStream, state: &Arc<ServerState>) {
     let client = Client::new(state);
     let reject = || state.count(|report| report.refused += 1);
@@ -191,7 +191,8 @@ fn websocket(mut stream: DeadlineStream, request: Request, state: &Arc<ServerSta
     Connection::new(Arc::clone(state), number, socket, format).run(version);
 }
 
-/// Answers the websocket handshake, if the server supports the requested encoding and compression.
+/// Answers the websocket handshake, if the server supports the requested encoding and compression;
+/// otherwise returns the error to answer.
 fn accept(
     stream: &mut DeadlineStream,
     request: &Request,

@@ -79,7 +79,7 @@ pub(crate) struct Sessions {
     salt: u64,
     /// Number of scripted events.
     events: usize,
-    /// Injected faults by sequence number.
+    /// The faults to inject, each with the sequence number of its event, in the script's order.
     faults: Vec<(u64, InjectedFault)>,
 }
 
@@ -108,7 +108,9 @@ impl Sessions {
         (self.name(id) == name).then_some(id)
     }
 
-    /// Creates a session. Returns `None` if the table is full of sessions with connections.
+    /// Creates a session, and removes those that have expired or that the server ended on this
+    /// shard. If the table is full, evicts the session that has been without a connection for
+    /// longest; returns `None` if all have connections.
     pub(crate) fn begin(&self, shard: [u64; 2], connection: u64) -> Option<SessionId> {
         let mut table = self.table();
         self.expire(&mut table);
@@ -176,7 +178,8 @@ impl Sessions {
         Ok(Some((sequence, content)))
     }
 
-    /// Queues the answer to a guild members request.
+    /// Queues the answer to a guild members request, unless READY was not sent yet or the session
+    /// has [`MAX_EXTRA_EVENTS`].
     pub(crate) fn request_members(&self, id: SessionId, request: MemberRequest) {
         if let Some(session) = self.table().sessions.get_mut(&id)
             && session.highest > 0
@@ -186,7 +189,8 @@ impl Sessions {
         }
     }
 
-    /// Detaches a session from its connection.
+    /// Detaches a session from `connection`, unless another one has taken it over. Removes a
+    /// session that its client ended.
     pub(crate) fn detach(&self, id: SessionId, connection: u64, reason: DetachReason) {
         let mut table = self.table();
         if let Some(session) = table.sessions.get_mut(&id)
@@ -229,6 +233,7 @@ impl Sessions {
     }
 
     /// Whether to leave a heartbeat unacknowledged, which happens to the first `max` of each shard.
+    /// Counts it if so.
     pub(crate) fn ignores_heartbeat(&self, id: SessionId, max: u64) -> bool {
         let mut table = self.table();
         let Some([shard, _]) = table.sessions.get(&id).map(|s| s.shard) else { return false };

@@ -14,7 +14,7 @@ use crate::state::{ServerState, TICK};
 /// Longest wait of a write before it checks whether the server stops. It may be longer than
 /// [`TICK`], because writes wait only for clients that do not read.
 const WRITE_TICK: Duration = Duration::from_millis(100);
-/// How long after the deadline a call still tries to read or write, without waiting.
+/// How long after the deadline a call still tries to read, without waiting, or to write.
 const GRACE: Duration = Duration::from_millis(5);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Longest time for closing a connection.

@@ -24,7 +24,7 @@ pub(crate) struct ServerState {
     /// Address that clients connect to.
     pub(crate) url: String,
     pub(crate) sessions: Sessions,
-    /// Bytes of the largest payload, in JSON.
+    /// Bytes of the largest event of the script or of READY, whichever is larger, in JSON.
     pub(crate) max_payload: usize,
     report: Mutex<Report>,
     stopping: AtomicBool,
@@ -88,7 +88,7 @@ impl ServerState {
     }
 }
 
-/// Bytes of the largest payload, in JSON.
+/// Bytes of the largest event of the script or of READY, whichever is larger, in JSON.
 fn max_payload(script: &Script) -> usize {
     let ready = serde_json::to_string(script.events.ready()).map_or(0, |ready| ready.len());
     script.events.largest().max(ready + READY_OVERHEAD)

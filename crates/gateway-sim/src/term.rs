@@ -23,11 +23,11 @@ const SMALL_ATOM_UTF8: u8 = 119;
 
 /// Maximum nesting of a client's terms; serde_json has the same limit.
 const MAX_DEPTH: usize = 128;
-/// Numbers of digits that an id (snowflake) may have; ids of 2015 have 18.
+/// Numbers of digits that an id (snowflake) may have; ids of 2015 have at most 18.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 15..=20;
-/// Maximum ratio of the length of a term to the length of its JSON. `""` with the comma after it,
-/// three bytes, becomes a binary of five; `[]` and atoms grow less; numbers take at most twice as
-/// many bytes as digits.
+/// Maximum ratio of the length of a term to the length of its JSON. The brackets of a list, two
+/// bytes, become six, and the shortest number that is a float, `-0` with its comma, becomes nine.
+/// Everything else grows less: `""` with its comma becomes a binary of five bytes.
 pub(crate) const EXPANSION: usize = 3;
 
 /// Converts a JSON payload to a term. Returns other bytes unchanged.
@@ -88,8 +88,8 @@ fn id(text: &str) -> Option<u64> {
     (digits && !text.starts_with('0')).then(|| text.parse().ok())?
 }
 
-/// Appends a key as an atom, or as a binary, which clients accept too, if it has more than 255
-/// bytes.
+/// Appends a key or constant as an atom, or as a binary, which clients accept too, if it has more
+/// than 255 bytes.
 fn atom(name: &str, term: &mut Vec<u8>) {
     match u8::try_from(name.len()) {
         Ok(len) => term.extend([SMALL_ATOM_UTF8, len]),

@@ -37,8 +37,8 @@ pin_project! {
     /// [`with_window`](Self::with_window)), the rest of a frame that did not fit into the 128 KiB,
     /// and the trailers. All other memory belongs to the thread.
     ///
-    /// An error of the inner body is returned unchanged and ends this body. The compressed stream
-    /// then has no end, so the client notices.
+    /// An error of the inner body is returned unchanged and ends this body; frames that were ready
+    /// together with it are lost. The compressed stream then has no end, so the client notices.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -122,7 +122,8 @@ impl Input {
         self.one.len() + self.gathered.len()
     }
 
-    /// Takes as much of `data` as fits, and returns the rest. The first frame is taken whole.
+    /// Takes as much of `data` as fits into [`MAX_CALL`] bytes, and returns the rest. The first
+    /// frame is taken whole.
     fn push(&mut self, mut data: Bytes) -> Bytes {
         if self.len() == 0 {
             self.one = data;

@@ -20,10 +20,10 @@ pub(crate) enum Then {
 /// Compresses a response, call by call.
 pub(crate) enum Encoder {
     /// Compresses the input of each call without matches into earlier calls. The stream has 16
-    /// bytes; `is_pending` tells that the last call may have left bits that are not flushed.
+    /// bytes; `is_pending` tells that calls since the last flush had input.
     Calls { stream: Stream, is_pending: bool },
-    /// Compresses with matches into the window that earlier calls filled. Every call ends with a
-    /// flush.
+    /// Compresses with matches into the window that earlier calls filled. Every call that has input
+    /// ends with a flush.
     Windowed(Box<Session>),
 }
 
@@ -46,8 +46,8 @@ impl Encoder {
         }
     }
 
-    /// Compresses `input`, which may be empty, and returns the bytes to send. Must not be called
-    /// after [`Then::End`].
+    /// Compresses `input`, which may be empty, and returns the bytes to send. Panics after
+    /// [`Then::End`].
     pub(crate) fn encode(&mut self, input: &[u8], then: Then) -> Bytes {
         // `message_bound` covers the bound of a stream and the 5 bytes of a flush.
         let len = message_bound(input.len()) + finish_bound();

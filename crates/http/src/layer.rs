@@ -134,8 +134,8 @@ where
     }
 }
 
-/// Compresses a response if the rules allow it and the client accepts a coding. `method` is the
-/// method of the request.
+/// Compresses a response if the rules allow it, the client accepts a coding, and the level under
+/// the current load is above [`Level::Stored`]. `method` is the method of the request.
 fn compress<B: Body>(
     response: Response<B>,
     method: &Method,
@@ -181,7 +181,8 @@ fn compress<B: Body>(
     Response::from_parts(parts, CompressionBody::with_encoder(body, Some(encoder), shared.load.clone()))
 }
 
-/// Adds to `Vary` that the response depends on `Accept-Encoding` (RFC 9110, section 12.5.5).
+/// Adds to `Vary`, unless it says so, that the response depends on `Accept-Encoding` (RFC 9110,
+/// section 12.5.5).
 fn vary_by_encoding(headers: &mut HeaderMap) {
     let values = headers.get_all(VARY).iter().filter_map(|value| value.to_str().ok());
     let mut names = values.flat_map(|value| value.split(',')).map(str::trim);

@@ -16,7 +16,7 @@ impl Load {
         Load { controller, start: Instant::now(), cpu_clock }
     }
 
-    /// The level for the next call.
+    /// The level for the next call. Asks the clocks if an update of the controller is due.
     pub(crate) fn level(&self) -> Level {
         self.level_at(self.start.elapsed())
     }
@@ -28,7 +28,7 @@ impl Load {
         self.controller.level()
     }
 
-    /// Counts input that is compressed at `level`.
+    /// Counts input, unless `level` stores it uncompressed.
     pub(crate) fn add_input(&self, level: Level, bytes: usize) {
         if level > Level::Stored {
             self.controller.add_input(bytes);

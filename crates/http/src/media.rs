@@ -2,7 +2,8 @@
 
 use http::HeaderValue;
 
-/// Types that are compressed already, or whose content is unknown. `*` stands for any ending.
+/// Types that are mostly compressed already, or whose content is unknown. `*` stands for any
+/// ending.
 const SKIPPED: &[&str] = &[
     "audio/*",
     "video/*",
@@ -36,10 +37,10 @@ const SKIPPED: &[&str] = &[
 const COMPRESSED: &[&str] =
     &["application/grpc-web-text*", "image/bmp", "image/svg+xml", "image/vnd.microsoft.icon", "image/x-icon"];
 
-/// Suffixes of types that are compressed already (RFC 6839; RFC 9659).
+/// Suffixes of types that are compressed already (RFC 6839; RFC 8460; RFC 8878).
 const SKIPPED_SUFFIXES: &[&str] = &["+zip", "+gzip", "+zstd"];
 
-/// The type and subtype of a `Content-Type`, without parameters.
+/// The type and subtype of a `Content-Type`, without parameters. Empty if the value is not ASCII.
 fn essence(value: &HeaderValue) -> &str {
     let text = value.to_str().unwrap_or_default();
     text.split(';').next().unwrap_or_default().trim()

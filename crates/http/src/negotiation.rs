@@ -29,7 +29,8 @@ impl Coding {
     }
 }
 
-/// Weights in thousandths; `None` for codings that the client does not name.
+/// Weights in thousandths, the highest if a coding is named twice; `None` for codings that the
+/// client does not name.
 #[derive(Default)]
 struct Weights {
     gzip: Option<u16>,

@@ -38,7 +38,7 @@ pub(crate) enum Eligibility {
 }
 
 /// Decides about a response to a request with `method`. `length` is the length of the content, if
-/// it is known; content of fewer than `min_size` bytes is not compressed.
+/// it is known; content of fewer than `min_size` bytes, or none, is not compressed.
 pub(crate) fn eligibility(
     method: &Method,
     response: &response::Parts,
@@ -67,7 +67,7 @@ pub(crate) fn eligibility(
     if is_long_enough && is_compressible(content_type) { Eligibility::Content } else { Eligibility::Never }
 }
 
-/// The length of the content that `Content-Length` states.
+/// The length of the content that `Content-Length` states; `None` if it is malformed or missing.
 pub(crate) fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }

@@ -1,5 +1,5 @@
 //! Random numbers that are the same on every machine. They use integers, and `f64` only with the
-//! operations that IEEE 754 rounds exactly, so no function of a mathematical library.
+//! operations that IEEE 754 rounds correctly, so no function of a mathematical library.
 
 use std::f64::consts::LN_2;
 
@@ -62,7 +62,7 @@ fn ln(x: f64) -> f64 {
     let exponent = (x.to_bits() >> 52) as i32 - 1023;
     let mantissa = f64::from_bits(x.to_bits() & ((1 << 52) - 1) | 1023 << 52); // from 1 to below 2
     // The power series of 2 artanh(s). Since s is at most 1/3, each term is at most a ninth of the
-    // last.
+    // previous one.
     let s = (mantissa - 1.0) / (mantissa + 1.0);
     let series = (0..16).rev().fold(0.0, |sum, n| sum * s * s + 1.0 / f64::from(2 * n + 1));
     f64::from(exponent) * LN_2 + 2.0 * s * series

@@ -41,7 +41,7 @@ impl Source {
     }
 
     /// An index below `end`, exponentially distributed with mean `end / rate`, so small ones are
-    /// more likely.
+    /// more likely. Larger results become `end - 1`.
     pub(super) fn busy(&mut self, end: usize, rate: f64) -> usize {
         ((self.random.exponential() * end as f64 / rate) as usize).min(end - 1)
     }
@@ -80,7 +80,7 @@ impl Source {
         format!("{:016x}{:016x}", word(), word())
     }
 
-    /// The current time as text.
+    /// The time as text, which this advances as [`now`](Self::now) does.
     pub(super) fn time(&mut self) -> String {
         let now = self.now();
         date(now)

@@ -225,7 +225,7 @@ const VOCABULARY: &[&str] = &[
     "your",
 ];
 
-/// Emoji of three and four bytes in UTF-8. One of them consists of two code points.
+/// Emoji whose code points have three or four bytes in UTF-8. One of them has two code points.
 pub(super) const EMOJI: &[&str] = &["😀", "🔥", "❤️", "👍", "🎲", "☕", "✨", "🐢", "🎵", "👀", "🌙", "🚀"];
 
 /// Returns `low` to `high - 1` words.
