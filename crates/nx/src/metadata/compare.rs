@@ -97,7 +97,7 @@ impl Metadata {
     }
 }
 
-/// The metadata of one side, and the paths of its folders that are not empty.
+/// The metadata of one side, and the paths of its folders that contain files or links.
 struct Side<'a> {
     metadata: &'a Metadata,
     parents: HashSet<&'a str>,

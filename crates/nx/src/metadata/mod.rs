@@ -109,7 +109,7 @@ impl Attributes {
     /// Converts the system's metadata of a file or folder.
     ///
     /// # Errors
-    /// Fails if the system does not support modification times.
+    /// Returns an error if the system does not support modification times.
     pub fn from_fs(found: &fs::Metadata) -> io::Result<Attributes> {
         #[cfg(unix)]
         let mode = Some(std::os::unix::fs::MetadataExt::mode(found) as u16 & MODE);

@@ -86,7 +86,13 @@ impl<'a> Paths<'a> {
 }
 
 impl Metadata {
-    /// Parses a record.
+    /// Parses a record of an archive with these paths.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Kind::Corrupt`] if the record is damaged or belongs to other paths,
+    /// [`Kind::Unsupported`] for another version, and [`Kind::Limit`] if it decompresses to more
+    /// than [`Limits::header`] or memory runs out. The offset is 0.
     pub(crate) fn parse(record: &[u8], paths: &Paths<'_>, limits: &Limits) -> Result<Metadata> {
         let content = decompress(record, limits)?;
         let mut fields = Fields(&content);
@@ -130,9 +136,9 @@ impl Metadata {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::BadArgument`] for a path or target that is empty or longer than 4095 bytes,
-    /// or a path that is both a folder and a link, and [`Kind::Limit`] if the content is larger
-    /// than 4 GiB.
+    /// Returns [`Kind::BadArgument`] for a folder or link whose path or target is empty or longer
+    /// than 4095 bytes, or a path that is both a folder and a link, and [`Kind::Limit`] if the
+    /// content has 4 GiB or more or memory runs out.
     #[cfg(feature = "pack")]
     pub(crate) fn encode(&self, paths: &Paths<'_>) -> Result<Vec<u8>> {
         if self.is_empty() {
@@ -166,7 +172,8 @@ impl Metadata {
     }
 }
 
-/// Returns the record at the start of `record`, without the bytes after it.
+/// Returns the record at the start of `record`, without the bytes after it, or all bytes if they
+/// are fewer than the record states.
 #[cfg(any(feature = "pack", test))]
 pub(crate) fn trimmed(record: &[u8]) -> &[u8] {
     let frame = Fields(record.get(12..).unwrap_or_default()).u32().map_or(0, |len| len as usize);

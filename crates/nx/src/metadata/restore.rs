@@ -35,7 +35,8 @@ pub struct Restored {
     pub folders: u64,
     /// Number of links created.
     pub links: u64,
-    /// Paths of links that were skipped because something exists at the path.
+    /// Paths of links that were skipped because something exists at the path, with
+    /// [`Existing::Skip`].
     pub skipped: Vec<String>,
     /// Errors, sorted by path.
     pub failures: Vec<PathError>,
@@ -43,8 +44,8 @@ pub struct Restored {
 
 /// Restores [`Metadata`] to a folder.
 ///
-/// Paths are treated as in [`Extractor`](crate::Extractor): paths that it refuses are errors, and
-/// no link below the folder is followed.
+/// Paths are treated as in [`Extractor`](crate::Extractor): paths that it refuses as unsafe are
+/// errors, and no link below the folder is followed.
 pub struct Restorer<'a> {
     metadata: &'a Metadata,
     links: Links,
@@ -85,8 +86,8 @@ impl<'a> Restorer<'a> {
         self
     }
 
-    /// Selects and renames paths: `names` returns the path below the folder, or `None` to leave it
-    /// out.
+    /// Selects and renames paths: `names` returns the path below the folder, or `None` or an empty
+    /// path to leave it out.
     pub fn names(mut self, names: impl Fn(&str) -> Option<String> + 'a) -> Self {
         self.names = Some(Box::new(names));
         self
@@ -103,8 +104,8 @@ impl<'a> Restorer<'a> {
     ///
     /// # Errors
     ///
-    /// Fails if the folder cannot be created. Errors of single paths are in [`Restored::failures`];
-    /// all other paths are restored.
+    /// Returns an error if the folder cannot be created. Errors of single paths are in
+    /// [`Restored::failures`]; all other paths are restored.
     pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Restored, PathError> {
         let folder = folder.as_ref();
         let root = Folder::create_all(folder).map_err(|e| PathError::new(&folder.to_string_lossy(), e))?;

@@ -10,8 +10,8 @@ use crate::format::paths::check_path;
 ///
 /// # Errors
 ///
-/// Returns a message if the target is absolute, has too many `..` or `..` after a name, or has
-/// names that [`check_path`] rejects.
+/// Returns a message if the target is empty or absolute, has too many `..` or `..` after a name, or
+/// has names that [`check_path`] rejects.
 ///
 /// ```
 /// use linerate_nx::metadata::check_target;

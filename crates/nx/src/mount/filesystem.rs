@@ -137,7 +137,7 @@ fn file_type(kind: &Kind) -> FileType {
     }
 }
 
-/// Returns the system's error number if there is one, else `EIO`.
+/// Returns the system's error number that an engine's error has, or `EIO` if there is none.
 fn errno(error: &io::Error) -> Errno {
     let engine = error.get_ref().and_then(|inner| inner.downcast_ref::<linerate_core::Error>());
     let number = engine.and_then(|engine| engine.os).map(|number| number.get());

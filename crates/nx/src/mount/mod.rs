@@ -76,7 +76,8 @@ impl MountOptions {
         self
     }
 
-    /// Sets the name of the source that `mount` and `df` show, without commas. Default: `linerate`.
+    /// Sets the name of the source that `mount` and `df` show. Commas become `_`. Default:
+    /// `linerate`.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into().replace(',', "_");
         self
@@ -195,7 +196,8 @@ impl Mount {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        // An error cannot be reported here. The system ends the mount with the process.
+        // An error cannot be reported here. The folder can then no longer be read once this process
+        // has ended.
         let _ = self.end();
     }
 }

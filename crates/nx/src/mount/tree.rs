@@ -12,8 +12,9 @@ use crate::read::archive::Archive;
 /// The inode of the root folder. Node `i` has inode `i + ROOT`.
 pub(super) const ROOT: u64 = 1;
 
-/// Maximum number of folders, files and links: four times the maximum number of files in an
-/// archive. Crafted paths with thousands of folders each could need far more nodes.
+/// Number of folders, files and links from which no more folders are added: four times the maximum
+/// number of files in an archive. Crafted paths with thousands of folders each could need far more
+/// nodes.
 const MAX_NODES: usize = 1 << 22;
 
 /// The kind of a node, with its content.
@@ -41,8 +42,8 @@ pub(super) struct Tree {
     /// Total size of all files in bytes.
     pub(super) bytes: u64,
     /// Number of files and links that are not in the tree. Their paths are unsafe, taken, or below
-    /// a file; or they exceed [`MAX_NODES`]. Links are also left out if they lead out of the
-    /// folder.
+    /// a file or link; or their folders exceed [`MAX_NODES`]. Links are also left out if they lead
+    /// out of the folder.
     pub(super) left_out: u64,
 }
 
@@ -118,7 +119,8 @@ impl Building {
         self.describe(attributes);
     }
 
-    /// Adds a folder, which may be empty, with its attributes.
+    /// Adds a folder, which may be empty, with its attributes. Leaves out one whose path is unsafe
+    /// or taken.
     fn add_folder(&mut self, path: &str, attributes: &Attributes) {
         let found = check_path(path).ok().and_then(|()| self.folder(path));
         if let Some(node) = found.and_then(|inode| self.tree.nodes.get_mut((inode - ROOT) as usize)) {

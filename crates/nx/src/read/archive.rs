@@ -49,7 +49,7 @@ pub struct Archive<S> {
     generated: Vec<bool>,
     /// Entry indices sorted by path, in byte order.
     by_path: OnceLock<Vec<u32>>,
-    /// Entry indices sorted by the hash of the lower-case path.
+    /// Hashes of the lower-case paths with their entry indices, sorted.
     by_folded: OnceLock<Vec<(u64, u32)>>,
 }
 
@@ -100,7 +100,7 @@ impl<'a> File<'a> {
         first..first + self.header.chunk.blocks(self.entry.size) as usize
     }
 
-    /// Whether the file is larger than a chunk, so that it has several blocks of its own.
+    /// Whether the file is larger than a chunk, so that it has several blocks, one for each chunk.
     pub fn is_chunked(&self) -> bool {
         self.entry.size > self.header.chunk.bytes()
     }
@@ -128,8 +128,8 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// Returns the errors of [`Header::parse`], [`Toc::parse`], [`StringPool::parse`] and
     /// [`Layout::new`]. Also returns [`Kind::Limit`] if the header is larger than
-    /// [`Limits::header`], and [`Kind::Read`] if the source cannot be read. Offsets are in the
-    /// archive.
+    /// [`Limits::header`], [`Kind::Truncated`] if the source ends within it, and [`Kind::Read`] if
+    /// the source cannot be read. Offsets are in the archive.
     pub fn open(source: S) -> Result<Archive<S>> {
         Archive::open_with(source, Limits::default())
     }
@@ -318,7 +318,7 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Reader::read`].
+    /// Returns the errors of [`Archive::reader`] and [`Reader::read`].
     pub fn read(&self, file: File<'_>) -> Result<Vec<u8>> {
         self.reader()?.read(file)
     }

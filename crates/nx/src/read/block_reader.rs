@@ -28,15 +28,16 @@ pub(crate) struct ReaderMemory {
     buffer: ReadBuffer,
 }
 
-/// Initial sizes of buffers, in bytes. Large enough ones need not grow for larger blocks.
+/// Sizes of the buffers of one thread, in bytes. Buffers that begin large enough need not grow for
+/// larger blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BufferSizes {
     /// Buffer of decoded content.
     pub(crate) content: u64,
     /// Buffer of bytes read from the source.
     pub(crate) compressed: u64,
-    /// Buffer of the decompressed content of filtered blocks. The decoder allocates it when it is
-    /// needed.
+    /// Buffer of the decompressed content of filtered blocks. It counts towards the memory limit,
+    /// but the decoder allocates it when it is needed.
     pub(crate) filtered: u64,
 }
 
@@ -45,7 +46,13 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         BlockReader::with_buffer_sizes(archive, BufferSizes::default())
     }
 
-    /// Sets the initial buffer sizes, capped at [`Limits::block`](crate::Limits::block).
+    /// Creates a reader with these initial buffer sizes, each at most
+    /// [`Limits::block`](crate::Limits::block).
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Kind::BadArgument`] if zstd does not support
+    /// [`Limits::window_log`](crate::Limits::window_log).
     pub(crate) fn with_buffer_sizes(archive: &'a Archive<S>, sizes: BufferSizes) -> Result<Self> {
         let decoder = Decoder::new(archive.limits().window_log, Format::Standard)?;
         let max = archive.limits().block;
@@ -68,8 +75,8 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         ReaderMemory { decoder: self.decoder, buffer: self.buffer }
     }
 
-    /// Decodes all of `block` that files refer to into `out`. Blocks up to and including `until`
-    /// will be read next, and may be read in the same request.
+    /// Decodes all of `block` that files refer to into `out`, which has exactly this length. Blocks
+    /// up to and including `until` will be read next, and may be read in the same request.
     pub(crate) fn decode(&mut self, block: usize, out: &mut [u8], until: usize) -> Result<Ending> {
         self.read(block, out, until, true)
     }
@@ -137,7 +144,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
     /// # Errors
     ///
     /// Returns [`Kind::Limit`] if the content is larger than the limit or than the memory that can
-    /// be allocated.
+    /// be addressed.
     pub(crate) fn content_len(&self, block: usize) -> Result<usize> {
         let (len, at) = (self.archive.layout().content(block), self.archive.layout().offset(block));
         if len > self.archive.limits().block {

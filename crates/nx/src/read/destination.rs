@@ -10,8 +10,8 @@ use crate::error::FileError;
 /// [`write_file`](Self::write_file), after its hash was checked. A larger file arrives in calls of
 /// [`write_range`](Self::write_range), one for each of its blocks, from several threads and in any
 /// order, before its hash is known. Then [`commit`](Self::commit) is called if all ranges arrived
-/// and the hash matches, else [`discard`](Self::discard). If hashes are not checked, every hash
-/// counts as matching.
+/// and the hash matches, else [`discard`](Self::discard), which also follows a failed `commit`. If
+/// hashes are not checked, every hash counts as matching.
 ///
 /// The threads that decode call these methods. An error of a method is the error of the file, and
 /// other files are still read. Only a [`FileError::Output`] for a full disk stops the work.
@@ -43,7 +43,8 @@ pub trait Destination: Send + Sync {
     }
 
     /// Discards a file larger than a chunk that failed, or that was begun and incomplete when the
-    /// work stopped. By default, does nothing.
+    /// work stopped. Other threads may still pass ranges of the file to
+    /// [`write_range`](Self::write_range) meanwhile or afterwards. By default, does nothing.
     fn discard(&self, file: usize) {
         let _ = file;
     }
@@ -56,7 +57,7 @@ pub trait Destination: Send + Sync {
     /// * for the other files of a block in their order, before the block is read, until one is not
     ///   skipped. If all are skipped and no larger file needs the block, it is not read. Otherwise
     ///   the method is called for that file a second time, and for the files after it once, just
-    ///   before each is written.
+    ///   before each is written. It is not called again for files that a damaged block loses.
     ///
     /// If the source coalesces reads
     /// ([`coalesce_limit`](linerate_io::ReadAt::coalesce_limit) is not 0), the calling thread first
@@ -79,11 +80,11 @@ pub trait Destination: Send + Sync {
 pub struct Progress {
     /// Files done, including failed and skipped ones.
     pub files: u64,
-    /// Bytes of content done.
+    /// Bytes of content passed on. Skipped files add nothing.
     pub bytes: u64,
-    /// Files in total.
+    /// Files in total, including skipped ones.
     pub total_files: u64,
-    /// Bytes in total.
+    /// Bytes of content in all files, including skipped ones.
     pub total_bytes: u64,
 }
 

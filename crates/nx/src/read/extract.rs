@@ -29,7 +29,8 @@ pub struct Extracted {
     pub skipped: Vec<String>,
     /// Errors of files that were not written, sorted by path.
     pub failures: Vec<PathError>,
-    /// Whether the progress callback or a full disk stopped the work before all files were tried.
+    /// Whether the progress callback, a full disk or a panic stopped the work before all files were
+    /// tried.
     pub stopped: bool,
 }
 
@@ -38,13 +39,14 @@ pub struct Extracted {
 /// A file appears under its name when it is complete. Until then it has no name (`O_TMPFILE`), or a
 /// [temporary name](linerate_io::temporary_name) in the same folder if the system does not support
 /// that, the file is larger than a chunk, or it replaces another. A killed run leaves only such
-/// temporary files, which the next extraction to that folder removes.
+/// temporary files, which the next extraction to the same folders removes.
 ///
-/// Runs of at least 16 KiB of zeros become holes. If a file is replaced, the new file gets its
-/// owner and permissions. Symbolic links below the folder are never followed. Paths that
-/// [`check_path`](crate::check_path) rejects are never written; on Windows, neither are paths that
-/// are [not portable](crate::not_portable). Each thread needs memory for one decoded and one
-/// compressed block.
+/// Runs of at least 16 KiB of zeros, in whole pages, become holes. If a file is replaced, the new
+/// file gets its owner and permissions, as far as the process may set them. Symbolic links below
+/// the folder are never followed. Paths that [`check_path`](crate::check_path) rejects are never
+/// written; on Windows, neither are paths that are [not portable](crate::not_portable). Each thread
+/// needs memory for one decoded and one compressed block, and for the content of a filtered block a
+/// second time.
 ///
 #[cfg_attr(feature = "pack", doc = "```")]
 #[cfg_attr(not(feature = "pack"), doc = "```ignore")]
@@ -128,9 +130,10 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     ///
     /// # Errors
     ///
-    /// Fails if the folder cannot be created, the disk has too little space (not checked with
-    /// [`Existing::Replace`]), or the files exceed the limits of the archive. Errors of single
-    /// files are in [`Extracted::failures`]; the other files are extracted.
+    /// Returns an error if the folder cannot be created, the disk has too little space (not checked
+    /// with [`Existing::Replace`]), the files exceed the limits of the archive, or zstd does not
+    /// support [`Limits::window_log`](crate::Limits::window_log). Errors of single files are in
+    /// [`Extracted::failures`]; the other files are extracted.
     pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Extracted, PathError> {
         let folder = folder.as_ref();
         let target = |error: FileError| PathError::new(&folder.to_string_lossy(), error);
@@ -252,7 +255,8 @@ impl Chosen<'_> {
     }
 }
 
-/// Maximum number of chunked files that are open at once.
+/// Number of open chunked files above which a file is closed after each write. At most this many,
+/// and one for each thread, are open at once.
 const MAX_OPEN: usize = 64;
 
 /// A folder as a destination.
@@ -331,7 +335,8 @@ impl Disk {
         if replaces { folder.create_private(temp) } else { folder.create(temp) }
     }
 
-    /// Sets the ownership, if one is given, and flushes, if `sync` is set, before the file gets its name.
+    /// Sets the ownership, if one is given, and flushes, if `sync` is set, before the file gets its
+    /// name.
     fn complete(&self, open: &fs::File, ownership: Option<&Ownership>) -> io::Result<()> {
         if let Some(ownership) = ownership {
             ownership.apply(open)?;
@@ -358,8 +363,8 @@ impl Disk {
 
     /// Writes a file that has no name until it is complete. This changes the folder once instead of
     /// twice, and a killed run leaves nothing. Returns whether the file got its name; if not, a
-    /// file of this name exists and is to be replaced, or the system does not support files without
-    /// names.
+    /// file of this name exists and is to be replaced, or files without names do not work here, and
+    /// are not tried again.
     fn write_unnamed(&self, folder: &Folder, file: usize, bytes: &[u8]) -> Result<bool, FileError> {
         let unnamed = || self.unnamed.load(Ordering::Relaxed).then(|| folder.create_unnamed()).flatten();
         let Some(out) = unnamed() else {

@@ -20,7 +20,7 @@ pub struct Loaded {
     pub contents: Vec<Option<Vec<u8>>>,
     /// Errors of files, sorted by path.
     pub failures: Vec<PathError>,
-    /// Whether the work was stopped before all files were tried.
+    /// Whether the progress callback or a panic stopped the work before all files were tried.
     pub stopped: bool,
 }
 
@@ -29,19 +29,21 @@ pub struct Loaded {
 pub struct Delivered {
     /// Number of files that were delivered completely.
     pub files: u64,
-    /// Bytes of content passed to the destination, including those of failed files.
+    /// Bytes of content that the destination took, including those of files larger than a chunk
+    /// that failed later.
     pub bytes: u64,
     /// Errors of files, sorted by path.
     pub failures: Vec<PathError>,
-    /// Whether the work was stopped before all files were tried.
+    /// Whether the progress callback, a full disk or a panic stopped the work before all files were
+    /// tried.
     pub stopped: bool,
 }
 
 /// Loads files of an archive into memory in parallel. Each block is decoded once.
 ///
 /// The threads end with the call. [`shared::Batch`](crate::shared::Batch) does the same on threads
-/// that stay, or on the caller's threads. Memory holds the contents, and one decoded and one
-/// compressed block per thread.
+/// that stay, or on the caller's threads. Memory holds the contents, one decoded and one compressed
+/// block per thread, and the content of a filtered block a second time.
 ///
 #[cfg_attr(feature = "pack", doc = "```")]
 #[cfg_attr(not(feature = "pack"), doc = "```ignore")]
@@ -104,8 +106,10 @@ impl<'a, S: ReadAt> Loader<'a, S> {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single
-    /// files are in [`Loaded::failures`].
+    /// Returns [`Kind::Limit`] if the files exceed the limits of the archive, and
+    /// [`Kind::BadArgument`] if zstd does not support
+    /// [`Limits::window_log`](crate::Limits::window_log). Errors of single files are in
+    /// [`Loaded::failures`].
     pub fn read_many(&self, files: &[File<'_>]) -> Result<Loaded> {
         let memory = Memory::new(files);
         let outcome = read_files(self.archive, files, &memory, &self.options)?;
@@ -132,8 +136,8 @@ impl<'a, S: ReadAt> Loader<'a, S> {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single
-    /// files are in [`Delivered::failures`].
+    /// Returns the errors of [`Loader::read_many`]. Errors of single files are in
+    /// [`Delivered::failures`].
     pub fn deliver(&self, files: &[File<'_>], destination: &dyn Destination) -> Result<Delivered> {
         let outcome = read_files(self.archive, files, destination, &self.options)?;
         Ok(delivered(files, outcome))

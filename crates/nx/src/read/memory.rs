@@ -1,5 +1,5 @@
-//! Checks files against the limits of an archive, and finds how many threads have buffers within its
-//! memory limit.
+//! Checks files against the limits of an archive, and finds how many threads have buffers within
+//! its memory limit.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_io::ReadAt;
@@ -24,7 +24,7 @@ pub(crate) fn check_limits<S: ReadAt>(archive: &Archive<S>, files: &[File<'_>]) 
     Ok(total)
 }
 
-/// Returns buffer sizes for the largest of these blocks.
+/// Returns buffer sizes for the largest of these blocks, and for the largest coalesced read.
 pub(crate) fn buffer_sizes<S: ReadAt>(
     archive: &Archive<S>,
     blocks: impl Iterator<Item = usize>,

@@ -13,10 +13,12 @@ impl Metadata {
     /// # Errors
     ///
     /// Returns [`Kind::Corrupt`](crate::Kind::Corrupt) if the record is damaged or belongs to
-    /// another archive; [`Kind::Unsupported`](crate::Kind::Unsupported) if it has a newer version;
+    /// another archive, or if two files have the same path;
+    /// [`Kind::Unsupported`](crate::Kind::Unsupported) if it has another version;
     /// [`Kind::Limit`](crate::Kind::Limit) if it decompresses to more than
-    /// [`Limits::header`](crate::Limits::header); [`Kind::Read`](crate::Kind::Read) if the source
-    /// cannot be read. The offset is that of the record. Files can be read in spite of such errors.
+    /// [`Limits::header`](crate::Limits::header) or memory runs out;
+    /// [`Kind::Read`](crate::Kind::Read) if the source cannot be read. The offset is that of the
+    /// record. Files can be read in spite of such errors.
     pub fn from_archive<S: ReadAt>(archive: &Archive<S>) -> Result<Option<Metadata>> {
         let Some((at, record)) = find(archive)? else { return Ok(None) };
         let paths = Paths::new(archive.files().map(|file| file.path()))

@@ -71,7 +71,8 @@ impl<S: ReadAt> Archive<S> {
     }
 
     /// For each block, returns whether another archive that has only these files may copy it: the
-    /// files cover it from its first byte to its last, without gap or overlap.
+    /// files cover it from its first byte to its last, without gap or overlap. True for blocks that
+    /// hold no file of at most a chunk.
     pub(crate) fn whole_blocks(&self, files: &[File<'_>]) -> Vec<bool> {
         let slices = Slices::of(files.iter().copied());
         let mut whole = slices.filled(self.layout());
@@ -84,8 +85,9 @@ impl<S: ReadAt> Archive<S> {
         whole
     }
 
-    /// Whether a block is known to hold more bytes than its files need. Not known for LZ4, where
-    /// only decoding could tell.
+    /// Whether a block is known to hold more bytes than its files need. Not known for LZ4, for
+    /// filtered blocks and for zstd frames that do not state their size, where only decoding could
+    /// tell.
     fn has_tail(&self, block: usize) -> bool {
         let (word, content) = (self.toc().blocks[block], self.layout().content(block));
         match word.codec {

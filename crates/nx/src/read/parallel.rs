@@ -60,6 +60,11 @@ impl Outcome {
 }
 
 /// Reads `files` into `destination`.
+///
+/// # Errors
+///
+/// Returns [`Kind::Limit`] if the files exceed the limits of the archive, and [`Kind::BadArgument`]
+/// if zstd does not support [`Limits::window_log`](crate::Limits::window_log).
 pub(crate) fn read_files<S: ReadAt>(
     archive: &Archive<S>,
     files: &[File<'_>],
@@ -428,7 +433,7 @@ impl<'j, S: ReadAt> Job<'j, S> {
         !was
     }
 
-    /// Discards the chunked files that were begun and are incomplete.
+    /// Discards the chunked files for which the destination was asked and that have not ended.
     fn discard_runs(&self) {
         for run in 0..self.run.hashes.len() as u32 {
             let was_begun = self.run.hashes[run as usize].lock().asked;

@@ -136,7 +136,7 @@ struct Announced {
     next: usize,
     /// Compressed bytes that are announced and not taken yet.
     bytes: u64,
-    /// For each index in [`Queue::order`], whether the block has been announced.
+    /// For each index in [`Queue::order`], whether the block has been announced or taken.
     done: Vec<bool>,
 }
 
@@ -368,7 +368,7 @@ impl Queue {
 
     /// Adds to `ahead` the blocks to announce when the blocks at `taken` in [`Queue::order`] are
     /// taken: those of them that were not announced yet, then the next expected ones, as long as
-    /// they fit the window.
+    /// they fit the window and [`ANNOUNCED_AT_ONCE`] is not reached.
     fn announce(&self, announced: &mut Announced, taken: Range<usize>, ahead: &mut Vec<usize>) {
         let Announced { next, bytes, done } = announced;
         let len = |at: usize| u64::from(self.sizes[at].compressed);
@@ -428,7 +428,8 @@ fn content_of(sizes: &[BlockSize]) -> u64 {
 const MAX_BATCHED_RUNS: usize = 64;
 
 /// Returns, for each index in `order`, how many blocks from there on one read may cover. A gap of
-/// unneeded bytes between two of them is at most 1/64 of the source's limit, or a page.
+/// unneeded bytes between two of them is at most 1/64 of the source's limit or a page, whichever is
+/// larger.
 fn coalesced_counts<S: linerate_io::ReadAt>(archive: &Archive<S>, order: &[u32]) -> Vec<u32> {
     let (layout, limit) = (archive.layout(), archive.source().coalesce_limit());
     let gap = limit / 64;

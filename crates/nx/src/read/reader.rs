@@ -17,10 +17,9 @@ use crate::read::block_reader::BlockReader;
 /// once for all of its small files, in whatever order they are read.
 ///
 /// Memory holds decoded blocks, at least one and up to 64 MiB or the size set by [`Reader::cache`];
-/// one compressed block; and the content of a filtered block a second time. After
-/// [`Reader::read_range`] has read a part of a zstd block, memory also holds the state to resume
-/// it: its window, at most 2^[`Limits::window_log`](crate::Limits::window_log) bytes, and about 300
-/// KiB.
+/// one compressed block; the content of a filtered block a second time; and the state of the zstd
+/// decoder, about 300 KiB. After [`Reader::read_range`] has read a part of a zstd block, the state
+/// to resume it takes up to 128 KiB more.
 pub struct Reader<'a, S> {
     archive: &'a Archive<S>,
     blocks: BlockReader<'a, S>,
@@ -84,8 +83,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     ///
     /// Returns [`Kind::Corrupt`] if a block is damaged or the content does not match its hash;
     /// [`Kind::Limit`] if the file, a block or a zstd window is larger than the limits, or memory
-    /// runs out; and [`Kind::Read`] if the source cannot be read. The offset is that of the block
-    /// or the entry in the archive.
+    /// runs out; and [`Kind::Read`] if the source cannot be read. The offset is in the archive: in
+    /// or at the block or the entry.
     pub fn read(&mut self, file: File<'_>) -> Result<Vec<u8>> {
         let (archive, verify) = (self.archive, self.verify);
         read_whole(archive, file, verify, |piece, out| self.fill(piece, file.blocks().end, out))
@@ -105,14 +104,15 @@ impl<'a, S: ReadAt> Reader<'a, S> {
 
     /// Reads `out.len()` bytes of a file, starting at `offset`.
     ///
-    /// Only the blocks that hold these bytes are read, and a zstd block is decoded no further than
-    /// needed. A later range of the same block resumes there, so that sequential reads of any size
-    /// decode each byte once. A block that fits the [cache](Reader::cache) is decoded completely in
-    /// three cases: the chunk before it was read to its end; another block was started since a part
-    /// of it was decoded; or it is LZ4 or filtered, which cannot be resumed.
+    /// Only the blocks that hold these bytes are read, and a zstd block is decoded less than 128
+    /// KiB further than needed. A later range of the same block resumes there, so that sequential
+    /// reads of any size decode each byte once. A block that fits the [cache](Reader::cache) is
+    /// decoded completely in three cases: the chunk before it was read to its end; another block
+    /// was started since a part of it was decoded; or it is LZ4, which cannot be resumed. A
+    /// filtered block always is.
     ///
-    /// The file's hash is not checked. Checksums of zstd frames are checked if the range reaches
-    /// them.
+    /// The file's hash is not checked. The checksum of a zstd frame is checked if the range reaches
+    /// the end of its block.
     ///
     /// # Errors
     ///
@@ -162,7 +162,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     }
 
     /// Computes a hash of any kind over the content of a file, whether the archive stores hashes or
-    /// not. `progress` gets the number of bytes hashed since its last call, at most a block.
+    /// not, and checks the stored hash as [`Reader::read`] does. `progress` gets the number of
+    /// bytes hashed since its last call, at most a block.
     ///
     /// # Errors
     ///
@@ -192,8 +193,9 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(hash)
     }
 
-    /// Decodes a piece into `out`. Without the cache, if the piece is a whole block that is not
-    /// cached, or if the block is stored and the source joins no reads.
+    /// Decodes a piece into `out`. Bypasses the cache if the piece is a whole block that is not
+    /// cached, or if the block is stored and the source coalesces no reads. The blocks before
+    /// `until` are read next.
     fn fill(&mut self, piece: &Piece, until: usize, out: &mut [u8]) -> Result<()> {
         if piece.is_whole_block(self.archive) && !self.is_cached(piece) {
             return self.blocks.decode(piece.block, out, until - 1).map(|_| ());
@@ -205,7 +207,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(())
     }
 
-    /// Returns the bytes of a piece. Decodes the whole block unless it is cached.
+    /// Returns the bytes of a piece. Decodes the whole block unless it is cached, or a damaged one
+    /// up to the end of the piece.
     fn piece_bytes(&mut self, piece: &Piece, until: usize) -> Result<&[u8]> {
         if !self.is_cached(piece) {
             if piece.is_whole_block(self.archive) {
@@ -221,7 +224,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     }
 
     /// Decodes a damaged block up to the end of a piece, since damage after the piece does not
-    /// matter. Fails with `error` if no hash will check the result.
+    /// matter. Returns `error` if no hash will check the result, if nothing follows the piece, or
+    /// if this fails, too.
     fn recover(&mut self, piece: &Piece, error: Error) -> Result<()> {
         let content = self.archive.layout().content(piece.block);
         let verify = self.verify && self.archive.has_hashes();
@@ -249,7 +253,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     /// already.
     fn decode_part(&mut self, piece: &Piece, content: u64) -> Result<()> {
         // The reader is sequential and will most likely read all of this chunk. Decoding it at once
-        // is faster than in steps, which copy through zstd's window.
+        // is faster than in steps, which copy the content of the zstd blocks in which they end.
         let follows = piece.from == 0 && piece.block > 0 && self.cache.is_finished(piece.block - 1);
         let filled = self.cache.find(piece.block).unwrap_or(0);
         let block = self.archive.toc().blocks[piece.block];

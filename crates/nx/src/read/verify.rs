@@ -80,7 +80,7 @@ pub struct Verified {
     pub failures: Vec<PathError>,
     /// Oddities that are not errors.
     pub notes: Vec<Note>,
-    /// Whether the progress callback stopped the work.
+    /// Whether the progress callback or a panic stopped the work.
     pub stopped: bool,
 }
 
@@ -149,7 +149,7 @@ impl Destination for NullDestination {
 }
 
 impl<'a, S: ReadAt> Verifier<'a, S> {
-    /// Creates a verifier that uses one thread and checks hashes.
+    /// Creates a verifier that uses one thread, checks hashes, and compares no metadata.
     pub fn new(archive: &'a Archive<S>) -> Self {
         Verifier { archive, metadata: None, options: ReadOptions::default() }
     }
@@ -185,8 +185,9 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
     ///
     /// # Errors
     ///
-    /// Returns [`crate::Kind::Limit`] if the files exceed the limits of the archive. Errors of
-    /// single files are in [`Verified::failures`].
+    /// Returns [`crate::Kind::Limit`] if the files exceed the limits of the archive, and
+    /// [`crate::Kind::BadArgument`] if zstd does not support [`crate::Limits::window_log`]. Errors
+    /// of single files are in [`Verified::failures`].
     pub fn run(&self) -> linerate_core::Result<Verified> {
         let files: Vec<File<'_>> = self.archive.files().collect();
         let mut outcome = read_files(self.archive, &files, &NullDestination, &self.options)?;
@@ -240,7 +241,8 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
     ///
     /// # Errors
     ///
-    /// Fails if the folder cannot be listed. Errors of single files are in [`Compared::failures`].
+    /// Returns an error if the folder cannot be listed. Errors of single files are in
+    /// [`Compared::failures`].
     pub fn compare(&self, folder: impl AsRef<Path>) -> io::Result<Compared> {
         let folder = folder.as_ref();
         let mut present = Metadata::default();

@@ -20,16 +20,16 @@ use crate::error::PathError;
 /// `AsyncBufRead` and `AsyncSeek`: those of tokio with the feature `tokio`, those of `futures-io`
 /// with the feature `futures-io`. The crate starts no runtime and depends on none.
 ///
-/// Decoding needs CPU time, and reading the source blocks the thread. Both run as one job per block
-/// on the executor of the archive, and the task is woken when the block is decoded. Under tokio,
-/// use `Executor::new(n, move |job| drop(handle.spawn_blocking(job)))` or [`Executor::threads`].
-/// With [`Executor::inline`], the default, jobs run in the task's own thread while it polls. A
-/// cached block is never sent to the executor; if hashes are checked, its hash is computed while
-/// polling.
+/// Decoding needs CPU time, and reading the source blocks the thread. Both run on the executor of
+/// the archive, as one job for each block, or for each 128 KiB of a stored one, and the task is
+/// woken when the job is done. Under tokio, use [`Executor::threads`] or
+/// `Executor::new(n, move |job| drop(handle.spawn_blocking(job)))`. With [`Executor::inline`], the
+/// default, jobs run in the task's own thread while it polls. A cached block is never sent to the
+/// executor; if hashes are checked, its hash is computed while polling.
 ///
 /// Dropping the future of a read loses no bytes: the position moves only when bytes are handed
-/// over. Errors and hash checks are as in [`OpenFile`]. If the executor drops a job, all later
-/// reads fail with [`io::ErrorKind::Other`].
+/// over. Errors and hash checks are as in [`OpenFile`]. If the executor drops a job or a job
+/// panics, all later reads fail with [`io::ErrorKind::Other`].
 pub struct AsyncFile<S: ReadAt + 'static> {
     executor: Executor,
     state: LoadState<S>,
@@ -41,7 +41,7 @@ pub struct AsyncFile<S: ReadAt + 'static> {
 enum LoadState<S: ReadAt + 'static> {
     Idle(Box<OpenFile<S>>),
     Loading(Pending<Option<Load<S>>>),
-    /// The executor dropped a job, and the file with it.
+    /// The executor dropped a job, or the job panicked, and the file is gone with it.
     Lost,
 }
 

@@ -30,10 +30,11 @@ type SharedProgress = Arc<dyn Fn(&Progress) -> bool + Send + Sync>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Prefetched {
-    /// Blocks that are cached now, including those that were cached before.
+    /// Blocks that were decoded into the cache, including those that were cached or being decoded
+    /// before.
     pub blocks: u64,
-    /// Blocks left out, because the cache is full of prefetched blocks or the block exceeds a
-    /// limit.
+    /// Blocks left out, because the cache is full of prefetched blocks, the block exceeds a limit,
+    /// or memory runs out.
     pub skipped: u64,
     /// Blocks that are damaged or could not be read. Reading them returns the error.
     pub failed: u64,
@@ -106,7 +107,8 @@ impl<S: ReadAt + 'static> Batch<S> {
     }
 
     /// Decodes the blocks of the files into the cache, where they stay until [`Pinned`] is dropped.
-    /// Stored blocks are left out unless the source is remote: reading them bypasses the cache.
+    /// Stored blocks are left out unless the source is remote: reading them bypasses the cache. So
+    /// are blocks for which prefetched blocks leave no room.
     ///
     /// # Errors
     ///

@@ -45,15 +45,15 @@ pub struct SharedCache {
 pub struct CacheCounters {
     /// Reads of blocks that were cached.
     pub hits: u64,
-    /// Reads of blocks that were not cached. Each of them decoded a block.
+    /// Reads of blocks that were not cached. Each of them decoded a block, or failed to.
     pub misses: u64,
-    /// Reads of blocks that another thread was already decoding.
+    /// Reads and prefetches of blocks that another thread was already decoding.
     pub waits: u64,
-    /// Blocks decoded by prefetching. They are not counted as misses.
+    /// Blocks decoded by prefetching, including those that failed. They are not counted as misses.
     pub prefetches: u64,
     /// Bytes decoded into the cache.
     pub decoded_bytes: u64,
-    /// Blocks evicted.
+    /// Blocks evicted, without those of archives that were dropped.
     pub evictions: u64,
     /// Blocks held now.
     pub blocks: u64,
@@ -233,7 +233,8 @@ impl SharedCache {
     ///
     /// # Errors
     ///
-    /// Returns the errors of `decode`. All waiting threads get them, and the next request decodes
+    /// Returns the errors of `decode`, [`Kind::Limit`] if memory runs out, and [`Kind::Read`] if
+    /// the thread that decodes panics. All waiting threads get them, and the next request decodes
     /// again. Returns [`Kind::Limit`] for a prefetch that would evict prefetched blocks.
     pub(super) fn get_or_decode(
         &self,
@@ -334,8 +335,8 @@ impl CacheState {
         Some(content)
     }
 
-    /// Evicts the first block that is not pinned. Clones are made only under the lock, so none is
-    /// made in the meantime.
+    /// Evicts the first block that is not pinned. The cache's own reference is cloned only under
+    /// the lock, so not in the meantime.
     fn evict_first(&mut self) -> Option<Arc<Content>> {
         let first = self.blocks.first(|_, content| Arc::strong_count(content) == 1)?;
         self.counters.evictions += 1;

@@ -36,8 +36,9 @@ impl Executor {
     }
 
     /// Runs jobs on `count` threads, at least one. The threads end with the last clone of the
-    /// executor. A job that panics does not end its thread. Jobs wait while all threads are busy.
-    /// If the system cannot start a thread, jobs run in the call.
+    /// executor, once they have run the jobs that wait. A job that panics does not end its thread.
+    /// Jobs wait while all threads are busy. If the system cannot start all threads, fewer run; if
+    /// it can start none, jobs run in the call.
     pub fn threads(count: usize) -> Executor {
         let (sender, receiver) = channel::<Job>();
         let receiver = Arc::new(Mutex::new(receiver));
@@ -64,8 +65,8 @@ impl Executor {
         self.parallelism
     }
 
-    /// Calls `work` in `count` jobs, or fewer if fewer may run at once. `work` gets a flag that
-    /// cancels it. When the last job has ended or was dropped, `finish` makes the result.
+    /// Calls `work` in `count` jobs, at least one, or fewer if fewer may run at once. `work` gets a
+    /// flag that cancels it. When the last job has ended or was dropped, `finish` makes the result.
     pub(super) fn run<T: Send + 'static>(
         &self,
         count: usize,

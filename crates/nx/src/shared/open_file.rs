@@ -22,9 +22,10 @@ const STEP: u64 = 128 << 10;
 /// it can be stored, sent to other threads, and passed to anything that takes a reader.
 ///
 /// The file reads through the cache, a block at a time, and pins the block at its position. Stored
-/// blocks are read without the cache. A file that is read in order from start to end is checked
-/// against its hash; if it does not match, reading the last block is an error. After a [seek](Seek)
-/// only checksums of zstd frames are checked.
+/// blocks of a local source are read without the cache. A file whose bytes are all read in order
+/// from start to end is checked against its hash, also if others are read in between; if it does
+/// not match, reading the last block is an error. After a [seek](Seek) over bytes that were not
+/// read, only checksums of zstd frames are checked.
 ///
 /// Seeking works as in `std::fs::File`: a position beyond the end is allowed, and nothing can be
 /// read there. A position before the start is an error of kind [`io::ErrorKind::InvalidInput`].
@@ -40,8 +41,8 @@ pub struct OpenFile<S> {
     size: u64,
     position: u64,
     window: Option<Window>,
-    /// The hasher and the number of bytes hashed, from the start of the file. `None` once bytes
-    /// were not read in order.
+    /// The hasher and the number of bytes hashed, from the start of the file. `None` if hashes are
+    /// not checked.
     hasher: Option<(ContentHasher, u64)>,
     /// The block that failed last, and its error. This block is read only as far as it can be
     /// decoded.
@@ -112,7 +113,8 @@ impl<S: ReadAt + 'static> OpenFile<S> {
     ///
     /// # Errors
     ///
-    /// Returns the errors that [`OpenFile`] describes. `out` is then unspecified.
+    /// Returns the errors that [`OpenFile`] describes. `out` is then unspecified, and the position
+    /// is that of the bytes that failed.
     pub fn read_at(&mut self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
         self.position = offset;
         let mut filled = 0;
@@ -176,7 +178,8 @@ impl<S: ReadAt + 'static> OpenFile<S> {
         Ok(())
     }
 
-    /// Unpins the block before another is read.
+    /// Unpins the block before another is read. Marks it as finished if it is a chunk of a larger
+    /// file that was read to its end.
     fn leave_window(&mut self, next: usize) {
         let Some(window) = self.window.take() else { return };
         let is_read = self.position == window.start + window.len as u64;

@@ -54,8 +54,8 @@ impl<T> Pending<T> {
         self.state().is_done
     }
 
-    /// Stops the work once the blocks in decoding are finished. The result says which files are
-    /// complete.
+    /// Stops the work once the blocks being decoded are finished. The result tells which files or
+    /// blocks are complete.
     pub fn cancel(&self) {
         self.shared.stop.store(true, Ordering::Relaxed);
     }
