@@ -60,8 +60,7 @@ impl WebSocketUpgrade {
     }
 
     /// Returns the response to the handshake. Once the response was sent, `serve` gets the
-    /// connection, in a task of its own. It is not called if the upgrade fails, or if messages are
-    /// compressed and the options have window bits other than 8 to 15.
+    /// connection, in a task of its own. It is not called if the upgrade fails.
     ///
     /// # Panics
     /// Panics outside a runtime of tokio.

@@ -43,8 +43,8 @@ impl<S> DeflateStream<S> {
     /// [`agree`](crate::agree) returns the agreement; without one frames pass unchanged.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`](linerate_core::Kind::BadArgument) for window bits other than 8
-    /// to 15.
+    /// Returns [`Kind::BadArgument`](linerate_core::Kind::BadArgument) for an agreement on window
+    /// bits other than 8 to 15.
     pub fn agreed(stream: S, role: Role, options: Options, agreement: Option<Agreement>) -> Result<Self> {
         Ok(DeflateStream { stream, link: Link::agreed(role, options, agreement)? })
     }
