@@ -124,7 +124,7 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Found, String> {
         (&mut file).take(64 << 10).read_to_end(&mut head).map_err(|e| at(e.to_string()))?;
         let length = file.metadata().map_err(|e| at(e.to_string()))?.len();
         match Container::recognise(&head) {
-            Some(Container::Npy) => found.add(npy(path, head), path),
+            Some(Container::Npy) => found.add(npy(path, head, length), path),
             Some(Container::Wav) => found.add(wav(path, length), path),
             Some(Container::Hdf5) => found.hdf5(path).map_err(at)?,
             None => found.notes.push(at("not an .npy, WAV or HDF5 file".into())),
@@ -186,12 +186,13 @@ fn element(size: usize, signed: bool) -> Option<ElementType> {
     }
 }
 
-/// Describes the array of an `.npy` file that begins with `head`. Fails unless `head` has the whole
-/// header, and the array is one that Delta-Rice takes.
-fn npy(path: &Path, head: Vec<u8>) -> Result<Array, String> {
+/// Describes the array of an `.npy` file of `length` bytes that begins with `head`. Fails unless
+/// `head` has the whole header, the file is as long as it says, and the array is one that Delta-Rice
+/// takes.
+fn npy(path: &Path, head: Vec<u8>, length: u64) -> Result<Array, String> {
     let mut input = Input::from_reader(Cursor::new(head));
     let NpyHeader { element, shape } = NpyHeader::read(&mut input).map_err(|e| e.message.to_string())?;
-    Ok(Array {
+    let array = Array {
         path: path.to_owned(),
         container: Container::Npy,
         element,
@@ -199,7 +200,11 @@ fn npy(path: &Path, head: Vec<u8>) -> Result<Array, String> {
         chunk: None,
         start: input.position(),
         dataset: None,
-    })
+    };
+    match array.start.saturating_add(array.bytes()) <= length {
+        true => Ok(array),
+        false => Err("the file is shorter than its header says".into()),
+    }
 }
 
 /// Makes one array of all bytes of a WAV file, header included: `linerate rice encode` keeps them
@@ -411,6 +416,20 @@ mod tests {
         assert_eq!(lengths(&[CODED / 2, CODED / 2, 1, 2]), [CODED, 3]);
         assert_eq!(lengths(&[5, CODED + 1, 5]), [5, CODED + 1, 5]);
         assert_eq!(lengths(&[]), [0; 0]);
+    }
+
+    #[test]
+    fn file_shorter_than_its_header_says_is_left_out_with_a_note() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("cut.npy");
+        for (shape, is_whole) in [(4u64, true), (5, false), (1 << 60, false)] {
+            let text = format!("{{'descr': '<i2', 'fortran_order': False, 'shape': ({shape},), }}");
+            let head = [&b"\x93NUMPY\x01\x00\x76\x00"[..], format!("{text:<117}\n").as_bytes()].concat();
+            std::fs::write(&path, [&head[..], &[0; 8]].concat()).expect("writable");
+            let found = find(std::slice::from_ref(&path)).expect("readable");
+            assert_eq!((found.arrays.len(), found.notes.is_empty()), (usize::from(is_whole), is_whole));
+            assert!(is_whole || found.notes[0].ends_with("shorter than its header says"), "{found:?}");
+        }
     }
 
     #[test]

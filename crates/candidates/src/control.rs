@@ -103,7 +103,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("file"), content).expect("writable");
         let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
-        of_windows(&set, &set.windows(size), 2).expect("compresses")
+        of_windows(&set, &set.windows(size).collect::<Vec<_>>(), 2).expect("compresses")
     }
 
     #[test]

@@ -38,10 +38,12 @@ const ALIGNMENT: usize = 4096;
 pub fn rate(paths: &[PathBuf], output: &Path, direction: Direction, seconds: f64) -> Result<f64, String> {
     let time = LONGEST.min(Duration::from_secs_f64(seconds / 10.0));
     let read = || reading(&FileSet::new(paths)?, time);
+    let write =
+        || writing(output, time).map_err(|e| format!("no file can be written in {}: {e}", output.display()));
     match direction {
         Direction::Read => read(),
-        Direction::Write => writing(output, time).map_err(|e| e.to_string()),
-        Direction::Both => Ok(read()?.min(writing(output, time).map_err(|e| e.to_string())?)),
+        Direction::Write => write(),
+        Direction::Both => Ok(read()?.min(write()?)),
     }
 }
 
@@ -51,7 +53,7 @@ pub fn rate(paths: &[PathBuf], output: &Path, direction: Direction, seconds: f64
 /// other half for reading it: reading small files would show how soon the drive answers, not how
 /// fast it delivers an archive of them.
 fn reading(set: &FileSet, time: Duration) -> Result<f64, String> {
-    let mut pieces: Vec<Piece> = set.windows(WINDOW).into_iter().flatten().collect();
+    let mut pieces: Vec<Piece> = set.windows(WINDOW).flatten().collect();
     let large = |piece: &&Piece| piece.len >= LARGE;
     if pieces.iter().filter(large).map(|piece| piece.len).sum::<u64>() >= WINDOW {
         pieces.retain(|piece| large(&piece));
@@ -118,7 +120,11 @@ fn rounds<T: Sync>(
             .into_iter()
             .try_for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
-    Ok(bytes.into_inner() as f64 / begun.elapsed().as_secs_f64())
+    match bytes.into_inner() {
+        // All files have become empty.
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        bytes => Ok(bytes as f64 / begun.elapsed().as_secs_f64()),
+    }
 }
 
 /// Returns the step that visits each of `count` windows once, in an order that jumps: near 0.618
@@ -140,6 +146,8 @@ struct Scratch {
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux reads it past its cache"))]
     file: File,
     bytes: u64,
+    /// Time to write and sync the file.
+    time: Duration,
 }
 
 impl Scratch {
@@ -176,15 +184,14 @@ fn scratch(folder: &Path, time: Duration) -> io::Result<Scratch> {
         file.sync_data()?;
         bytes += step;
     }
-    Ok(Scratch { file, bytes })
+    Ok(Scratch { file, bytes, time: begun.elapsed() })
 }
 
 /// Writes a temporary file in `folder`, for this time or until it has `WRITTEN` bytes, and returns
 /// bytes per second.
 fn writing(folder: &Path, time: Duration) -> io::Result<f64> {
-    let begun = Instant::now();
-    let Scratch { bytes, .. } = scratch(folder, time)?;
-    Ok(bytes as f64 / begun.elapsed().as_secs_f64())
+    let Scratch { bytes, time, .. } = scratch(folder, time)?;
+    Ok(bytes as f64 / time.as_secs_f64())
 }
 
 /// Opens a file to be read past the system's cache.
@@ -212,6 +219,7 @@ fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::Entry;
 
     const SECONDS: f64 = 0.1;
 
@@ -263,6 +271,25 @@ mod tests {
         let absent = [PathBuf::from("/nowhere/data")];
         let error = rate(&absent, Path::new("."), Direction::Read, SECONDS).unwrap_err();
         assert!(error.contains("/nowhere/data"), "{error}");
-        assert!(rate(&absent, Path::new("/nowhere"), Direction::Write, SECONDS).is_err());
+        let error = rate(&absent, Path::new("/nowhere"), Direction::Write, SECONDS).unwrap_err();
+        assert!(error.starts_with("no file can be written in /nowhere: "), "{error}");
+    }
+
+    #[test]
+    fn small_files_in_a_folder_that_cannot_be_written_are_an_error() {
+        // No folder, so that not even root can write a file beside these.
+        let entry =
+            |name: &str| Entry { name: name.into(), path: Path::new("/nowhere").join(name), size: 500 };
+        let set = FileSet { files: ["a", "b"].map(entry).into(), bytes: 1000 };
+        let error = reading(&set, Duration::from_millis(1)).unwrap_err();
+        let message = if cfg!(target_os = "linux") { UNWRITABLE } else { "the system's cache" };
+        assert!(error.starts_with(message), "{error}");
+    }
+
+    #[test]
+    fn files_that_have_become_empty_are_an_error() {
+        let read = |_: &(), _: &mut [u8]| Ok(0);
+        let error = rounds(&[()], Duration::ZERO, read).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     }
 }

@@ -28,6 +28,7 @@ use linerate_nx::pack::{Builder, Coding, FileOptions, PackOptions};
 use linerate_nx::{Archive, Limits, Verifier, check_path};
 use linerate_plan::{Measurement, Memory, Read, Speed};
 
+use super::command::{archive_of, operand};
 use super::nx_settings::{Setting, reference};
 use super::sample::{Content, Entry, FileSet, Window, length};
 use super::timing::{Clock, Turn, busy_threads, rounds, scaling, speed, thread_counts};
@@ -88,6 +89,7 @@ pub(super) fn measure(
     progress("listing files");
     let mut set = FileSet::new(paths)?;
     let left_out = leave_out_bad_names(&mut set)?;
+    check_distinct(&set)?;
     let samples = Samples::read(&set, &settings, options, progress)?;
     if !samples.have_textures(&set) {
         settings.retain(|setting| !setting.is_filtered());
@@ -155,15 +157,33 @@ fn keep_distinct(settings: &mut Vec<Setting>, packed: &mut Vec<Packed>) {
 }
 
 /// Removes the files whose names no archive can hold, which `linerate nx pack --skip-bad-names`
-/// leaves out too, and returns their number. Names that are not UTF-8 are not found here, since
-/// [`Entry::name`] has other characters for their bytes. Fails if no file is left.
+/// leaves out too, and returns their number. Fails if no file is left.
 fn leave_out_bad_names(set: &mut FileSet) -> Result<usize, String> {
     let all = set.files.len();
-    set.files.retain(|file| check_path(&file.name).is_ok());
+    set.files.retain(has_good_name);
     set.bytes = set.files.iter().map(|file| file.size).sum();
     match set.bytes {
         0 => Err("nothing to compress: no archive can hold the names of the files".into()),
         _ => Ok(all - set.files.len()),
+    }
+}
+
+/// Returns whether an archive can hold the file's name.
+fn has_good_name(file: &Entry) -> bool {
+    let is_lossy = file.path.to_str().is_none() && file.name.contains(char::REPLACEMENT_CHARACTER);
+    check_path(&file.name).is_ok() && !is_lossy
+}
+
+/// Refuses files of the same name, which lie in different folders: `linerate nx pack` refuses them.
+fn check_distinct(set: &FileSet) -> Result<(), String> {
+    // Equal names are neighbours in the order of the set.
+    match set.files.windows(2).find(|pair| pair[0].name == pair[1].name) {
+        Some([first, second]) => Err(format!(
+            "{} and {} would have the same name in an archive; name a folder that holds both",
+            first.path.display(),
+            second.path.display()
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -558,8 +578,8 @@ struct PackCommand {
 impl PackCommand {
     fn new(paths: &[PathBuf], skip_bad_names: bool) -> PackCommand {
         PackCommand {
-            sources: paths.iter().map(|path| path.display().to_string()).collect(),
-            output: output(paths.first().map_or(Path::new("."), PathBuf::as_path)),
+            sources: paths.iter().map(|path| operand(path)).collect(),
+            output: archive_of(paths.first().map_or(Path::new("."), PathBuf::as_path)),
             skip_bad_names,
         }
     }
@@ -571,19 +591,6 @@ impl PackCommand {
         command.extend(self.sources.iter().cloned());
         command.extend(["-o".into(), self.output.clone()]);
         command
-    }
-}
-
-/// Returns the path of the archive of this data: in the current folder, or in its parent if `path`
-/// ends without a name, as `.` does.
-fn output(path: &Path) -> String {
-    match path.file_name() {
-        Some(name) => format!("{}.nx", name.to_string_lossy()),
-        None => {
-            let full = path.canonicalize().unwrap_or_default();
-            let name = full.file_name().map_or("data".into(), |name| name.to_string_lossy().into_owned());
-            format!("../{name}.nx")
-        }
     }
 }
 
@@ -695,10 +702,27 @@ mod tests {
         assert!(command.contains(&"--skip-bad-names".to_owned()), "{command:?}");
     }
 
+    #[cfg(target_os = "linux")] // whose file systems hold any bytes
     #[test]
-    fn archive_is_named_after_the_data_and_not_inside_it() {
-        assert_eq!(output(Path::new("/data/mods/")), "mods.nx");
-        assert_eq!(output(Path::new("mods.v1")), "mods.v1.nx");
-        assert!(output(Path::new(".")).starts_with("../") && output(Path::new(".")).ends_with(".nx"));
+    fn names_that_are_not_utf_8_are_left_out() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("good"), "good").expect("writable");
+        std::fs::write(folder.path().join(std::ffi::OsStr::from_bytes(b"\xff")), "bad").expect("writable");
+        let mut set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        assert_eq!((leave_out_bad_names(&mut set), set.bytes), (Ok(1), 4));
+    }
+
+    #[test]
+    fn files_of_the_same_name_in_two_folders_are_an_error_that_names_both() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folders = ["one", "two"].map(|name| folder.path().join(name));
+        for path in &folders {
+            std::fs::create_dir(path).expect("a folder");
+            std::fs::write(path.join("a.txt"), "words").expect("writable");
+        }
+        let options = Options { seconds: 0.05, threads: 1, seed: 1 };
+        let error = measure(settings(), &folders, &options, &|_| {}).err().expect("an error");
+        assert!(error.contains("one/a.txt and ") && error.contains("two/a.txt would have"), "{error}");
     }
 }

@@ -26,11 +26,13 @@
 //! | `pieces` | checks and times candidates that code a list of pieces |
 //! | `blocks` | blocks with dictionaries, and the time to read one with cold caches |
 //! | `general` | zstd after a byte shuffle, for comparison |
+//! | `command` | operands and outputs of commands |
 //! | [`stats`], [`environment`] | medians and speeds; date, CPU and command of a measurement |
 //! | `sys/` | CPU clocks, the size of the heap, HDF5's library: all `unsafe` code |
 
 pub mod arrays;
 mod blocks;
+mod command;
 mod control;
 pub mod drive;
 pub mod environment;
@@ -51,10 +53,11 @@ mod testdata;
 pub mod timing;
 mod waveforms;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use linerate_plan::Measurement;
 
+pub use self::command::operand;
 use self::file_cost::{FileCost, Overlap};
 pub use self::sys::clock::{cpu_time, footprint, heap_in_use, thread_time};
 
@@ -186,10 +189,15 @@ pub fn measure(
     progress("reading and writing files");
     let cost = sample::FileSet::new(paths).map_or_else(
         |_| FileCost::default(),
-        |set| FileCost::measure(&set, output_folder(shape, paths), options),
+        |set| FileCost::measure(&set, &output_folder(shape, paths), options),
     );
     measured.measurements.iter_mut().for_each(|found| cost.include(found, overlap(&found.engine)));
     measured.writing = cost.write;
+    let mut words = measured.measurements.iter().filter_map(|found| found.command.as_ref()).flatten();
+    if words.any(|word| word.contains(char::REPLACEMENT_CHARACTER)) {
+        let note = "A name is not UTF-8: the commands have \u{fffd} instead of some of its bytes.";
+        measured.notes.push(note.into());
+    }
     Ok(measured)
 }
 
@@ -236,13 +244,15 @@ fn scale(found: &mut Measurement, bytes: u64) {
     }
 }
 
-/// Returns the folder to which the commands for a shape are assumed to write: the current folder
-/// for [`Shape::Files`], and the folder that contains the first path for other shapes. Some
-/// commands also write to folders below it.
-pub fn output_folder(shape: Shape, paths: &[PathBuf]) -> &Path {
-    let parent = paths.first().and_then(|path| path.parent());
-    let is_named = |folder: &&Path| !folder.as_os_str().is_empty();
-    parent.filter(|_| shape != Shape::Files).filter(is_named).unwrap_or(Path::new("."))
+/// Returns the folder to which the commands for a shape are assumed to write: the one that contains
+/// the first path. If the first path is a folder, archives are written beside it, and other outputs
+/// beside the files in it.
+pub fn output_folder(shape: Shape, paths: &[PathBuf]) -> PathBuf {
+    match paths.first() {
+        Some(folder) if shape != Shape::Files && folder.is_dir() => folder.clone(),
+        Some(path) => command::folder_of(path),
+        None => PathBuf::from("."),
+    }
 }
 
 /// Returns how an engine's command accesses files. `linerate rice` reads a piece of an array, codes

@@ -14,6 +14,7 @@ use linerate_plan::{Measurement, Memory};
 use zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, get_error_name};
 
+use super::command::{operand, output_of};
 use super::pieces::{Candidate, Checked, time};
 use super::{Measured, Options, Progress};
 
@@ -394,13 +395,8 @@ fn flush(context: &mut CCtx<'_>, payload: &[u8], wire: &mut Vec<u8>) -> Result<(
 /// another name in the same folder.
 fn command(path: &Path, transport: Transport) -> Vec<String> {
     let end = if transport == Transport::Zlib { "zlib" } else { "zst" };
-    let mut output = path.with_extension(end);
-    if output == path {
-        output = path.with_extension(format!("new.{end}"));
-    }
     let words = ["linerate", "gateway", "transcode", "--to", transport.name()].map(str::to_owned);
-    let files = [path.display().to_string(), "-o".into(), output.display().to_string()];
-    words.into_iter().chain(files).collect()
+    words.into_iter().chain([operand(path), "-o".into(), output_of(path, end)]).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::hint::black_box;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use linerate_plan::Measurement;
 use serde_json::Value;
 
 use super::blocks::{Blocks, Eviction, train};
+use super::command::{operand, output_of};
 use super::pieces::{Checked, time};
 use super::sample::FileSet;
 use super::{Measured, Options, Progress};
@@ -125,7 +126,10 @@ impl Lines {
                     _ => joined.push((piece.file, content.bytes)),
                 }
             }
-            let begins = window.first().is_none_or(|piece| piece.offset == 0);
+            let begins = match window.first() {
+                Some(piece) => begins_a_line(&set.files[piece.file].path, piece.offset)?,
+                None => true,
+            };
             if let (Some(last), Some((_, bytes))) = (window.last(), joined.last_mut()) {
                 rest_of_line(&set.files[last.file].path, last.offset + last.len, bytes)?;
             }
@@ -183,18 +187,29 @@ impl Lines {
     }
 }
 
+/// Returns whether a line begins at `offset` of a file.
+fn begins_a_line(path: &Path, offset: u64) -> Result<bool, String> {
+    let Some(before) = offset.checked_sub(1) else { return Ok(true) };
+    let mut byte = [0];
+    let read = open_at(path, before).and_then(|mut file| file.read_exact(&mut byte));
+    read.map(|()| byte == *b"\n").map_err(|e| format!("{}: {e}", path.display()))
+}
+
 /// Appends the rest of the last line of `bytes`, which continues in the file at `offset`: at most
 /// `MAX_LINE` bytes.
 fn rest_of_line(path: &Path, offset: u64, bytes: &mut Vec<u8>) -> Result<(), String> {
     if bytes.last() == Some(&b'\n') {
         return Ok(());
     }
-    let mut read = || {
-        let mut file = File::open(path)?;
-        file.seek(SeekFrom::Start(offset))?;
-        BufReader::new(file.take(MAX_LINE)).read_until(b'\n', bytes)
-    };
-    read().map(|_| ()).map_err(|e| format!("{}: {e}", path.display()))
+    let read =
+        open_at(path, offset).and_then(|file| BufReader::new(file.take(MAX_LINE)).read_until(b'\n', bytes));
+    read.map(|_| ()).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn open_at(path: &Path, offset: u64) -> io::Result<File> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    Ok(file)
 }
 
 /// Returns the lines that begin in `bytes`, without blank lines. Unless `begins`, the first line is
@@ -491,7 +506,12 @@ impl Records<'_> {
         let size = dictionary.map(|size| ["-s".to_owned(), format!("{}K", size >> 10)]);
         let output = match (&self.key, size) {
             (Some(field), size) => {
-                command.extend(["build".into(), "--key".into(), field.clone()]);
+                command.push("build".into());
+                // A field that begins with a hyphen would be taken for an option.
+                match field.starts_with('-') {
+                    true => command.push(format!("--key={field}")),
+                    false => command.extend(["--key".into(), field.clone()]),
+                }
                 command.extend(block);
                 command.extend(size.map_or(vec!["--no-dictionary".into()], Vec::from));
                 "blocks"
@@ -518,13 +538,12 @@ impl Records<'_> {
     }
 
     fn paths(&self) -> impl Iterator<Item = String> {
-        self.set.files.iter().map(|file| file.path.display().to_string())
+        self.set.files.iter().map(|file| operand(&file.path))
     }
 
     /// Returns the path of the output: that of the first file, with this extension.
     fn output(&self, extension: &str) -> String {
-        let first: &Path = &self.set.files[0].path;
-        first.with_extension(extension).display().to_string()
+        output_of(&self.set.files[0].path, extension)
     }
 }
 
@@ -561,6 +580,20 @@ mod tests {
         assert_eq!(text(lines_that_begin(b"one\ntwo\nthree", true)), "one\ntwo\nthree");
         assert_eq!(text(lines_that_begin(b"ne\ntwo\n\nthree", false)), "two\nthree");
         assert_eq!(text(lines_that_begin(b"nothing", false)), "");
+    }
+
+    #[test]
+    fn lines_that_begin_at_the_start_of_a_window_are_sampled() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("rows");
+        // Every window begins with a line and has 1,024 lines.
+        let line = [&[b'a'; 127][..], b"\n"].concat();
+        std::fs::write(&path, line.repeat(64 * 1024)).expect("writable");
+        let set = FileSet::new(&[path]).expect("readable");
+        let lines = Lines::sample(&set, &Options { seconds: 0.1, threads: 1, seed: 1 }).expect("sampled");
+        let all = [&lines.training[..], &lines.measured].concat();
+        assert!(all.len() < 64 * 1024 && all.len().is_multiple_of(1024), "{}", all.len());
+        assert!(all.iter().all(|found| *found == line));
     }
 
     #[test]

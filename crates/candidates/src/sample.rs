@@ -130,42 +130,40 @@ impl FileSet {
 
     /// Divides the data into windows of about `size` bytes. A file above `size` is divided into
     /// pieces of `size` bytes, the last of which may be smaller, and each is a window. Smaller
-    /// files fill a window until it has at least `size` bytes.
-    pub fn windows(&self, size: u64) -> Vec<Window> {
-        let (mut windows, mut open, mut filled) = (Vec::new(), Window::new(), 0);
-        for (file, entry) in self.files.iter().enumerate() {
-            if entry.size > size {
-                let starts = (0..entry.size.div_ceil(size)).map(|i| i * size);
-                windows.extend(
-                    starts.map(|offset| vec![Piece { file, offset, len: size.min(entry.size - offset) }]),
-                );
-                continue;
+    /// files fill a window until it has at least `size` bytes. Makes one at a time, since a TB has
+    /// millions.
+    pub fn windows(&self, size: u64) -> impl Iterator<Item = Window> {
+        let (mut open, mut filled) = (Window::new(), 0);
+        (0..=self.files.len()).flat_map(move |file| {
+            let bytes = self.files.get(file).map_or(0, |entry| entry.size);
+            let pieces = if bytes > size { bytes.div_ceil(size) } else { 0 };
+            if (1..=size).contains(&bytes) {
+                open.push(Piece { file, offset: 0, len: bytes });
+                filled += bytes;
             }
-            open.push(Piece { file, offset: 0, len: entry.size });
-            filled += entry.size;
-            if filled >= size {
-                windows.push(std::mem::take(&mut open));
+            let ends = filled >= size || file == self.files.len() && filled > 0;
+            let whole = ends.then(|| {
                 filled = 0;
-            }
-        }
-        windows.extend((!open.is_empty()).then_some(open));
-        windows
+                std::mem::take(&mut open)
+            });
+            let offsets = (0..pieces).map(move |i| i * size);
+            let cut = offsets.map(move |offset| vec![Piece { file, offset, len: size.min(bytes - offset) }]);
+            whole.into_iter().chain(cut)
+        })
     }
 
     /// Chooses windows of about `size` bytes, evenly spread over the data, with about `bytes` bytes
     /// together. `seed` and `size` determine the choice. Returns all windows if they have no more
     /// than `bytes` bytes together, or if there are no more of them than the sample should have.
     pub fn spread(&self, size: u64, bytes: u64, seed: u64) -> Vec<Window> {
-        let windows = self.windows(size);
         let count = bytes.div_ceil(size).max(1);
-        if bytes >= self.bytes || count >= windows.len() as u64 {
-            return windows;
+        if bytes >= self.bytes || self.windows(size).nth(count as usize).is_none() {
+            return self.windows(size).collect();
         }
         let mut random = Uniform::new(seed, size);
         let step = self.bytes as f64 / count as f64;
         let (mut stratum, mut next, mut end) = (0.0, random.next() * step, 0.0);
-        windows
-            .into_iter()
+        self.windows(size)
             .filter(|window| {
                 end += length(window) as f64;
                 let taken = next < end;
@@ -255,7 +253,7 @@ mod tests {
     #[test]
     fn windows_cover_every_byte_once() {
         let set = set(&[10, 20, 100, 5, 95, 250, 1]);
-        let windows = set.windows(100);
+        let windows: Vec<Window> = set.windows(100).collect();
         let mut covered: Vec<Vec<(u64, u64)>> = vec![Vec::new(); set.files.len()];
         for piece in windows.iter().flatten() {
             covered[piece.file].push((piece.offset, piece.offset + piece.len));
@@ -286,7 +284,7 @@ mod tests {
     #[test]
     fn sample_larger_than_the_data_is_all_of_it() {
         let set = set(&[10, 300, 20]);
-        assert_eq!(set.spread(100, 1000, 1), set.windows(100));
+        assert_eq!(set.spread(100, 1000, 1), set.windows(100).collect::<Vec<_>>());
     }
 
     #[test]

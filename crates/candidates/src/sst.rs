@@ -14,6 +14,7 @@ use linerate_dict::{Id, Order, Store};
 use linerate_plan::{Measurement, Memory, Read};
 
 use super::blocks::{Blocks, Eviction, train};
+use super::command::{operand, output_of};
 use super::pieces::{Checked, time};
 use super::sample::FileSet;
 use super::{Measured, Options, Progress};
@@ -78,7 +79,7 @@ pub(super) fn measure(
 /// files and prints how many entries and blocks they have.
 fn keep_command(set: &FileSet) -> Vec<String> {
     let command = ["linerate", "dict", "sst", "verify"].map(str::to_owned).into_iter();
-    command.chain(set.files.iter().map(|file| file.path.display().to_string())).collect()
+    command.chain(set.files.iter().map(|file| operand(&file.path))).collect()
 }
 
 /// Returns the command that trains a dictionary from the blocks of the first file. `None` if `size`
@@ -86,9 +87,8 @@ fn keep_command(set: &FileSet) -> Vec<String> {
 fn train_command(set: &FileSet, level: i32, size: usize) -> Option<Vec<String>> {
     let file = &set.files.first().filter(|_| size > 0)?.path;
     let command = ["linerate", "dict", "train", "--sst", "--level"].map(str::to_owned).into_iter();
-    let options = [level.to_string(), "-s".into(), format!("{}K", size >> 10), file.display().to_string()];
-    let output = ["-o".into(), file.with_extension("dict").display().to_string()];
-    Some(command.chain(options).chain(output).collect())
+    let options = [level.to_string(), "-s".into(), format!("{}K", size >> 10)];
+    Some(command.chain(options).chain([operand(file), "-o".into(), output_of(file, "dict")]).collect())
 }
 
 fn words(level: i32, size: usize) -> String {

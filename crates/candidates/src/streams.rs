@@ -27,6 +27,7 @@ use linerate_plan::{Measurement, Memory, Speed};
 use linerate_zstd::pipeline;
 use zstd_safe::{CCtx, CParameter, get_error_name};
 
+use super::command::operand;
 use super::sample::FileSet;
 use super::timing::{Clock, MIN_TURN, Turn, busy_threads, on_threads, rounds, scaling, speed, thread_counts};
 use super::{Measured, Options, Progress, Shape, control};
@@ -305,7 +306,7 @@ impl Setting {
             Codec::Zstd { level, .. } => command.extend(["zstd".into(), format!("-{level}")]),
         }
         command.extend(paths.iter().any(|path| path.is_dir()).then(|| "-r".into()));
-        command.extend(paths.iter().map(|path| path.display().to_string()));
+        command.extend(paths.iter().map(|path| operand(path)));
         command
     }
 

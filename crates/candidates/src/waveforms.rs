@@ -15,6 +15,7 @@ use linerate_rice::v2::{self, Element, ElementType, StreamOptions};
 use linerate_rice::{Filter, Options as Threads, Params, decode_into, encode_into, expands};
 
 use super::arrays::{Array, Container, Found, counted, find};
+use super::command::operand;
 use super::pieces::{Candidate, Checked, time};
 use super::sample::FileSet;
 use super::{Measured, Options, Progress, general};
@@ -378,16 +379,10 @@ impl Sample<'_> {
     fn encode(&self, flags: Vec<String>) -> Vec<String> {
         let mut command = vec!["linerate".to_owned(), "rice".into(), "encode".into()];
         command.extend(flags);
-        let names = |paths: &mut dyn Iterator<Item = &PathBuf>| {
-            paths.map(|path| path.display().to_string()).collect::<Vec<_>>()
-        };
-        match self.has_folders() {
-            true => {
-                command.push("-r".into());
-                command.extend(names(&mut self.sources.iter()));
-            }
-            false => command.extend(names(&mut self.files.iter())),
-        }
+        let folders = self.has_folders();
+        command.extend(folders.then(|| "-r".into()));
+        let operands = if folders { self.sources } else { self.files };
+        command.extend(operands.iter().map(|path| operand(path)));
         command
     }
 
@@ -411,7 +406,7 @@ impl Sample<'_> {
         for (filter, names) in names {
             command.extend(["-f".into(), format!("{}:{filter}", names.join(","))]);
         }
-        command.extend([path.display().to_string(), repacked(path).display().to_string()]);
+        command.extend([operand(path), operand(&repacked(path))]);
         command
     }
 }

@@ -19,6 +19,14 @@ const SCRIPT: &str = r#"
     exit $code
 "#;
 
+/// A script that mounts a file system at `$1`, copies the content of `$2` to it, makes it read-only, and
+/// runs the remaining arguments as a command.
+const READ_ONLY: &str = r#"
+    mount -t tmpfs none "$1" && cp -R "$2/." "$1" && mount -o remount,ro "$1" || exit 99
+    shift 2
+    exec "$@"
+"#;
+
 /// Commands that give a process its own mounts: as root, or as an ordinary user if the system
 /// allows it.
 fn mounter() -> Option<&'static [&'static str]> {
@@ -56,11 +64,18 @@ impl Disk {
 
     /// Runs the program on a disk of this many bytes.
     pub fn run(&self, bytes: usize, args: &[&str]) -> Run {
+        self.script(&[SCRIPT, "sh", &bytes.to_string(), "disk", "before", "after"], args)
+    }
+
+    /// Runs the program on a disk that cannot be written.
+    pub fn run_read_only(&self, args: &[&str]) -> Run {
+        self.script(&[READ_ONLY, "sh", "disk", "before"], args)
+    }
+
+    fn script(&self, script: &[&str], args: &[&str]) -> Run {
         let program = self.folder.command(&[]);
-        let paths = ["disk", "before", "after"].map(|name| self.folder.path(name));
         let mut command = Command::new("unshare");
-        command.args(self.way).args(["sh", "-c", SCRIPT, "sh", &bytes.to_string()]).args(paths);
-        command.arg(program.get_program()).args(args);
+        command.args(self.way).args(["sh", "-c"]).args(script).arg(program.get_program()).args(args);
         Run::of(command.current_dir(self.folder.path(".")), b"")
     }
 

@@ -3,9 +3,9 @@
 
 use std::path::PathBuf;
 
-use linerate_candidates::Shape;
 use linerate_candidates::arrays::{Container, has_integers};
 use linerate_candidates::sample::FileSet;
+use linerate_candidates::{Shape, operand};
 use linerate_nx::filter;
 
 use super::recognise::{Ends, of_ends};
@@ -115,8 +115,8 @@ fn sentences(shape: Shape, shares: &[(Kind, f64)], paths: &[PathBuf]) -> Vec<Str
     let list: Vec<String> =
         shares.iter().map(|(kind, part)| format!("{} {}", percent(*part), kind.name())).collect();
     let mut sentences = vec![format!("By bytes: {}.", list.join(", "))];
-    let words = paths.iter().map(|path| path.display().to_string());
-    let quoted = shlex::try_join(words.collect::<Vec<_>>().iter().map(String::as_str)).unwrap_or_default();
+    let words: Vec<String> = paths.iter().map(|path| operand(path)).collect();
+    let quoted = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
     for (kind, part) in shares {
         if kind.shape().is_none_or(|own| own == shape) {
             continue;
@@ -228,6 +228,13 @@ mod tests {
             sentences[1].starts_with("50 % of the bytes are JSON lines: `linerate plan` with these"),
             "{sentences:?}"
         );
+    }
+
+    #[test]
+    fn command_for_a_folder_whose_name_begins_with_a_hyphen_takes_it_for_no_option() {
+        let shares = [(Kind::Samples(Container::Wav), 0.6)];
+        let sentences = sentences(Shape::Files, &shares, &[PathBuf::from("-r")]);
+        assert!(sentences[1].contains("`linerate rice encode -r ./-r`"), "{sentences:?}");
     }
 
     #[test]

@@ -181,6 +181,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 
 fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(first, "plan");
+    recognise::check(&args.data)?;
     let (shape, mut notes) = match args.shape {
         Some(shape) => (shape, Vec::new()),
         None => recognise(&args.data)?,
@@ -229,7 +230,7 @@ fn drive(
     notes: &mut Vec<String>,
 ) -> Result<Pipe, CliError> {
     let output = linerate_candidates::output_folder(shape, data);
-    match linerate_candidates::drive::rate(data, output, direction, seconds) {
+    match linerate_candidates::drive::rate(data, &output, direction, seconds) {
         Ok(rate) => Ok(Pipe { name: DRIVE.into(), rate, direction }),
         Err(why) => {
             notes.push(format!(

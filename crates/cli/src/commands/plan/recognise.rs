@@ -20,21 +20,29 @@ const HEAD: usize = 64 << 10;
 /// counts as JSON lines. It must have at least two.
 const JSON_LINES: f64 = 0.95;
 
+/// Checks that all paths are files and folders. A pipe cannot be read at several places, and opening
+/// one waits for its writer.
+///
+/// # Errors
+/// Returns an error for another path, or one that does not exist.
+pub(super) fn check(paths: &[PathBuf]) -> Result<(), CliError> {
+    for_each(paths, |path| {
+        let kind = std::fs::metadata(path).map_err(CliError::io("cannot read"))?;
+        match kind.is_file() || kind.is_dir() {
+            true => Ok(()),
+            false => Err(CliError::Refused("neither a file nor a folder; write the data to a file".into())),
+        }
+    })
+    .map(drop)
+}
+
 /// Returns the shape of the data, and sentences for the user about it.
 ///
 /// # Errors
 /// Returns an error if a path cannot be read. It names the path unless that is the first, which the
 /// reporter names. Files below a folder that cannot be read are no error here.
 pub(super) fn recognise(paths: &[PathBuf]) -> Result<(Shape, Vec<String>), CliError> {
-    let mut shapes = Vec::new();
-    for (i, path) in paths.iter().enumerate() {
-        let failed = |e| match i {
-            // The reporter prints the name of the first path.
-            0 => CliError::io("cannot read")(e),
-            _ => CliError::io("cannot read")(e).in_file(&path.display().to_string()),
-        };
-        shapes.push(of_path(path).map_err(failed)?);
-    }
+    let shapes = for_each(paths, |path| of_path(path).map_err(CliError::io("cannot read")))?;
     let first = shapes.first().copied().flatten();
     Ok(match (first, paths) {
         // Files of one shape have that shape. Folders, and files of several or unknown shapes, are
@@ -49,6 +57,15 @@ pub(super) fn recognise(paths: &[PathBuf]) -> Result<(Shape, Vec<String>), CliEr
         }
         _ => folder::recognise(paths),
     })
+}
+
+/// Returns the results for all paths. The error names its path unless it is the first one, which the reporter
+/// names.
+fn for_each<T>(paths: &[PathBuf], work: impl Fn(&Path) -> Result<T, CliError>) -> Result<Vec<T>, CliError> {
+    let with_name = |(i, path): (usize, &PathBuf)| {
+        work(path).map_err(|e| if i == 0 { e } else { e.in_file(&path.display().to_string()) })
+    };
+    paths.iter().enumerate().map(with_name).collect()
 }
 
 /// Returns the shape of a file or folder; `None` for a file of unknown structure.

@@ -5,6 +5,7 @@ mod shapes;
 use std::process::Command;
 
 use linerate_testkit::data::mixed;
+use linerate_testkit::disk::Disk;
 use linerate_testkit::program::{Folder, Run};
 use serde_json::Value;
 
@@ -69,14 +70,26 @@ fn every_command_of_a_folder_runs_as_printed() {
 #[test]
 fn every_command_of_a_file_runs_as_printed() {
     let folder = Folder::new();
-    folder.write("some text.log", &mixed(300_000));
-    let outputs = ["some text.log.gz", "some text.log.zst", "some text.log.nx"];
-    every_command_runs(&folder, "some text.log", &outputs);
+    folder.write("logs/some text.log", &mixed(300_000));
+    let outputs = ["logs/some text.log.gz", "logs/some text.log.zst", "logs/some text.log.nx"];
+    every_command_runs(&folder, "logs/some text.log", &outputs);
+}
+
+#[test]
+fn every_command_runs_for_names_that_begin_with_a_hyphen() {
+    let folder = Folder::new();
+    mods(&folder);
+    std::fs::rename(folder.path("mods"), folder.path("-mods")).expect("movable");
+    every_command_runs(&folder, "-mods", &["-mods.nx"]);
+    folder.write("-k", &mixed(100_000));
+    every_command_runs(&folder, "-k", &["-k.gz", "-k.zst", "-k.nx"]);
+    let found = text(plan(&folder, &["--pipe", "1MB/s", "--", "-k"]));
+    assert!(found.contains(" ./-k"), "{found}");
 }
 
 #[track_caller]
 fn every_command_runs(folder: &Folder, data: &str, outputs: &[&str]) {
-    let found = json(folder, &[data]);
+    let found = json(folder, &["--", data]);
     let commands: Vec<&Value> =
         found["candidates"].as_array().expect("a list").iter().map(|c| &c["command"]).collect();
     let (mut ran, mut made) = (0, Vec::new());
@@ -146,6 +159,22 @@ fn missing_and_empty_data_are_errors_that_name_it() {
     std::fs::create_dir(folder.path("empty")).expect("a folder");
     plan(&folder, &["absent"]).fails(1, "linerate: absent: cannot read: No such file or directory");
     plan(&folder, &["empty"]).fails(1, "linerate: empty: nothing to compress: there is no file with content");
+}
+
+#[test]
+fn read_only_folder_of_small_files_is_planned_for_an_assumed_drive() {
+    let Some(disk) = Disk::new() else { return };
+    (0..20).for_each(|i| drop(disk.folder.write(&format!("before/{i}.txt"), &b"words ".repeat(200))));
+    for (direction, why) in [
+        ("read", "the files are too small, and no file can be written beside them"),
+        ("write", "no file can be written in disk: "),
+    ] {
+        let args = [&QUICK[..], &["--json", "--shape", "bytes", "--direction", direction, "disk"]].concat();
+        let found = disk.run_read_only(&args).ok().object();
+        assert!(found["notes"][0].as_str().is_some_and(|note| note.contains(why)), "{found}");
+        assert_eq!(found["pipe"]["name"], "nvme-4.0");
+        assert!(found["candidates"].as_array().is_some_and(|all| all.len() > 10), "{found}");
+    }
 }
 
 #[test]

@@ -39,14 +39,14 @@ fn wav(samples: usize) -> Vec<u8> {
     [riff, data].concat()
 }
 
-fn rows() -> Vec<u8> {
+fn rows(from: u32) -> Vec<u8> {
     let row = |i: u32| {
         let (host, ms) = (i.wrapping_mul(7919) % 40, i.wrapping_mul(104_729) % 90_000);
         format!(
             "{{\"id\":\"user-{i:06}\",\"host\":\"node-{host:03}\",\"ms\":{ms},\"text\":\"retry accepted\"}}\n"
         )
     };
-    (0..3000).map(row).collect::<String>().into_bytes()
+    (from..from + 3000).map(row).collect::<String>().into_bytes()
 }
 
 fn words(command: &Value) -> Vec<&str> {
@@ -57,8 +57,8 @@ fn words(command: &Value) -> Vec<&str> {
 /// runs the command of every candidate that has one. All but the first must replace existing
 /// outputs.
 #[track_caller]
-fn commands_run(folder: &Folder, shape: &str, data: &str) -> Value {
-    let found = json(folder, &["--pipe", "1MB/s", data]);
+fn commands_run(folder: &Folder, shape: &str, data: &[&str]) -> Value {
+    let found = json(folder, &[&["--pipe", "1MB/s", "--"], data].concat());
     assert_eq!(found["shape"], shape);
     assert!(found["sentence"].as_str().is_some_and(|sentence| sentence.len() > 20), "{found}");
     assert!(!found["command"].is_null(), "{found}");
@@ -78,11 +78,21 @@ fn commands_run(folder: &Folder, shape: &str, data: &str) -> Value {
     found
 }
 
+fn copy_table(folder: &Folder, name: &str) {
+    let table = linerate_testkit::testdata::repository().join("testdata/sst/5-crc32c-zstd-trained.sst");
+    std::fs::copy(table, folder.path(name)).expect("a copy");
+}
+
+fn generate_messages(folder: &Folder) {
+    let args = ["gateway", "generate", "-q", "--guilds", "2", "--events", "100", "-o", "made"];
+    Run::of(&mut folder.command(&args), b"").ok();
+}
+
 #[test]
 fn npy_file_gives_delta_rice_commands_that_run() {
     let folder = Folder::new();
     folder.write("run 7.npy", &npy(100, 2000));
-    let found = commands_run(&folder, "waveforms", "run 7.npy");
+    let found = commands_run(&folder, "waveforms", &["run 7.npy"]);
     assert_eq!(found["bytes"], 400_128); // with the header
     let mut candidates = found["candidates"].as_array().expect("a list").iter();
     assert!(candidates.all(|candidate| candidate["content"] == 400_128), "{found}");
@@ -94,7 +104,7 @@ fn wav_file_is_encoded_and_restored_byte_for_byte() {
     let folder = Folder::new();
     let original = wav(100_000);
     folder.write("tone.wav", &original);
-    commands_run(&folder, "waveforms", "tone.wav");
+    commands_run(&folder, "waveforms", &["tone.wav"]);
     let mut decode = folder.command(&["rice", "decode", "-o", "again.wav", "tone.wav.rice"]);
     assert_eq!(Run::of(&mut decode, b"").status, Some(0));
     assert!(folder.read("again.wav") == original);
@@ -103,8 +113,8 @@ fn wav_file_is_encoded_and_restored_byte_for_byte() {
 #[test]
 fn json_lines_give_block_files_by_their_key() {
     let folder = Folder::new();
-    folder.write("rows.json", &rows());
-    let found = commands_run(&folder, "records", "rows.json");
+    folder.write("rows.json", &rows(0));
+    let found = commands_run(&folder, "records", &["rows.json"]);
     let notes = found["notes"].to_string();
     assert!(
         notes.contains("To read single records") && notes.contains("linerate dict build --key id"),
@@ -123,22 +133,20 @@ fn json_lines_give_block_files_by_their_key() {
 #[test]
 fn generated_recording_is_transcoded() {
     let folder = Folder::new();
-    let args = ["gateway", "generate", "-q", "--guilds", "2", "--events", "100", "-o", "made"];
-    Run::of(&mut folder.command(&args), b"").ok();
+    generate_messages(&folder);
     for name in ["made/shard-0.msgs", "made/shard-0.zlib", "made/shard-0.zst"] {
         let found = json(&folder, &[name]);
         assert_eq!(found["shape"], "messages", "{name}");
     }
     std::fs::copy(folder.path("made/shard-0.msgs"), folder.path("copy.msgs")).expect("a copy");
-    commands_run(&folder, "messages", "copy.msgs");
+    commands_run(&folder, "messages", &["copy.msgs"]);
 }
 
 #[test]
 fn sst_file_is_measured_as_it_is_and_with_options() {
     let folder = Folder::new();
-    let table = linerate_testkit::testdata::repository().join("testdata/sst/5-crc32c-zstd-trained.sst");
-    std::fs::copy(table, folder.path("000012.sst")).expect("a copy");
-    let found = commands_run(&folder, "sst", "000012.sst");
+    copy_table(&folder, "000012.sst");
+    let found = commands_run(&folder, "sst", &["000012.sst"]);
     let settings: Vec<&str> = found["candidates"]
         .as_array()
         .expect("a list")
@@ -154,16 +162,37 @@ fn sst_file_is_measured_as_it_is_and_with_options() {
 }
 
 #[test]
+fn commands_run_for_names_that_begin_with_a_hyphen() {
+    let folder = Folder::new();
+    folder.write("-m.npy", &npy(20, 1000));
+    folder.write("-tone.wav", &wav(20_000));
+    folder.write("-r.json", &rows(0));
+    folder.write("-s.json", &rows(3000));
+    copy_table(&folder, "-f.sst");
+    generate_messages(&folder);
+    std::fs::rename(folder.path("made/shard-0.msgs"), folder.path("-n.msgs")).expect("movable");
+    commands_run(&folder, "waveforms", &["-m.npy"]);
+    commands_run(&folder, "waveforms", &["-tone.wav"]);
+    let found = commands_run(&folder, "records", &["-r.json", "-s.json"]);
+    commands_run(&folder, "sst", &["-f.sst"]);
+    commands_run(&folder, "messages", &["-n.msgs"]);
+    for made in ["-m.rice", "-m.drc", "-tone.wav.rice", "-r.blocks", "-r.dictionaries", "-f.dict", "-n.zst"] {
+        assert!(folder.has(made), "{made} of {found}");
+    }
+}
+
+#[test]
 fn hdf5_file_gives_commands_of_h5repack() {
     let folder = Folder::new();
     folder.write("raw.bin", &bytes(&wave(200 * 1000)));
     let import = ["raw.bin", "-d", "200,1000", "-p", "/run/traces", "-t", "IN", "-s", "16", "-o", "run.h5"];
     let made = Command::new("h5import").args(import).current_dir(folder.path(".")).output();
-    let is_made = made.is_ok_and(|made| made.status.success()) && folder.has("run.h5");
+    let is_made = made.is_ok_and(|made| made.status.success())
+        && std::fs::rename(folder.path("run.h5"), folder.path("-run.h5")).is_ok();
     if !require(is_made, "h5import (package hdf5-tools) is not installed") {
         return;
     }
-    let run = plan(&folder, &["--json", "--pipe", "1MB/s", "run.h5"]);
+    let run = plan(&folder, &["--json", "--pipe", "1MB/s", "--", "-run.h5"]);
     let found: Value = serde_json::from_slice(&run.stdout).unwrap_or_default();
     let is_missing = found["error"].as_str().is_some_and(|error| error.contains("libhdf5"));
     if !require(!is_missing, "there is no libhdf5 to load") {
@@ -172,7 +201,7 @@ fn hdf5_file_gives_commands_of_h5repack() {
     assert_eq!((run.status, &found["shape"]), (Some(0), &"waveforms".into()), "{}", run.stderr);
     assert_eq!(found["bytes"], 400_000);
     let command = words(&found["command"]);
-    assert_eq!((command[0], command[command.len() - 1]), ("h5repack", "run.rice.h5"));
+    assert_eq!((command[0], command[command.len() - 1]), ("h5repack", "./-run.rice.h5"));
     assert!(
         command.iter().any(|word| word.starts_with("/run/traces:UD=325,0,1,0")
             || word.starts_with("/run/traces:UD=32025,0,")),
@@ -186,8 +215,9 @@ fn hdf5_file_gives_commands_of_h5repack() {
         .current_dir(folder.path("."))
         .output()
         .expect("h5repack");
-    assert!(done.status.success() && folder.has("run.rice.h5"), "{}", String::from_utf8_lossy(&done.stderr));
-    let same = Command::new("h5diff").args(["run.h5", "run.rice.h5"]).current_dir(folder.path(".")).status();
+    assert!(done.status.success() && folder.has("-run.rice.h5"), "{}", String::from_utf8_lossy(&done.stderr));
+    let same =
+        Command::new("h5diff").args(["./-run.h5", "./-run.rice.h5"]).current_dir(folder.path(".")).status();
     assert!(same.expect("h5diff, of the same package as h5repack").success());
 }
 
