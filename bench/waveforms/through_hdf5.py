@@ -156,10 +156,9 @@ def rows(folder: Path, threads: int, against: filter_plugin.Plugin | None) -> It
     yield filtered("none", builtin())
     yield filtered("gzip 4", builtin(compression="gzip", compression_opts=4))
     yield filtered("lzf", builtin(compression="lzf"))
-    yield filtered("bitshuffle lz4", lambda: _bitshuffle("lz4", 1))
-    if threads > 1:
-        yield filtered("bitshuffle lz4", lambda: _bitshuffle("lz4", threads), threads)
-    yield filtered("bitshuffle zstd", lambda: _bitshuffle("zstd", 1))
+    for n in dict.fromkeys((1, threads)):
+        yield filtered("bitshuffle lz4", partial(_bitshuffle, "lz4", n), n)
+        yield filtered("bitshuffle zstd", partial(_bitshuffle, "zstd", n), n)
     yield filtered("szip nn 16", builtin(compression="szip", compression_opts=("nn", 16)))
     yield filtered("szip nn 32", builtin(compression="szip", compression_opts=("nn", 32)))
     yield filtered("blosc2 lz4 bitshuffle", lambda: _blosc2("lz4"))

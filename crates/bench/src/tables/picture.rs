@@ -26,10 +26,10 @@ const COMPARISONS: [Comparison; 6] = [
         times: r#"bytes.jsonl shape=bytes data="held-out html" chunk=16K format=deflate contender="linerate 1": {speed.best by contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1"}"#,
     },
     Comparison {
-        work: "waveforms of a detector, decoded",
-        ours: r#"waveforms.jsonl shape=waveforms through=memory data=nab threads=1 contender="linerate v2": linerate rice 2, {decode.best} MB/s"#,
-        peer: r#"waveforms.jsonl shape=waveforms through=memory data=nab threads=1 contender="pco 8"|"flac 5"|"flac 8": {contender}, {decode.best} MB/s"#,
-        times: r#"waveforms.jsonl shape=waveforms through=memory data=nab threads=1 contender="linerate v2": {decode.best by contender="pco 8"|"flac 5"|"flac 8"}"#,
+        work: "HPGe waveforms decoded",
+        ours: r#"waveforms.jsonl shape=waveforms through=memory data=hpge_ldqta threads=1 contender="linerate v2": linerate rice 2, {decode.best} MB/s"#,
+        peer: r#"waveforms.jsonl shape=waveforms through=memory data=hpge_ldqta threads=1 contender="pco 8"|"flac 5"|"flac 8": {contender}, {decode.best} MB/s"#,
+        times: r#"waveforms.jsonl shape=waveforms through=memory data=hpge_ldqta threads=1 contender="linerate v2": {decode.best by contender="pco 8"|"flac 5"|"flac 8"}"#,
     },
     Comparison {
         work: "blocks with 30,000 dictionaries",
