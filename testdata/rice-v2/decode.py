@@ -111,21 +111,22 @@ def shape(data):
 
 def decode(data):
     """The samples of a stream as little-endian bytes."""
-    if data[:5] != b"\x89LR2\x02" or data[7] > 1 or data[6] > 1 + 2 * data[7]:
+    features = {0: (0, 1), 1: (0, 1, 2, 3), 2: (4,)}
+    if data[:5] != b"\x89LR2\x02" or data[6] not in features.get(data[7], ()):
         raise ValueError("not a version 2 stream")
     width = 2 if data[5] < 2 else 4
     flip = 1 << (8 * width - 1) if data[5] % 2 else 0
     samples, length = number(data, 8, 8), number(data, 16, 4)
     channels = number(data, 20, 4) if data[6] & 2 else 1
     segments = -(-samples // (channels * length))
-    has_shape = data[6] & 1
-    entries = segments * channels + has_shape
+    has_record = int(data[6] & 5 != 0)  # of the shape, or of a file
+    entries = segments * channels + has_record
     ends = [4 * number(data, 28 + 4 * i, 4) for i in range(entries)]
     payload = data[28 + 4 * entries :]
     if len(payload) != (ends[-1] if ends else 0):
         raise ValueError("a stream of another length than it says")
     out, parts = [], []
-    for i, (start, end) in enumerate(list(zip([0, *ends], ends))[has_shape:]):
+    for i, (start, end) in enumerate(list(zip([0, *ends], ends))[has_record:]):
         frames = min(length, samples // channels - i // channels * length)
         parts.append(part(payload[start:end], frames, width, parts, flip))
         if len(parts) == channels:

@@ -79,7 +79,10 @@ enum rice_problem {
   RICE2_TOO_LARGE = 43,            /* RICE_BAD_ARGUMENT: more than 16 GiB in one stream */
   RICE2_CHANNELS = 44,             /* an impossible number of channels */
   RICE2_REFERENCE = 45,            /* a reference to a channel that does not come before */
-  RICE2_PARTS = 46                 /* RICE_UNSUPPORTED: channels, and the descriptor has no memory for them (`parts`) */
+  RICE2_PARTS = 46,                /* RICE_UNSUPPORTED: channels, and the descriptor has no memory for them (`parts`) */
+  RICE2_FILE_SAMPLES = 47,         /* samples in a stream of bytes of a file */
+  RICE2_FILE_RECORD = 48,          /* a record of the file is damaged */
+  RICE2_FILE_FORM = 49             /* a record of a file of an unknown form */
 };
 
 /* ---- Version 1 ---------------------------------------------------------------------------------------------------
@@ -251,7 +254,8 @@ typedef struct rice2_segment {
  *     (const rice2_stream *streams, const rice2_segment *segments, rice_u32 segment_count, rice_u32 sample_bytes,
  *      rice_result *results)
  *
- * Encode: rice2_plan_*, rice2_offsets, rice2_pack_*. The bytes are those of linerate_rice::v2::encode.
+ * Encode: rice2_plan_*, rice2_offsets, rice2_pack_*. The bytes are those of linerate_rice::v2::encode without
+ * channels, which these kernels do not encode.
  * plans: one rice2_plan per segment slot. modes: 1 byte per block of 32 samples: `mode_stride` bytes per segment slot,
  * at least ceil(longest segment / 32).
  *

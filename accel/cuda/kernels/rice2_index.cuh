@@ -5,7 +5,8 @@
 #include "xxh3.cuh"
 
 constexpr u32 MAGIC2 = 0x32524c89; // 89 'L' 'R' '2'
-constexpr u32 HAS_SHAPE = 1, HAS_CHANNELS = 2;
+constexpr u32 HAS_SHAPE = 1, HAS_CHANNELS = 2, IS_FILE_RECORD = 4;
+constexpr u64 MAX_SHAPE_RECORD = 4 + 8 * 64, MAX_FILE_RECORD = 8 + (1 << 20); // bytes
 constexpr u32 MAX_CHANNELS = 1024;
 constexpr u64 MAX_SEGMENT = 1 << 24; // samples of all channels
 
@@ -16,7 +17,7 @@ struct Header2 {
   u32 frames;   // samples of each part of a segment, which without channels is its only part
   u32 entries;  // of the table
   u64 payload;  // bytes after the table
-  bool has_shape;
+  bool has_record; // of the shape or of a file, before the segments
 };
 
 __device__ inline u64 status_word(u64 offset, u32 problem, u32 kind) { return offset << 16 | problem << 8 | kind; }
@@ -40,12 +41,14 @@ __device__ inline Header2 read_header(const rice2_stream &stream, u32 element) {
   if ((u32)xxh3_short(bytes, 24) != words[6]) return error(24, RICE2_HEADER_CHECKSUM, RICE_CORRUPT);
   if (bytes[5] > 3) return error(5, RICE2_UNKNOWN_TYPE, RICE_UNSUPPORTED);
   u32 features = bytes[6];
-  if ((features & ~(bytes[7] == 1 ? HAS_SHAPE | HAS_CHANNELS : HAS_SHAPE)) != 0 || bytes[7] > 1) {
+  bool of_file = bytes[7] == 2 && features == IS_FILE_RECORD;
+  if (!of_file && ((features & ~(bytes[7] == 1 ? HAS_SHAPE | HAS_CHANNELS : HAS_SHAPE)) != 0 || bytes[7] > 1)) {
     return error(6, RICE2_FEATURES, RICE_UNSUPPORTED);
   }
   header.frames = words[4];
   if (header.frames < 1 || header.frames > 65536) return error(16, RICE2_SEGMENT_SIZE, RICE_CORRUPT);
   header.samples = words[2] | (u64)words[3] << 32;
+  if (of_file && header.samples > 0) return error(8, RICE2_FILE_SAMPLES, RICE_CORRUPT);
   if (features & HAS_CHANNELS) {
     header.channels = words[5];
     if (header.channels < 2 || header.channels > MAX_CHANNELS || header.channels * (u64)header.frames > MAX_SEGMENT ||
@@ -55,36 +58,45 @@ __device__ inline Header2 read_header(const rice2_stream &stream, u32 element) {
   }
   u64 segment = header.channels * (u64)header.frames;
   u64 segments = header.samples / segment + (header.samples % segment != 0);
-  header.has_shape = features & HAS_SHAPE;
+  header.has_record = features & (HAS_SHAPE | IS_FILE_RECORD);
   u64 rest = (size - HEADER2) / 4;
   // The first comparison keeps the product below 2^64.
   header.parts = segments > rest ? segments : segments * header.channels;
-  if (header.parts > rest || header.parts + header.has_shape > rest) {
+  if (header.parts > rest || header.parts + header.has_record > rest) {
     return error(size, RICE2_ENDS_IN_TABLE, RICE_TRUNCATED);
   }
-  header.entries = (u32)header.parts + header.has_shape;
+  header.entries = (u32)header.parts + header.has_record;
   const u32 *table = words + HEADER2 / 4;
   header.payload = header.entries > 0 ? 4ull * table[header.entries - 1] : 0;
   u64 start = HEADER2 + 4ull * header.entries, end = start + header.payload;
   if (end > size) return error(size, RICE2_ENDS_BEFORE_SEGMENT, RICE_TRUNCATED);
-  if (header.has_shape) {
+  if (header.has_record) {
     u64 length = 4ull * table[0];
     if (length > header.payload) return error(HEADER2, RICE2_PLACE, RICE_CORRUPT);
-    bool is_shape = length >= 4 && (length - 4) % 8 == 0 && length <= 4 + 8 * 64 &&
-                    (u32)xxh3_warp(bytes + start + 4, length - 4) == words[start / 4];
-    if (is_shape) {
+    bool is_intact = length >= 4 && length <= (of_file ? MAX_FILE_RECORD : MAX_SHAPE_RECORD) &&
+                     (u32)xxh3_warp(bytes + start + 4, length - 4) == words[start / 4];
+    if (of_file) {
+      const u8 *record = bytes + start + 4; // form, bytes per sample, zeros at the end, 0; bytes of the file
+      if (!is_intact) return error(start, RICE2_FILE_RECORD, RICE_CORRUPT);
+      if (length < 8 || record[0] != 1 || record[1] < 1 || record[1] > 4 || record[2] > 3 || record[3] != 0) {
+        return error(start + 4, RICE2_FILE_FORM, RICE_UNSUPPORTED);
+      }
+      if (length - 8 < record[2]) return error(start, RICE2_FILE_RECORD, RICE_CORRUPT);
+    } else {
       // The product of the axes; zero if one of them is, whatever the others are.
       u64 product = 1;
       bool is_empty = false, overflows = false;
-      for (u64 i = start / 4 + 1; i < (start + length) / 4; i += 2) {
+      is_intact &= (length - 4) % 8 == 0;
+      for (u64 i = start / 4 + 1; is_intact && i < (start + length) / 4; i += 2) {
         u64 axis = words[i] | (u64)words[i + 1] << 32;
         is_empty |= axis == 0;
         overflows |= __umul64hi(product, axis) != 0;
         product *= axis;
       }
-      is_shape = is_empty ? header.samples == 0 : !overflows && product == header.samples;
+      if (!is_intact || !(is_empty ? header.samples == 0 : !overflows && product == header.samples)) {
+        return error(start, RICE2_SHAPE, RICE_CORRUPT);
+      }
     }
-    if (!is_shape) return error(start, RICE2_SHAPE, RICE_CORRUPT);
   }
   if (end != size) return error(end, RICE2_GOES_ON, RICE_BAD_ARGUMENT);
   if (bytes[5] != element) return error(5, RICE2_OTHER_TYPE, RICE_BAD_ARGUMENT);
@@ -109,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(32)
   u64 start = HEADER2 + 4ull * header.entries;
   u64 wrong = RICE_OK;
   for (u32 i = lane; i < count; i += WARP) {
-    u32 entry = i + header.has_shape;
+    u32 entry = i + header.has_record;
     u64 from = entry == 0 ? 0 : 4ull * table[entry - 1], to = 4ull * table[entry];
     u32 channel = i % header.channels;
     u64 segment = i / header.channels * (u64)header.channels * header.frames; // its first sample

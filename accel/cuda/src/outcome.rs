@@ -51,6 +51,9 @@ const MESSAGES: &[(u8, &CStr)] = &[
     (44, c"an impossible number of channels"),
     (45, c"a reference to a channel that does not come before"),
     (46, c"channels in a stream in device memory: pass it in host memory, or decode it by the CPU"),
+    (47, c"samples in a stream of bytes of a file"),
+    (48, c"a record of the file is damaged"),
+    (49, c"a record of a file of an unknown form"),
 ];
 
 /// Variants of `enum rice_kind`, which count from 1.

@@ -60,7 +60,7 @@ std::vector<Golden> goldens(const std::string &folder) {
   std::vector<Golden> all;
   for (const char *name : {"empty-u16", "one-i16", "raw-u32", "constant-u32", "centre-i16", "difference-u16", "slope-i32", "linear-i16", "linear-i32",
                            "sound-i16", "sound-i32", "step-u16", "spikes-u16", "bursts-i16", "channels-i16", "channels-u16", "channels-i32",
-                           "channels-raw-u32"}) {
+                           "channels-raw-u32", "file-record-i16"}) {
     Bytes stream = read_file(folder + "/" + name + ".rice");
     all.push_back({name, stream[5], read_file(folder + "/" + name + ".raw"), stream});
   }

@@ -156,6 +156,15 @@ fn damage_is_the_error_of_its_stream_and_that_of_the_cpu() {
     errors_are_those_of_the_cpu(&codec, &stream, &whole, 61);
 }
 
+#[test]
+fn stream_of_bytes_of_a_file_has_no_samples_and_its_damage_is_the_error_of_the_cpu() {
+    let Some((codec, stream)) = codec() else { return };
+    let whole = fs::read(testdata().join("rice-v2/file-record-i16.rice")).unwrap();
+    let batch = codec.decode_stream_batch(ElementType::I16, &[&whole], &stream).unwrap();
+    assert_eq!(batch, [Ok(vec![])]);
+    errors_are_those_of_the_cpu(&codec, &stream, &whole, 1);
+}
+
 /// Decodes `whole`, and copies truncated or damaged at every `step`th byte, on the device and on
 /// the CPU. The errors must be the same.
 fn errors_are_those_of_the_cpu(codec: &Codec, stream: &Stream, whole: &[u8], step: usize) {

@@ -220,7 +220,6 @@ impl<'a> Layout<'a> {
             let shape = fields.shape(&payload[layout.entry(0)?]);
             layout.shape = Some(shape.map_err(|e| e.shifted(layout.start() as u64))?);
         }
-        #[cfg(feature = "file")]
         if fields.has_record {
             super::file_record::FileRecord::parse(layout.payload)
                 .map_err(|e| e.shifted(layout.start() as u64))?;

@@ -37,7 +37,7 @@ mod checksum;
 mod decode;
 pub(crate) mod element;
 mod encode;
-#[cfg(feature = "file")]
+#[cfg_attr(not(feature = "file"), allow(dead_code, reason = "only the check of records is used"))]
 pub(crate) mod file_record;
 mod geometry;
 pub(crate) mod header;

@@ -72,7 +72,23 @@ const RECIPES: &[Recipe] = &[
     ("channels-u16", ElementType::U16, 402, 0, 2, stereo),
     ("channels-i32", ElementType::I32, 600, 0, 3, |i| lead(i) * 9000 + noise(i) % 5),
     ("channels-raw-u32", ElementType::U32, 64, 0, 4, |i| noise(i) << 9 ^ noise(i + 1000)),
+    ("file-record-i16", ElementType::I16, 0, 0, 0, |_| 0),
 ];
+
+/// A stream of 45 bytes of a WAV file, and no samples.
+fn file_record() -> Vec<u8> {
+    let sum = |bytes: &[u8]| (twox_hash::XxHash3_64::oneshot(bytes) as u32).to_le_bytes();
+    let mut record = vec![1, 2, 3, 0]; // WAV, 2 bytes per sample, 3 zeros at the end
+    record.extend((0..45).map(|i| noise(i) as u8));
+    record.extend([0; 3]);
+    let mut stream = vec![0x89, b'L', b'R', b'2', 2, 0, 4, 2];
+    stream.extend([0u32, 0, 1, 0].map(u32::to_le_bytes).as_flattened());
+    stream.extend(sum(&stream));
+    stream.extend((1 + record.len() as u32 / 4).to_le_bytes());
+    stream.extend(sum(&record));
+    stream.extend(record);
+    stream
+}
 
 trait Sample: Element {
     fn of(value: i64) -> Self;
@@ -103,7 +119,11 @@ fn check<T: Sample>(&(name, _, n, segment, row, signal): &Recipe) {
             .segment(segment.try_into().ok())
             .row(row.try_into().ok())
             .channels(channels.try_into().ok());
-        fs::write(&path, encode(&settings, &samples, Options::new()).unwrap()).unwrap();
+        let stream = match name.starts_with("file") {
+            true => file_record(),
+            false => encode(&settings, &samples, Options::new()).unwrap(),
+        };
+        fs::write(&path, stream).unwrap();
         let mut raw = Vec::new();
         samples.iter().for_each(|x| x.put(&mut raw));
         fs::write(path.with_extension("raw"), raw).unwrap();
