@@ -163,7 +163,6 @@ def rows(folder: Path, threads: int, against: filter_plugin.Plugin | None) -> It
     yield filtered("szip nn 32", builtin(compression="szip", compression_opts=("nn", 32)))
     yield filtered("blosc2 lz4 bitshuffle", lambda: _blosc2("lz4"))
     yield filtered("blosc2 zstd bitshuffle", lambda: _blosc2("zstd"))
-    yield direct(codecs.flac_row(5))
     yield direct(codecs.pco_row(8))
     if against is not None:
         yield from _against(folder, against)
