@@ -35,7 +35,7 @@ help: ## List the targets
 
 demo: ## Each engine does its main job beside a peer, then a plan for this machine: target/demo-report.html
 	@scripts/setup.sh rust cc
-	@$(CARGO) run --quiet --profile demo --locked --package linerate-bench --no-default-features --example demo
+	@$(CARGO) run --quiet --profile demo --locked --package linerate-bench --no-default-features --features demo --bin demo
 
 docs: ## Build the site of docs/ in target/site, with mdbook
 	@scripts/setup.sh rust mdbook

@@ -564,7 +564,7 @@ lint() {
   if "$cargo" clippy --version >/dev/null 2>&1; then
     clippy --workspace --all-targets --features "$features"
     clippy --workspace --lib --bins # default features: those of `cargo doc` below, which compiles no dependency again
-    clippy --package linerate-bench --no-default-features --example demo # as `make demo` builds it
+    clippy --package linerate-bench --no-default-features --features demo --bin demo # as `make demo` builds it
     clippy --package linerate-deflate --lib --no-default-features
     clippy --package linerate-deflate --lib --no-default-features --features alloc
     clippy --package linerate-inflate --lib --no-default-features
