@@ -1,9 +1,10 @@
 //! Names of temporary files, and removal of stale ones whose process has ended.
 //!
 //! A name is `.linerate-PLACE-PROCESS-START-COUNT.tmp`, with hexadecimal numbers. PLACE is a hash
-//! of host name and PID namespace, so that files of processes on machines with other host names are
-//! kept for a day. START is the start time of the process, 0 if unknown, so that a reused PID does
-//! not keep a file.
+//! of host name, PID namespace and boot ID. A file from another place is kept for a day: one of
+//! another machine or container, and one from before a restart of this machine. Only Linux has PID
+//! namespaces and a boot ID; on other systems, machines with the same host name are one place.
+//! START is the start time of the process, 0 if unknown, so that a reused PID does not keep a file.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,8 +16,8 @@ use std::time::{Duration, SystemTime};
 
 use linerate_core::lock;
 
-/// Age from which files of unknown processes (on another machine or in another container) are
-/// removed.
+/// Age from which files of unknown processes (on another machine, in another container, or before a
+/// restart) are removed.
 const UNKNOWN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Largest number of directory entries that a sweep reads before a new file is created. Reading
@@ -79,7 +80,7 @@ impl NameParts {
     }
 }
 
-/// Computes a hash of the host name and PID namespace, within which PIDs are unique.
+/// Returns the hash of the place of this process, within which PIDs are unique.
 fn place() -> u32 {
     static PLACE: OnceLock<u32> = OnceLock::new();
     *PLACE.get_or_init(|| {
@@ -88,11 +89,17 @@ fn place() -> u32 {
         #[cfg(not(unix))]
         let host = std::env::var_os("COMPUTERNAME").unwrap_or_default().into_encoded_bytes();
         let numbers = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-        let numbers = numbers.as_os_str().as_encoded_bytes();
-        // FNV-1a.
-        let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
-        host.iter().chain(numbers).fold(0x811c_9dc5, step)
+        let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        place_of(&host, numbers.as_os_str().as_encoded_bytes(), &boot)
     })
+}
+
+/// Computes the hash of a place (FNV-1a). The first PID namespace has the same number on every
+/// machine, and copies of a machine have its name, so only the boot ID tells them apart. Parts that
+/// the system does not show are empty.
+fn place_of(host: &[u8], numbers: &[u8], boot: &[u8]) -> u32 {
+    let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    [host, numbers, boot].into_iter().flatten().fold(0x811c_9dc5, step)
 }
 
 /// Returns the start time of this process in the system's units, or 0 if it is unknown.
@@ -324,6 +331,21 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!((told, other), (Some(true), Some(false)));
+    }
+
+    #[test]
+    fn machines_of_one_name_are_two_places() {
+        let boots =
+            [&b"5f2b1a53-0c37-4e6b-8f0e-0d5cbb9d1c11\n"[..], b"c1f7a0de-94d2-4b7e-a3b5-6f4f0d9f2e87\n", b""];
+        let [one, other, unknown] = boots.map(|boot| place_of(b"localhost", b"pid:[4026531836]", boot));
+        assert!(one != other && one != unknown && other != unknown);
+        #[cfg(target_os = "linux")]
+        if let Ok(boot) = fs::read("/proc/sys/kernel/random/boot_id") {
+            let numbers = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+            let host = rustix::system::uname().nodename().to_bytes().to_vec();
+            let expected = place_of(&host, numbers.as_os_str().as_encoded_bytes(), &boot);
+            assert_eq!(super::place(), expected, "the place of this machine depends on its boot ID");
+        }
     }
 
     #[test]

@@ -20,9 +20,10 @@ Examples:
 Leftovers:
   Incomplete files have names like .linerate-5f3a-1c2-9d4e1-0.tmp on systems that cannot keep them
   unnamed. The name contains the ID of the process that writes the file. A file is removed if that
-  process has ended. Where this is unknown, as on a network drive that another machine writes to, a file
-  is removed if it has not been written to for a day. Every run of linerate that writes a file first
-  removes the leftovers in its folder: this subcommand is for folders that are no longer written to.";
+  process has ended. Where this is unknown, as after a restart of the system or on a network drive that
+  another machine writes to, a file is removed if it has not been written to for a day. Every run of
+  linerate that writes a file first removes the leftovers in its folder: this subcommand is for folders
+  that are no longer written to.";
 
 #[derive(clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
