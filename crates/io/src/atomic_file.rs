@@ -245,28 +245,34 @@ impl AtomicFile {
         }
     }
 
+    /// Gives the file its name. It replaces another file only after it was synced.
     fn publish(&mut self) -> io::Result<()> {
         let Some(pending) = &mut self.pending else { return Ok(()) };
         let (folder, name) = (&pending.folder, Path::new(&pending.name));
         let replace = pending.existing == Existing::Replace;
+        let published = match &pending.temporary {
+            Some(temporary) => folder.commit(&temporary.name, name, replace && pending.durable),
+            None => folder.link(&self.file, name),
+        };
+        match published {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && replace => {}
+            done => return done,
+        }
+        if !pending.durable {
+            // The replaced file was created after the commit began.
+            self.file.sync_all()?;
+            pending.durable = true;
+        }
         let temporary = match &pending.temporary {
             Some(temporary) => temporary,
-            None => match folder.link(&self.file, name) {
+            None => {
                 // Linking cannot replace a file, so link under a temporary name first, then rename.
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists && replace => {
-                    if !pending.durable {
-                        // The replaced file was created after the commit began.
-                        self.file.sync_all()?;
-                        pending.durable = true;
-                    }
-                    let temporary = Temporary::new(folder.clone(), folder_of(&self.target));
-                    folder.link(&self.file, &temporary.name)?;
-                    pending.temporary.insert(temporary)
-                }
-                done => return done,
-            },
+                let temporary = Temporary::new(folder.clone(), folder_of(&self.target));
+                folder.link(&self.file, &temporary.name)?;
+                pending.temporary.insert(temporary)
+            }
         };
-        folder.commit(&temporary.name, name, replace)
+        folder.commit(&temporary.name, name, true)
     }
 }
 
@@ -519,6 +525,23 @@ mod tests {
             let refused = AtomicFile::create(&target, Existing::Refuse).unwrap_err();
             assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
             assert_eq!((fs::read(&target).unwrap(), files(folder.path()).len()), (b"other".to_vec(), 1));
+        }
+    }
+
+    #[test]
+    fn file_that_appears_during_the_commit_is_replaced_by_a_synced_one() {
+        for named in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let target = folder.path().join("a");
+            let file = written(&target, Existing::Replace, b"new").unwrap();
+            let mut file = if named { with_name(file, b"new") } else { file };
+            file.sync_if_it_replaces();
+            assert!(!file.pending.as_ref().unwrap().durable);
+            fs::write(&target, b"other").unwrap();
+            file.publish().unwrap();
+            assert!(file.pending.as_ref().unwrap().durable, "synced, named: {named}");
+            drop(file);
+            assert_eq!((fs::read(&target).unwrap(), files(folder.path()).len()), (b"new".to_vec(), 1));
         }
     }
 
