@@ -126,8 +126,9 @@ impl AtomicFile {
         let (file, temporary) = match folder.create_unnamed_private() {
             Some(file) => (file, None),
             None => {
-                let temporary = Temporary::new(folder.clone(), folder_path);
-                (folder.create_private(&temporary.name)?, Some(temporary))
+                let create = |name: &str| folder.create_private(name);
+                let (file, temporary) = Temporary::create(&folder, folder_path, create)?;
+                (file, Some(temporary))
             }
         };
         let pending = Pending { folder, name, temporary, existing, ownership: None, durable: false, opened };
@@ -267,8 +268,8 @@ impl AtomicFile {
             Some(temporary) => temporary,
             None => {
                 // Linking cannot replace a file, so link under a temporary name first, then rename.
-                let temporary = Temporary::new(folder.clone(), folder_of(&self.target));
-                folder.link(&self.file, &temporary.name)?;
+                let link = |name: &str| folder.link(&self.file, name);
+                let ((), temporary) = Temporary::create(folder, folder_of(&self.target), link)?;
                 pending.temporary.insert(temporary)
             }
         };
@@ -395,7 +396,8 @@ pub fn before_temporaries(prepare: fn()) {
     let _ = PREPARE.set(prepare);
 }
 
-/// Paths of this process's temporary files that may exist.
+/// Paths of this process's temporary files that may exist. Locked while one is created, so that
+/// [`remove_temporaries`] misses none.
 static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -411,16 +413,21 @@ struct Temporary {
 }
 
 impl Temporary {
-    fn new(folder: Folder, folder_path: &Path) -> Temporary {
+    /// Makes a name in `folder`, which `folder_path` leads to, and calls `create` with it.
+    fn create<T>(
+        folder: &Folder,
+        folder_path: &Path,
+        create: impl FnOnce(&str) -> io::Result<T>,
+    ) -> io::Result<(T, Temporary)> {
         if let Some(prepare) = PREPARE.get() {
             prepare();
         }
         let name = temporary_name();
         let path = folder_path.join(&name);
-        // The name is registered before the file exists, so that a signal handler finds it. A file
-        // that is created after the handler has looked stays, and the next run removes it.
-        temporaries().insert(path.clone());
-        Temporary { folder, name, path }
+        let mut temporaries = temporaries();
+        let created = create(&name)?;
+        temporaries.insert(path.clone());
+        Ok((created, Temporary { folder: folder.clone(), name, path }))
     }
 }
 
@@ -432,8 +439,8 @@ impl Drop for Temporary {
 }
 
 /// Removes the temporary files of all [`AtomicFile`]s of this process, before a signal ends the
-/// program. While the returned guard lives, no temporary name is made, but a file whose name was
-/// made just before may still appear, and on Linux files without a name can still be committed.
+/// program. While the returned guard lives, threads that create or drop one wait. On Linux, files
+/// without a name can still be created, and committed to new targets.
 pub fn remove_temporaries() -> impl Drop {
     let names = temporaries();
     for path in &*names {
@@ -470,8 +477,9 @@ mod tests {
     /// Replaces an unnamed file by one with a temporary name, so that both kinds are tested.
     fn with_name(file: AtomicFile, bytes: &[u8]) -> AtomicFile {
         let mut pending = file.pending.unwrap();
-        let temporary = Temporary::new(pending.folder.clone(), folder_of(&file.target));
-        let mut named = pending.folder.create_private(&temporary.name).unwrap();
+        let create = |name: &str| pending.folder.create_private(name);
+        let (mut named, temporary) =
+            Temporary::create(&pending.folder, folder_of(&file.target), create).unwrap();
         named.write_all(bytes).unwrap();
         pending.temporary = Some(temporary);
         AtomicFile { file: named, target: file.target, pending: Some(pending) }
@@ -487,6 +495,15 @@ mod tests {
         drop(with_name(file, b""));
         // Other tests may have made temporary names meanwhile.
         assert!(NAMES.load(Ordering::Relaxed) > before);
+    }
+
+    #[test]
+    fn temporary_files_are_not_removed_while_one_is_created() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = Folder::existing(folder.path()).unwrap();
+        let create = |_: &str| Ok(TEMPORARIES.try_lock().is_err());
+        let (is_locked, _temporary) = Temporary::create(&opened, folder.path(), create).unwrap();
+        assert!(is_locked);
     }
 
     #[test]

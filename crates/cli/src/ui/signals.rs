@@ -29,7 +29,7 @@ fn install() {
     let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {
-            // Held until the program ends, so that no file is created meanwhile.
+            // Held until the program ends, so that no temporary file is created meanwhile.
             let _none = linerate_io::remove_temporaries();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
@@ -42,7 +42,7 @@ fn install() {
     linerate_io::on_console_end(|| {
         let goes_on = cancel_all();
         if !goes_on {
-            // Held until the program ends, so that no file is created meanwhile.
+            // Held until the program ends, so that no temporary file is created meanwhile.
             std::mem::forget(linerate_io::remove_temporaries());
         }
         goes_on
