@@ -204,7 +204,11 @@ impl Folder {
             }
         }
         match rustix::fs::linkat(&*self.0, temp, &*self.0, name, AtFlags::empty()) {
-            Ok(()) => Ok(rustix::fs::unlinkat(&*self.0, temp, AtFlags::empty())?),
+            Ok(()) => {
+                // The file has its name. A temporary name that cannot be removed is a leftover.
+                let _ = self.remove(temp);
+                Ok(())
+            }
             Err(rustix::io::Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
             // File systems without hard links get here. A file that appears between this check and
             // the rename is replaced.
