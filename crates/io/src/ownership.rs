@@ -5,6 +5,7 @@ use std::io;
 #[cfg(unix)]
 use std::sync::Mutex;
 
+#[cfg(unix)]
 use linerate_core::lock;
 
 /// Owner, group and permission bits of a file.
