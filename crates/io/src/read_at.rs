@@ -161,9 +161,10 @@ impl ReadAt for FileSource {
     #[cfg(target_os = "linux")]
     fn will_read(&self, offset: u64, len: u64) {
         use rustix::fs::{Advice, fadvise};
+        let end = offset.saturating_add(len).min(self.len);
         // For one hint, Linux reads no more than the device's read-ahead, often 128 KiB.
-        for start in (offset..offset.saturating_add(len)).step_by(HINT as usize) {
-            let part = std::num::NonZeroU64::new(HINT.min(offset + len - start));
+        for start in (offset..end).step_by(HINT as usize) {
+            let part = std::num::NonZeroU64::new(HINT.min(end - start));
             // A failed hint changes nothing.
             let _ = fadvise(&self.file, start, part, Advice::WillNeed);
         }
@@ -323,6 +324,18 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn hints_past_the_end_are_cut_to_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bytes");
+        std::fs::write(&path, [7; 1000]).unwrap();
+        let source = FileSource::open(&path).unwrap();
+        for (offset, len) in [(u64::MAX - 10, 100), (1000, u64::MAX), (1, u64::MAX)] {
+            source.will_read(offset, len);
+        }
+        source.read_at(999, &mut [0]).unwrap();
     }
 
     #[test]
