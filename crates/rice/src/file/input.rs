@@ -111,11 +111,15 @@ impl Input {
     /// an access would end the program by a signal.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] with `message` if another program has cut it short.
+    /// [`Kind::Truncated`] with `message` if another program has cut it short, and [`Kind::Read`] if
+    /// its length cannot be read.
     pub(super) fn check_mapped(&self, end: u64, message: &'static str) -> Result<()> {
-        match self.file().map(File::metadata) {
-            Some(Ok(now)) if now.len() < end => Err(Error::new(Kind::Truncated, now.len(), message)),
-            _ => Ok(()),
+        let Some(file) = self.file() else { return Ok(()) };
+        let now =
+            file.metadata().map_err(|e| Error::from_io(Kind::Read, self.position, "cannot read", &e))?;
+        match now.len() < end {
+            true => Err(Error::new(Kind::Truncated, now.len(), message)),
+            false => Ok(()),
         }
     }
 
