@@ -183,19 +183,10 @@ pub struct Holder {
 #[cfg(target_os = "linux")]
 const MAX_COMMAND_LEN: usize = 80;
 
-/// Finds the holder in `/proc/locks` (proc(5)): `1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0
-/// EOF`. Compares inode numbers only, so a file of another device can be mistaken for this one.
+/// Finds the holder in `/proc/locks`.
 #[cfg(target_os = "linux")]
 fn holder(path: &Path) -> Option<Holder> {
-    use std::os::unix::fs::MetadataExt;
-    let inode = format!(":{}", std::fs::metadata(path).ok()?.ino());
-    let locks = std::fs::read_to_string("/proc/locks").ok()?;
-    let fields = |line: &str| line.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let held = locks.lines().map(fields).find(|fields| {
-        fields.get(1).is_some_and(|kind| kind == "FLOCK")
-            && fields.get(5).is_some_and(|file| file.ends_with(&inode))
-    })?;
-    let process = held.get(4)?.parse().ok().filter(|process| *process != 0)?;
+    let process = holder_in(&std::fs::read_to_string("/proc/locks").ok()?, &name_in_locks(path)?)?;
     let command = std::fs::read(format!("/proc/{process}/cmdline")).ok();
     let command = command.map(|arguments| {
         let spaced: Vec<u8> = arguments.iter().map(|&byte| if byte == 0 { b' ' } else { byte }).collect();
@@ -203,6 +194,34 @@ fn holder(path: &Path) -> Option<Holder> {
         text.trim().chars().filter(|c| !c.is_control()).take(MAX_COMMAND_LEN).collect()
     });
     Some(Holder { process, command: command.filter(|text: &String| !text.is_empty()) })
+}
+
+/// Finds the holder of `file` in the lines of `/proc/locks` (proc(5)): `1: FLOCK ADVISORY WRITE PID
+/// MAJOR:MINOR:INODE 0 EOF`.
+#[cfg(target_os = "linux")]
+fn holder_in(locks: &str, file: &str) -> Option<u32> {
+    let fields = |line| str::split_ascii_whitespace(line).collect::<Vec<_>>();
+    let mut held = locks.lines().map(fields).filter(|held| held.get(1) == Some(&"FLOCK"));
+    let process = held.find(|held| held.get(5) == Some(&file))?.get(4)?.parse().ok();
+    process.filter(|process| *process != 0)
+}
+
+/// Returns the file as `/proc/locks` names it, with a hexadecimal device.
+#[cfg(target_os = "linux")]
+fn name_in_locks(path: &Path) -> Option<String> {
+    use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+    let found = statx(CWD, path, AtFlags::empty(), StatxFlags::INO | StatxFlags::MNT_ID).ok()?;
+    // On Btrfs the device of a file is that of its subvolume. Locks and mounts have the device of
+    // the file system: `36 35 MAJOR:MINOR ROOT ...`, with the mount's number first.
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let number = format!("{} ", found.stx_mnt_id);
+    let mount = mounts.lines().find_map(|line| line.strip_prefix(&number));
+    let device = mount.and_then(|mount| {
+        let (major, minor) = mount.split_ascii_whitespace().nth(1)?.split_once(':')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    });
+    let (major, minor): (u32, u32) = device.unwrap_or((found.stx_dev_major, found.stx_dev_minor));
+    Some(format!("{major:02x}:{minor:02x}:{}", found.stx_ino))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -338,6 +357,24 @@ mod tests {
         std::fs::write(&next, b"new").unwrap();
         std::fs::rename(&next, &path).unwrap();
         assert!(matches!(try_lock_open(opened, &path), Ok(Try::Replaced)));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn holder_is_of_the_same_device_inode_and_kind_of_lock() {
+        let locks = "\
+1: FLOCK  ADVISORY  WRITE 10 00:2a:77 0 EOF
+2: POSIX  ADVISORY  WRITE 20 fd:00:77 0 EOF
+3: FLOCK  ADVISORY  WRITE 30 fd:00:177 0 EOF
+4: FLOCK  ADVISORY  WRITE 40 fd:00:77 0 EOF
+4: -> FLOCK  ADVISORY  WRITE 50 fd:00:77 0 EOF
+5: FLOCK  ADVISORY  WRITE 0 fd:00:78 0 EOF
+";
+        for (file, holder) in
+            [("fd:00:77", Some(40)), ("00:2a:77", Some(10)), ("fd:01:77", None), ("fd:00:78", None)]
+        {
+            assert_eq!(holder_in(locks, file), holder, "{file}");
+        }
     }
 
     #[cfg(target_os = "linux")]
