@@ -7,7 +7,7 @@ use ureq::config::RedirectAuthHeaders;
 use ureq::http::header::{
     ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, IF_MATCH, IF_UNMODIFIED_SINCE, RANGE, RETRY_AFTER,
 };
-use ureq::http::{Request, Response};
+use ureq::http::{HeaderMap, Request, Response, StatusCode};
 use ureq::{Agent, AsSendBody, Body};
 
 use super::HttpOptions;
@@ -73,17 +73,19 @@ pub(super) fn range_response(response: Response<Body>) -> Result<RangeResponse, 
         return Err(RequestError::empty());
     }
     if parts.status != 206 {
-        let after = parts.headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.parse().ok());
-        return Err(RequestError::from_status(
-            parts.status.as_u16(),
-            Duration::from_secs(after.unwrap_or(0)),
-        ));
+        return Err(status_error(parts.status, &parts.headers));
     }
     let (range, version) = response::read(&parts.headers)?;
     if body.content_length().is_some_and(|header| header != range.end - range.start) {
         return Err(RequestError::corrupt("the server's Content-Length is not that of its range"));
     }
     Ok(RangeResponse { range, version, body: Box::new(body.into_reader()) })
+}
+
+/// Makes the error of a response whose status is not the expected one.
+pub(super) fn status_error(status: StatusCode, headers: &HeaderMap) -> RequestError {
+    let after = headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.parse().ok());
+    RequestError::from_status(status.as_u16(), Duration::from_secs(after.unwrap_or(0)))
 }
 
 /// Requests ranges of a file at a URL.

@@ -1,5 +1,6 @@
 //! Errors of requests: their cause, and whether to retry.
 
+use core::fmt;
 use std::io;
 use std::time::Duration;
 
@@ -52,6 +53,16 @@ impl RequestError {
     /// A transient error.
     pub(super) const fn transient(message: &'static str, pause: Duration) -> RequestError {
         RequestError { retry_after: Some(pause), ..RequestError::io(message) }
+    }
+
+    /// Makes the error of a request for credentials from the error that a file would have.
+    #[cfg(feature = "s3")]
+    pub(super) fn of_credentials(self) -> RequestError {
+        let message = match self.retry_after {
+            Some(_) => "the server of the S3 credentials cannot be reached, or cannot answer at the moment",
+            None => "the server of the S3 credentials gives none out, or its address is wrong",
+        };
+        RequestError { retry_after: self.retry_after, ..RequestError::io(message) }
     }
 
     /// Makes the error of a read at `offset`.
@@ -135,6 +146,14 @@ impl RequestError {
         }
     }
 }
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message)
+    }
+}
+
+impl core::error::Error for RequestError {}
 
 /// Message for a name that the system cannot look up.
 const NO_HOST: &str = "there is no server of that name";

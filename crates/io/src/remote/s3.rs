@@ -1,11 +1,12 @@
 //! Objects in buckets of S3-compatible stores. `object_store` configures the store from the
 //! environment and signs requests; this module's HTTP transport sends them.
 
-use core::fmt;
+use core::error::Error as _;
 use core::ops::Range;
 use std::ffi::OsString;
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use linerate_core::{Error, Kind, Result, lock};
@@ -20,7 +21,7 @@ use tokio::runtime::{Builder, Handle};
 use ureq::http::{Extensions, Request, Response};
 
 use super::HttpOptions;
-use super::http::{HttpTransport, range_response};
+use super::http::{HttpTransport, range_response, status_error};
 use super::remote_file::RemoteFile;
 use super::request_error::RequestError;
 use super::response::FileVersion;
@@ -182,10 +183,16 @@ fn wait<T: Send>(work: impl Future<Output = T> + Send) -> io::Result<T> {
     if Handle::try_current().is_err() {
         return here(work);
     }
-    std::thread::scope(|scope| match scope.spawn(|| here(work)).join() {
-        Ok(done) => done,
-        Err(panic) => std::panic::resume_unwind(panic),
+    std::thread::scope(|scope| {
+        let other = std::thread::Builder::new().spawn_scoped(scope, || here(work))?;
+        other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
+}
+
+/// Finds the error that a [`Service`] returned among the causes of the store's error.
+fn cause(error: &object_store::Error) -> Option<RequestError> {
+    let mut causes = core::iter::successors(error.source(), |&error| error.source());
+    causes.find_map(|error| error.downcast_ref()).cloned()
 }
 
 impl RangeRequester for Object {
@@ -204,14 +211,18 @@ impl RangeRequester for Object {
             ..GetOptions::default()
         };
         let checked = wait(self.store.get_opts(&self.path, options));
-        let checked = checked.map_err(|_| RequestError::io("not enough memory for a request"))?;
+        let checked = checked.map_err(|_| {
+            RequestError::transient("the system starts no thread for an S3 request", Duration::ZERO)
+        })?;
         match (call.take(), checked) {
             (Some(Ok(answer)), Ok(_)) => Ok(answer),
             (Some(Err(error)), _) => Err(error),
             (Some(Ok(_)), Err(_)) => Err(RequestError::corrupt("the server's answer is not one of S3")),
-            (None, _) => Err(RequestError::io(
-                "no S3 request can be made: its credentials are not given out, or its endpoint is wrong",
-            )),
+            (None, checked) => {
+                let unsent =
+                    "no S3 request can be made: its credentials are not given out, or its endpoint is wrong";
+                Err(checked.err().as_ref().and_then(cause).unwrap_or(RequestError::io(unsent)))
+            }
         }
     }
 }
@@ -270,36 +281,30 @@ impl Service {
     fn range(&self, request: Request<()>, call: &Call) -> core::result::Result<HttpResponse, HttpError> {
         let len = super::response::wanted(request.headers());
         let sent = self.0.send(request, len);
-        let head = sent.as_ref().ok().map(|response| {
+        let head = sent.as_ref().map(|response| {
             let mut head = Response::new(Vec::new().into());
             *head.status_mut() = response.status();
             *head.headers_mut() = response.headers().clone();
             head
         });
+        let head = head.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error.clone()));
         call.put(sent.and_then(range_response));
-        head.ok_or_else(|| HttpError::new(HttpErrorKind::Unknown, NoResponse))
+        head
     }
 
-    /// Sends a credentials request.
+    /// Sends a credentials request. Every failure is an error here, also one that the server's
+    /// status says, so that [`cause`] finds it and transient ones are retried.
     fn other(
         &self,
         request: Request<impl ureq::AsSendBody>,
     ) -> core::result::Result<HttpResponse, HttpError> {
-        let unanswered = |_| HttpError::new(HttpErrorKind::Unknown, NoResponse);
-        let (parts, mut body) = self.0.send(request, MAX_CREDENTIALS_LEN).map_err(unanswered)?.into_parts();
+        let failed = |error: RequestError| HttpError::new(HttpErrorKind::Unknown, error.of_credentials());
+        let (parts, mut body) = self.0.send(request, MAX_CREDENTIALS_LEN).map_err(failed)?.into_parts();
+        if !parts.status.is_success() {
+            return Err(failed(status_error(parts.status, &parts.headers)));
+        }
         let bytes = body.with_config().limit(MAX_CREDENTIALS_LEN).read_to_vec();
-        let bytes = bytes.map_err(|_| HttpError::new(HttpErrorKind::Decode, NoResponse))?;
+        let bytes = bytes.map_err(|e| failed(RequestError::from_transport(&e)))?;
         Ok(Response::from_parts(parts, bytes.into()))
     }
 }
-
-#[derive(Debug)]
-struct NoResponse;
-
-impl fmt::Display for NoResponse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the server does not answer")
-    }
-}
-
-impl core::error::Error for NoResponse {}

@@ -186,17 +186,50 @@ fn session_token_is_sent_and_the_endpoint_of_s3_takes_precedence() {
     assert_signed(request);
 }
 
+/// Returns the answer of a server that gives out credentials.
+fn credentials() -> Reply {
+    let body = format!(
+        r#"{{"AccessKeyId":"{KEY}","SecretAccessKey":"x","Token":"t","Expiration":"2100-01-01T00:00:00Z"}}"#
+    );
+    let reply = Reply::status("200 OK").with("Content-Length", Some(&body.len().to_string()));
+    Reply { body: body.into_bytes(), ..reply }
+}
+
+#[test]
+fn transient_error_of_the_credentials_server_is_retried() {
+    let server = store(noise(100, 9), |_| "\"one\"");
+    let token = tempfile::NamedTempFile::new().unwrap();
+    let open = |giver: &Server| {
+        let settings = [
+            ("AWS_ENDPOINT_URL", server.address()),
+            ("AWS_REGION", "elsewhere-1".to_owned()),
+            ("AWS_CONTAINER_CREDENTIALS_FULL_URI", giver.address() + "/credentials"),
+            ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", token.path().to_str().unwrap().to_owned()),
+        ];
+        S3Source::open_with("s3://bucket/a", options(), settings)
+    };
+    let slow = Server::new(|request| match request.number {
+        0 => Reply::status("503 Service Unavailable"),
+        1 => credentials().cut(10),
+        _ => credentials(),
+    });
+    open(&slow).unwrap();
+    assert_eq!((slow.requests(), server.requests()), (3, 1));
+    for (status, reason, requests) in
+        [("500 Internal Server Error", "credentials cannot be", 3), ("403 Forbidden", "gives none out", 1)]
+    {
+        let refusing = Server::new(move |_| Reply::status(status));
+        assert_fails(open(&refusing), Kind::Read, reason);
+        assert_eq!(refusing.requests(), requests, "{status}");
+    }
+    assert_eq!(server.requests(), 1);
+}
+
 #[test]
 fn a_container_gets_its_credentials_by_http() {
     let bytes = noise(100, 6);
     let server = Server::new(move |request| match request.path.as_str() {
-        "/credentials" => {
-            let body = format!(
-                r#"{{"AccessKeyId":"{KEY}","SecretAccessKey":"x","Token":"t","Expiration":"2100-01-01T00:00:00Z"}}"#
-            );
-            let reply = Reply::status("200 OK").with("Content-Length", Some(&body.len().to_string()));
-            Reply { body: body.into_bytes(), ..reply }
-        }
+        "/credentials" => credentials(),
         "/endless" => Reply {
             body: vec![b' '; 2 << 20],
             ..Reply::status("200 OK").with("Content-Length", Some(&(2 << 20).to_string()))
