@@ -17,6 +17,8 @@ pub(crate) enum FrameError {
     Window,
     /// The content is larger than the limit.
     TooLong,
+    /// Memory ran out.
+    NoMemory,
 }
 
 impl From<Error> for FrameError {
@@ -24,6 +26,7 @@ impl From<Error> for FrameError {
         match error.kind {
             // The decoder reports windows of 4 GiB and more this way.
             Kind::Unsupported => FrameError::Window,
+            Kind::Limit => FrameError::NoMemory,
             _ => FrameError::Damaged(error.offset),
         }
     }
@@ -75,5 +78,17 @@ pub(crate) fn decompress(
             // is too long.
             PrefixEnd::Full => out.resize(out.len().saturating_mul(2).max(4096).min(max + 1), 0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lack_of_memory_is_not_damage() {
+        let of = |kind| FrameError::from(Error::new(kind, 7, ""));
+        assert!(matches!(of(Kind::Limit), FrameError::NoMemory));
+        assert!(matches!(of(Kind::Corrupt), FrameError::Damaged(7)));
     }
 }

@@ -5,6 +5,7 @@ use linerate_zstd::Format;
 #[cfg(feature = "pack")]
 use zstd_safe::{CCtx, CParameter};
 
+use crate::block::memory::no_memory;
 use crate::format::frame::{self, FrameError, window_limit};
 #[cfg(feature = "pack")]
 use crate::format::header::MAX_POOL;
@@ -59,8 +60,8 @@ impl StringPool {
     /// other bytes, or if its content is not UTF-8 or not exactly `files` paths that each end with
     /// a NUL; [`Kind::Truncated`] if the frame ends early; [`Kind::Limit`] if it decompresses to
     /// more than [`Limits::pool`] bytes or to 4 GiB, a path has more than [`Limits::path`] bytes,
-    /// or the window is above [`Limits::window_log`]; [`Kind::BadArgument`] if that limit is itself
-    /// too large. Offsets are in `compressed`.
+    /// the window is above [`Limits::window_log`], or memory runs out; [`Kind::BadArgument`] if
+    /// that limit is itself too large. Offsets are in `compressed`.
     pub fn parse(compressed: &[u8], files: u32, limits: &Limits) -> Result<StringPool> {
         if files == 0 && compressed.is_empty() {
             return Ok(StringPool::default());
@@ -102,12 +103,13 @@ impl StringPool {
             text.extend_from_slice(path.as_bytes());
             text.push(0);
         }
-        let mut context = CCtx::create();
+        let no_memory = Error::new(Kind::Limit, 0, "not enough memory to compress the paths");
+        let mut context = CCtx::try_create().ok_or(no_memory)?;
         let mut out = Vec::with_capacity(zstd_safe::compress_bound(text.len()));
         context
             .set_parameter(CParameter::CompressionLevel(POOL_LEVEL))
             .and_then(|_| context.compress2(&mut out, &text))
-            .map_err(|_| Error::new(Kind::Limit, 0, "not enough memory to compress the paths"))?;
+            .map_err(|_| no_memory)?;
         if out.len() > MAX_POOL as usize {
             return Err(Error::new(Kind::Limit, 0, "the format holds 16777215 bytes of compressed paths"));
         }
@@ -129,6 +131,7 @@ fn decompress(compressed: &[u8], limits: &Limits) -> Result<Vec<u8>> {
             }
             FrameError::Window => (Kind::Limit, 0, "the pool has a zstd window beyond the limit"),
             FrameError::TooLong => (Kind::Limit, 0, "the paths are larger than the limit"),
+            FrameError::NoMemory => return no_memory(0),
         };
         Error::new(kind, at, what)
     })?;

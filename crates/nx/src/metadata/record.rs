@@ -238,7 +238,7 @@ fn decompress(record: &[u8], limits: &Limits) -> Result<Vec<u8>> {
 fn compress(content: &[u8]) -> Result<Vec<u8>> {
     let limit = Error::new(Kind::Limit, 0, "not enough memory to compress the metadata");
     let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
-    let mut context = CCtx::create();
+    let mut context = CCtx::try_create().ok_or(limit)?;
     context
         .set_parameter(CParameter::CompressionLevel(LEVEL))
         .and_then(|_| context.compress2(&mut frame, content))

@@ -5,6 +5,7 @@ use linerate_zstd::{Format, FrameHeader};
 #[cfg(feature = "pack")]
 use zstd_safe::{CCtx, CParameter};
 
+use crate::block::memory::no_memory;
 use crate::format::frame::{self, FrameError, window_limit};
 
 /// The magic number of zstd frames (RFC 8878, section 3.1.1), which R3A leaves out.
@@ -42,6 +43,7 @@ pub(super) fn decompress(frame: &[u8], len: usize, window_log: u32) -> Result<Ve
             FrameError::CutOff => corrupt("a segment whose data ends early"),
             FrameError::Window => Error::new(Kind::Limit, 0, "a zstd window beyond the limit"),
             FrameError::TooLong => other_size,
+            FrameError::NoMemory => no_memory(0),
         })?;
     if out.len() != len {
         return Err(other_size);
