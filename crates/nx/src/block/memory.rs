@@ -18,6 +18,21 @@ pub(crate) fn grow_with(buffer: &mut Vec<u8>, len: usize, capacity: u64, at: u64
     Ok(())
 }
 
+/// Lengthens `buffer` to `len` bytes, and keeps its content. `at` is the offset of an error.
+pub(crate) fn lengthen(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
+    buffer.try_reserve(len.saturating_sub(buffer.len())).map_err(|_| no_memory(at))?;
+    buffer.resize(len, 0);
+    Ok(())
+}
+
+/// Copies bytes. `at` is the offset of an error.
+pub(crate) fn copied(bytes: &[u8], at: u64) -> Result<Vec<u8>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(bytes.len()).map_err(|_| no_memory(at))?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
+}
+
 /// Allocates a zeroed buffer of `capacity` bytes, but at least `len`; of `len` bytes if `capacity`
 /// does not fit a `usize`. The system gives zeroed memory, which costs nothing until it is touched.
 pub(crate) fn zeroed(capacity: u64, len: usize, at: u64) -> Result<Vec<u8>> {

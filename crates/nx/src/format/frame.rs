@@ -4,6 +4,7 @@
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::{Format, FrameHeader, Options, PrefixDecoder, PrefixEnd, Scratch};
 
+use crate::block::memory::{lengthen, zeroed};
 use crate::format::limits::Limits;
 
 /// The reason why a frame was not decompressed.
@@ -63,7 +64,8 @@ pub(crate) fn decompress(
     let (mut scratch, mut decoder) = (Scratch::new(), PrefixDecoder::new(Options::new().format(format)));
     // The stated size is untrusted: the first allocation is at most 64 times the compressed size.
     // Memory that is not needed is never touched.
-    let mut out = vec![0; claimed.min(bytes.len().saturating_mul(64)).clamp(1, max.max(1))];
+    let first = claimed.min(bytes.len().saturating_mul(64)).clamp(1, max.max(1));
+    let mut out = zeroed(0, first, 0)?;
     loop {
         let part = decoder.decode(&mut scratch, None, bytes, &mut out)?;
         match part.end {
@@ -76,7 +78,10 @@ pub(crate) fn decompress(
             PrefixEnd::Full if out.len() > max => return Err(FrameError::TooLong),
             // One byte more than the limit distinguishes content that just fits from content that
             // is too long.
-            PrefixEnd::Full => out.resize(out.len().saturating_mul(2).max(4096).min(max + 1), 0),
+            PrefixEnd::Full => {
+                let len = out.len().saturating_mul(2).max(4096).min(max + 1);
+                lengthen(&mut out, len, 0)?;
+            }
         }
     }
 }

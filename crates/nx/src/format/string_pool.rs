@@ -67,7 +67,10 @@ impl StringPool {
             return Ok(StringPool::default());
         }
         let bytes = decompress(compressed, limits)?;
-        let ends: Vec<u32> = memchr::memchr_iter(0, &bytes).map(|end| end as u32).collect();
+        // One more than there are files is enough to tell, and a pool of NULs has as many ends as
+        // bytes.
+        let ends = memchr::memchr_iter(0, &bytes).take((files as usize).saturating_add(1));
+        let ends: Vec<u32> = ends.map(|end| end as u32).collect();
         if ends.len() != files as usize {
             return Err(Error::corrupt("the pool does not have as many paths as there are files"));
         }

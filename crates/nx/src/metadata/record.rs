@@ -20,7 +20,7 @@ use linerate_zstd::{FrameDecoder, Options, Scratch};
 use zstd_safe::{CCtx, CParameter};
 
 use super::{Attributes, Link, MODE, Metadata, Time};
-use crate::block::memory::grow;
+use crate::block::memory::{grow, lengthen};
 use crate::format::hash::HashKind;
 use crate::format::header::{Header, MAX_PAGES, PAGE};
 use crate::format::limits::Limits;
@@ -185,7 +185,7 @@ pub(crate) fn trimmed(record: &[u8]) -> &[u8] {
 ///
 /// # Errors
 ///
-/// Returns [`Kind::Limit`] if the header exceeds the format's limit.
+/// Returns [`Kind::Limit`] if the header exceeds the format's limit or memory runs out.
 pub(crate) fn append(record: &[u8], header: &mut Header, pool: &mut Vec<u8>) -> Result<()> {
     if record.is_empty() {
         return Ok(());
@@ -194,8 +194,9 @@ pub(crate) fn append(record: &[u8], header: &mut Header, pool: &mut Vec<u8>) -> 
     let pages = (at + record.len() as u64).div_ceil(PAGE);
     let pages = u32::try_from(pages).ok().filter(|pages| *pages <= MAX_PAGES);
     header.pages = pages.ok_or(Error::new(Kind::Limit, 0, "the format holds 256 MiB of header"))?;
-    pool.resize(pool.len() + (at - header.pool_end()) as usize, 0);
-    pool.extend_from_slice(record);
+    let start = pool.len() + (at - header.pool_end()) as usize;
+    lengthen(pool, start + record.len(), 0)?;
+    pool[start..].copy_from_slice(record);
     Ok(())
 }
 

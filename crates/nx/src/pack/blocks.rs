@@ -21,6 +21,7 @@ use super::plan::{Block, Plan, left_over};
 use super::progress::{Progress, Stage};
 use super::sink::Sink;
 use super::textures::{self, BlockFilter, Span};
+use crate::block::memory::grow;
 use crate::format::hash::HashKind;
 use crate::format::header::PAGE;
 use crate::format::toc;
@@ -209,12 +210,12 @@ impl Shared<'_> {
             }
             Block::Reused { archive, block, .. } => return self.copy_block(*archive, *block, output),
             Block::Solid { files, len, coding } => {
-                input.resize(*len, 0);
+                grow(input, *len, 0)?;
                 self.read_solid(files, input, &mut hashes)?;
                 *coding
             }
             Block::Chunk { file, number, len, coding, .. } => {
-                input.resize(*len, 0);
+                grow(input, *len, 0)?;
                 self.read_chunk(*file, *number, input, &mut hashes)?;
                 *coding
             }

@@ -8,6 +8,7 @@ use zstd_safe::{
 
 use super::error::{PackError, PackResult};
 use super::options::{Coding, Zstd};
+use crate::block::memory::{grow, lengthen};
 use crate::format::toc::Codec;
 use crate::sys::lz4;
 
@@ -171,7 +172,7 @@ impl Encoder {
         if coding == Coding::Copy || capacity == 0 || self.is_incompressible(coding, input)? {
             return Ok(Codec::Copy);
         }
-        out.resize(capacity, 0);
+        grow(out, capacity, 0)?;
         let coded = match coding {
             Coding::Copy => None,
             Coding::Zstd(zstd) => {
@@ -215,7 +216,7 @@ impl Encoder {
             }
         }
         let start = out.len();
-        out.resize(start + zstd_safe::compress_bound(input.len()), 0);
+        lengthen(out, start + zstd_safe::compress_bound(input.len()), 0)?;
         let len = self.compress_zstd(search, input, &mut out[start..])?;
         out.truncate(start + len.expect("within the bound"));
         Ok(())

@@ -5,6 +5,7 @@
 //! Each step looks only at pieces that the step before could not tell apart: a piece of unique
 //! length is never read, and two pieces count as equal only if every byte is.
 
+use crate::block::memory::grow;
 use crate::format::hash::HashKind;
 
 use super::content::{Content, Item};
@@ -140,8 +141,8 @@ impl Search<'_> {
         let mut at = 0;
         while at < one.len {
             let len = (one.len - at).min(self.unit as u64) as usize;
-            a.resize(len, 0);
-            b.resize(len, 0);
+            grow(a, len, 0)?;
+            grow(b, len, 0)?;
             self.items[one.item].read_at(one.offset + at, a)?;
             self.items[other.item].read_at(other.offset + at, b)?;
             if a != b {
@@ -164,7 +165,7 @@ pub(super) fn hash_range(
     let mut hasher = HashKind::Xxh3.hasher();
     let mut at = 0;
     while at < len {
-        buffer.resize((len - at).min(unit as u64) as usize, 0);
+        grow(buffer, (len - at).min(unit as u64) as usize, 0)?;
         item.read_at(offset + at, buffer)?;
         hasher.update(buffer);
         at += buffer.len() as u64;

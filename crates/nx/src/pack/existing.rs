@@ -140,7 +140,7 @@ impl<S: ReadAt> SourceArchive for CachedArchive<S> {
 
     fn read_block(&self, block: usize, out: &mut Vec<u8>) -> PackResult<()> {
         let at = self.archive.layout().offset(block);
-        out.resize(self.block(block).compressed as usize, 0);
+        grow(out, self.block(block).compressed as usize, at)?;
         Ok(self.archive.source().read_at(at, out).map_err(|error| read_error(at, &error))?)
     }
 

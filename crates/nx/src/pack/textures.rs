@@ -6,6 +6,7 @@ use super::decode_cost::{self, Counts};
 use super::error::PackResult;
 use super::filters::Filters;
 use super::options::{Coding, FileOptions, PackOptions, Zstd};
+use crate::block::memory::grow;
 use crate::block::regions::{self, MAX_REGIONS, Region};
 use crate::filter::{self, Filter, MAX_HEAD, Texture, TextureFormat};
 use crate::format::header::PAGE;
@@ -196,8 +197,8 @@ impl BlockFilter {
         input: &[u8],
         regions: &[Region],
     ) -> PackResult<(Codec, Cost)> {
-        self.filtered.clear();
-        self.filtered.extend_from_slice(input);
+        grow(&mut self.filtered, input.len(), 0)?;
+        self.filtered.copy_from_slice(input);
         let mut ends = Vec::new();
         let mut inverse = 0;
         for &Region { filter, start, len } in regions {

@@ -9,7 +9,7 @@ use super::head::Head;
 use super::header::{FixedFields, MAGIC, MAGIC_SWAPPED};
 use super::layout;
 use super::toc::BlockCodec;
-use crate::block::memory::{grow, no_memory};
+use crate::block::memory::{copied, grow, lengthen, no_memory};
 use crate::format::hash::HashKind;
 use crate::format::header::PAGE;
 use crate::format::layout::Layout;
@@ -62,7 +62,7 @@ impl<S: ReadAt> Archive<S> {
         let layout = layout::find_blocks(&head.header, &mut head.toc, source.len())?;
         let pool = head.header.pool_offset() as usize..head.header.pool_end() as usize;
         // The frame of the pool, without the size field before it.
-        let pool_frame = bytes[pool].get(4..).unwrap_or_default().to_vec();
+        let pool_frame = copied(bytes[pool].get(4..).unwrap_or_default(), head.header.pool_offset())?;
         let dictionaries = head.dictionaries.as_ref().map_or(0, |found| found.dictionaries.len());
         let digested = DigestedDictionaries::new(dictionaries);
         Ok(Archive { source, limits, head, layout, pool_frame, digested })
@@ -213,7 +213,7 @@ fn read_pages(source: &impl ReadAt, limits: &Limits) -> Result<Vec<u8>> {
         return Err(Error::new(Kind::Truncated, len, "the archive ends within its header"));
     }
     let first = bytes.len();
-    bytes.resize(pages as usize, 0);
+    lengthen(&mut bytes, pages as usize, 4)?;
     if first < bytes.len() {
         source.read_at(first as u64, &mut bytes[first..]).map_err(|e| read_error(first as u64, &e))?;
     }

@@ -106,6 +106,7 @@ impl<S: ReadAt> AsNx<S> {
         }
         let mut head = header.write().to_vec();
         toc.write(header.form, &mut head);
+        head.try_reserve(pool.len()).map_err(|_| no_memory(0))?;
         head.extend_from_slice(&pool);
         let mut len = header.bytes();
         let blocks = words.into_iter().map(|(form, block)| {

@@ -11,6 +11,7 @@ use linerate_core::{Error, Kind, Result};
 
 use super::header::{bits, u32_at, u64_at};
 use super::segment::{self, Sizes};
+use crate::block::memory::copied;
 use crate::format::hash::HashKind;
 use crate::format::limits::Limits;
 
@@ -94,7 +95,7 @@ impl Dictionaries {
             if hashed && HashKind::Xxh3.hash_bytes(dictionary) != u64_at(hashes, 8 * i) {
                 return Err(Error::corrupt("a dictionary that does not match its hash"));
             }
-            dictionaries.push(dictionary.to_vec());
+            dictionaries.push(copied(dictionary, 0)?);
         }
         match rest.at == payload.len() {
             true => Ok(Dictionaries { dictionaries, of_block, hashed }),

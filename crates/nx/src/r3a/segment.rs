@@ -6,6 +6,7 @@ use linerate_core::{Error, Kind, Result};
 
 use super::frame;
 use super::header::{bits, u64_at};
+use crate::block::memory::copied;
 use crate::format::limits::Limits;
 
 /// zstd level at which segments are compressed.
@@ -56,7 +57,7 @@ pub(super) fn parse(
         return Err(wrong(Kind::Limit, "a segment larger than the limit of the header"));
     }
     let payload = match stored {
-        true => bytes.to_vec(),
+        true => copied(bytes, at as u64)?,
         false => {
             frame::decompress(bytes, content, limits.window_log).map_err(|e| e.shifted(data.start as u64))?
         }

@@ -8,6 +8,7 @@ use linerate_core::{Error, Kind, Result};
 
 use super::header::{bits, u32_at};
 use super::segment::{self, Sizes};
+use crate::block::memory::copied;
 use crate::format::limits::Limits;
 
 /// Maximum number of extensions.
@@ -48,7 +49,7 @@ fn extensions(payload: &[u8], count: usize) -> Result<Vec<Extension>> {
         let word = payload.get(at..).and_then(|rest| rest.first_chunk::<8>()).ok_or(short)?;
         let (id, size) = (u32_at(word, 0), u32_at(word, 4) as usize);
         let data = (at + 8).checked_add(size).and_then(|end| payload.get(at + 8..end)).ok_or(short)?;
-        found.push(Extension { id, data: data.to_vec() });
+        found.push(Extension { id, data: copied(data, at as u64)? });
         at = (at + 8 + size).next_multiple_of(8);
     }
     // The padding of the last extension may be missing.

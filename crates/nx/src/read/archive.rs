@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use linerate_core::{Error, Kind, Result};
 use linerate_io::{ReadAt, read_error};
 
+use crate::block::memory::lengthen;
 use crate::block::regions::{self, MAX_TABLE, Region};
 use crate::format::hash::HashKind;
 use crate::format::header::{HEADER, Header, PAGE};
@@ -378,7 +379,7 @@ fn read_header(source: &impl ReadAt, limits: &Limits) -> Result<(Header, Vec<u8>
         return Err(Error::new(Kind::Truncated, len, "the archive ends within its header"));
     }
     let first = bytes.len();
-    bytes.resize(header.bytes() as usize, 0);
+    lengthen(&mut bytes, header.bytes() as usize, 4)?;
     if first < bytes.len() {
         source.read_at(first as u64, &mut bytes[first..]).map_err(|e| read_error(first as u64, &e))?;
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 use linerate_core::{Error, Kind, Result, lock};
 use linerate_io::ReadAt;
 
-use crate::block::memory::no_memory;
+use crate::block::memory::{lengthen, no_memory};
 use crate::error::{FileError, PathError};
 use crate::read::archive::{Archive, File};
 use crate::read::destination::{Destination, Progress};
@@ -205,9 +205,8 @@ impl Destination for Memory {
             let first = content.size.min(MAX_INITIAL_CAPACITY) as usize;
             content.bytes.try_reserve_exact(first).map_err(|_| no_memory(0))?;
         }
-        if let Some(more) = end.checked_sub(content.bytes.len()) {
-            content.bytes.try_reserve(more).map_err(|_| no_memory(0))?;
-            content.bytes.resize(end, 0);
+        if content.bytes.len() < end {
+            lengthen(&mut content.bytes, end, 0)?;
         }
         content.bytes[end - bytes.len()..end].copy_from_slice(bytes);
         Ok(())

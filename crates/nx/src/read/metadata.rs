@@ -3,6 +3,7 @@
 use linerate_core::{Error, Result};
 use linerate_io::{ReadAt, read_error};
 
+use crate::block::memory::zeroed;
 use crate::metadata::{ALIGN, HEAD, MAGIC, Metadata, Paths};
 use crate::read::archive::Archive;
 
@@ -39,7 +40,7 @@ pub(crate) fn find<S: ReadAt>(archive: &Archive<S>) -> Result<Option<(u64, Vec<u
         return Ok(None);
     }
     // The length is at most that of the header, which is within the limits.
-    let mut bytes = vec![0; (end - at) as usize];
+    let mut bytes = zeroed(0, (end - at) as usize, at)?;
     archive.source().read_at(at, &mut bytes).map_err(|e| read_error(at, &e))?;
     Ok(bytes.starts_with(&MAGIC).then_some((at, bytes)))
 }

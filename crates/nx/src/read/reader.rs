@@ -7,7 +7,7 @@ use linerate_core::{Error, Kind, Result};
 use linerate_io::ReadAt;
 
 use crate::block::cache::{BlockCache, INITIAL_CAPACITY};
-use crate::block::memory::no_memory;
+use crate::block::memory::{lengthen, no_memory};
 use crate::format::hash::HashKind;
 use crate::format::toc::Codec;
 use crate::read::archive::{Archive, File};
@@ -340,8 +340,7 @@ pub(crate) fn read_whole<S: ReadAt>(
         .map_err(|_| no_memory(file.entry_offset()))?;
     for piece in pieces(archive, file, 0, file.size()) {
         let (start, len) = (out.len(), (piece.to - piece.from) as usize);
-        out.try_reserve(len).map_err(|_| no_memory(file.entry_offset()))?;
-        out.resize(start + len, 0);
+        lengthen(&mut out, start + len, file.entry_offset())?;
         fill(&piece, &mut out[start..])?;
     }
     if verify {

@@ -3,14 +3,17 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::ptr;
 
-/// The system's allocator with counts, which [`held`] and [`allocations`] return.
+/// The system's allocator with counts, which [`held`] and [`allocations`] return. It can also
+/// [`refuse`] large allocations.
 pub struct Counting;
 
 thread_local! {
     /// Wraps below zero in a thread that frees memory that other threads allocated.
     static HELD: Cell<usize> = const { Cell::new(0) };
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    static LARGEST: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
 /// Bytes that this thread has allocated and not freed. Allocations of other threads, such as the
@@ -24,9 +27,21 @@ pub fn allocations() -> usize {
     ALLOCATIONS.get()
 }
 
-// SAFETY: every call is forwarded to the system's allocator.
+/// Calls `work`, and refuses allocations of this thread above `largest` bytes meanwhile.
+pub fn refuse<T>(largest: usize, work: impl FnOnce() -> T) -> T {
+    LARGEST.set(largest);
+    let result = work();
+    LARGEST.set(usize::MAX);
+    result
+}
+
+// SAFETY: every call is forwarded to the system's allocator, or returns null, which means that
+// there is no memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.size() > LARGEST.get() {
+            return ptr::null_mut();
+        }
         HELD.set(HELD.get().wrapping_add(layout.size()));
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         // SAFETY: the caller keeps this function's contract, which is the same.
