@@ -19,11 +19,13 @@ use super::options::{Coding, FileOptions, MAX_CHUNK, MAX_LZ4_LEVEL, PackOptions}
 use super::progress::Stage;
 use super::walk::{Skipped, Walk};
 use super::{Builder, WalkEntry, names};
+use crate::format::hash::HashKind;
 use crate::format::paths::folder_clashes;
 use crate::format::toc::Codec;
 use crate::metadata::Metadata;
 use crate::read::archive::{Archive, File};
 use crate::read::memory::{check_limits, threads_for_any_block};
+use crate::read::reader::Reader;
 
 /// The changes found by [`Builder::update`], as paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,7 +47,8 @@ pub struct Changes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {
     /// Neither: a clash is an error, unless the files have the same size and hash; then the first
-    /// is taken. It is also an error if a file has the path of a folder.
+    /// is taken. Files whose hashes cannot be compared are decoded. It is also an error if a file
+    /// has the path of a folder.
     Refuse,
     /// The file of the first archive.
     First,
@@ -223,16 +226,16 @@ impl Builder {
     /// same path clash like two files.
     ///
     /// # Errors
-    /// Returns the errors of [`new`](Self::new) and [`add_archive`](Self::add_archive), and
-    /// `BadArgument` for the first of the [`merge_clashes`](Self::merge_clashes) with
-    /// [`Clash::Refuse`].
+    /// Returns the errors of [`new`](Self::new) and [`add_archive`](Self::add_archive). With
+    /// [`Clash::Refuse`], also returns those of [`merge_clashes`](Self::merge_clashes), and
+    /// `BadArgument` for the first of the clashes.
     pub fn merge<S: ReadAt + 'static>(
         options: PackOptions,
         archives: &[Arc<Archive<S>>],
         clash: Clash,
     ) -> PackResult<Builder> {
         if clash == Clash::Refuse
-            && let Some(clash) = Builder::merge_clashes(archives).first()
+            && let Some(clash) = Builder::merge_clashes(archives)?.first()
         {
             return Err(PackError::rule(Kind::BadArgument, clash.message()).at(clash.path.as_str()));
         }
@@ -252,9 +255,14 @@ impl Builder {
     }
 
     /// Lists the clashes of archives to be merged, in ascending order of paths: files of the same
-    /// path in different archives that differ in size or hash, have hashes of different kinds or
-    /// have none, and files whose path is a folder of other files.
-    pub fn merge_clashes<S: ReadAt>(archives: &[Arc<Archive<S>>]) -> Vec<MergeClash> {
+    /// path in different archives that differ in size or hash, and files whose path is a folder of
+    /// other files. If two files of one size have hashes of different kinds, or one has none, the
+    /// files are decoded to hash them.
+    ///
+    /// # Errors
+    /// Returns the errors of decoding a file, with its path, and `Limit` if the files of its
+    /// archive exceed the limits that the archive was opened with.
+    pub fn merge_clashes<S: ReadAt>(archives: &[Arc<Archive<S>>]) -> PackResult<Vec<MergeClash>> {
         let mut files: Vec<(usize, File<'_>)> = Vec::new();
         for (i, archive) in archives.iter().enumerate() {
             files.extend(archive.files().map(|file| (i, file)));
@@ -265,20 +273,19 @@ impl Builder {
             other_path: other.path().to_owned(),
             other_archive: j,
         };
-        let is_same =
-            |a: File<'_>, b: File<'_>| a.size() == b.size() && a.hash().is_some() && a.hash() == b.hash();
+        let mut hashes = Hashes { archives, readers: archives.iter().map(|_| None).collect() };
         let mut first: HashMap<&str, (usize, File<'_>)> = HashMap::new();
         let mut found = Vec::new();
         for &(i, file) in &files {
             let before = *first.entry(file.path()).or_insert((i, file));
-            if before.0 != i && !is_same(before.1, file) {
+            if before.0 != i && !hashes.are_equal(before, (i, file))? {
                 found.push(clash(before, (i, file)));
             }
         }
         let in_folders = folder_clashes(files.iter().map(|(_, file)| file.path()));
         found.extend(in_folders.into_iter().map(|(file, below)| clash(files[file], files[below])));
         found.sort_by(|a, b| (&a.path, a.other_archive).cmp(&(&b.path, b.other_archive)));
-        found
+        Ok(found)
     }
 
     /// Updates an archive from a folder: equal files keep their blocks as with [`Reuse::Blocks`],
@@ -371,6 +378,41 @@ impl Builder {
         }
         builder.metadata = found.metadata;
         Ok((builder, changes, found.skipped.sort()))
+    }
+}
+
+/// Compares files of different archives by their hashes.
+struct Hashes<'a, S> {
+    archives: &'a [Arc<Archive<S>>],
+    /// The reader of each archive of which a file was decoded.
+    readers: Vec<Option<Reader<'a, S>>>,
+}
+
+impl<S: ReadAt> Hashes<'_, S> {
+    /// Whether two files have the same size and hash. The number of each archive is beside its
+    /// file.
+    fn are_equal(&mut self, (i, one): (usize, File<'_>), (j, other): (usize, File<'_>)) -> PackResult<bool> {
+        if one.size() != other.size() {
+            return Ok(false);
+        }
+        let kind = self.archives[i].hash_kind();
+        Ok(self.hash(i, one, kind)? == self.hash(j, other, kind)?)
+    }
+
+    /// Returns the stored hash of a file if it is of this kind, else decodes the file.
+    fn hash(&mut self, archive: usize, file: File<'_>, kind: HashKind) -> PackResult<u64> {
+        let from = &self.archives[archive];
+        if let Some(hash) = file.hash().filter(|_| from.hash_kind() == kind) {
+            return Ok(hash);
+        }
+        let reader = match &mut self.readers[archive] {
+            Some(reader) => reader,
+            none => {
+                check_limits(from, &from.files().collect::<Vec<_>>())?;
+                none.insert(from.reader()?)
+            }
+        };
+        reader.hash(file, kind).map_err(|error| PackError::from(error).at(file.path()))
     }
 }
 

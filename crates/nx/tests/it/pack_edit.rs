@@ -11,6 +11,7 @@ use linerate_nx::{Archive, File, HashKind, Kind, Limits};
 use proptest::prelude::*;
 
 use crate::cases::cases;
+use crate::common::make::{COPY, Make};
 use crate::pack_tree::{Bytes, TreeFile, assert_holds, content, contents, open, pack, tree, write_tree};
 
 fn golden(name: &str) -> Bytes {
@@ -200,7 +201,7 @@ fn merge_of_a_file_and_a_folder_of_one_path_clashes() {
     let merged = |clash| Builder::merge(small(), &both, clash);
     let error = merged(Clash::Refuse).err().expect("a clash");
     assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some("a")));
-    let clashes = Builder::merge_clashes(&both);
+    let clashes = Builder::merge_clashes(&both).expect("no file is decoded");
     let found: Vec<_> =
         clashes.iter().map(|of| (&*of.path, of.archive, &*of.other_path, of.other_archive)).collect();
     assert_eq!(found, [("a", 0, "a/b", 1), ("b", 1, "b/c", 0)]);
@@ -623,4 +624,23 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn files_with_hashes_of_different_kinds_are_compared_by_content() {
+    let of = |version, content: &[u8]| {
+        let make = Make::new(11).with(|make| make.version = version);
+        open(make.file("a", content, 0, 0).block(COPY, content.to_vec()).bytes())
+    };
+    let merged = |both: [Bytes; 2]| Builder::merge(PackOptions::default(), &both, Clash::Refuse);
+    for (one, other) in [(0, 1), (1, 0)] {
+        let builder = merged([of(one, b"same"), of(other, b"same")]).expect("no clash");
+        assert_holds(builder.to_bytes().expect("packable").0, &[("a".into(), b"same".to_vec())]);
+        let error = merged([of(one, b"same"), of(other, b"else")]).err().expect("a clash");
+        assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some("a")));
+    }
+    // A damaged file is neither equal nor different.
+    let damaged = Make::new(11).file("a", b"same", 0, 0).block(COPY, b"sane".to_vec()).bytes();
+    let error = merged([of(0, b"same"), open(damaged)]).err().expect("damage");
+    assert_eq!((error.kind(), error.file()), (Kind::Corrupt, Some("a")));
 }

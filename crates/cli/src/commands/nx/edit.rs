@@ -230,7 +230,7 @@ fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Res
 /// Fails if paths of the archives clash. The error names the first clash with both archives, and
 /// the number of clashes.
 fn refuse_clashes(opened: &[Arc<Opened>], names: &[&Path]) -> Result<(), CliError> {
-    let clashes = Builder::merge_clashes(opened);
+    let clashes = Builder::merge_clashes(opened).map_err(write::engine_error)?;
     let Some(clash) = clashes.first() else { return Ok(()) };
     let (one, other) = (names[clash.archive].display(), names[clash.other_archive].display());
     let path = clash.path.escape_debug();
