@@ -169,7 +169,7 @@ impl Shared<'_> {
         let encoder = Encoder::new(self.job.options.fit_search)?;
         let mut worker = Worker { encoder, filter: BlockFilter::default(), input: Vec::new() };
         while let Some((number, output)) = self.take() {
-            self.job.options.cancel.check()?;
+            self.job.options.cancel.step()?;
             let block = self.encode(number, &mut worker, output);
             let block = block.map_err(|error| self.with_file(number, error))?;
             self.write_in_order(number, block)?;

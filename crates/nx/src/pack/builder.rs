@@ -242,7 +242,7 @@ impl Builder {
         let walk = walk.into();
         let (mut skipped, mut metadata) = (Skipped::default(), Metadata::default());
         for (found, file_options) in walk.files(&self.options.cancel, choose, &mut skipped, &mut metadata)? {
-            self.options.cancel.check()?;
+            self.options.cancel.step()?;
             if walk.admits(&found, &mut skipped.bad_names)? {
                 let size = walk.size(&found, &mut metadata)?;
                 self.add(found.name, size, Content::Path(found.path), file_options)?;

@@ -16,12 +16,11 @@ use super::progress::Stage;
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
     cancelled: Arc<AtomicBool>,
-    /// The stage, shifted left by [`STAGE_SHIFT`], and in the low bits the number of checks since
-    /// it began.
+    /// The stage, shifted left by [`STAGE_SHIFT`], and in the low bits the number of its steps.
     begun: Arc<AtomicU64>,
 }
 
-/// Number of low bits that count checks.
+/// Number of low bits that count steps.
 const STAGE_SHIFT: u32 = 56;
 
 impl CancelToken {
@@ -40,8 +39,8 @@ impl CancelToken {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Returns the current stage and the number of its steps that have begun. An entry, file or
-    /// block takes one step or a few. A thread that polls this can show that the work goes on.
+    /// Returns the current stage and the number of its steps that have begun; [`Stage`] says what
+    /// each stage counts. A thread that polls this can show that the work goes on.
     /// [`Progress`](super::Progress) is reported only from the first block.
     pub fn stage(&self) -> (Stage, u64) {
         let begun = self.begun.load(Ordering::Relaxed);
@@ -54,8 +53,13 @@ impl CancelToken {
     }
 
     /// Counts a step that begins, and fails if the work is cancelled.
-    pub(super) fn check(&self) -> PackResult<()> {
+    pub(super) fn step(&self) -> PackResult<()> {
         self.begun.fetch_add(1, Ordering::Relaxed);
+        self.check()
+    }
+
+    /// Fails if the work is cancelled.
+    pub(super) fn check(&self) -> PackResult<()> {
         if self.is_cancelled() { Err(PackError::cancelled()) } else { Ok(()) }
     }
 }

@@ -50,7 +50,7 @@ impl Walk<'_> {
         };
         let kept = folders.iter().filter(|(found, is_chosen)| *is_chosen || held.contains(&*found.name));
         for found in kept.map(|(found, _)| found).chain(&links) {
-            cancel.check()?;
+            cancel.step()?;
             if self.admits(found, &mut skipped.bad_names)? {
                 metadata.insert(found, &found.metadata()?)?;
             }

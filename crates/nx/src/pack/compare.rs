@@ -62,7 +62,8 @@ pub(super) fn compare<S: ReadAt>(
             let mut found = Vec::with_capacity(batches[i].len());
             let is_same = |&a: &usize, &b: &usize| content_of(wanted[a].file) == content_of(wanted[b].file);
             for same in batches[i].chunk_by(is_same).flat_map(|same| same.chunks(open)) {
-                let same: Vec<Wanted<'_>> = same.iter().map(|&i| wanted[i]).collect();
+                let step = |&i: &usize| workers.cancel.step().map(|()| wanted[i]);
+                let same = same.iter().map(step).collect::<PackResult<Vec<Wanted<'_>>>>()?;
                 found.extend(compare_equal(archive, reader, &same)?);
             }
             Ok(found)

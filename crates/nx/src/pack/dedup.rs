@@ -106,6 +106,7 @@ impl Search<'_> {
 
     /// Returns the hash of the first `len` bytes of a piece.
     fn hash(&self, buffer: &mut Vec<u8>, piece: &Piece, len: u64) -> PackResult<u64> {
+        self.workers.cancel.step()?;
         hash_range(&self.items[piece.item], piece.offset, len, self.unit, buffer)
     }
 
@@ -114,6 +115,7 @@ impl Search<'_> {
         let mut different: Vec<usize> = Vec::new();
         let mut firsts = Vec::with_capacity(group.len());
         for &piece in group {
+            self.workers.cancel.step()?;
             let mut first = None;
             for &other in &different {
                 if self.equal(buffers, other, piece)? {

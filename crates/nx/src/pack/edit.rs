@@ -451,7 +451,7 @@ impl Found {
         for (folder, walk) in folders.iter().enumerate() {
             let mut metadata = Metadata::default();
             for (found, file_options) in walk.files(cancel, &mut choose, &mut all.skipped, &mut metadata)? {
-                cancel.check()?;
+                cancel.step()?;
                 let size = walk.size(&found, &mut metadata)?;
                 all.add(Chosen { found, folder, size, file_options })?;
             }

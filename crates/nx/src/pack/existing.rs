@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use linerate_core::{Error, Kind, lock};
 use linerate_io::{ReadAt, read_error};
 
+use super::cancel::CancelToken;
 use super::error::{PackError, PackResult};
 use crate::block::memory::grow;
 use crate::format::hash::{ContentHasher, HashKind};
@@ -45,7 +46,7 @@ pub(super) trait SourceArchive: Send + Sync {
 
     /// Decodes entries, compares their contents with the stored hashes, and returns the XXH3-64 of
     /// each. Each block is decoded once if the entries are in the order of blocks.
-    fn verify(&self, entries: &[usize]) -> PackResult<Vec<u64>>;
+    fn verify(&self, entries: &[usize], cancel: &CancelToken) -> PackResult<Vec<u64>>;
 }
 
 /// An entry of an existing archive.
@@ -166,10 +167,11 @@ impl<S: ReadAt> SourceArchive for CachedArchive<S> {
         self.file(entry).hash().filter(|_| self.archive.hash_kind() == HashKind::Xxh3)
     }
 
-    fn verify(&self, entries: &[usize]) -> PackResult<Vec<u64>> {
+    fn verify(&self, entries: &[usize], cancel: &CancelToken) -> PackResult<Vec<u64>> {
         let mut reader = self.archive.reader()?;
         let mut hashes = Vec::with_capacity(entries.len());
         for (i, &entry) in entries.iter().enumerate() {
+            cancel.step()?;
             let file = self.file(entry);
             let same = |other: &Entry| Entry { path: 0, ..*other } == Entry { path: 0, ..*file.entry() };
             // Entries with the same bytes are adjacent.

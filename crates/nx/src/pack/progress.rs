@@ -5,16 +5,18 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
-    /// Lists folders; counts entries.
+    /// Lists folders; counts their entries.
     Listing,
-    /// Reads the sizes of files, and their times if metadata is captured.
+    /// Reads the sizes of files; counts the files. If metadata is captured, also reads and counts
+    /// folders and links.
     Measuring,
     /// Reads files to compare them with each other or with those of an archive; verifies entries of
-    /// existing archives.
+    /// existing archives. Counts reads: a file or chunk may be read several times to compare it
+    /// with others.
     Comparing,
-    /// Reads small files to group similar ones.
+    /// Reads small files to group similar ones; counts the files.
     Grouping,
-    /// Encodes and writes blocks.
+    /// Encodes and writes blocks; counts the blocks.
     Packing,
 }
 

@@ -46,6 +46,7 @@ pub(super) fn blocks(
     let rate = SAMPLING_RATE.max(sampled / MAX_FINGERPRINTS).next_power_of_two();
     workers.cancel.begin(Stage::Grouping);
     let fingerprints = workers.map(files.len(), Vec::new, |buffer, i| {
+        workers.cancel.step()?;
         let item = &items[files[i]];
         buffer.resize(item.size.min(SAMPLED_BYTES) as usize, 0);
         item.read_at(0, buffer)?;

@@ -31,7 +31,7 @@ pub(super) fn existing(items: &mut [Item], options: &PackOptions) -> PackResult<
         || (),
         |(), i| {
             let entries: Vec<usize> = batches[i].files.iter().map(|file| file.1).collect();
-            batches[i].archive.verify(&entries)
+            batches[i].archive.verify(&entries, &options.cancel)
         },
     )?;
     for (batch, hashes) in batches.iter().zip(hashes) {

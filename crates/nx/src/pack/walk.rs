@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
             let at_folder =
                 |error: std::io::Error| PackError::reading(error).at(folder.display().to_string());
             for entry in fs::read_dir(&folder).map_err(at_folder)? {
-                self.check()?;
+                self.step()?;
                 let entry = entry.map_err(at_folder)?;
                 let path = entry.path();
                 let kind =
@@ -174,9 +174,9 @@ impl<'a> Walk<'a> {
         Ok(all)
     }
 
-    /// Fails if the work on the entries was cancelled.
-    pub(super) fn check(&self) -> PackResult<()> {
-        self.cancel.map_or(Ok(()), CancelToken::check)
+    /// Counts an entry, and fails if the walk was cancelled.
+    fn step(&self) -> PackResult<()> {
+        self.cancel.map_or(Ok(()), CancelToken::step)
     }
 
     /// Returns the name of an existing file below the root, or `None` if it is elsewhere, missing

@@ -15,7 +15,7 @@ use linerate_testkit::tools::{has_program, reader};
 use proptest::prelude::*;
 
 use crate::cases::cases;
-use crate::pack_tree::{assert_holds, content, pack, tree, write_tree};
+use crate::pack_tree::{assert_holds, content, open, pack, tree, write_tree};
 
 fn options(chunk: u64, solid_limit: u64, solid: Coding, chunked: Coding) -> PackOptions {
     let mut options = PackOptions::default();
@@ -129,14 +129,24 @@ fn token_returns_the_stage_and_its_count() {
     let builder = added(options.clone());
     let (stage, entries) = seen.borrow()[0];
     assert!(stage == Stage::Listing && (1..=3).contains(&entries), "{entries} of the root when d is reached");
-    assert_eq!(seen.borrow()[1..], [1, 2, 4].map(|count| (Stage::Measuring, count)), "d is the third");
+    assert_eq!(seen.borrow()[1..], [(Stage::Measuring, 0); 3], "files are chosen before sizes are read");
+    assert_eq!(token.stage(), (Stage::Measuring, 3), "three files, without their folder");
     builder.dry_run().expect("readable");
-    let (stage, files) = token.stage();
-    assert!(stage == Stage::Grouping && files >= 3, "{stage:?} {files}");
+    assert_eq!(token.stage(), (Stage::Grouping, 3), "files");
     added(PackOptions { group_similar: false, ..options.clone() }).dry_run().expect("readable");
     assert_eq!(token.stage(), (Stage::Comparing, 3), "first pages of files of one size");
-    added(options).to_bytes().expect("packable");
+    let bytes = added(options.clone()).to_bytes().expect("packable").0;
     assert_eq!(token.stage(), (Stage::Packing, 3), "a block for each file");
+    let archive = open(bytes);
+    let all = |_: &str| Some(FileOptions::default());
+    Builder::update(options.clone(), &archive, folder.path(), all, true).expect("readable");
+    assert_eq!(token.stage(), (Stage::Comparing, 3), "files of the folder");
+    let plain = options.clone().dedup_solid(false).dedup_chunked(false).group_similar(false);
+    Builder::from_archive(plain, &archive, |_| true).expect("options").dry_run().expect("readable");
+    assert_eq!(token.stage(), (Stage::Comparing, 3), "verified entries");
+    let mut builder = Builder::new(options).expect("options");
+    builder.add_folder(Walk::new(folder.path()).metadata(true), all).expect("readable");
+    assert_eq!(token.stage(), (Stage::Measuring, 4), "three files and their folder");
 }
 
 #[test]

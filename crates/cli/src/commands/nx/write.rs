@@ -98,7 +98,7 @@ pub(crate) fn watch(name: &Path, cancel: &CancelToken, reporter: &Reporter) -> W
         match stage {
             Stage::Listing => format!("listing folders: {count} entries"),
             Stage::Measuring => format!("reading sizes: {count} entries"),
-            Stage::Comparing => format!("comparing files: {count} read"),
+            Stage::Comparing => format!("comparing files: {count} reads"),
             Stage::Grouping => format!("grouping small files: {count} read"),
             _ => "packing".to_owned(),
         }
