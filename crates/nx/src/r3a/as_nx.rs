@@ -17,7 +17,7 @@ use super::frame::{MAGIC, with_content_size};
 use super::toc::BlockCodec;
 use super::user_data::Extension;
 use crate::block::memory::{grow, no_memory};
-use crate::format::header::{HEADER, Header, PAGE, TocForm};
+use crate::format::header::{HEADER, Header, MAX_PAGES, PAGE, TocForm};
 use crate::format::limits::Limits;
 use crate::format::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
 use crate::metadata;
@@ -84,8 +84,9 @@ impl<S: ReadAt> AsNx<S> {
     ///
     /// # Errors
     ///
-    /// Returns [`Kind::Limit`] if the archive has more files, blocks or bytes of paths or metadata
-    /// than Nx allows, or a block that is too large for Nx.
+    /// Returns [`Kind::Limit`] if the archive has more files, blocks or bytes of paths than Nx
+    /// allows, or a block that is too large for Nx, or if memory runs out. Metadata that does not
+    /// fit is left out.
     pub fn new(archive: Archive<S>) -> Result<AsNx<S>> {
         let r3a = archive.head();
         let words: Vec<(BlockForm, Block)> =
@@ -99,8 +100,8 @@ impl<S: ReadAt> AsNx<S> {
         let mut header = Header::new(r3a.header.chunk, toc.form(), pool.len(), blocks, files)?;
         let is_metadata = |extension: &&Extension| extension.id == metadata::EXTENSION;
         if let Some(record) = r3a.user_data.iter().find(is_metadata)
-            // Metadata above the limit is left out, since files can be read without it.
-            && header.bytes() + record.data.len() as u64 + PAGE <= archive.limits().header
+            // Files can be read without metadata.
+            && has_room(&header, record.data.len(), archive.limits())
         {
             metadata::append(&record.data, &mut header, &mut pool)?;
         }
@@ -271,6 +272,12 @@ fn shown_as<S: ReadAt>(archive: &Archive<S>, i: usize) -> Result<(BlockForm, Blo
     Ok((form, Block { compressed, codec, filtered: false }))
 }
 
+/// Whether the header with a metadata record of `len` bytes is within the limits, and within those
+/// of the format.
+fn has_room(header: &Header, len: usize, limits: &Limits) -> bool {
+    header.bytes() + len as u64 + PAGE <= limits.header.min(u64::from(MAX_PAGES) * PAGE)
+}
+
 /// Returns the entry of a file in the Nx table. The unused position of an empty file is cleared,
 /// since it may not fit the fields of Nx.
 fn nx_entry(entry: &Entry) -> Entry {
@@ -355,4 +362,21 @@ pub fn open_either<'a>(
     }
     let archive = AsNx::new(Archive::open_with(source, limits)?)?.open()?;
     Ok(archive.map_source(|shown| Box::new(shown) as Box<dyn ReadAt + 'a>))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::header::ChunkSize;
+
+    #[test]
+    fn metadata_has_room_within_the_limits_and_those_of_the_format() {
+        let header = Header::new(ChunkSize::from_bytes(512).unwrap(), TocForm::Short, 9, 0, 0).unwrap();
+        assert_eq!(header.bytes(), PAGE);
+        let none = Limits::none();
+        let largest = (MAX_PAGES as usize - 2) * PAGE as usize;
+        assert!(has_room(&header, largest, &none) && !has_room(&header, largest + 1, &none));
+        let few = Limits { header: 3 * PAGE, ..none };
+        assert!(has_room(&header, 4096, &few) && !has_room(&header, 4097, &few));
+    }
 }
