@@ -27,14 +27,16 @@ pub(crate) fn decompress_prefix(block: &[u8], out: &mut [u8]) -> Option<usize> {
         let literals = length(block, &mut at, token >> 4)?;
         let count = literals.min(out.len() - to);
         out[to..to + count].copy_from_slice(block.get(at..at + count)?);
-        (at, to) = (at + literals, to + count);
+        // Lengths may be close to `usize::MAX` on 32-bit targets. If `literals` are more than `count`,
+        // the output is full.
+        (at, to) = (at + count, to + count);
         // The last sequence of a block has no match.
         if to == out.len() || at == block.len() {
             break;
         }
         let offset = usize::from(u16::from_le_bytes(*block.get(at..)?.first_chunk()?));
         at += 2;
-        let count = (length(block, &mut at, token & 15)? + MIN_MATCH).min(out.len() - to);
+        let count = length(block, &mut at, token & 15)?.saturating_add(MIN_MATCH).min(out.len() - to);
         if offset == 0 {
             return None;
         }
@@ -71,6 +73,8 @@ fn copy_match(out: &mut [u8], from: usize, to: usize, count: usize) {
 
 #[cfg(test)]
 mod tests {
+    use core::iter;
+
     use super::*;
 
     #[test]
@@ -105,6 +109,19 @@ mod tests {
         assert_eq!(decompress_prefix(&block, &mut [0; 30]), Some(23));
         assert_eq!(decompress(&block, &mut out[..22]), None);
     }
+
+    /// The lengths are `u32::MAX`, to which 32-bit targets cannot add anything.
+    #[test]
+    fn lengths_of_4_gib_do_not_overflow() {
+        let long = || iter::repeat_n(255, 16_843_008).chain([240]);
+        let literals: Vec<u8> = [0xF0].into_iter().chain(long()).chain(*b"abc").collect();
+        let repeat: Vec<u8> = [0x1F, b'a', 1, 0].into_iter().chain(long()).collect();
+        for (block, expected) in [(literals, b"abc"), (repeat, b"aaa")] {
+            let mut out = [0; 3];
+            assert_eq!((decompress_prefix(&block, &mut out), &out), (Some(3), expected));
+        }
+    }
+
     #[cfg(feature = "pack")]
     #[test]
     fn blocks_round_trip_whole_and_as_prefixes() {
