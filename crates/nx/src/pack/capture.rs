@@ -5,11 +5,10 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
-use linerate_core::Kind;
 use linerate_io::ReadAt;
 
 use super::names::folders_of;
-use super::{CancelToken, Clash, PackError, PackResult, Skipped, Walk, WalkEntry};
+use super::{BadName, CancelToken, Clash, PackError, PackResult, Skipped, Walk, WalkEntry};
 use crate::metadata::{Attributes, Link, Metadata};
 use crate::read::archive::Archive;
 
@@ -52,7 +51,9 @@ impl Walk<'_> {
         for found in kept.map(|(found, _)| found).chain(&links) {
             cancel.step()?;
             if self.admits(found, &mut skipped.bad_names)? {
-                metadata.insert(found, &found.metadata()?)?;
+                if let Some(bad) = metadata.insert(found, &found.metadata()?)? {
+                    self.refuse(bad, &mut skipped.bad_names)?;
+                }
             }
         }
         Ok(files)
@@ -95,25 +96,27 @@ impl Metadata {
         })
     }
 
-    fn insert(&mut self, found: &WalkEntry, of: &fs::Metadata) -> PackResult<()> {
+    /// Adds the metadata of a file, folder or link. Returns a link whose target is not UTF-8, which
+    /// is not added.
+    fn insert(&mut self, found: &WalkEntry, of: &fs::Metadata) -> PackResult<Option<BadName>> {
         let at = |error: io::Error| PackError::reading(error).at(found.path.display().to_string());
         let name = found.name.clone();
         if found.kind.is_symlink() {
             let target = fs::read_link(&found.path).map_err(at)?;
-            let target = target.to_str().ok_or_else(|| {
-                let error = PackError::rule(Kind::BadArgument, "the target is not UTF-8");
-                error.at(found.path.display().to_string())
-            })?;
+            let Some(target) = target.to_str() else {
+                let message = "the target is not UTF-8";
+                return Ok(Some(BadName { path: found.path.clone(), message }));
+            };
             let modified = of.modified().map_err(at)?.into();
             self.links.insert(name, Link { target: portable(target), modified });
-            return Ok(());
+            return Ok(None);
         }
         let attributes = Attributes::from_fs(of).map_err(at)?;
         match found.kind.is_dir() {
             true => self.folders.insert(name, attributes),
             false => self.files.insert(name, attributes),
         };
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -38,12 +38,12 @@ pub struct Walk<'a> {
     cancel: Option<&'a CancelToken>,
 }
 
-/// A file or folder that is left out because of its name.
+/// A file, folder or link that is left out because of its name, or a link because of its target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BadName {
     /// The path. For a folder with a bad name, only the folder is listed, not its content.
     pub path: PathBuf,
-    /// The problem of the name.
+    /// The problem of the name or target.
     pub message: &'static str,
 }
 
@@ -53,7 +53,7 @@ pub struct BadName {
 pub struct Skipped {
     /// Devices, sockets and pipes; also links, unless [`Walk::metadata`] is set.
     pub others: Vec<PathBuf>,
-    /// Files and folders that [`Walk::skip_bad_names`] left out, in ascending order.
+    /// Files, folders and links that [`Walk::skip_bad_names`] left out, in ascending order.
     pub bad_names: Vec<BadName>,
 }
 
@@ -98,7 +98,8 @@ impl<'a> Walk<'a> {
 
     /// Sets whether files and folders with bad names are left out and listed, instead of being an
     /// error. Bad names are names that are not UTF-8 or that [`check_path`](crate::check_path)
-    /// rejects. Default: false.
+    /// rejects. A link that is packed as [`metadata`](Self::metadata), and whose target is not
+    /// UTF-8, is treated as one with a bad name. Default: false.
     #[must_use]
     pub fn skip_bad_names(mut self, skip: bool) -> Self {
         self.skip_bad_names = skip;
@@ -194,6 +195,14 @@ impl<'a> Walk<'a> {
     /// Returns `BadArgument` for a bad name, unless bad names are left out.
     pub(crate) fn admits(&self, found: &WalkEntry, bad_names: &mut Vec<BadName>) -> PackResult<bool> {
         let Some(bad) = found.bad_name() else { return Ok(true) };
+        self.refuse(bad, bad_names).map(|()| false)
+    }
+
+    /// Adds a bad name to `bad_names`.
+    ///
+    /// # Errors
+    /// Returns `BadArgument`, unless bad names are left out.
+    pub(super) fn refuse(&self, bad: BadName, bad_names: &mut Vec<BadName>) -> PackResult<()> {
         if !self.skip_bad_names {
             return Err(PackError::rule(Kind::BadArgument, bad.message).at(bad.path.display().to_string()));
         }
@@ -201,7 +210,7 @@ impl<'a> Walk<'a> {
         if bad_names.last() != Some(&bad) {
             bad_names.push(bad);
         }
-        Ok(false)
+        Ok(())
     }
 }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use linerate_nx::metadata::{Attributes, EXTENSION, Link, MAGIC, Metadata, Time};
 use linerate_nx::pack::{Builder, Format, PackOptions};
+#[cfg(target_os = "linux")]
+use linerate_nx::pack::{FileOptions, Walk};
 use linerate_nx::{Archive, FileSource, HashKind, Kind, Limits, r3a};
 use proptest::prelude::*;
 
@@ -164,6 +166,30 @@ fn r3a_stores_metadata_as_user_data() {
     let shown = r3a::AsNx::new(open()).unwrap().open().unwrap();
     assert_eq!(Metadata::from_archive(&shown), Ok(Some(example())));
     assert!(shown.files().all(|file| shown.read(file).unwrap() == file.path().as_bytes()));
+}
+
+/// Other systems do not allow all such targets.
+#[cfg(target_os = "linux")]
+#[test]
+fn link_whose_target_is_not_utf_8_is_left_out_when_asked() {
+    use std::ffi::OsStr;
+    use std::os::unix::{ffi::OsStrExt, fs::symlink};
+
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link");
+    symlink(OsStr::from_bytes(b"\xFF"), &link).unwrap();
+    symlink("there", folder.path().join("other")).unwrap();
+    let add = |skip| {
+        let mut builder = Builder::new(PackOptions::default()).unwrap();
+        let walk = Walk::new(folder.path()).metadata(true).skip_bad_names(skip);
+        builder.add_folder(walk, |_| Some(FileOptions::default())).map(|skipped| (builder, skipped))
+    };
+    let error = add(false).err().unwrap();
+    assert_eq!((error.kind(), error.reason().message), (Kind::BadArgument, "the target is not UTF-8"));
+    let (builder, skipped) = add(true).unwrap();
+    assert!(skipped.others.is_empty() && skipped.bad_names.len() == 1);
+    assert_eq!((&skipped.bad_names[0].path, skipped.bad_names[0].message), (&link, error.reason().message));
+    assert_eq!(builder.others().collect::<Vec<_>>(), ["other"]);
 }
 
 #[test]
