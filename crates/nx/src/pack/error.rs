@@ -1,5 +1,6 @@
 //! The error of packing.
 
+use std::fmt::Write as _;
 use std::{fmt, io};
 
 use linerate_core::{Error, Kind};
@@ -9,7 +10,8 @@ pub type PackResult<T> = std::result::Result<T, PackError>;
 
 /// An error of packing. It names the file that it concerns, if any.
 ///
-/// The message is the file's name, then the problem, on one line if the name has no line ends.
+/// The message is the file's name, then the problem. Control characters of names are escaped, so it
+/// is one line without terminal escapes.
 #[derive(Debug)]
 pub struct PackError {
     file: Option<String>,
@@ -130,14 +132,30 @@ impl From<Error> for PackError {
     }
 }
 
+/// A name with its control characters escaped. Quotes and the backslashes of Windows are not, since
+/// most names are paths on disk.
+struct Printable<'a>(&'a str);
+
+impl fmt::Display for Printable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match c.is_control() {
+                true => c.escape_debug().fmt(f)?,
+                false => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for PackError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
-            write!(f, "{file}: ")?;
+            write!(f, "{}: ", Printable(file))?;
         }
         match &self.source {
             Source::Rule(_, what) => f.write_str(what),
-            Source::Clash(what, other) => write!(f, "{what}: {other}"),
+            Source::Clash(what, other) => write!(f, "{what}: {}", Printable(other)),
             Source::Engine(error) => error.fmt(f),
             Source::Io(_, error) if error.kind() == io::ErrorKind::StorageFull => {
                 f.write_str("the disk is full")
@@ -167,6 +185,13 @@ mod tests {
         let error = PackError::rule(Kind::BadArgument, "the path is empty").at("inner").at("outer");
         assert_eq!(error.to_string(), "inner: the path is empty");
         assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some("inner")));
+    }
+
+    #[test]
+    fn control_characters_of_names_are_escaped() {
+        let error = PackError::clash("these clash", "\u{9b}d\n".into()).at("it's\\a\u{1b}[2Jb");
+        assert_eq!(error.to_string(), r"it's\a\u{1b}[2Jb: these clash: \u{9b}d\n");
+        assert_eq!((error.file(), error.other_file()), (Some("it's\\a\u{1b}[2Jb"), Some("\u{9b}d\n")));
     }
 
     #[test]
