@@ -15,6 +15,8 @@ pub struct Preset {
     solid: Coding,
     chunked: Coding,
     textures: Option<Coding>,
+    /// [`PackOptions::fit_search`]. It changes nothing at the levels and minMatch of `archive` and
+    /// `web`, and is for others that a caller sets instead.
     fit_search: bool,
     dictionaries: bool,
     /// Whether filters are chosen by size and decoding time, instead of size alone.
