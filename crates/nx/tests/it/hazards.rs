@@ -7,7 +7,7 @@ use std::{fs, iter};
 use linerate_nx::Existing;
 use linerate_nx::metadata::{Attributes, Metadata, Time};
 use linerate_nx::pack::{Builder, Clash, FileOptions, PackOptions};
-use linerate_nx::{Archive, Extractor, FileError, Kind, Limits, Verifier};
+use linerate_nx::{Archive, Extractor, FileError, Kind, Limits, PathError, Verifier};
 
 use crate::common::make::{COPY, Frame, Make, ZSTD, frame, noise, of};
 
@@ -109,9 +109,13 @@ fn enormous_path_is_an_error() {
     let bytes = make.file(&enormous, b"A", 0, 0).with(|make| make.pool = Some(pool)).bytes();
     assert!(bytes.len() <= 8192);
     assert_eq!(Archive::open(&bytes[..]).unwrap_err().kind, Kind::Limit);
-    // Without the limit, extraction gives the system's error, which does no harm.
+    // Without the limit, the file can be read. Extraction is an error of this file alone.
     let archive = Archive::open_with(&bytes[..], Limits::none()).unwrap();
     assert_eq!(archive.read(archive.get(0).unwrap()).unwrap(), b"A");
+    let place = tempfile::tempdir().unwrap();
+    let done = Extractor::new(&archive).to_folder(place.path()).unwrap();
+    assert!(matches!(done.failures[..], [PathError { source: FileError::Path(_), .. }]));
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     let long = Limits { path: enormous.len() as u64, ..Limits::default() };
     assert!(Archive::open_with(&bytes[..], long).is_ok());
 }
