@@ -393,6 +393,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::pack::cancel::CancelToken;
     use crate::pack::content::Content;
     use crate::pack::existing::ExistingEntry;
     use crate::pack::options::FileOptions;
@@ -471,7 +472,7 @@ mod tests {
             None
         }
 
-        fn verify(&self, _entries: &[usize]) -> PackResult<Vec<u64>> {
+        fn verify(&self, _entries: &[usize], _cancel: &CancelToken) -> PackResult<Vec<u64>> {
             unreachable!("the plan does not verify")
         }
 
