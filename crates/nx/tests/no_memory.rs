@@ -90,7 +90,11 @@ fn blocks_that_do_not_fit_in_memory_are_an_error_of_packing() {
     let make = Make::new(12).file("a", &content, 0, 0).block(COPY, content.clone());
     let archive = Arc::new(Archive::open_with(make.bytes(), Limits::none()).unwrap());
     let options = || PackOptions { verify_existing: false, ..PackOptions::default() };
-    assert_eq!(packed(Builder::from_archive(options(), &archive, |_| true)), Kind::Limit, "a block is copied");
+    assert_eq!(
+        packed(Builder::from_archive(options(), &archive, |_| true)),
+        Kind::Limit,
+        "a block is copied"
+    );
     let mut builder = Builder::new(options().chunk(4 << 20)).unwrap();
     builder.add_bytes("a", content).unwrap();
     assert_eq!(packed(Ok(builder)), Kind::Limit, "a block is encoded");
