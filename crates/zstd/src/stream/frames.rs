@@ -111,18 +111,23 @@ impl<'a> Frames<'a> {
         self.has_output
     }
 
-    /// Runs [`StreamDecoder::decode`], and the handler for skippable frames.
+    /// Runs [`StreamDecoder::decode`].
     pub(crate) fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> io::Result<Progress> {
         let progress = self.decoder.decode(&mut self.scratch, self.dictionary.get(), src, dst)?;
         self.has_output = progress.status == Status::NeedOutput;
         if progress.status == Status::FrameEnd && matches!(self.dictionary, AnyDictionary::Prefix(_)) {
             self.dictionary = AnyDictionary::None;
         }
-        if let (Some(handler), Some(part)) = (&mut self.on_skippable, self.decoder.skipped()) {
-            let (variant, left) = (part.variant, part.left);
-            handler(SkippablePart { variant, bytes: &src[part.range.clone()], left })?;
-        }
         Ok(progress)
+    }
+
+    /// Passes the part of a skippable frame that the last call of [`decode`](Self::decode) has
+    /// consumed of `src` to the handler. The caller consumes the input before it returns an error.
+    pub(crate) fn handle_skipped(&mut self, src: &[u8]) -> io::Result<()> {
+        let (Some(handler), Some(part)) = (&mut self.on_skippable, self.decoder.skipped()) else {
+            return Ok(());
+        };
+        handler(SkippablePart { variant: part.variant, bytes: &src[part.range.clone()], left: part.left })
     }
 
     /// Checks that the input may end here: after a frame.

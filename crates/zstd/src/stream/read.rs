@@ -121,7 +121,7 @@ impl<'a, R: BufRead> Decoder<'a, R> {
     }
 
     /// Calls `handler` with the content of skippable frames. Each has at least one part, which may
-    /// be empty. A read returns the error of the handler.
+    /// be empty. A read returns the error of the handler; the next one continues after the part.
     #[must_use]
     pub fn on_skippable(
         mut self,

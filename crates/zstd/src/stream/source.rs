@@ -53,8 +53,10 @@ impl<'a> ContentReader<'a> {
             let input = if self.frames.has_output() { &[] } else { ready!(source.poll_fill_buf())? };
             let is_end = !self.frames.has_output() && input.is_empty();
             let progress = self.frames.decode(input, buf)?;
+            let handled = self.frames.handle_skipped(input);
             source.consume(progress.read);
             self.is_done = self.single_frame && progress.status == Status::FrameEnd;
+            handled?;
             if progress.written > 0 {
                 return Poll::Ready(Ok(progress.written));
             }
@@ -75,8 +77,10 @@ impl<'a> ContentReader<'a> {
                 return Ok(());
             }
             let progress = self.frames.decode(input, &mut [])?;
+            let handled = self.frames.handle_skipped(input);
             reader.consume(progress.read);
             self.is_done = self.single_frame && progress.status == Status::FrameEnd;
+            handled?;
         }
         Ok(())
     }

@@ -265,6 +265,49 @@ fn skippable_frames_are_handed_over_in_parts() {
     assert_eq!(decoder.read(&mut [0; 9]).unwrap_err().kind(), ErrorKind::PermissionDenied);
 }
 
+#[test]
+fn reading_goes_on_after_an_error_of_the_handler() {
+    let (frame, content) = small_frame();
+    let file = [&skippable(2, b"before"), &frame[..], &skippable(3, b"after")].concat();
+    for capacity in [1, 10, 64, 10_000] {
+        let (mut found, mut out, mut errors) = (Vec::new(), Vec::new(), 0);
+        let reader = BufReader::with_capacity(capacity, &file[..]);
+        let mut decoder = read::Decoder::with_buffer(reader).unwrap().on_skippable(|part| {
+            found.extend_from_slice(part.bytes);
+            Err(ErrorKind::PermissionDenied.into())
+        });
+        let mut buffer = [0; 1000];
+        loop {
+            match decoder.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(n) => out.extend_from_slice(&buffer[..n]),
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+                    errors += 1;
+                    assert!(errors < 30, "a buffer of {capacity} bytes");
+                }
+            }
+        }
+        drop(decoder);
+        assert!(out == content && found == b"beforeafter", "a buffer of {capacity} bytes: {found:?}");
+    }
+}
+
+#[test]
+fn frame_is_finished_after_errors_of_the_handler() {
+    let (frame, _) = small_frame();
+    let file = [&skippable(2, b"skipped content"), &frame[..]].concat();
+    let reader = BufReader::with_capacity(10, &file[..]);
+    let refuse = |_: read::SkippablePart<'_>| Err(ErrorKind::PermissionDenied.into());
+    let mut decoder = read::Decoder::with_buffer(reader).unwrap().single_frame().on_skippable(refuse);
+    assert_eq!(decoder.read(&mut [0; 9]).unwrap_err().kind(), ErrorKind::PermissionDenied);
+    let errors = std::iter::from_fn(|| decoder.finish_frame().err()).count();
+    assert_eq!(errors, 2, "23 bytes in parts of 10");
+    let mut rest = Vec::new();
+    decoder.into_inner().read_to_end(&mut rest).unwrap();
+    assert!(rest == frame);
+}
+
 /// Takes a few bytes at a time, and fails before every third write.
 #[derive(Default)]
 struct Pipe {
