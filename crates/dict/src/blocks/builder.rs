@@ -10,7 +10,7 @@ use linerate_zstd::Dictionary;
 use super::block::BlockBuilder;
 use super::layout::{
     BlockEntry, Counts, DictionaryPlace, DictionaryReference, Extent, Footer, Header, LeafEntry, MAX_CONTENT,
-    separator,
+    MAX_DICTIONARY, separator,
 };
 use super::options::{BlockFileOptions, DictionaryChoice};
 use crate::coding::encoder::Encoder;
@@ -157,8 +157,8 @@ impl Builder {
     ///
     /// # Errors
     /// Returns [`Kind::Write`] if the file cannot be created, [`Kind::BadArgument`] for invalid
-    /// options, the errors of [`Store::insert`] for a given dictionary, and [`Kind::Limit`] if
-    /// libzstd is out of memory.
+    /// options, the errors of [`Store::insert`] for a given dictionary, and [`Kind::Limit`] for an
+    /// embedded dictionary of more than 64 MiB, and if libzstd is out of memory.
     pub fn create(path: impl AsRef<Path>, options: BlockFileOptions) -> Result<Builder> {
         check(&options)?;
         Self::new(Out::File(Box::new(create(path.as_ref(), Existing::Replace)?)), options)
@@ -265,7 +265,8 @@ impl Builder {
         if let DictionaryChoice::Train { size, small_tables } = self.options.dictionary {
             let samples: Vec<&[u8]> = cuts.iter().map(|cut| &cut.content[..]).collect();
             let level = self.options.level;
-            let trained = match Training::new(size).small_tables(small_tables).level(level).train(&samples) {
+            let training = Training::new(size.min(MAX_DICTIONARY)).small_tables(small_tables).level(level);
+            let trained = match training.train(&samples) {
                 Ok(dictionary) => Some(dictionary),
                 // The samples are too few to train with, so the blocks are compressed without a
                 // dictionary.
@@ -433,5 +434,10 @@ fn check(options: &BlockFileOptions) -> Result<()> {
     if !(-7..=zstd_safe::max_c_level()).contains(&options.level) {
         return Err(refused("the compression level is not between -7 and 22"));
     }
-    Ok(())
+    match &options.dictionary {
+        DictionaryChoice::Embedded(bytes) if bytes.len() > MAX_DICTIONARY => {
+            Err(Error::new(Kind::Limit, 0, "the embedded dictionary is larger than 64 MiB"))
+        }
+        _ => Ok(()),
+    }
 }

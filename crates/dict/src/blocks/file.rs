@@ -10,6 +10,7 @@ use linerate_core::{Error, Kind, Result};
 use super::block::{Block, Cursor};
 use super::layout::{
     BlockEntry, Counts, DictionaryPlace, DictionaryReference, Footer, Header, LeafEntry, MAX_CONTENT,
+    MAX_DICTIONARY,
 };
 use super::reader::Reader;
 use super::scan::Scan;
@@ -18,9 +19,6 @@ use crate::files::fields::{hash, u64_at};
 use crate::files::input::Input;
 use crate::id::Id;
 use crate::store::Store;
-
-/// Maximum length of an embedded dictionary, in bytes.
-const MAX_DICTIONARY: u32 = 64 << 20;
 
 /// A sorted file of records, in blocks that share a dictionary.
 ///
@@ -249,7 +247,7 @@ fn read_footer(input: &Input, header: &Header) -> Result<Footer> {
 
 /// Inserts the embedded dictionary.
 fn embedded(input: &Input, dictionary: DictionaryReference, store: &Store) -> Result<Id> {
-    if dictionary.len > MAX_DICTIONARY {
+    if dictionary.len as usize > MAX_DICTIONARY {
         return Err(Error::corrupt("the dictionary of the block file exceeds 64 MiB"));
     }
     let mut buffer = Vec::new();

@@ -11,6 +11,8 @@ const VERSION: u16 = 1;
 const CHECKSUMS: u16 = 1;
 /// Maximum content of a data block, and maximum size of an index block, in bytes.
 pub(super) const MAX_CONTENT: usize = 64 << 20;
+/// Maximum length of an embedded dictionary, in bytes.
+pub(super) const MAX_DICTIONARY: usize = 64 << 20;
 
 /// Place of a block file's dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -413,3 +413,10 @@ fn a_file_that_is_read_and_cut_short_meanwhile_is_an_error() {
     assert_eq!(file.get(&mut reader, first).unwrap_err().kind, Kind::Truncated);
     assert_eq!(file.verify(&mut reader).unwrap_err().kind, Kind::Truncated);
 }
+
+#[test]
+fn embedded_dictionary_over_64_mib_is_refused_by_the_builder() {
+    let dictionary = DictionaryChoice::Embedded(vec![b'a'; (64 << 20) + 1]);
+    let options = BlockFileOptions::new().dictionary(dictionary);
+    assert_eq!(Builder::in_memory(options).err().map(|e| e.kind), Some(Kind::Limit));
+}
