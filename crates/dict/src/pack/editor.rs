@@ -227,8 +227,9 @@ impl Editor {
 
     /// Creates an editor that replaces a pack on commit.
     pub(super) fn replacing(path: &Path, options: PackOptions, pack: &Pack) -> Result<Editor> {
+        let generation = next_generation(pack)?;
         let out = Out::New(Box::new(create(path, Existing::Replace)?));
-        let mut editor = Self::new(out, options, pack.generation() + 1)?;
+        let mut editor = Self::new(out, options, generation)?;
         editor.next_id = pack.open.index.next_id();
         Ok(editor)
     }
@@ -283,7 +284,7 @@ impl Editor {
         let index = &pack.open.index;
         let rows: Vec<_> = (0..index.len()).map(|i| (index.entry(i), index.users_of(i).collect())).collect();
         let by_hash = pack.entries().map(|entry| (entry.hash, entry.id)).collect();
-        let generation = index.generation().checked_add(1);
+        let generation = next_generation(&pack)?;
         let mut editor = Editor {
             out,
             header: pack.open.header,
@@ -291,7 +292,7 @@ impl Editor {
             by_hash,
             added: HashMap::new(),
             next_id: index.next_id(),
-            generation: generation.ok_or(Error::new(Kind::Limit, 0, "the pack was changed too often"))?,
+            generation,
             segment: pack.open.end,
             at: pack.open.end,
             changed: false,
@@ -576,6 +577,10 @@ impl Editor {
 const SAME_HASH: Error = Error::new(Kind::Unsupported, 0, "the pack has another dictionary with this hash");
 pub(super) const IN_USE: Error = Error::new(Kind::BadArgument, 0, "a dictionary is still in use");
 
+fn next_generation(pack: &Pack) -> Result<u64> {
+    pack.generation().checked_add(1).ok_or(Error::new(Kind::Limit, 0, "the pack was changed too often"))
+}
+
 /// Returns whether Windows did not truncate a file because a reader has mapped it.
 fn is_mapped(error: &io::Error) -> bool {
     const ERROR_USER_MAPPED_FILE: i32 = 1224;
@@ -593,6 +598,17 @@ pub(super) fn lock(path: &Path) -> Result<Lock> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pack_of_the_last_generation_cannot_be_changed() {
+        let mut editor = Editor::in_memory(PackOptions::new()).unwrap();
+        editor.generation = u64::MAX;
+        let bytes = editor.into_bytes().unwrap();
+        let pack = Pack::open_input(Input::memory(bytes.clone())).unwrap();
+        let path = tempfile::tempdir().unwrap().path().join("pack");
+        let editors = [Editor::open_memory(bytes), Editor::replacing(&path, PackOptions::new(), &pack)];
+        assert!(editors.into_iter().all(|editor| editor.is_err_and(|e| e.kind == Kind::Limit)));
+    }
 
     #[test]
     fn a_hash_collision_is_an_error() {
