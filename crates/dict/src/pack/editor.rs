@@ -385,17 +385,17 @@ impl Editor {
         Ok(())
     }
 
-    /// Returns the first dictionary of a cluster in the existing pack that is not compressed with
-    /// another one. It may be one that was removed.
+    /// Returns the first dictionary of a cluster in the existing pack that is neither removed nor
+    /// compressed with another one.
     fn first_in_cluster(&self, cluster: u32) -> Result<Option<Base>> {
         let Some(pack) = &self.pack else { return Ok(None) };
-        let index = &pack.open.index;
-        let mut rows = (0..index.len()).map(|i| (i, index.entry(i)));
+        // The rows of the existing pack come first, in its order.
+        let mut rows = self.rows[..pack.open.index.len()].iter().enumerate();
         // Those compressed with another one have that as their base, so they cannot be a base.
-        let first = rows.find(|(_, entry)| {
-            entry.cluster == cluster && !matches!(entry.storage, Storage::CompressedWith(_))
+        let first = rows.find(|(_, (entry, _))| {
+            entry.cluster == cluster && !entry.removed && !matches!(entry.storage, Storage::CompressedWith(_))
         });
-        let Some((i, entry)) = first else { return Ok(None) };
+        let Some((i, (entry, _))) = first else { return Ok(None) };
         Ok(Some(Base::new(entry.id, pack.open.read(i)?.into_owned(), self.header.level)))
     }
 

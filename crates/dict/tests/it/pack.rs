@@ -123,6 +123,21 @@ fn changed(path: &Path, options: PackOptions) -> (Expected, Expected) {
 }
 
 #[test]
+fn removed_base_is_not_used_for_new_dictionaries() {
+    let mut editor = Editor::in_memory(PackOptions::new()).unwrap();
+    let removed = editor.add(&distinct(0, 700), 0).unwrap();
+    let mut editor = Editor::open_memory(editor.into_bytes().unwrap()).unwrap();
+    editor.remove(removed).unwrap();
+    let mut expected = Expected::new();
+    let base = add(&mut editor, &mut expected, distinct(2, 700), 0);
+    let other = add(&mut editor, &mut expected, distinct(4, 700), 0);
+    let pack = Pack::open_input(Input::memory(editor.into_bytes().unwrap())).unwrap();
+    compare(&pack, &expected);
+    assert_eq!(pack.entry(other).unwrap().storage, Storage::CompressedWith(base));
+    assert_eq!(pack.stats().removed_bytes, 0);
+}
+
+#[test]
 fn changes_append_and_ids_are_not_reused() {
     for uncompressed in [false, true] {
         let folder = tempfile::tempdir().unwrap();
