@@ -81,6 +81,16 @@ mod tests {
             assert!(codes.table().is_none());
             compact[i] ^= 1 << bit;
         }
+        // A single code of no bits fills the table, too.
+        let numbers = compact[..CanonicalTree::LEN - 256].to_vec();
+        for log in 1..=10 {
+            compact[..numbers.len()].fill(0);
+            compact[2 * log..][..2].copy_from_slice(&1u16.to_ne_bytes());
+            compact[2 * huffman::MAX_LOG as usize..][..2].copy_from_slice(&(log as u16).to_ne_bytes());
+            assert_eq!(codes.expand(&digest, compact).unwrap_err().kind, Kind::Corrupt, "log {log}");
+        }
+        compact[..numbers.len()].copy_from_slice(&numbers);
+        codes.expand(&digest, compact).unwrap();
         assert!(codes.expand(&digest, &compact[..CanonicalTree::LEN - 1]).is_err());
         assert!(codes.expand(&Digest::default(), compact).is_err());
     }

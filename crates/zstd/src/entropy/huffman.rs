@@ -256,7 +256,7 @@ impl CanonicalTree {
         symbols.copy_from_slice(&self.symbols);
     }
 
-    /// Deserializes a tree. Returns `None` if its codes have more than 11 bits or do not fill the
+    /// Deserializes a tree. Returns `None` if its codes do not have 1 to 11 bits or do not fill the
     /// table.
     #[inline(always)]
     pub(crate) fn read(from: &[u8; CanonicalTree::LEN]) -> Option<CanonicalTree> {
@@ -269,7 +269,10 @@ impl CanonicalTree {
         let count: u32 = tree.ranks.iter().map(|&rank| u32::from(rank)).sum();
         let cells: u32 = tree.ranks.iter().zip(0..).map(|(&rank, shift)| u32::from(rank) << shift).sum();
         let longest = u32::from(tree.log);
-        ((1..=MAX_LOG).contains(&longest) && count <= 256 && cells == 1 << longest).then_some(tree)
+        // A symbol with a weight above the log takes all cells, so it would be the only one.
+        let is_valid =
+            (1..=MAX_LOG).contains(&longest) && (2..=256).contains(&count) && cells == 1 << longest;
+        is_valid.then_some(tree)
     }
 
     pub(crate) fn log(&self) -> u32 {
