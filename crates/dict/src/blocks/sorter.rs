@@ -89,7 +89,10 @@ impl Sorter {
     /// Sorts the records in memory. Equal keys stay in insertion order.
     fn sort(&mut self) {
         let bytes = &self.bytes;
-        self.entries.sort_unstable_by(|a, b| a.key(bytes).cmp(b.key(bytes)).then(a.at.cmp(&b.at)));
+        // An empty record begins where the next one does, which may have a value.
+        let order = |entry: &Entry| (entry.at, entry.value);
+        self.entries
+            .sort_unstable_by(|a, b| a.key(bytes).cmp(b.key(bytes)).then_with(|| order(a).cmp(&order(b))));
     }
 
     fn spill(&mut self) -> Result<()> {
@@ -330,6 +333,17 @@ mod tests {
             assert!(runs < MAX_RUNS && (runs > 0) == (memory < 1 << 20), "{memory}: {runs}");
         }
         assert_eq!(sorted(0, &[]), (0, Vec::new()));
+    }
+
+    /// An empty record begins where the next one does.
+    #[test]
+    fn last_of_two_records_with_the_empty_key_wins() {
+        for count in 1..400 {
+            let mut all = records(count + 1);
+            let middle = all.len() / 2;
+            all.splice(middle..middle, [(vec![], vec![]), (vec![], b"x".to_vec())]);
+            assert_eq!(sorted(usize::MAX, &all).1[0], (vec![], b"x".to_vec()), "{count} others");
+        }
     }
 
     #[test]
