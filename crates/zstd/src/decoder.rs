@@ -198,6 +198,11 @@ impl FrameDecoder {
                 BlockType::Rle => out.fill(stored[0], block.size),
                 BlockType::Compressed => block_decoder.decode(&src[..end], at, max, &mut out),
             }
+            .map_err(|e| match e.kind {
+                // The output has room for the content that the header states.
+                Kind::OutputTooSmall if header.content_size.is_some() => WRONG_SIZE,
+                _ => e,
+            })
             .map_err(|e| e.shifted(at as u64))?;
             if verify {
                 core::hash::Hasher::write(&mut hash, &out.buf[from..out.at]);

@@ -9,7 +9,9 @@ use linerate_testkit::data::{Noise, json_rows, kinds, mixed};
 use linerate_testkit::zstd::encoder::{compress, compress_flushed, level, train};
 use linerate_testkit::zstd::frame::skippable;
 use linerate_zstd::dict::DecoderDictionary;
-use linerate_zstd::{Kind, bulk, decode_all, decode_into_vec, decompressed_size, read, write};
+use linerate_zstd::{
+    FrameDecoder, Kind, Scratch, bulk, decode_all, decode_into_vec, decompressed_size, read, write,
+};
 use zstd_safe::CParameter;
 
 use crate::common::{inner, many_frames};
@@ -486,6 +488,19 @@ fn memory_of_a_vector_is_bounded_by_the_limit_and_by_the_blocks() {
     // The header states 2^60 bytes, and the only block has one byte.
     let lie = [&b"\x28\xb5\x2f\xfd\xe0"[..], &(1_u64 << 60).to_le_bytes(), b"\x09\0\0x"].concat();
     assert_eq!(decode_into_vec(&lie, usize::MAX).unwrap_err().kind, Kind::Corrupt);
+}
+
+/// The header states 5 bytes, and two blocks have 3 bytes each.
+#[test]
+fn content_larger_than_stated_is_corrupt_in_an_output_of_any_size() {
+    let frame = b"\x28\xb5\x2f\xfd\x20\x05\x18\0\0abc\x19\0\0def";
+    assert_eq!(decode_into_vec(frame, 100).unwrap_err().kind, Kind::Corrupt);
+    assert_eq!(decode_into_vec(frame, 5).unwrap_err().kind, Kind::Corrupt);
+    assert_eq!(decode_into_vec(frame, 4).unwrap_err().kind, Kind::Limit);
+    let decode = |len| FrameDecoder::default().decode(&mut Scratch::new(), None, frame, &mut vec![0; len]);
+    for (len, kind) in [(100, Kind::Corrupt), (5, Kind::Corrupt), (4, Kind::OutputTooSmall)] {
+        assert_eq!(decode(len).unwrap_err().kind, kind, "{len} bytes");
+    }
 }
 
 #[test]
