@@ -66,7 +66,8 @@ pub(crate) fn read_tree(
     buffer: &mut HuffmanTableBuffer,
 ) -> Result<usize> {
     let mut weights = Weights::new();
-    let used = kernel::build::weights(kernels, src, &mut weights)?;
+    // The block is complete, so a tree that is cut off is damage.
+    let used = kernel::build::weights(kernels, src, &mut weights).map_err(|e| e.with_kind(Kind::Corrupt))?;
     tables.set_huffman(kernels, &weights, buffer);
     Ok(used)
 }

@@ -18,7 +18,7 @@ pub(crate) struct Section {
     pub(crate) len: usize,
 }
 
-const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a section of sequences is cut off");
+const CUT_OFF: Error = Error::corrupt("a section of sequences is cut off");
 
 /// Reads the header of a section, and builds the tables it describes.
 pub(crate) fn read_section(
@@ -82,7 +82,10 @@ fn read_table(
         }
         2 => {
             let mut counts = NormalizedCounts::<64>::new();
-            let used = counts.read(src, field.max_log(), field.extra_bits().len() - 1)?;
+            // The block is complete, so a table that is cut off is damage.
+            let used = counts
+                .read(src, field.max_log(), field.extra_bits().len() - 1)
+                .map_err(|e| e.with_kind(Kind::Corrupt))?;
             kernel::build::fse(kernels, &counts, field.extra_bits(), tables.cells_mut(field));
             tables.set_own(field, counts.log);
             Ok(used)

@@ -33,7 +33,7 @@ pub(crate) struct Weights {
 }
 
 const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a Huffman tree is cut off");
-pub(crate) const LITERALS_CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a section of literals is cut off");
+pub(crate) const LITERALS_CUT_OFF: Error = Error::corrupt("a section of literals is cut off");
 const TOO_LONG: Error = Error::corrupt(
     "a Huffman tree has codes of more than 11 bits, which RFC 8878 forbids, though libzstd reads 12",
 );

@@ -10,7 +10,8 @@ use linerate_testkit::zstd::encoder::{compress, compress_flushed, level, train};
 use linerate_testkit::zstd::frame::skippable;
 use linerate_zstd::dict::DecoderDictionary;
 use linerate_zstd::{
-    FrameDecoder, Kind, Scratch, bulk, decode_all, decode_into_vec, decompressed_size, read, write,
+    FrameDecoder, Kind, Options, PrefixDecoder, Scratch, bulk, decode_all, decode_into_vec,
+    decompressed_size, read, write,
 };
 use zstd_safe::CParameter;
 
@@ -500,6 +501,34 @@ fn content_larger_than_stated_is_corrupt_in_an_output_of_any_size() {
     let decode = |len| FrameDecoder::default().decode(&mut Scratch::new(), None, frame, &mut vec![0; len]);
     for (len, kind) in [(100, Kind::Corrupt), (5, Kind::Corrupt), (4, Kind::OutputTooSmall)] {
         assert_eq!(decode(len).unwrap_err().kind, kind, "{len} bytes");
+    }
+}
+
+/// Only the frame may be cut off by the end of the input. Its blocks have the sizes in their
+/// headers.
+#[test]
+fn complete_block_that_ends_too_early_is_corrupt() {
+    // One compressed block after a header of 6 bytes, or 7 with two bytes of content size.
+    let frame = compress(&json_rows(1, 4), &[], &[level(19)]);
+    let begin = if frame[4] >> 6 == 0 { 6 } else { 7 };
+    let block = frame[begin..].split_at(3).1;
+    assert_eq!(frame[begin] & 7, 5, "the last block, compressed");
+    let cuts = (0..block.len()).map(|len| &block[..len]);
+    // The header of the literals, the number of sequences, their modes, and the code of a table are
+    // cut off. So are a table and a Huffman tree.
+    let heads: [&[u8]; 4] = [b"\x0c", b"\0\xff", b"\0\x80\x01", b"\0\x01\x54"];
+    let tables: [&[u8]; 4] = [b"\0\x01\xa8", b"\x12\x40\0\x20", b"\x12\x40\0\x90", b"\x12\x80\0\x01\0"];
+    for part in cuts.chain(heads).chain(tables) {
+        let size = (part.len() as u32) << 3 | 5;
+        let frame = [&frame[..begin], &size.to_le_bytes()[..3], part].concat();
+        let error = read::Decoder::new(&frame[..]).unwrap().read_to_end(&mut Vec::new()).unwrap_err();
+        assert_eq!((error.kind(), inner(&error).kind), (ErrorKind::InvalidData, Kind::Corrupt), "{part:?}");
+        let mut out = vec![0; 4000];
+        let whole = FrameDecoder::default().decode(&mut Scratch::new(), None, &frame, &mut out);
+        assert_eq!(whole.unwrap_err().kind, Kind::Corrupt, "{part:?}");
+        let mut prefix = PrefixDecoder::new(Options::new());
+        let prefix = prefix.decode(&mut Scratch::new(), None, &frame, &mut out);
+        assert_eq!(prefix.unwrap_err().kind, Kind::Corrupt, "{part:?}");
     }
 }
 
