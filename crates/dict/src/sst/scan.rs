@@ -68,9 +68,10 @@ impl<'a> Scan<'a> {
         }
         self.done = true;
         let Some((open, position)) = self.step()? else { return Ok(None) };
-        self.done = false;
         let value = &open.loaded.content(&self.reader.content)[position];
-        Entry::new(&self.key, value).map(Some).map_err(|e| e.shifted(open.offset))
+        let entry = Entry::new(&self.key, value).map_err(|e| e.shifted(open.offset))?;
+        self.done = false;
+        Ok(Some(entry))
     }
 
     /// Advances to the next entry. Returns its block, and the range of its value there.

@@ -241,6 +241,8 @@ fn invalid_blocks_are_errors() {
     // The first key shares bytes; a key is too short; entries are truncated.
     refused(with(&block(&[entry(3, &internal(b"a", 0, 1), b"v")])), Kind::Corrupt, "shares more");
     refused(with(&block(&[entry(0, b"short", b"v")])), Kind::Corrupt, "shorter than eight");
+    let entry_after_short = block(&[entry(0, b"short", b"v"), entry(0, &internal(b"a", 0, 1), b"v")]);
+    refused(with(&entry_after_short), Kind::Corrupt, "shorter than eight");
     refused(with(&block(&[vec![0, 200, 1, 1]])), Kind::Corrupt, "within a field");
     refused(with(&block(&[vec![0xff; 12]])), Kind::Corrupt, "too large for its field");
     // Keys are out of order, and greater than the separator.
