@@ -204,10 +204,9 @@ impl Reader {
             )));
         }
         let (part, content) = self.partition(sst, handle)?;
-        let layout = Layout::parse_index(content)?;
-        let found = index::seek(&layout, sst.encoding, sst.order, key, sequence, &mut self.key)
-            .map_err(|e| e.shifted(handle.offset))?;
-        if let Some((handle, steps)) = found {
+        let found = Layout::parse_index(content)
+            .and_then(|layout| index::seek(&layout, sst.encoding, sst.order, key, sequence, &mut self.key));
+        if let Some((handle, steps)) = found.map_err(|e| e.shifted(handle.offset))? {
             let end = handle.end().unwrap_or(u64::MAX);
             return Ok(Some((handle, BlockPosition { top, low: Some((part, steps)), end })));
         }
@@ -218,37 +217,40 @@ impl Reader {
     /// Returns the next data block of an iteration. Blocks do not overlap, so every iteration
     /// terminates.
     pub(super) fn next_block(&mut self, sst: &Sst, position: &mut BlockPosition) -> Result<Option<Handle>> {
-        let top = Layout::parse_index(&sst.index)?;
+        let in_top = |e: Error| e.shifted(sst.index_at);
+        let top = Layout::parse_index(&sst.index).map_err(in_top)?;
         loop {
+            let mut index_at = sst.index_at;
             let next = if sst.encoding.kind != IndexKind::Partitioned {
-                position.top.next(&top, sst.encoding).map_err(|e| e.shifted(sst.index_at))?
+                position.top.next(&top, sst.encoding).map_err(in_top)?
             } else if let Some((part, steps)) = &mut position.low {
                 let handle = sst.partitions[*part].handle;
+                index_at = handle.offset;
                 let (_, content) = self.partition(sst, handle)?;
                 let step = Layout::parse_index(content).and_then(|layout| steps.next(&layout, sst.encoding));
-                match step.map_err(|e| e.shifted(handle.offset))? {
+                match step.map_err(|e| e.shifted(index_at))? {
                     Some(next) => Some(next),
                     None => {
                         position.low = None;
                         continue;
                     }
                 }
-            } else if let Some(handle) = position.top.next(&top, sst.encoding)? {
+            } else if let Some(handle) = position.top.next(&top, sst.encoding).map_err(in_top)? {
                 position.low = Some((self.partition(sst, handle)?.0, IndexCursor::default()));
                 continue;
             } else {
                 None
             };
             let Some(handle) = next else { return Ok(None) };
-            position.end = follow(handle, position.end, sst.input.len())?;
+            position.end = follow(handle, position.end, sst.input.len()).map_err(|e| e.shifted(index_at))?;
             return Ok(Some(handle));
         }
     }
 
     /// Returns an index partition, which is kept once it is read.
     pub(super) fn partition<'s>(&mut self, sst: &'s Sst, handle: Handle) -> Result<(usize, &'s [u8])> {
-        let at =
-            sst.partitions.binary_search_by(|part| part.handle.cmp(&handle)).map_err(|_| OUT_OF_BOUNDS)?;
+        let at = sst.partitions.binary_search_by(|part| part.handle.cmp(&handle));
+        let at = at.map_err(|_| OUT_OF_BOUNDS.shifted(handle.offset))?;
         let kept = &sst.partitions[at].content;
         if kept.get().is_none() {
             let content: Box<[u8]> = self.plain(sst, handle)?.into();
@@ -364,8 +366,8 @@ pub(super) fn check<'a>(
     checksums: bool,
 ) -> Result<(&'a [u8], Compression)> {
     let corrupt = |what| Error::new(Kind::Corrupt, handle.offset, what);
-    let (typed, sum) = bytes.split_last_chunk::<4>().ok_or(OUT_OF_BOUNDS)?;
-    let (&number, body) = typed.split_last().ok_or(OUT_OF_BOUNDS)?;
+    let (typed, sum) = bytes.split_last_chunk::<4>().ok_or(OUT_OF_BOUNDS.shifted(handle.offset))?;
+    let (&number, body) = typed.split_last().ok_or(OUT_OF_BOUNDS.shifted(handle.offset))?;
     let footer = &sst.footer;
     if checksums && footer.checksum != Checksum::None {
         let expected = footer.checksum.of(typed).wrapping_add(context(footer.base, handle.offset));

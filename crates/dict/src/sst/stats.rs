@@ -126,15 +126,11 @@ impl Reader {
         let bytes = sst.input.bytes(handle.offset, len, &mut self.stored)?;
         let (body, compression) = check(sst, handle, bytes, sst.options.checksums)?;
         let content = match compression {
-            Compression::None | Compression::Bzip2 | Compression::Other(_) => handle.size,
-            Compression::Snappy => super::bytes::Bytes(body).varint32()?.into(),
-            _ => {
-                CompressedBlock::parse(compression, body, usize::MAX)
-                    .map_err(|e| e.shifted(handle.offset))?
-                    .len as u64
-            }
+            Compression::None | Compression::Bzip2 | Compression::Other(_) => Ok(handle.size),
+            Compression::Snappy => super::bytes::Bytes(body).varint32().map(u64::from),
+            _ => CompressedBlock::parse(compression, body, usize::MAX).map(|block| block.len as u64),
         };
-        Ok((compression, content))
+        Ok((compression, content.map_err(|e| e.shifted(handle.offset))?))
     }
 }
 

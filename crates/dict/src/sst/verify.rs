@@ -309,26 +309,30 @@ impl Separators {
     /// Returns the separator of the next data block, which must exist.
     fn next(&mut self, reader: &mut Reader, sst: &Sst) -> Result<&[u8]> {
         loop {
-            let content = match self.begun.checked_sub(1).and_then(|at| sst.partitions.get(at)) {
-                Some(part) => reader.partition(sst, part.handle)?.1,
-                None => &sst.index,
+            let (content, at) = match self.begun.checked_sub(1).and_then(|at| sst.partitions.get(at)) {
+                Some(part) => (reader.partition(sst, part.handle)?.1, part.handle.offset),
+                None => (&sst.index[..], sst.index_at),
             };
+            let shifted = |e: Error| e.shifted(at);
             let partitioned = !sst.partitions.is_empty();
             let here = !partitioned || self.begun > 0;
-            let layout = Layout::parse_index(content)?;
-            if here && self.steps.next_with_key(&layout, sst.encoding, &mut self.key)?.is_some() {
+            let layout = Layout::parse_index(content).map_err(shifted)?;
+            let key = &mut self.key;
+            if here && self.steps.next_with_key(&layout, sst.encoding, key).map_err(shifted)?.is_some() {
                 if partitioned {
-                    self.check_part(sst)?;
+                    self.check_part(sst).map_err(shifted)?;
                 }
                 return Ok(&self.key);
             }
             if !partitioned || self.begun == sst.partitions.len() {
-                return Err(Error::new(Kind::Corrupt, 0, "the index has fewer keys than blocks"));
+                return Err(Error::new(Kind::Corrupt, at, "the index has fewer keys than blocks"));
             }
             self.begun += 1;
             self.steps = IndexCursor::default();
             self.key.clear();
-            self.top.next_with_key(&Layout::parse_index(&sst.index)?, sst.encoding, &mut self.top_key)?;
+            Layout::parse_index(&sst.index)
+                .and_then(|top| self.top.next_with_key(&top, sst.encoding, &mut self.top_key))
+                .map_err(|e| e.shifted(sst.index_at))?;
         }
     }
 

@@ -403,6 +403,44 @@ fn index_entries_out_of_bounds_are_errors() {
     refused(index_of(&[vec![]]), Kind::Corrupt, "within a field");
 }
 
+#[test]
+fn errors_have_the_offset_of_their_block() {
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    // A Snappy block without its length.
+    let bytes = Forge::of(&[(b"a", one(b"a", b"1"), 0), (b"b", vec![0x80], 1)]);
+    let sst = reader.open_bytes(bytes, SstOptions::new()).unwrap();
+    let second = reader.blocks(&sst).unwrap()[1].offset;
+    assert_eq!(reader.stats(&sst).unwrap_err().offset, second);
+
+    // An index entry is out of bounds.
+    let mut forge = Forge::new();
+    forge.add(&one(b"a", b"1"), 0);
+    let at = forge.bytes.len() as u64;
+    let bytes = forge.finish(&block(&[entry(0, &internal(b"a", 0, 1), &handle(1 << 40, 10))]));
+    let sst = reader.open_bytes(bytes, SstOptions::new()).unwrap();
+    assert_eq!(reader.blocks(&sst).unwrap_err().offset, at);
+
+    // The partition has no restart array, or its only key is greater than its separator.
+    let partitioned = |content: fn(&[u8]) -> Vec<u8>| {
+        let kind = 2u32.to_le_bytes();
+        let mut forge = Forge::new().property("rocksdb.block.based.table.index.type", kind);
+        let data = forge.add(&one(b"a", b"1"), 0);
+        let at = forge.bytes.len() as u64;
+        let part = forge.add(&content(&data), 0);
+        (at, forge.finish(&block(&[entry(0, &internal(b"a", 0, 1), &part)])))
+    };
+    let (at, bytes) = partitioned(|_| vec![0]);
+    let sst = reader.open_bytes(bytes, SstOptions::new()).unwrap();
+    assert_eq!(reader.get(&sst, b"a").unwrap_err().offset, at);
+    assert_eq!(reader.scan(&sst).next_entry().unwrap_err().offset, at);
+    assert!(reader.verify(&sst).unwrap().failures.iter().all(|e| e.offset == at));
+    let (at, bytes) = partitioned(|data| block(&[entry(0, &internal(b"b", 0, 1), data)]));
+    let sst = reader.open_bytes(bytes, SstOptions::new()).unwrap();
+    let failures = reader.verify(&sst).unwrap().failures;
+    assert!(failures.len() == 1 && failures[0].offset == at, "{failures:?}");
+}
+
 /// The index has delta-encoded handles and restart points four entries apart.
 #[test]
 fn delta_encoded_handles_are_read() {
