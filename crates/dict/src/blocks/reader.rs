@@ -25,7 +25,7 @@ pub struct Reader {
     stored: Vec<u8>,
     content: Vec<u8>,
     /// The block whose content is in `content`: the number of its file, and its offset there.
-    cached: Option<(u64, u64)>,
+    pub(super) cached: Option<(u64, u64)>,
 }
 
 /// A block of a batch.

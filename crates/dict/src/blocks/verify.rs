@@ -22,6 +22,8 @@ pub struct Verified {
 
 pub(super) fn verify(file: &BlockFile, reader: &mut Reader, progress: &dyn Fn(usize)) -> Result<Verified> {
     reader.check_store(file)?;
+    // Every block is read again.
+    reader.cached = None;
     let open = file.inner();
     dictionary(file)?;
     let mut counts = Counts::default();

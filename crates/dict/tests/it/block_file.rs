@@ -420,3 +420,20 @@ fn embedded_dictionary_over_64_mib_is_refused_by_the_builder() {
     let options = BlockFileOptions::new().dictionary(dictionary);
     assert_eq!(Builder::in_memory(options).err().map(|e| e.kind), Some(Kind::Limit));
 }
+
+#[test]
+fn verification_reads_the_last_block_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.lrb");
+    let records = records(7, 10);
+    std::fs::write(&path, built(&records, BlockFileOptions::new())).unwrap();
+    let file = BlockFile::open_input(Input::file(&path).unwrap(), &Store::new()).unwrap();
+    let mut reader = file.reader();
+    let (key, value) = records.first_key_value().unwrap();
+    assert_eq!(file.get(&mut reader, key).unwrap(), Some(&value[..]));
+    // The block follows the header of 64 bytes.
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[100] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    assert_eq!(file.verify(&mut reader).unwrap_err().kind, Kind::Corrupt);
+}
