@@ -8,7 +8,6 @@ use linerate_io::Lock;
 use super::editor::{Editor, IN_USE, PackOptions, lock};
 use super::index::Entry;
 use super::open::Pack;
-use crate::files::output::write_error;
 
 /// Result of compacting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +30,7 @@ pub struct Compacted {
 /// # Errors
 /// Returns [`Kind::BadArgument`](crate::Kind::BadArgument) if `keep` rejects a dictionary that has
 /// users or the level is invalid, and the errors of [`Editor::open`] and [`Pack::read`], because
-/// damaged dictionaries are not dropped. After an error the pack is unchanged, unless only the size
-/// of the new file could not be read.
+/// damaged dictionaries are not dropped. After an error the pack is unchanged.
 pub fn compact(
     path: impl AsRef<Path>,
     options: PackOptions,
@@ -53,10 +51,9 @@ pub fn compact_locked(
     keep: impl FnMut(&Entry) -> bool,
 ) -> Result<Compacted> {
     let (editor, compacted) = prepare(path.as_ref(), options, keep)?;
-    editor.replace()?;
+    let after = editor.replace()?;
     // The lock is held until the new file has its name.
     drop(lock);
-    let after = std::fs::metadata(path).map_err(|e| write_error(&e))?.len();
     Ok(Compacted { after, ..compacted })
 }
 

@@ -548,10 +548,12 @@ impl Editor {
         self.failpoint("after the name")
     }
 
-    /// Commits like [`commit`](Self::commit), and replaces the existing pack.
-    pub(super) fn replace(mut self) -> Result<()> {
+    /// Commits like [`commit`](Self::commit), and replaces the existing pack. Returns the length of
+    /// the new file in bytes.
+    pub(super) fn replace(mut self) -> Result<u64> {
         self.write_index()?;
-        self.finish()
+        self.finish()?;
+        Ok(self.at)
     }
 
     /// Commits the changes, and returns the bytes of an in-memory editor.

@@ -58,7 +58,7 @@ fn compacted(path: &Path, failpoint: Failpoint) -> Result<()> {
     let _lock = lock(path)?;
     let (mut editor, _) = prepare(path, PackOptions::new(), |entry| entry.id > 3)?;
     editor.failpoint = Some(failpoint);
-    editor.replace()
+    editor.replace().map(|_| ())
 }
 
 /// Interrupts a change at each step, and checks the copy that a kill would leave. Returns the

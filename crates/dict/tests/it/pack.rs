@@ -174,6 +174,7 @@ fn changes_append_and_ids_are_not_reused() {
         expected.retain(|id, (_, users)| !users.is_empty() || *id == 14);
         assert_eq!((compacted.kept, compacted.before), (expected.len(), len));
         assert!(compacted.dropped == 2 && compacted.after < len * 2 / 3);
+        assert_eq!(compacted.after, fs::metadata(&path).unwrap().len());
         let compact = Pack::open(&path).unwrap();
         compare(&compact, &expected);
         assert_eq!((compact.stats().removed_bytes, compact.generation()), (0, 4));
