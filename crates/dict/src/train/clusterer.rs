@@ -11,10 +11,6 @@ use crate::train::samples::{Split, extrapolate, subsample};
 use crate::train::savings::{SizeMeter, prepare};
 use crate::train::training::Training;
 
-/// Maximum number of sample bytes to choose from for one dictionary, unless 128 times its size is
-/// more. [`Training`] takes a part of them.
-const MAX_TRAINING_BYTES: usize = 4 << 20;
-
 impl Clustering {
     /// Runs the clustering. Takes 8 bytes for each pair of set and dictionary, beside the samples
     /// and dictionaries.
@@ -247,10 +243,8 @@ impl<'a> Clusterer<'a> {
     fn train(&self, sets: &[usize]) -> Result<Option<Vec<u8>>> {
         let Clustering { size, small_tables, level, .. } = *self.options;
         let samples: Vec<&[u8]> = sets.iter().flat_map(|&i| &self.sets[i].split.training).copied().collect();
-        let samples = subsample(&samples, MAX_TRAINING_BYTES.max(size.saturating_mul(128)));
-        let trained = Training::new(size).small_tables(small_tables).level(level).train(&samples);
-        (self.progress)(samples.iter().map(|sample| sample.len()).sum());
-        match trained {
+        let training = Training::new(size).small_tables(small_tables).level(level);
+        match training.train_with_progress(&samples, self.progress) {
             Ok(dictionary) => Ok(Some(dictionary)),
             Err(error) if error.kind == Kind::BadArgument => Ok(None),
             Err(error) => Err(error),

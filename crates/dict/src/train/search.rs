@@ -11,9 +11,6 @@ pub const SIZES: &[usize] = &[1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 <
 
 /// Maximum number of holdout bytes. More would not change the result.
 const MAX_HOLDOUT_BYTES: usize = 8 << 20;
-/// Maximum number of sample bytes to choose from for one dictionary, unless 128 times its size is
-/// more. [`Training`] takes a part of them.
-const MAX_TRAINING_BYTES: usize = 16 << 20;
 
 /// Options of a search for the best dictionary size.
 ///
@@ -158,9 +155,7 @@ impl Search {
     }
 
     fn train(&self, size: usize, samples: &[&[u8]], progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<u8>> {
-        let samples = subsample(samples, MAX_TRAINING_BYTES.max(size.saturating_mul(128)));
-        let trained = Training::new(size).small_tables(self.small_tables).level(self.level).train(&samples);
-        progress(samples.iter().map(|sample| sample.len()).sum());
-        trained
+        let training = Training::new(size).small_tables(self.small_tables).level(self.level);
+        training.train_with_progress(samples, progress)
     }
 }

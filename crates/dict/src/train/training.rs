@@ -68,10 +68,23 @@ impl Training {
     /// Returns [`Kind::BadArgument`] if there are fewer than 5 samples, or they are too short, or
     /// `size` is less than 256, and [`Kind::Limit`] if libzstd is out of memory.
     pub fn train(&self, samples: &[&[u8]]) -> Result<Vec<u8>> {
+        self.train_with_progress(samples, &|_| {})
+    }
+
+    /// Trains like [`train`](Self::train). `progress` receives the number of sample bytes that were
+    /// selected to train with.
+    pub(crate) fn train_with_progress(&self, samples: &[&[u8]], progress: &dyn Fn(usize)) -> Result<Vec<u8>> {
         let samples = samples.iter().filter(|sample| !sample.is_empty());
         let samples: Vec<&[u8]> = samples.map(|sample| &sample[..sample.len().min(MAX_SAMPLE)]).collect();
         let samples = subsample(&samples, MAX_TRAINING_BYTES.max(self.size.saturating_mul(128)));
-        let split = Split::new(&samples);
+        let trained = self.train_with_all(&samples);
+        progress(samples.iter().map(|sample| sample.len()).sum());
+        trained
+    }
+
+    /// Trains with all of the samples.
+    fn train_with_all(&self, samples: &[&[u8]]) -> Result<Vec<u8>> {
+        let split = Split::new(samples);
         let trained: usize = split.training.iter().map(|sample| sample.len()).sum();
         if self.size < MIN_SIZE || samples.len() < MIN_SAMPLES || trained < MIN_CONTENT {
             return Err(TOO_FEW);
@@ -84,7 +97,7 @@ impl Training {
         let tables = self.best_tables(end_of(&content, part), longest, &holdout)?;
         let content = match trained / PLENTY >= self.size {
             true => content,
-            false => self.content(&Cover::new(&samples), &samples, segment),
+            false => self.content(&Cover::new(samples), samples, segment),
         };
         let content = end_of(&content, part);
         Ok(match tables {

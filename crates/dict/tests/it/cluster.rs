@@ -1,5 +1,7 @@
 //! Clustering, and the search for a dictionary size.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use linerate_dict::{
     Choice, Clustering, ClusteringResult, Decoder, Encoder, Kind, Reason, SIZES, SampleSet, Savings, Search,
     Store,
@@ -133,10 +135,27 @@ fn total_bytes_scale_the_costs_of_a_set() {
     let small = run(Clustering::new(2, 4 << 10), &data);
     assert!((found.without.blocks >> 20).abs_diff(small.without.blocks) < 8);
     assert!(found.shared.dictionaries < 9 << 10 && found.shared.blocks > 1 << 30);
-    let run_with_progress = std::sync::atomic::AtomicUsize::new(0);
-    let watch = |bytes| _ = run_with_progress.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
+    let run_with_progress = AtomicUsize::new(0);
+    let watch = |bytes| _ = run_with_progress.fetch_add(bytes, Ordering::Relaxed);
     assert_eq!(Clustering::new(2, 4 << 10).run_with_progress(&sets, &watch).unwrap(), found);
     assert!(run_with_progress.into_inner() > 80 << 10);
+}
+
+/// No more than 1 MiB is trained with, or 128 times the size of the dictionary.
+#[test]
+fn progress_counts_the_bytes_that_are_trained_with() {
+    let data = rows(1, 6 << 20);
+    let samples: Vec<&[u8]> = data.chunks(2048).collect();
+    let (trained, measured) = (1 << 20, data.len() / 4);
+    let passed = AtomicUsize::new(0);
+    let watch = |bytes| _ = passed.fetch_add(bytes, Ordering::Relaxed);
+    Search::new(&[4096]).run_with_progress(&samples, &watch).unwrap();
+    // Training with three quarters, measuring the rest, training with all samples.
+    assert!(passed.swap(0, Ordering::Relaxed) <= 2 * trained + measured);
+    let sets = [SampleSet::new(&samples)];
+    Clustering::new(1, 4096).sample_limit(data.len()).run_with_progress(&sets, &watch).unwrap();
+    // The set is measured without a dictionary, with its own, and with the one for all sets.
+    assert!(passed.into_inner() <= 2 * trained + 3 * measured);
 }
 
 #[test]
