@@ -166,7 +166,7 @@ impl GatewayStats {
         read!(self, payload_bytes())
     }
 
-    /// Payload bytes per compressed byte; 0 without messages.
+    /// Payload bytes per compressed byte; 0 without compressed bytes.
     #[getter]
     fn ratio(&self) -> f64 {
         read!(self, ratio())
@@ -192,7 +192,7 @@ impl GatewayStats {
 
     /// The decoding time, in nanoseconds, that this part of the timed messages did not exceed
     /// (``quantile`` 0.5: the median). It is exact to 0.1 % for all messages and to 6 % for one
-    /// connection. 0 without messages.
+    /// connection. 0 if no message was timed.
     fn quantile_ns(&self, quantile: f64) -> PyResult<u64> {
         if !(0.0..=1.0).contains(&quantile) {
             return Err(PyValueError::new_err(format!("quantile is {quantile}, but must be 0 to 1")));

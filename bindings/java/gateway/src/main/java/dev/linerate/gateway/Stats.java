@@ -69,7 +69,7 @@ public final class Stats {
     /**
      * Returns payload bytes per compressed byte.
      *
-     * @return the ratio; 0 without messages
+     * @return the ratio; 0 without compressed bytes
      */
     public double ratio() {
         return compressedBytes() == 0 ? 0 : (double) payloadBytes() / compressedBytes();
@@ -97,7 +97,7 @@ public final class Stats {
     /**
      * Returns the time that half of the timed messages did not exceed.
      *
-     * @return nanoseconds, exact to 0.1 % (for a single connection to 6 %); 0 without messages
+     * @return nanoseconds, exact to 0.1 % (for a single connection to 6 %); 0 if none was timed
      */
     public long medianNanos() {
         return numbers[QUANTILES];
