@@ -166,7 +166,10 @@ impl Client {
                         return Err(End::Done);
                     }
                 }
-                Some(1) => connection.due = Instant::now(),
+                Some(1) => {
+                    let sequence = self.resume.as_ref().map(|resume| resume.sequence);
+                    connection.send_heartbeat(sequence, &mut self.counts)?;
+                }
                 Some(7) => return Err(End::Lost),
                 Some(9) => {
                     // `d` may be true, which allows the session to be resumed; this client always
@@ -258,6 +261,11 @@ impl Connection {
         if !self.acknowledged {
             return Err(End::Lost);
         }
+        self.send_heartbeat(sequence, counts)
+    }
+
+    /// Sends a heartbeat and schedules the next one.
+    fn send_heartbeat(&mut self, sequence: Option<u64>, counts: &mut ClientCounts) -> Result<(), End> {
         self.due = Instant::now() + self.interval;
         self.acknowledged = false;
         counts.heartbeats += 1;

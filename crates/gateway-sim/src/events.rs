@@ -123,11 +123,6 @@ impl Events {
     pub(crate) fn ready(&self) -> &Map<String, Value> {
         &self.ready
     }
-
-    /// Size of the largest event in bytes, with the sequence number that it was read with.
-    pub(crate) fn largest(&self) -> usize {
-        self.list.iter().map(|event| event.payload.len()).max().unwrap_or(0)
-    }
 }
 
 impl Event {

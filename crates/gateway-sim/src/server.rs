@@ -187,7 +187,7 @@ fn websocket(mut stream: DeadlineStream, request: Request, state: &Arc<ServerSta
     state.count(|report| report.connections += 1);
     let number = state.connections.fetch_add(1, Ordering::Relaxed);
     let version = request.parameter("v").map(|version| version.parse().unwrap_or(0));
-    let socket = Socket::new(stream, request.rest, format.max_len(state.max_payload));
+    let socket = Socket::new(stream, request.rest);
     Connection::new(Arc::clone(state), number, socket, format).run(version);
 }
 

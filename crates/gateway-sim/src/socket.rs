@@ -21,6 +21,10 @@ const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Longest time for closing a connection while the server stops.
 const CLOSE_TIMEOUT_AT_STOP: Duration = Duration::from_millis(200);
+/// Most bytes of answers to pings that wait while the client does not read.
+const MAX_PONGS: usize = 64 << 10;
+/// Largest header of a websocket frame that a server sends, in bytes.
+const MAX_FRAME_HEADER: usize = 10;
 /// Largest number of bytes that are read and ignored at the end of a connection.
 const MAX_DRAINED: usize = 1 << 20;
 
@@ -153,16 +157,13 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Takes the connection over after the handshake. `rest` has the bytes received after it;
-    /// `max_payload` is the largest payload to be sent, in bytes.
-    pub(crate) fn new(stream: DeadlineStream, rest: Vec<u8>, max_payload: usize) -> Self {
+    /// Takes the connection over after the handshake. `rest` has the bytes received after it.
+    pub(crate) fn new(stream: DeadlineStream, rest: Vec<u8>) -> Self {
         let limits = stream.state.script.limits;
-        // The write buffer is bounded so that answers to pings do not accumulate. It has room for
-        // the largest payload: deflate and zstd add little to incompressible data.
         let config = WebSocketConfig::default()
             .read_buffer_size(4 << 10)
             .write_buffer_size(0)
-            .max_write_buffer_size(max_payload + max_payload / 8 + (64 << 10))
+            .max_write_buffer_size(MAX_PONGS)
             .max_message_size(Some(limits.message))
             .max_frame_size(Some(limits.message));
         let socket = WebSocket::from_partially_read(stream, rest, Role::Server, Some(config));
@@ -193,6 +194,10 @@ impl Socket {
     /// Sends a message. Waits for a slow client until the timeout.
     pub(crate) fn send(&mut self, message: Message) -> Result<(), CloseReason> {
         self.socket.get_mut().set_deadline(deadline_in(self.timeout));
+        // The write buffer is bounded so that answers to pings do not accumulate. It has room for
+        // this message beside them.
+        let room = MAX_PONGS + MAX_FRAME_HEADER + message.len();
+        self.socket.set_config(|config| config.max_write_buffer_size = room);
         let mut done = self.socket.write(message);
         loop {
             match done {
@@ -203,6 +208,7 @@ impl Socket {
                 Err(_) => return Err(CloseReason::ByClient(None)),
             }
         }
+        self.socket.set_config(|config| config.max_write_buffer_size = MAX_PONGS);
         Ok(())
     }
 

@@ -15,8 +15,6 @@ pub(crate) const TICK: Duration = Duration::from_millis(25);
 /// Largest number of connections of which each wakes up once per [`TICK`]. If there are more, each
 /// wakes up less often, so that thousands of idle connections cost next to nothing.
 const CONNECTIONS_PER_TICK: usize = 100;
-/// Largest number of bytes that a session adds to the script's READY.
-const READY_OVERHEAD: usize = 4 << 10;
 
 /// State shared by the threads of a server.
 pub(crate) struct ServerState {
@@ -24,8 +22,6 @@ pub(crate) struct ServerState {
     /// Address that clients connect to.
     pub(crate) url: String,
     pub(crate) sessions: Sessions,
-    /// Bytes of the largest event of the script or of READY, whichever is larger, in JSON.
-    pub(crate) max_payload: usize,
     report: Mutex<Report>,
     stopping: AtomicBool,
     /// Number of websockets opened so far.
@@ -39,7 +35,6 @@ impl ServerState {
         ServerState {
             url,
             sessions: Sessions::new(&script, salt),
-            max_payload: max_payload(&script),
             report: Mutex::default(),
             stopping: AtomicBool::new(false),
             connections: AtomicU64::new(0),
@@ -86,10 +81,4 @@ impl ServerState {
             }
         }
     }
-}
-
-/// Bytes of the largest event of the script or of READY, whichever is larger, in JSON.
-fn max_payload(script: &Script) -> usize {
-    let ready = serde_json::to_string(script.events.ready()).map_or(0, |ready| ready.len());
-    script.events.largest().max(ready + READY_OVERHEAD)
 }

@@ -46,14 +46,6 @@ impl WireFormat {
         }
     }
 
-    /// Upper bound of the encoded length of a payload with `json` bytes of JSON.
-    pub(crate) fn max_len(&self, json: usize) -> usize {
-        match self.encoding {
-            Encoding::Json => json,
-            Encoding::Etf => json.saturating_mul(term::EXPANSION),
-        }
-    }
-
     /// Compresses an encoded payload.
     pub(crate) fn compress(&mut self, payload: &[u8]) -> Result<Vec<u8>> {
         let Some(encoder) = &mut self.encoder else { return Ok(payload.to_vec()) };

@@ -1,6 +1,7 @@
 //! The gateway's side of a connection.
 
 use linerate_core::{Error, Kind};
+use linerate_zstd::Dictionary;
 use zlib_rs::{Deflate, DeflateFlush};
 use zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer};
@@ -76,13 +77,17 @@ impl Encoder {
     }
 
     /// Sets the dictionary of the frames of [`Transport::ZstdFrame`]. libzstd digests it with the
-    /// first message, which fails if the dictionary is damaged.
+    /// first message.
     ///
     /// # Errors
-    /// Returns [`Kind::BadArgument`] for another transport, or if memory runs out.
+    /// Returns [`Kind::BadArgument`] for a damaged dictionary, for another transport, or if memory
+    /// runs out.
     pub fn with_dictionary(mut self, dictionary: &[u8]) -> Result<Self> {
+        // libzstd only copies the dictionary, so it would report damage with the first message.
         let set = match &mut self.codec {
-            Codec::Frames(context) => context.load_dictionary(dictionary).is_ok(),
+            Codec::Frames(context) => {
+                Dictionary::new(dictionary).is_ok() && context.load_dictionary(dictionary).is_ok()
+            }
             _ => false,
         };
         let what = "the dictionary is damaged, or the transport takes none";
@@ -94,8 +99,8 @@ impl Encoder {
     /// compressed bytes to `wire`.
     ///
     /// # Errors
-    /// Returns [`Kind::Limit`] if memory runs out for zstd or its dictionary is damaged, and
-    /// [`Kind::Corrupt`] if zlib-rs fails. `wire` may then have a part of the message.
+    /// Returns [`Kind::Limit`] if memory runs out for zstd, and [`Kind::Corrupt`] if zlib-rs fails.
+    /// `wire` may then have a part of the message.
     pub fn message(&mut self, payload: &[u8], wire: &mut Vec<u8>) -> Result<()> {
         let done = match &mut self.codec {
             Codec::Zlib(deflate) => compress_deflate(deflate, payload, wire, DeflateFlush::SyncFlush),

@@ -1,7 +1,10 @@
 //! Opcode, sequence number and event of a payload.
 
-/// Number of members of an envelope.
-pub(crate) const MEMBERS: usize = 3;
+// A bit for each member of an envelope.
+pub(crate) const OP: u8 = 1;
+pub(crate) const SEQUENCE: u8 = 2;
+pub(crate) const EVENT: u8 = 4;
+pub(crate) const MEMBERS: u8 = OP | SEQUENCE | EVENT;
 
 /// Opcode, sequence number and event of a payload. A field is `None` if the payload has no such
 /// member or its value has another type. The rest of the payload is not parsed: JSON is scanned for

@@ -41,7 +41,7 @@ pub(crate) fn peek(payload: &[u8]) -> Result<Envelope<'_>> {
     let mut envelope = Envelope::default();
     let mut missing = envelope::MEMBERS;
     for _ in 0..walk.enter()? {
-        missing -= usize::from(walk.member(&mut envelope)?);
+        missing &= !walk.member(&mut envelope)?;
         if missing == 0 {
             break;
         }
@@ -65,15 +65,24 @@ impl<'p> Walk<'p> {
         self.u32()
     }
 
-    /// Reads a member of the outermost map; returns whether it belongs to the envelope.
-    fn member(&mut self, envelope: &mut Envelope<'p>) -> Result<bool> {
+    /// Reads a member of the outermost map; returns its bit, or 0 if it does not belong to the
+    /// envelope.
+    fn member(&mut self, envelope: &mut Envelope<'p>) -> Result<u8> {
         match self.text()? {
-            Some("op") => envelope.op = self.number()?,
-            Some("s") => envelope.sequence = self.number()?,
-            Some("t") => envelope.event = self.text()?.filter(|name| *name != "nil"),
-            _ => return self.term().map(|()| false),
+            Some("op") => {
+                envelope.op = self.number()?;
+                Ok(envelope::OP)
+            }
+            Some("s") => {
+                envelope.sequence = self.number()?;
+                Ok(envelope::SEQUENCE)
+            }
+            Some("t") => {
+                envelope.event = self.text()?.filter(|name| *name != "nil");
+                Ok(envelope::EVENT)
+            }
+            _ => self.term().map(|()| 0),
         }
-        Ok(true)
     }
 
     fn take(&mut self, len: u64) -> Result<&'p [u8]> {
@@ -225,6 +234,11 @@ mod tests {
         early.extend([ATOM, 0, 1, b't', ATOM, 0, 3, b'n', b'i', b'l', SMALL_ATOM, 1, b'd', 255]);
         assert_eq!(peek(&early), Ok(Envelope { op: Some(10), ..Envelope::default() }));
         assert!(envelope(&early).is_err());
+        // A repeated member does not take the place of another one; the last value counts.
+        let op = [SMALL_ATOM, 2, b'o', b'p', SMALL_INTEGER];
+        let mut repeated = [&[VERSION, MAP, 0, 0, 0, 7][..], &op, &[7], &op, &[8], &op, &[9]].concat();
+        repeated.extend(&sample()[6..]);
+        assert_eq!(peek(&repeated), Ok(expected));
         let without = [VERSION, MAP, 0, 0, 0, 1, SMALL_ATOM, 1, b'd', NIL];
         assert_eq!(peek(&without), Ok(Envelope::default()));
     }

@@ -28,7 +28,7 @@ pub(crate) fn peek(payload: &[u8]) -> Result<Envelope<'_>> {
     let mut more = walk.enter()?;
     while more && missing > 0 {
         let member = walk.member(&mut envelope)?;
-        missing -= usize::from(member.wanted);
+        missing &= !member.bit;
         more = member.more;
     }
     Ok(envelope)
@@ -41,8 +41,8 @@ struct Walk<'p> {
 
 /// Result of reading one member.
 struct Member {
-    /// Whether it belongs to the envelope.
-    wanted: bool,
+    /// Its bit, or 0 if it does not belong to the envelope.
+    bit: u8,
     /// Whether another member follows.
     more: bool,
 }
@@ -82,27 +82,27 @@ impl<'p> Walk<'p> {
         let start = self.at;
         self.value()?;
         let value = &self.bytes[start..self.at];
-        let wanted = match name {
+        let bit = match name {
             b"op" => {
                 envelope.op = number(value);
-                true
+                envelope::OP
             }
             b"s" => {
                 envelope.sequence = number(value);
-                true
+                envelope::SEQUENCE
             }
             b"t" => {
                 let text = if first == Some(b'"') { Some(&value[1..value.len() - 1]) } else { None };
                 envelope.event = text.map(std::str::from_utf8).transpose().map_err(|_| NOT_UTF8)?;
-                true
+                envelope::EVENT
             }
-            _ => false,
+            _ => 0,
         };
         let after = self.next().ok_or(TRUNCATED)?;
         self.at += 1;
         match after {
-            b',' => Ok(Member { wanted, more: true }),
-            b'}' => Ok(Member { wanted, more: false }),
+            b',' => Ok(Member { bit, more: true }),
+            b'}' => Ok(Member { bit, more: false }),
             _ => Err(DAMAGED),
         }
     }
@@ -209,6 +209,9 @@ mod tests {
         assert_eq!(peek(hello), Ok(Envelope { op: Some(10), ..Envelope::default() }));
         assert_eq!(peek(br#"{"op":11,"d":251}"#), Ok(Envelope { op: Some(11), ..Envelope::default() }));
         assert_eq!(peek(b"{}"), Ok(Envelope::default()));
+        // A repeated member does not take the place of another one; the last value counts.
+        let repeated = peek(br#"{"op":1,"op":2,"op":0,"t":"READY","op":0,"s":42,"op":7}"#);
+        assert_eq!(repeated, Ok(expected));
         // Escapes in names and strings are not decoded.
         let escaped = peek(br#"{"\u0074":"A","op":0,"t":"B\"C","s":1}"#).unwrap();
         assert_eq!(escaped.event, Some("B\\\"C"));

@@ -1,13 +1,17 @@
 //! Limits on payload and window size.
 
+/// Largest [`Limits::window_log`].
+const MAX_WINDOW_LOG: u8 = 27;
+
 /// Limits on what an untrusted gateway can make a session allocate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
     /// Largest payload in bytes; one byte more is an error. Default: 64 MiB.
     pub max_message: usize,
-    /// Base-2 logarithm of the largest window of a zstd stream, at most 27. Default: 16, which
-    /// gateways use. A frame with a larger window is refused before anything is allocated for it.
+    /// Base-2 logarithm of the largest window of a zstd stream; above 27 it counts as 27. Default:
+    /// 16, which gateways use. A frame with a larger window is refused before anything is allocated
+    /// for it.
     /// The other transports ignore it: zlib windows never exceed 32 KiB, and the window of an
     /// independent message is its payload.
     pub window_log: u8,
@@ -28,8 +32,12 @@ impl Limits {
     /// Sets the largest zstd window to `1 << log` bytes; a `log` above 27 counts as 27.
     #[must_use]
     pub const fn window_log(self, log: u8) -> Self {
-        let window_log = if log > 27 { 27 } else { log };
-        Limits { window_log, ..self }
+        Limits { window_log: log, ..self }
+    }
+
+    /// Largest zstd window, in bytes.
+    pub(crate) fn window(&self) -> u64 {
+        1 << self.window_log.min(MAX_WINDOW_LOG)
     }
 
     /// Most compressed bytes that a message of `max_message` bytes should take, with room to spare:

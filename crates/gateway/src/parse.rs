@@ -23,8 +23,8 @@ impl<'p> Envelope<'p> {
     /// Reads the envelope without the rest of the payload, to decide whether the payload is worth
     /// parsing. It stops after the last of the three members, which gateways that write JSON put
     /// before the large one, `d`, and checks nothing after that. If a member is missing, the whole
-    /// object or map is searched for it. If a name occurs twice, either value may be used, and a
-    /// member that follows may be missed. Names written with escapes are not recognised.
+    /// object or map is searched for it. If a name occurs twice before that, the last value counts.
+    /// Names written with escapes are not recognised.
     ///
     /// ```
     /// use linerate_gateway::{Encoding, Envelope};

@@ -17,7 +17,7 @@ pub(crate) struct Zstd {
 
 impl Zstd {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let options = Options::new().window_limit(1 << limits.window_log);
+        let options = Options::new().window_limit(limits.window());
         Zstd { decoder: StreamDecoder::new(options) }
     }
 

@@ -4,7 +4,9 @@
 const NAME: &[u8] = b"sec-websocket-extensions";
 /// Largest head in bytes. A larger one is passed on unchanged, and the connection is not
 /// compressed.
-const MAX_HEAD: usize = 1 << 16;
+pub(crate) const MAX_HEAD: usize = 1 << 16;
+/// The end of a head.
+const END: &[u8] = b"\r\n\r\n";
 
 /// A request or response up to its empty line, as far as it has arrived.
 #[derive(Default)]
@@ -13,16 +15,21 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Takes bytes of `input` up to the end of the head. Returns how many it took, and whether the
-    /// head has ended.
+    /// Takes bytes of `input` up to the end of the head, or one more than [`MAX_HEAD`]. Returns how
+    /// many it took, and whether it takes no more.
     pub(crate) fn read(&mut self, input: &[u8]) -> (usize, bool) {
         for (i, &byte) in input.iter().enumerate() {
             self.bytes.push(byte);
-            if byte == b'\n' && self.bytes.ends_with(b"\r\n\r\n") || self.bytes.len() > MAX_HEAD {
+            if byte == b'\n' && self.is_whole() || self.bytes.len() > MAX_HEAD {
                 return (i + 1, true);
             }
         }
         (input.len(), false)
+    }
+
+    /// Whether the head has ended. It has not if it is too large.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.bytes.ends_with(END) && self.bytes.len() <= MAX_HEAD
     }
 
     /// Whether this is a response that switches protocols (status 101).
@@ -42,13 +49,10 @@ impl Head {
         self.lines().filter(|line| value(line).is_none()).collect::<Vec<_>>().concat()
     }
 
-    /// The head with the header added at its end. A head that is too large to have an end is
-    /// unchanged.
+    /// The whole head with the header added at its end.
     pub(crate) fn with_extensions(mut self, value: &str) -> Vec<u8> {
-        if self.bytes.ends_with(b"\r\n\r\n") {
-            self.bytes.truncate(self.bytes.len() - 2);
-            self.bytes.extend_from_slice(format!("Sec-WebSocket-Extensions: {value}\r\n\r\n").as_bytes());
-        }
+        self.bytes.truncate(self.bytes.len() - 2);
+        self.bytes.extend_from_slice(format!("Sec-WebSocket-Extensions: {value}\r\n\r\n").as_bytes());
         self.bytes
     }
 
@@ -92,9 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_is_too_large_is_passed_on_unchanged() {
+    fn a_head_that_is_too_large_does_not_end() {
         let mut long = Head::default();
         assert_eq!(long.read(&vec![b'x'; 2 * MAX_HEAD]), (MAX_HEAD + 1, true));
-        assert_eq!(long.with_extensions("a"), vec![b'x'; MAX_HEAD + 1]);
+        assert!(!long.is_whole());
+        for (len, is_whole) in [(MAX_HEAD, true), (MAX_HEAD + 1, false)] {
+            let mut head = Head::default();
+            let text = [&vec![b'x'; len - END.len()], END].concat();
+            assert_eq!((head.read(&text), head.is_whole()), ((len, true), is_whole), "{len}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 use linerate_core::{Error, Kind, Result};
 
 use crate::frame::{Header, fresh_mask};
-use crate::handshake::Head;
+use crate::handshake::{Head, MAX_HEAD};
 use crate::inbound::{Inbound, Refusal, with_buffer};
 use crate::negotiation::{Agreement, agree, answer, offer};
 use crate::options::{Options, Role};
@@ -25,8 +25,8 @@ enum Phase {
     Frames(Box<(Inbound, Outbound)>),
     /// Compression was not agreed on, so frames pass unchanged. Prepared messages go between them.
     Plain(Box<Outbound>),
-    /// Everything passes unchanged, since the response refuses the connection, or the library
-    /// negotiates an extension of its own.
+    /// Everything passes unchanged, since the response refuses the connection, the library
+    /// negotiates an extension of its own, or the handshake exceeds [`MAX_HEAD`].
     Foreign,
 }
 
@@ -140,15 +140,18 @@ impl Link {
             let read = match &mut self.state {
                 Phase::Request(head) if self.role == Role::Server => {
                     let (read, done) = head.read(&wire[at..]);
-                    if done {
+                    if done && head.is_whole() {
                         self.ready.bytes.extend_from_slice(&head.without_extensions());
                         self.state = Phase::Response(Head::default(), head.extensions());
+                    } else if done {
+                        self.ready.bytes.extend(std::mem::take(head).into_bytes());
+                        self.state = Phase::Foreign;
                     }
                     read
                 }
                 Phase::Response(head, _) if self.role == Role::Client => {
                     let (read, done) = head.read(&wire[at..]);
-                    if done {
+                    if done && head.is_whole() {
                         let accepted = head.switches_protocols();
                         let agreement =
                             accepted.then(|| agree(&self.options, &head.extensions())).transpose()?;
@@ -158,8 +161,18 @@ impl Link {
                         } else {
                             self.state = Phase::Foreign;
                         }
+                    } else if done {
+                        self.ready.bytes.extend(std::mem::take(head).into_bytes());
+                        self.state = Phase::Foreign;
                     }
                     read
+                }
+                // The peer sends much more before the library's part of the handshake, which would
+                // be held for an agreement that the peer does not wait for.
+                Phase::Request(head) | Phase::Response(head, _) if wire.len() - at > MAX_HEAD => {
+                    self.pending.own().extend(std::mem::take(head).into_bytes());
+                    self.state = Phase::Foreign;
+                    0
                 }
                 Phase::Frames(frames) => {
                     let ready = &mut self.ready.bytes;
@@ -271,10 +284,10 @@ impl Link {
     }
 
     /// Passes the request on, and offers compression unless the library offers an extension of its
-    /// own.
+    /// own or the request is too large.
     fn send_request(&mut self) {
         let Phase::Request(head) = std::mem::replace(&mut self.state, Phase::Foreign) else { return };
-        if head.extensions().is_empty() {
+        if head.is_whole() && head.extensions().is_empty() {
             self.state = Phase::Response(Head::default(), String::new());
             self.pending.own().extend_from_slice(&head.with_extensions(&offer(&self.options)));
         } else {
@@ -283,12 +296,12 @@ impl Link {
     }
 
     /// Passes the response on, and accepts an offer of the client unless the library has refused
-    /// the connection or accepted an extension itself.
+    /// the connection or accepted an extension itself, or the response is too large.
     fn send_response(&mut self) -> Result<()> {
         let Phase::Response(head, offers) = std::mem::replace(&mut self.state, Phase::Foreign) else {
             return Ok(());
         };
-        let may = head.switches_protocols() && head.extensions().is_empty();
+        let may = head.is_whole() && head.switches_protocols() && head.extensions().is_empty();
         match answer(&self.options, &offers).filter(|_| may) {
             Some((agreement, header)) => {
                 self.pending.own().extend_from_slice(&head.with_extensions(&header));

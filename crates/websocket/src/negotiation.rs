@@ -54,19 +54,19 @@ impl Agreement {
 /// ```
 pub fn offer(options: &Options) -> String {
     let mut common = format!("{NAME}; client_max_window_bits");
-    if options.encoder.window_bits < 15 {
-        let _ = write!(common, "={}", options.encoder.window_bits);
+    let bits = options.encoder.negotiable_bits();
+    if bits < 15 {
+        let _ = write!(common, "={bits}");
     }
     if !options.encoder.takeover {
         common.push_str("; client_no_context_takeover");
     }
-    let limited = options.decoder.window_bits < 15;
+    let bits = options.decoder.negotiable_bits();
     let forgetful = "; server_no_context_takeover";
-    match (limited, options.decoder.takeover) {
+    match (bits < 15, options.decoder.takeover) {
         (false, true) => common,
         (false, false) => common + forgetful,
         (true, takeover) => {
-            let bits = options.decoder.window_bits;
             let also = if takeover { "" } else { forgetful };
             format!("{common}; server_max_window_bits={bits}{also}, {common}{forgetful}")
         }
@@ -98,10 +98,10 @@ fn answer_one(options: &Options, offered: &Parameters) -> Option<(Agreement, Str
     // answer with 8 bits.
     let not_8 = |limit: u8, offered: u8| limit.min(offered).max(offered.min(9));
     let server = Direction {
-        window_bits: not_8(options.encoder.window_bits, offered.server_bits.unwrap_or(15)),
+        window_bits: not_8(options.encoder.negotiable_bits(), offered.server_bits.unwrap_or(15)),
         takeover: options.encoder.takeover && !offered.server_forgets,
     };
-    let limit = options.decoder.window_bits;
+    let limit = options.decoder.negotiable_bits();
     let mut client =
         Direction { window_bits: 15, takeover: options.decoder.takeover && !offered.client_forgets };
     match offered.client_bits {
@@ -143,14 +143,14 @@ pub fn agree(options: &Options, header: &str) -> Result<Option<Agreement>> {
 }
 
 fn agree_one(options: &Options, answered: &Parameters) -> Result<Agreement> {
-    let limit = options.decoder.window_bits;
+    let limit = options.decoder.negotiable_bits();
     let server =
         Direction { window_bits: answered.server_bits.unwrap_or(15), takeover: !answered.server_forgets };
     if server.takeover && (server.window_bits > limit || !options.decoder.takeover) {
         return Err(unfit("the server's window is larger than the client offered"));
     }
     let client = Direction {
-        window_bits: answered.client_bits.flatten().unwrap_or(15).min(options.encoder.window_bits),
+        window_bits: answered.client_bits.flatten().unwrap_or(15).min(options.encoder.negotiable_bits()),
         takeover: options.encoder.takeover && !answered.client_forgets,
     };
     Ok(Agreement { server, client })
@@ -312,6 +312,19 @@ mod tests {
                 let (there, header) = answer(&server, &offer(&client)).expect("an answer");
                 assert_eq!(agree(&client, &header), Ok(Some(there)), "{header}");
                 assert_eq!(there.server.window_bits, bits.min(server_bits.max(bits.min(9))));
+            }
+        }
+    }
+
+    #[test]
+    fn window_bits_out_of_range_count_as_the_nearest() {
+        for (bits, nearest) in [(0, 8), (7, 8), (16, 15), (u8::MAX, 15)] {
+            let (odd, even) = (Options::window_bits(bits), Options::window_bits(nearest));
+            assert_eq!(offer(&odd), offer(&even), "{bits}");
+            for offered in [NAME, "permessage-deflate; client_max_window_bits"] {
+                let (there, header) = answer(&odd, offered).expect("an answer");
+                assert_eq!(Some((there, header.clone())), answer(&even, offered), "{bits}");
+                assert_eq!(agree(&odd, &header), agree(&even, &header), "{bits}");
             }
         }
     }

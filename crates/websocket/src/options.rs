@@ -25,6 +25,11 @@ impl Direction {
     pub const fn window_bits(bits: u8) -> Self {
         Direction { window_bits: bits, takeover: true }
     }
+
+    /// The window bits that negotiation uses for an option.
+    pub(crate) fn negotiable_bits(self) -> u8 {
+        self.window_bits.clamp(8, 15)
+    }
 }
 
 impl Default for Direction {
@@ -38,7 +43,7 @@ impl Default for Direction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The largest window, and whether takeover is allowed, for this side's encoder. Negotiation
-    /// may reduce both.
+    /// may reduce both. Window bits below 8 count as 8, and above 15 as 15.
     pub encoder: Direction,
     /// The same for the peer's encoder. With takeover this side must keep that window to decode.
     pub decoder: Direction,

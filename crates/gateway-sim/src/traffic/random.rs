@@ -24,7 +24,12 @@ impl Random {
     /// A number below `n`, which must not be 0. All numbers are equally likely if `n` is far below
     /// 2^64.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        self.below_u64(n as u64) as usize
+    }
+
+    /// Like [`below`](Self::below), for numbers that may exceed a `usize`.
+    pub fn below_u64(&mut self, n: u64) -> u64 {
+        self.next() % n
     }
 
     /// A number from 0 to below 1, uniformly distributed.

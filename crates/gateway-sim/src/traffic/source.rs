@@ -7,7 +7,7 @@ const BEGIN: u64 = 1_748_736_000_000;
 /// The time from which ids count, in milliseconds since 1970: 2015-01-01.
 const EPOCH: u64 = 1_420_070_400_000;
 /// Largest age of anything that has an id or a date, in milliseconds: five years.
-const PAST: usize = 5 * 365 * 86_400_000;
+const PAST: u64 = 5 * 365 * 86_400_000;
 
 pub(super) struct Source {
     random: Random,
@@ -24,6 +24,11 @@ impl Source {
     /// A number below `end`, which must not be 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         self.random.below(end)
+    }
+
+    /// Like [`below`](Self::below), for numbers that may exceed a `usize`.
+    pub(super) fn below_u64(&mut self, end: u64) -> u64 {
+        self.random.below_u64(end)
     }
 
     /// A number from `low` to below `high`.
@@ -65,7 +70,7 @@ impl Source {
 
     /// The id of something created at a random time in the past.
     pub(super) fn id(&mut self) -> u64 {
-        let made = self.clock - EPOCH - self.below(PAST) as u64;
+        let made = self.clock - EPOCH - self.below_u64(PAST);
         made << 22 | self.below(1 << 22) as u64
     }
 
@@ -76,7 +81,7 @@ impl Source {
 
     /// 32 hexadecimal digits: the hash of a picture, or the name of a session.
     pub(super) fn hex(&mut self) -> String {
-        let mut word = || self.random.below(usize::MAX) as u64;
+        let mut word = || self.random.below_u64(u64::MAX);
         format!("{:016x}{:016x}", word(), word())
     }
 
@@ -88,7 +93,7 @@ impl Source {
 
     /// A random time in the past as text.
     pub(super) fn past(&mut self) -> String {
-        date(self.clock - self.below(PAST) as u64)
+        date(self.clock - self.below_u64(PAST))
     }
 
     /// An event with the next sequence number.

@@ -108,7 +108,7 @@ fn game(source: &mut Source) -> String {
         ),
         now = now,
         name = title(source, 1, 4),
-        id = source.below(1 << 60),
+        id = source.below_u64(1 << 60),
         app = source.id(),
         image = source.id(),
         text = words(source, 1, 5),

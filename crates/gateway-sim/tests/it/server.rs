@@ -1,7 +1,7 @@
 //! Tests what clients receive, with and without injected faults.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -190,6 +190,41 @@ fn client_reconnects_after_an_unacknowledged_heartbeat() {
         assert_eq!((counts.connections, counts.resumes, report.resumes), (2, 1, 1));
         assert!(counts.acknowledgements + 2 >= counts.heartbeats && report.heartbeats == counts.heartbeats);
     }
+}
+
+#[test]
+fn client_answers_each_requested_heartbeat_at_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("ws://{}", listener.local_addr().unwrap());
+    let gateway = std::thread::spawn(move || {
+        let mut socket = tungstenite::accept(listener.accept().unwrap().0).unwrap();
+        let mut encoder = Encoder::new(Transport::Zlib).unwrap();
+        let mut say = |text: &str| {
+            let mut wire = Vec::new();
+            encoder.message(text.as_bytes(), &mut wire).unwrap();
+            socket.send(Message::binary(wire)).unwrap();
+            if text.contains("READY") { Value::Null } else { heard(&mut socket) }
+        };
+        assert_eq!(say(r#"{"op":10,"d":{"heartbeat_interval":100000}}"#)["op"], 2);
+        // No heartbeat is acknowledged.
+        assert_eq!(say(r#"{"op":1,"d":null}"#)["op"], 1);
+        assert_eq!(say(r#"{"op":1,"d":null}"#)["op"], 1);
+        say(r#"{"op":0,"t":"READY","s":1,"d":{}}"#);
+        heard(&mut socket)
+    });
+    let mut client = Client::new(&url, Transport::Zlib);
+    client.run(|_, _| ControlFlow::Break(())).unwrap();
+    assert_eq!((client.counts().connections, client.counts().heartbeats), (1, 2));
+    assert_eq!(gateway.join().unwrap(), Value::Null);
+}
+
+/// The next payload of a client, or null if it closes.
+fn heard(socket: &mut WebSocket<TcpStream>) -> Value {
+    socket
+        .read()
+        .unwrap()
+        .to_text()
+        .map_or(Value::Null, |text| serde_json::from_str(text).unwrap_or_default())
 }
 
 #[test]
@@ -473,6 +508,25 @@ fn requested_members_are_an_event_and_are_sent_again_after_resume() {
     let last = answer["s"].as_u64().unwrap();
     let rest: Vec<u64> = (last..events + 3).map(|_| second.payload()["s"].as_u64().unwrap()).collect();
     assert_eq!(rest, (last + 1..=events + 3).collect::<Vec<_>>());
+}
+
+#[test]
+fn members_that_are_larger_than_all_events_arrive() {
+    let member = json!({ "user": { "id": "6", "username": "x".repeat(100_000) } });
+    let guild = json!({ "op": 0, "t": "GUILD_CREATE", "d": { "id": "5", "members": [member] } });
+    let mut script = Script::new().events(Events::new([guild.to_string()]).unwrap());
+    script.max_duration = Duration::from_secs(60);
+    let server = Server::start(script).unwrap();
+    let mut talker = Talker::connect(&server, "");
+    talker.identify();
+    talker.say(&json!({ "op": 8, "d": { "guild_id": "5", "user_ids": vec!["6"; 100] } }));
+    let chunk = loop {
+        let event = talker.payload();
+        if event["t"] == "GUILD_MEMBERS_CHUNK" {
+            break event;
+        }
+    };
+    assert_eq!(chunk["d"]["members"].as_array().unwrap().len(), 100);
 }
 
 /// Sends an HTTP request and returns the status and the body.

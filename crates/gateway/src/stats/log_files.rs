@@ -26,8 +26,8 @@ pub struct LogOptions {
     pub max_bytes: u64,
     /// Age from which a file takes no further records. Default: a day.
     pub max_age: Duration,
-    /// Number of files to keep, including the file being written; older ones are deleted. Default:
-    /// 8.
+    /// Number of files to keep, including the file being written; older ones are deleted. 0 counts
+    /// as 1. Default: 8.
     pub max_files: usize,
 }
 
@@ -61,20 +61,22 @@ impl LogOptions {
         LogOptions { max_age: age, ..self }
     }
 
-    /// Sets how many files are kept, at least 1.
+    /// Sets how many files are kept.
     #[must_use]
     pub fn max_files(self, files: usize) -> Self {
-        LogOptions { max_files: files.max(1), ..self }
+        LogOptions { max_files: files, ..self }
     }
 
     fn path(&self, number: u32) -> PathBuf {
         self.folder.join(format!("{}-{number:06}.{EXTENSION}", self.name))
     }
 
-    /// The number in the name of a file of this sequence.
+    /// The number in the name of a file of this sequence. Other spellings of a number, as in
+    /// `gateway-1.stats`, do not belong to it.
     fn number(&self, path: &Path) -> Option<u32> {
         let stem = path.file_name()?.to_str()?.strip_suffix(EXTENSION)?.strip_suffix('.')?;
-        stem.strip_prefix(self.name.as_str())?.strip_prefix('-')?.parse().ok()
+        let number = stem.strip_prefix(self.name.as_str())?.strip_prefix('-')?.parse().ok()?;
+        (self.path(number) == path).then_some(number)
     }
 
     /// Numbers of the existing files, in ascending order.
@@ -153,7 +155,7 @@ impl LogFiles {
 
     fn delete_oldest(&self) -> io::Result<()> {
         let numbers = self.options.numbers()?;
-        let surplus = numbers.len().saturating_sub(self.options.max_files);
+        let surplus = numbers.len().saturating_sub(self.options.max_files.max(1));
         numbers[..surplus].iter().try_for_each(|number| fs::remove_file(self.options.path(*number)))
     }
 }
@@ -214,6 +216,29 @@ mod tests {
         drop(files);
         assert_eq!(entries(&options), [(4, 2), (5, 1), (6, 1)]);
         assert!(folder.path().join("other-000009.stats").exists());
+    }
+
+    #[test]
+    fn files_with_other_spellings_of_a_number_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let others = ["gateway-1.stats", "gateway-+00007.stats", "gateway-0000008.stats"];
+        others.iter().for_each(|name| fs::write(folder.path().join(name), "kept").unwrap());
+        let options = LogOptions::new(folder.path()).max_bytes(2 * 32).max_files(1);
+        let mut files = LogFiles::create(options.clone(), Clock::Monotonic, 0).unwrap();
+        (0..2).for_each(|_| files.add(&ENTRY, 0).unwrap());
+        drop(files);
+        assert_eq!(entries(&options), [(2, 1)]);
+        assert!(others.iter().all(|name| folder.path().join(name).exists()));
+    }
+
+    #[test]
+    fn the_file_being_written_is_kept_without_room_for_any() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = LogOptions { max_files: 0, ..LogOptions::new(folder.path()) };
+        let mut files = LogFiles::create(options.clone(), Clock::Monotonic, 0).unwrap();
+        files.add(&ENTRY, 0).unwrap();
+        drop(files);
+        assert_eq!(entries(&options), [(1, 1)]);
     }
 
     #[test]

@@ -15,7 +15,8 @@
 //! let mut wire = Vec::new();
 //! Encoder::new(Transport::Zstd)?.message(b"{}", &mut wire)?;
 //! session.message(&wire, &mut Scratch::new())?;
-//! let stats = recorder.finish()?;
+//! recorder.stop()?;
+//! let stats = recorder.stats();
 //! assert_eq!((stats.messages(), stats.payload_bytes()), (1, 2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

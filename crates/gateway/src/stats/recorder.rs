@@ -253,24 +253,13 @@ impl StatsRecorder {
         self.shared.buffer.dropped()
     }
 
-    /// Counts and writes the records that wait, stops the collecting thread, and returns the
-    /// statistics of all messages. Connections may still record; their records stay uncounted, and
-    /// are dropped once the buffer is full.
+    /// Counts and writes the records that wait, and stops the collecting thread. The statistics can
+    /// still be read afterwards. Connections may still record; their records stay uncounted, and
+    /// are dropped once the buffer is full. A second call does nothing.
     ///
     /// # Errors
-    /// Returns the first error of writing the log in place of the statistics; after
-    /// [`stop`](Self::stop) they can still be read. Later records were counted, and written if that
+    /// Returns the first error of writing the log. Later records were counted, and written if that
     /// succeeded.
-    pub fn finish(self) -> io::Result<Stats> {
-        self.stop()?;
-        Ok(self.stats())
-    }
-
-    /// Stops like [`finish`](Self::finish), but the statistics can still be read afterwards. A
-    /// second call does nothing.
-    ///
-    /// # Errors
-    /// Returns the errors of [`finish`](Self::finish).
     pub fn stop(&self) -> io::Result<()> {
         // In a forked process the lock may never be released, so it is not taken.
         if self.shared.is_forked() {

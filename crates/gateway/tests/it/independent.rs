@@ -141,8 +141,10 @@ fn damaged_dictionaries_equal_ids_and_dictionaries_of_other_transports_are_refus
     assert_eq!(kind(&[&one, &one]), Some(Kind::BadArgument));
     assert_eq!(kind(&[&one[..20]]), Some(Kind::Truncated));
     assert_eq!(kind(&[&one]), None);
-    let error = Encoder::new(Transport::Zlib).unwrap().with_dictionary(&one).err().expect("no dictionary");
-    assert_eq!(error.kind(), Kind::BadArgument);
+    for (transport, dictionary) in [(Transport::Zlib, &one[..]), (Transport::ZstdFrame, &one[..20])] {
+        let error = Encoder::new(transport).unwrap().with_dictionary(dictionary).err().expect("an error");
+        assert_eq!(error.kind(), Kind::BadArgument);
+    }
 }
 
 /// A frame that states more content than its blocks can hold allocates nothing for it.

@@ -50,7 +50,8 @@ fn logged_records_are_those_of_the_messages() {
                 expected.push((number as u32, transport, Verdict::Decoded, frame.len(), payload.len()));
             }
         }
-        let stats = recorder.finish().unwrap();
+        recorder.stop().unwrap();
+        let stats = recorder.stats();
         let (records, lost) = logged(&folder);
         assert_eq!((lost, stats.messages()), (0, expected.len() as u64));
         let seen = records.iter().map(|record| {
@@ -89,9 +90,27 @@ fn failed_message_is_recorded_once_with_its_verdict() {
     let mut small =
         Session::new(Transport::Zstd, Limits::new().max_message(1)).record_stats(recorder.connection());
     assert!(small.message(&frames[0], &mut scratch).is_err());
-    let stats = recorder.finish().unwrap();
+    recorder.stop().unwrap();
+    let stats = recorder.stats();
     let verdicts = [Verdict::Decoded, Verdict::Truncated, Verdict::Limit].map(|v| stats.with_verdict(v));
     assert_eq!((verdicts, stats.errors()), ([1, 1, 1], 2));
+}
+
+#[test]
+fn statistics_are_complete_after_an_error_of_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    // After this file there is one more number, so the log ends at its second file.
+    std::fs::write(folder.path().join("gateway-4294967294.stats"), "").unwrap();
+    let log = LogOptions::new(folder.path()).max_bytes(64);
+    let recorder = StatsRecorder::start(StatsOptions::new().log(log)).unwrap();
+    let payloads = traffic(1, 1, 5);
+    let mut session = Session::new(Transport::Zstd, Limits::new()).record_stats(recorder.connection());
+    for frame in wire(Transport::Zstd, &payloads) {
+        session.message(&frame, &mut Scratch::new()).unwrap().unwrap();
+    }
+    assert_eq!(recorder.stop().unwrap_err().kind(), std::io::ErrorKind::FileTooLarge);
+    assert_eq!(recorder.stats().messages(), payloads.len() as u64);
+    assert!(recorder.stop().is_ok());
 }
 
 #[test]
@@ -105,7 +124,8 @@ fn dropped_records_are_counted_in_the_log() {
     for frame in wire(Transport::Zstd, &payloads) {
         session.message(&frame, &mut scratch).unwrap().unwrap();
     }
-    let stats = recorder.finish().unwrap();
+    recorder.stop().unwrap();
+    let stats = recorder.stats();
     let (records, lost) = logged(folder.path());
     assert_eq!(records.len() as u64 + lost, payloads.len() as u64);
     assert_eq!((stats.messages(), stats.dropped()), (records.len() as u64, lost));

@@ -90,6 +90,20 @@ fn all_frame_forms_decode_as_messages() {
 }
 
 #[test]
+fn windows_above_27_bits_are_refused_whatever_the_limit() {
+    let mut limits = Limits::new();
+    for log in [27, 28, 64, 255] {
+        limits.window_log = log;
+        for (window, expected) in [(27, Ok(())), (28, Err(Kind::Limit))] {
+            let mut session = Session::new(Transport::Zstd, limits);
+            let frame = Frame::new(windowed(window)).raw(b"content").bytes();
+            let done = session.message(&frame, &mut Scratch::new()).map(drop);
+            assert_eq!(done.map_err(|error| error.kind()), expected, "{log} {window}");
+        }
+    }
+}
+
+#[test]
 fn every_invalid_frame_is_an_error_or_ends_between_blocks() {
     let mut scratch = Scratch::new();
     let (mut oracle, mut refused, mut open) = (Oracle::default(), 0, Vec::new());

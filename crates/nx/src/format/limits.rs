@@ -31,8 +31,8 @@ pub struct Limits {
     /// Maximum size of all files that one call extracts, loads, verifies or packs, in bytes.
     /// Default: 16 TiB.
     pub total: u64,
-    /// Ratio of the size of these files to the size of the archive from which the call fails. It
-    /// applies only if the files exceed [`Limits::ratio_from`]. Default: 1000.
+    /// Maximum ratio of the size of these files to the size of the archive. It applies only if the
+    /// files exceed [`Limits::ratio_from`]. Default: 1000.
     pub ratio: u64,
     /// Total size of files, in bytes, up to which the ratio is not limited. Default: 16 GiB.
     pub ratio_from: u64,

@@ -164,12 +164,15 @@ struct Content {
     bytes: Vec<u8>,
     size: u64,
     is_whole: bool,
+    is_discarded: bool,
 }
 
 impl Memory {
     pub(crate) fn new(files: &[File<'_>]) -> Memory {
-        let content =
-            |file: &File<'_>| Mutex::new(Content { bytes: Vec::new(), size: file.size(), is_whole: false });
+        let content = |file: &File<'_>| {
+            let size = file.size();
+            Mutex::new(Content { bytes: Vec::new(), size, is_whole: false, is_discarded: false })
+        };
         Memory { files: files.iter().map(content).collect() }
     }
 
@@ -197,6 +200,9 @@ impl Destination for Memory {
 
     fn write_range(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), FileError> {
         let mut content = self.file(file);
+        if content.is_discarded {
+            return Ok(());
+        }
         let end = usize::try_from(offset).ok().and_then(|offset| offset.checked_add(bytes.len()));
         let end = end.ok_or(no_memory(0))?;
         if content.bytes.capacity() == 0 {
@@ -218,7 +224,8 @@ impl Destination for Memory {
     }
 
     fn discard(&self, file: usize) {
-        self.file(file).bytes = Vec::new();
+        let mut content = self.file(file);
+        (content.bytes, content.is_discarded) = (Vec::new(), true);
     }
 }
 
@@ -273,6 +280,16 @@ mod tests {
             let expected: Vec<_> = order.iter().map(|i| Some(contents[*i].clone())).collect();
             assert!(loaded.contents == expected);
         }
+    }
+
+    #[test]
+    fn a_range_after_discard_takes_no_memory() {
+        let (archive, contents) = archive();
+        let memory = Memory::new(&[archive.find("5").unwrap()]);
+        memory.write_range(0, 0, &contents[5][..4096]).unwrap();
+        memory.discard(0);
+        memory.write_range(0, 4096, &contents[5][4096..8192]).unwrap();
+        assert_eq!(memory.file(0).bytes.capacity(), 0);
     }
 
     #[test]

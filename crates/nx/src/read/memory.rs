@@ -18,7 +18,8 @@ pub(crate) fn check_limits<S: ReadAt>(archive: &Archive<S>, files: &[File<'_>]) 
     if total > limits.total {
         return Err(large("the files are larger together than the limit"));
     }
-    if total > limits.ratio_from && total / archive.source().len().max(1) >= limits.ratio {
+    let most = archive.source().len().saturating_mul(limits.ratio);
+    if total > limits.ratio_from && total > most {
         return Err(large("the files are larger than the archive by more than the limit"));
     }
     Ok(total)
@@ -76,6 +77,21 @@ mod tests {
         };
         assert_eq!(sizes(Filters::NONE), (1 << 20, 0, 2));
         assert_eq!(sizes(Filters::all()), (1 << 20, 1 << 20, 1));
+    }
+
+    #[cfg(feature = "pack")]
+    #[test]
+    fn files_of_exactly_the_largest_ratio_are_within_the_limits() {
+        use crate::pack::{Builder, PackOptions};
+        let mut builder = Builder::new(PackOptions::default()).unwrap();
+        builder.add_bytes("a", vec![7; 1000]).unwrap();
+        let bytes = builder.to_bytes().unwrap().0;
+        for (ratio, expected) in [(1000, Ok(1000 * bytes.len() as u64)), (999, Err(Kind::Limit))] {
+            let limits = crate::Limits { ratio, ratio_from: 0, ..crate::Limits::default() };
+            let archive = Archive::open_with(bytes.clone(), limits).unwrap();
+            let files = vec![archive.find("a").unwrap(); bytes.len()];
+            assert_eq!(check_limits(&archive, &files).map_err(|error| error.kind), expected, "{ratio}");
+        }
     }
 
     #[test]

@@ -390,6 +390,11 @@ impl<'j, S: ReadAt> Job<'j, S> {
         let chunk = self.archive.header().chunk.bytes();
         let offset = u64::from(index) * chunk;
         let bytes = &content[..(size - offset).min(chunk) as usize];
+        // The file may have ended while the block was decoded. It may still end while the range is
+        // written.
+        if self.run.hashes[run as usize].lock().ended {
+            return;
+        }
         if let Err(error) = self.destination.write_range(number, offset, bytes) {
             return self.end_run(run, Err(error));
         }

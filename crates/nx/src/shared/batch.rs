@@ -188,6 +188,8 @@ impl<S: ReadAt + 'static> OwnedRun<S> {
         let cached = |block: usize, take: &mut dyn FnMut(&[u8])| match inner.cache.get(inner.key(block)) {
             Some(content) => {
                 take(content.bytes());
+                drop(content);
+                inner.cache.release();
                 true
             }
             None => false,
@@ -254,6 +256,7 @@ impl<S: ReadAt + 'static> Ahead<S> {
             if let (true, Ok(Some(content))) = (self.pins, result) {
                 lock(&self.held).push(content);
             }
+            self.inner.cache.release();
             if self.on_progress.as_ref().is_some_and(|on_progress| !on_progress(&progress)) {
                 stop.store(true, Ordering::Relaxed);
             }

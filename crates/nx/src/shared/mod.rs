@@ -348,6 +348,8 @@ impl<S: ReadAt> Inner<S> {
         if file.is_chunked() && piece.is_whole_block(&self.archive) {
             if let Some(content) = self.cache.get(self.key(piece.block)) {
                 out.copy_from_slice(content.bytes());
+                drop(content);
+                self.cache.release();
                 return Ok(());
             }
             return self
@@ -368,5 +370,33 @@ impl<S: ReadAt> Inner<S> {
         };
         self.cache.release();
         result
+    }
+}
+
+#[cfg(all(test, feature = "pack"))]
+mod tests {
+    use super::*;
+    use crate::pack::{Builder, PackOptions};
+
+    #[test]
+    fn the_last_user_of_a_block_beyond_the_budget_evicts_it() {
+        let content: Vec<u8> = (0..50_000_u32).map(|i| (i % 251) as u8).collect();
+        let options = PackOptions { chunk: 4096, solid_limit: 2047, ..PackOptions::default() };
+        let mut builder = Builder::new(options).unwrap();
+        builder.add_bytes("a", content.clone()).unwrap();
+        let archive = Archive::open(builder.to_bytes().unwrap().0).unwrap();
+        let options = SharedOptions::new().cache(&SharedCache::new(0));
+        let shared = SharedArchive::with_options(archive, options).unwrap();
+        let reads: [&dyn Fn() -> Vec<u8>; 2] = [&|| shared.read("a").unwrap(), &|| {
+            let loaded = shared.batch(["a"]).unwrap().read_many().unwrap().wait();
+            loaded.contents.into_iter().next().flatten().unwrap()
+        }];
+        for read in reads {
+            // As after a read whose block was pinned by the next one.
+            drop(shared.inner.block(0, Purpose::Read).unwrap());
+            assert_eq!(shared.cache().counters().blocks, 1);
+            assert!(read() == content);
+            assert_eq!(shared.cache().counters().blocks, 0);
+        }
     }
 }

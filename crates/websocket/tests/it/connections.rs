@@ -136,3 +136,81 @@ fn a_side_without_the_extension_goes_on_without_compression() {
     };
     assert_eq!(got, text);
 }
+
+/// Reads until the socket has no more bytes. Every second call of [`End`] would block.
+fn read_all(stream: &mut DeflateStream<End>) -> Vec<u8> {
+    let (mut all, mut waits) = (Vec::new(), 0);
+    while waits < 3 {
+        let mut buffer = [0; 4096];
+        match stream.read(&mut buffer) {
+            Ok(n) => all.extend(&buffer[..n]),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+        }
+        waits = if stream.get_ref().incoming.borrow().is_empty() { waits + 1 } else { 0 };
+    }
+    all
+}
+
+fn write_all(stream: &mut DeflateStream<End>, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        bytes = &bytes[stream.write(bytes).unwrap_or(0)..];
+    }
+    while stream.flush().is_err() {}
+}
+
+const REQUEST: &str = "GET / HTTP/1.1\r\nHost: h\r\n";
+const RESPONSE: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n";
+const EXTENSION: &str = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
+
+#[test]
+fn a_head_above_64_kib_passes_unchanged_and_nothing_after_it_is_compressed() {
+    let long = "X: y\r\n".repeat(20_000);
+    let frame = "\r\n\u{1}\u{1}a".repeat(1000);
+
+    let (one, other) = pair(10_000);
+    let request = [REQUEST, EXTENSION, &long, "\r\n", &frame].concat();
+    one.outgoing.borrow_mut().extend(request.as_bytes());
+    let mut server = DeflateStream::server(other, Options::default());
+    assert!(read_all(&mut server) == request.as_bytes());
+    assert!(server.memory() < 1000, "{} bytes held", server.memory());
+    write_all(&mut server, request.as_bytes());
+    assert!(*one.incoming.borrow() == request.as_bytes());
+
+    let (one, other) = pair(10_000);
+    let mut client = DeflateStream::client(one, Options::default());
+    write_all(&mut client, [REQUEST, "\r\n"].concat().as_bytes());
+    let response = [RESPONSE, EXTENSION, &long, "\r\n", &frame].concat();
+    other.outgoing.borrow_mut().extend(response.as_bytes());
+    assert!(read_all(&mut client) == response.as_bytes());
+    assert_eq!(client.agreement(), None);
+
+    let (one, other) = pair(10_000);
+    one.outgoing.borrow_mut().extend([REQUEST, EXTENSION, "\r\n"].concat().as_bytes());
+    let mut server = DeflateStream::server(other, Options::default());
+    assert_eq!(read_all(&mut server), [REQUEST, "\r\n"].concat().as_bytes());
+    let response = [RESPONSE, &long, "\r\n", &frame].concat();
+    write_all(&mut server, response.as_bytes());
+    assert!(*one.incoming.borrow() == response.as_bytes());
+    assert_eq!(server.agreement(), None);
+}
+
+#[test]
+fn a_peer_that_sends_before_the_handshake_ends_is_held_up_to_64_kib() {
+    let early = "early ".repeat(20_000);
+
+    let (one, other) = pair(10_000);
+    one.outgoing.borrow_mut().extend([REQUEST, EXTENSION, "\r\n", &early].concat().as_bytes());
+    let mut server = DeflateStream::server(other, Options::default());
+    let response = [RESPONSE, "\r\n"].concat();
+    assert!(read_all(&mut server) == [REQUEST, "\r\n", &early].concat().as_bytes());
+    write_all(&mut server, response.as_bytes());
+    assert_eq!(*one.incoming.borrow(), response.as_bytes());
+
+    let (one, other) = pair(10_000);
+    let mut client = DeflateStream::client(one, Options::default());
+    write_all(&mut client, REQUEST.as_bytes());
+    other.outgoing.borrow_mut().extend(early.as_bytes());
+    assert!(read_all(&mut client) == early.as_bytes());
+    write_all(&mut client, b"\r\n");
+    assert_eq!(*other.incoming.borrow(), [REQUEST, "\r\n"].concat().as_bytes());
+}
