@@ -3,9 +3,8 @@
 
 use crate::measurement::{Scaling, Speed};
 
-/// Largest number of cores that is tried, to find how many reach a speed. Few machines have more,
-/// and a speed on so many, estimated from those on a few, would say little.
-const MAX_CORES: usize = 128;
+/// Largest number of cores that is tried, to find how many reach a speed.
+const MAX_CORES: usize = 1024;
 /// Share of a speed from which the speed counts as reached, and a pipe as saturated.
 pub(crate) const SATURATED: f64 = 0.999;
 

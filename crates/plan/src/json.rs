@@ -24,7 +24,7 @@
 //! | `speed`, `extrapolated` | speed on the cores of the budget; whether these cores are outside the measured numbers of threads |
 //! | `delivered`, `bound` | content per second through the pipe, as a speed; `pipe` or `cores`, whichever limits it, or `memory` if that excludes the candidate |
 //! | `directions` | one object per direction of the pipe: `direction`, and `speed`, `extrapolated`, `delivered`, `bound` and the cores in that direction; the candidate's own values are those of the slower direction |
-//! | `cores`, `cores_to_saturate`, `cores_to_saturate_extrapolated` | busy cores; fewest cores that saturate the pipe, up to 128; whether that is an estimate |
+//! | `cores`, `cores_to_saturate`, `cores_to_saturate_extrapolated` | busy cores; fewest cores that saturate the pipe, up to 1,024; whether that is an estimate |
 //! | `saved_per_core_second` | bytes that are not stored or sent, per second of one core; negative if the candidate makes the data larger |
 //! | `memory` | `per_stream`, `per_thread`, and `total` with the busy cores |
 //! | `read` | a random read: `seconds` on one core, `fetched` bytes, `per_second`, `bound` |

@@ -71,7 +71,7 @@ pub struct Row {
     /// Number of cores that are busy at the delivered rate. Zero for storing without compression,
     /// and if a direction was not measured.
     pub cores: usize,
-    /// Fewest cores that saturate the pipe. `None` if 128 do not, for storing without
+    /// Fewest cores that saturate the pipe. `None` if 1,024 do not, for storing without
     /// compression, and if a direction was not measured.
     pub saturation: Option<Saturation>,
     /// What limits the delivered rate, or [`Bound::Memory`] if the row is excluded by its memory.
@@ -109,7 +109,7 @@ pub(crate) struct Flow {
     pub(crate) delivered: Speed,
     /// Number of cores that are busy at the delivered rate.
     pub(crate) cores: usize,
-    /// Fewest cores that saturate the pipe. `None` if 128 do not.
+    /// Fewest cores that saturate the pipe. `None` if 1,024 do not.
     pub(crate) saturation: Option<Saturation>,
     /// What limits the delivered rate: the pipe or the cores.
     pub(crate) bound: Bound,
