@@ -50,10 +50,10 @@ impl Walk<'_> {
         let kept = folders.iter().filter(|(found, is_chosen)| *is_chosen || held.contains(&*found.name));
         for found in kept.map(|(found, _)| found).chain(&links) {
             cancel.step()?;
-            if self.admits(found, &mut skipped.bad_names)? {
-                if let Some(bad) = metadata.insert(found, &found.metadata()?)? {
-                    self.refuse(bad, &mut skipped.bad_names)?;
-                }
+            if self.admits(found, &mut skipped.bad_names)?
+                && let Some(bad) = metadata.insert(found, &found.metadata()?)?
+            {
+                self.refuse(bad, &mut skipped.bad_names)?;
             }
         }
         Ok(files)
