@@ -52,16 +52,16 @@ mod tests {
 
     #[test]
     fn archive_is_beside_the_data_and_not_inside_it() {
-        let of = |path| archive_of(Path::new(path));
-        assert_eq!(of("/data/mods/"), "/data/mods.nx");
-        assert_eq!(of("mods.v1"), "mods.v1.nx");
-        assert_eq!(of("logs/a.log"), "logs/a.log.nx");
-        assert_eq!(of("-a.log"), "./-a.log.nx");
+        let of = |path| PathBuf::from(archive_of(Path::new(path)));
+        assert_eq!(of("/data/mods/"), Path::new("/data/mods.nx"));
+        assert_eq!(of("mods.v1"), Path::new("mods.v1.nx"));
+        assert_eq!(of("logs/a.log"), Path::new("logs/a.log.nx"));
+        assert_eq!(of("-a.log"), Path::new("./-a.log.nx"));
         let current = std::env::current_dir().expect("a folder");
-        let name = |folder: &Path| folder.file_name().map(|name| format!("{}.nx", name.to_string_lossy()));
-        assert_eq!(Some(of(".")), name(&current).map(|name| format!("../{name}")));
+        let archive = |folder: &Path| format!("{}.nx", folder.file_name().expect("a name").display());
+        assert_eq!(of("."), Path::new("..").join(archive(&current)));
         let above = current.parent().expect("a folder above");
-        assert_eq!(Some(of("..")), name(above).map(|name| format!("../../{name}")));
+        assert_eq!(of(".."), Path::new("../..").join(archive(above)));
     }
 
     #[test]
