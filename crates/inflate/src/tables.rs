@@ -407,7 +407,8 @@ mod tests {
         let lens: Vec<_> = (0..288).map(|symbol| CodeLength::new(symbol, of_symbol(symbol))).collect();
         let mut table = [UNUSED; LITLEN_ENTRIES];
         assert_eq!(Sorted::new().fill(&mut table, LITLEN_ROOT, &lens, 0, &codes::LITLEN), Some(9));
-        assert!((0..1 << SHORT_ROOT).all(|index| FIXED.litlen()[index] == table[index]));
+        // With the feature `small`, the fixed table has more bits than its longest code.
+        assert!((0..1 << SHORT_ROOT).all(|index| FIXED.litlen()[index] == table[index % (1 << 9)]));
         let lens: Vec<_> = (0..32).map(|symbol| CodeLength::new(symbol, 5)).collect();
         assert_eq!(Sorted::new().fill(&mut table, DISTANCE_ROOT, &lens, 0, &codes::DISTANCES), Some(5));
         assert!((0..256).all(|index| FIXED.distances()[index] == table[index % 32]));
