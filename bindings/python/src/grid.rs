@@ -45,7 +45,7 @@ struct PartAxis {
     sizes: [usize; 2],
     /// Position of the part's first element in the chunk, and in the output.
     first: [usize; 2],
-    /// Distance between elements of the part in the chunk.
+    /// Distance in the chunk between neighbouring elements of the part, in elements.
     step: usize,
     count: usize,
 }

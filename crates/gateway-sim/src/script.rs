@@ -126,7 +126,7 @@ impl Default for Script {
 }
 
 impl ClientLimits {
-    /// The defaults.
+    /// Returns the default limits of clients.
     pub const fn new() -> Self {
         ClientLimits {
             connections: 10_000,

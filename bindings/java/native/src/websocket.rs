@@ -17,8 +17,8 @@ static LIVE: AtomicI64 = AtomicI64::new(0);
 /// longer than a short message.
 static POOL: Mutex<Vec<Box<Work>>> = Mutex::new(Vec::new());
 
-/// One per processor, because more cannot be used at the same time. Cached, because asking the
-/// system takes longer than a message.
+/// Largest length of [`POOL`]: one per processor, because more cannot be used at the same time.
+/// Cached, because asking the system takes longer than a message.
 static MOST: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
 
 /// Working memory of one call.

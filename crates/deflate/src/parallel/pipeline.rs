@@ -60,7 +60,7 @@ pub(super) struct Job {
     buffer: Vec<u8>,
     history: usize,
     filled: usize,
-    /// Offsets in the buffer where blocks end.
+    /// Where the blocks of input end, as offsets in `buffer`.
     ends: Vec<usize>,
     /// Whether the input ends with this job.
     pub(super) last: bool,

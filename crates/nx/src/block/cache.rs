@@ -92,9 +92,9 @@ impl BlockCache {
     }
 
     /// Inserts a block that is not cached, with nothing decoded yet, as the most recently used.
-    /// Evicts the first finished block or, if there is none and `capacity` bytes do not fit the
-    /// budget or [`MAX_BLOCKS`] are cached, the first block. Reuses its buffer.
-    /// [`BlockCache::reserve`] evicts more.
+    /// Evicts the first finished block. If there is none, evicts the first block where `capacity`
+    /// bytes do not fit the budget or [`MAX_BLOCKS`] are cached. Reuses the buffer of the evicted
+    /// block, unless it is much larger than `capacity`. [`BlockCache::reserve`] evicts more.
     pub(crate) fn insert(&mut self, block: usize, capacity: usize) {
         let finished = self.held.first(|_, _| true);
         let finished = finished.filter(|first| self.held.class(first) == Some(Class::Finished));

@@ -64,8 +64,8 @@ impl CancelToken {
     }
 }
 
-/// All tokens are equal, so that two [`PackOptions`](super::PackOptions) are equal if they make the
-/// same archive.
+/// All tokens are equal: a token is no setting, so it does not count when two
+/// [`PackOptions`](super::PackOptions) are compared.
 impl PartialEq for CancelToken {
     fn eq(&self, _: &CancelToken) -> bool {
         true

@@ -20,7 +20,7 @@ pub struct PackError {
 
 #[derive(Debug)]
 enum Source {
-    /// A violated rule of the format or of the packer.
+    /// A problem with a fixed message, such as a broken rule, a changed file or lack of memory.
     Rule(Kind, &'static str),
     /// The file clashes with the one whose name is in the second field. The first field is the
     /// message.

@@ -1,4 +1,4 @@
-//! Warnings about names that archives cannot hold, or that are not portable.
+//! Messages about files that were not packed, and about names that clash or are not portable.
 
 use std::collections::BTreeSet;
 use std::path::Path;

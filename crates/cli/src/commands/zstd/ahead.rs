@@ -1,5 +1,5 @@
-//! Reads the block headers of a file ahead, to decide whether several threads can begin with its
-//! first frame.
+//! Finds out, from block headers alone, whether a file begins with a frame that fits in memory and
+//! is followed by another. If so, threads decode whole frames in parallel from the first one on.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
