@@ -17,7 +17,8 @@ enum InboundPart {
     Header,
     /// The input is in a payload that is passed on unchanged, with `left` bytes to come.
     Plain { left: u64 },
-    /// The input is in a payload of a compressed message, at byte `position`.
+    /// The input is in the payload of a frame of a compressed message, at byte `position` of that
+    /// payload.
     Compressed { header: Header, position: u64 },
     /// The input is after the last payload of a compressed message, whose end is still to be
     /// decoded.

@@ -71,7 +71,8 @@ pub(crate) struct Encoder {
     history: usize,
     output: Buffer,
     delivered: usize,
-    /// Number of messages in a row.
+    /// Number of flushed pieces in a row that were at most `MESSAGE` bytes long, until
+    /// `MANY_MESSAGES` of them start the index.
     messages: u8,
     /// The indexed window, with the same content as the history.
     session: Option<Box<Session>>,

@@ -95,7 +95,8 @@ pub(crate) fn is_in_init(address: *const c_void) -> bool {
     if address.is_null() {
         return true;
     }
-    // Avoids `dladdr`, which takes longer than compressing a short message.
+    // Most callers are farther away than this. They are spared the `dladdr` below, which takes longer
+    // than compressing a short message.
     if address.addr().wrapping_sub(start.addr()) >= INIT_MAX {
         return false;
     }

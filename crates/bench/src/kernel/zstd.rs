@@ -22,8 +22,9 @@ const IN_USE: [(usize, usize); 3] = [(0, 18_496), (26_676, 26_688), (27_316, OBJ
 const CONTENT: usize = 8 << 10;
 /// Bytes at the beginning of a dictionary that are prefetched, where its tables are.
 const HEAD: usize = 256;
-/// `ZSTD_dlm_byRef` and `ZSTD_dct_auto` of zstd.h.
+/// `ZSTD_dlm_byRef` of zstd.h: the content of the dictionary is not copied.
 const BY_REFERENCE: i32 = 1;
+/// `ZSTD_dct_auto` of zstd.h: libzstd finds out the kind of the dictionary.
 const ANY_CONTENT: i32 = 0;
 
 // Declared in zstd.h below ZSTD_STATIC_LINKING_ONLY, so not among the bindings.

@@ -121,7 +121,8 @@ impl Cost {
     }
 }
 
-/// Returns the cost of `content` bytes that were encoded to `compressed`.
+/// Returns the size and the estimated decoding time of `content` bytes that were encoded to
+/// `compressed`.
 fn cost(codec: Codec, compressed: &[u8], content: usize) -> Cost {
     match codec {
         Codec::Copy => Cost { size: content, time: decode_cost::COPY * content as u64 },

@@ -344,7 +344,8 @@ impl Header {
         self.flags & HAS_DICTIONARIES != 0
     }
 
-    /// Whether a user-data segment follows the pool or the dictionary segment.
+    /// Whether there is a user-data segment: after the dictionary segment or, without one, after the
+    /// pool of paths.
     pub(super) fn has_user_data(&self) -> bool {
         self.flags & HAS_USER_DATA != 0
     }

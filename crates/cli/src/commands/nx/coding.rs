@@ -167,7 +167,8 @@ impl CodingArgs {
         }
     }
 
-    /// Whether an option is given that a preset with its own texture coding would ignore.
+    /// Whether an option is given that sets the algorithm, the level or another detail of the coding.
+    /// It replaces the preset's own coding of textures.
     fn sets_algorithm(&self) -> bool {
         let algorithm = self.solid_algorithm.or(self.chunked_algorithm).is_some();
         let level = self.solidlevel.or(self.chunkedlevel).is_some();
