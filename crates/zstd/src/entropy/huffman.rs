@@ -4,6 +4,8 @@
 //! A cell has two bytes: the symbol, and below it the length of its code, so that the cell itself
 //! can serve as a shift count. A table for codes of 11 bits takes 4 KiB.
 
+use core::array;
+
 use linerate_core::{Error, Kind, Result};
 
 use super::bits::BackwardBitReader;
@@ -15,10 +17,11 @@ pub(crate) const MAX_LOG: u32 = 11;
 pub(crate) const MAX_CELLS: usize = 1 << MAX_LOG;
 /// Accuracy_Log limit of the FSE table of weights.
 const WEIGHTS_LOG: u32 = 6;
-/// Number of weights that are compared at a time.
-const LANES: usize = 32;
 /// Largest number of weights in a description; the last weight is implied.
 const MAX_DESCRIBED: usize = 255;
+
+/// Number of symbols of each weight. Weight 0 also counts padding, and is not used.
+pub(crate) type Ranks = [u16; MAX_LOG as usize + 1];
 
 /// A Huffman tree as the weight of each symbol. The weight is 0 without a code, else 1 + longest
 /// code length - code length.
@@ -26,8 +29,7 @@ pub(crate) struct Weights {
     weights: [u8; 256],
     /// Number of symbols, up to the last that has a code.
     len: usize,
-    /// Number of symbols of each weight, from 1.
-    ranks: [u16; MAX_LOG as usize + 1],
+    ranks: Ranks,
     /// Length of the longest code.
     pub(crate) log: u32,
 }
@@ -44,9 +46,9 @@ impl Weights {
     }
 
     /// Reads a description from the beginning of `src`, and returns its length in bytes. `self`
-    /// must be new.
+    /// must be new. `count` is the function [`count`] or a faster form.
     #[inline(always)]
-    pub(crate) fn read(&mut self, src: &[u8]) -> Result<usize> {
+    pub(crate) fn read(&mut self, src: &[u8], count: impl Fn(&[[u8; 64]]) -> Ranks) -> Result<usize> {
         let header = usize::from(*src.first().ok_or(CUT_OFF)?);
         let used = if header >= 128 {
             let count = header - 127;
@@ -60,7 +62,7 @@ impl Weights {
             self.read_coded(src.get(1..1 + header).ok_or(CUT_OFF)?)?;
             1 + header
         };
-        self.complete()?;
+        self.complete(count)?;
         Ok(used)
     }
 
@@ -132,26 +134,16 @@ impl Weights {
 
     /// Adds the implied last weight, which completes the tree, and validates the tree.
     #[inline(always)]
-    fn complete(&mut self) -> Result<()> {
+    fn complete(&mut self, count: impl Fn(&[[u8; 64]]) -> Ranks) -> Result<()> {
         // If the number of weights in half bytes is odd, padding follows them.
         self.weights[self.len] = 0;
         self.len += 1;
-        let lanes = &self.weights.as_chunks::<LANES>().0[..self.len.div_ceil(LANES)];
-        if lanes.as_flattened().iter().fold(0, |most, &weight| weight.max(most)) > MAX_LOG as u8 {
+        let parts = &self.weights.as_chunks::<64>().0[..self.len.div_ceil(64)];
+        if parts.as_flattened().iter().fold(0, |most, &weight| weight.max(most)) > MAX_LOG as u8 {
             return Err(TOO_LONG);
         }
-        // Comparing with each weight is vectorized. Counters in memory would be slower: neighbours
-        // often have the same weight, and would wait for its counter.
+        self.ranks = count(parts);
         let ranks = &mut self.ranks;
-        for (weight, rank) in (0..).zip(&mut *ranks).skip(1) {
-            let mut counts = [0u8; LANES];
-            for lane in lanes {
-                for (count, &other) in counts.iter_mut().zip(lane) {
-                    *count += u8::from(other == weight);
-                }
-            }
-            *rank = counts.iter().map(|&count| u16::from(count)).sum();
-        }
         let sum: u32 = (1..=MAX_LOG as usize).map(|w| u32::from(ranks[w]) << (w - 1)).sum();
         if sum == 0 {
             return Err(Error::corrupt("a Huffman tree has no codes"));
@@ -199,27 +191,58 @@ impl Weights {
     #[inline(always)]
     fn canonicalize(&self, tree: &mut CanonicalTree, non_zero: impl Fn(&[u8; 64]) -> u64) {
         // Counting sort by weight, then by symbol. Most symbols of a text have no code and are
-        // skipped.
-        let mut next = [0u16; 16];
+        // skipped. Neighbours often have the same weight, and would wait for its counter in memory.
+        // So the symbols are taken from both ends, each end with its own counters.
+        let (mut first, mut end) = ([0u16; 16], [0u16; 16]);
         let mut at = 0;
-        for (next, rank) in next.iter_mut().zip(&self.ranks).skip(1) {
-            *next = at;
+        for (weight, rank) in self.ranks.iter().enumerate().skip(1) {
+            first[weight] = at;
             at += rank;
+            end[weight] = at;
         }
         let parts = &self.weights.as_chunks::<64>().0[..self.len.div_ceil(64)];
-        for (i, part) in parts.iter().enumerate() {
-            let mut coded = non_zero(part);
-            while coded != 0 {
-                let symbol = coded.trailing_zeros() as usize;
-                coded &= coded - 1;
-                let place = &mut next[usize::from(part[symbol & 63]) & 15];
-                tree.symbols[usize::from(*place) & 255] = (64 * i + symbol) as u8;
-                *place += 1;
+        let (mut low, mut high) = (0, parts.len());
+        while low < high {
+            high -= 1;
+            let (mut rising, mut falling) = (non_zero(&parts[low]), non_zero(&parts[high]));
+            if low == high {
+                (rising, falling) = (rising & 0xffff_ffff, falling >> 32 << 32);
             }
+            while rising | falling != 0 {
+                if rising != 0 {
+                    let symbol = rising.trailing_zeros() as usize;
+                    rising &= rising - 1;
+                    let place = &mut first[usize::from(parts[low][symbol & 63]) & 15];
+                    tree.symbols[usize::from(*place) & 255] = (64 * low + symbol) as u8;
+                    *place += 1;
+                }
+                if falling != 0 {
+                    let symbol = 63 ^ falling.leading_zeros() as usize;
+                    falling ^= 1 << symbol;
+                    let place = &mut end[usize::from(parts[high][symbol & 63]) & 15];
+                    *place -= 1;
+                    tree.symbols[usize::from(*place) & 255] = (64 * high + symbol) as u8;
+                }
+            }
+            low += 1;
         }
         tree.ranks.copy_from_slice(&self.ranks[1..]);
         tree.log = self.log as u16;
     }
+}
+
+/// Returns the number of weights of each value from 0 to 11, of at most 256 weights. The kernels
+/// have faster forms.
+pub(crate) fn count(weights: &[[u8; 64]]) -> Ranks {
+    // Neighbours often have the same weight, and would wait for its counter in memory. So each of
+    // four in a row has its own counters, of at most 64 weights.
+    let mut counts = [[0u8; 16]; 4];
+    for four in weights.as_flattened().as_chunks::<4>().0 {
+        for (counts, &weight) in counts.iter_mut().zip(four) {
+            counts[usize::from(weight).min(15)] += 1;
+        }
+    }
+    array::from_fn(|weight| counts.iter().map(|counts| u16::from(counts[weight])).sum())
 }
 
 /// Returns a bit for each byte, set if the byte is not zero; the first byte has the lowest bit. The

@@ -3,6 +3,7 @@
 use core::arch::x86_64;
 
 use super::isa::Isa;
+use crate::entropy::huffman::Ranks;
 
 /// The AVX2 tier.
 pub(crate) struct Avx2;
@@ -87,15 +88,38 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn non_zero(bytes: &[u8; 64]) -> u64 {
-        use x86_64::*;
-        // SAFETY: the caller vouches for AVX2; both halves are in `bytes`.
-        unsafe {
-            let zeros = |at: usize| {
-                let half = _mm256_loadu_si256(bytes.as_ptr().add(at).cast());
-                _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, _mm256_setzero_si256())) as u32
-            };
-            !(u64::from(zeros(32)) << 32 | u64::from(zeros(0)))
+    unsafe fn count(weights: &[[u8; 64]]) -> Ranks {
+        // A loop, because `array::from_fn` compiles its closure without AVX2.
+        let mut ranks = Ranks::default();
+        for (weight, rank) in (0..).zip(&mut ranks) {
+            for part in weights {
+                // SAFETY: the caller vouches for AVX2.
+                *rank += unsafe { equal(part, weight) }.count_ones() as u16;
+            }
         }
+        ranks
+    }
+
+    #[inline(always)]
+    unsafe fn non_zero(bytes: &[u8; 64]) -> u64 {
+        // SAFETY: the caller vouches for AVX2.
+        !unsafe { equal(bytes, 0) }
+    }
+}
+
+/// Returns a bit for each byte, set if the byte is `value`. The first byte has the lowest bit.
+///
+/// # Safety
+/// The CPU must support AVX2.
+#[inline(always)]
+unsafe fn equal(bytes: &[u8; 64], value: u8) -> u64 {
+    use x86_64::*;
+    // SAFETY: the caller vouches for AVX2; both halves are in `bytes`.
+    unsafe {
+        let half = |at: usize| {
+            let half = _mm256_loadu_si256(bytes.as_ptr().add(at).cast());
+            _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, _mm256_set1_epi8(value as i8))) as u32
+        };
+        u64::from(half(32)) << 32 | u64::from(half(0))
     }
 }

@@ -49,14 +49,15 @@ impl Kernel for ReadWeights<'_> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Result<usize> {
-        self.weights.read(self.src)
+        // SAFETY: the caller vouches for the tier.
+        self.weights.read(self.src, |weights| unsafe { I::count(weights) })
     }
 }
 
 /// Runs [`Weights::read`].
 pub(crate) fn weights(kernels: KernelSet, src: &[u8], weights: &mut Weights) -> Result<usize> {
     match kernels.compiled() {
-        KernelSet::Reference => weights.read(src),
+        KernelSet::Reference => weights.read(src, huffman::count),
         KernelSet::Tier(tier) => dispatch(tier, ReadWeights { src, weights }),
     }
 }

@@ -1,6 +1,8 @@
 //! The operations whose implementation differs per CPU tier: [`scalar`](super::scalar),
 //! [`avx2`](super::avx2).
 
+use crate::entropy::huffman::Ranks;
+
 /// Operations implemented per tier.
 pub(crate) trait Isa {
     /// The three repeat offsets, latest first.
@@ -33,6 +35,12 @@ pub(crate) trait Isa {
     /// # Safety
     /// The CPU must support the tier.
     unsafe fn low_bits(word: u64, count: u32) -> u64;
+
+    /// Returns the number of weights of each value from 0 to 11. There are at most 256 weights.
+    ///
+    /// # Safety
+    /// The CPU must support the tier.
+    unsafe fn count(weights: &[[u8; 64]]) -> Ranks;
 
     /// Returns a bit for each byte, set if the byte is not zero. The first byte has the lowest bit.
     ///

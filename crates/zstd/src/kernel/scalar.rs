@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::isa::Isa;
-use crate::entropy::huffman;
+use crate::entropy::huffman::{self, Ranks};
 
 /// The scalar tier.
 pub(crate) struct Scalar;
@@ -48,6 +48,11 @@ impl Isa for Scalar {
     #[inline(always)]
     unsafe fn low_bits(word: u64, count: u32) -> u64 {
         word & ((1 << (count & 0xff)) - 1)
+    }
+
+    #[inline(always)]
+    unsafe fn count(weights: &[[u8; 64]]) -> Ranks {
+        huffman::count(weights)
     }
 
     #[inline(always)]
