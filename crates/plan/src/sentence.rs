@@ -262,9 +262,16 @@ fn smaller(value: f64) -> String {
     }
 }
 
+/// Largest estimate of cores that is stated as a number: two or four measured threads say little
+/// about more.
+const MAX_STATED_CORES: usize = 128;
+
 /// Returns in words how many cores would saturate the pipe.
 fn lacking(saturation: Option<Saturation>) -> String {
     match saturation {
+        Some(saturation) if saturation.extrapolated && saturation.cores > MAX_STATED_CORES => {
+            format!("it would take more than {} to saturate it", cores(MAX_STATED_CORES))
+        }
         Some(saturation) => {
             let about = if saturation.extrapolated { "about " } else { "" };
             format!("with {about}{} it would saturate", cores(saturation.cores))
