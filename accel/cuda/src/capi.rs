@@ -1,5 +1,5 @@
-//! The C interface, `linerate_cuda.h`. Panics and errors become codes. Each thread keeps the text
-//! of its last error.
+//! The C interface, which `linerate_cuda.h` declares and documents. Panics and errors become codes.
+//! Each thread keeps the text of its last error.
 
 #![allow(unsafe_code)]
 
@@ -19,7 +19,7 @@ thread_local! {
     static LAST_ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// `linerate_cuda_params`.
+/// `linerate_cuda_params` of the header: the parameters of all version 1 chunks of a call.
 #[repr(C)]
 pub struct CParams {
     m: u32,
@@ -28,7 +28,7 @@ pub struct CParams {
     taps: [i32; 32],
 }
 
-/// `linerate_cuda_job`.
+/// `linerate_cuda_job` of the header: a chunk or stream and its samples, in device memory.
 #[repr(C)]
 pub struct CJob {
     chunk: u64,
@@ -37,7 +37,7 @@ pub struct CJob {
     sample_count: u64,
 }
 
-/// `linerate_cuda_outcome`.
+/// `linerate_cuda_outcome` of the header: the size of a chunk or stream, or its error.
 #[repr(C)]
 pub struct COutcome {
     kind: i32,
@@ -71,7 +71,8 @@ fn kind_code(kind: Kind) -> i32 {
     }
 }
 
-/// Runs `work`. An error or a panic becomes a code and the text of the last error.
+/// Runs `work` and returns 0. An error or a panic becomes a code, which is returned, and the text
+/// of this thread's last error.
 fn guarded(work: impl FnOnce() -> crate::Result<()>) -> c_int {
     let (status, text) = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return 0,
@@ -79,12 +80,12 @@ fn guarded(work: impl FnOnce() -> crate::Result<()>) -> c_int {
         Err(_) => (PANIC, "a defect of linerate-cuda: please report it".to_owned()),
     };
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
-    // While the thread ends, the text is not kept.
+    // While the thread ends, its thread-local variables are gone, and the text is not kept.
     let _ = LAST_ERROR.try_with(|last| *last.borrow_mut() = text);
     status
 }
 
-/// Returns the value at `pointer`.
+/// Returns the value at `pointer`, or an error if `pointer` is null.
 ///
 /// # Safety
 /// `pointer` is null, or points to a valid value that lives for `'a`.
@@ -93,19 +94,20 @@ unsafe fn at<'a, T>(pointer: *const T) -> crate::Result<&'a T> {
     unsafe { pointer.as_ref() }.ok_or(NULL)
 }
 
-/// Returns the value at `pointer`, for writing.
+/// Returns the value at `pointer` for writing, or an error if `pointer` is null.
 ///
 /// # Safety
-/// As for [`at`], and nobody else uses it.
+/// `pointer` is null, or points to a valid value that lives for `'a` and that nobody else uses
+/// meanwhile.
 unsafe fn at_mut<'a, T>(pointer: *mut T) -> crate::Result<&'a mut T> {
     // SAFETY: by the caller.
     unsafe { pointer.as_mut() }.ok_or(NULL)
 }
 
-/// Returns the `count` values at `start`.
+/// Returns the `count` values at `start`, or an error if `start` is null and `count` is not 0.
 ///
 /// # Safety
-/// As for [`at`], for all of them.
+/// `start` is null, or points to `count` valid values that live for `'a`.
 unsafe fn list<'a, T>(start: *const T, count: usize) -> crate::Result<&'a [T]> {
     match (start.is_null(), count) {
         (_, 0) => Ok(&[]),
@@ -115,7 +117,8 @@ unsafe fn list<'a, T>(start: *const T, count: usize) -> crate::Result<&'a [T]> {
     }
 }
 
-/// Writes the result of `make` to `out`. An error or a panic becomes a code.
+/// Writes the result of `make` to `out` and returns 0. An error or a panic becomes a code, and
+/// `out` keeps its value. If `out` is null, `make` does not run.
 ///
 /// # Safety
 /// `out` is null or can be written.
@@ -127,12 +130,12 @@ unsafe fn give<T>(out: *mut T, make: impl FnOnce() -> crate::Result<T>) -> c_int
     })
 }
 
-/// Moves a value to the heap, for C to own.
+/// Moves a value to the heap. C owns it, until [`free`] drops it.
 fn boxed<T>(value: T) -> *mut T {
     Box::into_raw(Box::new(value))
 }
 
-/// Drops a value that C owns.
+/// Drops a value that C owns. Does nothing if `pointer` is null.
 ///
 /// # Safety
 /// `pointer` is null, or from [`boxed`] and used by nobody else.
@@ -199,13 +202,13 @@ fn encode_jobs(jobs: &[CJob], width: usize) -> crate::Result<Vec<EncodeJob<'stat
     jobs.iter().map(job).collect()
 }
 
-/// `linerate_cuda_last_error`.
+/// Returns the text of the last error on this thread, or an empty string.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_cuda_last_error() -> *const c_char {
     LAST_ERROR.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// `linerate_cuda_codec_new`.
+/// Creates the codec of device number `device`.
 ///
 /// # Safety
 /// `out` is null or can be written.
@@ -219,7 +222,7 @@ pub unsafe extern "C" fn linerate_cuda_codec_new(device: c_int, out: *mut *mut C
     unsafe { give(out, make) }
 }
 
-/// `linerate_cuda_codec_free`.
+/// Frees a codec.
 ///
 /// # Safety
 /// `codec` is null or from `linerate_cuda_codec_new`, and used by nobody else.
@@ -229,7 +232,7 @@ pub unsafe extern "C" fn linerate_cuda_codec_free(codec: *mut Codec) {
     unsafe { free(codec) }
 }
 
-/// `linerate_cuda_workspace_new`.
+/// Creates a workspace on the device of `codec`.
 ///
 /// # Safety
 /// `codec` is null or valid; `out` is null or can be written.
@@ -239,7 +242,7 @@ pub unsafe extern "C" fn linerate_cuda_workspace_new(codec: *mut Codec, out: *mu
     unsafe { give(out, || Ok(boxed(Workspace::new(at(codec)?.context())?))) }
 }
 
-/// `linerate_cuda_workspace_free`.
+/// Waits for the last call on a workspace, and frees it.
 ///
 /// # Safety
 /// `workspace` is null or from `linerate_cuda_workspace_new`, and used by nobody else.
@@ -249,7 +252,7 @@ pub unsafe extern "C" fn linerate_cuda_workspace_free(workspace: *mut Workspace)
     unsafe { free(workspace) }
 }
 
-/// Common arguments of the four calls below.
+/// The arguments that the functions which decode and encode have in common.
 struct Call {
     codec: *mut Codec,
     workspace: *mut Workspace,
@@ -259,11 +262,11 @@ struct Call {
 }
 
 impl Call {
-    /// Checks the pointers and runs `work`. An error or a panic becomes a code.
+    /// Checks the pointers, runs `work` and returns 0. An error or a panic becomes a code.
     ///
     /// # Safety
-    /// Pointers are null or valid. `count` jobs are at `jobs`. The stream belongs to the codec's
-    /// context.
+    /// Pointers are null or valid. `count` jobs are at `jobs`. Nobody else uses the workspace. The
+    /// stream belongs to the codec's context.
     unsafe fn run(
         self,
         work: impl FnOnce(&Codec, &[CJob], &Stream, &mut Workspace) -> crate::Result<()>,
@@ -277,10 +280,11 @@ impl Call {
     }
 }
 
-/// `linerate_cuda_decode`.
+/// Queues the decoding of version 1 chunks: [`Codec::decode`].
 ///
 /// # Safety
-/// Pointers are null or valid, and the jobs as for [`Codec::decode`].
+/// Pointers are null or valid, and `count` jobs are at `jobs`. Nobody else uses the workspace. The
+/// stream belongs to the codec's context. Addresses in the jobs are as for [`Codec::decode`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_cuda_decode(
     codec: *mut Codec,
@@ -298,10 +302,10 @@ pub unsafe extern "C" fn linerate_cuda_decode(
     }
 }
 
-/// `linerate_cuda_encode`.
+/// Queues the encoding of version 1 chunks: [`Codec::encode`].
 ///
 /// # Safety
-/// Pointers are null or valid, and the jobs as for [`Codec::encode`].
+/// As for [`linerate_cuda_decode`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_cuda_encode(
     codec: *mut Codec,
@@ -319,10 +323,10 @@ pub unsafe extern "C" fn linerate_cuda_encode(
     }
 }
 
-/// `linerate_cuda_decode_streams`.
+/// Queues the decoding of version 2 streams: [`Codec::decode_streams`].
 ///
 /// # Safety
-/// Pointers are null or valid, and the jobs as for [`Codec::decode_streams`].
+/// As for [`linerate_cuda_decode`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_cuda_decode_streams(
     codec: *mut Codec,
@@ -342,10 +346,10 @@ pub unsafe extern "C" fn linerate_cuda_decode_streams(
     }
 }
 
-/// `linerate_cuda_encode_streams`.
+/// Queues the encoding of version 2 streams without a shape: [`Codec::encode_streams`].
 ///
 /// # Safety
-/// Pointers are null or valid, and the jobs as for [`Codec::encode_streams`].
+/// As for [`linerate_cuda_decode`].
 #[allow(clippy::too_many_arguments, reason = "as the header has them")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_cuda_encode_streams(
@@ -368,10 +372,12 @@ pub unsafe extern "C" fn linerate_cuda_encode_streams(
     }
 }
 
-/// `linerate_cuda_outcomes`.
+/// Waits for the last call on a workspace, and writes the outcomes of its first `count` jobs to
+/// `out`.
 ///
 /// # Safety
-/// `workspace` is null or valid; `count` outcomes can be written at `out`.
+/// `workspace` is null, or valid and used by nobody else. `out` is null, or `count` outcomes can be
+/// written there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_cuda_outcomes(
     workspace: *mut Workspace,
@@ -385,7 +391,7 @@ pub unsafe extern "C" fn linerate_cuda_outcomes(
             return Err(Error::BadArgument("more outcomes than the last call had jobs, or a null pointer"));
         }
         for (i, outcome) in outcomes.into_iter().take(count).enumerate() {
-            // SAFETY: below `count`, by the caller.
+            // SAFETY: `i` is below `count`, and the caller guarantees room for `count` outcomes.
             unsafe { out.add(i).write(COutcome::new(outcome)) };
         }
         Ok(())
@@ -406,7 +412,7 @@ impl COutcome {
     }
 }
 
-/// `linerate_cuda_device_results`.
+/// Stores the device address of the results of the last call on a workspace.
 ///
 /// # Safety
 /// Pointers are null or valid.
@@ -416,7 +422,7 @@ pub unsafe extern "C" fn linerate_cuda_device_results(workspace: *mut Workspace,
     unsafe { give(out, || Ok(at(workspace)?.device_results())) }
 }
 
-/// `linerate_cuda_bound`.
+/// Stores the largest size in bytes of a version 1 chunk of `sample_count` samples.
 ///
 /// # Safety
 /// Pointers are null or valid.
@@ -430,7 +436,7 @@ pub unsafe extern "C" fn linerate_cuda_bound(
     unsafe { give(out, || Ok(at(params)?.params()?.bound(size(sample_count)?) as u64)) }
 }
 
-/// `linerate_cuda_stream_bound`.
+/// Stores the largest size in bytes of a version 2 stream of `sample_count` samples.
 ///
 /// # Safety
 /// `out` is null or valid.

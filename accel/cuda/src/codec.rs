@@ -1,5 +1,6 @@
-//! The codec of a device: its kernels, loaded once, and the workspaces that calls reuse. Its calls
-//! are in `kernel` (device memory, queued on a stream) and `host` (host memory; they wait).
+//! The codec of a device: its kernels, loaded once, and the workspaces that calls reuse. The
+//! functions that decode and encode are in `kernel` (queued on a stream, output in device memory)
+//! and in `host` (they wait, and the output is in host memory).
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -17,10 +18,13 @@ type Pool = Mutex<Vec<Workspace>>;
 
 /// The kernels of a device, and workspaces to reuse. Threads may share it.
 ///
-/// The first call loads the kernels: the driver compiles them and caches the result on disk.
+/// The first call that decodes or encodes loads the kernels: the driver compiles them and caches
+/// the result on disk. If that fails, later calls return the same error.
+///
 /// [`decode`](Codec::decode), [`encode`](Codec::encode), [`decode_streams`](Codec::decode_streams)
 /// and [`encode_streams`](Codec::encode_streams) queue the work of a batch on a stream and return;
-/// [`Workspace::outcomes`] waits for it. Functions that end in `_batch` wait themselves.
+/// [`Workspace::outcomes`] waits for it. Functions that end in `_batch` take and return host memory
+/// and wait themselves.
 pub struct Codec {
     module: OnceLock<Result<Arc<Module>>>,
     v1: OnceLock<Result<v1::Kernels>>,
@@ -37,7 +41,7 @@ impl fmt::Debug for Codec {
 }
 
 impl Codec {
-    /// Creates the codec of a device.
+    /// Creates the codec of the context's device. The kernels are not loaded yet.
     pub fn new(context: &Context) -> Codec {
         Codec {
             module: OnceLock::new(),
@@ -49,15 +53,16 @@ impl Codec {
         }
     }
 
-    /// The context.
+    /// The context in which the kernels and the workspaces of this codec are.
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// Returns a workspace, which goes back to the codec when it is dropped.
+    /// Returns a workspace that is not in use, or creates one. It goes back to the codec when it is
+    /// dropped.
     ///
     /// # Errors
-    /// Errors of the driver, if there is no workspace to reuse.
+    /// Errors of the driver, if a workspace has to be created.
     pub fn workspace(&self) -> Result<PooledWorkspace> {
         let pooled = lock(&self.pool).pop();
         let workspace = match pooled {
@@ -67,7 +72,7 @@ impl Codec {
         Ok(PooledWorkspace { pool: Arc::clone(&self.pool), workspace: Some(workspace) })
     }
 
-    /// Frees the memory of the workspaces that are not in use.
+    /// Frees the memory of the workspaces that nobody holds. Waits for calls that still use it.
     pub fn release_workspaces(&self) {
         lock(&self.pool).clear();
     }
@@ -77,29 +82,30 @@ impl Codec {
         self.module.get_or_init(load).as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the kernels of version 1. The first call looks them up, as with the functions below.
+    /// Returns the kernels of version 1. The first call loads them; later calls return the same
+    /// kernels, or the same error.
     pub(crate) fn v1(&self) -> Result<&v1::Kernels> {
         self.v1.get_or_init(|| v1::Kernels::find(self.module()?)).as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the kernels that decode version 2.
+    /// Returns the kernels that decode version 2. Loads them like [`Codec::v1`].
     pub(crate) fn v2_decode(&self) -> Result<&v2::DecodeKernels> {
         let find = || v2::DecodeKernels::find(self.module()?);
         self.v2_decode.get_or_init(find).as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the kernels that encode version 2.
+    /// Returns the kernels that encode version 2. Loads them like [`Codec::v1`].
     pub(crate) fn v2_encode(&self) -> Result<&v2::EncodeKernels> {
         let find = || v2::EncodeKernels::find(self.module()?);
         self.v2_encode.get_or_init(find).as_ref().map_err(Clone::clone)
     }
 }
 
-/// A [`Workspace`] of a codec's pool, which it may outlive.
+/// A [`Workspace`] that goes back to its codec's pool when it is dropped. It may outlive the codec.
 #[derive(Debug)]
 pub struct PooledWorkspace {
     pool: Arc<Pool>,
-    /// `None` only during the drop.
+    /// `None` only while this value is dropped.
     workspace: Option<Workspace>,
 }
 

@@ -1,4 +1,4 @@
-//! Errors of the device and its driver. Damage in chunks is reported per chunk as
+//! Errors of the device, its driver and requests. Damage in chunks is reported per chunk as
 //! [`linerate_core::Error`].
 
 use std::fmt;
@@ -8,48 +8,49 @@ use crate::sys::OUT_OF_MEMORY;
 /// A result whose error is [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error of the driver, the device, or the request. Nothing was decoded or encoded.
+/// An error of the driver, the device, or the request. It concerns the whole call, which has no
+/// outcomes then. The contents of its outputs are unspecified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The driver library cannot be loaded.
+    /// The driver library cannot be loaded, or lacks a function that this crate calls.
     NoDriver {
-        /// The library's name.
+        /// The library's name or path.
         library: String,
-        /// The reason that the system gives.
+        /// The reason that the system gives, or the missing function.
         reason: String,
     },
-    /// There is no such device.
+    /// There is no GPU, or none with the requested number.
     NoDevice {
-        /// Number of the requested device.
+        /// Number of the requested device, counted from 0; 0 if the driver reports no GPU.
         wanted: usize,
         /// The number of devices.
         count: usize,
     },
-    /// The device's memory is full.
+    /// Device memory or pinned host memory cannot be allocated.
     OutOfMemory {
-        /// Size of the request in bytes.
+        /// Size of the request in bytes; `usize::MAX` if it exceeds the address space.
         bytes: usize,
     },
     /// A call of the driver API failed.
     Driver {
-        /// The driver's function.
+        /// The driver's function, without a suffix such as `_v2`.
         call: &'static str,
         /// Return value of that function, a `CUresult`.
         status: i32,
-        /// Name of that value.
+        /// Name of that value, such as `CUDA_ERROR_INVALID_VALUE`.
         name: String,
     },
-    /// The module has no such kernel: its PTX is from another version of this crate, or lacks a
-    /// kernel that is not written yet.
+    /// The loaded module has no kernel of this name. This happens only with a test double of the
+    /// driver that was built from other kernels than this crate.
     NoKernel(String),
-    /// The request is invalid.
+    /// The request is invalid. The text says why.
     BadArgument(&'static str),
 }
 
 impl Error {
     /// Converts the error of an allocation of `bytes` bytes: a lack of memory becomes
-    /// [`Error::OutOfMemory`].
+    /// [`Error::OutOfMemory`], and other errors stay as they are.
     pub(crate) fn of_allocation(self, bytes: usize) -> Error {
         match self {
             Error::Driver { status: OUT_OF_MEMORY, .. } => Error::OutOfMemory { bytes },

@@ -1,4 +1,5 @@
-//! Batches in host memory: for tests, and for programs without device pointers.
+//! Decodes and encodes batches whose input and output are in host memory: for tests, and for
+//! programs without device pointers.
 
 use linerate_rice::v2::{self, ElementType, StreamOptions};
 use linerate_rice::{Params, Segments};
@@ -7,10 +8,10 @@ use crate::outcome::Outcome;
 use crate::sys::{Stream, copy_to_vec};
 use crate::{Codec, DecodeJob, EncodeJob, Error, Input, Result};
 
-/// Alignment of outputs in bytes.
+/// Alignment in bytes of each output of a batch in device memory.
 const ALIGN: usize = 256;
 
-/// Offset of each output of a batch, and the size of all.
+/// Offset of each output of a batch in device memory, and the size of all outputs, in bytes.
 struct Outputs {
     offsets: Vec<usize>,
     bytes: usize,
@@ -28,16 +29,17 @@ impl Outputs {
     }
 }
 
-/// The content of each chunk of a batch, or its error.
+/// The output of each chunk of a batch (samples as little-endian bytes, or encoded bytes), or the
+/// chunk's error.
 pub type Batch = Vec<linerate_core::Result<Vec<u8>>>;
 
 #[allow(unsafe_code)]
 impl Codec {
-    /// Decodes version 1 chunks to their 16-bit samples, as bytes.
+    /// Decodes version 1 chunks to their 16-bit samples, as little-endian bytes.
     ///
     /// # Errors
-    /// Errors of the driver. Damage is the error of its chunk, as [`linerate_rice::decode`] reports
-    /// it.
+    /// As for [`Codec::decode`]. Damage is no error of the batch but of its chunk, as
+    /// [`linerate_rice::decode`] reports it.
     pub fn decode_batch(&self, params: &Params, chunks: &[&[u8]], stream: &Stream) -> Result<Batch> {
         let samples = chunks.iter().map(|chunk| Segments::of(params, chunk).map_or(0, |s| s.samples()));
         self.decoded(chunks, samples.collect(), 2, stream, |jobs, workspace| {
@@ -47,11 +49,12 @@ impl Codec {
         })
     }
 
-    /// Decodes version 2 streams to their samples of type `element`, as bytes.
+    /// Decodes version 2 streams to their samples of type `element`, as little-endian bytes.
+    /// Streams of several channels are decoded, too.
     ///
     /// # Errors
-    /// Errors of the driver. Damage is the error of its stream, as [`linerate_rice::v2::decode`]
-    /// reports it.
+    /// As for [`Codec::decode_streams`]. Damage, or another type of samples, is no error of the
+    /// batch but of its stream, as [`linerate_rice::v2::decode_into`] reports it.
     pub fn decode_stream_batch(
         &self,
         element: ElementType,
@@ -61,24 +64,24 @@ impl Codec {
         let width = element.bytes();
         let samples = streams.iter().map(|stream| v2::info(stream).map_or(0, |info| info.samples as usize));
         self.decoded(streams, samples.collect(), width, stream, |jobs, workspace| {
-            // SAFETY: as above.
+            // SAFETY: as in `decode_batch`.
             unsafe { self.decode_streams(element, v2::MAX_SEGMENT as usize, jobs, stream, workspace) }
         })
     }
 
-    /// Encodes 16-bit samples, given as bytes, as version 1 chunks.
+    /// Encodes 16-bit samples, given as little-endian bytes, as version 1 chunks.
     ///
     /// # Errors
     /// As for [`Codec::encode`].
     pub fn encode_batch(&self, params: &Params, samples: &[&[u8]], stream: &Stream) -> Result<Batch> {
         let bounds = samples.iter().map(|samples| params.bound(samples.len() / 2)).collect();
         self.encoded(samples, bounds, stream, |jobs, workspace| {
-            // SAFETY: as above.
+            // SAFETY: as in `decode_batch`.
             unsafe { self.encode(params, jobs, stream, workspace) }
         })
     }
 
-    /// Encodes samples of type `element`, given as bytes, as version 2 streams.
+    /// Encodes samples of type `element`, given as little-endian bytes, as version 2 streams.
     ///
     /// # Errors
     /// As for [`Codec::encode_streams`].
@@ -91,7 +94,7 @@ impl Codec {
     ) -> Result<Batch> {
         let bounds = samples.iter().map(|samples| stream_bound(element, options, samples.len())).collect();
         self.encoded(samples, bounds, stream, |jobs, workspace| {
-            // SAFETY: as above.
+            // SAFETY: as in `decode_batch`.
             unsafe { self.encode_streams(element, options, jobs, stream, workspace) }
         })
     }
@@ -148,7 +151,8 @@ impl Codec {
     }
 }
 
-/// Returns the largest size, in bytes, of a stream of `bytes` bytes of samples.
+/// Returns the largest size in bytes of a version 2 stream that `options` make of `bytes` bytes of
+/// samples of type `element`.
 pub fn stream_bound(element: ElementType, options: &StreamOptions, bytes: usize) -> usize {
     match element.bytes() {
         2 => v2::bound::<i16>(options, bytes / 2),
@@ -157,7 +161,8 @@ pub fn stream_bound(element: ElementType, options: &StreamOptions, bytes: usize)
 }
 
 #[allow(unsafe_code)]
-/// Copies the outputs to the host; elements have `width` bytes.
+/// Copies the outputs at `base` to the host, and waits for them. An outcome without an error is a
+/// number of elements of `width` bytes each.
 fn fetch(
     outcomes: Vec<Outcome>,
     outputs: &Outputs,

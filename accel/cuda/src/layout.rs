@@ -3,7 +3,7 @@
 /// Plain data without padding, whose bytes may be copied to the device.
 pub(crate) trait Plain: Copy {}
 
-/// `rice_result`.
+/// `rice_result` of `kernels.h`: the status of a chunk, and its size in samples or bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ResultWords {
@@ -11,7 +11,7 @@ pub(crate) struct ResultWords {
     pub(crate) size: u64,
 }
 
-/// `rice1_params`.
+/// `rice1_params` of `kernels.h`: the parameters of all version 1 chunks of a call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Params1 {
@@ -21,7 +21,7 @@ pub(crate) struct Params1 {
     pub(crate) taps: [i32; 32],
 }
 
-/// `rice1_chunk`.
+/// `rice1_chunk` of `kernels.h`: where a version 1 chunk and its samples are, and its slots.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chunk1 {
@@ -36,7 +36,7 @@ pub(crate) struct Chunk1 {
     pub(crate) reserved: u32,
 }
 
-/// `rice2_stream`.
+/// `rice2_stream` of `kernels.h`: where a version 2 stream and its samples are, and its slots.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stream2 {
@@ -59,28 +59,34 @@ impl Plain for ResultWords {}
 impl Plain for Chunk1 {}
 impl Plain for Stream2 {}
 
-/// Sizes of `rice1_segment`, `rice1_tile`, `rice2_segment` and `rice2_plan` in bytes.
+/// Size of a `rice1_segment` of `kernels.h` in bytes.
 pub(crate) const SEGMENT1: usize = 16;
+/// Size of a `rice1_tile` in bytes.
 pub(crate) const TILE1: usize = 16;
+/// Size of a `rice2_segment` in bytes.
 pub(crate) const SEGMENT2: usize = 48;
+/// Size of a `rice2_plan` in bytes.
 pub(crate) const PLAN2: usize = 72;
 
-/// `RICE_OK`.
+/// `RICE_OK`: the status of a chunk without an error.
 pub(crate) const OK: u64 = u64::MAX;
-/// `RICE2_NO_SHAPE`.
+/// `RICE2_NO_SHAPE`: the number of axes of a stream that stores no shape.
 pub(crate) const NO_SHAPE: u32 = u32::MAX;
-/// `RICE1_SUBSEQUENCES` and `RICE1_TILE_WORDS` of a decoding tile.
+/// `RICE1_SUBSEQUENCES`: subsequences in a tile for decoding, one for each thread.
 pub(crate) const SUBSEQUENCES: usize = 256;
+/// `RICE1_TILE_WORDS`: 32-bit words in a tile for decoding.
 const TILE_WORDS: usize = 2048;
-/// `RICE1_TILE_SAMPLES` of an encoding tile.
+/// `RICE1_TILE_SAMPLES`: samples in a tile for encoding.
 const TILE_SAMPLES: usize = 1024;
 
-/// `RICE1_DECODE_TILES`.
+/// `RICE1_DECODE_TILES`: the largest number of tiles that a chunk of `chunk_bytes` bytes and
+/// `segments` segments has when it is decoded.
 pub(crate) fn decode_tiles(chunk_bytes: usize, segments: usize) -> usize {
     chunk_bytes / 4 / TILE_WORDS + segments
 }
 
-/// `RICE1_ENCODE_TILES` for `samples` samples in segments of `segment` samples.
+/// `RICE1_ENCODE_TILES`: the number of tiles of `samples` samples that are encoded in segments of
+/// `segment` samples, at least 1.
 pub(crate) fn encode_tiles(samples: usize, segment: usize) -> usize {
     match samples {
         0 => 0,
@@ -121,7 +127,7 @@ mod tests {
         ] {
             let line = header.lines().find(|line| line.starts_with(&format!("}} {name};"))).unwrap();
             let stated = line.split("/*").nth(1).map(|text| text.trim().split(' ').next().unwrap());
-            // rice_result states no size: two 64-bit numbers.
+            // kernels.h states no size for rice_result, which has two 64-bit numbers.
             assert_eq!(stated.unwrap_or("16"), bytes.to_string(), "{name}");
         }
     }

@@ -17,22 +17,27 @@
 //! # Ok::<(), linerate_cuda::Error>(())
 //! ```
 //!
-//! [`Codec::decode`] and its siblings take device pointers and queue the work of a batch on a
-//! stream, which may be the caller's own ([`Stream::from_raw`]). They allocate nothing once their
-//! [`Workspace`] has grown to the largest batch. Only the results, 16 bytes per chunk, come back to
-//! the host.
+//! [`Codec::decode`], [`Codec::encode`], [`Codec::decode_streams`] and [`Codec::encode_streams`]
+//! take device pointers, or input in host memory, and queue the work of a batch on a stream, which
+//! may be the caller's own ([`Stream::from_raw`]). Once their [`Workspace`] has grown to the
+//! largest batch, they allocate no more device memory and no more pinned memory. Only the results,
+//! 16 bytes per chunk, come back to the host.
 //!
-//! Results, errors and the offsets of errors are those of `linerate-rice`.
+//! Decoded samples, encoded bytes, and the kinds and offsets of errors are those of
+//! `linerate-rice`. Beyond that, this crate refuses to encode streams of several channels, to
+//! decode those that are in device memory, and to decode chunks with more segments than a call has
+//! room for.
 //!
 //! | module | |
 //! |---|---|
-//! | `codec`, `host` | [`Codec`]: batches in device memory on a stream; batches in host memory |
+//! | `codec` | [`Codec`]: the kernels of a device, and workspaces to reuse |
+//! | `kernel`, `layout` | calls that queue a batch on a stream; the structures of `kernels.h` |
+//! | `host` | calls for batches in host memory, which wait for the results |
 //! | `job`, `outcome` | [`DecodeJob`] and [`EncodeJob`]; the result of a chunk |
 //! | `workspace` | [`Workspace`]: descriptors, scratch and results, reused by each call |
-//! | `kernel`, `layout` | grids, arguments and structures of the kernels, as in `kernels/kernels.h` |
-//! | [`sys`] | the driver API: [`Context`], [`Module`], [`Stream`], [`Event`], [`DeviceBuffer`], [`PinnedBuffer`] |
+//! | [`sys`] | the driver API: [`Driver`], [`Context`], [`Module`], [`Stream`], [`Event`], [`DeviceBuffer`], [`PinnedBuffer`] |
 //! | `capi` | the C interface of `linerate_cuda.h` |
-//! | `error` | [`Error`] of driver and device; damage is reported per chunk as [`linerate_core::Error`] |
+//! | `error` | [`Error`] of driver, device and request; damage is reported per chunk as [`linerate_core::Error`] |
 
 pub mod capi;
 mod codec;

@@ -1,4 +1,4 @@
-//! Translates the results of the kernels to errors of `linerate-rice`.
+//! Translates the results that kernels write to sizes, and to errors as `linerate-rice` has them.
 
 use std::ffi::{CStr, c_char};
 
@@ -7,10 +7,10 @@ use linerate_core::{Error, Kind};
 use crate::layout::{OK, ResultWords};
 
 /// The result of a chunk: the number of samples decoded or bytes encoded, or the error. The offset
-/// of the error is in bytes of the chunk.
+/// of the error is in bytes from the start of the chunk.
 pub type Outcome = linerate_core::Result<usize>;
 
-/// Messages of `enum rice_problem`, by number.
+/// The number of each `enum rice_problem` of `kernels.h`, and its message.
 const MESSAGES: &[(u8, &CStr)] = &[
     (1, c"a chunk ends within its first word"),
     (2, c"a chunk ends before its last segment"),
@@ -56,11 +56,11 @@ const MESSAGES: &[(u8, &CStr)] = &[
     (49, c"a record of a file of an unknown form"),
 ];
 
-/// Variants of `enum rice_kind`, which count from 1.
+/// The kinds of errors that `enum rice_kind` of `kernels.h` numbers from 1.
 const KINDS: [Kind; 6] =
     [Kind::Truncated, Kind::Corrupt, Kind::Unsupported, Kind::OutputTooSmall, Kind::BadArgument, Kind::Limit];
 
-/// Returns the outcome in a `rice_result`.
+/// Converts a `rice_result` to an outcome.
 pub(crate) fn outcome(words: ResultWords) -> Outcome {
     if words.status == OK {
         return Ok(usize::try_from(words.size).unwrap_or(usize::MAX));
@@ -71,7 +71,7 @@ pub(crate) fn outcome(words: ResultWords) -> Outcome {
     Err(Error::new(kind, words.status >> 16, message.unwrap_or("the device reports an unknown problem")))
 }
 
-/// Returns the message of an [`outcome`] as a C string.
+/// Returns the message of an [`outcome`] as a constant C string.
 pub(crate) fn c_message(message: &str) -> *const c_char {
     let found = MESSAGES.iter().find(|row| row.1.to_bytes() == message.as_bytes());
     found.map_or(c"the device reports an unknown problem", |row| row.1).as_ptr()

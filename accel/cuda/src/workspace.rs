@@ -1,8 +1,8 @@
 //! Memory of calls: descriptors, staged input, results and scratch, reused by each call.
 //!
-//! On the device, descriptors and input from the host come first; they are copied there while more
-//! is staged. Memory that only the device uses follows. At the end the results are copied back to
-//! pinned memory.
+//! In a call's device memory, descriptors and input from the host come first; they are copied there
+//! while more is staged in pinned host memory. Results and scratch follow. At the end of the call
+//! the results are copied back to pinned memory.
 
 use std::ops::Range;
 
@@ -11,28 +11,30 @@ use crate::outcome::{Outcome, outcome};
 use crate::sys::{Context, DeviceBuffer, Event, PinnedBuffer, Stream, bytes_of};
 use crate::{Error, Result};
 
-/// Alignment of the parts in bytes, equal to that of the device's memory transactions.
+/// Alignment in bytes of the parts of device memory, equal to that of allocations of the driver.
 const ALIGN: usize = 256;
-/// Bytes copied to the device at once, while the next ones are staged.
+/// Number of staged bytes from which on a copy to the device begins, so that it runs while the next
+/// bytes are staged.
 const PIECE: usize = 2 << 20;
 
 /// Descriptors, scratch and results of one call at a time. A workspace grows to the largest call;
-/// after that, calls allocate nothing.
+/// after that, calls allocate no device memory and no pinned memory.
 ///
-/// A call on a stream returns at once; [`Workspace::outcomes`] waits for it. The workspace may be
-/// used again right away: the next call waits until the last one is done.
+/// A call on a stream returns when its work is queued; [`Workspace::outcomes`] waits for the
+/// results. The workspace may be used again right away: the next call first waits until the last
+/// one is done.
 #[derive(Debug)]
 pub struct Workspace {
     context: Context,
     /// Device memory, laid out as described at the top of this file.
     memory: DeviceBuffer,
-    /// Data to copy to the device, and the results.
+    /// Data to copy to the device; after the call, the results.
     staging: PinnedBuffer,
-    /// Device memory for the output of encoding.
+    /// Device memory for the output of calls that return it in host memory.
     output: DeviceBuffer,
     done: Event,
     is_running: bool,
-    /// Number of chunks of the last call.
+    /// Number of chunks of the last call, or 0 if that failed while its work was queued.
     count: usize,
     /// Offset of the results in `memory`.
     results_at: usize,
@@ -42,7 +44,7 @@ impl Workspace {
     /// Creates an empty workspace, which grows with the calls.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn new(context: &Context) -> Result<Workspace> {
         Ok(Workspace {
             context: context.clone(),
@@ -56,7 +58,7 @@ impl Workspace {
         })
     }
 
-    /// Device memory of the workspace in bytes.
+    /// Size in bytes of the device memory that the workspace holds.
     pub fn device_bytes(&self) -> usize {
         self.memory.len() + self.output.len()
     }
@@ -75,8 +77,9 @@ impl Workspace {
         Ok(words.map(outcome).collect())
     }
 
-    /// Device address of the results of the last call, a `rice_result` of `kernels.h` per chunk,
-    /// for later work on the same stream.
+    /// Device address of the results of the last call, for later work on the same stream. Each
+    /// chunk has 16 bytes, a `rice_result` of `kernels.h`: a status, all ones on success, and a
+    /// size.
     pub fn device_results(&self) -> u64 {
         self.memory.pointer() + self.results_at as u64
     }
@@ -84,7 +87,7 @@ impl Workspace {
     /// Waits until the last call is done.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver, such as those of kernels that failed.
     pub fn wait(&mut self) -> Result<()> {
         if std::mem::take(&mut self.is_running) {
             self.done.synchronize()?;
@@ -92,14 +95,16 @@ impl Workspace {
         Ok(())
     }
 
-    /// Returns the address of `len` bytes of device memory for output, after the last call is done.
+    /// Waits until the last call is done, and returns the address of `len` bytes of device memory
+    /// for output. Their content is unspecified.
     pub(crate) fn output(&mut self, len: usize) -> Result<u64> {
         self.wait()?;
         grow(&self.context, &mut self.output, len)?;
         Ok(self.output.pointer())
     }
 
-    /// Begins a call on `stream`. Reserves the parts that `plan` lists.
+    /// Begins a call on `stream`: waits until the last call is done, and allocates the memory that
+    /// `plan` adds up, where the workspace has less.
     pub(crate) fn begin<'w>(&'w mut self, plan: &Plan, stream: &'w Stream) -> Result<Call<'w>> {
         if stream.context().ordinal() != self.context.ordinal() {
             return Err(Error::BadArgument("the stream and the workspace are of different devices"));
@@ -119,13 +124,13 @@ impl Workspace {
 
 impl Drop for Workspace {
     fn drop(&mut self) {
-        // Copies from and to the pinned memory may still run. After an error there is nothing left
-        // to do.
+        // Kernels may still use the device memory, and copies may still use the pinned memory. If
+        // waiting fails, there is nothing left to do.
         let _ = self.wait();
     }
 }
 
-/// Makes `buffer` at least `len` bytes long. Its content is lost.
+/// Makes `buffer` at least `len` bytes long. If it was shorter, its content is lost.
 fn grow(context: &Context, buffer: &mut DeviceBuffer, len: usize) -> Result<()> {
     if buffer.len() < len {
         *buffer = DeviceBuffer::new(context, 0)?; // frees the old one first
@@ -134,7 +139,7 @@ fn grow(context: &Context, buffer: &mut DeviceBuffer, len: usize) -> Result<()> 
     Ok(())
 }
 
-/// Offsets of the parts of a call's device memory.
+/// Lays out a call's device memory: adds parts one by one, and returns their offsets in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Plan {
     bytes: usize,
@@ -145,15 +150,21 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Adds a part of `bytes` bytes that is copied from the host, and returns its offset. These
-    /// parts precede all others.
+    /// Adds a part of `bytes` bytes that is copied from the host, and returns its offset. Add these
+    /// parts before all others.
+    ///
+    /// # Errors
+    /// As for [`Plan::reserve`].
     pub(crate) fn stage(&mut self, bytes: usize) -> Result<usize> {
         let at = self.reserve(bytes)?;
         self.staged = at + bytes;
         Ok(at)
     }
 
-    /// Adds a part of `bytes` bytes, and returns its offset.
+    /// Adds a part of `bytes` bytes that only the device uses, and returns its offset.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if all parts together exceed the address space.
     pub(crate) fn reserve(&mut self, bytes: usize) -> Result<usize> {
         let too_large = Error::OutOfMemory { bytes: usize::MAX };
         let at = self.bytes.checked_next_multiple_of(ALIGN).ok_or_else(|| too_large.clone())?;
@@ -161,7 +172,10 @@ impl Plan {
         Ok(at)
     }
 
-    /// Adds the results of `count` chunks, and returns their offset.
+    /// Adds a part for the results of `count` chunks, and returns its offset.
+    ///
+    /// # Errors
+    /// As for [`Plan::reserve`].
     pub(crate) fn results(&mut self, count: usize) -> Result<usize> {
         self.count = count;
         self.results_at = self.reserve(count * size_of::<ResultWords>())?;
@@ -174,9 +188,9 @@ pub(crate) struct Call<'w> {
     workspace: &'w mut Workspace,
     stream: &'w Stream,
     base: u64,
-    /// Range that is staged but not yet being copied to the device.
+    /// Byte range that is staged but whose copy to the device is not queued yet.
     pending: Range<usize>,
-    /// Result of queuing the copies.
+    /// The first error of queuing copies to the device, if any.
     uploaded: Result<()>,
 }
 
@@ -186,12 +200,12 @@ impl Call<'_> {
         self.base + offset as u64
     }
 
-    /// Fills a staged part.
+    /// Fills the staged part at `offset` with `values`.
     pub(crate) fn put<T: Plain>(&mut self, offset: usize, values: &[T]) {
         self.put_bytes(offset, bytes_of(values));
     }
 
-    /// Fills a staged part.
+    /// Fills the staged part at `offset` with `bytes`. Queues copies to the device on the way.
     pub(crate) fn put_bytes(&mut self, offset: usize, bytes: &[u8]) {
         let gap = offset.wrapping_sub(self.pending.end);
         if self.pending.is_empty() || gap >= ALIGN {
@@ -209,7 +223,7 @@ impl Call<'_> {
         }
     }
 
-    /// Queues the copy of the pending range.
+    /// Queues the copy of the pending range to the device, unless an earlier copy has failed.
     fn upload(&mut self) {
         let range = self.pending.clone();
         self.pending.start = range.end;
@@ -228,8 +242,8 @@ impl Call<'_> {
         let Call { workspace, stream, uploaded, .. } = self;
         workspace.is_running = true;
         let queued = uploaded.and_then(|()| workspace.queue(stream, launch));
-        // Records the event even after an error, so that `wait` waits for the work queued before
-        // it.
+        // Records the event even after an error, so that `wait` waits for the work that was queued
+        // before the error.
         let recorded = workspace.done.record(stream);
         if queued.is_err() {
             workspace.count = 0; // there are no results

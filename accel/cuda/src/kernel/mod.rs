@@ -1,6 +1,7 @@
 //! Calls of a [`Codec`](crate::Codec) on a stream. A call lays out descriptors and scratch, then
-//! queues each kernel with its grid, as `kernels/kernels.h` specifies. All calls have the contract
-//! and the errors of [`Codec::decode`](crate::Codec::decode).
+//! queues each kernel with its grid, as `kernels/kernels.h` specifies. All calls have the safety
+//! requirements and the errors of [`Codec::decode`](crate::Codec::decode); some document more
+//! errors.
 
 #![allow(unsafe_code)]
 
@@ -19,7 +20,7 @@ pub(crate) fn module(context: &Context) -> Result<Module> {
     Module::from_ptx(context, &ptx.map_err(|_| Error::BadArgument("PTX with a zero byte"))?)
 }
 
-/// Converts a count to the type that kernels take.
+/// Converts a count to 32 bits, as kernels take it. 2^32 and more are an error.
 fn count(n: usize) -> Result<u32> {
     u32::try_from(n).map_err(|_| Error::BadArgument("a batch of more than 2^32 segments or tiles: divide it"))
 }
@@ -40,7 +41,7 @@ impl Place {
         }
     }
 
-    /// Returns the device address, after staging bytes from the host.
+    /// Returns the device address of `input`. Bytes in host memory are staged first.
     fn fill(self, input: &Input<'_>, call: &mut Call<'_>) -> u64 {
         match (self, input) {
             (Place::Staged(at), Input::Host(bytes)) => {
@@ -53,7 +54,7 @@ impl Place {
     }
 }
 
-/// Returns the address, if it is a multiple of `align` bytes.
+/// Returns `address`, or an error if it is no multiple of `align` bytes.
 fn aligned(address: u64, align: u64) -> Result<u64> {
     match address.is_multiple_of(align) {
         true => Ok(address),

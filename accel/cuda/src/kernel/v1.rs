@@ -1,4 +1,4 @@
-//! Version 1: chunks of HDF5 filter 32025.
+//! Decodes and encodes version 1: chunks of HDF5 filter 32025.
 
 use std::sync::Arc;
 
@@ -10,12 +10,14 @@ use crate::sys::{Kernel, Module, Stream, argument};
 use crate::workspace::{Plan, Workspace};
 use crate::{Codec, DecodeJob, EncodeJob, Error, Result};
 
-/// Minimum samples per segment for decoding in tiles: many threads then share a segment, and find by
-/// speculation where codes begin. On an H200, with segments of 7000 samples, tiles are 7 times as
-/// fast as one thread per segment for 500 segments, and 2.7 times as fast for 2000.
+/// A batch is decoded in tiles only if a segment of it has at least this many samples. Many threads
+/// then share a segment, and find by speculation where codes begin. On an H200, with segments of
+/// 7000 samples, tiles are 7 times as fast as one thread per segment for 500 segments, and 2.7
+/// times as fast for 2000.
 const LONG_SEGMENT: usize = 2048;
-/// Number of segments from which one thread decodes each, without tiles. It is a power of two near
-/// the 20,000 segments from which this is as fast as tiles on an H200.
+/// A batch of at least this many segments is decoded without tiles, one thread for each segment.
+/// The number is a power of two near the 20,000 segments from which this is as fast as tiles on an
+/// H200.
 const MANY_SEGMENTS: usize = 16_384;
 
 /// The kernels of version 1.
@@ -56,7 +58,8 @@ impl Codec {
     /// * `params`: the parameters of all chunks.
     /// * `jobs`: one chunk each, of any length, with the capacity of its output in samples.
     /// * `stream`: the stream on which the work is queued, after earlier work.
-    /// * `workspace`: scratch of this call, and its outcomes, the number of samples of each chunk.
+    /// * `workspace`: holds the scratch of this call, and then its outcomes, the number of samples
+    ///   of each chunk. The call first waits until the last call on the workspace is done.
     ///
     /// # Safety
     /// The device addresses of `jobs` are valid in the codec's context for as many bytes as the
@@ -64,9 +67,14 @@ impl Codec {
     /// has done the work.
     ///
     /// # Errors
-    /// Errors of the driver, or [`Error::BadArgument`] for unaligned addresses, for a chunk of 2^32
-    /// samples or more, and for a batch of 2^32 segments or more. Then nothing was queued. Damage
-    /// is an [outcome](Workspace::outcomes) of its chunk.
+    /// * [`Error::BadArgument`] for unaligned addresses, for a capacity of 2^32 samples or more,
+    ///   for a batch of 2^32 segments or more, and for a stream and a workspace of different
+    ///   devices. Nothing was queued.
+    /// * [`Error::OutOfMemory`] if the workspace cannot grow. Nothing was queued.
+    /// * Other errors of the driver. A part of the work may have been queued: wait for the stream
+    ///   before you use the memory of the jobs.
+    ///
+    /// Damage is no error of the call but an [outcome](Workspace::outcomes) of its chunk.
     pub unsafe fn decode(
         &self,
         params: &Params,
@@ -143,14 +151,16 @@ impl Codec {
         })
     }
 
-    /// Queues the encoding of 16-bit samples as version 1 chunks. The output is that of
-    /// [`linerate_rice::encode`], and the outcomes are sizes in bytes.
+    /// Queues the encoding of 16-bit samples as version 1 chunks. The output has the bytes that
+    /// [`linerate_rice::encode`] returns, and the outcomes are sizes in bytes.
     ///
     /// # Safety
     /// As for [`Codec::decode`].
     ///
     /// # Errors
-    /// As for [`Codec::decode`], and for parameters that lose data and for an odd number of bytes.
+    /// As for [`Codec::decode`], where the number of samples takes the place of the capacity.
+    /// [`Error::BadArgument`] also for parameters that lose data (m = 1, or a filter whose first
+    /// coefficient is not 1 or -1) and for an odd number of bytes.
     pub unsafe fn encode(
         &self,
         params: &Params,
@@ -229,7 +239,8 @@ fn segment_of(params: &Params, samples: usize) -> usize {
     params.segment().map_or(samples, |n| samples.min(n.get() as usize)).max(1)
 }
 
-/// Whether the segments are long and few, so that one thread per segment would use too few threads.
+/// Whether a batch is decoded in tiles: its segments are few and some are long, so that one thread
+/// per segment would use too few threads, and tiles can undo the filter.
 fn is_tiled(params: &Params, jobs: &[DecodeJob<'_>], segments: usize) -> bool {
     let longest = jobs.iter().map(|job| segment_of(params, job.capacity)).max().unwrap_or(0);
     let filter = *params.filter();

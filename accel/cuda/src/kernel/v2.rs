@@ -1,4 +1,4 @@
-//! Version 2 streams.
+//! Decodes and encodes version 2 streams.
 
 use std::sync::Arc;
 
@@ -10,10 +10,12 @@ use crate::sys::{Kernel, Module, Stream, argument};
 use crate::workspace::{Plan, Workspace};
 use crate::{Codec, DecodeJob, EncodeJob, Error, Input, Result};
 
-/// Thread blocks per multiprocessor that choose predictors. Each block has its own scratch.
+/// Thread blocks per multiprocessor that choose predictors. The segments of a batch are divided
+/// evenly among all of these blocks.
 const PLANNERS: usize = 4;
 
-/// The decoding kernels. Those that depend on the sample size have forms for 16 and 32 bits.
+/// The kernels that decode version 2. Those that depend on the sample size have forms for 16 and 32
+/// bits.
 #[derive(Debug)]
 pub(crate) struct DecodeKernels {
     index: Kernel,
@@ -25,7 +27,7 @@ pub(crate) struct DecodeKernels {
     _module: Arc<Module>,
 }
 
-/// The encoding kernels.
+/// The kernels that encode version 2.
 #[derive(Debug)]
 pub(crate) struct EncodeKernels {
     plan: [Kernel; 2],
@@ -36,13 +38,13 @@ pub(crate) struct EncodeKernels {
     _module: Arc<Module>,
 }
 
-/// The forms of a kernel for 16 and 32 bits.
+/// Finds the forms of kernel `name` for samples of 16 and of 32 bits.
 fn both(module: &Module, name: &str) -> Result<[Kernel; 2]> {
     Ok([module.kernel(&format!("{name}_16"))?, module.kernel(&format!("{name}_32"))?])
 }
 
 impl DecodeKernels {
-    /// The kernels of `module`.
+    /// Finds the kernels in `module`.
     pub(crate) fn find(module: &Arc<Module>) -> Result<DecodeKernels> {
         Ok(DecodeKernels {
             index: module.kernel("rice2_index")?,
@@ -56,7 +58,7 @@ impl DecodeKernels {
 }
 
 impl EncodeKernels {
-    /// The kernels of `module`.
+    /// Finds the kernels in `module`.
     pub(crate) fn find(module: &Arc<Module>) -> Result<EncodeKernels> {
         Ok(EncodeKernels {
             plan: both(module, "rice2_plan")?,
@@ -71,20 +73,21 @@ impl EncodeKernels {
 impl Codec {
     /// Queues the decoding of version 2 streams of samples of type `element`.
     ///
-    /// * `min_segment`: the fewest samples per segment that a stream in device memory may have. For
-    ///   a stream with fewer, the outcome is an error of kind
-    ///   [`Limit`](linerate_core::Kind::Limit). For streams in host memory, the header states it.
+    /// * `min_segment`: the fewest samples per segment of any stream in device memory; 0 counts as
+    ///   1. The call makes room for as many segments as the job's capacity has at this length. The
+    ///   outcome of a stream with more is an error of kind [`Limit`](linerate_core::Kind::Limit).
+    ///   Of streams in host memory, the header states the number of segments.
     /// * `jobs`: one stream each, of any length, with the capacity of its output in samples.
     ///   Streams with channels must be in host memory, where their headers state the size of their
-    ///   scratch (as many bytes as their samples). In device memory they are errors of kind
-    ///   [`Unsupported`](linerate_core::Kind::Unsupported).
+    ///   scratch (as many bytes as their samples). In device memory, their outcome is an error of
+    ///   kind [`Unsupported`](linerate_core::Kind::Unsupported).
     /// * `stream`, `workspace`: as for [`Codec::decode`].
     ///
     /// # Safety
     /// As for [`Codec::decode`].
     ///
     /// # Errors
-    /// As for [`Codec::decode`].
+    /// As for [`Codec::decode`], but a capacity may be 2^32 samples or more.
     pub unsafe fn decode_streams(
         &self,
         element: ElementType,
@@ -103,8 +106,8 @@ impl Codec {
         let mut segments = 0;
         for job in jobs {
             let (slots, in_parts) = match job.chunk {
-                // The table in the stream bounds this number. If the header is damaged, the kernel
-                // finds the error.
+                // The stream's own table bounds the number of segments. If the header is damaged,
+                // there is no slot, and the kernel reports the error.
                 Input::Host(bytes) => v2::info(bytes).map_or((0, 0), |info| {
                     let channels = info.channels as usize;
                     let in_parts = if channels > 1 { job.capacity.min(info.samples as usize) } else { 0 };
@@ -175,18 +178,20 @@ impl Codec {
         })
     }
 
-    /// Queues the encoding of samples of type `element` as version 2 streams. The output is that of
-    /// [`linerate_rice::v2::encode`] with these options and without channels
-    /// (`StreamOptions::channels(1)`), which the CPU otherwise looks for in short rows. The outcomes
-    /// are sizes in bytes.
+    /// Queues the encoding of samples of type `element` as version 2 streams. The output has the
+    /// bytes that [`linerate_rice::v2::encode`] returns with these options and without channels
+    /// (`StreamOptions::channels` of 1), which the CPU otherwise looks for in short rows. The
+    /// outcomes are sizes in bytes. The outcome of samples that take more than 16 GiB when encoded
+    /// is an error of kind [`BadArgument`](linerate_core::Kind::BadArgument).
     ///
     /// # Safety
     /// As for [`Codec::decode`].
     ///
     /// # Errors
-    /// As for [`Codec::decode`]. Also fails for more than one channel, which only the CPU's codec
-    /// encodes, for a segment of more than [`v2::MAX_SEGMENT`] samples, and for a shape that does not
-    /// have as many samples as the job.
+    /// As for [`Codec::decode`], but there may be 2^32 samples or more. [`Error::BadArgument`] also
+    /// for more than one channel, which only the CPU's codec encodes, for a segment of more than
+    /// [`v2::MAX_SEGMENT`] samples, for a number of bytes that is no multiple of the sample size,
+    /// and for a shape that does not have as many samples as the job.
     pub unsafe fn encode_streams(
         &self,
         element: ElementType,

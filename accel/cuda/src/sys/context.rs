@@ -10,15 +10,16 @@ use super::stream::Stream;
 use crate::layout::Params1;
 use crate::{Error, Result};
 
-/// `CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT`.
+/// `CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT` of the driver API.
 const MULTIPROCESSORS: c_int = 16;
-/// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR`, and `.._MINOR`.
+/// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR` and `.._MINOR` of the driver API.
 const CAPABILITY: [c_int; 2] = [75, 76];
 
 /// The primary context of a device. CUDA's runtime, CuPy, PyTorch and JAX use the same context, so
 /// their pointers and streams are valid in it. Clones share the context; the last one releases it.
 ///
-/// Each call makes the context current on its thread, and then restores the previous one.
+/// Functions of this crate that need a current context make this one current on their thread, and
+/// restore the previous one before they return.
 #[derive(Clone, Debug)]
 pub struct Context(Arc<Retained>);
 
@@ -32,12 +33,13 @@ struct Retained {
 
 // SAFETY: the driver API may be called from any thread; a context is only a handle.
 unsafe impl Send for Retained {}
-// SAFETY: as above.
+// SAFETY: several threads may call the driver API at once with the same handle.
 unsafe impl Sync for Retained {}
 
 impl Drop for Retained {
     fn drop(&mut self) {
-        // SAFETY: retained once, by `Context::on`. An error leaves nothing to do.
+        // SAFETY: the context was retained once, by `Context::on`. After an error there is nothing
+        // left to do.
         unsafe { (self.driver.call.release_context)(self.device) };
     }
 }
@@ -68,12 +70,12 @@ impl Context {
         Ok(Context(Arc::new(Retained { driver, device, ordinal, raw })))
     }
 
-    /// The driver.
+    /// The driver library that the context belongs to.
     pub fn driver(&self) -> &'static Driver {
         self.0.driver
     }
 
-    /// The device's number.
+    /// The device's number, counted from 0.
     pub fn ordinal(&self) -> usize {
         self.0.ordinal
     }
@@ -84,10 +86,11 @@ impl Context {
     /// [`Error::Driver`] if the driver reports one.
     pub fn device_name(&self) -> Result<String> {
         let mut name = [0 as c_char; 256];
-        // SAFETY: the buffer has this length, and the driver ends the name with a zero within it.
+        // SAFETY: the buffer is longer than 255 bytes, in which the driver ends the name with a
+        // zero.
         let status = unsafe { (self.driver().call.device_name)(name.as_mut_ptr(), 255, self.0.device) };
         self.driver().check("cuDeviceGetName", status)?;
-        // SAFETY: zeros follow what the driver wrote.
+        // SAFETY: zeros follow what the driver wrote, within the buffer.
         Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
     }
 
@@ -99,7 +102,7 @@ impl Context {
         Ok((self.attribute(CAPABILITY[0])?, self.attribute(CAPABILITY[1])?))
     }
 
-    /// Returns the number of multiprocessors of the device.
+    /// Returns the number of multiprocessors of the device, at least 1.
     ///
     /// # Errors
     /// [`Error::Driver`] if the driver reports one.
@@ -138,10 +141,10 @@ impl Context {
     }
 }
 
-/// Keeps a context current on this thread while it lives.
+/// A guard that keeps a context current on this thread until it is dropped.
 pub(super) struct Current<'a> {
     context: &'a Context,
-    /// A context is current per thread, so the guard must stay on its thread.
+    /// Makes the guard neither `Send` nor `Sync`: a context is current on one thread.
     _of_thread: PhantomData<*const ()>,
 }
 
@@ -153,7 +156,7 @@ impl Drop for Current<'_> {
     }
 }
 
-/// Compiled kernels, loaded into a context.
+/// Compiled kernels, loaded into a context. Dropping the module unloads them.
 #[derive(Debug)]
 pub struct Module {
     context: Context,
@@ -162,7 +165,7 @@ pub struct Module {
 
 // SAFETY: a handle, which may be used from any thread.
 unsafe impl Send for Module {}
-// SAFETY: as above.
+// SAFETY: a handle, which several threads may use at once.
 unsafe impl Sync for Module {}
 
 impl Module {
@@ -188,7 +191,8 @@ impl Module {
     /// Returns the kernel `name`.
     ///
     /// # Errors
-    /// [`Error::NoKernel`] if there is none.
+    /// [`Error::NoKernel`] if there is none, [`Error::BadArgument`] for a name with a zero byte, or
+    /// [`Error::Driver`] if the driver reports one.
     pub(crate) fn kernel(&self, name: &str) -> Result<Kernel> {
         let name = CString::new(name).map_err(|_| Error::BadArgument("a kernel's name with a zero byte"))?;
         let _current = self.context.enter()?;
@@ -206,7 +210,7 @@ impl Module {
 impl Drop for Module {
     fn drop(&mut self) {
         if let Ok(_current) = self.context.enter() {
-            // SAFETY: loaded once, by `from_ptx`.
+            // SAFETY: `from_ptx` loaded the module, and nothing else unloads it.
             unsafe { (self.context.driver().call.unload_module)(self.raw) };
         }
     }
@@ -218,17 +222,19 @@ pub(crate) struct Kernel(RawFunction);
 
 // SAFETY: a handle, which may be used from any thread.
 unsafe impl Send for Kernel {}
-// SAFETY: as above.
+// SAFETY: a handle, which several threads may use at once.
 unsafe impl Sync for Kernel {}
 
-/// An argument of a kernel: a number or a device pointer, as in C.
+/// Types of the arguments of kernels, with the layout that they have in C: numbers, device pointers
+/// as `u64`, and the parameters of version 1.
 pub(crate) trait Argument {}
 impl Argument for u32 {}
 impl Argument for i32 {}
 impl Argument for u64 {}
 impl Argument for Params1 {}
 
-/// Returns the address of an argument, as `cuLaunchKernel` expects it.
+/// Returns the address of `value`, as `cuLaunchKernel` expects arguments. It is valid as long as
+/// `value` is.
 pub(crate) fn argument<T: Argument>(value: &T) -> *mut c_void {
     ptr::from_ref(value).cast_mut().cast()
 }
@@ -238,8 +244,12 @@ impl Kernel {
     /// if there are no blocks.
     ///
     /// # Safety
-    /// The module is loaded. `arguments` match the kernel's in number and types. The memory to
-    /// which they point is valid for the kernel's accesses until the stream has finished it.
+    /// The module is loaded. `arguments` match the kernel's in number and types. The device memory
+    /// to which they point is valid for the kernel's accesses until the stream has finished the
+    /// kernel.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the driver reports one.
     pub(crate) unsafe fn launch(
         self,
         stream: &Stream,

@@ -10,7 +10,7 @@ use libloading::Library;
 
 use crate::{Error, Result};
 
-/// `CUdevice`: a device's ordinal.
+/// `CUdevice`: the handle of a device, a number.
 pub(crate) type RawDevice = c_int;
 /// `CUcontext`.
 pub(crate) type RawContext = *mut c_void;
@@ -34,7 +34,7 @@ pub(crate) const NOT_FOUND: i32 = 500;
 /// `CUDA_ERROR_NO_DEVICE`.
 const NO_DEVICE: i32 = 100;
 
-/// `CUDA_MEMCPY2D` for one copy within device memory.
+/// `CUDA_MEMCPY2D`: the description of a copy of rows. This crate copies within device memory only.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Copy2D {
@@ -56,7 +56,7 @@ pub(crate) struct Copy2D {
     pub(crate) height: usize,
 }
 
-/// `CU_MEMORYTYPE_DEVICE`.
+/// `CU_MEMORYTYPE_DEVICE`: the kind of source and target in a [`Copy2D`].
 pub(crate) const DEVICE_MEMORY: c_uint = 2;
 
 /// Defines [`Functions`]: one pointer per entry point, all looked up when the library is loaded.
@@ -124,8 +124,8 @@ functions! {
     elapsed = "cuEventElapsedTime" (*mut f32, RawEvent, RawEvent);
 }
 
-/// A loaded and initialised driver library. It is never unloaded, since contexts and streams of
-/// other libraries in the process depend on it too.
+/// A loaded and initialised driver library. It stays loaded until the process ends, since contexts
+/// and streams of other libraries in the process depend on it too.
 pub struct Driver {
     pub(crate) call: Functions,
     name: OsString,
@@ -144,10 +144,11 @@ const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 impl Driver {
     /// Returns the driver library of this process: the one that the environment variable
     /// `LINERATE_CUDA_DRIVER` names, or else NVIDIA's (`libcuda.so.1`, `nvcuda.dll`). The first
-    /// call loads and initialises it; later calls return the same result.
+    /// call loads and initialises it; later calls return the same library, or the same error.
     ///
     /// # Errors
-    /// [`Error::NoDriver`] if it cannot be loaded, [`Error::NoDevice`] if it finds no GPU.
+    /// [`Error::NoDriver`] if it cannot be loaded or lacks a function, [`Error::NoDevice`] if it
+    /// finds no GPU, or [`Error::Driver`] if it reports another error.
     pub fn get() -> Result<&'static Driver> {
         static DRIVER: OnceLock<Result<&'static Driver>> = OnceLock::new();
         let load = || {
@@ -157,8 +158,8 @@ impl Driver {
         DRIVER.get_or_init(load).clone()
     }
 
-    /// Loads and initialises the library `name`: a path, or a file name for the system's search. It
-    /// stays loaded.
+    /// Loads and initialises the library `name`: a path, or a file name for the system's search. On
+    /// success it stays loaded.
     ///
     /// # Errors
     /// As for [`Driver::get`].
@@ -181,7 +182,8 @@ impl Driver {
         &self.name
     }
 
-    /// Version of the CUDA driver API: 1000 times the major version and 10 times the minor one.
+    /// Returns the version of the CUDA driver API: 1000 times the major version plus 10 times the
+    /// minor one, such as 12040 for 12.4.
     ///
     /// # Errors
     /// [`Error::Driver`] if the driver reports one.
@@ -192,7 +194,7 @@ impl Driver {
         Ok(version)
     }
 
-    /// Number of devices.
+    /// Returns the number of devices.
     ///
     /// # Errors
     /// [`Error::Driver`] if the driver reports one.
@@ -203,7 +205,10 @@ impl Driver {
         Ok(usize::try_from(count).unwrap_or(0))
     }
 
-    /// Converts the `status` of `call` to a result.
+    /// Converts the `status` that the driver's function `call` returned to a result.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if the status says that there is no GPU, or [`Error::Driver`].
     pub(crate) fn check(&self, call: &'static str, status: Status) -> Result<()> {
         match status {
             0 => Ok(()),
@@ -212,7 +217,7 @@ impl Driver {
         }
     }
 
-    /// Returns the name of an error, such as `CUDA_ERROR_OUT_OF_MEMORY`.
+    /// Returns the name of an error, such as `CUDA_ERROR_OUT_OF_MEMORY`, or `unknown error`.
     fn error_name(&self, status: Status) -> String {
         let mut name = std::ptr::null();
         // SAFETY: the pointer is to a pointer; the driver sets it to a constant string or null.

@@ -1,5 +1,4 @@
-//! Device memory, and pinned host memory, which allows copies to and from the device without
-//! waiting.
+//! Device memory, and pinned host memory. Copies between the two run while the host goes on.
 
 use std::ptr::NonNull;
 use std::{ptr, slice};
@@ -19,10 +18,13 @@ pub(crate) fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
 /// Copies `len` bytes of device memory to the host, and waits for the copy.
 ///
 /// # Safety
-/// The bytes are valid device memory that nobody writes during the call.
+/// The `len` bytes at `from` are valid device memory that nobody writes during the call.
+///
+/// # Errors
+/// Errors of the driver.
 pub unsafe fn copy_to_vec(from: u64, len: usize, stream: &Stream) -> Result<Vec<u8>> {
     let mut out = vec![0; len];
-    // SAFETY: by the caller; the stream has finished before the vector is used.
+    // SAFETY: the caller guarantees the source; the stream has finished before the vector is used.
     let queued = unsafe { stream.copy_to_host(&mut out, from) };
     stream.synchronize()?;
     queued.map(|()| out)
@@ -37,7 +39,7 @@ pub struct DeviceBuffer {
 }
 
 impl DeviceBuffer {
-    /// Allocates `len` bytes with unspecified content.
+    /// Allocates `len` bytes with unspecified content. For 0 bytes nothing is allocated.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or the driver's error.
@@ -52,7 +54,7 @@ impl DeviceBuffer {
         Ok(DeviceBuffer { context: context.clone(), pointer, len })
     }
 
-    /// Allocates a copy of `content`.
+    /// Allocates a copy of `content`, made on `stream`, and waits for it.
     ///
     /// # Errors
     /// As for [`DeviceBuffer::new`].
@@ -64,10 +66,11 @@ impl DeviceBuffer {
         Ok(buffer)
     }
 
-    /// Copies the first bytes to `out`, after the earlier work of `stream`, and waits for the copy.
+    /// Copies the first `out.len()` bytes to `out`, after the earlier work of `stream`, and waits
+    /// for the copy.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     ///
     /// # Panics
     /// If `out` is longer than the buffer.
@@ -78,7 +81,7 @@ impl DeviceBuffer {
         stream.synchronize()
     }
 
-    /// The device pointer, or 0 if the buffer is empty.
+    /// The device address of the buffer, or 0 if the buffer is empty.
     pub fn pointer(&self) -> u64 {
         self.pointer
     }
@@ -105,13 +108,15 @@ impl Drop for DeviceBuffer {
             return;
         }
         if let Ok(_current) = self.context.enter() {
-            // SAFETY: allocated by `new`. The driver waits for the device's work that uses it.
+            // SAFETY: `new` allocated the memory. The driver waits for the device's work that uses
+            // it.
             unsafe { (self.context.driver().call.free)(self.pointer) };
         }
     }
 }
 
-/// Host memory, owned by this value, that the device reads and writes without an intermediate copy.
+/// Host memory, owned by this value, that the device reads and writes without an intermediate
+/// copy: it is pinned, so that the system does not move it.
 #[derive(Debug)]
 pub struct PinnedBuffer {
     context: Context,
@@ -121,11 +126,11 @@ pub struct PinnedBuffer {
 
 // SAFETY: owned memory, which may be used and freed by any thread.
 unsafe impl Send for PinnedBuffer {}
-// SAFETY: as with a `Vec`, shared references only read.
+// SAFETY: through shared references the memory is only read, as with a `Vec`.
 unsafe impl Sync for PinnedBuffer {}
 
 impl PinnedBuffer {
-    /// Allocates `len` zero bytes.
+    /// Allocates `len` zero bytes of pinned memory. For 0 bytes nothing is allocated.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or the driver's error.
@@ -140,20 +145,20 @@ impl PinnedBuffer {
         let start = NonNull::new(start.cast::<u8>());
         let len = if start.is_some() { len } else { 0 };
         let start = start.unwrap_or(NonNull::<u64>::dangling().cast());
-        // SAFETY: `len` bytes were allocated.
+        // SAFETY: `len` bytes were allocated at `start`, or `len` is 0.
         unsafe { start.write_bytes(0, len) };
         Ok(PinnedBuffer { context: context.clone(), start, len })
     }
 
     /// The bytes.
     pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: `len` initialised bytes.
+        // SAFETY: there are `len` initialised bytes at `start`.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
     /// The bytes, for writing.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
-        // SAFETY: `len` initialised bytes, borrowed exclusively.
+        // SAFETY: there are `len` initialised bytes at `start`, borrowed exclusively.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
@@ -164,7 +169,7 @@ impl Drop for PinnedBuffer {
             return;
         }
         if let Ok(_current) = self.context.enter() {
-            // SAFETY: allocated by `new`.
+            // SAFETY: `new` allocated the memory, and nothing else frees it.
             unsafe { (self.context.driver().call.free_pinned)(self.start.as_ptr().cast()) };
         }
     }

@@ -1,4 +1,5 @@
-//! Foreign functions, and their safe wrappers.
+//! The functions of the CUDA driver, and wrappers of them. Wrappers that take addresses of the
+//! caller are unsafe, the others are safe.
 //!
 //! | file | |
 //! |---|---|

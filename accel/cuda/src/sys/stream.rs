@@ -9,10 +9,10 @@ use super::driver::{Copy2D, DEVICE_MEMORY, DevicePtr, RawEvent, RawStream};
 use super::memory::{DeviceBuffer, PinnedBuffer};
 use crate::Result;
 
-/// `CU_STREAM_NON_BLOCKING`: no implicit order with the default stream.
+/// `CU_STREAM_NON_BLOCKING`: flag for a stream that has no implicit order with the default stream.
 const NON_BLOCKING: u32 = 1;
 
-/// A queue of work on a device, which is done in order.
+/// A queue of work for a device, which does the work in the order in which it was queued.
 #[derive(Debug)]
 pub struct Stream {
     context: Context,
@@ -22,14 +22,14 @@ pub struct Stream {
 
 // SAFETY: a handle, which may be used from any thread.
 unsafe impl Send for Stream {}
-// SAFETY: as above.
+// SAFETY: a handle, which several threads may use at once.
 unsafe impl Sync for Stream {}
 
 impl Stream {
     /// Creates a stream, which has no implicit order with the default stream.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn new(context: &Context) -> Result<Stream> {
         let _current = context.enter()?;
         let mut raw = ptr::null_mut();
@@ -39,8 +39,9 @@ impl Stream {
         Ok(Stream { context: context.clone(), raw, is_owned: true })
     }
 
-    /// Wraps the caller's stream: a `CUstream` or `cudaStream_t`, or 0 or 1 for the default stream
-    /// and 2 for that of the thread. Dropping the result does not destroy the stream.
+    /// Wraps the caller's stream: a `CUstream` or `cudaStream_t`, or the number 0 or 1 for the
+    /// default stream, or 2 for the default stream of the calling thread. Dropping the result does
+    /// not destroy the stream.
     ///
     /// # Safety
     /// The stream belongs to `context` and outlives the result.
@@ -48,12 +49,13 @@ impl Stream {
         Stream { context: context.clone(), raw, is_owned: false }
     }
 
-    /// Returns the default stream, for which other streams wait unless they are created not to.
+    /// Returns the default stream of the context. It and other streams wait for each other, except
+    /// those that were created without this order, as by [`Stream::new`].
     pub fn default_of(context: &Context) -> Stream {
         Stream { context: context.clone(), raw: ptr::null_mut(), is_owned: false }
     }
 
-    /// The `CUstream`.
+    /// The handle of the stream, a `CUstream`.
     pub fn raw(&self) -> *mut c_void {
         self.raw
     }
@@ -63,10 +65,10 @@ impl Stream {
         &self.context
     }
 
-    /// Waits until all work is done.
+    /// Waits until all work that is queued on the stream is done.
     ///
     /// # Errors
-    /// The driver's, those of the work included.
+    /// Errors of the driver, those of the work included.
     pub fn synchronize(&self) -> Result<()> {
         let _current = self.context.enter()?;
         // SAFETY: the stream is valid as long as `self`.
@@ -74,22 +76,25 @@ impl Stream {
         self.context.driver().check("cuStreamSynchronize", status)
     }
 
-    /// Makes later work of the stream wait for `event`.
+    /// Makes work that is queued on the stream from now on wait for `event`. Returns at once.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn wait(&self, event: &Event) -> Result<()> {
         let _current = self.context.enter()?;
-        // SAFETY: both are valid.
+        // SAFETY: stream and event are valid.
         let status = unsafe { (self.context.driver().call.stream_waits)(self.raw, event.raw, 0) };
         self.context.driver().check("cuStreamWaitEvent", status)
     }
 
-    /// Copies `from` to device memory.
+    /// Queues a copy of `from` to device memory at `to`.
     ///
     /// # Safety
-    /// The same number of bytes at `to` is valid device memory. Nobody touches these bytes or
-    /// `from` until the stream has finished.
+    /// The same number of bytes at `to` is valid device memory. Nobody touches these bytes, or
+    /// changes or frees `from`, until the stream has finished.
+    ///
+    /// # Errors
+    /// Errors of the driver.
     pub unsafe fn copy_to_device(&self, to: u64, from: &[u8]) -> Result<()> {
         if from.is_empty() {
             return Ok(());
@@ -101,11 +106,14 @@ impl Stream {
         driver.check("cuMemcpyHtoDAsync", status)
     }
 
-    /// Copies device memory to `to`.
+    /// Queues a copy of `to.len()` bytes of device memory at `from` to `to`.
     ///
     /// # Safety
-    /// The same number of bytes at `from` is valid device memory. Nobody touches these bytes or
-    /// `to` until the stream has finished.
+    /// The same number of bytes at `from` is valid device memory. Nobody changes or frees these
+    /// bytes, or touches `to`, until the stream has finished.
+    ///
+    /// # Errors
+    /// Errors of the driver.
     pub unsafe fn copy_to_host(&self, to: &mut [u8], from: u64) -> Result<()> {
         if to.is_empty() {
             return Ok(());
@@ -117,16 +125,29 @@ impl Stream {
         driver.check("cuMemcpyDtoHAsync", status)
     }
 
-    /// Copies a range of `from` to the same range of `to`. The owner of both records an event after
-    /// the copy, and waits for it before it uses this range again or frees one of them.
+    /// Queues a copy of a byte range of `from` to the same range of `to`. The owner of both buffers
+    /// records an event after the copy, and waits for the event before it uses this range again or
+    /// frees one of the buffers.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    ///
+    /// # Panics
+    /// If the range exceeds one of the buffers.
     pub(crate) fn upload(&self, to: &DeviceBuffer, from: &PinnedBuffer, range: Range<usize>) -> Result<()> {
         assert!(range.end <= to.len(), "the device memory is that long");
-        // SAFETY: both are that long; the owner keeps them, see above.
+        // SAFETY: both buffers are that long, and their owner keeps them until the copy is done.
         unsafe { self.copy_to_device(to.pointer() + range.start as u64, &from.as_slice()[range]) }
     }
 
-    /// Copies `len` bytes from `offset` on to the beginning of `to`. The owner keeps both, as for
-    /// [`Stream::upload`].
+    /// Queues a copy of the `len` bytes of `from` that begin at `offset` to the beginning of `to`.
+    /// The owner keeps both buffers, as for [`Stream::upload`].
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    ///
+    /// # Panics
+    /// If one of the buffers is too short.
     pub(crate) fn download(
         &self,
         to: &mut PinnedBuffer,
@@ -135,15 +156,18 @@ impl Stream {
         len: usize,
     ) -> Result<()> {
         assert!(offset + len <= from.len(), "the device memory is that long");
-        // SAFETY: both are that long; the owner keeps them, see above.
+        // SAFETY: both buffers are that long, and their owner keeps them until the copy is done.
         unsafe { self.copy_to_host(&mut to.as_mut_slice()[..len], from.pointer() + offset as u64) }
     }
 
-    /// Copies `len` bytes within device memory.
+    /// Queues a copy of `len` bytes within device memory.
     ///
     /// # Safety
     /// Both ranges are valid device memory and do not overlap. Nobody touches them until the stream
     /// has finished.
+    ///
+    /// # Errors
+    /// Errors of the driver.
     pub unsafe fn copy_on_device(&self, to: u64, from: u64, len: usize) -> Result<()> {
         if len == 0 {
             return Ok(());
@@ -154,11 +178,14 @@ impl Stream {
         driver.check("cuMemcpyDtoDAsync", unsafe { (driver.call.on_device)(to, from, len, self.raw) })
     }
 
-    /// Copies `rows` rows of `width` bytes within device memory. Rows are `to_pitch` and
-    /// `from_pitch` bytes apart.
+    /// Queues a copy of `rows` rows of `width` bytes within device memory. The beginnings of rows
+    /// are `to_pitch` and `from_pitch` bytes apart.
     ///
     /// # Safety
     /// As for [`Stream::copy_on_device`], for all rows.
+    ///
+    /// # Errors
+    /// Errors of the driver.
     pub unsafe fn copy_rows(
         &self,
         (to, to_pitch): (u64, usize),
@@ -170,7 +197,7 @@ impl Stream {
             return Ok(());
         }
         if width == to_pitch && width == from_pitch || rows == 1 {
-            // SAFETY: by the caller: the rows follow each other.
+            // SAFETY: by the caller, since the rows follow each other without gaps.
             return unsafe { self.copy_on_device(to, from, width * rows) };
         }
         let copy = Copy2D {
@@ -197,10 +224,13 @@ impl Stream {
         driver.check("cuMemcpy2DAsync", unsafe { (driver.call.copy_2d)(&raw const copy, self.raw) })
     }
 
-    /// Sets `len` bytes of device memory to `value`.
+    /// Queues setting `len` bytes of device memory at `to` to `value`.
     ///
     /// # Safety
     /// The bytes are valid device memory. Nobody touches them until the stream has finished.
+    ///
+    /// # Errors
+    /// Errors of the driver.
     pub unsafe fn fill(&self, to: u64, value: u8, len: usize) -> Result<()> {
         if len == 0 {
             return Ok(());
@@ -217,13 +247,13 @@ impl Drop for Stream {
         if self.is_owned
             && let Ok(_current) = self.context.enter()
         {
-            // SAFETY: created by `new`. Work that is left is finished by the driver.
+            // SAFETY: `new` created the stream. The driver still finishes the work that is queued.
             unsafe { (self.context.driver().call.destroy_stream)(self.raw) };
         }
     }
 }
 
-/// A point in the work of a stream, with its time.
+/// A point in the work of a stream, and the time at which the device reaches it.
 #[derive(Debug)]
 pub struct Event {
     context: Context,
@@ -232,14 +262,14 @@ pub struct Event {
 
 // SAFETY: a handle, which may be used from any thread.
 unsafe impl Send for Event {}
-// SAFETY: as above.
+// SAFETY: a handle, which several threads may use at once.
 unsafe impl Sync for Event {}
 
 impl Event {
     /// Creates an event, which is not recorded yet.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn new(context: &Context) -> Result<Event> {
         let _current = context.enter()?;
         let mut raw = ptr::null_mut();
@@ -249,21 +279,22 @@ impl Event {
         Ok(Event { context: context.clone(), raw })
     }
 
-    /// Marks the end of the work that `stream` has so far.
+    /// Records the event: it marks the end of the work that `stream` has so far.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn record(&self, stream: &Stream) -> Result<()> {
         let _current = self.context.enter()?;
-        // SAFETY: both are valid.
+        // SAFETY: event and stream are valid.
         let status = unsafe { (self.context.driver().call.record_event)(self.raw, stream.raw) };
         self.context.driver().check("cuEventRecord", status)
     }
 
-    /// Waits until the work before the event is done.
+    /// Waits until the work before the event is done. Returns at once if the event was never
+    /// recorded.
     ///
     /// # Errors
-    /// The driver's, those of the work included.
+    /// Errors of the driver, those of the work included.
     pub fn synchronize(&self) -> Result<()> {
         let _current = self.context.enter()?;
         // SAFETY: the event is valid.
@@ -271,10 +302,10 @@ impl Event {
         self.context.driver().check("cuEventSynchronize", status)
     }
 
-    /// Returns the milliseconds from `earlier` to this event. Both must be recorded and done.
+    /// Returns the milliseconds from `earlier` to this event.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver, also if one of the events was not recorded or its work is not done.
     pub fn milliseconds_since(&self, earlier: &Event) -> Result<f32> {
         let _current = self.context.enter()?;
         let mut elapsed = 0.0;
@@ -288,7 +319,7 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         if let Ok(_current) = self.context.enter() {
-            // SAFETY: created by `new`.
+            // SAFETY: `new` created the event, and nothing else destroys it.
             unsafe { (self.context.driver().call.destroy_event)(self.raw) };
         }
     }
