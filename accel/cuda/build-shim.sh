@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# build-shim.sh [OUT]: compiles the kernels and test doubles for the CPU, with g++ alone. OUT/libcuda-shim.so is the CUDA
-# driver; name it in LINERATE_CUDA_DRIVER. OUT/libnvcomp-shim.so is nvCOMP; name it in LINERATE_NVCOMP. OUT is
-# target/cuda-shim by default.
+# build-shim.sh [OUT]: compiles the kernels and two test doubles for the CPU, with a C++ compiler
+# alone: g++, or that in CXX. OUT/libcuda-shim.so stands for the CUDA driver; name it in
+# LINERATE_CUDA_DRIVER. OUT/libnvcomp-shim.so stands for nvCOMP; name it in LINERATE_NVCOMP. OUT is
+# target/cuda-shim by default; a relative path is taken from accel/cuda.
 set -euo pipefail
 cd "$(dirname "$0")"
 out=${1:-${CARGO_TARGET_DIR:-../../target}/cuda-shim}

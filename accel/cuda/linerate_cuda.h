@@ -38,7 +38,8 @@ enum {
 /* Outcome of a chunk: 0, or the kind of its error. */
 enum {
   LINERATE_CUDA_CHUNK_OK = 0,
-  LINERATE_CUDA_TRUNCATED = 1,          /* the chunk ends early */
+  LINERATE_CUDA_TRUNCATED = 1,          /* the chunk ends early; if it ends within a segment of
+                                         * version 1, it is corrupt */
   LINERATE_CUDA_CORRUPT = 2,            /* the chunk violates its format or a checksum */
   LINERATE_CUDA_UNSUPPORTED = 3,        /* a version or feature that the library cannot decode */
   LINERATE_CUDA_OUTPUT_TOO_SMALL = 4,   /* the capacity of the job is too small */

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Compile the kernels to PTX with NVRTC, or report registers, spills and shared memory of cubins.
+"""Compile the CUDA kernels to PTX with NVRTC, or report their registers, spills and shared memory.
 
     ptx.py            write ptx/rice.ptx and ptx/sources.sha256
-    ptx.py --check    compile again and compare with both
-    ptx.py --report   a table for sm_80 and sm_90, from the cubins' metadata
+    ptx.py --check    hash and compile the kernels again, and compare with both files
+    ptx.py --report   compile for sm_80 and sm_90, and print a table from the assembler's log
 
-NVRTC is that of the wheel nvidia-cuda-nvrtc-cu12 12.4.127 (PTX 8.4, for drivers from 550 on). Other versions write
-other PTX, so --check needs this one. The hash covers comments of the sources, too: after a change of a comment, run
-ptx.py again.
+NVRTC is that of the wheel nvidia-cuda-nvrtc-cu12 12.4.127 (PTX 8.4, for drivers from 550 on).
+Other versions write other PTX, so all but --report need 12.4. The hash covers comments of the
+sources, too: after a change of a comment, run ptx.py again.
 """
 
 import argparse
@@ -22,7 +22,7 @@ KERNELS = HERE / "kernels"
 PTX = HERE / "ptx" / "rice.ptx"
 HASH = HERE / "ptx" / "sources.sha256"
 VERSION = (12, 4)
-# Without fused multiply-adds: the encoder's fits must round as on every CPU.
+# Without fused multiply-adds, since the encoder's choice of a predictor must round as on every CPU.
 OPTIONS = ["--std=c++17", "--fmad=false", "-default-device"]
 BASE = "compute_70"
 
@@ -33,7 +33,7 @@ def sources():
 
 
 def source_hash():
-    """SHA-256 of names and contents of the sources, and of the options."""
+    """SHA-256 of the names and contents of the sources, and of BASE and OPTIONS."""
     digest = hashlib.sha256(" ".join([BASE, *OPTIONS]).encode())
     for path in sources():
         text = path.read_bytes()
@@ -42,7 +42,7 @@ def source_hash():
 
 
 class Nvrtc:
-    """NVRTC of the installed wheel."""
+    """NVRTC from the installed wheel nvidia-cuda-nvrtc-cu12."""
 
     def __init__(self):
         try:
@@ -56,13 +56,13 @@ class Nvrtc:
         self.version = (major.value, minor.value)
 
     def call(self, name, *arguments):
-        """Calls a function; an error ends the program."""
+        """Calls a function of NVRTC. An error ends this program."""
         status = getattr(self.library, name)(*arguments)
         if status != 0:
             sys.exit(f"ptx.py: {name}: NVRTC error {status}")
 
     def text(self, program, of):
-        """The log, PTX or cubin of a program."""
+        """The ProgramLog, PTX or CUBIN of a program, as `of` says, in bytes."""
         size = ctypes.c_size_t()
         self.call(f"nvrtcGet{of}Size", program, ctypes.byref(size))
         buffer = ctypes.create_string_buffer(size.value)
@@ -70,7 +70,10 @@ class Nvrtc:
         return buffer.raw
 
     def compile(self, architecture, extra=()):
-        """The PTX of a compute_XX architecture, or the cubin of an sm_XX, as bytes; and the log."""
+        """The PTX for an architecture compute_XX, or the cubin for an sm_XX, as bytes, and the log.
+
+        If the kernels do not compile, prints the log and ends the program.
+        """
         headers = [path for path in sources() if path.suffix != ".cu"]
         contents = (ctypes.c_char_p * len(headers))(*(path.read_bytes() for path in headers))
         names = (ctypes.c_char_p * len(headers))(*(path.name.encode() for path in headers))
@@ -90,7 +93,10 @@ class Nvrtc:
 
 
 def compile_ptx():
-    """The PTX without NVRTC's comments, which name its build."""
+    """The PTX for BASE, without empty lines and NVRTC's comments, which name its build.
+
+    Any version of NVRTC but 12.4 ends the program.
+    """
     nvrtc = Nvrtc()
     if nvrtc.version != VERSION:
         sys.exit(f"ptx.py: NVRTC {nvrtc.version[0]}.{nvrtc.version[1]}: 12.4 is needed")
@@ -102,7 +108,7 @@ def compile_ptx():
 
 
 def report():
-    """Prints registers, stack frame, spills and shared memory of each kernel."""
+    """Prints registers per thread, and stack, spills and shared memory in bytes, of each kernel."""
     nvrtc = Nvrtc()
     print(f"NVRTC {nvrtc.version[0]}.{nvrtc.version[1]}")
     print(f"{'kernel':<22}" + "".join(f"{a + ' regs':>12}{'stack':>8}{'spill':>8}{'shared':>8}" for a in ("sm_80", "sm_90")))
@@ -125,8 +131,8 @@ def report():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="compile again and compare")
-    parser.add_argument("--report", action="store_true", help="registers and spills for sm_80 and sm_90")
+    parser.add_argument("--check", action="store_true", help="hash and compile again, and compare with the files")
+    parser.add_argument("--report", action="store_true", help="print registers, stack, spills and shared memory")
     arguments = parser.parse_args()
     if arguments.report:
         return report()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# test.sh: runs the kernels' tests on the CPU, with g++ and its sanitizers alone, in both orders of threads. Programs
-# go to target/cuda-test.
+# test.sh: runs the kernels' tests on the CPU, with g++ and its sanitizers alone. They run twice:
+# with blocks and the lanes of each warp in ascending order, and, without the longest tests, in
+# descending order. Programs and logs go to target/cuda-test.
 set -euo pipefail
 cd "$(dirname "$0")"
 out=${CARGO_TARGET_DIR:-../../target}/cuda-test
@@ -20,8 +21,9 @@ compile() { # SOURCE FLAG...
   jobs+=($!)
 }
 
-# Only kernels and shim are compiled with sanitizers, since their allocations have the exact sizes of chunks and outputs.
-# The tests are full of small containers, and with sanitizers would take longer to compile than all the rest.
+# Only kernels and shim are compiled with sanitizers: the shim allocates the exact sizes of chunks
+# and outputs, so they see every access outside. The tests are full of small containers, and with
+# sanitizers would take longer to compile than all the rest.
 rm -f "$out"/{grid,driver,kernels,rice1,rice2}.o
 compile shim/kernels.cpp "${sanitizers[@]}"
 for test in rice1 rice2; do compile "tests/$test.cpp"; done

@@ -1,10 +1,13 @@
-// The parts of the CUDA language that the kernels use, for an ordinary C++ compiler. Include it before a kernel source.
+// The parts of the CUDA language that the kernels use, for an ordinary C++ compiler. Include this
+// file before a kernel's source.
 //
-// Threads of a block are fibers on one thread of the CPU. A fiber runs until it waits for its warp or its block, so
-// results do not depend on timing. LINERATE_SHIM_ORDER=reverse runs blocks and threads in the opposite order, which
-// reveals a missing barrier. The shim is stricter than a GPU: a warp-wide operation that not all 32 lanes reach, and a
-// barrier that not all threads reach, end the program with a message. Shared memory is a heap block of exact size, so
-// that sanitizers see accesses outside of it; it is filled with 0xa5 before each block of the grid.
+// Threads of a block are fibers on one thread of the CPU. A fiber runs until it waits for its warp
+// or its block, so results do not depend on timing. LINERATE_SHIM_ORDER=reverse runs blocks, and
+// the lanes of each warp, in descending order, which can reveal a missing barrier; the warps of a
+// block always run in ascending order. The shim is stricter than a GPU: a warp-wide operation that
+// not all 32 lanes reach, and a barrier that not all threads reach, end the program with a message.
+// Each variable in shared memory is a heap block of exact size, so that sanitizers see accesses
+// outside of it; it is filled with 0xa5 before each block of the grid.
 #pragma once
 
 #include <bit>
@@ -31,21 +34,23 @@ struct Index {
 struct Thread {
   Index index;
   unsigned warp = 0, lane = 0;
-  unsigned parity = 0; // whether the number of warp-wide operations so far is odd
+  unsigned parity = 0; // 1 if the number of the thread's warp-wide operations so far is odd, else 0
 };
 
-// The running thread, its block's place and size, and the grid's size.
+// The running thread, the index and size of its block, and the size of the grid.
 extern Thread *thread;
 extern Index block, block_size, grid_size;
 
-// The values that the lanes of each warp pass to an operation, in turn for even and odd operations.
+// The values that the lanes of each warp pass to a warp-wide operation. Even and odd operations
+// have rows of their own, so that a fast lane does not overwrite what slow lanes still read.
 extern uint64_t (*exchange)[2][32];
 
-// Waits until all lanes of the warp call this. `what` names the operation, which must be the same for all.
+// Waits until all lanes of the warp have called this function. `what` names the operation, which
+// must be the same for all of them.
 void wait_warp(const char *what);
-// Waits until all threads of the block call this.
+// Waits until all threads of the block have called this function.
 void wait_block();
-// Returns the shared memory of the variable that `key` identifies.
+// Returns the memory of the shared variable that `key` identifies, which has `bytes` bytes.
 void *shared_memory(const void *key, size_t bytes);
 
 inline uint64_t (&gather(uint64_t value, const char *what))[32] {
@@ -72,7 +77,7 @@ template <class T> T shuffle(T value, unsigned from, const char *what) {
 #define blockDim (shim::block_size)
 #define gridDim (shim::grid_size)
 
-// A variable in shared memory.
+// Declares a variable of this type and name in the shared memory of the block.
 #define SHARED(type, name)                                                                                  \
   static const char name##_key = 0;                                                                         \
   type &name = *static_cast<type *>(shim::shared_memory(&name##_key, sizeof(type)))
@@ -106,7 +111,8 @@ inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigne
 inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-// Shifts of the pair high:low by the low five bits of `shift`.
+// Shift the 64-bit number high:low by the low five bits of `shift`: to the left, returning the high
+// word, and to the right, returning the low word.
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((static_cast<uint64_t>(high) << 32 | low) << (shift & 31) >> 32);
 }
@@ -120,7 +126,7 @@ inline long long __double_as_longlong(double x) { return std::bit_cast<long long
 inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
 template <class T> T __ldg(const T *at) { return *at; }
 
-// One fiber runs at a time, so plain reads and writes are atomic.
+// One fiber runs at a time and none is interrupted, so plain reads and writes are atomic.
 template <class T, class U> T atomicAdd(T *at, U value) {
   T before = *at;
   *at = static_cast<T>(before + value);

@@ -1,9 +1,11 @@
-// A test double of the CUDA driver library, with the functions that the host side uses, on the CPU. It is loaded in
-// place of libcuda.so.1 (LINERATE_CUDA_DRIVER). Work on streams is done at once, in the order of the calls.
+// A test double of the CUDA driver library that runs on the CPU. It has the functions that the
+// crate linerate-cuda and the tests call, and a few more. LINERATE_CUDA_DRIVER names it to be
+// loaded in place of libcuda.so.1. Work on streams is done at once, in the order of the calls.
 //
-// Accesses to device memory are checked. With AddressSanitizer, an allocation is a heap block of exact size. Without it,
-// an allocation ends within 256 bytes of a page that cannot be accessed, and the bytes between are compared when it is
-// freed. Copies must lie within one allocation. New memory is filled with 0xa5.
+// Accesses to device memory are checked. With AddressSanitizer, an allocation is a heap block of
+// exact size. Without it, an allocation ends within 256 bytes of a page that cannot be accessed,
+// and freeing it checks that the bytes between were not written. Copies must lie within one
+// allocation. New device memory is filled with 0xa5.
 #include "grid.h"
 
 #include <chrono>
@@ -26,7 +28,7 @@
 
 namespace {
 
-// CUresult, with the numbers of the driver API's reference.
+// Values of CUresult, with the numbers of the driver API's reference.
 enum Status {
   SUCCESS = 0,
   INVALID_VALUE = 1,
@@ -42,7 +44,7 @@ using Pointer = unsigned long long;
 
 struct Allocation {
   size_t bytes;
-  void *mapping; // pages of a guarded allocation
+  void *mapping; // start of the pages of an allocation, without AddressSanitizer
   size_t mapped;
 };
 
@@ -120,7 +122,7 @@ EXPORT int cuGetErrorName(int status, const char **name) {
 EXPORT int cuGetErrorString(int status, const char **text) { return cuGetErrorName(status, text); }
 
 EXPORT int cuDeviceGetCount(int *count) {
-  const char *wanted = getenv("LINERATE_SHIM_DEVICES"); // 0 tests machines without a device
+  const char *wanted = getenv("LINERATE_SHIM_DEVICES"); // tests set 0: a machine without a device
   *count = wanted != nullptr ? atoi(wanted) : 1;
   return SUCCESS;
 }
@@ -208,7 +210,8 @@ EXPORT int cuCtxSynchronize() { return SUCCESS; }
 EXPORT int cuModuleLoadData(void **module, const void *image) {
   NEEDS_CONTEXT;
   const char *text = static_cast<const char *>(image);
-  // The image must look like PTX, but the kernels are those that this library was built with.
+  // The image must look like PTX, but is not used: the kernels are those that were compiled into
+  // this library.
   if (strstr(text, ".version") == nullptr || strstr(text, ".target") == nullptr) return INVALID_IMAGE;
   module_count++;
   *module = &module_count;

@@ -31,14 +31,14 @@ uint64_t (*exchange)[2][32];
 
 namespace {
 
-constexpr size_t STACK = 256 * 1024; // bytes, most of which only sanitizers need
+constexpr size_t STACK = 256 * 1024; // bytes per fiber, most of which only sanitizers need
 
 enum class State { Ready, AtWarp, AtBlock, Done };
 
 struct Fiber {
   Thread thread;
   State state = State::Done;
-  const char *what = ""; // the warp-wide operation that it waits for
+  const char *what = ""; // the warp-wide operation that the fiber waits for
   char *stack = nullptr;
   void *fake_stack = nullptr;
 #if defined(__x86_64__)
@@ -48,7 +48,7 @@ struct Fiber {
 #endif
 };
 
-std::vector<std::unique_ptr<Fiber>> fibers; // kept between launches, for their stacks
+std::vector<std::unique_ptr<Fiber>> fibers; // kept between launches, to allocate their stacks once
 std::vector<uint64_t[2][32]> exchanges(32);
 Fiber *running;
 Fiber host; // the scheduler
@@ -66,7 +66,8 @@ size_t host_stack_size;
 }
 
 #if defined(__x86_64__)
-// Saves the registers that a call preserves and continues with those saved at `to`.
+// Pushes the registers that a call preserves, stores the stack pointer at `from`, and continues on
+// the stack at `to`, with the registers that were pushed there.
 extern "C" void shim_switch(void **from, void *to);
 asm(R"(
 .text
@@ -140,9 +141,10 @@ void prepare(Fiber &fiber, unsigned index) {
   fiber.state = State::Ready;
   fiber.fake_stack = nullptr;
 #if defined(__x86_64__)
-  // Looks as if fiber_main had called shim_switch: the six saved registers are below the address to continue at.
+  // The stack looks as if shim_switch had been called: on top the six saved registers, then the
+  // address where it returns to, which is the start of fiber_main.
   void **top = reinterpret_cast<void **>(fiber.stack + STACK) - 1;
-  *top = nullptr; // the return address, 8 bytes below a multiple of 16 as after a call
+  *top = nullptr; // fiber_main's return address, 8 bytes below a multiple of 16 as after a call
   *--top = reinterpret_cast<void *>(&fiber_main);
   for (int i = 0; i < 6; i++) *--top = nullptr;
   fiber.pointer = top;
@@ -166,7 +168,8 @@ bool reversed() {
   return order != nullptr && strcmp(order, "reverse") == 0;
 }
 
-// Runs the lanes of a warp until each waits for the block or is done.
+// Runs the lanes of a warp until each waits for the block or is done. A warp-wide operation that
+// not all 32 lanes reach ends the program.
 void run_warp(unsigned warp, unsigned lanes) {
   for (;;) {
     unsigned at_warp = 0, done = 0;
@@ -181,7 +184,7 @@ void run_warp(unsigned warp, unsigned lanes) {
     if (at_warp != 32) fail(done > 0 ? "a lane has ended that its warp waits for" : "not all lanes reach a warp-wide operation");
     for (unsigned i = 0; i < 32; i++) {
       Fiber &fiber = *fibers[warp * 32 + i];
-      const char *first = fibers[warp * 32]->what; // mostly the same string literal
+      const char *first = fibers[warp * 32]->what; // mostly the same literal, so pointers are equal
       if (fiber.what != first && strcmp(fiber.what, first) != 0) fail("lanes of a warp are at different operations");
       fiber.state = State::Ready;
     }
@@ -235,7 +238,7 @@ void run(const Kernel &called, unsigned grid, void **arguments) {
     block = {reversed() ? grid - 1 - i : i, 0, 0};
     run_block(called.block);
   }
-  shared.clear(); // so that the next kernel fills only its own variables
+  shared.clear(); // so that each block of the next kernel fills only that kernel's variables
 }
 
 } // namespace shim

@@ -1,4 +1,4 @@
-// Runs a kernel over a grid, block after block, on the calling thread.
+// Runs a kernel over a grid, block after block, on the calling thread. One kernel runs at a time.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,13 @@
 
 namespace shim {
 
-// Calls a kernel with arguments in the form of cuLaunchKernel: pointers to their values.
+// A function that runs one thread of a kernel. It takes arguments as cuLaunchKernel does: an array
+// of pointers to their values.
 using Call = void (*)(void **arguments);
 
 struct Kernel {
   const char *name;
-  unsigned block; // threads per block for which it is written
+  unsigned block; // threads per block for which the kernel is written
   Call call;
 };
 
@@ -23,7 +24,7 @@ template <class... A, void (*function)(A...)> struct Caller<function> {
   static void call(void **arguments) { with(arguments, std::index_sequence_for<A...>()); }
 };
 
-// All kernels. The entry after the last one has no name.
+// All kernels. The entry after the last one has a null name.
 extern const Kernel kernels[];
 
 void run(const Kernel &kernel, unsigned grid, void **arguments);

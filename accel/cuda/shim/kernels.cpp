@@ -1,4 +1,5 @@
-// The kernels compiled for the CPU, with the number of threads per block for which they are written.
+// The kernels compiled for the CPU, each with the number of threads per block for which it is
+// written.
 #include "cuda.h"
 #include "grid.h"
 

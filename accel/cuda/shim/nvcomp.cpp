@@ -1,9 +1,12 @@
-// A test double of nvCOMP, for programs that run on the double of the driver. A "compressed" chunk is the number of
-// bytes, followed by the bytes. The double has the entry points that examples/gpu/nvcomp.rs calls, and checks the
-// options that it passes.
+// A test double of NVIDIA's library nvCOMP, for programs that run on the double of the driver. A
+// "compressed" chunk is the number of bytes as a 64-bit number, followed by the bytes themselves.
+// The double has the entry points that examples/gpu/nvcomp.rs calls, and checks the options that
+// are passed to them.
 //
-// With -DNVCOMP_HEADER the declarations are NVIDIA's, from the wheel in ../requirements.txt. The file then compiles only
-// if every prototype, field, number and size here equals theirs.
+// With -DNVCOMP_HEADER the declarations are NVIDIA's, from the wheel in ../requirements.txt. The
+// file then compiles only if NVIDIA's functions have the prototypes that are defined here, if all
+// fields and constants that are named here exist, and if options have 64 bytes. Values of constants
+// and the order of fields are not compared.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -84,7 +87,7 @@ bool are_common(const nvcompCascadedCommonOpts_t &o) {
          o.coarse_grained_encoding_flags == 0;
 }
 
-// Whether the options are those for 16-bit samples.
+// Whether the options are those that examples/gpu/nvcomp.rs passes for 16-bit samples.
 bool expected(const nvcompBatchedCascadedCompressOpts_t &o) {
   return are_common(o.common_opts) && o.fine_grained_encoding_flags == NVCOMP_CASCADED_FINE_GRAINED_ENCODING_ALL &&
          o.compression_level == 7 && no_reserved(o);
@@ -111,7 +114,8 @@ template <class Options> constexpr bool is_64_bytes = sizeof(Options) == 64 && a
 
 constexpr size_t HEAD = 8, TEMP = 24;
 
-// Whether the scratch has the size that GetTempSize asks for. Overwrites it, as the library may.
+// Whether the scratch has at least the size that GetTempSize asks for. If so, overwrites the
+// scratch, as nvCOMP may.
 bool has_temp(void *temp, size_t bytes) {
   if (bytes < TEMP || temp == nullptr) return false;
   std::memset(temp, 0xa5, bytes);
