@@ -1,4 +1,4 @@
-// Inputs of the tests: golden files and seeded noise.
+// Inputs of the tests: golden files, and noise that depends on a seed alone.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ inline Bytes read_file(const std::string &path) {
   return Bytes(std::istreambuf_iterator<char>(file), {});
 }
 
-// SplitMix64 (Steele, Lea and Flood 2014).
+// Random numbers of a seed: SplitMix64 (Steele, Lea and Flood 2014).
 struct Noise {
   uint64_t state;
 
@@ -29,7 +29,7 @@ struct Noise {
     return z ^ z >> 31;
   }
   uint32_t below(uint32_t n) { return static_cast<uint32_t>(next() % n); }
-  // Returns an approximately normal number with this standard deviation.
+  // Returns an approximately normal number with mean 0 and this standard deviation.
   double normal(double deviation) {
     double sum = 0;
     for (int i = 0; i < 12; i++) sum += static_cast<double>(next() >> 11) / 9007199254740992.0;
@@ -37,7 +37,8 @@ struct Noise {
   }
 };
 
-// A random walk that wraps, whose steps have this standard deviation.
+// Returns a random walk modulo 2^16. Its steps are rounded normal numbers with this standard
+// deviation.
 inline std::vector<uint16_t> walk16(size_t n, double deviation, uint64_t seed) {
   Noise noise{seed};
   std::vector<uint16_t> samples(n);

@@ -1,4 +1,4 @@
-// Device memory and kernel launches for the tests, through the driver API of the shim.
+// Device memory and kernel launches for the tests, through the shim's double of the driver API.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ inline void check(int status, const char *what) {
   abort();
 }
 
-// Device memory of exact size. Its address is null if the size is 0.
+// Device memory of exact size, which this object owns. Its address is 0 if the size is 0.
 class Memory {
 public:
   explicit Memory(size_t bytes) : bytes_(bytes) {
@@ -68,7 +68,8 @@ public:
     check(cuModuleLoadData(&module_, ".version 8.4\n.target sm_70\n"), "cuModuleLoadData");
   }
 
-  // Launches a kernel; its arguments must have exactly the types of its parameters (addresses as 64-bit numbers).
+  // Launches a kernel, unless the grid has no blocks. The arguments must have exactly the types of
+  // the kernel's parameters, with addresses as 64-bit numbers.
   template <class... A> void launch(const char *name, unsigned block, unsigned grid, A... arguments) {
     if (grid == 0) return;
     void *function, *pointers[] = {&arguments...};
@@ -98,7 +99,7 @@ inline std::string to_string(const Status &s) {
   return s.kind == 0 ? "ok" : "kind " + std::to_string(s.kind) + ", problem " + std::to_string(s.problem) + " at " + std::to_string(s.offset);
 }
 
-// Fails the program if `ok` is false.
+// Prints a message and ends the program with status 1 if `ok` is false.
 #define EXPECT(ok, ...)                                                                                     \
   do {                                                                                                      \
     if (!(ok)) {                                                                                            \

@@ -1,4 +1,5 @@
-// A codec of version 1 that follows the description of the format, one bit at a time. The kernels are compared with it.
+// A slow codec of version 1, which follows the description of the format one bit at a time. The
+// kernels are compared with it.
 #pragma once
 
 #include <algorithm>
@@ -62,8 +63,8 @@ struct Decoded {
   std::vector<uint16_t> samples; // empty after an error
 };
 
-// Decodes with the checks of linerate_rice::decode_into, in the same order. `capacity` is the number of samples that the
-// output has room for.
+// Decodes a chunk with the checks of linerate_rice::decode_into, in the same order. `capacity` is
+// the number of samples that the output has room for.
 inline Decoded decode(const rice1_params &params, const Bytes &chunk, uint32_t capacity) {
   auto word = [&](size_t at) {
     return uint32_t(chunk[at]) | uint32_t(chunk[at + 1]) << 8 | uint32_t(chunk[at + 2]) << 16 | uint32_t(chunk[at + 3]) << 24;

@@ -1,4 +1,5 @@
-// Tests of the version 1 kernels on the shim: goldens, random samples with every m and filter, damage.
+// Tests of the version 1 kernels on the shim: golden chunks, random samples with every m and with
+// several filters, damage.
 #include <cstring>
 
 #include "reference1.h"
@@ -18,7 +19,8 @@ struct DecodedBatch {
   std::vector<Samples> samples;
 };
 
-// Decodes chunks. The output of chunk i has room for capacities[i] samples. Each chunk is an allocation of its own.
+// Decodes chunks in one batch. The output of chunk i has room for capacities[i] samples. Each chunk
+// and each output is an allocation of its own.
 DecodedBatch decode_batch(Device &device, const rice1_params &params, const std::vector<Bytes> &chunks,
                           const std::vector<uint32_t> &capacities, bool with_tiles) {
   std::vector<Memory> data, outputs;
@@ -104,8 +106,9 @@ void check_decode(Device &device, const rice1_params &params, const std::vector<
   }
 }
 
-// Decodes with each kernel, and compares status and samples with the reference. A tile takes the shim a few
-// milliseconds, so only some of many chunks are decoded in tiles.
+// Decodes with rice1_decode, and also in tiles if they can undo the filter and segments are long
+// enough. Compares status and samples with those of the slow codec. A tile takes the shim a few
+// milliseconds, so at most about 20 of the chunks are decoded in tiles.
 void check_decode(Device &device, const rice1_params &params, const std::vector<Bytes> &chunks, const std::vector<uint32_t> &capacities) {
   check_decode(device, params, chunks, capacities, false);
   if (!tiles_can(params) || (params.segment > 0 && (params.segment < 257 || (params.segment < 1000 && params.k % 4 != 3)))) return;
@@ -119,7 +122,7 @@ void check_decode(Device &device, const rice1_params &params, const std::vector<
   check_decode(device, params, some, their_capacities, true);
 }
 
-// Encodes into an output of exact size, and decodes.
+// Encodes into outputs of exact size, unless m is 1, and decodes what the slow codec has encoded.
 void check_both(Device &device, const rice1_params &params, const std::vector<Samples> &inputs) {
   std::vector<Bytes> chunks;
   std::vector<size_t> sizes;
@@ -163,7 +166,8 @@ rice1_params params_of(const std::vector<unsigned> &values) {
   return params(m, segment, taps);
 }
 
-// The first chunk of the array in an .npy file, with zeros beyond the array, as 16-bit words.
+// Returns the first chunk of the array in an .npy file as 16-bit words, with zeros where the chunk
+// exceeds the array.
 Samples first_chunk(const Bytes &npy, std::vector<unsigned> shape, std::vector<unsigned> chunk, unsigned words_per_item) {
   size_t header = 10 + (npy[8] | npy[9] << 8);
   if (shape.size() == 1) {
@@ -224,7 +228,8 @@ void every_m_and_filter_round_trips(Device &device) {
   for (unsigned k = 1; k <= 15; k++) {
     for (size_t f = 0; f < filters.size(); f++) {
       if (f > 1 && k % 4 != 3) continue;
-      // Segments of odd length put samples at every alignment; the second input is mostly escapes for small m.
+      // Segments of odd length put samples at every alignment. The second input is mostly escapes
+      // for small m.
       std::vector<Samples> inputs = {walk16(900, std::ldexp(1.0, int(k) - 1), k), full_range16(300, k), walk16(257, 3, k)};
       check_both(device, params(1u << k, 257, filters[f]), inputs);
     }
@@ -238,7 +243,7 @@ void odd_sizes_round_trip(Device &device) {
 }
 
 void payload_of_whole_words_has_no_padding_word(Device &device) {
-  for (size_t n : {8, 16, 2048, 65536}) check_both(device, params(8, 0), {Samples(n, 0)}); // 4 bits each
+  for (size_t n : {8, 16, 2048, 65536}) check_both(device, params(8, 0), {Samples(n, 0)}); // 4-bit codes
 }
 
 void long_segments_decode_by_tiles(Device &device) {
@@ -248,10 +253,12 @@ void long_segments_decode_by_tiles(Device &device) {
   check_both(device, params(2, 0, {1}), {Samples(150000, 0)}); // codes of 2 bits: a tile has more samples than a window
 }
 
-// A speculative decoder never finds the true codes here, so rice1_chain repairs each tile.
+// Codes for which a speculative decoder rarely finds the true codes, so that rice1_chain repairs
+// each tile (m = 16384), and codes for which it always finds them in time (m = 32768).
 void codes_that_never_synchronize_decode(Device &device) {
-  // With m = 32768, z = 0 is a one and 15 zeros. A decoder that begins within a code sees eight of the zeros and the one
-  // of the next code as an escape.
+  // With m = 16384, a sample of 1 is a one, 12 zeros, a one and a zero. A decoder that begins
+  // within the zeros mostly comes to take the second one for the beginning of a code, and so it
+  // does in every code after that.
   check_both(device, params(32768, 0, {1}), {Samples(30000, 0)});
   check_both(device, params(16384, 0, {1}), {Samples(30000, 1)});
   Samples mixed;
@@ -260,7 +267,8 @@ void codes_that_never_synchronize_decode(Device &device) {
 }
 
 void codes_without_remainder_bits_decode(Device &device) {
-  // m = 1 can only be decoded. The values are small, so that most quotients are at most 7, with some escapes.
+  // With m = 1, chunks can be decoded but not encoded. Most samples are small, so that their
+  // quotients are at most 7; about one in 100 is an escape.
   Noise noise{5};
   Samples samples;
   for (int i = 0; i < 20000; i++) samples.push_back(static_cast<uint16_t>(noise.below(100) == 0 ? noise.next() % 30000 : noise.below(4)));
@@ -287,7 +295,7 @@ void capacity_that_is_too_small_is_an_error_at_the_segment(Device &device) {
     capacities.push_back(capacity);
   }
   EncodedBatch batch = encode_batch(device, p, inputs, capacities);
-  std::vector<size_t> lengths; // offsets of the length fields, and the end
+  std::vector<size_t> lengths; // byte offset of each segment's length field, and the chunk's end
   for (size_t at = 4; at < whole.size(); at += 4 + 4 * size_t(whole[at] | whole[at + 1] << 8)) lengths.push_back(at);
   lengths.push_back(whole.size());
   for (size_t i = 0; i < inputs.size(); i++) {
@@ -316,7 +324,8 @@ std::vector<Bytes> bit_flips(const Bytes &chunk, size_t step) {
   return all;
 }
 
-// Status and samples must be those of the reference. The sanitizer ends the program if bytes outside a chunk are read.
+// Status and samples must be those of the slow codec. The sanitizer ends the program if bytes
+// outside a chunk are read.
 void damage_has_the_status_of_the_reference(Device &device, const std::vector<Golden> &goldens) {
   for (const Golden &golden : goldens) {
     if (golden.chunk.size() > 800) continue;
@@ -345,7 +354,7 @@ void damage_in_long_segments_has_the_status_of_the_reference(Device &device) {
   check_decode(device, p, damaged, std::vector<uint32_t>(damaged.size(), 50000));
 }
 
-// rice1_index walks through a chunk in windows. Lengths in each of several windows are damaged.
+// rice1_index walks through a chunk in windows of 32 KiB. Lengths in several windows are damaged.
 void lengths_in_several_windows_are_found_and_checked(Device &device) {
   rice1_params short_ones = params(8, 20), long_ones = params(8, 40000);
   check_both(device, short_ones, {walk16(70003, 5, 11)});
@@ -384,7 +393,8 @@ void random_bytes_are_an_error_or_samples(Device &device) {
 
 } // namespace
 
-// Arguments: TESTDATA [brief]. With the second one, the tests that take longest are left out.
+// Arguments: TESTDATA [brief]. TESTDATA is the folder testdata of the repository. With a second
+// argument, the tests that take longest are left out.
 int main(int count, char **arguments) {
   setvbuf(stdout, nullptr, _IOLBF, 0);
   std::string testdata = arguments[1];

@@ -1,4 +1,5 @@
-// Tests of the version 2 kernels on the shim: goldens, damage, and samples of every kind through both directions.
+// Tests of the version 2 kernels on the shim: golden streams, damage, and generated samples of many
+// kinds that are encoded and decoded.
 #include <algorithm>
 #include <cstring>
 
@@ -22,8 +23,9 @@ unsigned word_at(const Bytes &bytes, size_t at) {
   return word;
 }
 
-// Decodes streams of samples of type `element`. The output of stream i has room for capacities[i] samples, and each
-// stream has `slots` slots for segments.
+// Decodes streams of samples of type `element` in one batch. The output of stream i has room for
+// capacities[i] samples. Each stream has `slots` slots for segments and, with `with_parts`, memory
+// for the samples of separate channels.
 DecodedBatch decode_batch(Device &device, unsigned element, const std::vector<Bytes> &streams, const std::vector<uint64_t> &capacities, unsigned slots,
                           bool with_parts = true) {
   unsigned width = element < 2 ? 2 : 4, segments = 0, count = static_cast<unsigned>(streams.size());
@@ -71,7 +73,7 @@ unsigned width_of(unsigned element) { return element < 2 ? 2 : 4; }
 
 bool has_channels(const Bytes &stream) { return stream.size() > 7 && stream[7] == 1; }
 
-// Returns the number of segments, or with channels of their parts.
+// Returns the number of segments of a stream, or of their parts if the stream has channels.
 unsigned segments_of(const Bytes &stream) {
   unsigned channels = has_channels(stream) ? word_at(stream, 20) : 1;
   return channels * blocks(word_at(stream, 8), channels * word_at(stream, 16));
@@ -131,7 +133,8 @@ EncodedBatch encode_batch(Device &device, unsigned element, const std::vector<In
   return batch;
 }
 
-// Signals whose segments together have each predictor, steps, escapes, all modes, and raw samples.
+// Returns `n` samples of one of ten kinds of signals. Together, their segments have each predictor,
+// steps, escapes, many modes, and raw samples.
 std::vector<uint32_t> signal(unsigned kind, size_t n, uint64_t seed) {
   Noise noise{seed};
   std::vector<uint32_t> samples(n);
@@ -216,8 +219,8 @@ void capacity_that_is_too_small_is_an_error_at_the_segment(Device &device) {
   }
 }
 
-// Damage must be an error or harmless: checksums cover the samples and the header. The sanitizer ends the program if
-// bytes outside a stream are read.
+// Damage must be an error, or leave all samples as they were, since checksums cover the header and
+// the samples. The sanitizer ends the program if bytes outside a stream are read.
 void damaged_streams_are_errors(Device &device, const std::vector<Golden> &goldens) {
   for (const Golden &golden : goldens) {
     std::vector<Bytes> damaged;
@@ -268,14 +271,15 @@ void header_errors_have_kind_and_offset(Device &device, const std::vector<Golden
   EXPECT((status(1, channels, both, segments_of(channels) - 1) == Status{RICE_LIMIT, 0, RICE2_SLOTS}), "slots of parts");
   EXPECT((status(1, golden.stream, samples, 0) == Status{RICE_LIMIT, 0, RICE2_SLOTS}), "slots");
   Bytes last = golden.stream;
-  last[28] ^= 0xff; // the first end of the table
+  last[28] ^= 0xff; // the first table entry, which is the end of the first segment
   int kind = status(1, last, samples, slots).kind;
   EXPECT(kind == RICE_CORRUPT || kind == RICE_TRUNCATED || kind == RICE_BAD_ARGUMENT, "table: %d", kind);
 }
 
 } // namespace
 
-// Arguments: TESTDATA [brief]. With the second one, the tests that take longest are left out.
+// Arguments: TESTDATA [brief]. TESTDATA is the folder testdata of the repository. With a second
+// argument, the tests that take longest are left out.
 int main(int count, char **arguments) {
   setvbuf(stdout, nullptr, _IOLBF, 0);
   std::vector<Golden> all = goldens(std::string(arguments[1]) + "/rice-v2");

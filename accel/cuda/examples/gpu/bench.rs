@@ -23,7 +23,7 @@ use super::nvcomp::{ALGORITHMS, Algorithm, Batch, Nvcomp};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Samples per row.
+/// Samples per row of the generated waveforms.
 const ROW: u32 = 7000;
 
 /// Settings of the benchmark.
@@ -45,7 +45,7 @@ pub(crate) struct Shape {
 impl FromStr for Shape {
     type Err = ParseIntError;
 
-    /// Parses `ROWS`, for one chunk, or `CHUNKSxROWS`.
+    /// Parses `ROWS`, for one chunk of that many rows, or `CHUNKSxROWS`.
     fn from_str(text: &str) -> std::result::Result<Shape, ParseIntError> {
         let (chunks, rows) = text.split_once('x').unwrap_or(("1", text));
         Ok(Shape { chunks: chunks.parse()?, rows: rows.parse()? })
@@ -61,7 +61,7 @@ impl Default for Settings {
     }
 }
 
-/// Sources and targets of data.
+/// Where data comes from or goes to.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Ram,
@@ -79,8 +79,8 @@ impl Place {
     }
 }
 
-/// The paths in the tables: places of compressed data and of samples, with the source first for
-/// decoding. Encoding goes the other way.
+/// The paths that are measured: the place of the compressed data, then that of the samples.
+/// Decoding goes from the first to the second, encoding the other way.
 const PATHS: [(Place, Place); 6] = [
     (Place::Vram, Place::Vram),
     (Place::Ram, Place::Vram),
@@ -90,9 +90,9 @@ const PATHS: [(Place, Place); 6] = [
     (Place::Vram, Place::Ram),
 ];
 
-/// The contenders, which code the samples.
+/// What codes the samples.
 enum Contender {
-    /// A copy.
+    /// Nothing: the samples are copied as they are.
     Uncompressed,
     V1(Params),
     V2(Box<StreamOptions>),
@@ -107,7 +107,8 @@ impl Contender {
         }
     }
 
-    /// Encodes `samples` with the CPU's codec. The kernels must give the same bytes.
+    /// Encodes `samples`, 16-bit samples as bytes, with the CPU's codec. The kernels must give the
+    /// same bytes.
     fn encoded_by_cpu(&self, samples: &[u8]) -> Result<Vec<u8>> {
         let values = || -> Vec<i16> {
             samples.as_chunks::<2>().0.iter().map(|pair| i16::from_le_bytes(*pair)).collect()
@@ -128,16 +129,16 @@ impl Contender {
     }
 }
 
-/// Durations of the rounds.
+/// The duration of each round of a measurement.
 struct Times(Vec<Duration>);
 
 impl Times {
     fn measure(rounds: usize, mut work: impl FnMut() -> Result<Duration>) -> Result<Times> {
-        work()?; // grows buffers, loads kernels
+        work()?; // an untimed round grows buffers and loads kernels
         Ok(Times((0..rounds.max(1)).map(|_| work()).collect::<Result<_>>()?))
     }
 
-    /// Times the work that `queue` puts on `stream` by events on the device.
+    /// Measures how long the device takes for the work that `queue` puts on `stream`, by events.
     fn on_device(rounds: usize, stream: &Stream, mut queue: impl FnMut() -> Result<()>) -> Result<Times> {
         let [first, last] = [Event::new(stream.context())?, Event::new(stream.context())?];
         Times::measure(rounds, || {
@@ -149,7 +150,7 @@ impl Times {
         })
     }
 
-    /// Speed in MB/s.
+    /// Returns the speed for `bytes` bytes of samples, in MB/s.
     fn speed(&self, bytes: usize) -> Option<Figure> {
         let speed = |time: &Duration| bytes as f64 / 1e6 / time.as_secs_f64().max(1e-9);
         Figure::of(&self.0.iter().map(speed).collect::<Vec<_>>())
@@ -173,7 +174,7 @@ impl Packed {
     }
 }
 
-/// A batch of chunks, and the memory for coding it.
+/// A batch of chunks of samples, and the memory for encoding and decoding it.
 struct Bench<'a> {
     codec: &'a Codec,
     stream: &'a Stream,
@@ -184,19 +185,21 @@ struct Bench<'a> {
     chunk: usize,
     /// Distance in bytes from one chunk to the next in `encoded`.
     slot: usize,
-    /// Device memory for the samples, the decoded samples, and the encoded chunks.
+    /// Device memory that holds the samples.
     original: DeviceBuffer,
+    /// Device memory for decoded samples.
     decoded: DeviceBuffer,
+    /// Device memory for encoded chunks, one in each slot.
     encoded: DeviceBuffer,
     file: PathBuf,
 }
 
 #[allow(unsafe_code)]
 impl Bench<'_> {
-    /// Queues a copy.
+    /// Queues a copy of `input` to the device address `pointer`.
     ///
     /// # Safety
-    /// The requirements of the stream's functions.
+    /// As for [`Stream::copy_to_device`] or [`Stream::copy_on_device`].
     unsafe fn copy(&self, pointer: u64, input: Input<'_>) -> Result<()> {
         // SAFETY: by the caller.
         unsafe {
@@ -258,7 +261,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Whether there are kernels that encode.
+    /// Whether there are kernels that encode for `contender`. Tries by encoding all chunks once.
     fn can_encode(&mut self, contender: &Contender) -> Result<bool> {
         match self.encode(contender, &self.device_samples()) {
             Ok(()) => self.finish(contender).map(|()| true),
@@ -287,13 +290,13 @@ impl Bench<'_> {
         offsets.map(|offset| Input::Device { address: start + offset as u64, bytes }).collect()
     }
 
-    /// Encodes the chunks with the CPU's codec, and copies them to the place of encoded chunks. The
-    /// kernels must give the same bytes.
+    /// Encodes the chunks with the CPU's codec, copies them to the slots in device memory, and
+    /// returns them. The kernels must give the same bytes.
     fn encoded_by_cpu(&self, contender: &Contender) -> Result<Packed> {
         let mut packed = Packed { bytes: Vec::new(), lens: Vec::new() };
         for (i, samples) in self.samples.chunks(self.chunk).enumerate() {
             let chunk = contender.encoded_by_cpu(samples)?;
-            // SAFETY: a slot is longer than any chunk; the stream is waited for.
+            // SAFETY: a slot is at least as long as any chunk; the stream is waited for.
             unsafe { self.stream.copy_to_device(self.slot(i), &chunk)? };
             self.stream.synchronize()?;
             packed.lens.push(chunk.len());
@@ -302,17 +305,18 @@ impl Bench<'_> {
         Ok(packed)
     }
 
-    /// Copies the encoded chunks to `out`, with the lengths of those in `packed`.
+    /// Copies the encoded chunks from device memory to `out`, one after another, with the lengths
+    /// that `packed` has for them.
     fn read_encoded(&self, packed: &Packed, mut out: &mut [u8]) -> Result<()> {
         for (i, len) in packed.lens.iter().enumerate() {
             let chunk = out.split_off_mut(..*len).ok_or("the chunks are longer than their sum")?;
-            // SAFETY: the slot is that long; `out` lives until the stream was waited for.
+            // SAFETY: the slot is that long; `out` lives until the stream has been waited for.
             unsafe { self.stream.copy_to_host(chunk, self.slot(i))? };
         }
         Ok(self.stream.synchronize()?)
     }
 
-    /// Waits for the queued work. Returns the error of a chunk, if any.
+    /// Waits for the queued work. If chunks have errors, returns that of the first one.
     fn finish(&mut self, contender: &Contender) -> Result<()> {
         self.stream.synchronize()?;
         if !matches!(contender, Contender::Uncompressed) {
@@ -323,7 +327,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Decodes from `from` to `to`. The encoded chunks are in `self.encoded` too.
+    /// Measures decoding from `from` to `to`, and checks the samples. The encoded chunks must be in
+    /// `self.encoded` too.
     fn decode_path(
         &mut self,
         contender: &Contender,
@@ -358,7 +363,7 @@ impl Bench<'_> {
         }
     }
 
-    /// Encodes from `from` to `to`. The result must equal `packed`.
+    /// Measures encoding from `from` to `to`. The encoded chunks must equal `packed`.
     fn encode_path(
         &mut self,
         contender: &Contender,
@@ -411,8 +416,8 @@ impl Bench<'_> {
         Ok((decode, Some(encode)))
     }
 
-    /// Measures an algorithm of nvCOMP on the device, encoding first. Also returns the compressed
-    /// size.
+    /// Measures encoding and decoding by an algorithm of nvCOMP from and to device memory. Returns
+    /// both times, and the compressed size in bytes.
     fn nvcomp(&mut self, nvcomp: &Nvcomp, algorithm: &Algorithm) -> Result<(Times, Times, usize)> {
         let (context, bytes) = (self.codec.context(), self.samples.len());
         let addresses = [self.original.pointer(), self.decoded.pointer()];
@@ -435,7 +440,7 @@ impl Bench<'_> {
     }
 }
 
-/// Measures every contender on every path.
+/// Measures every contender on every path, for each shape of the settings.
 pub(crate) fn run(context: &Context, settings: &Settings) -> Result<Vec<Measurement>> {
     let codec = Codec::new(context);
     let mut found = Vec::new();
@@ -445,7 +450,8 @@ pub(crate) fn run(context: &Context, settings: &Settings) -> Result<Vec<Measurem
     Ok(found)
 }
 
-/// Measures the chunks of `shape`.
+/// Measures every contender on every path with the chunks of `shape`, and appends the results to
+/// `found`.
 fn measure(codec: &Codec, shape: Shape, settings: &Settings, found: &mut Vec<Measurement>) -> Result<()> {
     let rows = shape.chunks * shape.rows;
     let samples: Vec<u8> = Set::Nab.samples(rows).iter().flat_map(|x| x.to_le_bytes()).collect();

@@ -1,9 +1,10 @@
 //! `make bench-gpu`: measures Delta-Rice on a GPU, with RAM, device memory and a file as source and
-//! target. Prints JSON Lines.
+//! target, and the kernels of NVIDIA's nvCOMP if it is installed. Prints JSON Lines.
 //!
-//! Options: `--rounds N`, and `--chunks ROWS,COUNTxROWS` for rows of 7000 samples in one chunk, or
-//! in each of COUNT chunks that one call codes. Set the environment variable `LINERATE_NVCOMP` to
-//! nvCOMP's library if the system's search does not find it.
+//! Options: `--rounds N` measures everything N times (default 10). `--chunks ROWS,COUNTxROWS` lists
+//! what one call codes: one chunk of ROWS rows of 7000 samples, or COUNT chunks of ROWS rows each.
+//! Set the environment variable `LINERATE_NVCOMP` to nvCOMP's library if the system's search does
+//! not find it.
 
 mod bench;
 mod nvcomp;

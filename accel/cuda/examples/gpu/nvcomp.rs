@@ -1,6 +1,7 @@
-//! NVIDIA's nvCOMP, for comparison: Cascaded, Bitcomp and ANS through its batched C interface,
-//! version 6. The library is loaded at run time if it is installed. `shim/nvcomp.cpp` checks these
-//! declarations against its header.
+//! NVIDIA's library nvCOMP, for comparison: its algorithms Cascaded, Bitcomp and ANS through its
+//! batched C interface, version 6. The library is loaded at run time if it is installed. The test
+//! double `shim/nvcomp.cpp` checks the options that are passed here, and is itself compiled against
+//! nvCOMP's header.
 
 use std::error::Error;
 use std::ffi::{OsStr, c_int, c_void};
@@ -10,15 +11,16 @@ use linerate_cuda::{Context, DeviceBuffer, Stream};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Size of the samples of an nvCOMP chunk in bytes, as its headers recommend.
+/// Size of the samples of an nvCOMP chunk in bytes, as nvCOMP's headers recommend.
 const CHUNK: usize = 64 << 10;
-/// Alignment of compressed chunks in device memory. nvCOMP's requirement is checked against it.
+/// Alignment of compressed chunks in device memory, in bytes. [`Nvcomp::sizes`] checks that nvCOMP
+/// requires no more.
 const ALIGN: usize = 256;
-/// The major version of this interface.
+/// The major version of nvCOMP whose interface this is.
 const MAJOR: u32 = 6;
 
-/// Options passed by value, as the words of a C structure. Those of the three algorithms have the
-/// same size.
+/// Options that functions of nvCOMP take by value: a C structure as 32-bit words. Those of the
+/// three algorithms have the same size, 64 bytes.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 struct Options([u32; 16]);
@@ -48,21 +50,23 @@ pub(crate) struct Algorithm {
 /// `NVCOMP_TYPE_SHORT`.
 const SHORT: u32 = 2;
 
-/// The algorithms of nvCOMP for integers, each with the options that compress most.
+/// The algorithms of nvCOMP that are measured, each with the options that compress 16-bit samples
+/// most.
 pub(crate) const ALGORITHMS: [Algorithm; 3] = [
     Algorithm {
         name: "nvcomp cascaded",
         symbol: "Cascaded",
         // The type, asymmetric mode, bit packing as terminal codec, no coarse and all fine
-        // encodings, level 7.
+        // encodings, level 7. The codec and the encodings are numbers of 64 bits.
         compress: Options::new(&[SHORT, 1, 1, 0, 0, 0, 7, 0, 7]),
-        // The default backend, padding, then as above. Known options decode faster.
+        // The default backend, padding, then type, mode, terminal codec and coarse encodings as for
+        // compressing: nvCOMP decodes faster if it knows them.
         decompress: Options::new(&[0, 0, SHORT, 1, 1, 0, 0, 0]),
     },
     Algorithm {
         name: "nvcomp bitcomp",
         symbol: "Bitcomp",
-        // The default algorithm, which compresses most; lossless.
+        // Algorithm 0, the default, which compresses most; then the type. Mode 0 is lossless.
         compress: Options::new(&[0, SHORT]),
         decompress: Options::new(&[]),
     },
@@ -75,7 +79,7 @@ pub(crate) const ALGORITHMS: [Algorithm; 3] = [
     },
 ];
 
-/// `nvcompStatus_t`.
+/// `nvcompStatus_t`: 0, or the number of an error.
 type Status = c_int;
 type GetAlignments = unsafe extern "C" fn(Options, *mut [usize; 3]) -> Status;
 type GetTempSize = unsafe extern "C" fn(usize, usize, Options, *mut usize, usize, *mut c_void) -> Status;
@@ -111,15 +115,15 @@ impl Nvcomp {
     /// Loads the library `name`, a file name for the system's search or a path.
     ///
     /// # Errors
-    /// A sentence that says that the library is not installed or has another version.
+    /// A sentence that says that the library is not installed or has another major version.
     pub(crate) fn load(name: &OsStr) -> std::result::Result<Nvcomp, String> {
         let missing = |e: libloading::Error| format!("nvCOMP is not installed ({e})");
         // SAFETY: the library is nvCOMP, or one that the user names instead. Its initialisers have
         // no requirements.
         let library = unsafe { Library::new(name) }.map_err(missing)?;
         let mut properties = [0u32; 2];
-        // SAFETY: nvcompGetProperties fills a structure of two 32-bit numbers, its version and that
-        // of CUDA.
+        // SAFETY: nvcompGetProperties fills a structure of two 32-bit numbers, the versions of
+        // nvCOMP and of CUDA.
         let status = unsafe {
             let get = library.get::<unsafe extern "C" fn(*mut [u32; 2]) -> Status>(b"nvcompGetProperties");
             get.map_err(missing)?(&raw mut properties)
@@ -136,10 +140,11 @@ impl Nvcomp {
         format!("{}.{}.{}", self.version / 1000, self.version % 1000 / 100, self.version % 100)
     }
 
-    /// Looks up the function `nvcompBatched{algorithm}{name}`.
+    /// Looks up the function of nvCOMP that is called `nvcompBatched`, then the algorithm's symbol,
+    /// then `name`.
     ///
     /// # Safety
-    /// `F` is the type of the function.
+    /// `F` is the type of a pointer to this function.
     unsafe fn function<F: Copy>(&self, algorithm: &Algorithm, name: &str) -> Result<F> {
         let symbol = format!("nvcompBatched{}{name}", algorithm.symbol);
         // SAFETY: by the caller.
@@ -165,13 +170,14 @@ impl Nvcomp {
     /// Returns the sizes that `algorithm` needs for `bytes` bytes of samples.
     ///
     /// # Errors
-    /// nvCOMP's error, a function that the library lacks, or an alignment above 256 bytes.
+    /// nvCOMP's error, a function that the library lacks, or a required alignment that 256 bytes is
+    /// no multiple of.
     pub(crate) fn sizes(&self, algorithm: &Algorithm, bytes: usize, stream: &Stream) -> Result<Sizes> {
         let call = self.functions(algorithm)?;
         let (count, raw) = (bytes.div_ceil(CHUNK), stream.raw());
         let (mut max_output, mut temps, mut alignments) = (0, [0; 2], [[0; 3]; 2]);
         let Algorithm { compress, decompress, .. } = *algorithm;
-        // SAFETY: pointers are to what the functions fill.
+        // SAFETY: each function fills one value, which its pointer points to.
         let statuses = unsafe {
             [
                 (call.max_output)(CHUNK, compress, &raw mut max_output),
@@ -190,13 +196,13 @@ impl Nvcomp {
     }
 }
 
-/// Sizes that a batch needs.
+/// Sizes that a [`Batch`] needs.
 #[derive(Debug)]
 pub(crate) struct Sizes {
     pub(crate) count: usize,
     /// Largest size of a compressed chunk in bytes.
     pub(crate) max_output: usize,
-    /// Size of the scratch of the batch in bytes.
+    /// Size in bytes of the scratch of the whole batch, enough for both directions.
     pub(crate) temp: usize,
 }
 
@@ -207,22 +213,22 @@ fn check(status: Status) -> Result<()> {
     }
 }
 
-/// The samples of one of our chunks as a batch of nvCOMP chunks, with all device memory for coding
-/// them.
+/// The samples of a measurement, all chunks together, as a batch of nvCOMP chunks, with the device
+/// memory for coding them.
 pub(crate) struct Batch<'a> {
     algorithm: &'a Algorithm,
     call: Functions,
     stream: &'a Stream,
     sizes: Sizes,
-    /// Arrays with one entry per chunk: addresses and sizes in bytes of samples, compressed bytes
-    /// and decoded samples.
+    /// This and the next five fields are arrays of 64-bit numbers, one per nvCOMP chunk: addresses
+    /// and sizes in bytes of the samples, of the compressed bytes, and of the decoded samples.
     plain: DeviceBuffer,
     plain_bytes: DeviceBuffer,
     packed: DeviceBuffer,
     packed_bytes: DeviceBuffer,
     decoded: DeviceBuffer,
     decoded_bytes: DeviceBuffer,
-    /// One 32-bit status per chunk.
+    /// Array with one `nvcompStatus_t` per nvCOMP chunk.
     statuses: DeviceBuffer,
     temp: DeviceBuffer,
     _compressed: DeviceBuffer,
@@ -294,7 +300,7 @@ impl<'a> Batch<'a> {
 
     /// Queues the decompression of all chunks, which must have been compressed.
     pub(crate) fn decompress(&self) -> Result<()> {
-        // SAFETY: as above; the capacities are the sizes of the samples.
+        // SAFETY: as for `compress`. The capacities of the outputs are the sizes of the samples.
         check(unsafe {
             (self.call.decompress)(
                 self.packed.pointer(),
@@ -312,7 +318,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Waits for the queued work. Returns the error of a chunk, if any.
+    /// Waits for the queued work. If nvCOMP chunks have errors, returns that of the first one.
     pub(crate) fn finish(&self) -> Result<()> {
         let mut statuses = vec![0; self.statuses.len()];
         self.statuses.read(&mut statuses, self.stream)?;

@@ -1,5 +1,6 @@
-/* Encodes and decodes samples in device memory through linerate_cuda.h, as a program for data acquisition does. The
- * memory comes from the driver API, which is loaded from the library that the first argument names. */
+/* Encodes and decodes samples in device memory through linerate_cuda.h, as a program for data
+ * acquisition does. The memory comes from the driver API, which is loaded from the library that the
+ * first argument names. Without an argument, checks that a missing driver is reported. */
 #include "linerate_cuda.h"
 
 #include <dlfcn.h>
@@ -32,7 +33,7 @@ static void *found(void *library, const char *name) {
 enum { SAMPLES = 5000, SEGMENT = 1000 };
 
 int main(int argc, char **argv) {
-  if (argc == 1) { /* without a driver */
+  if (argc == 1) { /* LINERATE_CUDA_DRIVER names a library that does not exist */
     linerate_cuda_codec *none = NULL;
     check(linerate_cuda_codec_new(0, &none), LINERATE_CUDA_NO_DRIVER, "codec without a driver");
     printf("%s\n", linerate_cuda_last_error());
@@ -80,7 +81,7 @@ int main(int argc, char **argv) {
   check(to_host(back, decoded, sizeof back), 0, "copy");
   if (outcome.size != SAMPLES || memcmp(samples, back, sizeof back) != 0) return 3;
 
-  other.chunk_bytes -= 4; /* a truncated chunk */
+  other.chunk_bytes -= 4; /* the chunk lacks its last word */
   check(linerate_cuda_decode(codec, workspace, &params, &other, 1, NULL), 0, "decode");
   check(linerate_cuda_outcomes(workspace, &outcome, 1), 0, "outcomes");
   check(outcome.kind, LINERATE_CUDA_CORRUPT, "truncated chunk");

@@ -1,4 +1,5 @@
-//! Compiles a C program that uses `linerate_cuda.h` with cc, and runs it with the library.
+//! Compiles a C program that uses `linerate_cuda.h` with cc, and runs it with the C library that
+//! this crate builds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +8,8 @@ use linerate_testkit::tools::{has_program, require};
 
 use crate::common;
 
-/// Returns the library of the crate, which cargo builds with the tests.
+/// Returns the path of the C library of this crate, which cargo builds with the tests. If there is
+/// none, reports the test as skipped.
 fn library() -> Option<PathBuf> {
     let program = std::env::current_exe().expect("this test program");
     let folder = program.parent().expect("a folder").to_owned();

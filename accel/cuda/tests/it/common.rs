@@ -1,5 +1,5 @@
-//! The device for tests: a GPU if there is one, otherwise the test double of the driver library,
-//! which `build-shim.sh` compiles for the CPU.
+//! Finds a device for tests: a GPU if there is one, otherwise that of the test double of the driver
+//! library, which `build-shim.sh` compiles for the CPU.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,8 +12,9 @@ use linerate_rice::v2::{ElementType, StreamOptions};
 use linerate_testkit::testdata::files_below;
 use linerate_testkit::tools::{has_program, skip};
 
-/// Returns the test double of the driver library, which all test programs share, or `None` without
-/// g++.
+/// Returns the path of the test double of the driver library, which is built if its sources have
+/// changed. All test programs share it. Without g++ returns `None`, and reports the test as
+/// skipped.
 pub(crate) fn double() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     BUILT.get_or_init(build).as_deref()
@@ -41,7 +42,7 @@ fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }
 
-/// Returns the time when a source of the test double was last changed.
+/// Returns the latest time at which any source of the test double was changed.
 fn newest_source() -> SystemTime {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let below = ["kernels", "shim"].into_iter().flat_map(|folder| files_below(&root.join(folder)));
@@ -49,7 +50,8 @@ fn newest_source() -> SystemTime {
     below.chain(scripts).filter_map(|path| modified(&path)).max().expect("sources")
 }
 
-/// Returns a GPU if the ordinary driver finds one, otherwise the double.
+/// Returns the context of a GPU if the driver finds one, otherwise that of the test double, or
+/// `None` without g++. `LINERATE_CUDA_DRIVER` may name the driver.
 pub(crate) fn context() -> Option<Context> {
     static CONTEXT: OnceLock<Option<Context>> = OnceLock::new();
     let find = || {
@@ -62,7 +64,7 @@ pub(crate) fn context() -> Option<Context> {
     CONTEXT.get_or_init(find).clone()
 }
 
-/// Returns a codec and a stream of [`context`].
+/// Returns a new codec and a new stream in the context that [`context`] returns.
 pub(crate) fn codec() -> Option<(Codec, Stream)> {
     let context = context()?;
     Some((Codec::new(&context), Stream::new(&context).expect("a stream")))
@@ -79,12 +81,12 @@ pub(crate) fn encodes_streams(codec: &Codec, stream: &Stream) -> bool {
     !is_missing
 }
 
-/// Returns the bytes of samples.
+/// Returns samples as little-endian bytes.
 pub(crate) fn bytes(samples: &[i16]) -> Vec<u8> {
     samples.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-/// Returns pulses over noise, which differ for each `seed`.
+/// Returns pulses at regular distances over noise that depends on `seed`.
 pub(crate) fn waves(seed: u64, samples: usize) -> Vec<i16> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut pulse = 0.0f64;

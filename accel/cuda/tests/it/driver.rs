@@ -1,4 +1,5 @@
-//! A missing driver, or one without a device, is an error that says so.
+//! Tests the driver and its devices: a missing driver, or one without a device, is an error that
+//! says so.
 
 use std::ffi::OsStr;
 use std::process::Command;

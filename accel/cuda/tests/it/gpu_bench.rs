@@ -1,4 +1,4 @@
-//! A dry run of `make bench-gpu` with tiny chunks.
+//! Runs the benchmark of `make bench-gpu` with tiny chunks, to see that it works.
 
 #[path = "../../examples/gpu/bench.rs"]
 mod bench;
@@ -13,7 +13,8 @@ use linerate_cuda::Context;
 
 use crate::common;
 
-/// Returns settings for tiny chunks. With the double of the driver, the double of nvCOMP is used.
+/// Returns settings of the benchmark for tiny chunks. If `context` is that of the driver's double,
+/// they name the double of nvCOMP.
 fn tiny(context: &Context) -> bench::Settings {
     let shapes = ["2", "2x3"].map(|shape| shape.parse().unwrap()).to_vec();
     let mut settings = bench::Settings { shapes, rounds: 1, ..bench::Settings::default() };
@@ -54,7 +55,8 @@ fn double_of_nvcomp_gets_the_options_and_is_measured() {
     }
     let found = bench::run(&context, &settings).unwrap();
     let nvcomp = found.iter().filter(|row| row.contender.starts_with("nvcomp"));
-    // The double stores samples without compression, with 8 bytes in addition to 28,000 and 84,000.
+    // The double stores samples without compression, and 8 more bytes for every 64 KiB or less: 8
+    // for the 28,000 bytes of the first shape, and 16 for the 84,000 of the second.
     assert_eq!(nvcomp.filter(|row| row.metrics.len() == 3 && row.metrics["size"].median < 1.001).count(), 6);
 }
 
@@ -68,8 +70,8 @@ fn missing_nvcomp_leaves_its_measurements_out() {
     assert!(!found.is_empty() && found.iter().all(|row| !row.contender.starts_with("nvcomp")));
 }
 
-/// Checks NVIDIA's library without a GPU: it has every function, functions that need no device
-/// answer like the double's, and its header has the double's prototypes and structures.
+/// Checks NVIDIA's library without a GPU: it has every function, its functions that need no device
+/// return plausible sizes, and its header has the prototypes and fields that the double uses.
 #[test]
 #[ignore = "needs nvCOMP, named by LINERATE_NVCOMP: make test-cuda"]
 fn installed_nvcomp_has_the_interface_that_is_called() {
@@ -81,7 +83,8 @@ fn installed_nvcomp_has_the_interface_that_is_called() {
     for algorithm in &nvcomp::ALGORITHMS {
         let sizes = nvcomp.sizes(algorithm, 1 << 20, &stream).unwrap();
         assert_eq!(sizes.count, 16);
-        // The bound has room for incompressible chunks, and at most half as much again.
+        // The largest size of a compressed chunk has room for the 64 KiB of an incompressible one,
+        // and is less than half as much again.
         assert!((64 << 10..96 << 10).contains(&sizes.max_output), "{}: {sizes:?}", algorithm.name);
     }
     let headers = Path::new(&library).parent().unwrap().join("../include");

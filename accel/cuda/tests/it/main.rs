@@ -1,4 +1,4 @@
-//! The integration tests, linked into one program.
+//! The integration tests of linerate-cuda, linked into one program.
 
 mod c_interface;
 mod common;

@@ -1,4 +1,4 @@
-//! Tests version 1 through the host side: goldens, batches, damage, device pointers.
+//! Tests version 1 through the crate's functions: golden chunks, batches, damage, device pointers.
 
 use linerate_cuda::{DecodeJob, DeviceBuffer, EncodeJob, Error, Input};
 use linerate_rice::{Filter, Kind, Options, Params};

@@ -1,4 +1,4 @@
-//! Tests version 2 through the host side: goldens, batches of all types, damage, device pointers.
+//! Tests version 2 through the crate's functions: golden streams, batches, damage, device pointers.
 
 use std::fs;
 use std::num::NonZeroU32;
@@ -10,7 +10,7 @@ use linerate_testkit::testdata::{files_below, testdata};
 
 use crate::common::{bytes, codec, encodes_streams, waves};
 
-/// Decodes a stream on the CPU, to bytes.
+/// Decodes a stream of samples of type `element` on the CPU, to little-endian bytes.
 fn decoded(stream: &[u8], element: ElementType) -> linerate_core::Result<Vec<u8>> {
     fn of<T: v2::Element>(stream: &[u8], put: fn(T) -> Vec<u8>) -> linerate_core::Result<Vec<u8>> {
         Ok(v2::decode::<T>(stream, Options::new())?.into_iter().flat_map(put).collect())
@@ -41,7 +41,8 @@ fn golden_streams_decode() {
     assert!(found >= 16);
 }
 
-/// Returns `frames` frames of `channels` channels, each a sum of other channels and noise.
+/// Returns `frames` frames of `channels` channels. Each channel is a sum of the same three signals
+/// and of noise of its own, so that channels predict each other.
 fn leads(channels: usize, frames: usize) -> Vec<i16> {
     let sources: Vec<Vec<i16>> = (1..4).map(|seed| waves(seed, frames)).collect();
     let noise = waves(9, channels * frames);
@@ -56,7 +57,8 @@ fn leads(channels: usize, frames: usize) -> Vec<i16> {
 #[test]
 fn batch_of_streams_with_and_without_channels_decodes() {
     let Some((codec, stream)) = codec() else { return };
-    // Whole and partial segments, of more and of fewer frames than a thread block takes at a time.
+    // Whole and partial segments, of more and of fewer frames than the 128 that a thread block of
+    // the kernel takes at a time.
     let inputs =
         [(2, 9000, None), (15, 777, NonZeroU32::new(100)), (1, 5000, None), (3, 1, None), (300, 70, None)];
     let encoded = inputs.map(|(channels, frames, segment)| {
@@ -165,8 +167,8 @@ fn stream_of_bytes_of_a_file_has_no_samples_and_its_damage_is_the_error_of_the_c
     errors_are_those_of_the_cpu(&codec, &stream, &whole, 1);
 }
 
-/// Decodes `whole`, and copies truncated or damaged at every `step`th byte, on the device and on
-/// the CPU. The errors must be the same.
+/// Decodes `whole`, and copies of it that are cut or damaged at every `step`th byte, on the device
+/// and on the CPU. Samples and errors must be the same.
 fn errors_are_those_of_the_cpu(codec: &Codec, stream: &Stream, whole: &[u8], step: usize) {
     let mut streams: Vec<Vec<u8>> = vec![whole.to_vec()];
     for at in (0..whole.len()).step_by(step) {
