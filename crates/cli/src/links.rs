@@ -1,12 +1,12 @@
-//! Links to the program by the names of other programs: called as `unpigz`, it is `linerate gzip
-//! -d`.
+//! Links to the program by the names of other programs: called as `gunzip`, it behaves as
+//! `linerate gzip -d`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Names of links, and the arguments that each puts before those of its caller. `pigz` is missing
-/// because its `-b` counts KiB. `unpigz` has `-p0`: its callers want threads, most often for a
-/// pipe, which is decompressed on one thread without `-p`.
+/// because its `-b` counts KiB, but that of `linerate gzip` bytes. `unpigz` has `-p0`: its callers
+/// want threads, most often for a pipe, which is decompressed on one thread without `-p`.
 const LINKS: [(&str, &[&str]); 7] = [
     ("gzip", &["gzip"]),
     ("gunzip", &["gzip", "-d"]),
@@ -17,13 +17,14 @@ const LINKS: [(&str, &[&str]); 7] = [
     ("zstdcat", &["zstd", "-dcf"]),
 ];
 
-/// Returns the command line that a link stands for. A command line that begins with another name is
-/// unchanged.
+/// Returns the command line that a link stands for: `linerate`, the link's own arguments, then
+/// those of its caller. The folder and the extension of the first word do not matter. A command
+/// line that begins with another name is unchanged.
 pub(crate) fn follow(mut arguments: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     let called = arguments.next();
     let name = called.as_ref().and_then(|called| Path::new(called).file_stem()).and_then(OsStr::to_str);
     let link = LINKS.iter().find(|(link, _)| name == Some(*link));
-    // The help shows the first word as the program's name.
+    // The help shows the first word of the command line as the program's name.
     let program = if link.is_some() { Some("linerate".into()) } else { called };
     let before = link.map_or(&[][..], |(_, before)| before).iter().map(OsString::from);
     program.into_iter().chain(before).chain(arguments)

@@ -60,8 +60,9 @@ enum Command {
     /// Compress or decompress zstd files
     ///
     /// Without other options each FILE is compressed to FILE.zst, which gets its mode, owner and
-    /// times, and FILE is kept. Options and suffixes are those of `zstd`. The output gets its name
-    /// only when it is complete.
+    /// times, and FILE is kept. Options and suffixes are those of `zstd`; an option that is not
+    /// supported is an error that names another way. The output gets its name only when it is
+    /// complete.
     Zstd(Box<zstd::Args>),
     /// Train dictionaries for small zstd blocks, store blocks and dictionaries, and read RocksDB's
     /// SST files
@@ -71,7 +72,7 @@ enum Command {
     /// Remove the temporary files of killed runs from folders
     ///
     /// A run that is killed while it writes a file may leave the incomplete file under a temporary
-    /// name. Those files are removed, but never those of a running process.
+    /// name. Those files are removed, but never those of a process that runs on this machine.
     Clean(clean::Args),
     /// Print a completion script for a shell
     Completions(pages::CompletionsArgs),
@@ -79,7 +80,8 @@ enum Command {
     Man(pages::ManArgs),
 }
 
-/// The description of the command line: source of the parser, the help and the manual pages.
+/// The description of the whole command line. The parser, the help, the manual pages and the
+/// completion scripts are made from it.
 fn command() -> clap::Command {
     help::lay_out(Cli::command())
 }
@@ -98,7 +100,8 @@ fn main() -> ExitCode {
 
 /// Parses the command line with the description of its subcommand alone, since building the
 /// description of all subcommands takes longer than compressing a small file. Returns `None` where
-/// the whole description is needed: for help, the version, and errors in the command line.
+/// the whole description is needed: for help, the version, errors in the command line, and the
+/// subcommands `completions` and `man`.
 fn parse_alone(arguments: &[OsString]) -> Option<Command> {
     let after = arguments.get(1..)?;
     Some(match after.first()?.to_str()? {
@@ -114,21 +117,24 @@ fn parse_alone(arguments: &[OsString]) -> Option<Command> {
     })
 }
 
-/// Parses the arguments of a subcommand, after its name.
+/// Parses `arguments`, the name of a subcommand and what follows it. Returns `None` if they ask for
+/// help or the version, or are wrong.
 fn args_of<A: clap::Args>(arguments: &[OsString]) -> Option<Box<A>> {
     let mut matches = A::augment_args(clap::Command::new("linerate")).try_get_matches_from(arguments).ok()?;
-    // Without `mut` the matches are copied first.
+    // `from_arg_matches` would copy the matches first.
     A::from_arg_matches_mut(&mut matches).ok().map(Box::new)
 }
 
-/// Parses the command line, or ends the program.
+/// Parses the command line. If it asks for help or the version, or is wrong, prints that or the
+/// error and ends the program.
 fn parse(arguments: &[OsString]) -> Command {
     let matches = command().try_get_matches_from(arguments).unwrap_or_else(|e| exit(&e));
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| exit(&e.format(&mut command())));
     cli.command
 }
 
-/// Prints help, the version or the error in the command line, and ends the program.
+/// Prints help, the version or the error in the command line, and ends the program with status 0
+/// after help or the version, 2 after an error, and 1 if standard output cannot be written.
 fn exit(error: &clap::Error) -> ! {
     if !error.use_stderr() {
         let printed = closed::check_stdout().and_then(|()| error.print()).and_then(|()| io::stdout().flush());

@@ -1,5 +1,5 @@
-//! Checks that every command that a page names, in its code and in its text, exists with its
-//! options.
+//! Tests that every command of `linerate` that a page of the documentation names, in its code and
+//! in its text, exists with its options.
 
 use std::ffi::OsString;
 
@@ -14,7 +14,9 @@ fn root() -> clap::Command {
     root
 }
 
-/// The words of a span of code such as `nx pack`, which lacks the program's name.
+/// The words of a span of code such as `nx pack`, a command without the program's name. Returns
+/// `None` unless the first word is a subcommand that has subcommands, and the second looks like the
+/// name of one.
 fn short_call(root: &clap::Command, span: &str) -> Option<Vec<String>> {
     let words: Vec<String> = span.split_whitespace().map(str::to_owned).collect();
     let [group, name, ..] = &words[..] else { return None };
@@ -22,7 +24,8 @@ fn short_call(root: &clap::Command, span: &str) -> Option<Vec<String>> {
     (has_subcommands && is_name(name)).then_some(words)
 }
 
-/// Returns a sentence about a subcommand or option of the call that does not exist.
+/// Returns a sentence about the first subcommand or option of a call that does not exist, or `None`
+/// if all exist. `words` are those after the program's name.
 fn missing(root: &clap::Command, words: &[String]) -> Option<String> {
     let line = ["linerate"].into_iter().chain(words.iter().map(String::as_str)).map(OsString::from);
     let words = match zstd::rewrite(line) {

@@ -68,7 +68,8 @@ pub(crate) fn man(args: &ManArgs) -> ExitCode {
     print(&page(command.clone()))
 }
 
-/// The names of the subcommands below `command`, as [`man`] takes them: `rice`, `rice encode`.
+/// The names of the subcommands below `command` that the help lists, as `linerate man` takes them:
+/// `rice`, `rice encode`.
 fn paths(command: &Command) -> Box<dyn Iterator<Item = String> + '_> {
     let shown = command.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help");
     Box::new(shown.flat_map(|c| {
@@ -87,8 +88,9 @@ fn page(command: Command) -> Vec<u8> {
     page
 }
 
-/// Formats the text after the options in roff. A paragraph whose first line ends in a colon becomes
-/// a section of that name. Lists keep their lines.
+/// Formats in roff the text of the help that follows the options. A paragraph whose first line ends
+/// in a colon becomes a section, with that line in capitals as its name. Lists (see
+/// [`help::is_list`]) keep their lines; the lines of other paragraphs are filled.
 fn sections(text: &str) -> String {
     let mut roff = String::new();
     for paragraph in text.split("\n\n") {

@@ -1,8 +1,9 @@
 //! Detects whether standard input and output were closed when the program started (`<&-`, `>&-`).
 //!
-//! Rust's runtime opens `/dev/null` in the place of closed streams before `main`, and afterwards
-//! that cannot be distinguished from a `/dev/null` that the caller passed. So a function that the
-//! loader calls before the runtime starts looks at the descriptors.
+//! On Unix, Rust's runtime opens `/dev/null` in the place of closed streams before `main`, and
+//! afterwards that cannot be distinguished from a `/dev/null` that the caller passed. So a function
+//! that the loader calls before the runtime starts looks at the descriptors. Windows shows the
+//! handles as they were. On other systems no stream counts as closed.
 
 use std::io;
 
@@ -29,6 +30,7 @@ mod unix {
     use std::ffi::c_int;
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    /// Whether descriptor 0, standard input, and descriptor 1, standard output, were closed.
     static CLOSED: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
 
     pub(super) fn stdin() -> bool {
@@ -79,8 +81,8 @@ mod windows {
         is_closed(&io::stdout())
     }
 
-    /// A program that is started without a stream has no handle, or one that was closed before. The
-    /// standard library reports no error when lines are written to either.
+    /// Whether a stream was closed when the program started: it has no handle, or one that was
+    /// closed before. The standard library reports no error when lines are written to either.
     fn is_closed(stream: &(impl AsHandle + AsRawHandle)) -> bool {
         /// `INVALID_HANDLE_VALUE`. Duplicating it succeeds, since the number is also the handle of
         /// this process.

@@ -1,5 +1,6 @@
-//! Finds out, from block headers alone, whether a file begins with a frame that fits in memory and
-//! is followed by another. If so, threads decode whole frames in parallel from the first one on.
+//! Finds out, from the headers of frames and blocks alone, whether a file begins with a frame that
+//! may be held in memory and is followed by another. If so, threads decode whole frames in parallel
+//! from the first one on.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -8,16 +9,17 @@ use linerate_zstd::{Format, FrameHeader, Header};
 use super::parallel::MAX_FRAME;
 use super::walk::{Block, MAX_HEADER, SKIPPABLE_HEADER};
 
-/// Maximum number of headers that are read. The largest frame that is held in memory has 256 blocks
-/// of the usual size.
+/// Maximum number of headers that are read, of frames and of blocks. The largest frame that is held
+/// in memory has 256 blocks of the usual size of 128 KiB.
 const MAX_HEADERS: u32 = 2048;
 
-/// Whether the next frame of a file is small enough for memory and another frame follows it. The
-/// only frame of a file, and a large frame, are better decoded while they are read. Keeps the
-/// position in the file.
+/// Whether the next frame of a file is small enough to be held in memory and another frame follows
+/// it; skippable frames do not count. The only frame of a file, and a large frame, are better
+/// decoded while they are read. Also returns false if the headers are damaged or cannot be read.
+/// Keeps the position in the file.
 ///
 /// # Errors
-/// The error of seeking back.
+/// The error of seeking back to that position.
 pub(super) fn begins_with_small_frames(file: &mut (impl Read + Seek)) -> io::Result<bool> {
     let Ok(at) = file.stream_position() else { return Ok(false) };
     let result = two_frames(file, at);
@@ -25,7 +27,8 @@ pub(super) fn begins_with_small_frames(file: &mut (impl Read + Seek)) -> io::Res
     Ok(result.unwrap_or(false))
 }
 
-/// Returns `None` if a header cannot be read or there are too many.
+/// Whether two frames follow offset `at`, of which the first is small. Returns `None` if it is not,
+/// if a header cannot be read, or if there are too many headers.
 fn two_frames(file: &mut (impl Read + Seek), mut at: u64) -> Option<bool> {
     let (mut has_frame, mut left) = (false, MAX_HEADERS);
     loop {
@@ -44,8 +47,9 @@ fn two_frames(file: &mut (impl Read + Seek), mut at: u64) -> Option<bool> {
     }
 }
 
-/// Returns where the frame at `begin` ends. Returns `None` if it is too large for memory, has more
-/// than `left` blocks, or cannot be read.
+/// Returns the offset at which the frame at offset `begin` ends. Returns `None` if the frame is too
+/// large to be held in memory, has more than `left` blocks, is cut off within a block header, or
+/// cannot be read. Lowers `left` by the number of its blocks.
 fn end_of_small(
     file: &mut (impl Read + Seek),
     begin: u64,
@@ -72,7 +76,8 @@ fn end_of_small(
     }
 }
 
-/// Reads up to `bytes.len()` bytes at `at`. Returns their number.
+/// Fills `bytes` from offset `at` of a file. Returns the number of bytes read, which is smaller
+/// only at the end of the file, or `None` after an error.
 fn read(file: &mut (impl Read + Seek), at: u64, bytes: &mut [u8]) -> Option<usize> {
     file.seek(SeekFrom::Start(at)).ok()?;
     let mut count = 0;

@@ -28,21 +28,24 @@ Examples:
 Without FILE, or if FILE is `-`, standard input is read and standard output written. Input files are kept
 unless --rm is given.
 
-Threads process several files at a time, and parts of a large file when it is compressed or has many
-frames.
+Threads process several files at a time, and parts of a large file. Up to four threads decompress one
+frame together, without a dictionary and --max-output.
 
 SIZE is a number of bytes. With K, M or G it is a multiple of 1024, 1024^2 or 1024^3.";
 
-/// Default limit of the window, 128 MiB, the same as of `zstd`.
+/// Base-2 logarithm of the largest window, in bytes, that decompression allows by default: 128 MiB,
+/// the same as for `zstd`.
 const WINDOW_LOG: u32 = 27;
-/// The number of `--long` without one.
+/// The N of a `--long` that is given without one.
 const LONG: &str = "27";
-/// Default level, the same as of `zstd`.
+/// Default compression level, the same as for `zstd`.
 const LEVEL: i32 = 3;
-/// Highest level without `--ultra`, and with it.
+/// Highest level without `--ultra`.
 const MAX_LEVEL: i32 = 19;
+/// Highest level with `--ultra`.
 const MAX_ULTRA: i32 = 22;
-/// Highest N of `--fast`: libzstd's limit.
+/// Highest N of `--fast` that makes a difference, which is libzstd's limit. A higher N counts as
+/// this one.
 const FASTEST: i64 = 131_072;
 
 #[derive(clap::Args, Debug)]
@@ -65,7 +68,7 @@ pub(crate) struct Args {
     #[arg(short = 'k', long, overrides_with = "remove")]
     pub(crate) keep: bool,
 
-    /// Delete each input file once its output file is complete
+    /// Delete each input file once its output file is complete and on the disk
     #[arg(long = "rm", overrides_with = "keep")]
     pub(crate) remove: bool,
 
@@ -74,7 +77,8 @@ pub(crate) struct Args {
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
 
-    /// Process all files below directories
+    /// Process the files below directories: with -d, -t and -l those with a suffix of compressed
+    /// files, else those without
     #[arg(short = 'r', long, conflicts_with = "output")]
     pub(crate) recursive: bool,
 
@@ -85,8 +89,8 @@ pub(crate) struct Args {
     #[arg(short = 'D', long, value_name = "DICT", value_hint = ValueHint::FilePath)]
     pub(crate) dictionary: Option<PathBuf>,
 
-    /// Search for matches up to 2^N bytes back, N from 10 to 31; when decompressing, allow windows
-    /// of that size [default: 27, 128 MiB]
+    /// Search for matches up to 2^N bytes back, N from 10 to 31; --long means --long=27. When
+    /// decompressing, allow windows of up to 2^N bytes; without this option, of up to 128 MiB
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = LONG, value_parser = clap::value_parser!(u32).range(10..=31))]
     pub(crate) long: Option<u32>,
 
@@ -110,7 +114,8 @@ pub(crate) struct Args {
     #[arg(long = "no-dictID")]
     pub(crate) no_dict_id: bool,
 
-    /// Size of standard input, to be written into the header as for a file
+    /// Size of standard input, to be written into the header as for a file; input of another size
+    /// is an error
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) stream_size: Option<u64>,
 
@@ -118,7 +123,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) rsyncable: bool,
 
-    /// Fail when a file decompresses to more than this
+    /// Fail when a file decompresses to more than SIZE
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) max_output: Option<u64>,
 
@@ -161,7 +166,7 @@ struct ModeFlags {
     list: bool,
 }
 
-/// Options of `zstd` that do not change its output.
+/// Options that `zstd` has and that do not change the output. Some are accepted and ignored.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = HINTS)]
 struct Hints {
@@ -173,7 +178,7 @@ struct Hints {
     #[arg(long, value_name = "CORES", require_equals = true, value_parser = ["physical", "logical"])]
     auto_threads: Option<String>,
 
-    /// Approximate size of standard input; --stream-size gives the exact one
+    /// Ignored: the approximate size of standard input; --stream-size gives the exact one
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     size_hint: Option<u64>,
 
@@ -185,11 +190,11 @@ struct Hints {
     #[arg(long)]
     no_sparse: bool,
 
-    /// Write on a second thread, unless -T1 is given (the default)
+    /// When several threads decompress a file, write the content on another thread (the default)
     #[arg(long, overrides_with = "no_asyncio")]
     asyncio: bool,
 
-    /// Read and write on the thread that decodes
+    /// When decompressing, read and write on a thread that also decodes
     #[arg(long, overrides_with = "asyncio")]
     no_asyncio: bool,
 }
@@ -197,7 +202,7 @@ struct Hints {
 /// Heading of [`Hints`] in the help.
 const HINTS: &str = "Options of zstd's command line that do not change the output";
 
-/// How much time compression takes.
+/// The options that choose the compression level.
 #[derive(clap::Args, Debug)]
 pub(crate) struct LevelArgs {
     /// Compression level, 1 (fast) to 19 (small), to 22 with --ultra; also `-1` to `-22`. 0 means 3
@@ -209,18 +214,20 @@ pub(crate) struct LevelArgs {
     #[arg(long)]
     ultra: bool,
 
-    /// Compress faster than level 1, the faster the larger N, up to 131072 [default: 1]
+    /// Compress faster than level 1, the faster the larger N, up to 131072; --fast means --fast=1
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1", overrides_with = "level", value_parser = clap::value_parser!(u32).range(1..))]
     fast: Option<u32>,
 }
 
 impl LevelArgs {
-    /// The level for libzstd, which is negative for `--fast`.
+    /// The level for libzstd, reduced to the highest one that is allowed. It is negative for
+    /// `--fast`.
     pub(crate) fn number(&self) -> i32 {
         let number = self.wished().clamp(-FASTEST, i64::from(self.most())) as i32;
         if number == 0 { LEVEL } else { number }
     }
 
+    /// The level of the command line, even if it is too high.
     fn wished(&self) -> i64 {
         match (self.fast, self.level) {
             (Some(fast), _) => -i64::from(fast),
@@ -232,7 +239,7 @@ impl LevelArgs {
         if self.ultra { MAX_ULTRA } else { MAX_LEVEL }
     }
 
-    /// The remark about a level that is too high.
+    /// The remark about a level that is too high and therefore reduced.
     fn reduced(&self) -> Option<String> {
         let (wished, most) = (self.wished(), self.most());
         let allows = if self.ultra { "" } else { "; --ultra allows up to 22, which needs much memory" };
@@ -240,8 +247,8 @@ impl LevelArgs {
     }
 }
 
-/// Returns the options that environment variables set, and a remark about each value that is
-/// ignored.
+/// Returns the options that the environment variables `ZSTD_CLEVEL` and `ZSTD_NBTHREADS` stand for,
+/// and a remark about each value that is ignored because it is not a level or a number of threads.
 pub(super) fn environment() -> (Vec<String>, Vec<String>) {
     let level = |text: &str| match text.parse::<i32>() {
         Ok(level @ 0..) => Ok(format!("--level={level}")),
@@ -274,39 +281,43 @@ impl Args {
         }
     }
 
-    /// The number of threads.
+    /// The number of threads of the command line; all cores if it names none.
     pub(crate) fn threads(&self) -> usize {
         if self.hints.single_thread { 1 } else { self.threads.count() }
     }
 
-    /// The number of threads for an input of this size in bytes, if it is known.
+    /// The number of threads for an input of `size` bytes, `None` if the size is unknown. A small
+    /// input gets one thread.
     pub(crate) fn threads_for(&self, size: Option<u64>) -> usize {
         if self.hints.single_thread { 1 } else { self.threads.count_for(size) }
     }
 
-    /// Whether output may be written by a thread of its own.
+    /// Whether decompressed content may be written by a thread of its own.
     pub(crate) fn writes_behind(&self) -> bool {
         !self.hints.no_asyncio
     }
 
-    /// Remarks, unless `-q` is given, about levels and environment variables that were changed or
-    /// ignored.
+    /// Remarks, for the caller to print unless `-q` is given: a compression level that was reduced,
+    /// and values of environment variables that were ignored.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let reduced = self.level.reduced().filter(|_| self.mode() == Mode::Compress);
         environment().1.into_iter().chain(reduced).collect()
     }
 
-    /// Whether data in other formats is copied, as `zstdcat -f` does.
+    /// Whether data that is not in zstd format is copied to standard output, as `zstdcat -f` does:
+    /// with `-f`, when decompressing to there.
     pub(crate) fn passes_other_data(&self, operand_is_stdin: bool) -> bool {
         self.force && self.mode() == Mode::Decompress && self.writes_stdout(operand_is_stdin)
     }
 
-    /// The largest window that a frame may need to be decompressed, in bytes.
+    /// The largest window, in bytes, that a frame to decompress may need: that of `--memory`, else
+    /// of `--long`, else 128 MiB.
     pub(crate) fn window_limit(&self) -> u64 {
         self.memory.unwrap_or(1 << self.long.unwrap_or(WINDOW_LOG))
     }
 
-    /// Whether an operand's output goes to standard output.
+    /// Whether the output of an operand goes to standard output. By default that of standard input
+    /// does, and that of a file does not.
     pub(crate) fn writes_stdout(&self, operand_is_stdin: bool) -> bool {
         match (self.mode().makes_files(), &self.output) {
             (false, _) => false,

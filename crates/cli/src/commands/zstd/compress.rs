@@ -1,8 +1,8 @@
 //! Compresses inputs with libzstd, each to one frame.
 //!
-//! With threads, libzstd cuts an input into jobs by the parameters of its level, so that the frame
-//! does not depend on the number of threads. Without threads, libzstd makes another frame, so there
-//! is always at least one thread.
+//! With worker threads, libzstd cuts an input into jobs by the parameters of its level, so that the
+//! frame does not depend on the number of workers. Without workers, libzstd makes another frame, so
+//! there is always at least one worker.
 
 use std::io::{ErrorKind, Read};
 use std::sync::Mutex;
@@ -18,7 +18,8 @@ use crate::ui::error::CliError;
 use crate::ui::input::Counted;
 use crate::ui::output::Sink;
 
-/// Smallest input of a job of libzstd, in bytes. A second thread for less would have nothing to do.
+/// Smallest part of an input, in bytes, that libzstd gives to a worker thread as a job. A second
+/// worker for less would have nothing to do.
 const MIN_JOB: u64 = 1 << 20;
 
 /// Compresses inputs with the same parameters, several at the same time.
@@ -30,7 +31,8 @@ pub(crate) struct Compressor {
 }
 
 impl Compressor {
-    /// A compressor with the parameters of a command line, and the content of its dictionary.
+    /// Makes a compressor with the parameters of a command line, and the bytes of its dictionary's
+    /// file.
     pub(crate) fn new(args: &Args, dictionary: Option<Vec<u8>>) -> Compressor {
         let mut parameters = vec![
             CParameter::CompressionLevel(args.level.number()),
@@ -45,10 +47,13 @@ impl Compressor {
         Compressor { parameters, dictionary, idle: Mutex::default() }
     }
 
-    /// Compresses `input`, whose size is `size` if it is known, on `threads` threads.
+    /// Compresses all of `input` to one frame, on up to `threads` threads beside the calling one.
+    /// `size` is the number of bytes that the input will have, if it is known. Calls `sink` with
+    /// each part of the frame.
     ///
     /// # Errors
-    /// Errors of reading and of `sink`; [`CliError::Refused`] if the input has another size.
+    /// Errors of reading and of `sink`; [`CliError::Refused`] if the input has another size than
+    /// `size`, or libzstd fails, for example for want of memory.
     pub(crate) fn compress<R: Read>(
         &self,
         input: &mut Counted<R>,
@@ -61,14 +66,15 @@ impl Compressor {
         let result = compress_frame(&mut context, input, size, sink);
         match &result {
             Ok(_) => lock(&self.idle).push(context),
-            // The program ends by a signal, which needs no thread to end first.
+            // The program now ends by SIGPIPE. It need not wait for the context's threads first.
             Err(CliError::ClosedPipe) => std::mem::forget(context),
             Err(_) => finish(&mut context),
         }
         result
     }
 
-    /// A context at the beginning of a frame.
+    /// Returns an idle or new context at the beginning of a frame, for an input of `size` bytes, if
+    /// that is known.
     fn context(&self, size: Option<u64>, threads: u32) -> Result<CCtx<'static>, ErrorCode> {
         let idle = lock(&self.idle).pop();
         let mut context = match idle {
@@ -102,7 +108,8 @@ fn compress_frame<R: Read>(
     let (mut totals, mut bytes_out) = (Totals::default(), 0);
     loop {
         let n = read(input, &mut piece)?;
-        // With threads, libzstd does not compare the size with the one in the header.
+        // With worker threads, libzstd does not compare the number of bytes that it gets with the
+        // size that it has written into the header.
         if size.is_some_and(|size| input.at > size || n == 0 && input.at < size) {
             return Err(changed(size.unwrap_or(0), input.at));
         }
@@ -131,20 +138,22 @@ fn compress_frame<R: Read>(
     }
 }
 
-/// Ends a frame after its output was refused, to avoid two faults of libzstd 1.5.7: it frees a
-/// dictionary before the threads that read it have ended, and it crashes at the beginning of the
-/// next frame (`ZSTDMT_waitForAllJobsCompleted`) if a job still waits for a thread.
+/// Ends the frame of a context after an error, and discards the rest of the frame. This avoids two
+/// faults of libzstd 1.5.7: it frees a dictionary before the threads that read it have ended, and
+/// it crashes at the beginning of the next frame (`ZSTDMT_waitForAllJobsCompleted`) if a job still
+/// waits for a thread.
 fn finish(context: &mut CCtx<'_>) {
     let mut buffer = vec![0; CCtx::out_size()];
     let mut end = || {
         let (mut out, mut none) = (OutBuffer::around(&mut buffer[..]), InBuffer::around(&[]));
         context.compress_stream2(&mut out, &mut none, ZSTD_EndDirective::ZSTD_e_end)
     };
-    // An error ends the frame, too.
+    // An error of libzstd ends the frame, too.
     while end().is_ok_and(|left| left > 0) {}
 }
 
-/// Reads the available bytes; returns 0 at the end of the input.
+/// Reads the bytes that are available, at least one. Returns their number, which is 0 at the end of
+/// the input.
 fn read<R: Read>(input: &mut Counted<R>, into: &mut [u8]) -> Result<usize, CliError> {
     loop {
         match input.read(into) {
@@ -155,6 +164,8 @@ fn read<R: Read>(input: &mut Counted<R>, into: &mut [u8]) -> Result<usize, CliEr
     }
 }
 
+/// The error of an input of which `read` bytes were read, although its size was said to be `size`
+/// bytes.
 fn changed(size: u64, read: u64) -> CliError {
     let change = if read > size { "more" } else { "less" };
     CliError::Refused(format!(

@@ -14,12 +14,13 @@ use crate::ui::input::Source;
 use crate::ui::output::OutputCount;
 use crate::ui::write_behind::Target;
 
-/// Bytes of the output buffer: several blocks, so that most are written only once.
+/// Size of the output buffer, in bytes. It has room for several blocks, so that most of them are
+/// decoded into it directly.
 const BUFFER: usize = 1 << 20;
-/// Bytes of the magic number at the beginning of every frame.
+/// Length of the magic number at the beginning of every frame, in bytes.
 const MAGIC_LEN: usize = 4;
 
-/// A compressed input.
+/// Decodes all frames of a compressed input, one after another or several at a time.
 pub(crate) struct Decoder<'a, R> {
     source: Source<R>,
     options: Options,
@@ -28,20 +29,24 @@ pub(crate) struct Decoder<'a, R> {
     buffer: Vec<u8>,
     output: OutputCount,
     totals: Totals,
-    /// Number of threads. Each decodes one of several small frames, or all decode one large frame.
+    /// Number of threads. Each decodes one of several small frames, or up to four decode one large
+    /// frame together.
     threads: usize,
-    /// Bytes of the input that these threads have taken, which `stream` has not counted.
+    /// Bytes of the frames that the threads have decoded one each. `stream` has not seen them, so
+    /// they are added to the offsets of its errors.
     taken_in_parallel: u64,
-    /// Whether the threads begin with the first frame, because it is small and not the only one.
+    /// Whether the threads decode one frame each from the first frame on, because that is small and
+    /// not the only one.
     begins_in_parallel: bool,
     /// Called with the number of input bytes read so far, for each part of the output.
     progress: &'a mut dyn FnMut(u64),
-    /// Whether data that is no frame is copied, with everything after it.
+    /// Whether data that is no frame is copied to the output, with everything after it.
     passes: bool,
 }
 
 impl<'a, R: Read> Decoder<'a, R> {
-    /// A decoder on one thread, which calls `progress` with the number of input bytes read so far.
+    /// Makes a decoder that works on one thread, and calls `progress` with the number of input
+    /// bytes read so far.
     pub(crate) fn new(
         source: Source<R>,
         args: &Args,
@@ -65,24 +70,29 @@ impl<'a, R: Read> Decoder<'a, R> {
         }
     }
 
-    /// Sets the number of threads. Each decodes one of several small frames, or all decode one large
-    /// frame. They read ahead, so the source must not wait for its data. The first frame is decoded
-    /// as it is read, unless `from_first`.
+    /// Sets the number of threads. Each decodes one of several small frames, or up to four decode
+    /// one large frame together. They read ahead, so the source must not wait for its data. Without
+    /// `from_first` the first frame is decoded as it is read, and only later frames one per thread.
     pub(crate) fn threads(self, threads: usize, from_first: bool) -> Self {
-        // With a limit on the output, one thread decodes a large frame, since the bytes written
-        // before the limit must not depend on the number of threads.
+        // With a limit on the output, one thread decodes a large frame, since the bytes that are
+        // written before the limit is exceeded must not depend on the number of threads.
         let of_a_frame = if self.output.left() == u64::MAX { threads } else { 1 };
         let options = pipeline::Options::new().stream(self.options).threads(of_a_frame);
         let stream = pipeline::Decoder::new(options, self.dictionary);
         Decoder { threads, stream, begins_in_parallel: from_first, ..self }
     }
 
-    /// Sets whether data that is no frame is copied, with everything after it.
+    /// Sets whether data that is no frame is copied to the output, with everything after it.
     pub(crate) fn passing(self, passes: bool) -> Self {
         Decoder { passes, ..self }
     }
 
-    /// Decodes everything into `target`.
+    /// Decodes all frames into `target`.
+    ///
+    /// # Errors
+    /// Errors of reading, of the data, and of `target`; [`CliError::Data`] also for an empty input,
+    /// and for content above the limit. Content before an error of reading or of the data is
+    /// written first.
     pub(crate) fn run(mut self, target: &mut dyn Target) -> Result<Totals, CliError> {
         if self.source.peek(1)?.is_empty() {
             return Err(CliError::data(Kind::Truncated, 0, "the input is empty"));
@@ -106,7 +116,8 @@ impl<'a, R: Read> Decoder<'a, R> {
         Ok(self.totals)
     }
 
-    /// Decodes frames on several threads, up to the first that they cannot decode.
+    /// Decodes the next frames on one thread each, up to the first that is invalid, too large or
+    /// the only one, which is left to [`frame`](Self::frame). With one thread, does nothing.
     fn frames_in_parallel(&mut self, target: &mut dyn Target) -> Result<(), CliError> {
         if self.threads > 1 {
             let options = FrameOptions::new(self.threads, self.options, self.dictionary);
@@ -123,16 +134,21 @@ impl<'a, R: Read> Decoder<'a, R> {
         Ok(())
     }
 
-    /// Whether the next data is no frame. The magic number alone decides, as in `zstd`: a frame may
-    /// have a damaged header.
+    /// Whether the next bytes are no frame, or there are fewer than four. The magic number alone
+    /// decides, as in `zstd`, since a frame with a damaged header must not be copied.
     fn is_other_data(&mut self) -> Result<bool, CliError> {
         let Some(magic) = self.source.peek(MAGIC_LEN)?.first_chunk::<MAGIC_LEN>() else { return Ok(true) };
-        // A magic number without the rest of a header is a frame that was cut off.
+        // The parser takes a magic number without the rest of a header for a frame that is cut off.
         let found = Header::parse(magic, Format::Standard);
         Ok(!matches!(found, Err(e) if e.kind == Kind::Truncated))
     }
 
-    /// Reads the header of the next frame; false at the end of the input.
+    /// Checks and counts the next frame by its header, without taking it from the source. Returns
+    /// false at the end of the input.
+    ///
+    /// # Errors
+    /// [`CliError::Data`] for bytes that are no frame, and for a frame whose window exceeds the
+    /// limit; errors of reading.
     fn begin(&mut self) -> Result<bool, CliError> {
         let at = self.source.at();
         let bytes = self.source.peek(MAX_HEADER)?;
@@ -157,10 +173,11 @@ impl<'a, R: Read> Decoder<'a, R> {
         Ok(true)
     }
 
+    /// Decodes the next frame while it is read, on one thread or on several together.
     fn frame(&mut self, target: &mut dyn Target) -> Result<(), CliError> {
         let mut failure = None;
         loop {
-            // Data that was read before a failure is decoded first.
+            // Data that was read before a failure of reading is decoded first.
             let input = match failure {
                 None => self.source.peek(1).unwrap_or_else(|e| {
                     failure = Some(e);
@@ -190,7 +207,7 @@ impl<'a, R: Read> Decoder<'a, R> {
 
 fn engine_error(e: Error) -> CliError {
     match e.kind {
-        // A bad argument can only be a missing or wrong dictionary here.
+        // Here a bad argument can only be a missing or wrong dictionary.
         Kind::BadArgument => CliError::data(Kind::Corrupt, e.offset, format!("{}; -D names it", e.message)),
         kind => CliError::data(kind, e.offset, e.message),
     }

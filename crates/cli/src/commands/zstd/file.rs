@@ -22,7 +22,8 @@ use crate::ui::progress::{Label, Progress};
 use crate::ui::session::{FileSummary, Mode, open_output, wait_for_turn};
 use crate::ui::write_behind::write_behind;
 
-/// Files up to this size are read at once, and written by the thread that decodes them.
+/// Compressed files up to this size, in bytes, are read at once, and their content is written by
+/// the thread that decodes them.
 const SMALL: u64 = 512 << 10;
 
 /// Processes operands with the same arguments.
@@ -33,13 +34,14 @@ pub(crate) struct Processor<'a> {
 }
 
 impl Processor<'_> {
-    /// Processes an operand, up to an output that is not committed yet. `alone` says that no other
-    /// operand is processed at the same time.
+    /// Processes an operand, up to an output that is complete and still has to be committed.
+    /// `alone` says that no other operand is processed at the same time.
     pub(crate) fn work(&self, operand: &Operand, alone: bool) -> Work<FileSummary<Totals>> {
         Work { name: operand.name(), result: self.process(operand, alone) }
     }
 
-    /// Returns `None` if the operand is skipped silently.
+    /// Returns `None` if the operand is skipped silently: a file below a folder that has the suffix
+    /// of a compressed file and is to be compressed, or that lacks it otherwise.
     fn process(
         &self,
         operand: &Operand,
@@ -54,8 +56,8 @@ impl Processor<'_> {
         let beside = operand.path().filter(|_| mode.makes_files() && !args.stdout && args.output.is_none());
         let target = beside.map(|path| target(mode, path)).transpose()?;
         let in_place = InPlaceOptions { force: args.force, deletes: args.remove };
-        // A source that may be deleted is checked like one that is replaced. A named pipe is never
-        // deleted.
+        // With --rm and -o, a source is checked like one whose output replaces it, since it will be
+        // deleted. A named pipe is never deleted.
         let deletes = |path: &Path| args.remove && args.output.is_some() && path.is_file();
         let input = match operand.path() {
             None => Opened::stdin()?,
@@ -108,8 +110,8 @@ impl Processor<'_> {
         let size = input.size();
         let source = Source::of_size(&input.file, size, SMALL);
         let decoder = Decoder::new(source, self.args, self.dictionary, progress).passing(passes);
-        // A pipe may wait for its writer in the middle of a frame. Its data is decoded as it
-        // arrives.
+        // A pipe has no size, and may wait for its writer in the middle of a frame. One thread
+        // decodes its data as it arrives.
         let Some(size) = size.filter(|_| threads > 1) else { return decoder.run(output) };
         let from_first =
             ahead::begins_with_small_frames(&mut &input.file).map_err(CliError::io("cannot read"))?;
@@ -129,16 +131,18 @@ impl Processor<'_> {
         sink: Sink<'_>,
     ) -> Result<Totals, CliError> {
         let size = match operand.path() {
-            // Standard input may begin in the middle of a file.
+            // The size of a file that is standard input is not used: reading may begin in its
+            // middle.
             None => self.args.stream_size,
-            // Files of the system (/proc) state no size.
+            // Files in /proc state a size of 0 and have content.
             Some(_) => file_size.filter(|size| *size > 0),
         };
         self.compressor.compress(&mut Counted::new(input), size, threads, sink)
     }
 }
 
-/// The path of the output beside the file at `path`.
+/// The path of the output beside the file at `path`. Decompressing skips a file without a suffix of
+/// compressed files.
 fn target(mode: Mode, path: &Path) -> Result<PathBuf, CliError> {
     if mode == Mode::Compress {
         return Ok(names::with_suffix(path));

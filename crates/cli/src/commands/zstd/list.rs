@@ -1,4 +1,5 @@
-//! Counts frames and their sizes from their headers, without decompressing them.
+//! Counts the frames of a file and their sizes, from the headers of frames and blocks, without
+//! decompressing them.
 
 use std::io::Read;
 
@@ -10,7 +11,7 @@ use super::walk::{self, MAX_HEADER};
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 
-/// Totals of a file.
+/// Totals of a file that was compressed, decompressed, tested or listed.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Totals {
     /// Frames with data.
@@ -18,10 +19,12 @@ pub(crate) struct Totals {
     /// Skippable frames.
     #[serde(rename = "skippable_frames")]
     pub(crate) skipped: u64,
+    /// Bytes read.
     pub(crate) bytes_in: u64,
-    /// Decoded bytes; `None` if a frame that was not decoded does not state its size.
+    /// Bytes of the frame that compression made, otherwise bytes of content. When listing, `None`
+    /// if a frame does not state the size of its content.
     pub(crate) bytes_out: Option<u64>,
-    /// The largest window of a frame, in bytes.
+    /// The largest window that a frame needs, in bytes.
     pub(crate) window: u64,
     /// Whether there are frames with data and all of them have a checksum.
     #[serde(rename = "checksum")]
@@ -29,7 +32,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Counts a frame with data.
+    /// Counts a frame with data, by its header.
     pub(crate) fn begin(&mut self, header: &FrameHeader) {
         self.checked = header.checksum && (self.checked || self.frames == 0);
         self.frames += 1;
@@ -37,7 +40,11 @@ impl Totals {
     }
 }
 
-/// Counts all frames.
+/// Counts all frames of a file.
+///
+/// # Errors
+/// Errors of reading; [`CliError::Data`] if the file is empty, damaged, or has bytes that are no
+/// frame.
 pub(crate) fn totals<R: Read>(source: &mut Source<R>) -> Result<Totals, CliError> {
     let mut totals = Totals { bytes_out: Some(0), ..Totals::default() };
     if source.peek(1)?.is_empty() {

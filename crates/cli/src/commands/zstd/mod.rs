@@ -58,7 +58,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     session.code()
 }
 
-/// Checks that clap cannot express.
+/// Returns why a command line that clap accepts is refused: `-o` with several inputs, or, without
+/// `-f`, compressed data from or to a terminal.
 fn check_usage(args: &Args) -> Result<(), &'static str> {
     let reads_stdin = operands::read_stdin(&args.files);
     if args.output.is_some() && args.files.len() > 1 {
@@ -71,17 +72,20 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
     operands::refuse_terminal(!compresses && reads_stdin, compresses && args.writes_stdout(reads_stdin))
 }
 
-/// A dictionary as bytes, and digested.
+/// The bytes of a dictionary's file, for compressing, and the digested dictionary, for
+/// decompressing.
 type Loaded = (Vec<u8>, Dictionary<'static>);
 
-/// The dictionary of `-D`, or the name of its file and why it cannot be used.
+/// Reads the dictionary of `-D`, if the option is given. The error is the name of its file and why
+/// it cannot be used.
 fn load_dictionary(args: &Args) -> Result<Option<Loaded>, (String, CliError)> {
     let Some(path) = &args.dictionary else { return Ok(None) };
     let load = || {
         inputs::keep(path);
         let bytes = std::fs::read(path).map_err(CliError::io("cannot open"))?;
         let dictionary = Dictionary::new(&bytes).map_err(|e| {
-            // libzstd takes it as raw content, but it may be a trained dictionary that was damaged.
+            // The file is not taken as raw content, since it may be a trained dictionary that was
+            // damaged. libzstd refuses it, too.
             let what = format!("it begins like a trained dictionary but is not a valid one: {}", e.message);
             CliError::data(e.kind, e.offset, what)
         })?;
@@ -102,7 +106,8 @@ fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary
     }
 }
 
-/// Prints the row of a file; before the first one the header, if `listed` is false.
+/// Prints the row of `-l` about a file. Prints the header of the table before it if `listed` is
+/// false, unless `-q` is given, and sets `listed`.
 fn list(args: &Args, listed: &mut bool, summary: &FileSummary<Totals>) {
     if !*listed && !args.verbosity.quiet {
         to_stdout(format_args!(
@@ -124,7 +129,7 @@ fn list(args: &Args, listed: &mut bool, summary: &FileSummary<Totals>) {
     ));
 }
 
-/// The line of `-v`.
+/// The line that `-v` prints about a file: the bytes read and written, and the speed by content.
 fn verbose_line(args: &Args, summary: &FileSummary<Totals>) -> String {
     let (bytes_in, bytes_out) = (summary.totals.bytes_in, summary.totals.bytes_out.unwrap_or(0));
     let (content, percent) = match args.mode() {
@@ -137,7 +142,7 @@ fn verbose_line(args: &Args, summary: &FileSummary<Totals>) -> String {
     summary.line(&format!("{bytes_in} -> {bytes_out} bytes{percent}"), content)
 }
 
-/// The object of `--json`.
+/// The object that `--json` prints about a file.
 fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
     let mut value = summary.record(args.mode());
     value["format"] = json!("zstd");

@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-/// Suffixes of compressed files, and what replaces each.
+/// Suffixes of compressed files, and what replaces each: nothing, or another suffix.
 const SUFFIXES: [(&str, &str); 3] = [("zst", ""), ("zstd", ""), ("tzst", "tar")];
 
-/// The path with the suffix of compressed files.
+/// The path with `.zst` appended.
 pub(crate) fn with_suffix(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".zst");
     name.into()
 }
 
-/// The path without its suffix, if it has a known one.
+/// The path of the decompressed file, if the path has a suffix of compressed files, in upper or
+/// lower case.
 pub(crate) fn without_suffix(path: &Path) -> Option<PathBuf> {
     let suffix = path.extension()?.to_str()?;
     let row = SUFFIXES.iter().find(|row| suffix.eq_ignore_ascii_case(row.0))?;

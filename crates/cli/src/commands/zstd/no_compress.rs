@@ -16,8 +16,10 @@ impl Compressor {
         Compressor
     }
 
+    /// Does nothing.
+    ///
     /// # Errors
-    /// Always.
+    /// Always [`CliError::Refused`].
     pub(crate) fn compress<R: Read>(
         &self,
         _: &mut Counted<R>,

@@ -1,5 +1,5 @@
-//! Decodes the frames of a file on several threads, one thread per frame, such as files of `pzstd`
-//! and of the seekable format.
+//! Decodes files of many frames, such as those of `pzstd` and of the seekable format, on several
+//! threads, each of which decodes a frame at a time.
 //!
 //! Block headers state the sizes of blocks, so frames are cut out of the input without decoding
 //! them. Only valid frames are decoded here. The first invalid one, and everything after it, is
@@ -20,16 +20,17 @@ use crate::ui::output::Sink;
 /// Largest frame that is held in memory, in bytes of content and in compressed bytes: frames of
 /// `pzstd` at level 19 have that much content. Larger frames are decoded as streams.
 pub(super) const MAX_FRAME: u64 = 32 << 20;
-/// Maximum number of threads: 16 produce more than a drive writes, and hold up to 33 frames in
-/// memory.
+/// Maximum number of threads: 16 threads produce more content than a drive writes, and hold up to
+/// 33 frames in memory.
 const MAX_THREADS: usize = 16;
 
-/// Options of decoding.
+/// Options of decoding frames on several threads.
 pub(super) struct FrameOptions<'a> {
     pub(super) threads: usize,
     pub(super) decoder: Options,
     pub(super) dictionary: Option<&'a Dictionary<'a>>,
-    /// Maximum bytes of a frame: [`MAX_FRAME`].
+    /// Maximum bytes of a frame, of its content and of its compressed form: [`MAX_FRAME`], except
+    /// in tests.
     max_frame: u64,
 }
 
@@ -39,9 +40,11 @@ impl<'a> FrameOptions<'a> {
     }
 }
 
-/// Decodes frames up to the first that is invalid, too large for memory, or the only one, and
-/// leaves `source` at its start. Adds the decoded frames to `totals`. Holds at most 2 x `threads` +
-/// 1 frames in memory.
+/// Decodes frames up to the first that is invalid, incomplete, too large to be held in memory, or
+/// makes the content exceed `max_output` bytes, and leaves `source` at its start. Decodes nothing
+/// if only one frame is left. Calls `sink` with the content of each frame, in order. Adds the
+/// decoded frames to `totals`. Returns the bytes of their content. Holds at most 2 x `threads` + 1
+/// frames in memory.
 ///
 /// # Errors
 /// Errors of `sink`.
@@ -52,7 +55,7 @@ pub(super) fn decode<R: Read>(
     totals: &mut Totals,
     sink: Sink<'_>,
 ) -> Result<u64, CliError> {
-    // Compressed bytes that were taken but not decoded, to be pushed back.
+    // Frames that were taken from the source and whose content is not used, to be pushed back.
     let mut rest = Vec::new();
     let (mut at, mut len) = (source.at(), 0);
     let (stopped, mut is_first) = (Cell::new(false), true);
@@ -103,19 +106,20 @@ struct Job {
     input: Vec<u8>,
     /// `None` for a skippable frame.
     header: Option<FrameHeader>,
-    /// Upper bound of its content, in bytes.
+    /// Upper bound of the frame's content, in bytes.
     bound: u64,
     output: Vec<u8>,
     is_valid: bool,
 }
 
 impl Job {
-    /// Takes the next frame from the source. Returns `None`, and takes nothing, if the frame is
-    /// incomplete or too large.
+    /// Takes the next frame from the source, without decoding it. Returns `None`, and takes
+    /// nothing, if the frame is incomplete, too large or has a damaged header, at the end of the
+    /// input, and after an error of reading.
     fn gather<R: Read>(source: &mut Source<R>, options: &FrameOptions<'_>) -> Option<Job> {
         let header = Header::parse(source.peek(MAX_HEADER).ok()?, Format::Standard).ok()?;
         let mut input = Vec::new();
-        // The bytes are kept also after an error, so that they can be pushed back.
+        // Bytes are kept even if the frame is too large, so that they can be pushed back.
         let mut take = |bytes: &[u8], bound: u64| {
             input.extend_from_slice(bytes);
             match bound.max(input.len() as u64) > options.max_frame {
@@ -125,7 +129,7 @@ impl Job {
         };
         let passed = match &header {
             Header::Skippable { len, .. } => walk::pass_skippable(source, *len, &mut take).map(|()| 0),
-            // Such a frame is refused before any of it is copied.
+            // A frame that states too large a content is refused before any of it is copied.
             Header::Frame(frame) if frame.content_size.is_some_and(|size| size > options.max_frame) => {
                 return None;
             }
@@ -142,6 +146,7 @@ impl Job {
         Some(Job { input, header, bound, output: Vec::new(), is_valid: false })
     }
 
+    /// Decodes the frame into `output`, and sets `is_valid` if that succeeds.
     fn decode(
         &mut self,
         stream: &mut StreamDecoder,

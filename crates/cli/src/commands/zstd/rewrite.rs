@@ -1,5 +1,5 @@
-//! Handles options of `zstd` that clap cannot express: levels such as `-19`, and unsupported
-//! options.
+//! Handles options of `zstd` that clap cannot express: levels such as `-19`, options in environment
+//! variables, and unsupported options.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,8 @@ use super::args;
 /// Short options that take a value, which may follow in the same argument.
 const WITH_VALUE: [char; 4] = ['o', 'D', 'M', 'T'];
 
-/// Prefixes of options of `zstd` that are not supported, and what to do instead.
+/// Options of `zstd` that are not supported, or the text that several of them begin with, and what
+/// to do instead.
 const UNSUPPORTED: [(&str, &str); 20] = [
     ("--adapt", "choose a level, such as -3"),
     ("--compress-literals", "leave it out: the level decides"),
@@ -32,16 +33,16 @@ const UNSUPPORTED: [(&str, &str); 20] = [
     ("-b", "`linerate-bench frames` measures speeds"),
 ];
 
-/// Rewrites the command line of the program: a level such as `-19` becomes `--level=19`, since clap
-/// would take each digit for an option. The command line of another subcommand is returned
-/// unchanged.
+/// Rewrites a command line of `linerate zstd`: a level such as `-19` becomes `--level=19`, since
+/// clap would take each digit for an option, and the options that environment variables stand for
+/// are inserted. What follows `--`, and the command line of another subcommand, are unchanged.
 ///
 /// # Errors
 /// A sentence about an option that is not supported.
 pub(crate) fn rewrite(mut arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, String> {
     let mut rewritten: Vec<OsString> = arguments.by_ref().take(2).collect();
     if rewritten.get(1).is_some_and(|subcommand| subcommand == "zstd") {
-        // Options from the environment come first, so that others override them.
+        // Options from the environment come first, so that those of the command line override them.
         rewritten.extend(args::environment().0.into_iter().map(OsString::from));
         for argument in arguments.by_ref() {
             match argument.to_str() {
@@ -62,7 +63,8 @@ pub(crate) fn rewrite(mut arguments: impl Iterator<Item = OsString>) -> Result<V
     Ok(rewritten)
 }
 
-/// Rewrites short options in one argument: `-19k` becomes `--level=19` and `-k`.
+/// Splits an argument of one or more short options into one argument each, and appends these to
+/// `rewritten`: `-19k` becomes `--level=19` and `-k`.
 fn options(argument: &str, rewritten: &mut Vec<OsString>) -> Result<(), String> {
     let mut rest = &argument[1..];
     // A dash alone is standard input.
@@ -87,6 +89,7 @@ fn options(argument: &str, rewritten: &mut Vec<OsString>) -> Result<(), String> 
     Ok(())
 }
 
+/// Returns the error of an option that is not supported.
 fn check_supported(option: &str) -> Result<(), String> {
     match UNSUPPORTED.iter().find(|(name, _)| option.starts_with(name)) {
         Some((_, instead)) => {
@@ -134,7 +137,7 @@ mod tests {
             let name = if option == "-b3" { "-b" } else { name };
             assert!(error.starts_with(&format!("{name} is not supported: ")), "{error}");
         }
-        // They may be names of files.
+        // After `--` such a word is the name of a file. Other subcommands leave it to clap.
         assert!(rewritten("linerate zstd -- --adapt").is_ok());
         assert!(rewritten("linerate gzip --adapt").is_ok());
     }

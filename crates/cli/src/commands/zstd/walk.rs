@@ -13,13 +13,14 @@ pub(super) const MAX_HEADER: usize = 18;
 /// Bytes of a skippable frame before its content.
 pub(super) const SKIPPABLE_HEADER: u64 = 8;
 
-/// Called with bytes that were skipped, and an upper bound of the frame's content up to the end of
-/// these bytes.
+/// Called with each part of a frame that is skipped, and with an upper bound, in bytes, of the
+/// content of the frame up to the end of that part. If the header states the size of the whole
+/// content, that is the bound from the beginning.
 pub(super) type Taker<'t> = &'t mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
 
 /// The header of a block.
 pub(super) struct Block {
-    /// Bytes after the header.
+    /// Bytes of the block after its header.
     pub(super) stored: u64,
     /// Maximum bytes of content of the block.
     pub(super) content: u64,
@@ -27,7 +28,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// `None` for the reserved type.
+    /// Parses the three bytes of a block header. Returns `None` for the reserved block type.
     pub(super) fn parse([a, b, c]: [u8; 3]) -> Option<Block> {
         let header = u32::from_le_bytes([a, b, c, 0]);
         let size = u64::from(header >> 3);
@@ -50,8 +51,12 @@ pub(super) fn pass_skippable<R: Read>(
     pass(source, SKIPPABLE_HEADER + u64::from(len), 0, take)
 }
 
-/// Skips the next frame, whose header is given. Returns an upper bound of its content in bytes,
-/// which is exact if the header states the size.
+/// Skips the next frame, whose header is given. Returns an upper bound of its content in bytes; if
+/// the header states a size, that size.
+///
+/// # Errors
+/// Errors of reading and of `take`; [`CliError::Data`] if the frame is cut off, a block has the
+/// reserved type, or the blocks cannot hold the size that the header states.
 pub(super) fn pass_frame<R: Read>(
     source: &mut Source<R>,
     header: &FrameHeader,
@@ -81,6 +86,7 @@ pub(super) fn pass_frame<R: Read>(
     }
 }
 
+/// Skips `n` bytes, and calls `take` with them and `bound`.
 fn pass<R: Read>(source: &mut Source<R>, mut n: u64, bound: u64, take: Taker<'_>) -> Result<(), CliError> {
     while n > 0 {
         let buffered = source.peek(1)?;
@@ -97,7 +103,7 @@ fn pass<R: Read>(source: &mut Source<R>, mut n: u64, bound: u64, take: Taker<'_>
 }
 
 fn truncated<R: Read>(source: &mut Source<R>) -> CliError {
-    // The remaining bytes belong to the frame.
+    // The bytes that are still buffered belong to the frame.
     let left = source.peek(0).map_or(0, <[u8]>::len) as u64;
     CliError::data(Kind::Truncated, source.at() + left, "the input ends before the frame does")
 }
