@@ -1,6 +1,7 @@
 //! Aligns the columns of a table: the first one left, all others right.
 
-/// Formats each row as a line, with two spaces between columns.
+/// Formats each row as a line, with two spaces between columns. A column is as wide as its widest
+/// cell, in characters. Rows may have different numbers of cells.
 pub(crate) fn aligned<R: AsRef<[String]>>(rows: &[R]) -> Vec<String> {
     let columns = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);
     let width =

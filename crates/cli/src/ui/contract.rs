@@ -6,7 +6,8 @@ use clap::{Arg, Command};
 
 use crate::ui::output_args::{DRY_RUN, FILE, FOLDER, FORCE, STREAM};
 
-/// Subcommands that keep the flags of the programs they replace.
+/// Subcommands that keep the flags of the programs that they replace, and need not have those of
+/// the contract.
 const EXEMPT: [&str; 2] = ["gzip", "zstd"];
 /// Short flags that clap adds everywhere.
 const BUILT_IN: [char; 2] = ['h', 'V'];
@@ -100,7 +101,7 @@ fn a_short_flag_has_one_long_name_in_all_subcommands() {
         let (first, before) = names.entry(flag).or_insert_with(|| (command.clone(), long.clone()));
         assert_eq!(*before, long, "-{flag} of `{first}` and of `{command}`");
     }
-    // The exempt subcommands agree on the flags of the contract.
+    // The exempt subcommands use the short flags of the contract, if they have them, in its sense.
     for (name, command) in leaves().iter().filter(|(name, _)| EXEMPT.contains(&name.as_str())) {
         for flag in ['o', 'f', 'k', 'q', 'v', 'p', 'b'] {
             let found = short(command, flag).and_then(Arg::get_long);
@@ -113,7 +114,7 @@ fn a_short_flag_has_one_long_name_in_all_subcommands() {
 #[test]
 fn shared_flags_have_the_same_help_in_all_subcommands() {
     let mut texts: BTreeMap<String, (String, String)> = BTreeMap::new();
-    // `nx bench` differs: it prints one JSON array, and measures with 1, 2, 4 .. threads.
+    // `nx bench` may have help texts of its own.
     for (name, command) in leaves().iter().filter(|(name, _)| name != "nx bench") {
         for flag in ["verbose", "quiet", "json", "threads"] {
             let Some(arg) = long(command, flag) else { continue };

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use linerate_core::{Error, Kind};
 
-/// Why a file was not processed. It is displayed as one line without the file's name; the reporter
-/// prints the name before it.
+/// Why a file was not processed. This is displayed as one line without the file's name, which the
+/// caller prints before it.
 #[derive(Debug)]
 pub(crate) enum CliError {
     /// The file was passed over (a directory, for example). Reported as a warning.
@@ -19,18 +19,22 @@ pub(crate) enum CliError {
     Read { error: io::Error, offset: u64 },
     /// A system call other than reading the input failed.
     Io { context: String, error: io::Error },
-    /// The input violates its format or a limit.
+    /// The input violates its format or a limit at this offset in bytes. Offset 0 also stands for
+    /// the whole input.
     Data { kind: Kind, offset: u64, message: Cow<'static, str> },
     /// Standard output is a pipe whose reader has exited. Ends the program without a message.
     ClosedPipe,
 }
 
 impl CliError {
+    /// Makes the error of an input that violates its format or a limit. What follows a semicolon in
+    /// `message` is the remedy, which is displayed after the offset.
     pub(crate) fn data(kind: Kind, offset: u64, message: impl Into<Cow<'static, str>>) -> Self {
         CliError::Data { kind, offset, message: message.into() }
     }
 
-    /// Converts an I/O error, for `map_err`. `context` says what failed, as in "cannot open".
+    /// Makes a function for `map_err` that converts an I/O error. `context` says what failed, as in
+    /// "cannot open".
     pub(crate) fn io(context: impl Into<String>) -> impl FnOnce(io::Error) -> CliError {
         move |error| CliError::Io { context: context.into(), error }
     }
@@ -53,7 +57,8 @@ impl CliError {
         }
     }
 
-    /// Prefixes the message with `file`, for an error that is reported for another file.
+    /// Puts `file` before the message, for an error that is reported for another file. The offset
+    /// of an error of reading is lost, and a skipped file becomes a refused one.
     pub(crate) fn in_file(self, file: &str) -> CliError {
         match self {
             CliError::Data { kind, offset, message } => {
@@ -68,7 +73,8 @@ impl CliError {
         }
     }
 
-    /// Converts an error of writing to standard output.
+    /// Converts an error of writing to standard output. That of a pipe without a reader becomes
+    /// [`CliError::ClosedPipe`].
     pub(crate) fn stdout_write(error: io::Error) -> Self {
         match error.kind() {
             ErrorKind::BrokenPipe => CliError::ClosedPipe,
@@ -76,7 +82,7 @@ impl CliError {
         }
     }
 
-    /// The value of "kind" in `--json`.
+    /// The value of the key "kind" in the object of `--json`.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             CliError::Skipped(_) => "skipped",
@@ -86,7 +92,8 @@ impl CliError {
         }
     }
 
-    /// The offset of the error in the input, in bytes.
+    /// The offset of the error in the input, in bytes. Only errors of reading and of the data have
+    /// one.
     pub(crate) fn offset(&self) -> Option<u64> {
         match self {
             CliError::Read { offset, .. } | CliError::Data { offset, .. } => Some(*offset),
@@ -112,8 +119,8 @@ impl fmt::Display for CliError {
     }
 }
 
-/// The offset after the problem in a message. Offset 0 is not printed: such a message is about the
-/// whole input.
+/// An offset in bytes, as it is printed after the problem in a message. Offset 0 is not printed,
+/// since such a message is about the whole input.
 struct AtByte(u64);
 
 impl fmt::Display for AtByte {
@@ -122,7 +129,8 @@ impl fmt::Display for AtByte {
     }
 }
 
-/// Converts an engine's error. A bad argument is a refusal, not damaged data.
+/// Converts an engine's error. A bad argument becomes a refusal, an error of reading or writing
+/// that of the system, and any other an error of the data.
 pub(crate) fn engine_error(error: Error) -> CliError {
     match error.kind {
         Kind::BadArgument => CliError::Refused(error.message.into()),
@@ -131,7 +139,9 @@ pub(crate) fn engine_error(error: Error) -> CliError {
     }
 }
 
-/// As [`engine_error`], where the file being written is not the one the error is reported for.
+/// Makes a function that converts an engine's error as [`engine_error`] does, and adds the path
+/// `output` to an error of writing. It is for errors that are reported for another file than the
+/// one being written.
 pub(crate) fn write_error(output: &Path) -> impl Fn(Error) -> CliError {
     move |error| match engine_error(error) {
         CliError::Io { context, error } => {
@@ -141,7 +151,8 @@ pub(crate) fn write_error(output: &Path) -> impl Fn(Error) -> CliError {
     }
 }
 
-/// The operating system's reason. It says that the disk is full in the same words on every system.
+/// The reason of an I/O error, in the operating system's words. If the disk is full, they follow
+/// words that are the same on every system.
 fn reason(error: &io::Error) -> String {
     let engine = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     let text = match engine {

@@ -19,14 +19,16 @@ A closed pipe on standard output ends the program by SIGPIPE (141 in a shell). A
 signal the program removes incomplete files, then ends by that signal (130 in a shell). A second signal
 ends it at once.";
 
-/// The command line was wrong; clap uses the same status.
+/// Exit status of a wrong command line; clap uses the same one.
 pub(crate) const USAGE: u8 = 2;
 
+/// Exit status of errors of the system, of refusals, and of errors of different statuses.
 const FAILED: u8 = 1;
 const DAMAGED: u8 = 3;
 const LIMIT: u8 = 4;
 const WARNED: u8 = 5;
 
+/// The exit status of a single error.
 fn status(error: &CliError) -> u8 {
     match error {
         CliError::Skipped(_) => WARNED,
@@ -36,9 +38,11 @@ fn status(error: &CliError) -> u8 {
     }
 }
 
-/// Combines the results of several files into one status.
+/// Combines the results of several files into one exit status: the status of their errors if that
+/// is the same for all, 1 for errors of different statuses, 5 for warnings without errors, else 0.
 #[derive(Default)]
 pub(crate) struct ExitStatus {
+    /// The status of the errors so far.
     failed: Option<u8>,
     warned: bool,
 }

@@ -1,6 +1,7 @@
 //! Compression ratios for tables and `--json`.
 
-/// Compression ratio: content bytes divided by compressed bytes.
+/// Compression ratio: `content`, the bytes of content, divided by `bytes`, the compressed bytes. 0
+/// compressed bytes count as 1.
 pub(crate) fn ratio(content: u64, bytes: u64) -> f64 {
     content as f64 / bytes.max(1) as f64
 }

@@ -1,20 +1,21 @@
 //! Joins the lines of the text below the options of `--help`, so that clap alone wraps them.
 //!
 //! The source wraps that text by hand. As in doc comments, a paragraph ends at a blank line, and
-//! its lines are joined; clap wraps them to the width of the terminal. In lists (examples, exit
-//! statuses) each line is an item and stays a line. The description of an item that is too wide for
-//! a narrow terminal moves to a line of its own.
+//! its lines are joined; clap wraps them to the width of the terminal. A title stays on a line
+//! above its indented paragraph. In lists (examples, exit statuses) each line is an item and stays
+//! a line. The description of an item that is too wide for a narrow terminal moves to a line of its
+//! own.
 
 use clap::Command;
 
-/// Titles of lists, whose lines are items.
+/// First lines of the paragraphs that are lists, in which each other line is an item.
 const LISTS: [&str; 4] = ["Examples:", "Exit status:", "Presets:", "Shapes:"];
-/// Width, in columns, of the narrowest terminal on which no item is wrapped.
+/// Width, in columns, of the narrowest terminal on which no item of a list is wrapped.
 const NARROW: usize = 80;
-/// Indentation of a description on a line of its own.
+/// Indentation of an item's description that has a line of its own.
 const INDENT: &str = "        ";
 
-/// Lays out the text after the options of the command and of its subcommands.
+/// Lays out the text after the options in the help of a command and of all its subcommands.
 pub(crate) fn lay_out(command: Command) -> Command {
     let text = command.get_after_help().map(|text| joined(&text.to_string()));
     let command = match text {
@@ -24,12 +25,12 @@ pub(crate) fn lay_out(command: Command) -> Command {
     command.mut_subcommands(lay_out)
 }
 
-/// Whether a paragraph is a list, by its first line.
+/// Whether a paragraph is a list, as its first line tells.
 pub(crate) fn is_list(paragraph: &str) -> bool {
     paragraph.lines().next().is_some_and(|title| LISTS.contains(&title))
 }
 
-/// Joins the lines of each paragraph that is no list.
+/// Joins the lines of each paragraph that is no list, and cuts items of lists that are too wide.
 fn joined(text: &str) -> String {
     let paragraphs: Vec<String> = text.split("\n\n").map(paragraph).collect();
     paragraphs.join("\n\n")
@@ -54,7 +55,8 @@ fn paragraph(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Adds an item, `  command    description`: as one line if it is narrow enough, else as two.
+/// Adds an item of a list, `  command    description`, to `lines`: as one line if that is narrow
+/// enough, else as two. An item without two spaces before a description always stays one line.
 fn item(line: &str, lines: &mut Vec<String>) {
     let start = indentation(line);
     match line[start..].split_once("  ") {
@@ -66,6 +68,7 @@ fn item(line: &str, lines: &mut Vec<String>) {
     }
 }
 
+/// Number of bytes of white space at the beginning of a line.
 fn indentation(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
@@ -86,7 +89,8 @@ mod tests {
         command.clone().term_width(width).max_term_width(0).render_long_help().to_string()
     }
 
-    /// The first line that ends although the first word of the next line would fit.
+    /// The first line of a paragraph that ends although the first word of the next line would fit,
+    /// together with that line.
     fn line_ended_early(paragraph: &str, width: usize) -> Option<String> {
         let lines: Vec<&str> = paragraph.lines().collect();
         lines.windows(2).find_map(|pair| {

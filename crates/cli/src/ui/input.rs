@@ -1,4 +1,4 @@
-//! Reads a file or standard input through a buffer that tracks the offset.
+//! Reads files and standard input, with the offset in bytes for messages.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -7,7 +7,8 @@ use std::io::{self, ErrorKind, Read};
 use crate::sys::closed;
 use crate::ui::error::CliError;
 
-/// Standard input without the buffer of the standard library.
+/// Returns standard input without the buffer of the standard library. Fails if it was closed when
+/// the program started.
 pub(crate) fn stdin() -> io::Result<File> {
     closed::check_stdin()?;
     #[cfg(unix)]
@@ -16,10 +17,12 @@ pub(crate) fn stdin() -> io::Result<File> {
     return std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(File::from);
 }
 
-/// A reader that counts its bytes and records whether it failed.
+/// A reader that counts the bytes it has read, and records whether reading has failed.
 pub(crate) struct Counted<R> {
     inner: R,
+    /// Bytes read so far.
     pub(crate) at: u64,
+    /// Whether a call has returned an error other than that of an interruption.
     pub(crate) failed: bool,
 }
 
@@ -43,9 +46,11 @@ impl<R: Read> Read for Counted<R> {
 /// A buffered reader for decoders, which lends its buffered bytes and tracks their offset.
 pub(crate) struct Source<R> {
     inner: R,
-    /// Bytes that were pushed back; they are read before any of `inner`.
+    /// Bytes that were pushed back. They are read after those in `buffer`, and before any of
+    /// `inner`.
     returned: VecDeque<u8>,
     buffer: Box<[u8]>,
+    /// `buffer[start..end]` was read and not yet consumed.
     start: usize,
     end: usize,
     /// Offset in the input of `buffer[start]`.
@@ -53,15 +58,18 @@ pub(crate) struct Source<R> {
 }
 
 impl<R: Read> Source<R> {
+    /// Size of the buffer for inputs that are large or of unknown size, in bytes.
     const BUFFER: usize = 128 << 10;
-    /// Size of the smallest buffer, in bytes. The longest header that a decoder looks at fits.
+    /// Size of the smallest buffer, in bytes. It has room for the longest header that a decoder
+    /// looks at.
     const LEAST: usize = 4 << 10;
 
     pub(crate) fn new(inner: R) -> Self {
         Self::with_capacity(inner, Self::BUFFER)
     }
 
-    /// A reader of `len` bytes, which buffers the whole input if `len` is at most `most`.
+    /// Makes a reader of an input of `len` bytes, or of unknown size. If `len` is at most `most`,
+    /// the buffer has room for the whole input.
     pub(crate) fn of_size(inner: R, len: Option<u64>, most: u64) -> Self {
         let small = len.filter(|len| *len <= most).map(|len| (len as usize).max(Self::LEAST));
         Self::with_capacity(inner, small.unwrap_or(Self::BUFFER))
@@ -81,7 +89,12 @@ impl<R: Read> Source<R> {
         self.at
     }
 
-    /// The buffered bytes: at least `least`, unless the input ends before.
+    /// Returns the buffered bytes. Reads until they are at least `least`, which may be at most
+    /// [`capacity`](Self::capacity), or the input ends.
+    ///
+    /// # Errors
+    /// [`CliError::Read`] with the offset of the first byte that could not be read. Bytes read
+    /// before stay in the buffer.
     pub(crate) fn peek(&mut self, least: usize) -> Result<&[u8], CliError> {
         debug_assert!(least <= self.buffer.len());
         while self.end - self.start < least {
@@ -102,7 +115,7 @@ impl<R: Read> Source<R> {
         Ok(&self.buffer[self.start..self.end])
     }
 
-    /// Consumes `n` of the buffered bytes.
+    /// Consumes the first `n` of the buffered bytes.
     pub(crate) fn consume(&mut self, n: usize) {
         debug_assert!(n <= self.end - self.start);
         self.start += n;
@@ -118,7 +131,7 @@ impl<R: Read> Source<R> {
         self.returned = bytes.into();
     }
 
-    /// The next byte, or `None` at the end.
+    /// Consumes and returns the next byte, or `None` at the end of the input.
     pub(crate) fn byte(&mut self) -> Result<Option<u8>, CliError> {
         let byte = self.peek(1)?.first().copied();
         self.consume(usize::from(byte.is_some()));
@@ -126,7 +139,8 @@ impl<R: Read> Source<R> {
     }
 }
 
-/// Bypasses the buffer when it is empty. After an error, [`Source::at`] is the offset of the error.
+/// Reads from the input without the buffer, if no bytes are buffered or pushed back. After an
+/// error, [`Source::at`] is the offset of the error.
 impl<R: Read> Read for Source<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let len = if self.start < self.end {

@@ -1,5 +1,5 @@
 //! Tracks the files that are being read, so that none of them is opened as an output, which would
-//! replace its own input.
+//! overwrite what is read.
 
 use std::fs::{self, File, FileType};
 use std::path::Path;
@@ -10,13 +10,15 @@ use linerate_io::FileId;
 
 use crate::ui::error::CliError;
 
+/// The files that are being read. A file that is read twice at a time is there twice.
 static READ: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
 
 fn files() -> MutexGuard<'static, Vec<FileId>> {
     lock(&READ)
 }
 
-/// A file that counts as being read until this is dropped.
+/// A file that counts as being read until this value is dropped. `None` is no file, or one such as
+/// a pipe that cannot be overwritten.
 #[must_use]
 pub(crate) struct Reading(Option<FileId>);
 
@@ -30,17 +32,17 @@ impl Drop for Reading {
     }
 }
 
-/// Counts an open file as being read.
+/// Counts an open file as being read until the returned value is dropped.
 pub(crate) fn reading(file: &File) -> Reading {
     Reading::new(id_of(file))
 }
 
-/// Counts the file at `path` as being read, if there is one.
+/// Counts the file at `path`, if there is one, as being read until the returned value is dropped.
 pub(crate) fn reading_at(path: &Path) -> Reading {
     Reading::new(id_at(path))
 }
 
-/// Counts the file at `path` as being read until the program ends.
+/// Counts the file at `path`, if there is one, as being read until the program ends.
 pub(crate) fn keep(path: &Path) {
     std::mem::forget(reading_at(path));
 }
@@ -84,8 +86,8 @@ fn id_at(path: &Path) -> Option<FileId> {
     has_content(found.file_type()).then(|| FileId::at(path).ok())?
 }
 
-/// Whether writing to a file of this type overwrites what can be read from it. A terminal, a pipe
-/// and `/dev/null` keep nothing.
+/// Whether writing to a file of this type overwrites what can be read from it, as for regular files
+/// and block devices. A terminal, a pipe and `/dev/null` keep nothing.
 fn has_content(kind: FileType) -> bool {
     #[cfg(unix)]
     if std::os::unix::fs::FileTypeExt::is_block_device(&kind) {

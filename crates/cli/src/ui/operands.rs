@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::ui::error::CliError;
 use crate::ui::walk;
 
-/// An input.
+/// An input of `gzip` or `zstd`.
 pub(crate) enum Operand {
     Stdin,
     /// Given on the command line.
@@ -17,11 +17,12 @@ pub(crate) enum Operand {
 }
 
 impl Operand {
-    /// The operand that an argument names; `-` is standard input.
+    /// The operand that an argument of the command line names; `-` is standard input.
     fn from_argument(path: &Path) -> Operand {
         if is_stdin(path) { Operand::Stdin } else { Operand::Named(path.to_owned()) }
     }
 
+    /// The name in messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Operand::Stdin => "stdin".into(),
@@ -29,6 +30,7 @@ impl Operand {
         }
     }
 
+    /// The path of a file; `None` for standard input.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Operand::Stdin => None,
@@ -37,17 +39,18 @@ impl Operand {
     }
 }
 
-/// Whether an argument names standard input.
+/// Whether an argument of the command line names standard input, as `-` does.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Whether standard input is an operand, or the only one because no file is named.
+/// Whether standard input is read: because an argument names it, or because there is no argument.
 pub(crate) fn read_stdin(files: &[PathBuf]) -> bool {
     files.is_empty() || files.iter().any(|path| is_stdin(path))
 }
 
-/// Refuses compressed data from or to a terminal.
+/// Refuses to read compressed data from a terminal if `from_stdin`, and to write it to a terminal
+/// if `to_stdout`. Returns the message.
 pub(crate) fn refuse_terminal(from_stdin: bool, to_stdout: bool) -> Result<(), &'static str> {
     if to_stdout && stdout().is_terminal() {
         return Err(
@@ -60,21 +63,24 @@ pub(crate) fn refuse_terminal(from_stdin: bool, to_stdout: bool) -> Result<(), &
     Ok(())
 }
 
-/// The arguments that name operands. Without any, standard input is the operand.
+/// The arguments of the command line that name operands.
 pub(crate) struct Arguments<'a> {
+    /// The arguments. If there are none, standard input is the operand.
     pub(crate) files: &'a [PathBuf],
     /// Whether a folder stands for all files below it.
     pub(crate) recursive: bool,
-    /// Removes the suffix of a compressed file, if there is one.
+    /// Function that removes the suffix of a compressed file from a path. Returns `None` if there
+    /// is no such suffix.
     pub(crate) without_suffix: &'a dyn Fn(&Path) -> Option<PathBuf>,
 }
 
-/// An operand, or the folder that cannot be read and why.
+/// An operand, or the name of a folder that cannot be read and why.
 pub(crate) type FoundOperand = Result<Operand, (String, CliError)>;
 
 impl<'a> Arguments<'a> {
-    /// The operands in groups. Those of a group can be processed in parallel, since none is the
-    /// output of another: a group is a folder, or files whose names differ without their suffixes.
+    /// Returns the operands in groups, in the order of the command line. Those of a group can be
+    /// processed in parallel, since none is the output of another: a group is a folder with all
+    /// below it, or files whose names differ without their suffixes.
     pub(crate) fn groups(&self) -> Vec<Box<dyn Iterator<Item = FoundOperand> + 'a>> {
         let mut groups: Vec<Box<dyn Iterator<Item = FoundOperand> + 'a>> = Vec::new();
         let mut group = Vec::new();
@@ -94,8 +100,7 @@ impl<'a> Arguments<'a> {
                 continue;
             }
             let name = self.without_suffixes(path);
-            // A file that is named twice is processed twice, the second time as the first time left
-            // it.
+            // A file that is named twice is processed twice, one time after the other.
             if seen.contains(&name) {
                 end(&mut group, None);
                 seen.clear();
@@ -110,6 +115,7 @@ impl<'a> Arguments<'a> {
         groups
     }
 
+    /// The path without the suffixes of compressed files at its end.
     fn without_suffixes(&self, path: &Path) -> PathBuf {
         let mut name = path.to_owned();
         while let Some(shorter) = (self.without_suffix)(&name) {

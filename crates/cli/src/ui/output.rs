@@ -13,7 +13,11 @@ use crate::ui::error::CliError;
 use crate::ui::input::Source;
 use crate::ui::{inputs, signals};
 
-/// Standard output without the standard library's line buffer. Refused if it leads to an input.
+/// Returns standard output without the standard library's line buffer.
+///
+/// # Errors
+/// [`CliError::Io`] if standard output was closed when the program started; [`CliError::Refused`]
+/// if it leads to a file that is being read.
 pub(crate) fn stdout() -> Result<File, CliError> {
     closed::check_stdout().map_err(CliError::stdout_write)?;
     #[cfg(unix)]
@@ -25,11 +29,12 @@ pub(crate) fn stdout() -> Result<File, CliError> {
     Ok(file)
 }
 
-/// Takes decoded bytes, with the number of input bytes read so far.
+/// Function that takes the next part of an output, with the number of input bytes read so far.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
 
 /// Counts the bytes of an output that has a limit.
 pub(crate) struct OutputCount {
+    /// Bytes counted so far.
     pub(crate) bytes: u64,
     max: u64,
 }
@@ -45,6 +50,10 @@ impl OutputCount {
     }
 
     /// Counts `len` more bytes. `at` is the offset up to which the input was read for them.
+    ///
+    /// # Errors
+    /// [`CliError::Data`] of kind `Limit` if the limit is exceeded. The bytes are counted even
+    /// then.
     pub(crate) fn add(&mut self, len: usize, at: u64) -> Result<(), CliError> {
         self.bytes += len as u64;
         if self.bytes > self.max { Err(self.exceeded(at)) } else { Ok(()) }
@@ -56,7 +65,7 @@ impl OutputCount {
         CliError::data(Kind::Limit, at, what)
     }
 
-    /// Copies the rest of the source.
+    /// Copies the rest of the source unchanged to `sink`, and counts it.
     pub(crate) fn pass<R: Read>(&mut self, source: &mut Source<R>, sink: Sink<'_>) -> Result<(), CliError> {
         loop {
             let start = source.at();
@@ -78,13 +87,15 @@ pub(crate) enum Output {
     Stdout(File),
     /// Discards the output, for testing and listing.
     Nowhere,
-    /// A file, which is synced if it replaces another or if requested: see [`Output::take_over`].
+    /// A file, which is synced to the disk when it is committed if it replaces another, or if
+    /// [`Output::take_over`] asks for that. It may also be a device or pipe at the target's path.
     File(AtomicFile),
 }
 
 impl Output {
-    /// Creates the file at `path`, which must not exist unless `overwrite`. An existing device or
-    /// pipe is written to directly, and a link is followed. A file that is being read is refused.
+    /// Creates a file that gets the name `path` when it is committed. No regular file may exist
+    /// there unless `overwrite`. An existing device or pipe is written to directly, and a link is
+    /// followed. A file that is being read is refused.
     pub(crate) fn at(path: &Path, overwrite: bool) -> Result<Output, CliError> {
         inputs::refuse(path)?;
         signals::remove_temporaries_on_signal();
@@ -99,16 +110,17 @@ impl Output {
         Ok(Output::File(file))
     }
 
-    /// Keeps the mode of the temporary file, so that only the owner may read the output.
+    /// Makes a file get mode 0600 when it is committed, so that only its owner may read it.
     pub(crate) fn keep_private(&mut self) {
         if let Output::File(file) = self {
             file.set_ownership(Ownership::private());
         }
     }
 
-    /// Gives a file the times of its source, or `modified` instead, and on commit the source's
-    /// owner and mode. With `durable` the commit also syncs its bytes and name, so that the source
-    /// may be deleted.
+    /// Gives a file the times of its source, or `modified` instead of the modification time, and on
+    /// commit the source's owner and mode. With `durable` the commit also syncs its bytes and name
+    /// to the disk, so that the source may be deleted. Does nothing for other outputs, for devices
+    /// and for pipes.
     pub(crate) fn take_over(
         &mut self,
         source: Option<&Metadata>,
@@ -130,17 +142,18 @@ impl Output {
         file.get_ref().set_times(times).map_err(|e| self.error(e))
     }
 
-    /// Whether this is a file that will appear under its name.
+    /// Whether this is a file that will appear under its name, and no device or pipe.
     pub(crate) fn is_new_file(&self) -> bool {
         matches!(self, Output::File(file) if !file.is_special())
     }
 
-    /// Commits a file, which then appears under its name. Returns the name if there is a file.
+    /// Commits a file, which then appears under its name. Returns the name, or `None` for standard
+    /// output and for a discarded output.
     pub(crate) fn commit(self) -> Result<Option<PathBuf>, CliError> {
         commit_all(vec![self]).pop().unwrap_or(Ok(None))
     }
 
-    /// Converts an error of [`Write`], naming the output.
+    /// Converts an error of writing to this output, and names the output.
     pub(crate) fn error(&self, error: io::Error) -> CliError {
         match self {
             Output::Stdout(_) => CliError::stdout_write(error),
@@ -164,8 +177,8 @@ impl Write for Output {
     }
 }
 
-/// Commits files together, since syncing many takes little longer than syncing one. Returns a
-/// result for each output, in order, with the name of a file.
+/// Commits outputs together, since syncing many files takes little longer than syncing one. Returns
+/// a result for each output, in order: the name of a file, or `None` for another output.
 pub(crate) fn commit_all(outputs: Vec<Output>) -> Vec<Result<Option<PathBuf>, CliError>> {
     let mut files = Vec::new();
     let names: Vec<Option<PathBuf>> = outputs
@@ -191,6 +204,7 @@ pub(crate) fn commit_all(outputs: Vec<Output>) -> Vec<Result<Option<PathBuf>, Cl
     names.into_iter().map(result).collect()
 }
 
+/// The error of an output that must not replace the existing file at `target`.
 fn exists(target: &Path) -> CliError {
     CliError::Refused(format!("{} exists already; -f overwrites it", target.display()))
 }

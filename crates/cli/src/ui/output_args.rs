@@ -1,4 +1,4 @@
-//! `-o`, `-f` and `-n`, and writing an output as a whole file.
+//! The options `-o`, `-f` and `-n`, and the outputs that they name.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,20 @@ use crate::ui::error::CliError;
 use crate::ui::inputs;
 use crate::ui::output::{self, Output};
 
-/// Help of `-o` where the output may go to standard output.
+/// Help of `-o` of subcommands that can write to standard output.
 pub(crate) const STREAM: &str = "Write to FILE, which appears when it is complete; `-` is standard output";
-/// Help of `-o` where the output may not go to standard output, because it is written out of order.
+/// Help of `-o` of subcommands that cannot write to standard output, because they write the output
+/// out of order.
 pub(crate) const FILE: &str = "Write to FILE, which appears when it is complete";
-/// Help of `-o` where several files are written.
+/// Help of `-o` of subcommands that write several files.
 pub(crate) const FOLDER: &str = "Write to FOLDER, which is created if it does not exist";
 /// Help of `-f`.
 pub(crate) const FORCE: &str = "Replace existing files";
 /// Help of `-n`.
 pub(crate) const DRY_RUN: &str = "Write nothing: print what would be done";
 
-/// Parses the path of an output that cannot be standard output: anything but `-`.
+/// Makes the parser of the path of an output that cannot be standard output. It takes anything but
+/// `-`.
 pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match is_stdout(&path) {
         true => Err("this output cannot go to standard output; give a name (`./-` for a file named `-`)"),
@@ -29,11 +31,12 @@ pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
+/// Whether the path of an output stands for standard output, as `-` does.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// A file that is written as a stream.
+/// The options for an output that is written from beginning to end.
 #[derive(clap::Args, Debug)]
 pub(crate) struct OutputArgs {
     #[arg(short = 'o', long, value_name = "FILE", help = STREAM, required_unless_present = "dry_run", value_hint = ValueHint::FilePath)]
@@ -47,16 +50,18 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// The path; `None` with `--dry-run`.
+    /// The path of the output; `None` with `--dry-run`.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.output.as_deref().filter(|_| !self.dry_run)
     }
 
+    /// Whether the output goes to standard output.
     pub(crate) fn is_stdout(&self) -> bool {
         self.path().is_some_and(is_stdout)
     }
 
-    /// Fails, before any work, if the output cannot be written.
+    /// Fails, before any work, if the output is a directory, is an input, or exists already and may
+    /// not be replaced. Whether it can be written at all is not tried.
     pub(crate) fn check(&self) -> Result<(), CliError> {
         let Some(path) = self.path().filter(|_| !self.is_stdout()) else { return Ok(()) };
         if path.is_dir() {
@@ -70,7 +75,7 @@ impl OutputArgs {
     }
 }
 
-/// A folder that files are written to.
+/// The options for a folder that files are written to.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FolderArgs {
     #[arg(short = 'o', long, value_name = "FOLDER", help = FOLDER, required_unless_present = "dry_run", value_parser = path(), value_hint = ValueHint::DirPath)]
@@ -84,13 +89,14 @@ pub(crate) struct FolderArgs {
 }
 
 impl FolderArgs {
-    /// The path; `None` with `--dry-run`.
+    /// The path of the folder; `None` with `--dry-run`.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.output.as_deref().filter(|_| !self.dry_run)
     }
 }
 
-/// Opens the output at `path`: standard output for `-`.
+/// Opens the output at `path`, or standard output for `-`. An existing file is replaced with
+/// `force` only.
 pub(crate) fn open(path: &Path, force: bool) -> Result<Output, CliError> {
     match is_stdout(path) {
         true => output::stdout().map(Output::Stdout),
@@ -98,7 +104,8 @@ pub(crate) fn open(path: &Path, force: bool) -> Result<Output, CliError> {
     }
 }
 
-/// Writes all of `bytes` to the output at `path`: standard output for `-`.
+/// Writes `bytes` as the whole output at `path`, or to standard output for `-`. An existing file is
+/// replaced with `force` only, and a file appears under its name when it is complete.
 pub(crate) fn write(path: &Path, force: bool, bytes: &[u8]) -> Result<(), CliError> {
     let mut output = open(path, force)?;
     output.write_all(bytes).map_err(|error| output.error(error))?;

@@ -1,5 +1,5 @@
-//! Outputs that replace their sources: checks first, then the commit, then the deletion of the
-//! sources.
+//! Outputs made from files, which may replace their sources: checks first, then the commit, then
+//! the deletion of the sources.
 
 use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use crate::ui::input;
 use crate::ui::inputs::{self, Reading};
 use crate::ui::output::{self, Output};
 
-/// An open input file.
+/// An open input, which counts as being read until it is dropped.
 pub(crate) struct Opened {
     pub(crate) file: File,
-    /// Metadata of a regular file; `None` for other files. Windows has none for a pipe.
+    /// Metadata of a regular file when it was opened; `None` for other files, such as pipes.
     pub(crate) meta: Option<Metadata>,
     _reading: Reading,
 }
 
-/// Options of replacing a file by its output.
+/// Options of making an output that takes the place of its source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InPlaceOptions {
     /// Follow symbolic links, and accept files with other hard links.
@@ -34,7 +34,12 @@ impl Opened {
         Opened::of(input::stdin())
     }
 
-    /// Opens the file at `path`. The message about a directory ends with `about_folders`.
+    /// Opens the file at `path`. If its output is made `beside` it, files that cannot be replaced
+    /// without loss are refused. The message about a directory ends with `about_folders`.
+    ///
+    /// # Errors
+    /// [`CliError::Skipped`] for a directory and for a file that is refused; [`CliError::Io`] if
+    /// the file cannot be opened.
     pub(crate) fn open(
         path: &Path,
         beside: Option<InPlaceOptions>,
@@ -56,13 +61,15 @@ impl Opened {
         Ok(Opened { _reading: inputs::reading(&file), file, meta })
     }
 
-    /// The size of a regular file, in bytes.
+    /// The size of a regular file when it was opened, in bytes; `None` for other files.
     pub(crate) fn size(&self) -> Option<u64> {
         self.meta.as_ref().map(Metadata::len)
     }
 }
 
-/// Skips files that cannot be replaced without losing something.
+/// Fails for files that cannot be replaced without losing something: files that are not regular,
+/// and, without [`force`](InPlaceOptions::force), symbolic links and files to be deleted that have
+/// other hard links.
 fn check_replaceable(path: &Path, meta: &Metadata, beside: InPlaceOptions) -> Result<(), CliError> {
     let skipped = |what: &str| Err(CliError::Skipped(format!("skipped: it {what}")));
     if !meta.is_file() {
@@ -85,9 +92,10 @@ pub(crate) struct FinishedOutput {
 }
 
 impl FinishedOutput {
-    /// The output made from `input`, whose path is `source` unless it is standard input. The output
-    /// gets the attributes of its source, or `modified` as its time. With `deletes` the source is
-    /// deleted after the commit if the output is a regular file.
+    /// Completes the output made from `input`, whose path is `source`, or `None` if it is standard
+    /// input. The output gets the times, owner and mode of a source that is a regular file, and
+    /// `modified`, if it is given, as its time of modification. With `deletes` such a source is
+    /// deleted after the commit if the output is a regular file, too.
     pub(crate) fn new(
         mut output: Output,
         source: Option<&Path>,
@@ -102,7 +110,7 @@ impl FinishedOutput {
         Ok(FinishedOutput { output, deleted })
     }
 
-    /// An output that was not made from a file on this machine.
+    /// Completes an output that was not made from a file on this machine.
     pub(crate) fn without_source(output: Output) -> FinishedOutput {
         FinishedOutput { output, deleted: None }
     }
@@ -117,7 +125,9 @@ pub(crate) struct Committed {
     pub(crate) warning: Option<String>,
 }
 
-/// Commits outputs together, then deletes their sources.
+/// Commits outputs together, then deletes their sources that are to be deleted. Returns a result
+/// for each output, in order. The source of an output that could not be committed is kept, and so
+/// is a source that changed while it was read.
 fn commit_outputs(all: Vec<FinishedOutput>) -> Vec<Result<Committed, CliError>> {
     let (outputs, deleted): (Vec<_>, Vec<_>) = all.into_iter().map(|f| (f.output, f.deleted)).unzip();
     let results = output::commit_all(outputs).into_iter().zip(deleted);
@@ -135,37 +145,43 @@ fn commit_outputs(all: Vec<FinishedOutput>) -> Vec<Result<Committed, CliError>> 
     committed.collect()
 }
 
-/// Whether the path still names the file that was read, unchanged.
+/// Whether the path still names the file that was read, with the size and time of modification that
+/// it had. On other systems than Unix these alone are compared.
 fn is_still(path: &Path, read: &Metadata) -> bool {
     fs::metadata(path).is_ok_and(|now| {
         now.len() == read.len() && now.modified().ok() == read.modified().ok() && is_same_file(&now, read)
     })
 }
 
-/// Result of processing an operand: `Ok(None)` if it was skipped silently.
+/// Result of processing an operand, whose output is not committed yet: `Ok(None)` if the operand
+/// was skipped silently.
 pub(crate) struct Work<D> {
     pub(crate) name: String,
     pub(crate) result: Result<Option<(D, FinishedOutput)>, CliError>,
 }
 
-/// Bytes of sources to delete from which the outputs of a batch are synced to the disk, together.
+/// Total size of the sources to delete, in bytes, from which a batch of outputs is committed.
+/// Committing syncs the outputs to the disk, which is faster for many together.
 const BATCH_BYTES: u64 = 64 << 20;
 
-/// Maximum number of outputs of a batch. The limit of open files bounds it: each output takes one
-/// descriptor, and its folder another.
+/// Maximum number of results in a batch. The limit of open files bounds it, since each output takes
+/// a descriptor, and its folder another.
 fn batch_files() -> usize {
     linerate_io::Folder::max_open_folders().min(512)
 }
 
-/// Processes operands on several threads and commits their outputs. Calls `report` with each
-/// result, in the order of the operands.
+/// Processes operands on up to `threads` threads and commits their outputs, those whose sources are
+/// deleted many at a time. Calls `report` on the calling thread with the name and the result of
+/// each operand, in their order, after the commit.
 pub(crate) fn each<O: Send, D: Send>(
     threads: usize,
     operands: impl Iterator<Item = O>,
     process: impl Fn(O) -> Work<D> + Sync,
     mut report: impl FnMut(String, Result<Option<(D, Committed)>, CliError>),
 ) {
-    // Each thread has up to two inputs and outputs open, with their folders.
+    // For each thread up to two results are in flight: one that is being made, with its input and
+    // output open, and one that waits to be reported, with its output open. Each output also has
+    // its folder open.
     let threads = threads.min(batch_files().div_ceil(4));
     let mut operands = operands.fuse();
     let mut batch = Batch { works: Vec::new(), bytes: 0 };
@@ -188,7 +204,7 @@ pub(crate) fn each<O: Send, D: Send>(
 /// Results whose outputs are not committed yet, in order.
 struct Batch<D> {
     works: Vec<Work<D>>,
-    /// Bytes of the sources to delete.
+    /// Total size of the sources to delete, in bytes.
     bytes: u64,
 }
 
@@ -200,12 +216,14 @@ impl<D> Batch<D> {
         self.works.push(work);
     }
 
-    /// Whether to commit now: no source will be deleted, or the batch is full.
+    /// Whether to commit now: because no source is to be deleted, so that there is no reason to
+    /// wait, or because the batch is full.
     fn is_ready(&self) -> bool {
         let deletes = |work: &Work<D>| matches!(&work.result, Ok(Some((_, f))) if f.deleted.is_some());
         self.works.len() >= batch_files() || self.bytes >= BATCH_BYTES || !self.works.iter().any(deletes)
     }
 
+    /// Commits all outputs of the batch, reports the results, and leaves the batch empty.
     fn finish(&mut self, report: &mut impl FnMut(String, Result<Option<(D, Committed)>, CliError>)) {
         self.bytes = 0;
         let mut outputs = Vec::new();
@@ -235,6 +253,7 @@ impl<D> Batch<D> {
     }
 }
 
+/// The number of hard links to a file; 1 where the system does not tell it.
 #[cfg(unix)]
 fn links(meta: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(meta)
@@ -306,7 +325,9 @@ mod tests {
         assert_eq!(replaced(touch), kept(), "of another time");
     }
 
-    /// What happens to ten files, in order: `w` for work, `r` for a report.
+    /// Processes ten files, named 0 to 9, of which 5 is skipped. Returns what happened, in order,
+    /// with `w` for the work on a file and `r` for a report, and the names in the order of the
+    /// reports.
     fn events(deletes: bool) -> (String, Vec<String>) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (events, mut reports) = (std::sync::Mutex::new(String::new()), Vec::new());

@@ -1,4 +1,4 @@
-//! Prints messages: errors, warnings, `-v` lines and `--json` objects.
+//! Prints messages: errors, warnings, regular output, lines of `-v` and objects of `--json`.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -13,24 +13,26 @@ use crate::ui::verbosity::VerbosityArgs;
 
 /// Prints messages to the stream that their kind and the options ask for.
 pub(crate) struct Printer {
-    /// Suppress warnings.
+    /// Whether warnings and notes are suppressed, as by `-q`.
     pub(crate) quiet: bool,
-    /// Print a line for each file processed.
+    /// Whether a line is printed for each file processed, as by `-v`.
     pub(crate) verbose: bool,
-    /// Print a JSON object for each file.
+    /// Whether JSON objects are printed instead of regular output, as by `--json`.
     pub(crate) json: bool,
-    /// Standard output carries data, so JSON goes to standard error.
+    /// Whether standard output carries data, so that lines and JSON objects go to standard error.
     pub(crate) stdout_is_data: bool,
 }
 
 impl Printer {
-    /// A printer with the options of the command line.
+    /// Makes a printer with the options of the command line. `stdout_is_data` says that standard
+    /// output carries data.
     pub(crate) fn new(verbosity: &VerbosityArgs, stdout_is_data: bool) -> Printer {
         let VerbosityArgs { verbose, quiet, json } = *verbosity;
         Printer { quiet, verbose, json, stdout_is_data }
     }
 
-    /// Prints a line of regular output, on standard error if standard output carries data.
+    /// Prints a line of regular output, on standard error if standard output carries data. With
+    /// `--json`, does nothing.
     pub(crate) fn line(&self, line: impl Display) {
         match (self.json, self.stdout_is_data) {
             (true, _) => {}
@@ -39,32 +41,36 @@ impl Printer {
         }
     }
 
-    /// Prints the line of an error, without its JSON object.
+    /// Prints the line of an error of a file, without its JSON object. That of a skipped file is a
+    /// warning, which `-q` suppresses.
     pub(crate) fn error(&self, file: &str, error: &CliError) {
         if !(self.quiet && matches!(error, CliError::Skipped(_))) {
             to_stderr(short(format!("linerate: {file}: {error}")));
         }
     }
 
-    /// Prints an error: a line, and a JSON object.
+    /// Prints an error of a file: a line as of [`error`](Self::error), and with `--json` an object.
     pub(crate) fn failed(&self, file: &str, error: &CliError) {
         self.error(file, error);
         self.record(&failure(file, error, json!({})));
     }
 
+    /// Prints a warning or note about a file, unless `-q` is given.
     pub(crate) fn warning(&self, file: &str, message: &dyn Display) {
         if !self.quiet {
             to_stderr(short(format!("linerate: {file}: {message}")));
         }
     }
 
+    /// Prints the line about a file that was processed, if `-v` is given.
     pub(crate) fn done(&self, line: impl Display) {
         if self.verbose {
             to_stderr(line);
         }
     }
 
-    /// Prints one JSON object on one line.
+    /// Prints a JSON object on one line, on standard error if standard output carries data. Without
+    /// `--json`, does nothing.
     pub(crate) fn record(&self, value: &Value) {
         match (self.json, self.stdout_is_data) {
             (false, _) => {}
@@ -74,7 +80,7 @@ impl Printer {
     }
 }
 
-/// The JSON object of an error, with the keys of `more`.
+/// The JSON object of an error of a file, with the keys of the object `more`.
 pub(crate) fn failure(file: &str, error: &CliError, more: Value) -> Value {
     let mut value = more;
     value["file"] = json!(file);
@@ -85,7 +91,8 @@ pub(crate) fn failure(file: &str, error: &CliError, more: Value) -> Value {
     value
 }
 
-/// Cuts the middle out of a very long line, since a name in an archive may have millions of bytes.
+/// Cuts the middle out of a line of more than 8 KiB, since a name in an archive may have millions
+/// of bytes. Keeps 2 KiB from each end.
 fn short(line: String) -> String {
     const KEPT: usize = 2048;
     if line.len() <= 4 * KEPT {
@@ -103,8 +110,8 @@ pub(crate) fn stdout_failed() -> bool {
     STDOUT_FAILED.load(Ordering::Relaxed)
 }
 
-/// Prints a line of regular output. A closed pipe ends the program; the first other error is
-/// printed.
+/// Prints a line of regular output. A closed pipe ends the program. Of other errors the first is
+/// printed, and all make the exit status 1.
 pub(crate) fn to_stdout(line: impl Display) {
     let written = closed::check_stdout().and_then(|()| writeln!(io::stdout(), "{}", one_line(&line)));
     match written.map_err(CliError::stdout_write) {
@@ -121,7 +128,8 @@ pub(crate) fn to_stderr(line: impl Display) {
     let _ = writeln!(io::stderr(), "{}", one_line(&line));
 }
 
-/// Replaces control characters, since a file's name may contain line ends and terminal escapes.
+/// Replaces control characters by question marks, since a file's name may contain line ends and
+/// terminal escapes.
 pub(crate) fn one_line(line: &impl Display) -> String {
     line.to_string().replace(char::is_control, "?")
 }

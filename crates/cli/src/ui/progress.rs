@@ -1,5 +1,5 @@
-//! Shows progress on standard error after the first second of work: as a bar on a terminal, as JSON
-//! objects with `--json`.
+//! Shows progress on standard error after the first second of work: as a bar if that is a terminal,
+//! or as JSON objects with `--json`. With `-q`, nothing is shown.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::Mutex;
@@ -13,15 +13,15 @@ use serde_json::json;
 
 use crate::ui::printer::to_stderr;
 
-/// Time before progress is shown.
+/// Time from the beginning of the work until progress is shown.
 const DELAY: Duration = Duration::from_secs(1);
 const REFRESHES_PER_SECOND: u8 = 5;
-/// Time between two JSON objects.
+/// Least time between two JSON objects.
 const INTERVAL: Duration = Duration::from_millis(1000 / REFRESHES_PER_SECOND as u64);
-/// Environment variable that tests set so that short work prints an object at every step.
+/// Environment variable that tests set so that short work prints a JSON object at every step.
 const AT_EVERY_STEP: &str = "LINERATE_PROGRESS_AT_EVERY_STEP";
 
-/// The time before the first JSON object, and the time between two objects.
+/// The time before the first JSON object, and the least time between two objects.
 fn pace() -> (Duration, Duration) {
     match std::env::var_os(AT_EVERY_STEP) {
         Some(_) => (Duration::ZERO, Duration::ZERO),
@@ -33,12 +33,15 @@ fn pace() -> (Duration, Duration) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Show {
     Nothing,
+    /// A line on the terminal.
     Bar,
-    /// JSON objects.
+    /// JSON objects on standard error.
     Events,
 }
 
 impl Show {
+    /// How progress is shown with or without `-q` and `--json`: as JSON objects, as a bar if
+    /// standard error is a terminal, or not at all.
     pub(crate) fn of(quiet: bool, json: bool) -> Show {
         match (quiet, json) {
             (true, _) => Show::Nothing,
@@ -64,7 +67,7 @@ pub(crate) enum Label {
 }
 
 impl Label {
-    /// The key and value in JSON.
+    /// The key and value of this label in a JSON object.
     fn entry(&self) -> (&'static str, &str) {
         match self {
             Label::File(name) => ("file", name),
@@ -73,11 +76,14 @@ impl Label {
     }
 }
 
+/// Progress of work that is measured in bytes. When it is dropped, a bar is erased, and a last JSON
+/// object is printed if others were.
 pub(crate) struct Progress {
     begun: Instant,
     drawn: Drawn,
 }
 
+/// How a [`Progress`] is shown, and the state that this needs.
 enum Drawn {
     Nothing,
     /// A bar on the terminal. It is updated from the start of the work, so that its rate is right
@@ -96,14 +102,14 @@ struct Events {
     done: u64,
     /// When the next object is due.
     next: Instant,
-    /// Time between two objects.
+    /// Least time between two objects.
     interval: Duration,
-    /// Bytes done at the last object.
+    /// Bytes done when the last object was printed; `None` if none was.
     printed: Option<u64>,
 }
 
 impl Progress {
-    /// `total` is the number of input bytes, if known.
+    /// Begins to measure. `total` is the number of input bytes, if it is known.
     pub(crate) fn new(show: Show, label: Label, total: Option<u64>) -> Self {
         let begun = Instant::now();
         let drawn = match show {
@@ -117,7 +123,7 @@ impl Progress {
         Progress { begun, drawn }
     }
 
-    /// Sets the number of input bytes when it becomes known during the work.
+    /// Sets the total number of input bytes when it becomes known during the work.
     pub(crate) fn set_total(&mut self, total: u64) {
         match &mut self.drawn {
             Drawn::Nothing => {}
@@ -130,8 +136,8 @@ impl Progress {
         }
     }
 
-    /// Sets the input bytes processed so far. Threads may report out of order, so a count below an
-    /// earlier one is ignored.
+    /// Sets the number of input bytes processed so far. Threads may report out of order, so a count
+    /// below an earlier one is ignored.
     pub(crate) fn update(&mut self, done: u64) {
         match &mut self.drawn {
             Drawn::Nothing => {}
@@ -152,7 +158,7 @@ impl Progress {
 }
 
 impl Events {
-    /// Returns the object if one is due at `now`.
+    /// Takes the number of bytes done, and returns a JSON object if one is due at `now`.
     fn update(&mut self, done: u64, begun: Instant, now: Instant) -> Option<serde_json::Value> {
         self.done = self.done.max(done);
         if now < self.next {
@@ -162,11 +168,13 @@ impl Events {
         Some(self.event(now - begun))
     }
 
-    /// Returns the last object, unless no object was printed before or nothing has changed since.
+    /// Returns the JSON object that is printed at the end, unless no object was printed before or
+    /// nothing has changed since.
     fn end(&mut self, elapsed: Duration) -> Option<serde_json::Value> {
         self.printed.filter(|printed| *printed != self.done).map(|_| self.event(elapsed))
     }
 
+    /// Makes a JSON object of the work done so far. Its rate is the average, in bytes per second.
     fn event(&mut self, elapsed: Duration) -> serde_json::Value {
         self.printed = Some(self.done);
         let (key, name) = self.label.entry();
@@ -189,15 +197,15 @@ impl Drop for Progress {
     }
 }
 
-/// A line about the current step of work that takes a set time, such as a measurement. It appears
-/// after the same delay as the bar.
+/// A line about the current step of work that takes a set time, such as a measurement, or JSON
+/// objects about it. They appear after the same delay as a bar.
 pub(crate) struct Activity {
     begun: Instant,
     name: String,
     spinner: Option<ProgressBar>,
-    /// When the next JSON object is due.
+    /// When the next JSON object is due; `None` if none is printed.
     next: Option<Mutex<Instant>>,
-    /// Time between two objects.
+    /// Least time between two objects.
     interval: Duration,
 }
 
@@ -221,7 +229,7 @@ impl Activity {
         }
     }
 
-    /// Shows `what` as the current step.
+    /// Shows `what` as the current step, as soon as the work has lasted a second.
     pub(crate) fn show(&self, what: &str) {
         if let Some(next) = &self.next {
             let (mut next, now) = (lock(next), Instant::now());
@@ -250,7 +258,8 @@ impl Drop for Activity {
     }
 }
 
-/// A line about work that is not measured in bytes. A thread updates it, on terminals only.
+/// A line about work that is not measured in bytes. A thread updates the line, on terminals only.
+/// It is erased when this value is dropped.
 pub(crate) struct Watch {
     /// Ends the thread when it is dropped.
     end: Option<Sender<()>>,
@@ -258,7 +267,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Draws the text that `tell` returns, once the work has lasted a second.
+    /// Draws the text that `tell` returns, five times a second, once the work has lasted a second.
     pub(crate) fn new(show: Show, name: &str, tell: impl Fn() -> String + Send + 'static) -> Self {
         let (end, ended) = channel::<()>();
         let activity = Activity::new(show, name);
@@ -297,11 +306,13 @@ impl SharedProgress {
     }
 }
 
+/// Makes a hidden bar. `total` is the number of input bytes, if it is known.
 fn make(name: &str, total: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
     bar.with_style(style(total)).with_prefix(name.to_owned())
 }
 
+/// The style of a bar, with or without a total.
 fn style(total: Option<u64>) -> ProgressStyle {
     let template = match total {
         Some(_) => "{prefix} [{bar:30}] {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}",

@@ -9,7 +9,7 @@ use linerate_io::{Cursor, ReadAt, is_url};
 use crate::ui::error::CliError;
 use crate::ui::inputs;
 
-/// A file that can be read from any position.
+/// A file, here or on a server, that can be read from any position.
 pub(crate) trait ReadSeek: Read + Seek {}
 
 impl<T: Read + Seek> ReadSeek for T {}
@@ -23,12 +23,16 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn ReadSeek>, CliError> {
     Ok(Box::new(File::open(path).map_err(CliError::io("cannot open"))?))
 }
 
-/// The path, if it is a URL.
+/// The path as text, if it is a URL of a web server or bucket.
 pub(crate) fn url(path: &Path) -> Option<&str> {
     path.to_str().filter(|text| is_url(text))
 }
 
-/// Opens the file at a URL.
+/// Opens the file at a URL: `s3://` in a bucket, others on a web server.
+///
+/// # Errors
+/// [`CliError::Refused`] for a bucket if the program was built without the feature `s3`;
+/// [`CliError::Io`] if the file cannot be opened or the URL is wrong.
 #[cfg(feature = "remote")]
 pub(crate) fn remote(url: &str) -> Result<Box<dyn ReadAt>, CliError> {
     use linerate_core::{Error, Kind};
@@ -50,6 +54,7 @@ pub(crate) fn remote(url: &str) -> Result<Box<dyn ReadAt>, CliError> {
     Ok(Box::new(linerate_io::HttpSource::open(url).map_err(refused)?))
 }
 
+/// Refuses every URL, since the program was built without the feature `remote`.
 #[cfg(not(feature = "remote"))]
 pub(crate) fn remote(_url: &str) -> Result<Box<dyn ReadAt>, CliError> {
     Err(CliError::Refused("this program cannot read URLs: it was built without the feature `remote`".into()))

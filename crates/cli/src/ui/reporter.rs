@@ -1,4 +1,5 @@
-//! Reports the result of each file and entry, and combines the results into the exit status.
+//! Reports the result of each file, and errors of entries in a file, and combines the results into
+//! the exit status.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,15 +14,17 @@ use crate::ui::signals;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
 
+/// Prints the results of a subcommand and remembers the exit status.
 pub(crate) struct Reporter {
     printer: Printer,
     exit_status: ExitStatus,
-    /// Warnings about the file being processed.
+    /// Warnings about the file being processed, for its JSON object.
     warnings: Vec<String>,
 }
 
 impl Reporter {
-    /// With `stdout_is_data`, lines and JSON go to standard error.
+    /// Makes a reporter. With `stdout_is_data`, its lines and JSON objects go to standard error,
+    /// since standard output carries data.
     pub(crate) fn new(verbosity: &VerbosityArgs, stdout_is_data: bool) -> Reporter {
         Reporter {
             printer: Printer::new(verbosity, stdout_is_data),
@@ -34,7 +37,8 @@ impl Reporter {
         self.printer.json
     }
 
-    /// Processes files in order.
+    /// Processes files in order, also after an error, and reports the result of each. Returns the
+    /// exit status.
     pub(crate) fn each(
         mut self,
         files: &[PathBuf],
@@ -47,7 +51,7 @@ impl Reporter {
         self.code()
     }
 
-    /// Processes one file.
+    /// Processes one file and reports the result. Returns the exit status.
     pub(crate) fn one(
         mut self,
         file: &Path,
@@ -58,7 +62,7 @@ impl Reporter {
         self.code()
     }
 
-    /// Reports the result of a file.
+    /// Reports the result of a file, and forgets its warnings.
     pub(crate) fn report(&mut self, file: &str, result: Result<RunSummary, CliError>) {
         match result {
             Ok(summary) => self.done(&summary),
@@ -67,7 +71,7 @@ impl Reporter {
         self.warnings.clear();
     }
 
-    /// The exit status of all results.
+    /// The exit status of all results reported so far.
     pub(crate) fn code(&self) -> ExitCode {
         self.exit_status.code()
     }
@@ -77,7 +81,7 @@ impl Reporter {
         self.failed_with(file, error, json!({}));
     }
 
-    /// As [`failed`](Self::failed), with the keys of `more` in the JSON object.
+    /// As [`failed`](Self::failed), with the keys of the JSON object `more` in that of the error.
     pub(crate) fn failed_with(&mut self, file: &str, error: CliError, more: Value) {
         self.fail(&error);
         self.printer.error(file, &error);
@@ -92,6 +96,8 @@ impl Reporter {
         self.exit_status.fail(error);
     }
 
+    /// Prints the summary of a file that was processed: its lines, its line of `-v` and its object
+    /// of `--json`.
     fn done(&self, summary: &RunSummary) {
         summary.lines.iter().for_each(|line| self.printer.line(line));
         if let Some(line) = summary.line() {
@@ -106,7 +112,8 @@ impl Reporter {
         }
     }
 
-    /// Reports an error of the file at `path` in an archive. A closed pipe ends the program.
+    /// Reports an error of the file at `path` in an archive or folder. A closed pipe ends the
+    /// program.
     pub(crate) fn entry_failed(&mut self, archive: &str, path: &str, error: CliError) {
         self.part_failed(archive, ("path", path), error);
     }
@@ -116,6 +123,8 @@ impl Reporter {
         self.part_failed(file, ("key", key), error);
     }
 
+    /// Reports an error of an entry of `archive`. Its JSON object has the entry under the key
+    /// `name`.
     fn part_failed(&mut self, archive: &str, (name, entry): (&str, &str), error: CliError) {
         self.fail(&error);
         let object = failure(archive, &error, json!({ name: entry }));
@@ -123,17 +132,18 @@ impl Reporter {
         self.printer.record(&object);
     }
 
-    /// Prints a note, which does not change the exit status.
+    /// Prints a note about a file, unless `-q` is given. A note does not change the exit status.
     pub(crate) fn note(&self, file: &str, message: &str) {
         self.printer.warning(file, &message);
     }
 
-    /// Records a warning that has been printed, for the exit status.
+    /// Records for the exit status that there is a warning, without printing one.
     pub(crate) fn warned(&mut self) {
         self.exit_status.warn();
     }
 
-    /// Prints a warning, and records it for the exit status.
+    /// Prints a warning, unless `-q` is given, and records it for the exit status and for the
+    /// file's JSON object.
     pub(crate) fn warn(&mut self, file: &str, message: &str) {
         self.warned();
         self.note(file, message);
@@ -145,32 +155,37 @@ impl Reporter {
         self.printer.record(value);
     }
 
-    /// A line about the current step.
+    /// Makes a line that shows the current step of the work on `name`, once the work has lasted a
+    /// second.
     pub(crate) fn activity(&self, name: &str) -> Activity {
         Activity::new(self.show(), name)
     }
 
-    /// A line about work that is not measured in bytes.
+    /// Makes a line on a terminal that a thread keeps up to date by the text that `tell` returns,
+    /// for work that is not measured in bytes.
     pub(crate) fn watch(&self, name: &str, tell: impl Fn() -> String + Send + 'static) -> Watch {
         Watch::new(self.show(), name, tell)
     }
 
-    /// Progress of a file or archive of `total` bytes, if they are known.
+    /// Makes the progress of a file or archive. `total` is the number of bytes to process, if it is
+    /// known.
     pub(crate) fn progress(&self, file: &str, total: Option<u64>) -> Progress {
         Progress::new(self.show(), Label::File(file.into()), total)
     }
 
-    /// Progress of a file that many threads add to.
+    /// Makes the progress of a file that many threads add to. `total` is the number of bytes to
+    /// process, if it is known.
     pub(crate) fn shared_progress(&self, file: &Path, total: Option<u64>) -> SharedProgress {
         SharedProgress::new(self.progress(&file.display().to_string(), total))
     }
 
-    /// Progress of a step such as `reading`.
+    /// Makes the progress of a step such as `reading`. `total` is the number of bytes to process,
+    /// if it is known.
     pub(crate) fn step(&self, name: &'static str, total: Option<u64>) -> Progress {
         Progress::new(self.show(), Label::Step(name), total)
     }
 
-    /// How progress is shown.
+    /// How progress is shown, by `-q`, `--json` and standard error.
     fn show(&self) -> Show {
         Show::of(self.printer.quiet, self.printer.json)
     }

@@ -1,4 +1,4 @@
-//! The run of `gzip` and `zstd` over several operands: processes each, commits its output, prints
+//! The run of `gzip` and `zstd` over their operands: processes each, commits its output and prints
 //! its result.
 
 use std::path::{Path, PathBuf};
@@ -25,18 +25,19 @@ pub(crate) enum Mode {
     Decompress,
     Test,
     List,
-    /// Decompress, and write an index: `gzip` only.
+    /// Decompress, and write an index instead of the content. Only `gzip` has this operation.
     Index,
 }
 
 impl Mode {
-    /// Whether the operation writes a file for each operand.
+    /// Whether the operation writes compressed or decompressed data for each operand, by default to
+    /// a file.
     pub(crate) fn makes_files(self) -> bool {
         matches!(self, Mode::Compress | Mode::Decompress)
     }
 }
 
-/// Result of an operand, with the totals `T` of the subcommand.
+/// What was done with an operand, for the messages about it, with the totals `T` of the subcommand.
 #[derive(Serialize)]
 pub(crate) struct FileSummary<T> {
     #[serde(rename = "file")]
@@ -50,18 +51,19 @@ pub(crate) struct FileSummary<T> {
     pub(crate) totals: T,
 }
 
-/// Serializes a path as messages show it, also if it is not UTF-8.
+/// Serializes a path as messages show it, even if it is not UTF-8.
 fn displayed<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     path.as_ref().map(|path| path.display().to_string()).serialize(serializer)
 }
 
 impl<T> FileSummary<T> {
+    /// Makes the summary of an operand, without an output, warnings and a time.
     pub(crate) fn new(operand: &Operand, totals: T) -> Self {
         FileSummary { name: operand.name(), output: None, seconds: 0.0, warnings: Vec::new(), totals }
     }
 
-    /// The line of `-v`. `bytes` says how many were read and written; `content` is their
-    /// uncompressed number, for the speed.
+    /// The line of `-v`. `bytes` is the text about the bytes read and written; `content` is the
+    /// number of bytes of content, for the speed.
     pub(crate) fn line(&self, bytes: &str, content: u64) -> String {
         let rate = content as f64 / 1e6 / self.seconds.max(1e-9);
         let target = self.output.as_ref().map(|path| format!(" -> {}", path.display())).unwrap_or_default();
@@ -90,9 +92,11 @@ impl Session {
         Session { printer, exit_status: ExitStatus::default() }
     }
 
-    /// Processes operands on several threads. `threads` is called only if there may be several
-    /// operands. The second argument of `work` is whether the operand is processed alone. Calls
-    /// `done` with each result, in the order of the operands, after printing its warnings.
+    /// Processes operands on several threads, or on one if data goes to standard output. `threads`
+    /// tells their number, and is called only if a group may have several operands. The second
+    /// argument of `work` is whether no other operand is processed at the same time. Errors are
+    /// reported; other results are passed to `done`, in the order of the operands, after their
+    /// warnings are printed.
     pub(crate) fn process<T: Send>(
         &mut self,
         threads: impl Fn() -> usize,
@@ -135,27 +139,32 @@ impl Session {
         });
     }
 
+    /// Prints an error of an operand, and records it for the exit status.
     pub(crate) fn failed(&mut self, name: &str, error: &CliError) {
         self.exit_status.fail(error);
         self.printer.failed(name, error);
     }
 
+    /// The exit status of all results so far.
     pub(crate) fn code(&self) -> ExitCode {
         self.exit_status.code()
     }
 }
 
-/// Files up to this size are processed by one thread.
+/// Files up to this size, in bytes, are processed by one thread if others are processed at the same
+/// time.
 const SMALL: u64 = 1 << 20;
 
-/// Waits until no other large file is processed, since a large one uses all threads. Returns `None`
-/// for a small file, and for one that is processed alone.
+/// Waits until no other large file is processed, since a large one uses all threads, and keeps
+/// later ones waiting until the returned guard is dropped. Returns `None` at once for a file of up
+/// to 1 MiB, and for one that is processed `alone`. `bytes` is the size of the file.
 pub(crate) fn wait_for_turn(alone: bool, bytes: u64) -> Option<MutexGuard<'static, ()>> {
     static LARGE: Mutex<()> = Mutex::new(());
     (!alone && bytes > SMALL).then(|| lock(&LARGE))
 }
 
-/// Opens the output of an operand: standard output, or the file at `path`.
+/// Opens the output of an operand: standard output, or the file at `path`, which replaces an
+/// existing file only with `force`.
 pub(crate) fn open_output(to_stdout: bool, path: Option<&Path>, force: bool) -> Result<Output, CliError> {
     if to_stdout {
         return output::stdout().map(Output::Stdout);

@@ -8,9 +8,10 @@ use std::sync::{Mutex, MutexGuard};
 #[cfg(windows)]
 use linerate_core::lock;
 
-/// Installs signal handling as soon as an incomplete output file gets a name, so that the file is
-/// removed before the program exits. On Linux most files have no name until they are complete
-/// (`O_TMPFILE`), and no thread is started, which would take a third of the time of a small file.
+/// Makes the first incomplete output file that gets a temporary name install signal handling, so
+/// that a signal removes such files before the program ends. On Linux most files have no name until
+/// they are complete (`O_TMPFILE`). Then no thread for signals is started, which would take a third
+/// of the time of compressing a small file.
 pub(crate) fn remove_temporaries_on_signal() {
     linerate_io::before_temporaries(install_once);
 }
@@ -20,7 +21,9 @@ fn install_once() {
     INSTALLED.call_once(install);
 }
 
-/// Starts a thread that waits for SIGHUP, SIGINT, SIGTERM and SIGXFSZ (the file size limit).
+/// Starts a thread that waits for SIGHUP, SIGINT, SIGTERM and SIGXFSZ (the limit of file sizes),
+/// unless they are ignored. At a signal it removes the temporary files and ends the program by that
+/// signal.
 #[cfg(unix)]
 fn install() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -29,20 +32,24 @@ fn install() {
     let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {
-            // Held until the program ends, so that no temporary file is created meanwhile.
+            // The guard is held until the program ends, so that no temporary file is created
+            // meanwhile.
             let _none = linerate_io::remove_temporaries();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });
 }
 
-/// Handles Ctrl+C, Ctrl+Break and the closing of the console.
+/// Handles Ctrl+C, Ctrl+Break, the closing of the console and the end of the user's session. If
+/// such an event cancels a [`CancelToken`], the program goes on, so that its work can stop.
+/// Otherwise the temporary files are removed, and Windows ends the program.
 #[cfg(windows)]
 fn install() {
     linerate_io::on_console_end(|| {
         let goes_on = cancel_all();
         if !goes_on {
-            // Held until the program ends, so that no temporary file is created meanwhile.
+            // The guard is held until the program ends, so that no temporary file is created
+            // meanwhile.
             std::mem::forget(linerate_io::remove_temporaries());
         }
         goes_on
@@ -52,7 +59,8 @@ fn install() {
 #[cfg(not(any(unix, windows)))]
 fn install() {}
 
-/// Drops the signals that were ignored when the program started, as under `nohup`.
+/// Leaves out the signals that the program ignores since its start, as under `nohup`. Only Linux
+/// shows which these are; elsewhere no signal is left out.
 #[cfg(unix)]
 fn not_ignored<const N: usize>(signals: [i32; N]) -> impl Iterator<Item = i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -62,8 +70,8 @@ fn not_ignored<const N: usize>(signals: [i32; N]) -> impl Iterator<Item = i32> {
     signals.into_iter().filter(move |signal| mask >> (signal - 1) & 1 == 0)
 }
 
-/// Runs work that the first signal cancels. If one arrived, ends the program by that signal
-/// afterwards, when the work has removed its incomplete files.
+/// Runs work that the first signal cancels. If a signal has arrived, ends the program by it when
+/// the work has returned and removed its incomplete files.
 pub(crate) fn cancellable<T>(work: impl FnOnce(&CancelToken) -> T) -> T {
     let cancel = CancelToken::on_signal();
     let result = work(&cancel);
@@ -71,18 +79,19 @@ pub(crate) fn cancellable<T>(work: impl FnOnce(&CancelToken) -> T) -> T {
     result
 }
 
-/// Cancelled by the first signal, so that work can stop and clean up. A second signal ends the
-/// program at once.
+/// A token that the first signal cancels, so that work can stop and clean up. A second signal ends
+/// the program at once.
 pub(crate) struct CancelToken {
-    /// The number of the signal; 0 until one arrives.
+    /// The number of the signal that has arrived, 1 on Windows; 0 until then.
     signal: Arc<AtomicUsize>,
     /// Whether a signal has arrived.
     cancelled: Arc<AtomicBool>,
 }
 
 impl CancelToken {
-    /// A token that SIGHUP, SIGINT and SIGTERM cancel from now on; on Windows, Ctrl+C, Ctrl+Break
-    /// and the closing of the console do.
+    /// Makes a token that SIGHUP, SIGINT and SIGTERM cancel from now on, unless they are ignored.
+    /// On Windows, Ctrl+C, Ctrl+Break, the closing of the console and the end of the user's session
+    /// cancel it; on other systems nothing does.
     pub(crate) fn on_signal() -> CancelToken {
         let cancel = CancelToken { signal: Arc::default(), cancelled: Arc::default() };
         #[cfg(any(unix, windows))]
@@ -90,7 +99,8 @@ impl CancelToken {
         cancel
     }
 
-    /// Shared flag that becomes true on cancellation, for engines that poll one.
+    /// Returns a shared flag that becomes true when the token is cancelled, for engines that poll
+    /// one.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.cancelled)
     }
@@ -99,7 +109,8 @@ impl CancelToken {
         self.signal.load(Ordering::Relaxed) != 0
     }
 
-    /// Ends the program by the signal that cancelled this token, if one did.
+    /// Ends the program by the signal that cancelled this token, if one did; on Windows, with the
+    /// exit code of Ctrl+C.
     pub(crate) fn exit_if_cancelled(&self) {
         #[cfg(unix)]
         if let signal @ 1.. = self.signal.load(Ordering::Relaxed) {
@@ -118,15 +129,16 @@ impl CancelToken {
 fn register(signal: &Arc<AtomicUsize>, cancelled: &Arc<AtomicBool>) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     for number in not_ignored([SIGHUP, SIGINT, SIGTERM]) {
-        // A signal that cannot be registered ends the program, as by default. The order matters:
-        // when the first signal arrives, `cancelled` is not yet set.
+        // A signal whose handlers cannot be registered ends the program, as by default. At each
+        // signal the handlers run in the order of registration. The one that ends the program if
+        // `cancelled` is set comes first, so that it does nothing at the first signal.
         let _ = signal_hook::flag::register_conditional_default(number, Arc::clone(cancelled))
             .and_then(|_| signal_hook::flag::register(number, Arc::clone(cancelled)))
             .and_then(|_| signal_hook::flag::register_usize(number, Arc::clone(signal), number as usize));
     }
 }
 
-/// `signal` and `cancelled` of each token.
+/// The fields `signal` and `cancelled` of each [`CancelToken`].
 #[cfg(windows)]
 type Tokens = Vec<(Arc<AtomicUsize>, Arc<AtomicBool>)>;
 
@@ -154,7 +166,8 @@ fn cancel_all() -> bool {
 }
 
 /// Ends the program by SIGPIPE without a message, as a closed pipe ends other programs. Rust's
-/// runtime ignores that signal, so that writing has returned an error instead.
+/// runtime ignores that signal, so that writing has returned an error instead. Systems without
+/// signals get exit status 141.
 pub(crate) fn exit_by_sigpipe() -> ! {
     #[cfg(unix)]
     let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);

@@ -1,16 +1,17 @@
-//! Parses sizes and counts on the command line: numbers, optionally with K, M or G in either case.
-//! K is 1024 in sizes and 1000 in counts; M and G are the square and the cube of K.
+//! Parses sizes and counts on the command line: whole numbers, optionally with K, M or G in either
+//! case. K is 1024 in sizes and 1000 in counts; M and G are the square and the cube of K.
 
 use std::ops::{Range, RangeInclusive};
 
-/// Parses a number of bytes.
+/// Parses a number of bytes, such as 17, 64K, 1M or 2GiB. KB and KiB are the same as K.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     scaled(text, 1024, &["B", "KB", "MB", "GB", "KIB", "MIB", "GIB"])
         .ok_or_else(|| format!("`{text}` is not a size; give a whole number, optionally with K, M or G"))?
         .ok_or_else(|| format!("`{text}` is too large"))
 }
 
-/// Parses a range of bytes, START+LENGTH, or START+ up to the end.
+/// Parses a range of bytes: START+LENGTH, or START+ for all bytes from START, whose end is
+/// [`u64::MAX`]. START and LENGTH are sizes.
 pub(crate) fn range(text: &str) -> Result<Range<u64>, String> {
     let (start, len) = text
         .split_once('+')
@@ -20,7 +21,7 @@ pub(crate) fn range(text: &str) -> Result<Range<u64>, String> {
     end.map(|end| start..end).ok_or_else(|| format!("`{text}` is too large"))
 }
 
-/// The parser of a count within a range.
+/// Makes the parser of a count that must be within `range`.
 pub(crate) fn count(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String> + Clone {
     move |text| {
         let count = scaled(text, 1000, &[]).ok_or_else(|| {
@@ -33,15 +34,15 @@ pub(crate) fn count(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, 
     }
 }
 
-/// Parses a number and multiplies it by the power of `base` that its suffix means: K, M, G or one
-/// of `more`. Returns `None` if `text` is no such number, and `Some(None)` if the product exceeds
-/// 64 bits.
+/// Parses a number and multiplies it by the power of `base` that its suffix means: none, K, M, G or
+/// one of `more`, which count by their first letter. Returns `None` if `text` is no such number,
+/// and `Some(None)` if the number or the product exceeds 64 bits.
 fn scaled(text: &str, base: u64, more: &[&str]) -> Option<Option<u64>> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let suffix = text[digits.len()..].to_ascii_uppercase();
     let is_known = matches!(&suffix[..], "" | "K" | "M" | "G") || more.contains(&&suffix[..]);
     let power = "KMG".find(suffix.chars().next().unwrap_or('B')).map_or(0, |at| at as u32 + 1);
-    // `parse` would accept a sign.
+    // The standard library's `parse` would accept a sign.
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     (is_known && is_number)
         .then(|| digits.parse().ok().and_then(|number: u64| number.checked_mul(base.pow(power))))

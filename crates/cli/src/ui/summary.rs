@@ -6,25 +6,28 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+/// What a subcommand did with a file, for the messages about it.
 pub(crate) struct RunSummary {
     file: String,
     mode: &'static str,
     begun: Instant,
-    /// The subcommand's regular output, printed without `--json`.
+    /// The subcommand's regular output, printed only without `--json`.
     pub(crate) lines: Vec<String>,
-    /// The file written.
+    /// The file or folder written.
     pub(crate) output: Option<PathBuf>,
-    /// Content bytes processed; 0 omits the rate.
+    /// Bytes of content processed, for the rate. With 0, no rate is printed.
     pub(crate) bytes: u64,
-    /// The part of the `-v` line between the name and the rate.
+    /// The part of the line of `-v` between the name and the rate. With `None` there is no line.
     pub(crate) text: Option<String>,
-    /// Suppresses the object, where `--json` has printed everything already.
+    /// Whether there is no object of `--json`, because the subcommand has printed everything
+    /// already.
     pub(crate) silent: bool,
+    /// Further keys of the object of `--json`.
     more: Map<String, Value>,
 }
 
 impl RunSummary {
-    /// Starts the clock. `mode` is the subcommand's name.
+    /// Makes a summary of the work on `file`, which begins now. `mode` is the subcommand's name.
     pub(crate) fn new(file: &Path, mode: &'static str) -> RunSummary {
         RunSummary {
             file: file.display().to_string(),
@@ -39,23 +42,25 @@ impl RunSummary {
         }
     }
 
-    /// The file processed.
+    /// The name of the file processed.
     pub(crate) fn file(&self) -> &str {
         &self.file
     }
 
+    /// Sets a key of the object of `--json`.
     pub(crate) fn set(&mut self, key: &str, value: impl Serialize) {
         self.more.insert(key.into(), json!(value));
     }
 
-    /// Adds all fields of a struct.
+    /// Adds all fields of a struct to the object of `--json`.
     pub(crate) fn extend(&mut self, fields: impl Serialize) {
         if let Value::Object(fields) = json!(fields) {
             self.more.extend(fields);
         }
     }
 
-    /// The line of `-v`.
+    /// The line of `-v`: the file, [`text`](Self::text), the rate, and the file written. Returns
+    /// `None` without a text.
     pub(crate) fn line(&self) -> Option<String> {
         let text = self.text.as_ref()?;
         let rate = match self.bytes {
@@ -66,7 +71,7 @@ impl RunSummary {
         Some(format!("{}: {text}{rate}{target}", self.file))
     }
 
-    /// The object of `--json`.
+    /// The object of `--json`. Returns `None` if the summary is [`silent`](Self::silent).
     pub(crate) fn record(&self) -> Option<Value> {
         if self.silent {
             return None;

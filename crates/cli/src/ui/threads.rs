@@ -1,4 +1,4 @@
-//! `-p`: the number of threads.
+//! `--threads`: the number of threads. The short option is `-p`, in `linerate zstd` `-T`.
 
 use std::sync::OnceLock;
 use std::thread;
@@ -9,6 +9,7 @@ use clap::parser::ValueSource;
 /// Help of `--threads`.
 pub(crate) const HELP: &str = "Number of threads, 0 for all cores; the output does not depend on it";
 
+/// The option `-p`, `--threads`.
 #[derive(Debug)]
 pub(crate) struct ThreadArgs {
     threads: Threads,
@@ -16,27 +17,27 @@ pub(crate) struct ThreadArgs {
 }
 
 impl ThreadArgs {
-    /// Whether the number is on the command line.
+    /// Whether the command line gives a number of threads.
     pub(crate) fn is_given(&self) -> bool {
         self.is_given
     }
 
-    /// The number of threads.
+    /// The number of threads, at least 1. As [`Threads::count`].
     pub(crate) fn count(&self) -> usize {
         self.threads.count()
     }
 
-    /// As [`Threads::count_for`].
+    /// The number of threads for an input of `size` bytes, at least 1. As [`Threads::count_for`].
     pub(crate) fn count_for(&self, size: Option<u64>) -> usize {
         self.threads.count_for(size)
     }
 }
 
-/// Name of the argument.
+/// The long name of the option.
 const THREADS: &str = "threads";
 
-// Written by hand because `derive` cannot distinguish the default from the same number on the
-// command line.
+// `derive` cannot distinguish the default from the same number on the command line, so this and the
+// next implementation are written by hand.
 impl clap::Args for ThreadArgs {
     fn augment_args(command: clap::Command) -> clap::Command {
         let arg = clap::Arg::new(THREADS).short('p').long(THREADS).value_name("N").help(HELP);
@@ -65,13 +66,13 @@ impl clap::FromArgMatches for ThreadArgs {
 /// processing them.
 const ONE_THREAD: u64 = 64 << 10;
 
-/// A number of threads as it is given: 0 for all cores.
+/// A number of threads as the command line gives it: 0 for all cores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads(usize);
 
 impl Threads {
-    /// The number of threads. The number of cores is looked up once, and only when it is needed:
-    /// Linux keeps it in several files.
+    /// The number of threads, at least 1. The number of cores is looked up once, and only when it
+    /// is needed, since Linux keeps it in several files.
     pub(crate) fn count(self) -> usize {
         static CORES: OnceLock<usize> = OnceLock::new();
         match self.0 {
@@ -80,13 +81,14 @@ impl Threads {
         }
     }
 
-    /// The number of threads for an input of `size` bytes, if that is known.
+    /// The number of threads for an input of `size` bytes, `None` if that is unknown: 1 for up to
+    /// 64 KiB, else as [`count`](Self::count).
     pub(crate) fn count_for(self, size: Option<u64>) -> usize {
         if size.is_some_and(|size| size <= ONE_THREAD) { 1 } else { self.count() }
     }
 }
 
-/// Parses a number of threads.
+/// Parses a number of threads, from 0 to 1024.
 pub(crate) fn threads(text: &str) -> Result<Threads, String> {
     const MAX: usize = 1024;
     match text.parse() {

@@ -24,13 +24,14 @@ impl WaitArgs {
         }
     }
 
-    /// Locks a file for changing it.
+    /// Locks the file at `path` for changing it, and waits for the lock as the option says.
     pub(crate) fn lock(&self, path: &Path) -> Result<Lock, CliError> {
         Lock::exclusive(path, self.wait()).map_err(|error| not_locked(path, error))
     }
 }
 
-/// The error of a file that cannot be locked.
+/// Converts the error of locking the file at `path`. If another process holds the lock, the file is
+/// refused.
 pub(crate) fn not_locked(path: &Path, error: LockError) -> CliError {
     match error {
         LockError::Io(error) => CliError::io_at("cannot lock", path)(error),

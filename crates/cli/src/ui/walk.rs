@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use crate::ui::error::CliError;
 
-/// A file, or a folder that could not be read.
+/// A file, or a folder that could not be read and why.
 pub(crate) type Found = Result<PathBuf, (PathBuf, CliError)>;
 
-/// Returns every regular file below `folder`, sorted by name. Links are not followed. Each folder
-/// is read completely before its files are processed, so that their outputs are not found.
+/// Returns every regular file below `folder`. The files of each folder come sorted by name, then
+/// those of its subfolders. Links are not followed, except if `folder` is one. Each folder is read
+/// completely before its files are processed, so that their outputs are not found.
 pub(crate) fn files_below(folder: &Path) -> impl Iterator<Item = Found> {
     let mut folders = vec![folder.to_owned()];
     let mut files = Vec::new().into_iter();
@@ -30,7 +31,7 @@ pub(crate) fn files_below(folder: &Path) -> impl Iterator<Item = Found> {
     })
 }
 
-/// Regular files and folders in a folder, sorted.
+/// The regular files and the folders in a folder, each sorted by name.
 fn entries(folder: &Path) -> std::io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let (mut files, mut folders) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(folder)? {

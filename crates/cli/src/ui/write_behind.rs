@@ -12,7 +12,8 @@ use linerate_core::lock;
 use crate::ui::error::CliError;
 use crate::ui::output::Output;
 
-/// Maximum number of buffers that the writer holds: one being written, and one that waits.
+/// Maximum number of buffers that the writing thread holds: one that is being written, and one that
+/// waits.
 const AWAY: usize = 2;
 
 /// Takes the parts of an output in order.
@@ -20,8 +21,8 @@ pub(crate) trait Target {
     /// Writes bytes.
     fn put(&mut self, bytes: &[u8]) -> Result<(), CliError>;
 
-    /// Writes the first `len` bytes of a buffer. May replace it by another buffer of its size, with
-    /// any content.
+    /// Writes the first `len` bytes of a buffer. May replace the buffer by another one of the same
+    /// size, with any content.
     fn put_buffer(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<(), CliError> {
         self.put(&buffer[..len])
     }
@@ -41,11 +42,12 @@ impl Target for Vec<u8> {
     }
 }
 
-/// Calls `work` with a target whose buffers another thread writes to `output`. If no thread can be
-/// started, the target is `output` itself.
+/// Calls `work` with a target whose buffers another thread writes to `output`, and returns when all
+/// of them are written. If no thread can be started, the target is `output` itself.
 ///
 /// # Errors
-/// The error of writing, else the error of `work`.
+/// The error of writing on that thread, else the error of `work`. What `work` gave to its target
+/// before its error is written.
 pub(crate) fn write_behind<T>(
     output: &mut Output,
     work: impl FnOnce(&mut dyn Target) -> Result<T, CliError>,
@@ -66,9 +68,11 @@ pub(crate) fn write_behind<T>(
     })
 }
 
-/// A buffer and the number of its bytes to write.
+/// A buffer, and how many of its first bytes are to be written.
 type Part = (Vec<u8>, usize);
 
+/// Runs on the writing thread: writes each buffer to `output` and gives it back, until the other
+/// thread has no more.
 fn write_buffers(
     output: &Mutex<&mut Output>,
     take: &Receiver<Part>,
@@ -76,7 +80,7 @@ fn write_buffers(
 ) -> Result<(), CliError> {
     for (buffer, len) in take {
         lock(output).put(&buffer[..len])?;
-        // Sending the last buffers back fails, since nobody waits for them.
+        // Giving the last buffers back fails, since the other thread no longer waits for them.
         let _ = give_back.send(buffer);
     }
     Ok(())
@@ -87,13 +91,14 @@ struct Behind<'a, 'o> {
     output: &'a Mutex<&'o mut Output>,
     give: SyncSender<Part>,
     back: Receiver<Vec<u8>>,
-    /// Number of buffers that the writer holds.
+    /// Number of buffers that were given to the writing thread and did not come back yet.
     away: usize,
+    /// Buffers that came back.
     spare: Vec<Vec<u8>>,
 }
 
 impl Behind<'_, '_> {
-    /// Waits until the writer holds at most `most` buffers.
+    /// Waits until the writing thread holds at most `most` buffers.
     fn wait(&mut self, most: usize) -> Result<(), CliError> {
         while self.away > most {
             self.spare.push(self.back.recv().map_err(|_| writer_has_failed())?);
@@ -103,7 +108,8 @@ impl Behind<'_, '_> {
     }
 }
 
-/// An error that ends the work; [`write_behind`] returns the writer's error instead.
+/// The error that ends the work after the writing thread has failed. [`write_behind`] returns the
+/// error of that thread instead.
 fn writer_has_failed() -> CliError {
     CliError::ClosedPipe
 }
