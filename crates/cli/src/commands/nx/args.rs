@@ -8,7 +8,7 @@ use linerate_nx::Limits;
 use super::select::Select;
 use crate::ui::size;
 
-/// The archive, by position or by `--source` as in the original program.
+/// The archive, by position or by `--source` as in the original program for Nx archives.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ArchiveArg {
     /// The archive, as an option
@@ -26,12 +26,13 @@ pub(crate) struct ArchiveArg {
 }
 
 impl ArchiveArg {
+    /// The path or URL of the archive.
     pub(crate) fn path(&self) -> PathBuf {
         self.source.clone().or_else(|| self.archive.clone()).unwrap_or_default()
     }
 }
 
-/// The archive, and globs for its files.
+/// The archive, and globs that choose among its files.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ChoiceArgs {
     /// The archive, as an option; all other arguments are then globs
@@ -56,23 +57,28 @@ pub(crate) struct ChoiceArgs {
 }
 
 impl ChoiceArgs {
+    /// Returns the choice of files by the globs.
+    ///
+    /// # Errors
+    /// A sentence about the first argument that is not a glob.
     pub(crate) fn select(&self) -> Result<Select, String> {
         Select::new(&self.globs(), &self.exclude, self.ignore_case)
     }
 
+    /// The path or URL of the archive.
     pub(crate) fn path(&self) -> PathBuf {
         let by_position = || self.archive.as_ref().map(PathBuf::from);
         self.source.clone().or_else(by_position).unwrap_or_default()
     }
 
-    /// All arguments but the archive.
+    /// All arguments by position but the archive: with `--source`, the first of them, too.
     pub(crate) fn globs(&self) -> Vec<String> {
         let first = self.archive.iter().filter(|_| self.source.is_some());
         first.chain(&self.globs).cloned().collect()
     }
 }
 
-/// Limits on what an archive may cost.
+/// Limits on the memory and output that reading an archive may cost.
 #[derive(clap::Args, Debug)]
 pub(crate) struct LimitArgs {
     /// Fail when the files take more bytes than this; K, M and G are multiples of 1024
@@ -93,6 +99,7 @@ pub(crate) struct LimitArgs {
 }
 
 impl LimitArgs {
+    /// The limits of the command line. Those that it does not give are the engine's defaults.
     pub(crate) fn limits(&self) -> Limits {
         if self.no_limits {
             return Limits::none();

@@ -1,4 +1,5 @@
-//! `linerate nx bench`: measures the speed of decoding an archive in memory, into reused buffers.
+//! `linerate nx bench`: measures how fast an archive that is in memory decodes into reused buffers,
+//! and optionally how fast it is extracted to files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,7 +65,7 @@ pub(crate) struct BenchArgs {
 
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// Drives, and their read speeds in bytes per second.
+/// Kinds of drives, and their read speeds in bytes per second.
 const DRIVES: [(&str, f64); 5] = [
     ("SATA", 0.55e9),
     ("PCIe 3.0 x4", 3.5e9),
@@ -110,16 +111,19 @@ fn process(args: &BenchArgs, path: &Path, reporter: &Reporter) -> Result<RunSumm
     Ok(summary)
 }
 
-/// The archive and settings that all tables of a run share.
+/// What all tables of a benchmark share.
 struct Run<'a> {
     args: &'a BenchArgs,
-    /// Bytes of content.
+    /// Bytes of content of the archive.
     bytes: u64,
+    /// The line that shows the current step.
     activity: &'a Activity,
 }
 
 impl Run<'_> {
-    /// Prints a row for each number of threads. Returns the highest speed, in bytes per second.
+    /// Adds a table to the summary, under `key` in the object of `--json`, with a row for each
+    /// number of threads. `attempt` takes that number and returns the seconds of one measurement.
+    /// Returns the highest speed, in bytes of content per second.
     fn table(
         &self,
         summary: &mut RunSummary,
@@ -148,7 +152,9 @@ impl Run<'_> {
         Ok(rows.iter().map(|row| row.best).fold(0.0, f64::max))
     }
 
-    /// The seconds of each attempt. The first run warms up the caches and is not counted.
+    /// Measures until there are as many attempts or as much time has passed as the command line
+    /// says, but at least once. Returns the seconds of each attempt. A first one warms up the
+    /// caches and is not counted.
     fn measure(
         &self,
         step: &str,
@@ -167,7 +173,9 @@ impl Run<'_> {
     }
 }
 
-/// The decode speed required to keep up with drives that deliver compressed bytes.
+/// Adds a table to the summary with the speed of decoding that keeps up with each kind of drive,
+/// and how much of that `fastest` is. `ratio` is bytes of content per byte of the archive, and
+/// `fastest` is the highest measured speed, in bytes of content per second.
 fn required(summary: &mut RunSummary, ratio: f64, fastest: f64) {
     summary.lines.push(format!("{:<14} {:>10} {:>10} {:>8}", "drive", "reads", "required", "reached"));
     let mut table = Vec::new();
@@ -185,8 +193,8 @@ fn required(summary: &mut RunSummary, ratio: f64, fastest: f64) {
     summary.set("drives", table);
 }
 
-/// Reads the archive into memory without decoding it. Only blocks with a dictionary are decoded
-/// when they are read.
+/// Reads the whole archive into memory, without decoding it. Blocks of an R3A archive that use a
+/// dictionary are decoded whenever they are read from that memory.
 fn load(args: &BenchArgs, path: &Path) -> Result<Opened, CliError> {
     let limits = args.limits.limits();
     let on_disk = open(path, &args.limits)?;
@@ -207,15 +215,16 @@ fn load(args: &BenchArgs, path: &Path) -> Result<Opened, CliError> {
     open_source(Box::new(bytes), limits)
 }
 
-/// The powers of two below `most`, and `most`.
+/// The numbers of threads to measure with: the powers of two below `most`, and `most`, at least 1.
 fn thread_counts(most: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = (0..).map(|i| 1 << i).take_while(|n| *n < most).collect();
     counts.push(most.max(1));
     counts
 }
 
-/// Decodes every block into a buffer of its thread, and hashes the content. The clock stops at the
-/// last block, since the rest of a verification is not decoding.
+/// Decodes every block into a buffer of its thread and, with `hashes`, hashes the content. Returns
+/// the seconds from the beginning to the end of the last block, since the rest of a verification is
+/// not decoding.
 fn in_memory(archive: &Opened, threads: usize, hashes: bool) -> Result<f64, CliError> {
     let begun = Instant::now();
     let last = AtomicU64::new(0);
@@ -232,7 +241,8 @@ fn in_memory(archive: &Opened, threads: usize, hashes: bool) -> Result<f64, CliE
     Ok(last.into_inner() as f64 / 1e9)
 }
 
-/// Extracts to a new folder below `parent`, and removes that folder.
+/// Extracts to a new folder below `parent`, and removes that folder. Returns the seconds of the
+/// extraction alone.
 fn to_files(
     archive: &Opened,
     parent: &Path,
@@ -255,7 +265,8 @@ fn to_files(
     Ok(seconds)
 }
 
-/// Returns the first error, since a damaged archive is not measured.
+/// Returns the first error of single files, if there is one, since a damaged archive is not
+/// measured.
 fn first_of(failures: Vec<linerate_nx::PathError>) -> Result<(), CliError> {
     match failures.into_iter().next() {
         Some(error) => Err(entry_failure(error.source, 0).in_file(&error.path)),
@@ -263,10 +274,11 @@ fn first_of(failures: Vec<linerate_nx::PathError>) -> Result<(), CliError> {
     }
 }
 
-/// Decode speed with one number of threads, in bytes per second.
+/// Speeds with one number of threads, in bytes of content per second.
 #[derive(Serialize)]
 struct Row {
     threads: usize,
+    /// Number of measurements.
     attempts: usize,
     best: f64,
     median: f64,

@@ -1,4 +1,4 @@
-//! Options of packing, with the names of the original program.
+//! Options of packing, with the names that they have in the original program for Nx archives.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
@@ -6,13 +6,17 @@ use linerate_nx::pack::{Coding, Filters, Format, PRESETS, PackOptions, Preset, Z
 
 use crate::ui::size;
 
-/// Default levels of the original program, for an algorithm without a level.
+/// Level of blocks that files share, if the command line gives their algorithm without a level. It
+/// is that of the original program.
 const SOLID_LEVEL: i32 = 16;
+/// Level of other blocks, if the command line gives their algorithm without a level. It is that of
+/// the original program.
 const CHUNKED_LEVEL: i32 = 9;
+/// Highest level of LZ4.
 const MAX_LZ4_LEVEL: i32 = 12;
 
-/// How blocks are formed and compressed. Flattened last, since later arguments would get this
-/// heading.
+/// How blocks are formed and compressed. Commands flatten these options after all others, since
+/// arguments after them would also get their heading in the help.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Packing")]
 pub(crate) struct CodingArgs {
@@ -22,20 +26,22 @@ pub(crate) struct CodingArgs {
 
     /// Largest file that shares a block with others, and maximum size of such a block; rounded up
     /// to one less than a power of two, so that 1M means 1048575; 0 gives each file its own blocks
-    /// [default: one less than the chunk size]
+    /// [default: that of the preset, else 1048575; less if chunks are smaller]
     #[arg(long, visible_alias = "block-size", value_name = "SIZE", value_parser = size::parse)]
     pub(crate) blocksize: Option<u64>,
 
-    /// Size of the chunks that larger files are cut into, rounded up to a power of two from 512 to
-    /// 256M [default: 1M]
+    /// Size of the chunks that larger files are cut into, rounded up to a power of two, which must
+    /// be from 512 to 256M; `update` keeps that of the archive [default: that of the preset, else
+    /// of the first archive, else 1M]
     #[arg(long, visible_alias = "chunk-size", value_name = "SIZE", value_parser = size::parse)]
     pub(crate) chunksize: Option<u64>,
 
-    /// Level of blocks that files share: -5 to 22 for zstd, 1 to 12 for LZ4 [default: 16]
+    /// Level of blocks that files share: -5 to 22 for zstd, 1 to 12 for LZ4 [default: that of the
+    /// preset, else 16 for zstd, 12 for LZ4]
     #[arg(long, visible_alias = "solid-level", value_name = "LEVEL", allow_negative_numbers = true)]
     pub(crate) solidlevel: Option<i32>,
 
-    /// Level of other blocks [default: 9]
+    /// Level of other blocks [default: that of the preset, else 9]
     #[arg(long, visible_alias = "chunked-level", value_name = "LEVEL", allow_negative_numbers = true)]
     pub(crate) chunkedlevel: Option<i32>,
 
@@ -47,7 +53,7 @@ pub(crate) struct CodingArgs {
     #[arg(long, value_enum, value_name = "NAME", ignore_case = true)]
     pub(crate) chunked_algorithm: Option<Algorithm>,
 
-    /// Shortest match of zstd, 3 to 7; 4 makes textures smaller
+    /// Shortest match of zstd in bytes, 3 to 7; 4 makes textures smaller
     #[arg(long, value_name = "N")]
     pub(crate) min_match: Option<u32>,
 
@@ -59,8 +65,8 @@ pub(crate) struct CodingArgs {
     #[arg(long)]
     pub(crate) long: bool,
 
-    /// Train a zstd dictionary for each extension whose small files get smaller by it; only with
-    /// --format r3a
+    /// Train a zstd dictionary for each extension whose small files get smaller by it; only for
+    /// archives of the format r3a
     #[arg(long)]
     pub(crate) dictionaries: bool,
 
@@ -77,7 +83,7 @@ pub(crate) struct CodingArgs {
     pub(crate) guess_textures: Option<bool>,
 
     /// Adapt the match search of zstd levels 6 to 16 to blocks above 256K: smaller, but slower to
-    /// pack [default: true]
+    /// pack [default: true, but false with the presets fast-load and vfs]
     #[arg(long, value_name = "BOOL")]
     pub(crate) fit_search: Option<bool>,
 
@@ -85,7 +91,8 @@ pub(crate) struct CodingArgs {
     #[arg(long, value_name = "BOOL")]
     pub(crate) group_similar: Option<bool>,
 
-    /// Store equal files above the block size, and equal runs of chunks, once [default: true]
+    /// Store equal files above the block size once; a file that consists of chunks of another one
+    /// is not stored again [default: true]
     #[arg(long, value_name = "BOOL")]
     pub(crate) deduplicate_chunked: Option<bool>,
 
@@ -94,7 +101,7 @@ pub(crate) struct CodingArgs {
     pub(crate) deduplicate_solid: Option<bool>,
 }
 
-/// The algorithm of blocks. Incompressible blocks are stored.
+/// The algorithm of blocks. A block that does not get smaller is stored whatever the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Algorithm {
     Copy,
@@ -104,10 +111,12 @@ pub(crate) enum Algorithm {
 }
 
 impl CodingArgs {
-    /// The options of packing. `chunk` is the default chunk size without a preset.
+    /// Returns the options of packing: those of the preset, changed by the other options. `chunk`
+    /// is the chunk size in bytes if neither a preset nor `--chunksize` is given, `None` the
+    /// engine's default.
     ///
     /// # Errors
-    /// A sentence if an option exceeds the limits of the format.
+    /// A sentence if an option exceeds the limits of the format, or the list of filters is wrong.
     pub(crate) fn options(&self, chunk: Option<u64>, threads: usize) -> Result<PackOptions, String> {
         let preset = self.preset.as_deref().and_then(Preset::from_name);
         let mut options = preset.map_or_else(PackOptions::default, Preset::options);
@@ -140,12 +149,12 @@ impl CodingArgs {
         Ok(options)
     }
 
-    /// Whether any option of coding is given.
+    /// Whether any of these options is given.
     pub(crate) fn is_given(&self) -> bool {
         self.filters.is_some() || !self.is_only_filters()
     }
 
-    /// Whether no option of coding is given but `--filters`.
+    /// Whether none of these options is given, or `--filters` alone.
     pub(crate) fn is_only_filters(&self) -> bool {
         let sizes = self.blocksize.or(self.chunksize).is_some();
         let shares = self.deduplicate_chunked.or(self.deduplicate_solid).is_some();
@@ -154,8 +163,10 @@ impl CodingArgs {
         !(self.preset.is_some() || sizes || shares || grouped || guesses || self.sets_algorithm())
     }
 
+    /// Checks that a format has what the options ask for.
+    ///
     /// # Errors
-    /// A sentence if the format does not have an option.
+    /// A sentence if `--dictionaries` is given for Nx, or `--filters` for R3A.
     pub(crate) fn check_format(&self, format: Format) -> Result<(), String> {
         let filters = self.filters.as_deref().is_some_and(|list| list != "none");
         match format {
@@ -167,14 +178,16 @@ impl CodingArgs {
         }
     }
 
-    /// Whether an option is given that sets the algorithm, the level or another detail of the coding.
-    /// It replaces the preset's own coding of textures.
+    /// Whether an option is given that sets the algorithm, the level or another parameter of zstd.
+    /// Such an option replaces the preset's own coding of textures.
     fn sets_algorithm(&self) -> bool {
         let algorithm = self.solid_algorithm.or(self.chunked_algorithm).is_some();
         let level = self.solidlevel.or(self.chunkedlevel).is_some();
         algorithm || level || self.min_match.is_some() || self.raw_literals || self.long
     }
 
+    /// Returns the coding `base` changed by the options. `algorithm` and `level` are those given
+    /// for these blocks, and `default_level` is the level of another algorithm than that of `base`.
     fn changed(
         &self,
         base: Coding,
@@ -201,19 +214,20 @@ impl CodingArgs {
     }
 }
 
-/// Rounds a size up to one less than a power of two; a power of two becomes one less.
+/// Rounds a size in bytes up to one less than a power of two. A power of two is lowered by one, and
+/// 0 stays 0.
 fn solid_limit(given: u64) -> u64 {
     match given {
         0 => 0,
         n => n.checked_next_power_of_two().map_or(u64::MAX, |power| match power == n {
             true => n - 1,
-            // 2^n - 1 is unchanged, and 2^n + 1 becomes 2^(n+1) - 1.
+            // A size of 2^n - 1 is unchanged, and 2^n + 1 becomes 2^(n+1) - 1.
             false => power - 1,
         }),
     }
 }
 
-/// The list of presets for the help.
+/// The list of presets in the help.
 pub(crate) fn presets() -> String {
     let mut text = String::from("Presets:");
     for preset in PRESETS {

@@ -1,4 +1,4 @@
-//! `linerate nx diff`: compares the files of two archives by their hashes.
+//! `linerate nx diff`: compares the files of two archives by their hashes, and their metadata.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ pub(crate) struct DiffArgs {
     pub(crate) new: PathBuf,
 }
 
-/// Difference of a path.
+/// How the file of a path differs between the archives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Removed,
@@ -60,6 +60,7 @@ enum Change {
 }
 
 impl Change {
+    /// The sign in the lines of text.
     fn sign(self) -> char {
         match self {
             Change::Removed => '-',
@@ -68,6 +69,7 @@ impl Change {
         }
     }
 
+    /// The name in the objects of `--json`.
     fn name(self) -> &'static str {
         match self {
             Change::Removed => "removed",
@@ -77,7 +79,8 @@ impl Change {
     }
 }
 
-/// Compares the archives. Returns the summary and the number of differences.
+/// Compares the archives and reports the differences. Returns the exit status: 1 for differences
+/// with `--exit-code`, else that of errors and warnings.
 pub(super) fn run(args: &DiffArgs) -> ExitCode {
     let mut differences = 0;
     let code = Reporter::new(&args.verbosity, false).one(&args.old, |reporter| {
@@ -88,13 +91,15 @@ pub(super) fn run(args: &DiffArgs) -> ExitCode {
     if args.exit_code && differences > 0 { ExitCode::FAILURE } else { code }
 }
 
+/// Compares the archives. Returns the summary and the number of differences.
 fn process(args: &DiffArgs, reporter: &mut Reporter) -> Result<(RunSummary, usize), CliError> {
     let mut summary = RunSummary::new(&args.old, "diff");
     let old = open(&args.old, &args.limits)?;
     let in_new = |error: CliError| error.in_file(&args.new.display().to_string());
     let new = open(&args.new, &args.limits).map_err(in_new)?;
     let mut counts = [0u64; 3];
-    // Rows are sorted by path. Of the same path, the content comes first.
+    // For each row its path, its line of text and its object of `--json`. Rows are sorted by path;
+    // of the same path, the row about the content comes first.
     let mut rows: Vec<(String, String, Value)> = Vec::new();
     for (change, path) in changes(&old, &new, summary.file(), reporter)? {
         counts[change as usize] += 1;
@@ -141,7 +146,9 @@ fn process(args: &DiffArgs, reporter: &mut Reporter) -> Result<(RunSummary, usiz
     Ok((summary, count))
 }
 
-/// Differences of times, modes, links and empty folders, where either archive has metadata.
+/// Returns the differences of times, modes, links and empty folders, if one of the archives has
+/// metadata, but none with `--no-metadata`. If only one has metadata, times and modes are not
+/// compared, and a note says so.
 fn metadata_changes(
     args: &DiffArgs,
     old: &Opened,
@@ -165,6 +172,7 @@ fn metadata_changes(
     before.changes(files, &after, new_files.iter().map(String::as_str))
 }
 
+/// Returns the paths of files that were removed, added or changed, sorted.
 fn changes<'a>(
     old: &'a Opened,
     new: &'a Opened,
@@ -191,38 +199,43 @@ fn changes<'a>(
     Ok(found)
 }
 
-/// Files of one path and size in both archives, with the hashes that can be compared.
+/// Files of the same path and size in both archives. Each has its stored hash, or `None` if it must
+/// be hashed to be compared.
 struct Pair<'a> {
     old: (File<'a>, Option<u64>),
     new: (File<'a>, Option<u64>),
 }
 
 impl<'a> Pair<'a> {
+    /// Makes the pair of two files, whose archives have hashes of `old_kind` and `kind`. Returns
     /// `None` if the files differ in size.
     fn of(old: File<'a>, old_kind: HashKind, new: File<'a>, kind: HashKind) -> Option<Pair<'a>> {
         let stored = old.hash().filter(|_| old_kind == kind);
         (old.size() == new.size()).then(|| Pair { old: (old, stored), new: (new, new.hash()) })
     }
 
-    /// Bytes of content to hash, because an archive has no hashes or hashes of another kind.
+    /// Number of bytes of content that must be hashed, because an archive has no hashes, or the old
+    /// one has hashes of another kind than the new one.
     fn hashed_bytes(&self) -> u64 {
         let bytes = |(file, stored): (File<'_>, Option<u64>)| if stored.is_none() { file.size() } else { 0 };
         bytes(self.old).saturating_add(bytes(self.new))
     }
 }
 
-/// Compares the contents of files.
+/// Compares the contents of files in both archives.
 struct Comparison<'a> {
     old: Reader<'a, AnySource>,
     new: Reader<'a, AnySource>,
+    /// The kind of the new archive's hashes, by which files are compared.
     kind: HashKind,
     progress: Progress,
-    /// Bytes hashed.
+    /// Bytes hashed so far.
     done: u64,
 }
 
 impl Comparison<'_> {
-    /// Whether two files have the same size and hash.
+    /// Whether two files have the same hash. `None` stands for files of different sizes, which are
+    /// not the same.
     fn is_same(&mut self, pair: Option<Pair<'_>>) -> Result<bool, CliError> {
         let Some(Pair { old, new }) = pair else { return Ok(false) };
         let mut taken = |bytes: usize| {
@@ -243,8 +256,9 @@ fn bytes_to_fetch(old: &Opened, new: &Opened) -> u64 {
     let same_hash = old.hash_kind() == new.hash_kind() && old.has_hashes();
     let known: HashMap<u64, u64> =
         old.toc().entries.iter().filter(|_| same_hash).map(|entry| (entry.hash, entry.size)).collect();
-    // Difference array: +1 where a file with new content begins and -1 where it ends, so that blocks
-    // that several files share are counted once, in linear time.
+    // Difference array over the blocks: +1 where a file with new content begins and -1 where it
+    // ends. Its prefix sums tell which blocks have new content, so that a block that several files
+    // share is counted once, in linear time.
     let mut runs = vec![0i64; new.layout().len() + 1];
     for file in new.files().filter(|file| file.hash().and_then(|hash| known.get(&hash)) != Some(&file.size()))
     {

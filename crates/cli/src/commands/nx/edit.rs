@@ -43,8 +43,8 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "ARCHIVE", num_args = 1.., value_hint = ValueHint::FilePath)]
     pub(crate) sources: Vec<PathBuf>,
 
-    /// Archives to merge; blocks of archives with the chunk size of the first one are copied
-    /// unchanged
+    /// Archives to merge; blocks of archives with the chunk size of the new one, by default that of
+    /// the first archive, are copied unchanged
     #[arg(value_name = "ARCHIVE", required_unless_present = "sources", value_hint = ValueHint::FilePath)]
     pub(crate) archives: Vec<PathBuf>,
 
@@ -53,11 +53,13 @@ pub(crate) struct MergeArgs {
 }
 
 impl MergeArgs {
+    /// The archives to merge: first those of `--sources`, then those by position.
     pub(crate) fn all_archives(&self) -> Vec<&Path> {
         self.sources.iter().chain(&self.archives).map(PathBuf::as_path).collect()
     }
 }
 
+/// Which of several different files with the same path a merge takes.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum OnClash {
     Refuse,
@@ -120,8 +122,9 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{DELETE_EXAMPLES}\n\n{GLOBS}\n\n{}", exit_code::HELP))]
 pub(crate) struct DeleteArgs {
-    /// Delete files whose hash is not in FILE. Each line of FILE is a hash of 16 hexadecimal
-    /// digits, as `list --long` prints it. With globs, delete only files that match them
+    /// Delete files whose hash is not in FILE. Each line of FILE begins with a hash of 16
+    /// hexadecimal digits, as `list --long` prints it. With globs, delete only files that match
+    /// them
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) keep_hashes: Option<PathBuf>,
 
@@ -154,9 +157,9 @@ pub(crate) struct RepackArgs {
     #[command(flatten)]
     pub(crate) edit: EditArgs,
 
-    /// The archive to compress again. Its chunk size is kept unless another is given; filters are
-    /// removed unless --filters is given. With --format and no coding options, blocks are copied
-    /// unchanged
+    /// The archive to compress again. Its chunk size is kept unless another one or a preset is
+    /// given; filters are removed unless --filters is given. With --format and no packing options,
+    /// blocks are copied unchanged
     #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) archive: PathBuf,
 
@@ -197,7 +200,8 @@ fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Res
     let paths = args.all_archives();
     let mut summary = RunSummary::new(paths[0], "merge");
     let target = Target::of_edit(&args.edit, paths[0]);
-    // `update`, `delete` and `repack` may replace their archive, but a merge must not replace any.
+    // Unlike `update`, `delete` and `repack`, which may replace their archive, a merge must not
+    // replace any of its archives.
     paths.iter().for_each(|path| inputs::keep(path));
     target.checked()?;
     let _lock = target.lock(args.edit.wait.wait())?;
@@ -221,14 +225,16 @@ fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Res
     builder.metadata(metadata::merged(&opened, &paths, clash, reporter));
     summary.set("archives", paths.len());
     let format = format(&args.edit, &opened[0]);
-    // Windows does not replace open files.
+    // The archives are closed before the output is written, since Windows does not replace open
+    // files.
     drop(opened);
     write::write(builder, &target, format, reporter, &mut summary)?;
     Ok(summary)
 }
 
-/// Fails if paths of the archives clash. The error names the first clash with both archives, and
-/// the number of clashes.
+/// Fails if the archives have different files under the same path, or a file where another file has
+/// a folder. The error names the first such clash with both archives, and the number of clashes.
+/// `names` are the paths of the archives.
 fn refuse_clashes(opened: &[Arc<Opened>], names: &[&Path]) -> Result<(), CliError> {
     let clashes = Builder::merge_clashes(opened).map_err(write::engine_error)?;
     let Some(clash) = clashes.first() else { return Ok(()) };
@@ -287,7 +293,9 @@ fn update(
     Ok(summary)
 }
 
-/// Adds a line for each path that would change, with the signs of `diff`, and counts them.
+/// Adds to the summary a line for each path that an update would change, with a sign as `diff`
+/// prints it, and a line with their numbers. With `--json`, prints an object for each of them
+/// instead.
 fn list(changes: &Changes, args: &UpdateArgs, reporter: &Reporter, summary: &mut RunSummary) {
     let Changes { added, replaced, removed, unchanged, .. } = changes;
     let all = [('+', "added", added), ('M', "replaced", replaced), ('-', "removed", removed)];
@@ -341,7 +349,7 @@ fn delete(
         !is_deleted
     });
     let mut builder = builder.map_err(write::engine_error)?;
-    // Folders and links have no hash, so --keep-hashes does not apply to them.
+    // Folders and links have no hash, so with --keep-hashes all of them stay.
     if kept.is_none() {
         metadata.retain(|path| !select.takes(path));
         let stays = |path: &str| metadata.folders.contains_key(path) || metadata.links.contains_key(path);
@@ -381,12 +389,13 @@ fn repack(args: &RepackArgs, cancel: &CancelToken, reporter: &mut Reporter) -> R
     Ok(summary)
 }
 
+/// The chunk size for a new archive made from `archive`, in bytes.
 fn chunk(archive: &Opened) -> u64 {
-    // Archives may have larger chunks than those that are written.
+    // Archives may have larger chunks than the largest that is written.
     archive.header().chunk.bytes().min(linerate_nx::pack::MAX_CHUNK)
 }
 
-/// The format of `--format`, or else that of the archive.
+/// The format of the new archive: that of `--format`, or else that of `archive`.
 fn format(args: &EditArgs, archive: &Opened) -> Format {
     args.format.map_or_else(|| archive.source().format(), FormatName::format)
 }
@@ -402,7 +411,8 @@ fn options(
     Ok(options)
 }
 
-/// Reads hashes of 16 hexadecimal digits. The first word of each line is a hash.
+/// Reads a file of hashes. The first word of each line is a hash of 16 hexadecimal digits; blank
+/// lines are ignored.
 fn hashes(path: &Path) -> Result<HashSet<u64>, CliError> {
     let text = fs::read_to_string(path).map_err(CliError::io_at("cannot read", path))?;
     let mut at = 0;

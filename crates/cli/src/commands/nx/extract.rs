@@ -23,7 +23,7 @@ use crate::ui::threads::ThreadArgs;
 use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::{exit_code, inputs, output, output_args};
 
-/// Help of `-o` of `extract`.
+/// Help of the option `-o` of `extract`.
 const FOLDER_OR_STDOUT: &str =
     "Write to FOLDER, which is created if it does not exist; `-` is standard output";
 
@@ -99,6 +99,7 @@ impl ExtractArgs {
         self.stdout || output_args::is_stdout(&self.output)
     }
 
+    /// How existing files are treated, by `--overwrite` or `-f`.
     pub(crate) fn policy(&self) -> Overwrite {
         if self.force { Overwrite::Replace } else { self.overwrite }
     }
@@ -107,11 +108,11 @@ impl ExtractArgs {
 /// How existing files are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Overwrite {
-    /// Keep it, and report an error
+    /// Keep the existing file, and report an error
     Fail,
-    /// Keep it, and skip the file of the archive
+    /// Keep the existing file, and skip that of the archive
     Skip,
-    /// Replace it atomically, once the new file is complete and verified
+    /// Replace the existing file atomically by the complete and verified new one
     Replace,
 }
 
@@ -122,7 +123,7 @@ pub(crate) enum LinkChoice {
     Inside,
     /// All links, for trusted archives
     Any,
-    /// None
+    /// No links
     None,
 }
 
@@ -171,6 +172,7 @@ fn process(
     Ok(summary)
 }
 
+/// Extracts the chosen files to the folder of the command line, then restores `metadata`.
 fn to_folder(
     args: &ExtractArgs,
     archive: &Opened,
@@ -196,7 +198,7 @@ fn to_folder(
         })
         .to_folder(&args.output);
     drop(bar);
-    // Incomplete files have been removed by now.
+    // The extractor has removed incomplete files by now.
     cancel.exit_if_cancelled();
     is_still_there(archive)?;
     let extracted = extracted.map_err(|error| match error.source {
@@ -216,6 +218,7 @@ fn to_folder(
     Ok(())
 }
 
+/// Reports the files that failed, and adds the numbers of an extraction to the summary.
 fn describe(
     extracted: Extracted,
     args: &ExtractArgs,
@@ -256,7 +259,7 @@ pub(crate) fn existing(policy: Overwrite) -> Existing {
     }
 }
 
-/// A path without its first components, or `None` if it has no others.
+/// A path without its first `components` components, or `None` if it has no more than these.
 pub(crate) fn strip(path: &str, components: usize) -> Option<String> {
     match components {
         0 => Some(path.to_owned()),
@@ -264,8 +267,8 @@ pub(crate) fn strip(path: &str, components: usize) -> Option<String> {
     }
 }
 
-/// Converts the error of an entry. `at` is the offset of its table entry, for errors about its
-/// name.
+/// Converts the error of one file or link of an archive. `at` is the offset of its table entry in
+/// bytes, for errors about its path or target.
 pub(crate) fn entry_failure(cause: FileError, at: u64) -> CliError {
     match cause {
         FileError::Archive(error) => damage(error),
@@ -274,11 +277,12 @@ pub(crate) fn entry_failure(cause: FileError, at: u64) -> CliError {
         FileError::Link(what) => {
             CliError::data(Kind::Corrupt, at, format!("not created: {what}; --links any creates it"))
         }
-        // Refused paths and names that collide count as damage of the archive.
+        // Paths that are refused and names that collide count as damage of the archive.
         cause => CliError::data(Kind::Corrupt, at, format!("not extracted: {cause}")),
     }
 }
 
+/// Converts an error of the whole extraction to `folder`.
 fn in_folder(cause: FileError, folder: &Path) -> CliError {
     match cause {
         FileError::Output(error)
@@ -292,7 +296,8 @@ fn in_folder(cause: FileError, folder: &Path) -> CliError {
     }
 }
 
-/// The metadata to restore: `None` without `--metadata`.
+/// Reads the metadata to restore. Returns `None` without `--metadata`, and with a note if the
+/// archive has none.
 pub(crate) fn wanted(
     args: &ExtractArgs,
     archive: &Opened,
@@ -309,7 +314,8 @@ pub(crate) fn wanted(
     Ok(found)
 }
 
-/// Restores the metadata of extracted files, and creates folders and links.
+/// Restores the metadata of the chosen files that were extracted, and creates the chosen folders
+/// and links. Reports what could not be restored, and returns its number.
 pub(crate) fn restore(
     args: &ExtractArgs,
     select: &Select,
@@ -340,8 +346,9 @@ pub(crate) fn restore(
     Ok(failures)
 }
 
-/// Writes files in the order of their paths. A file of up to [`MAX_BUFFERED`] bytes is written only
-/// if it is valid, a larger one up to the damage.
+/// Writes the chosen files to standard output, in the order of their paths. A file of up to
+/// [`MAX_BUFFERED`] bytes is written only if it is valid, a larger one up to the damage. Damaged
+/// files are reported.
 fn to_stdout(
     args: &ExtractArgs,
     archive: &Opened,
@@ -386,7 +393,7 @@ fn to_stdout(
                 failed += 1;
                 reporter.entry_failed(name, file.path(), error);
             }
-            // Every other file would fail with the same error.
+            // An error of writing would occur again with every other file.
             Err(error) => return Err(error),
         }
     }
@@ -400,7 +407,8 @@ fn to_stdout(
     Ok(())
 }
 
-/// Files up to this size are checked before the first byte is written to standard output.
+/// Files up to this size, in bytes, are checked before the first of their bytes is written to
+/// standard output.
 const MAX_BUFFERED: u64 = 64 << 20;
 
 #[cfg(test)]

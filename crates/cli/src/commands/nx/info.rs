@@ -1,4 +1,4 @@
-//! `linerate nx info`: prints the header of an archive.
+//! `linerate nx info`: prints summaries of archives from their tables.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,20 +50,23 @@ fn process(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
     Ok(summary)
 }
 
-/// Header fields of either format.
+/// What the header of an archive in Nx or R3A format says.
 struct HeaderFields {
-    /// The name in `--json`.
+    /// The name of the format in `--json`.
     name: &'static str,
-    /// The format, its hash, and the form of entries.
+    /// The format, the hash of contents, and the form of the table's entries, for the text.
     format: String,
+    /// The form of the table's entries.
     entries: String,
     /// Bytes before the first block.
     bytes: u64,
-    /// How many of these bytes are used.
+    /// How many of these bytes are used. The others are padding.
     used: u64,
-    /// Bytes of the string pool.
+    /// Bytes of the string pool, which has the paths.
     pool: u32,
+    /// Flags of an Nx header; 0 for R3A.
     flags: u8,
+    /// Number of zstd dictionaries; 0 for Nx.
     dictionaries: usize,
 }
 
@@ -102,7 +105,8 @@ impl HeaderFields {
             ),
             entries: header.form.name().to_owned(),
             bytes: header.bytes(),
-            // Segments of any length follow the tables. Their padding is not counted.
+            // After the tables come segments of any length. Padding among them does not count as
+            // padding.
             used: header.bytes(),
             pool: header.pool,
             flags: 0,
@@ -111,7 +115,7 @@ impl HeaderFields {
     }
 }
 
-/// The name of the format, with a warning if only linerate reads it.
+/// The name of the Nx format, with a warning if only linerate reads the archive.
 fn nx_name(header: &Header) -> &'static str {
     match header.filtered {
         true => "Nx 1 with filters (header version 65: linerate only)",
@@ -119,10 +123,11 @@ fn nx_name(header: &Header) -> &'static str {
     }
 }
 
-/// Regions and their bytes for each filter that an archive uses.
+/// For the name of each filter that an archive uses, the number of regions with that filter and
+/// their bytes.
 type Filtered = BTreeMap<&'static str, (usize, u64)>;
 
-/// Reads the tables of all filtered blocks.
+/// Counts the regions of each filter, from the tables at the beginning of all filtered blocks.
 fn filtered(archive: &Opened) -> linerate_nx::Result<Filtered> {
     let mut found = Filtered::new();
     for block in (0..archive.layout().len()).filter(|&block| archive.toc().blocks[block].filtered) {
@@ -135,29 +140,35 @@ fn filtered(archive: &Opened) -> linerate_nx::Result<Filtered> {
     Ok(found)
 }
 
-/// Totals of the tables.
+/// Totals of an archive's tables.
 struct Totals {
-    /// Bytes of all files.
+    /// Bytes of content of all files.
     bytes: u64,
-    /// Bytes of content of the blocks, counting each block once.
+    /// Bytes of content of the blocks. Content that several files share counts once.
     content: u64,
-    /// Bytes of all blocks, without padding.
+    /// Compressed bytes of all blocks, without padding.
     compressed: u64,
+    /// Number of files that are cut into chunks.
     chunked: usize,
+    /// Number of files without content.
     empty: usize,
-    /// Number of files that share their bytes in a block with another file of the same content.
+    /// Number of files whose content is at the same place as that of an earlier file.
     shared: usize,
-    /// Number of blocks and their compressed bytes, per codec.
+    /// For each codec, the number of its blocks and their compressed bytes. Blocks of size 0 do not
+    /// count.
     codecs: [(Codec, usize, u64); 3],
     /// Number of filtered blocks.
     filtered_blocks: usize,
+    /// The regions of each filter, or the error of reading them.
     filters: linerate_nx::Result<Filtered>,
     /// Number of blocks of size 0.
     empty_blocks: usize,
+    /// Defects of the table because of which other programs damage the archive.
     disorder: Disorder,
     /// Number of blocks of unsupported codecs.
     unsupported_blocks: usize,
-    /// Numbers of files, folders and links with metadata, if there is any.
+    /// Numbers of files, folders and links with metadata; `None` if the archive has no metadata.
+    /// The error is that of damaged metadata.
     metadata: linerate_nx::Result<Option<[usize; 3]>>,
 }
 
@@ -189,6 +200,7 @@ impl Totals {
         }
     }
 
+    /// The lines of the summary as text.
     fn lines(&self, path: &Path, archive: &Opened, header: &HeaderFields) -> Vec<String> {
         let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
         let len = archive.source().file_len();
@@ -251,6 +263,7 @@ impl Totals {
         lines
     }
 
+    /// The keys of the summary in the object of `--json`.
     fn record(&self, archive: &Opened, header: &HeaderFields) -> Value {
         let codec = |(codec, blocks, bytes): &(Codec, usize, u64)| {
             (codec.name().to_owned(), json!({ "blocks": blocks, "bytes": bytes }))
@@ -294,7 +307,8 @@ impl Totals {
     }
 }
 
-/// Number of files with content at the same place of the same blocks as an earlier file.
+/// Number of files whose content is at the same place of the same blocks as that of an earlier
+/// file. Empty files do not count.
 fn shared(archive: &Opened) -> usize {
     let entries = archive.toc().entries.iter().filter(|entry| entry.size > 0);
     let mut slices: Vec<_> =

@@ -127,11 +127,12 @@ fn long(codecs: &Codecs, files: &[File<'_>], lines: &mut StdoutLines) -> Result<
     })
 }
 
+/// The hash of a file in 16 hexadecimal digits, if it has one.
 fn hash(file: &File<'_>) -> Option<String> {
     file.hash().map(|hash| format!("{hash:016x}"))
 }
 
-/// A path in an archive with its metadata.
+/// A file, folder or link in an archive with its metadata, if that is known.
 enum Entry<'a> {
     File(&'a File<'a>, Option<&'a Attributes>),
     Folder(&'a str, &'a Attributes),
@@ -139,7 +140,7 @@ enum Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Files, folders and links in the order of a tree.
+    /// All files, folders and links, in the order in which a tree shows them.
     fn all(files: &'a [File<'a>], kept: &'a Metadata) -> Vec<Entry<'a>> {
         let files = files.iter().map(|file| Entry::File(file, kept.files.get(file.path())));
         let folders = kept.folders.iter().map(|(path, attributes)| Entry::Folder(path, attributes));
@@ -156,8 +157,8 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The line of an entry in the form of `ls -l`, in UTC. Unknown fields are question marks or
-    /// dashes.
+    /// The line of an entry in the form of `ls -l`, with times in UTC. Unknown modes are question
+    /// marks, unknown times and sizes dashes.
     fn line(&self) -> String {
         let (letter, mode, modified, size, name) = match self {
             Entry::File(file, kept) => {
@@ -178,6 +179,7 @@ impl<'a> Entry<'a> {
         format!("{letter}{mode} {modified:<30} {size:>15} {name}")
     }
 
+    /// The object of `--json` about an entry of the archive `name`.
     fn record(&self, name: &str, codecs: &Codecs) -> Value {
         let mode = |mode: Option<u16>| mode.map(|mode| format!("{mode:03o}"));
         match self {
@@ -224,7 +226,10 @@ fn record(name: &str, codecs: &Codecs, file: &File<'_>) -> Value {
 /// Prefix sums of the blocks of each codec, and of filtered blocks, so that the blocks of a file
 /// are counted in constant time.
 struct Codecs {
+    /// For each codec and block, the number of earlier blocks of that codec. Blocks of size 0 do
+    /// not count.
     of_codec: [Vec<u32>; 3],
+    /// For each block, the number of earlier filtered blocks.
     filtered: Vec<u32>,
 }
 
@@ -238,8 +243,8 @@ impl Codecs {
         }
     }
 
-    /// The codecs of a file's blocks, and whether any of these is filtered, as in
-    /// `copy+zstd+filter`.
+    /// The codecs of a file's blocks, and `filter` if any of the blocks is filtered, as in
+    /// `copy+zstd+filter`. Empty for an empty file.
     fn label(&self, file: &File<'_>) -> String {
         let mut names = self.of(file);
         names.extend((self.filtered(file) > 0).then_some("filter"));
@@ -252,7 +257,8 @@ impl Codecs {
         self.filtered[blocks.end] - self.filtered[blocks.start]
     }
 
-    /// The names of the codecs of a file's blocks, each once. A block of size 0 has none.
+    /// The names of the codecs of a file's blocks, each once. Blocks of size 0 and blocks of
+    /// unsupported codecs do not count.
     fn of(&self, file: &File<'_>) -> Vec<&'static str> {
         let blocks = file.blocks();
         let has = |before: &[u32]| before[blocks.start] < before[blocks.end];

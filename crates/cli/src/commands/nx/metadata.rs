@@ -1,5 +1,5 @@
-//! Metadata (times, modes, links, folders), captured from folders and carried from archive to
-//! archive.
+//! Metadata (times, modes, links, folders) that an archive keeps: carried from archive to archive,
+//! and displayed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::open::{Opened, damage};
 use crate::ui::reporter::Reporter;
 
-/// Reads the metadata of an archive to be changed. Damaged metadata is dropped with a warning.
+/// Reads the metadata of an archive that is to be changed or mounted, `None` if it has none.
+/// Damaged metadata is left out with a warning.
 pub(crate) fn carried(archive: &Opened, name: &Path, reporter: &mut Reporter) -> Option<Metadata> {
     Metadata::from_archive(archive).unwrap_or_else(|error| {
         reporter.warn(
@@ -22,7 +23,8 @@ pub(crate) fn carried(archive: &Opened, name: &Path, reporter: &mut Reporter) ->
     })
 }
 
-/// Merges the metadata of archives. Each file keeps the metadata of the archive it is taken from.
+/// Merges the metadata of archives. Each file keeps that of the archive from which it is taken.
+/// `names` are the paths of the archives.
 pub(crate) fn merged(
     archives: &[Arc<Opened>],
     names: &[&Path],
@@ -35,8 +37,8 @@ pub(crate) fn merged(
     Metadata::merged(archives, found, clash)
 }
 
-/// Reads the metadata of an archive for display. Damage is reported, but the files can still be
-/// listed.
+/// Reads the metadata of an archive for display, `None` if it has none. Damage is reported as an
+/// error, but the files can still be listed.
 pub(crate) fn for_display(archive: &Opened, name: &str, reporter: &mut Reporter) -> Option<Metadata> {
     Metadata::from_archive(archive).unwrap_or_else(|error| {
         reporter.entry_failed(name, "(metadata)", damage(error));
@@ -44,7 +46,7 @@ pub(crate) fn for_display(archive: &Opened, name: &str, reporter: &mut Reporter)
     })
 }
 
-/// The `--json` object of a change.
+/// The object of `--json` about a difference between two sets of metadata.
 pub(crate) fn record(Change { path, difference }: &Change) -> Value {
     let other = |kind: &str, change: &str| json!({ "path": path, "kind": kind, "change": change });
     let both = |change: &str, was: String, is: String| json!({ "path": path, "change": change, "was": was, "is": is });

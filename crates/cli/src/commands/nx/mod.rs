@@ -36,14 +36,14 @@ Examples:
 Format:
   An Nx 1.x archive is a header with the tables of files and blocks, then the blocks, which can be decoded
   alone and in parallel. Small files share solid blocks; large files are cut into chunks. The hash of a
-  file is checked whenever its content is read.
+  file is checked whenever its content is read, unless --no-verify is given.
 
   R3A 2.0, a draft format, is also read, and written with --format r3a, by the profile r3a-2.0-doc. No
   other program is known to read such archives.
 
 Archives on web servers:
-  An archive that is read may be an http or https URL. Listing fetches only the header, and extracting a
-  file only its blocks.";
+  An archive that is read may be an http or https URL, or an s3 URL if the program was built with the
+  feature `s3`. Listing fetches only the header, and extracting a file only the header and its blocks.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
@@ -56,20 +56,20 @@ pub(crate) struct Args {
 enum NxCommand {
     /// List the files of an archive, from its header alone
     List(Box<list::ListArgs>),
-    /// Print summaries of archives, from their headers alone
+    /// Print summaries of archives, without decoding their files
     Info(Box<info::InfoArgs>),
     /// Check every file of archives against its hash, or a folder against an archive
     Verify(Box<verify::VerifyArgs>),
     /// Extract files to a folder, or to standard output
     ///
-    /// Files get their names when they are complete and verified. Damaged files are reported by
-    /// name, and the others are extracted. Nothing is written outside of the folder, through links,
-    /// or under reserved names.
+    /// Files get their names when they are complete and, unless --no-verify is given, verified.
+    /// Damaged files are reported by name, and the others are extracted. Nothing is written outside
+    /// of the folder, through links, or under names that Windows reserves.
     Extract(Box<extract::ExtractArgs>),
     /// Pack folders and files into an archive
     ///
-    /// The same files and options make the same archive, with any number of threads. Links are not
-    /// followed, and are packed only with --metadata.
+    /// The same files and options make the same archive, with any number of threads. Links in
+    /// folders are not followed, and are packed only with --metadata.
     Pack(Box<pack::PackArgs>),
     /// Mount an archive as a read-only folder, on Linux
     Mount(Box<mount::MountArgs>),

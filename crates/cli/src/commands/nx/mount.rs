@@ -19,10 +19,12 @@ const NOTES: &str = "\
 Mounting:
   Mounting works on Linux only, with FUSE: it needs /dev/fuse, and root or the program `fusermount3`. The
   program stays in the foreground until Ctrl-C, SIGTERM or `umount FOLDER` ends it. If other programs
-  still have files open in the folder, it is detached, and they lose access when this program ends.
+  still have files open then, the archive disappears from the folder at once, and they lose access when
+  this program ends.
 
   All files belong to the user who mounts. Times, modes and links come from the archive's metadata, if
-  it has any; otherwise files have the time of the archive. Paths that `extract` refuses are not shown.
+  it has any; otherwise files have the time of the archive, or 1970 if that is on a server. Paths that
+  `extract` refuses are not shown.
 
 Examples:
   linerate nx mount mods.nx /mnt/mods
@@ -112,11 +114,12 @@ fn process(args: &MountArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     Ok(summary)
 }
 
-/// Interval between checks for the end.
+/// Interval between checks whether the archive was unmounted or a signal has arrived.
 #[cfg(all(feature = "mount", target_os = "linux"))]
 const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// The error of mounting, with a remedy where one is known.
+/// Makes a function that converts the error of mounting on `folder`, and adds a remedy where one is
+/// known.
 #[cfg(all(feature = "mount", target_os = "linux"))]
 fn at(folder: &Path) -> impl FnOnce(std::io::Error) -> CliError {
     use std::io::ErrorKind;

@@ -11,7 +11,7 @@ use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 
-/// Warns about files and folders below `root` that were not packed.
+/// Warns about files and folders below `root` that were not packed, with the reason for each.
 pub(crate) fn warn_of_skipped(skipped: &Skipped, root: &Path, reporter: &mut Reporter) {
     let file = root.display().to_string();
     for (path, why) in skipped.iter() {
@@ -20,8 +20,8 @@ pub(crate) fn warn_of_skipped(skipped: &Skipped, root: &Path, reporter: &mut Rep
     }
 }
 
-/// Prints a note about names that are the same on file systems that ignore case or Unicode
-/// normalization. Such files are packed nevertheless.
+/// Prints a note about each group of names that are the same on file systems that ignore case or
+/// Unicode normalization, and adds the groups to the summary. Such files are packed nevertheless.
 pub(crate) fn note_clashes<'n>(
     names: impl Iterator<Item = &'n str>,
     reporter: &Reporter,
@@ -41,8 +41,8 @@ pub(crate) fn note_clashes<'n>(
     summary.set("clashes", groups);
 }
 
-/// Whether names clash by case alone: as names of files, or as a file and a folder above another
-/// file.
+/// Whether names that clash differ in case alone: as names of files, or as a file and a folder
+/// above another file.
 fn differ_in_case(clash: &[&str]) -> bool {
     let capitals: Vec<String> = clash.iter().map(|name| name.to_uppercase()).collect();
     capitals.windows(2).all(|pair| {
@@ -50,13 +50,14 @@ fn differ_in_case(clash: &[&str]) -> bool {
     })
 }
 
-/// Escapes the control characters of a name.
+/// Escapes the control characters of a name, so that it can be printed.
 fn printable(name: &str) -> String {
     let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     name.chars().map(escape).collect()
 }
 
-/// Reports as damage each file of an archive whose path is also the folder of other files.
+/// Reports as damage each file of an archive whose path is also the folder of other files. Returns
+/// the number of such files.
 pub(crate) fn report_folders(archive: &Opened, name: &str, reporter: &mut Reporter) -> usize {
     let paths: Vec<&str> = archive.files().map(|file| file.path()).collect();
     let clashes = folder_clashes(paths.iter().copied());
@@ -71,7 +72,8 @@ pub(crate) fn report_folders(archive: &Opened, name: &str, reporter: &mut Report
     clashes.len()
 }
 
-/// Prints a note about names that Windows refuses. Such files are packed nevertheless.
+/// Prints a note about each name of a file or folder that Windows refuses, and adds them to the
+/// summary. Such files are packed nevertheless.
 pub(crate) fn note_not_portable<'n>(
     names: impl Iterator<Item = &'n str>,
     reporter: &Reporter,

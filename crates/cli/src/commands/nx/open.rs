@@ -10,17 +10,18 @@ use super::args::LimitArgs;
 use crate::ui::error::CliError;
 use crate::ui::remote::{remote, url};
 
-/// An archive from any source, of either format.
+/// An open archive from a file or server, in Nx or R3A format.
 pub(crate) type Opened = Archive<AnySource>;
 
-/// The bytes of an archive: Nx, or R3A presented as Nx.
+/// The bytes of an archive in Nx format. Those of an R3A archive are presented as if it were an Nx
+/// archive.
 pub(crate) enum AnySource {
     Nx(Box<dyn ReadAt>),
     R3a(Box<r3a::AsNx<Box<dyn ReadAt>>>),
 }
 
 impl AnySource {
-    /// The archive itself.
+    /// The bytes of the file itself, which may be in R3A format.
     pub(crate) fn file(&self) -> &dyn ReadAt {
         match self {
             AnySource::Nx(source) => &**source,
@@ -28,11 +29,12 @@ impl AnySource {
         }
     }
 
-    /// Bytes of the archive itself.
+    /// Size of the file itself, in bytes.
     pub(crate) fn file_len(&self) -> u64 {
         self.file().len()
     }
 
+    /// The format of the file itself.
     pub(crate) fn format(&self) -> Format {
         match self {
             AnySource::Nx(_) => Format::Nx,
@@ -40,6 +42,7 @@ impl AnySource {
         }
     }
 
+    /// The bytes in Nx format.
     fn source(&self) -> &dyn ReadAt {
         match self {
             AnySource::Nx(source) => &**source,
@@ -74,7 +77,8 @@ impl ReadAt for AnySource {
     }
 }
 
-/// Reads the header of the archive at a path or URL. A pipe cannot be opened, since it has no size.
+/// Opens the archive at a path or URL, and reads its header. A pipe cannot be opened, since it has
+/// no size.
 pub(crate) fn open(path: &Path, limits: &LimitArgs) -> Result<Opened, CliError> {
     let source: Box<dyn ReadAt> = match url(path) {
         Some(url) => remote(url)?,
@@ -83,10 +87,11 @@ pub(crate) fn open(path: &Path, limits: &LimitArgs) -> Result<Opened, CliError> 
     open_source(source, limits.limits())
 }
 
-/// Reads the header of an archive from a source.
+/// Opens the archive in a source, of either format, and reads its header.
 pub(crate) fn open_source(source: Box<dyn ReadAt>, limits: Limits) -> Result<Opened, CliError> {
     let mut start = vec![0; source.len().min(r3a::MAGIC.len() as u64) as usize];
-    // A remote source has cached its first page, so that this makes no request.
+    // A remote source has its first page in memory, so that reading the magic number makes no
+    // request.
     let read = source.read_at(0, &mut start);
     read.map_err(|e| damage_or_output(e, |error| CliError::Read { error, offset: 0 }))?;
     if !r3a::is_r3a(&start) {
@@ -97,13 +102,14 @@ pub(crate) fn open_source(source: Box<dyn ReadAt>, limits: Limits) -> Result<Ope
     Ok(archive.map_source(|shown| AnySource::R3a(Box::new(shown))))
 }
 
-/// Fails if the archive was replaced on its server while it was read, with one error instead of one
-/// for each file.
+/// Fails if the archive was replaced on its server while it was read. Called before the errors of
+/// single files are reported, so that there is one error instead of one for each file.
 pub(crate) fn is_still_there(archive: &Opened) -> Result<(), CliError> {
     archive.source().end().map_or(Ok(()), |error| Err(damage(error)))
 }
 
-/// The codec of each block (`None` if unsupported), and its compressed bytes.
+/// The codec of each block of an archive (`None` if the codec is not supported), and the size of
+/// the block in the file, in bytes.
 pub(crate) fn blocks(archive: &Opened) -> Vec<(Option<Codec>, u32)> {
     match archive.source() {
         AnySource::Nx(_) => {
@@ -120,7 +126,8 @@ pub(crate) fn blocks(archive: &Opened) -> Vec<(Option<Codec>, u32)> {
     }
 }
 
-/// Converts an engine's error. Read and write errors are those of the system, not damage.
+/// Converts an engine's error. Errors of reading and writing become those of the system, all others
+/// errors of the data.
 pub(crate) fn damage(error: Error) -> CliError {
     match error.kind {
         Kind::Read | Kind::Write => CliError::system(error),
@@ -128,7 +135,8 @@ pub(crate) fn damage(error: Error) -> CliError {
     }
 }
 
-/// Converts an I/O error that may wrap an engine's; `writing` converts any other.
+/// Converts an I/O error. If it wraps an engine's error, that is converted by [`damage`], otherwise
+/// `writing` converts it.
 pub(crate) fn damage_or_output(error: io::Error, writing: impl FnOnce(io::Error) -> CliError) -> CliError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(engine) => damage(*engine),
@@ -136,7 +144,8 @@ pub(crate) fn damage_or_output(error: io::Error, writing: impl FnOnce(io::Error)
     }
 }
 
-/// Offset of the table entry of a path, or of the first block if there is no entry.
+/// Offset, in bytes, of the table entry of a file, or of the first block if no file has that path.
+/// In an R3A archive, it is the offset in the Nx form in which the archive is presented.
 pub(crate) fn entry_at(archive: &Opened, path: &str) -> u64 {
     let header = archive.header();
     match archive.find(path) {

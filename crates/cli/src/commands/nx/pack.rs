@@ -75,12 +75,15 @@ pub(crate) struct PackArgs {
 }
 
 impl PackArgs {
+    /// The files and folders to pack: first those of `--source`, then those by position.
     pub(crate) fn all_sources(&self) -> impl Iterator<Item = &Path> {
         self.source.iter().chain(&self.sources).map(PathBuf::as_path)
     }
 
+    /// Checks the options beside `--pipe`.
+    ///
     /// # Errors
-    /// A sentence if an option is given that `--pipe` decides.
+    /// A sentence if an option is given that `--pipe` decides, or the format R3A.
     fn check_pipe(&self) -> Result<(), String> {
         let none = self.coding.filters.as_deref() == Some("none");
         match self.pipe.pipe.is_some() {
@@ -95,7 +98,8 @@ impl PackArgs {
         }
     }
 
-    /// The coding to pack with, chosen by measuring if a pipe is given.
+    /// Chooses the coding to pack with by measuring, if `--pipe` is given. Otherwise returns
+    /// `None`, and the options of the command line count.
     fn choice(&self, reporter: &Reporter) -> Result<Option<Choice>, CliError> {
         let Some(pipe) = &self.pipe.pipe else { return Ok(None) };
         let sources: Vec<PathBuf> = self.all_sources().map(Path::to_owned).collect();
@@ -162,15 +166,18 @@ fn process(
     Ok(summary)
 }
 
+/// An archive to which sources are being added.
 struct Packing {
     builder: Builder,
-    /// Metadata of single files, with `--metadata`.
+    /// Metadata of files that are sources themselves, with `--metadata`. The builder has that of
+    /// folders.
     metadata: Option<Metadata>,
-    /// Number of files and folders skipped for their names.
+    /// Number of files and folders that were skipped because no archive can hold their names.
     bad_names: usize,
 }
 
 impl Packing {
+    /// Adds a file, or all chosen files of a folder.
     fn add(
         &mut self,
         source: &Path,
@@ -194,6 +201,7 @@ impl Packing {
         Ok(())
     }
 
+    /// Adds a file under its name, without the folders of its path.
     fn add_file(
         &mut self,
         source: &Path,

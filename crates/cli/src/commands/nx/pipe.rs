@@ -1,4 +1,5 @@
-//! `pack --pipe`: the coding that `linerate plan` chooses for a drive.
+//! `linerate nx pack --pipe`: packs with the coding that `linerate plan` would choose for a drive
+//! or network.
 
 use std::path::PathBuf;
 
@@ -31,14 +32,16 @@ pub(crate) struct PipeArgs {
     pub(crate) seconds: f64,
 }
 
-/// A coding, and the plan that chose it.
+/// A coding that was chosen by measuring.
 pub(crate) struct Choice {
     pub(crate) coding: CodingArgs,
+    /// The sentence of the plan about this coding.
     pub(crate) sentence: String,
+    /// The plan, with all candidates.
     pub(crate) plan: Plan,
 }
 
-/// Parses the command that the planner prints for a candidate.
+/// The command line of `nx pack` that the planner prints for a candidate, to be parsed.
 #[derive(Parser)]
 struct Command {
     #[command(flatten)]
@@ -46,7 +49,9 @@ struct Command {
 }
 
 impl PipeArgs {
-    /// Measures samples of the sources, and chooses.
+    /// Measures candidates on samples of the sources, and chooses the one that delivers the most
+    /// content per second through `pipe`. Without `filters`, candidates that filter textures cannot
+    /// be chosen.
     ///
     /// # Errors
     /// Errors for sources that cannot be read or have no content.
@@ -74,6 +79,7 @@ impl PipeArgs {
     }
 }
 
+/// Whether the command of a candidate filters textures.
 fn has_filters(command: Option<&[String]>) -> bool {
     command.is_some_and(|words| words.iter().any(|word| word == "--filters"))
 }

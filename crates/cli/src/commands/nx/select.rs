@@ -1,8 +1,8 @@
-//! Selects entries by globs over paths.
+//! Selects the files of an archive or folder by globs over their paths.
 //!
-//! A glob without a slash matches a component at any depth; one with a slash matches the whole
-//! path, and its `*` does not cross slashes while `**` does. A glob that matches a folder also
-//! matches everything below it.
+//! A glob without a slash matches a name at any depth. A glob with a slash matches the whole path;
+//! its `*` does not cross slashes, but its `**` does. A glob that matches a folder also matches
+//! everything below it.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -13,7 +13,7 @@ Globs:
   character. A glob without a slash matches names at any depth; a glob with a slash matches whole
   paths. A glob that matches a folder also matches everything below it.";
 
-/// A glob, and what it matches.
+/// A glob as it was given, and how to find out what it matches.
 #[derive(Debug)]
 pub(crate) struct Glob {
     text: String,
@@ -22,14 +22,19 @@ pub(crate) struct Glob {
 
 #[derive(Debug)]
 enum Matcher {
-    /// A name at any depth.
+    /// Matches this name at any depth, and everything below.
     Name(String),
-    /// A path from the top.
+    /// Matches this path from the top, and everything below.
     Path(String),
+    /// Matches a glob with special characters, or one that ignores case.
     Pattern(GlobSet),
 }
 
 impl Glob {
+    /// Parses a glob.
+    ///
+    /// # Errors
+    /// A sentence if `text` is not a glob.
     pub(crate) fn new(text: &str, ignore_case: bool) -> Result<Glob, String> {
         // Shells on Windows complete names with backslashes; no path in an archive has one.
         let slashes = if cfg!(windows) { text.replace('\\', "/") } else { text.to_owned() };
@@ -60,6 +65,7 @@ impl Glob {
         Ok(Glob { text: text.to_owned(), matcher })
     }
 
+    /// Whether the glob matches a path, or a folder above it.
     pub(crate) fn matches(&self, path: &str) -> bool {
         match &self.matcher {
             Matcher::Name(name) => path.split('/').any(|part| part == name),
@@ -71,22 +77,22 @@ impl Glob {
     }
 }
 
-/// The glob without empty components, `.` and the last slash. A glob that begins with `./` matches
-/// whole paths.
+/// Removes empty components, `.` and the last slash from a glob. A glob that began with `/` or `./`
+/// begins with `/` then, since it matches whole paths.
 fn normalized(glob: &str) -> String {
     let parts: Vec<&str> = glob.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let top = if glob.starts_with('/') || glob.starts_with("./") { "/" } else { "" };
     format!("{top}{}", parts.join("/"))
 }
 
-/// Special characters of globs.
+/// Characters with a special meaning in globs.
 const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
 
 fn bad(text: &str, why: &globset::ErrorKind) -> String {
     format!("`{text}` is not a glob: {why}")
 }
 
-/// The globs to include and to exclude. Without globs to include, everything is included.
+/// The globs of files to include and to exclude. Without globs to include, everything is included.
 #[derive(Debug, Default)]
 pub(crate) struct Select {
     include: Vec<Glob>,
@@ -101,17 +107,18 @@ impl Select {
         Ok(Select { include: globs(include)?, exclude: globs(exclude)? })
     }
 
+    /// Whether a path is included and not excluded.
     pub(crate) fn takes(&self, path: &str) -> bool {
         let included = self.include.is_empty() || self.include.iter().any(|glob| glob.matches(path));
         included && !self.excludes(path)
     }
 
-    /// Whether a path is excluded. Everything below an excluded folder is, too.
+    /// Whether a path is excluded, by itself or with a folder above it.
     pub(crate) fn excludes(&self, path: &str) -> bool {
         self.exclude.iter().any(|glob| glob.matches(path))
     }
 
-    /// The first glob to include that no path matches.
+    /// Returns the first glob to include that matches none of the paths.
     pub(crate) fn unmatched<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Option<&str> {
         let mut unmatched: Vec<&Glob> = self.include.iter().collect();
         for path in paths {

@@ -5,20 +5,21 @@ use std::cmp::Ordering;
 use crate::ui::error::CliError;
 use crate::ui::stdout::StdoutLines;
 
-/// Folders below this depth are shown as part of the names in them. Real trees are not that deep,
-/// and a crafted archive could have millions of folders.
+/// Greatest depth at which a folder has a line of its own. Deeper folders are shown as part of the
+/// names of their files. Real trees are not that deep, and a crafted archive could have millions of
+/// folders.
 const MAX_DEPTH: usize = 64;
 
 /// Compares paths component by component.
 pub(crate) fn order(a: &str, b: &str) -> Ordering {
     match std::ptr::eq(a, b) {
-        // Entries can share a path of any length.
+        // Entries of a crafted archive can share a path of any length, which is not compared.
         true => Ordering::Equal,
         false => a.split('/').cmp(b.split('/')),
     }
 }
 
-/// Writes a tree of paths with their sizes. The paths must be sorted by [`order`].
+/// Writes a tree of paths with their sizes in bytes. The paths must be sorted by [`order`].
 pub(crate) fn draw(entries: &[(&str, u64)], lines: &mut StdoutLines) -> Result<(), CliError> {
     lines.write(format_args!("{:>15}  .", total(entries)))?;
     rows(entries, &mut |size, depth, name| {
@@ -26,6 +27,8 @@ pub(crate) fn draw(entries: &[(&str, u64)], lines: &mut StdoutLines) -> Result<(
     })
 }
 
+/// Writes a line of a tree. Takes the size in bytes, the depth from 1, and the name of a file or
+/// folder.
 type Put<'a> = dyn FnMut(u64, usize, &str) -> Result<(), CliError> + 'a;
 
 /// Calls `put` for each file, and for each folder before its first file.
@@ -47,6 +50,7 @@ fn rows(entries: &[(&str, u64)], put: &mut Put<'_>) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Whether a path lies below the folder that these names lead to.
 fn is_below(path: &str, folders: &[&str]) -> bool {
     let mut parts = path.split('/');
     folders.iter().all(|folder| parts.next() == Some(folder)) && parts.next().is_some()

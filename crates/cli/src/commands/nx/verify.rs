@@ -1,4 +1,4 @@
-//! `linerate nx verify`: checks every file of an archive against its hash, or a folder against an
+//! `linerate nx verify`: checks every file of archives against its hash, or a folder against an
 //! archive.
 
 use std::path::{Path, PathBuf};
@@ -72,6 +72,7 @@ fn process(args: &VerifyArgs, path: &Path, reporter: &mut Reporter) -> Result<Ru
     Ok(summary)
 }
 
+/// Checks every file of an archive against its hash.
 fn contents(
     args: &VerifyArgs,
     archive: &Opened,
@@ -93,7 +94,8 @@ fn contents(
     is_still_there(archive)?;
     let verified = verified?;
     let metadata = Metadata::from_archive(archive);
-    // These bytes are metadata, or are reported as damaged metadata.
+    // The note about bytes between the tables and the first block is left out if these are
+    // metadata, which may be damaged and is reported as such.
     let is_known = |note: &&Note| matches!(note, Note::SpareInHeader) && !matches!(metadata, Ok(None));
     let notes: Vec<String> =
         verified.notes.iter().filter(|note| !is_known(note)).map(Note::to_string).collect();
@@ -128,6 +130,7 @@ fn contents(
     Ok(())
 }
 
+/// Compares the files of a folder, and with metadata also their attributes, with an archive.
 fn against(
     args: &VerifyArgs,
     archive: &Opened,

@@ -24,13 +24,14 @@ use crate::ui::wait;
 pub(crate) enum Target {
     /// Nothing is written.
     DryRun,
-    /// A new file.
+    /// A file that must not exist yet.
     Fresh(PathBuf),
-    /// A new or existing file.
+    /// A file that may exist, and is replaced then.
     Replace(PathBuf),
 }
 
 impl Target {
+    /// The target of `pack`.
     pub(crate) fn of(args: &OutputArgs) -> Target {
         match &args.output {
             _ if args.dry_run => Target::DryRun,
@@ -41,7 +42,8 @@ impl Target {
         }
     }
 
-    /// The target of the command line, or else the archive that is changed.
+    /// The target of a subcommand that changes `archive`: the file of `-o`, or else `archive`
+    /// itself.
     pub(crate) fn of_edit(args: &EditArgs, archive: &Path) -> Target {
         match &args.output {
             _ if args.dry_run => Target::DryRun,
@@ -55,6 +57,7 @@ impl Target {
         matches!(self, Target::DryRun)
     }
 
+    /// The path that is written to; `None` for a dry run.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Target::DryRun => None,
@@ -62,14 +65,15 @@ impl Target {
         }
     }
 
-    /// Locks the archive to be replaced, if it exists, before it is read.
+    /// Locks the file that may be replaced, if it exists, so that no other process changes it from
+    /// the time when it is read. Other targets need no lock.
     pub(crate) fn lock(&self, how_long: Wait) -> Result<Option<Lock>, CliError> {
         let Target::Replace(path) = self else { return Ok(None) };
         Lock::of_target(path, how_long).map_err(|error| wait::not_locked(path, error))
     }
 
-    /// Fails, before any work, if the target cannot be written. Returns its path, if anything is
-    /// written.
+    /// Fails, before any work, if the target is a URL, an input, or an existing file that must not
+    /// be replaced or is not regular. Otherwise returns its path, or `None` for a dry run.
     pub(crate) fn checked(&self) -> Result<Option<&Path>, CliError> {
         let Some(path) = self.path() else { return Ok(None) };
         if url(path).is_some() {
@@ -90,7 +94,8 @@ impl Target {
     }
 }
 
-/// Shows the stages before the first block is packed, until it is dropped.
+/// Makes a line on a terminal about `name`, which shows the stages of packing that come before the
+/// first block is packed. It is erased when the result is dropped.
 pub(crate) fn watch(name: &Path, cancel: &CancelToken, reporter: &Reporter) -> Watch {
     let cancel = cancel.clone();
     reporter.watch(&name.display().to_string(), move || {
@@ -105,7 +110,8 @@ pub(crate) fn watch(name: &Path, cancel: &CancelToken, reporter: &Reporter) -> W
     })
 }
 
-/// Writes the archive.
+/// Writes the archive to its target in a format, or only counts what it would contain if the target
+/// is a dry run, and adds the result to the summary.
 pub(crate) fn write(
     mut builder: Builder,
     target: &Target,
@@ -139,6 +145,7 @@ pub(crate) fn write(
     Ok(())
 }
 
+/// Adds the numbers of a new archive to the summary.
 fn describe(archive: &Summary, target: &Target, summary: &mut RunSummary) {
     let Summary { files, bytes, blocks, shared_files, shared_bytes, .. } = *archive;
     summary.set("dry_run", target.is_dry());
@@ -162,7 +169,7 @@ fn describe(archive: &Summary, target: &Target, summary: &mut RunSummary) {
     summary.set("archive_bytes", archive.archive_bytes);
 }
 
-/// Converts an error of packing, whose message names the file.
+/// Converts an error of packing. The message names the file that is concerned, if there is one.
 pub(crate) fn engine_error(error: PackError) -> CliError {
     let file = error.file().map(str::to_owned);
     let named = |error: CliError| match &file {

@@ -1,4 +1,4 @@
-//! Arguments that `pack`, `merge`, `update`, `delete` and `repack` share.
+//! Arguments that several of `pack`, `merge`, `update`, `delete` and `repack` share.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -52,11 +52,13 @@ pub(crate) struct RuleArgs {
     pub(crate) ignore_case: bool,
 }
 
+/// Parses a glob, an equals sign and the name of a texture format. The glob is not checked.
+///
 /// # Errors
-/// A sentence with all formats, if the text is not a glob, an equals sign and a format.
+/// A sentence if there is no equals sign, or with all names if the format is unknown.
 fn texture_format(text: &str) -> Result<(String, TextureFormat), String> {
     let (glob, name) = text.rsplit_once('=').ok_or("give a glob, `=` and a format, such as *.tex=bc1")?;
-    // No filter of BC2 is written.
+    // Formats without filters, such as BC2, are not offered.
     let formats = TextureFormat::ALL.iter().filter(|format| !format.filters().is_empty());
     match formats.clone().find(|format| format.name() == name) {
         Some(format) => Ok((glob.to_owned(), *format)),
@@ -68,6 +70,10 @@ fn texture_format(text: &str) -> Result<(String, TextureFormat), String> {
 }
 
 impl RuleArgs {
+    /// Parses the globs.
+    ///
+    /// # Errors
+    /// A sentence about the first text that is not a glob.
     pub(crate) fn rules(&self) -> Result<Rules, String> {
         let globs = |texts: &[String]| -> Result<Vec<Glob>, String> {
             texts.iter().map(|text| Glob::new(text, self.ignore_case)).collect()
@@ -84,7 +90,7 @@ impl RuleArgs {
     }
 }
 
-/// How each file of a folder is packed.
+/// Which files of a folder are packed, and how, as the globs of the command line say.
 #[derive(Debug)]
 pub(crate) struct Rules {
     select: Select,
@@ -95,17 +101,19 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Whether a folder is left out with everything below it.
+    /// Whether a folder is left out with everything below it, because it is excluded.
     pub(crate) fn prunes(&self, folder: &str) -> bool {
         self.select.excludes(folder)
     }
 
-    /// The walk through a folder with these rules; `prune` is [`prunes`](Self::prunes).
+    /// Makes the walk through a folder that leaves out excluded folders. `prune` is a function that
+    /// calls [`prunes`](Self::prunes).
     pub(crate) fn walk<'w>(&self, folder: &'w Path, prune: &'w dyn Fn(&str) -> bool) -> Walk<'w> {
         Walk::new(folder).prune(prune).skip_bad_names(self.skip_bad_names)
     }
 
-    /// Options of packing a file, or a folder (whose path ends with a slash); `None` to skip it.
+    /// Returns the options of packing the file at `path`. `None` means that the file is not packed.
+    /// For a folder, whose path ends with a slash, only that matters.
     pub(crate) fn options(&self, path: &str) -> Option<FileOptions> {
         let path = path.strip_suffix('/').unwrap_or(path);
         if !self.select.takes(path) {
@@ -166,7 +174,7 @@ pub(crate) struct OutputArgs {
     pub(crate) dry_run: bool,
 }
 
-/// Arguments of every subcommand that changes archives.
+/// Arguments that `merge`, `update`, `delete` and `repack` share.
 #[derive(clap::Args, Debug)]
 pub(crate) struct EditArgs {
     #[arg(short = 'o', long, alias = "target", value_name = "FILE", help = output_args::FILE, value_parser = output_args::path(), value_hint = ValueHint::FilePath)]
@@ -199,7 +207,8 @@ pub(crate) struct EditArgs {
     pub(crate) verbosity: VerbosityArgs,
 }
 
-/// Reports the result of work that a signal cancels; see [`signals::cancellable`].
+/// Does work on an archive that a signal cancels, and reports its result. Returns the exit status.
+/// After a signal, the program ends when the work has returned: see [`signals::cancellable`].
 pub(crate) fn cancellable(
     reporter: Reporter,
     archive: &Path,
