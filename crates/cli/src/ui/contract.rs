@@ -101,7 +101,8 @@ fn a_short_flag_has_one_long_name_in_all_subcommands() {
         let (first, before) = names.entry(flag).or_insert_with(|| (command.clone(), long.clone()));
         assert_eq!(*before, long, "-{flag} of `{first}` and of `{command}`");
     }
-    // The exempt subcommands use the short flags of the contract, if they have them, in its sense.
+    // If an exempt subcommand has a short flag of the contract, its long name is that of the
+    // contract, too.
     for (name, command) in leaves().iter().filter(|(name, _)| EXEMPT.contains(&name.as_str())) {
         for flag in ['o', 'f', 'k', 'q', 'v', 'p', 'b'] {
             let found = short(command, flag).and_then(Arg::get_long);

@@ -93,9 +93,9 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// Creates a file that gets the name `path` when it is committed. No regular file may exist
-    /// there unless `overwrite`. An existing device or pipe is written to directly, and a link is
-    /// followed. A file that is being read is refused.
+    /// Creates a file that gets the name `path` when it is committed. No regular file or dangling
+    /// link may exist there unless `overwrite`. An existing device or pipe is written to directly,
+    /// and a link is followed. A file that is being read is refused.
     pub(crate) fn at(path: &Path, overwrite: bool) -> Result<Output, CliError> {
         inputs::refuse(path)?;
         signals::remove_temporaries_on_signal();

@@ -155,8 +155,8 @@ impl Reporter {
         self.printer.record(value);
     }
 
-    /// Makes a line that shows the current step of the work on `name`, once the work has lasted a
-    /// second.
+    /// Makes a line, or JSON objects, that show the current step of the work on `name`, once the
+    /// work has lasted a second.
     pub(crate) fn activity(&self, name: &str) -> Activity {
         Activity::new(self.show(), name)
     }

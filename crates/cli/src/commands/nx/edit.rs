@@ -294,8 +294,7 @@ fn update(
 }
 
 /// Adds to the summary a line for each path that an update would change, with a sign as `diff`
-/// prints it, and a line with their numbers. With `--json`, prints an object for each of them
-/// instead.
+/// prints it, and a line with their numbers. With `--json`, prints an object for each path instead.
 fn list(changes: &Changes, args: &UpdateArgs, reporter: &Reporter, summary: &mut RunSummary) {
     let Changes { added, replaced, removed, unchanged, .. } = changes;
     let all = [('+', "added", added), ('M', "replaced", replaced), ('-', "removed", removed)];
