@@ -4,17 +4,18 @@
  * Every function that can fail returns a linerate_error, whose kind is LINERATE_OK (0) on success.
  * After any other kind nothing has changed except the content of output buffers, unless the
  * function says otherwise. The caller owns the memory for input and output. A null pointer is
- * allowed for an empty buffer, and buffers of one call must not overlap. Functions store results
- * through pointers that must not be null, unless a function allows it; the message of an error
- * names the argument that is. Options and parameters may be null for their defaults, except those
+ * allowed for an empty buffer, and buffers of one call must not overlap. Pointers through which a
+ * function stores results must not be null. If a pointer is null that must not be, the message of
+ * the error names the argument. Options and parameters may be null for their defaults, except those
  * whose defaults need a format or a transport.
  *
- * Handles are numbers. Functions named _new and _open allocate the object behind a handle, and
- * functions named _free free it. Functions that take a number of threads may allocate memory while
- * they run; others allocate only where they say so. A handle may move between threads, but one
- * thread at a time may use it, unless its type allows many. A function fails with
- * LINERATE_BAD_ARGUMENT if another thread is using the handle, or if the handle was freed, never
- * made, or belongs to another type.
+ * Handles are numbers. Functions with _new or _open in their names allocate the object behind a
+ * handle, and functions with _free free it. Functions that take a number of threads may allocate
+ * memory while they run; others allocate only where they say so. A handle may move between threads,
+ * but one thread at a time may use it, unless the comment of its type says that many threads may. A
+ * function fails with LINERATE_BAD_ARGUMENT if another thread is using a handle that only one may
+ * use, or if the handle was freed, never made, or belongs to another type. A function that frees
+ * fails so if any other thread is using the handle.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
@@ -40,10 +41,12 @@ enum linerate_kind
   LINERATE_CORRUPT = 2,
   // The input is valid but uses an unsupported feature.
   LINERATE_UNSUPPORTED = 3,
-  // The output buffer is too small. Nothing has changed except the content of the buffer.
+  // The output buffer is too small. Nothing has changed except the content of the buffer. The
+  // only exception is linerate_gateway_message, which keeps the decoded message for
+  // linerate_gateway_payload.
   LINERATE_OUTPUT_TOO_SMALL = 4,
-  // The request is invalid: a null pointer, an unknown number, a freed handle, or data after the
-  // end.
+  // The request is invalid: a null pointer, a number that stands for no choice, a freed handle,
+  // or data after the end of a stream.
   LINERATE_BAD_ARGUMENT = 5,
   // The call would exceed a limit that the caller or the library sets (memory, output size), or
   // an allocation has failed.
@@ -54,7 +57,8 @@ enum linerate_kind
   // An output cannot be created or written. The error number of the operating system may give
   // the reason.
   LINERATE_WRITE = 8,
-  // A bug in this library. The handles passed to the call can only be freed.
+  // A bug in this library. The handles that were passed to the call can only be freed
+  // afterwards.
   LINERATE_INTERNAL = 9,
 };
 #ifndef __cplusplus
@@ -88,17 +92,18 @@ typedef int32_t linerate_format;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Why a stream decoder returned.
+// Reasons for which a stream decoder returns.
 enum linerate_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // The call consumed all input. If there is no more, the data is truncated.
+  // The call consumed all input. If there is no more, the data is truncated. But a zstd decoder
+  // that gets no input after LINERATE_END also returns this.
   LINERATE_NEED_INPUT = 0,
-  // The output buffer is full, and more output follows.
+  // The output buffer is full and more output may follow, or the next call returns an error.
   LINERATE_NEED_OUTPUT = 1,
-  // The stream or frame has ended.
+  // The stream, gzip member or zstd frame has ended.
   LINERATE_END = 2,
   // The zlib header requires a preset dictionary.
   LINERATE_NEED_DICTIONARY = 3,
@@ -111,22 +116,24 @@ typedef int32_t linerate_status;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Engines that need working memory. Their sum selects the engines of a scratch.
+// Engines that need working memory. The sum of some of these values selects the engines that a
+// linerate_scratch is for.
 enum linerate_engine
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Deflate streams and sessions: 600 KiB. Levels 0 to 3 touch only 127 KiB of it; level 3
-  // touches another 320 KiB if the data is 16-bit samples. The first call of a stream at level 8
-  // or 9 allocates another 7 MiB.
+  // Deflate streams and sessions: at most 600 KiB. Levels 0 to 3 touch only 127 KiB of it; level
+  // 3 touches another 320 KiB if the data is 16-bit samples. The first call at level 8 or 9 with
+  // this memory allocates another 7 MiB, which stay allocated. Sessions do not need them.
   LINERATE_ENGINE_DEFLATE = 1,
   // Inflate: 12 KiB.
   LINERATE_ENGINE_INFLATE = 2,
   // zstd frames and streams: at most 320 KiB.
   LINERATE_ENGINE_ZSTD = 4,
-  // Gateway sessions: a buffer as large as the last payload, and the memory of inflate and zstd
-  // when it is first needed.
+  // Gateway sessions: a buffer for payloads, which grows to the largest one. It keeps up to 1
+  // MiB for good, and frees what is above after 256 payloads in a row of at most 1 MiB. The
+  // memory of inflate and zstd is added when it is first needed.
   LINERATE_ENGINE_GATEWAY = 8,
 };
 #ifndef __cplusplus
@@ -143,12 +150,13 @@ enum linerate_order
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Grouped by dictionary if there are at least two jobs for each dictionary, otherwise in the
-  // given order.
+  // Grouped by dictionary if there are on average at least two jobs for each dictionary,
+  // otherwise in the given order.
   LINERATE_ORDER_ANY = 0,
-  // In the given order.
+  // The order of the array.
   LINERATE_ORDER_AS_GIVEN = 1,
-  // Grouped by dictionary.
+  // Grouped by dictionary in any case: all jobs of one dictionary one after another, in the
+  // order of the array.
   LINERATE_ORDER_BY_DICTIONARY = 2,
 };
 #ifndef __cplusplus
@@ -173,7 +181,7 @@ enum linerate_transport
   LINERATE_TRANSPORT_ZSTD_FRAME = 2,
   // Each message is a zlib stream.
   LINERATE_TRANSPORT_ZLIB = 3,
-  // Each message is a gzip file.
+  // Each message is a gzip file of one or more members.
   LINERATE_TRANSPORT_GZIP = 4,
   // Each message is deflate data up to a final block.
   LINERATE_TRANSPORT_RAW_DEFLATE = 5,
@@ -186,7 +194,8 @@ typedef int32_t linerate_transport;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Encodings of payloads. The session checks that each payload is complete.
+// Encodings of payloads. If one is chosen, the session checks that each payload is complete, and
+// reads its opcode and sequence number.
 enum linerate_encoding
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -230,17 +239,17 @@ typedef int32_t linerate_element;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Treatment of files that already exist.
+// Treatment of a file of the archive if the folder already has a file of its path.
 enum linerate_existing
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // The file counts as a failure.
+  // The file of the archive is not extracted, and counts as a failure.
   LINERATE_EXISTING_FAIL = 0,
-  // The existing file is kept, and counts as skipped.
+  // The existing file is kept, and the file of the archive counts as skipped.
   LINERATE_EXISTING_SKIP = 1,
-  // The new file replaces the existing one when the new one is complete.
+  // The file of the archive replaces the existing one when it is completely written.
   LINERATE_EXISTING_REPLACE = 2,
 };
 #ifndef __cplusplus
@@ -251,14 +260,14 @@ typedef int32_t linerate_existing;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Named settings. The page docs/nx/pack.md compares their sizes and decoding speeds.
+// Named settings for packing. The page docs/nx/pack.md compares their sizes and decoding speeds.
 enum linerate_preset
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // What the original packer writes: blocks of 1 MiB, zstd 16 for small files and zstd 9 for
-  // larger ones.
+  // The settings of the original Nx packer: blocks of 1 MiB, zstd 16 for files below 1 MiB,
+  // which share blocks, and zstd 9 for larger ones.
   LINERATE_PRESET_DEFAULT = 0,
   // Smallest for keeping: blocks of 16 MiB, zstd 16.
   LINERATE_PRESET_ARCHIVE = 1,
@@ -277,13 +286,14 @@ typedef int32_t linerate_preset;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Which file a merge takes if archives have different files under the same path.
+// The file that a merge takes if archives have different files under the same path.
 enum linerate_clash
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Neither: the merge fails. Files with the same size and hash do not clash.
+  // No file: the merge fails. It also fails if a path is a file in one archive and a folder in
+  // another. Files with the same size and hash do not clash.
   LINERATE_CLASH_REFUSE = 0,
   // The file of the first archive.
   LINERATE_CLASH_FIRST = 1,
@@ -304,28 +314,30 @@ typedef struct {
   int32_t kind;
   // The operating system's error number (errno, GetLastError), or 0.
   int32_t os;
-  // Offset in bytes in the input or stream of the function.
+  // Offset of the error in bytes, in the input, stream or file that the function reads, or 0 if
+  // the error has no place there.
   uint64_t offset;
   // The message, in English and without a full stop. It is never null, and valid while the
   // library is loaded.
   const char *message;
 } linerate_error;
 
-// Working memory. It has no state between calls, so one per thread serves any number of streams.
-// One thread at a time may use it.
+// Working memory. No result depends on earlier calls, so one per thread serves any number of
+// streams. One thread at a time may use it.
 typedef struct {
   // The handle.
   uint64_t id;
 } linerate_scratch;
 
-// The whole state of a stream between two calls. It may be copied and moved. Callers may read
-// checksum and total_in; all other fields are private to the library.
+// The whole state of a deflate stream between two calls. It may be copied and moved. Callers may
+// read checksum and total_in; all other fields are private to the library.
 typedef struct {
-  // CRC-32 or Adler-32 of the input so far.
+  // Checksum of the input so far: CRC-32 for gzip, Adler-32 for zlib. It is 0 for raw deflate
+  // data.
   uint32_t checksum;
   // Bytes of input so far, modulo 2^32.
   uint32_t total_in;
-  // Bits that the next call will write.
+  // Bits of the last byte that is not full yet, the first one lowest. The next call writes them.
   uint8_t pending;
   // Number of pending bits.
   uint8_t pending_len;
@@ -333,8 +345,8 @@ typedef struct {
   uint8_t format;
   // The compression level.
   uint8_t level;
-  // Progress of the output: 0 nothing written, 1 the header, 2 the last block, 3 everything.
-  // Functions reject any other value.
+  // The part of the output that is written: 0 nothing, 1 the header, 2 the last block, 3
+  // everything. Functions reject any other value.
   uint32_t phase;
 } linerate_deflater;
 
@@ -351,10 +363,11 @@ typedef struct {
   int32_t format;
   // The level, 0 to 9. Default: 2. Levels 8 and 9 search like level 7.
   int32_t level;
-  // Base-2 logarithm of the window in bytes, 8 to 15. 0 makes each message independent. Default:
-  // 15.
+  // Base-2 logarithm of the window in bytes, 8 to 15. 0 makes each message independent of the
+  // others. Default: 15.
   uint32_t window_bits;
-  // If not 0, matches may refer to earlier messages. Default: 1.
+  // If not 0, matches may refer to earlier messages. If 0, each message can be decoded alone.
+  // Default: 1.
   uint8_t takeover;
   // If not 0, each message ends with the four bytes of its flush, 00 00 ff ff. Default: 1.
   // permessage-deflate (RFC 7692) leaves them out.
@@ -364,19 +377,21 @@ typedef struct {
   uint8_t keep_index;
   // Reserved: 0.
   uint8_t reserved[5];
-  // The preset dictionary. A handle of 0 means none.
+  // The preset dictionary. A handle of 0 means none. gzip cannot have one, and zlib only with
+  // takeover.
   linerate_deflate_dictionary dictionary;
 } linerate_session_options;
 
-// A connection whose messages are compressed with a window of earlier messages. One thread at a
-// time may use it.
+// The encoder of a connection. It compresses each message with a window of earlier messages. One
+// thread at a time may use it.
 typedef struct {
   // The handle.
   uint64_t id;
 } linerate_session;
 
-// Lowers the level of a server's streams while the server uses more CPU time, or compresses more
-// input, than its limits allow. Many threads may use it, and none of them waits.
+// Chooses the level for a server's streams: a lower one while the server uses more CPU time, or
+// compresses more input, than its limits allow, and a higher one again afterwards. Many threads
+// may use it, and none of them waits.
 typedef struct {
   // The handle.
   uint64_t id;
@@ -386,12 +401,15 @@ typedef struct {
 typedef struct {
   // The container, a linerate_format.
   int32_t format;
-  // Base-2 logarithm of the window in bytes, 8 to 15. Default: 15. linerate_inflate has no
-  // window and ignores it.
+  // Base-2 logarithm of the window in bytes, 8 to 15: the largest distance of a match, and the
+  // largest window that a zlib header may state. Default: 15. linerate_inflate has no window and
+  // ignores it.
   uint32_t window_bits;
-  // Largest output of a stream, in bytes. Default: no limit.
+  // Largest output of a stream, in bytes; more is an error. A linerate_inflater counts all
+  // members and streams since its last reset together. Default: no limit.
   uint64_t output_limit;
-  // If not 0, the decoder verifies CRC-32, Adler-32 and length. Default: 1.
+  // If not 0, the decoder verifies CRC-32, Adler-32, the length after gzip data, and the
+  // checksum of a gzip header. Default: 1.
   uint8_t verify_checksum;
   // Reserved: 0.
   uint8_t reserved[7];
@@ -415,15 +433,19 @@ typedef struct {
 
 // Options of a gzip file. linerate_gzip_defaults fills them.
 typedef struct {
-  // Threads that decode a file of more than 64 KiB. 0 and 1: the reading thread decodes. 2: one
-  // other thread decodes ahead of it. 3 or more: that many threads decode together, which takes
-  // about twice the CPU time, or hardly more with an index. Default: 1.
+  // Number of threads that decode. 0 and 1: the reading thread decodes. 2 without an index:
+  // another thread decodes ahead of the reading one. Otherwise that many threads decode
+  // together, which takes about twice the CPU time without an index, and hardly more with one.
+  // They decode from the beginning of the file on; with an index, the first seek to another
+  // position ends them. A file of at most 64 KiB is always decoded by the reading thread.
+  // Default: 1.
   uint32_t threads;
   // Reserved: 0.
   uint32_t reserved;
-  // The content of an index file of indexed_gzip or gztool, index_len bytes, or null. The call
-  // that opens the file reads it; it may be freed afterwards. With an index, any position is
-  // reached at once, but the content from there to the next gzip member is not verified.
+  // The content of an index file of indexed_gzip or gztool, index_len bytes, or null for no
+  // index. The call that opens the file reads the index, which may be freed afterwards. With an
+  // index, seeking decodes only from the nearest point of the index on, but the content from the
+  // new position to the next gzip member is not verified.
   const uint8_t *index;
   // Size of the index in bytes.
   size_t index_len;
@@ -435,11 +457,12 @@ typedef struct {
   uint64_t id;
 } linerate_gzip;
 
-// Reads up to len bytes at an offset of a file, like pread, and never beyond the size passed to
-// linerate_gzip_open_callback. Returns the number of bytes read, 0 only at the end, or a negative
-// number for an error. With two threads or more another thread calls it, one call at a time. The
-// function may call functions of this library, but not with the handle that it reads for. It must
-// neither throw nor jump out.
+// A function of the caller that reads up to len bytes at an offset of a file into buffer, like
+// pread. It returns the number of bytes read, which is 0 only at the end, or a negative number for
+// an error. It is never asked for bytes beyond the size that was passed to
+// linerate_gzip_open_callback. With two threads or more another thread calls it, but only one at a
+// time. The function may call functions of this library, but not with the handle that it reads
+// for. It must neither throw nor jump out.
 typedef int64_t (*linerate_read_at_fn)(void *context, uint64_t offset, void *buffer, size_t len);
 
 // Options of the zstd decoders. linerate_zstd_defaults fills them.
@@ -454,18 +477,19 @@ typedef struct {
   uint8_t reserved[6];
 } linerate_zstd_options;
 
-// Contents of the headers of a frame.
+// A frame as its header and the headers of its blocks describe it.
 typedef struct {
-  // Size of the frame in bytes, from its magic number to its checksum.
+  // Size of the whole frame in bytes, from its beginning to its checksum, if it has one.
   size_t compressed;
-  // Upper bound of the size of the content in bytes; the exact size if has_content_size is not
-  // 0.
+  // The size of the content in bytes that the header states, if has_content_size is not 0;
+  // otherwise the largest size that the headers of the blocks allow.
   uint64_t bound;
-  // Size of the window in bytes.
+  // Size of the window in bytes, or 0 if the frame is skippable.
   uint64_t window;
-  // The Dictionary_ID, or 0.
+  // The Dictionary_ID that the header states, or 0 if it states none.
   uint32_t dictionary_id;
-  // Not 0 if the header states the size of the content.
+  // Not 0 if the header states the size of the content, or if the frame is skippable and its
+  // content therefore has 0 bytes.
   uint8_t has_content_size;
   // Not 0 if a checksum follows the content.
   uint8_t has_checksum;
@@ -490,10 +514,11 @@ typedef struct {
 
 // Options of a store. linerate_store_defaults fills them.
 typedef struct {
-  // Memory for decoding tables, in bytes. Beyond it, the store evicts tables. Default: no limit.
+  // Memory for decoding tables, in bytes. If it is used up, the store evicts tables that were
+  // not used lately; if it cannot, it builds tables for one block alone. Default: no limit.
   size_t table_budget;
-  // Largest total size of the dictionaries, in bytes. Beyond it, insertions fail. Default: no
-  // limit.
+  // Largest total size of the dictionaries, in bytes, each rounded up to a multiple of 64.
+  // Beyond it, insertions fail with LINERATE_LIMIT. Default: no limit.
   size_t raw_limit;
   // If not 0, the store uses huge pages where the system has them. Default: 1.
   uint8_t huge_pages;
@@ -501,8 +526,8 @@ typedef struct {
   uint8_t reserved[7];
 } linerate_store_options;
 
-// Dictionaries by number. Many threads may use it. Decoders keep its content alive, so it may be
-// freed before them.
+// A store of zstd dictionaries, each of which has a number. Many threads may use it. Decoders keep
+// its content alive, so it may be freed before them.
 typedef struct {
   // The handle.
   uint64_t id;
@@ -512,15 +537,17 @@ typedef struct {
 typedef struct {
   // Number of dictionaries.
   size_t dictionaries;
-  // Total size of the dictionaries in bytes.
+  // Total size of the dictionaries in bytes, each rounded up to a multiple of 64.
   size_t raw_bytes;
-  // Number of dictionaries that have decoding tables.
+  // Number of trained dictionaries whose decoding tables are built and kept. Raw content needs
+  // none.
   size_t digested;
-  // Total size of these tables in bytes.
+  // Total size of these tables in bytes, those of each dictionary rounded up to a multiple of
+  // 64.
   size_t table_bytes;
-  // Number of times that tables were built.
+  // Number of times that the tables of a dictionary were built and kept.
   uint64_t digests;
-  // Number of times that tables were evicted.
+  // Number of times that the tables of a dictionary were evicted.
   uint64_t evictions;
 } linerate_store_stats;
 
@@ -539,18 +566,19 @@ typedef struct {
   const uint8_t *block;
   // Size of the block in bytes.
   size_t len;
-  // Buffer for the content. Buffers of different jobs of a batch must not overlap.
+  // Buffer for the content. It must not overlap a block, or a buffer of another job of the
+  // batch.
   uint8_t *out;
   // Size of that buffer in bytes.
   size_t capacity;
-  // Result: size of the content in bytes.
+  // Result: size of the content in bytes, or 0 after an error.
   size_t written;
   // Result: the error of this block. It does not affect other blocks.
   linerate_error error;
 } linerate_job;
 
-// Dictionaries of zstd frames, found by their ids. Many threads may use them. Sessions keep their
-// content alive, so they may be freed before the sessions.
+// Dictionaries of zstd frames, found by the Dictionary_ID that a frame names. Many threads may use
+// them. Sessions keep their content alive, so they may be freed before the sessions.
 typedef struct {
   // The handle; 0 means no dictionaries.
   uint64_t id;
@@ -562,19 +590,22 @@ typedef struct {
   int32_t transport;
   // The encoding of payloads, a linerate_encoding. Default: 0.
   int32_t encoding;
-  // If not 0, sequence numbers must increase by one. Needs an encoding. Default: 0.
+  // If not 0, each sequence number must be the last one plus one; messages without one are
+  // allowed. This needs an encoding, without which no session is made. Default: 0.
   uint8_t check_sequence;
-  // Base-2 logarithm of the largest zstd window in bytes, at most 27. Default: 16.
+  // Base-2 logarithm of the largest window of a zstd stream, in bytes. Values above 27 count as
+  // 27. Other transports ignore it. Default: 16.
   uint8_t window_log;
   // Reserved: 0.
   uint8_t reserved[6];
-  // Largest payload in bytes. Default: 64 MiB.
+  // Largest payload in bytes; a larger one is an error. Default: 64 MiB.
   uint64_t max_message;
-  // Dictionaries of zstd frames. An id of 0 means none.
+  // Dictionaries for LINERATE_TRANSPORT_ZSTD_FRAME; other transports ignore them. An id of 0
+  // means none.
   linerate_gateway_dictionaries dictionaries;
 } linerate_gateway_options;
 
-// The session of one connection. One thread at a time may use it.
+// The session of one connection: the decoder of its messages. One thread at a time may use it.
 typedef struct {
   // The handle.
   uint64_t id;
@@ -586,7 +617,8 @@ typedef struct {
   size_t len;
   // Compressed size in bytes, including earlier fragments.
   size_t compressed;
-  // Number of the message on this connection, from 0.
+  // Number of the message on this connection, from 0. Whole messages count, and damaged messages
+  // too if they are independent of each other.
   uint64_t index;
   // The opcode, if has_op is not 0.
   uint64_t op;
@@ -613,26 +645,30 @@ typedef struct {
 
 // Parameters of version 1. Chunks do not contain them. linerate_rice_defaults fills them.
 typedef struct {
-  // The divisor of the Rice code, a power of two from 1 to 32,768. Default: 8.
+  // The divisor of the Rice code, a power of two from 1 to 32,768. Chunks with 1 can only be
+  // decoded. Default: 8.
   uint32_t m;
   // Samples per segment. 0 makes one segment of all samples. Default: 0.
   uint32_t segment;
   // Number of coefficients in taps, at most 32. 0 selects the difference of neighbouring samples
   // (coefficients 1 and -1). Default: 0.
   uint32_t tap_count;
-  // The coefficients of the filter. For encoding, the first must be 1 or -1.
+  // The coefficients of the filter. The first must not be 0 and, for encoding, must be 1 or -1.
   int32_t taps[32];
 } linerate_rice_params;
 
-// Options of version 2 streams. Zeros select the defaults.
+// Options of version 2 streams. A structure of zeros has the defaults.
 typedef struct {
   // Samples per segment, at most 65,536. 0 selects one row if a row has 1024 to 16,384 samples,
-  // and about 4096 samples otherwise; with channels, 4096 samples of each channel.
+  // and about 4096 samples otherwise; with channels, 4096 samples of each channel. With
+  // channels, any other number counts samples of all channels, and is rounded up to whole rows.
   uint32_t segment;
-  // Samples per row, stored in the stream. 0 means no rows.
+  // Samples per row, which the stream stores. 0 means no rows or, with more than one channel, as
+  // many samples as there are channels.
   uint32_t row;
-  // Number of channels, at most 1024, if each row has one sample of each. 1 means no channels,
-  // and 0 detects them.
+  // Number of channels, at most 1024, if each row has one sample of each channel. 1 means no
+  // channels. 0 lets the encoder detect them, if segment is 0 and the samples are at least 64
+  // whole rows of 2 to 512 samples.
   uint32_t channels;
 } linerate_rice2_options;
 
@@ -640,7 +676,7 @@ typedef struct {
 typedef struct {
   // The sample type, a linerate_element.
   int32_t element;
-  // Samples per row, or 0.
+  // Samples per row, or 0 if there are no rows.
   uint32_t row;
   // Number of samples.
   uint64_t samples;
@@ -652,9 +688,11 @@ typedef struct {
 
 // Options of an archive. linerate_archive_defaults fills them.
 typedef struct {
-  // Size of the cache of decoded blocks, in bytes. Default: 64 MiB.
+  // Size of the cache of decoded blocks, in bytes. Blocks that calls are using may exceed it.
+  // Default: 64 MiB.
   uint64_t cache;
-  // If not 0, whole files are verified against their hashes. Default: 1.
+  // If not 0, linerate_archive_read verifies files against their hashes, and
+  // linerate_archive_read_range those of which it decodes all blocks. Default: 1.
   uint8_t verify;
   // Reserved: 0.
   uint8_t reserved[7];
@@ -670,12 +708,13 @@ typedef struct {
 typedef struct {
   // Size of the content in bytes.
   uint64_t size;
-  // Hash of the content, if has_hash is not 0: XXH3-64, or XXH64 in archives whose header has
-  // version 0.
+  // Hash of the content: XXH3-64, or XXH64 in archives whose header has version 0. 0 if has_hash
+  // is 0.
   uint64_t hash;
   // Size of the path in bytes, without a terminating zero.
   size_t path_len;
-  // Not 0 if the archive has hashes.
+  // Not 0 if the archive stores a hash of this file, as every Nx archive does. If 0, reading the
+  // file does not verify its content.
   uint8_t has_hash;
   // Reserved: 0.
   uint8_t reserved[7];
@@ -683,9 +722,9 @@ typedef struct {
 
 // Progress of an extraction or verification.
 typedef struct {
-  // Number of files done, including failed ones.
+  // Number of files done, including failed and skipped ones.
   uint64_t files;
-  // Bytes of content done.
+  // Bytes of content decoded so far.
   uint64_t bytes;
   // Total number of files.
   uint64_t total_files;
@@ -693,25 +732,29 @@ typedef struct {
   uint64_t total_bytes;
 } linerate_archive_progress;
 
-// Called after each block by the thread that decoded it, so several threads may call it at once.
-// Returning 0 cancels the work.
+// A callback for the progress of an extraction or verification. It is called after each block by
+// the thread that decoded the block, so several threads may call it at once. Returning 0 cancels
+// the work.
 typedef int32_t (*linerate_progress_fn)(void *context, const linerate_archive_progress *progress);
 
-// Called for each file that failed, by the thread that called the library. The path has path_len
-// bytes and no terminating zero.
+// A callback for each file that failed, and for what a packing function leaves out. It is called
+// by the thread that called the library. The path has path_len bytes and no terminating zero. It
+// is UTF-8 or, on Unix, any bytes for a path on the disk.
 typedef void (*linerate_failure_fn)(void *context, const char *path, size_t path_len, linerate_error error);
 
 // Options of an extraction or verification. linerate_run_defaults fills them. Callbacks may call
 // functions of this library. They must neither throw nor jump out.
 typedef struct {
-  // Number of threads, including the calling one. Default: 1.
+  // Number of threads, including the calling one. 0 counts as 1. Fewer are used for few blocks,
+  // and if the buffers of all would exceed 2 GiB. Default: 1.
   uint32_t threads;
-  // Treatment of files that already exist, a linerate_existing. Default: 0. Verification ignores
-  // it.
+  // Treatment of files that already exist, a linerate_existing. Verification ignores it.
+  // Default: LINERATE_EXISTING_FAIL.
   int32_t existing;
-  // If not 0, contents are verified against their hashes. Default: 1.
+  // If not 0, contents are verified against their hashes. If 0, they are only decoded. Default:
+  // 1.
   uint8_t verify;
-  // If not 0, each file is flushed to the disk before it gets its name. Default: 0.
+  // If not 0, each extracted file is flushed to the disk before it gets its name. Default: 0.
   uint8_t sync;
   // Reserved: 0.
   uint8_t reserved[6];
@@ -725,84 +768,90 @@ typedef struct {
 
 // The result of an extraction or verification.
 typedef struct {
-  // Number of files extracted or verified.
+  // Number of files that were extracted or verified without an error.
   uint64_t files;
   // Total size of these files in bytes.
   uint64_t bytes;
   // Number of files that failed.
   uint64_t failures;
-  // Number of files that already existed and were kept.
+  // Number of files that already existed and were kept. 0 for a verification.
   uint64_t skipped;
-  // Not 0 if on_progress or a full disk stopped the work.
+  // Not 0 if on_progress or a full disk stopped the work before all files were done.
   uint8_t stopped;
   // Reserved: 0.
   uint8_t reserved[7];
 } linerate_run_report;
 
-// Called once for each file, link and folder that is found, by the thread that called the library.
-// Returning 0 leaves it out; a folder is then left out with everything in it, and is not read. The
-// path is UTF-8 and relative to the folder that is packed. It has path_len bytes and no
-// terminating zero. The path of a folder ends with a slash.
+// A callback that chooses what is packed. It is called once for each file, link, folder and device
+// that is found in a folder, by the thread that called the library. Returning 0 leaves that path
+// out; a folder is then left out with everything in it, and is not read. The path is UTF-8 and
+// relative to the folder that is packed. It has path_len bytes and no terminating zero. The path
+// of a folder ends with a slash.
 typedef int32_t (*linerate_choose_fn)(void *context, const char *path, size_t path_len);
 
 // Progress of packing.
 typedef struct {
-  // Number of blocks written.
+  // Number of blocks written so far.
   uint64_t blocks;
-  // Total number of blocks. It is 0 while files are compared, before any block is written.
+  // Total number of blocks. It is 0 until blocks are encoded, because files are compared first.
   uint64_t total_blocks;
-  // Bytes of content packed, including the part of blocks in work that is done. Blocks that are
-  // copied from an archive count with their compressed bytes.
+  // Bytes of content encoded so far: those of written blocks, and of the encoded part of the
+  // blocks in work. Blocks that are copied from an archive count with their compressed bytes.
   uint64_t bytes;
-  // Final value of bytes, or 0 while it is not known.
+  // The value that bytes has at the end. It is 0 until blocks are encoded.
   uint64_t total_bytes;
-  // Bytes of the archive written.
+  // Compressed size of the blocks written so far, in bytes. The archive becomes larger than the
+  // sum of its blocks by its header, its tables and padding.
   uint64_t written;
 } linerate_pack_progress;
 
-// Called after each block and every 100 milliseconds, by the thread that called the library and by
-// threads of the library, but never by two at once. It is not called while the archive gets its
-// name, nor afterwards. No field is smaller than in an earlier call. Returning 0 cancels the work;
-// then it is not called again.
+// A callback for the progress of packing. It is called after each block and every 100
+// milliseconds, by the thread that called the library and by threads of the library, but never by
+// two at once. It is not called while the archive gets its name, nor afterwards. No field is
+// smaller than in an earlier call. Returning 0 cancels the work; then the callback is not called
+// again.
 typedef int32_t (*linerate_pack_progress_fn)(void *context, const linerate_pack_progress *progress);
 
 // Options of packing. linerate_pack_defaults fills them. Callbacks may call functions of this
-// library. They must neither throw nor jump out. Two callbacks never run at once.
+// library. They must neither throw nor jump out. No two of these callbacks run at the same time.
 typedef struct {
-  // The preset, a linerate_preset. Default: 0.
+  // The preset, a linerate_preset. Default: LINERATE_PRESET_DEFAULT.
   int32_t preset;
   // zstd level of all blocks, -5 to 22, or 0 for the levels of the preset. Default: 0.
   int32_t level;
   // Number of threads, including the calling one. 0 counts as 1. The archive does not depend on
-  // it. Default: 1.
+  // this number. Default: 1.
   uint32_t threads;
-  // If not 0, an existing target is replaced; otherwise it is an error. Default: 0.
+  // If not 0, an existing target is replaced; otherwise it is an error. An update without a
+  // target replaces the archive in any case. Default: 0.
   uint8_t replace;
-  // If not 0, textures are filtered if that makes their block smaller. Only Linerate reads
-  // archives with filtered blocks. Default: 0.
+  // If not 0, blocks with textures are filtered if that makes them smaller; with
+  // LINERATE_PRESET_FAST_LOAD and LINERATE_PRESET_VFS, decoding time counts too. Only Linerate
+  // reads archives with filtered blocks. Default: 0.
   uint8_t filters;
   // If not 0, times, modes, links and empty folders are stored too; other programs ignore them.
   // An update stores them in any case if the archive has them, and a merge keeps those of its
-  // archives. Default: 0.
+  // archives, whatever this option says. Default: 0.
   uint8_t metadata;
-  // If not 0, files and folders whose names no archive can hold are left out; otherwise they are
-  // an error. Default: 0.
+  // If not 0, files, folders and links are left out if no archive can hold their name, or the
+  // target of the link; otherwise they are an error. Default: 0.
   uint8_t skip_bad_names;
-  // Chooses the files to pack. If null, all are packed.
+  // Chooses what is packed from folders. If null, everything is. A merge does not call it.
   linerate_choose_fn choose;
   // Called with the progress. May be null.
   linerate_pack_progress_fn on_progress;
-  // Called for everything that cannot be packed and is left out: links, devices, bad names, and
-  // damaged metadata of an archive. Also called for the file or folder that an error concerns,
-  // before the function returns that error, and for both files if an archive can hold only one
-  // of them. The path is that on the disk, or in the archive for a file of an archive. May be
-  // null.
+  // Called for everything that cannot be packed and is left out: devices, bad names, damaged
+  // metadata of an archive and, unless metadata is stored, links. Also called for the file or
+  // folder that an error concerns, before the function returns that error, and for both files if
+  // an archive can hold only one of them. The path is that on the disk or, for a file of an
+  // archive, that in the archive. May be null.
   linerate_failure_fn on_failure;
-  // First argument of all three callbacks.
+  // The first argument of choose, on_progress and on_failure.
   void *context;
 } linerate_pack_options;
 
-// Result of packing. All fields except left_out and removed describe the new archive.
+// Result of packing, updating or merging. All fields except left_out and removed describe the new
+// archive. The last four are 0 unless the call was an update.
 typedef struct {
   // Number of files.
   uint64_t files;
@@ -810,18 +859,22 @@ typedef struct {
   uint64_t bytes;
   // Size of the archive in bytes.
   uint64_t archive_bytes;
-  // Number of files that take no space because another file has the same content.
+  // Number of files that take no space, because another file, or a part of one, has the same
+  // content.
   uint64_t shared_files;
   // Number of files, folders, links, devices and damaged metadata that could not be packed and
-  // were left out. Each was passed to on_failure.
+  // were left out. on_failure was called for each of them. Paths that choose left out do not
+  // count.
   uint64_t left_out;
-  // For an update, the number of files that the old archive did not have.
+  // For an update, the number of files in the folders that the old archive did not have.
   uint64_t added;
-  // For an update, the number of files whose content is not that of the old archive.
+  // For an update, the number of files in the folders that the old archive had with other
+  // content.
   uint64_t replaced;
-  // For an update, the number of files in the folders whose content is that of the old archive.
+  // For an update, the number of files in the folders that the old archive had with the same
+  // content.
   uint64_t unchanged;
-  // For an update, the number of files that were removed from the archive.
+  // For an update, the number of files of the old archive that the new one does not have.
   uint64_t removed;
 } linerate_pack_report;
 
@@ -834,22 +887,25 @@ extern "C" {
 const char *linerate_kind_name(int32_t kind);
 
 // Writes the message, the reason that the operating system gives and the offset as one line with a
-// terminating zero, cut to capacity bytes. Returns the length of the whole line without the zero,
-// even if it was cut. The message of the error must come from this library or be a C string.
-// Allocates memory while it runs if the error has a number of the operating system.
+// terminating zero, cut to capacity bytes. The line has no reason if os is 0, and an offset of 0
+// only if the error is LINERATE_TRUNCATED, LINERATE_CORRUPT or LINERATE_UNSUPPORTED. Returns the
+// length of the whole line without the zero, even if it was cut. If capacity is 0, out may be
+// null. The message of the error must come from this library, be another C string, or be null.
+// Allocates memory while it runs if os is not 0 or the message is not UTF-8.
 size_t linerate_error_text(linerate_error error, char *out, size_t capacity);
 
 // Returns the version of the library, such as "0.1.0".
 const char *linerate_version(void);
 
-// Allocates working memory for engines, a sum of linerate_engine values.
+// Allocates working memory for the engines whose linerate_engine values add up to engines. A
+// function of another engine then fails with LINERATE_BAD_ARGUMENT.
 linerate_error linerate_scratch_new(uint32_t engines, linerate_scratch *scratch);
 
 // Frees working memory. Ignores a scratch whose id is 0.
 linerate_error linerate_scratch_free(linerate_scratch scratch);
 
 // Returns the largest output of one linerate_deflater_encode call, in bytes, for len bytes of
-// input: 10 bytes more than the input, and 5 more for each 65,535 bytes of it.
+// input: 10 bytes more than the input, and 5 more for each started 65,535 bytes of it.
 size_t linerate_deflater_bound(size_t len);
 
 // Returns the largest output of linerate_deflater_flush, in bytes.
@@ -861,8 +917,9 @@ size_t linerate_deflater_finish_bound(void);
 // Returns the largest output of linerate_deflate, in bytes, for len bytes of input.
 size_t linerate_deflate_bound(size_t len);
 
-// Compresses the input as one whole stream. Level 0 stores, level 1 is the fastest, and level 9
-// makes the smallest output.
+// Compresses the input as one whole stream. format is a linerate_format, except
+// LINERATE_ZLIB_OR_GZIP. Level 0 stores, level 1 is the fastest that compresses, and level 9
+// usually makes the smallest output.
 linerate_error linerate_deflate(linerate_scratch scratch,
                                 int32_t format,
                                 int32_t level,
@@ -872,16 +929,18 @@ linerate_error linerate_deflate(linerate_scratch scratch,
                                 size_t capacity,
                                 size_t *written);
 
-// Initialises a stream. The memory may be uninitialised.
+// Initialises a stream, whose memory may be uninitialised. format and level are those of
+// linerate_deflate.
 linerate_error linerate_deflater_init(linerate_deflater *stream, int32_t format, int32_t level);
 
-// Sets the level of the following calls.
+// Sets the level, 0 to 9, of the following calls.
 linerate_error linerate_deflater_set_level(linerate_deflater *stream, int32_t level);
 
 // Compresses the input without reference to earlier calls. If more is true, at most 5 bits remain
-// for the next call. If more is false, the call writes the last block, and
-// linerate_deflater_finish must follow. The call consumes all of the input or, if it fails,
-// nothing.
+// for the next call. If more is false and there is input, the call writes the last block, and
+// linerate_deflater_finish must follow. Without input the call writes at most the header. The call
+// consumes all of the input or, if it fails, nothing. It fails with LINERATE_BAD_ARGUMENT after
+// the last block.
 linerate_error linerate_deflater_encode(linerate_deflater *stream,
                                         linerate_scratch scratch,
                                         const uint8_t *from,
@@ -893,7 +952,8 @@ linerate_error linerate_deflater_encode(linerate_deflater *stream,
 
 // Compresses as linerate_deflater_encode does, but matches may refer to history. The first history
 // bytes of buffer are the end of the input of earlier calls; only the last 32,768 of them matter.
-// The rest of buffer is the input. len is the length of both together.
+// The rest of buffer is the input. len is the length of both together. Fails with
+// LINERATE_BAD_ARGUMENT if history is larger than len.
 linerate_error linerate_deflater_encode_with_history(linerate_deflater *stream,
                                                      linerate_scratch scratch,
                                                      const uint8_t *buffer,
@@ -904,14 +964,16 @@ linerate_error linerate_deflater_encode_with_history(linerate_deflater *stream,
                                                      bool more,
                                                      size_t *written);
 
-// Writes the pending bits and an empty stored block. A decoder can then decode all input so far.
+// Writes the pending bits and an empty stored block, and before them the header if it is not
+// written yet. A decoder can then decode all input so far. After the last block, writes only the
+// pending bits.
 linerate_error linerate_deflater_flush(linerate_deflater *stream,
                                        uint8_t *out,
                                        size_t capacity,
                                        size_t *written);
 
-// Ends the stream: writes the last block, unless it was already written, and the trailer. A second
-// call writes nothing.
+// Ends the stream: writes the header and the last block, unless they were already written, and the
+// trailer. A second call writes nothing.
 linerate_error linerate_deflater_finish(linerate_deflater *stream,
                                         uint8_t *out,
                                         size_t capacity,
@@ -937,7 +999,9 @@ linerate_error linerate_session_free(linerate_session session);
 // Returns the largest output of linerate_session_message, in bytes, for len bytes of input.
 size_t linerate_session_bound(size_t len);
 
-// Compresses a message and flushes it.
+// Compresses a message and flushes it, so that the receiver can decode all of it. Fails with
+// LINERATE_BAD_ARGUMENT after linerate_session_finish. After LINERATE_OUTPUT_TOO_SMALL the message
+// can be compressed again, but the output of later calls may differ from what it would have been.
 linerate_error linerate_session_message(linerate_session session,
                                         linerate_scratch scratch,
                                         const uint8_t *from,
@@ -947,27 +1011,31 @@ linerate_error linerate_session_message(linerate_session session,
                                         size_t *written);
 
 // Appends text to the window of a session, so that later messages may refer to it. The receiver
-// must have decoded this text in between: for example a message that a session without takeover
-// compressed once for many receivers.
+// must decode this text between the last message of the session and the next one, from messages
+// that refer to nothing before them: for example a message that a session without takeover
+// compressed once for many receivers. Does nothing in a session without takeover. The checksum of
+// a zlib or gzip stream does not cover the text.
 linerate_error linerate_session_remember(linerate_session session, const uint8_t *text, size_t len);
 
-// Empties the window of a session, so that later messages do not refer to earlier ones. The
-// receiver may then have decoded anything in between.
+// Empties the window of a session, so that later messages refer neither to earlier ones nor to the
+// preset dictionary. Between this call and the next message the receiver may decode any message
+// that refers to nothing before it. Does nothing in a session without takeover.
 linerate_error linerate_session_forget(linerate_session session);
 
-// Ends the stream of a session. Writes at most linerate_deflater_finish_bound() bytes.
+// Ends the stream of a session: writes the last block and the trailer of the container, at most
+// linerate_deflater_finish_bound() bytes. The session then takes no more messages.
 linerate_error linerate_session_finish(linerate_session session,
                                        uint8_t *out,
                                        size_t capacity,
                                        size_t *written);
 
-// Sets the level of the following messages.
+// Sets the level, 0 to 9, of the following messages. The memory of the session stays the same.
 linerate_error linerate_session_set_level(linerate_session session, int32_t level);
 
-// Stores the number of bytes that a session has allocated.
+// Stores the number of bytes that a session has allocated, without its preset dictionary.
 linerate_error linerate_session_memory(linerate_session session, size_t *bytes);
 
-// Allocates a preset dictionary: the last 32,768 bytes of text, and an index of them.
+// Allocates a preset dictionary: a copy of the last 32,768 bytes of text, and an index of them.
 linerate_error linerate_deflate_dictionary_new(const uint8_t *text,
                                                size_t len,
                                                linerate_deflate_dictionary *dictionary);
@@ -975,8 +1043,9 @@ linerate_error linerate_deflate_dictionary_new(const uint8_t *text,
 // Frees a dictionary. Ignores one whose id is 0.
 linerate_error linerate_deflate_dictionary_free(linerate_deflate_dictionary dictionary);
 
-// Allocates a controller that chooses levels up to max_level. max_cpu is in percent of one CPU,
-// max_rate in bytes of input per second. 0 means no limit.
+// Allocates a controller that chooses levels from 0 to max_level, and begins with max_level.
+// max_cpu is the CPU time that the process may use, in percent of one CPU, and max_rate the input
+// that may be compressed, in bytes per second. 0 means no limit.
 linerate_error linerate_controller_new(int32_t max_level,
                                        uint32_t max_cpu,
                                        uint64_t max_rate,
@@ -985,14 +1054,15 @@ linerate_error linerate_controller_new(int32_t max_level,
 // Frees a controller. Ignores one whose id is 0.
 linerate_error linerate_controller_free(linerate_controller controller);
 
-// Counts the input of a call that compressed. Do not count calls at level 0.
+// Counts the len bytes of input of a call that compressed. Do not count calls at level 0.
 linerate_error linerate_controller_add_input(linerate_controller controller, size_t len);
 
-// Stores the level for the next call of any stream. Every 100 ms, the controller chooses it again:
-// one lower if usage in that period exceeded a limit; one higher if usage was at most three
-// quarters of each limit and earlier excess has been made up for. now is the time of any clock
-// that never runs backwards, and cpu the CPU time that the process has used. Both are in
-// nanoseconds.
+// Stores the level for the next call of any stream. The first call of this function begins a
+// period. The first call at least 100 ms later ends it, chooses the level again and begins the
+// next period. The level becomes one lower if usage in the period exceeded a limit, and one higher
+// if usage was at most three quarters of each limit and earlier excess has been made up for. now
+// is the time of any clock that never runs backwards, and cpu the CPU time that the process has
+// used so far. Both are in nanoseconds.
 linerate_error linerate_controller_level(linerate_controller controller,
                                          uint64_t now,
                                          uint64_t cpu,
@@ -1004,8 +1074,9 @@ linerate_inflate_options linerate_inflate_defaults(int32_t format);
 // Decodes the stream or gzip member at the beginning of the input into out. Stores in progress how
 // many bytes were read and written. The dictionary has dictionary_len bytes or is null; it
 // precedes the content of raw deflate data, and of a zlib stream whose header requires a
-// dictionary. Fails with LINERATE_OUTPUT_TOO_SMALL, LINERATE_TRUNCATED, LINERATE_CORRUPT or
-// LINERATE_LIMIT.
+// dictionary. Fails with LINERATE_BAD_ARGUMENT if the header requires a dictionary and this one is
+// null or another one. Damaged data and small buffers give LINERATE_OUTPUT_TOO_SMALL,
+// LINERATE_TRUNCATED, LINERATE_CORRUPT or LINERATE_LIMIT.
 linerate_error linerate_inflate(linerate_scratch scratch,
                                 const linerate_inflate_options *options,
                                 const uint8_t *dictionary,
@@ -1016,15 +1087,18 @@ linerate_error linerate_inflate(linerate_scratch scratch,
                                 size_t capacity,
                                 linerate_progress *progress);
 
-// Allocates a decoder. Its window grows with the output.
+// Allocates a decoder. Its window grows with the output, and with a preset dictionary, up to the
+// size of window_bits.
 linerate_error linerate_inflater_new(const linerate_inflate_options *options, linerate_inflater *inflater);
 
 // Frees a decoder. Ignores one whose id is 0.
 linerate_error linerate_inflater_free(linerate_inflater inflater);
 
-// Decodes until the input, the output buffer or the stream ends. After LINERATE_END it does
-// nothing. Calls return all output before an error first, and then the error, until
-// linerate_inflater_reset. The offset of the error counts from the beginning of the stream.
+// Decodes until the input, the output buffer, or the stream or gzip member ends. After
+// LINERATE_END it does nothing until linerate_inflater_next_member or linerate_inflater_reset. If
+// the data is damaged, calls return all output before the error first, with LINERATE_NEED_OUTPUT,
+// and then the error, until linerate_inflater_reset. The offset of the error counts compressed
+// bytes from the beginning of the stream.
 linerate_error linerate_inflater_decode(linerate_inflater inflater,
                                         linerate_scratch scratch,
                                         const uint8_t *from,
@@ -1033,20 +1107,23 @@ linerate_error linerate_inflater_decode(linerate_inflater inflater,
                                         size_t capacity,
                                         linerate_progress *progress);
 
-// Begins a new stream and reuses the memory of the last one.
+// Begins a new stream with the same options, and reuses the memory of the last stream.
 linerate_error linerate_inflater_reset(linerate_inflater inflater);
 
-// Continues, after LINERATE_END, with the next gzip member or zlib stream of the input. The output
-// limit applies to all of them together.
+// Continues, after LINERATE_END, with the next gzip member or stream of the input. The output
+// limit applies to all of them together, and offsets of errors count from the beginning of the
+// first.
 linerate_error linerate_inflater_next_member(linerate_inflater inflater);
 
 // Sets the preset dictionary. Call it after LINERATE_NEED_DICTIONARY, or before the first raw
-// deflate data.
+// deflate data. Fails with LINERATE_BAD_ARGUMENT if the zlib header requires another dictionary,
+// or none.
 linerate_error linerate_inflater_set_dictionary(linerate_inflater inflater,
                                                 const uint8_t *dictionary,
                                                 size_t len);
 
-// Stores the Adler-32 of the dictionary that the zlib header requires, or 0 if it requires none.
+// Stores the Adler-32 of the dictionary that a zlib header requires. Call it after
+// LINERATE_NEED_DICTIONARY; at any other time it stores 0.
 linerate_error linerate_inflater_dictionary_id(linerate_inflater inflater, uint32_t *id);
 
 // Stores the number of bytes that a decoder has allocated.
@@ -1056,52 +1133,57 @@ linerate_error linerate_inflater_memory(linerate_inflater inflater, size_t *byte
 linerate_gzip_options linerate_gzip_defaults(void);
 
 // Opens a file. On Windows the path is UTF-8. Reading allocates windows and buffers: less than 1
-// MiB plus the index, and with several threads at most 64 MiB plus 24 MiB for each thread.
+// MiB plus the index, and with several threads at most 64 MiB plus 24 MiB for each thread. Fails
+// if the index is damaged or does not fit the size of the file. The file itself is checked when it
+// is read.
 linerate_error linerate_gzip_open(const char *path,
                                   const linerate_gzip_options *options,
                                   linerate_gzip *gzip);
 
-// Opens a file in memory of the caller, which must not change until linerate_gzip_free.
+// Opens a gzip file that is in memory of the caller, which must not change until
+// linerate_gzip_free.
 linerate_error linerate_gzip_open_memory(const uint8_t *from,
                                          size_t len,
                                          const linerate_gzip_options *options,
                                          linerate_gzip *gzip);
 
-// Opens a file of size bytes that read_at reads. read_at gets context, and may be called until
-// linerate_gzip_free has returned.
+// Opens a gzip file of size bytes, which the library reads by calling read_at with context. It may
+// call read_at until linerate_gzip_free has returned.
 linerate_error linerate_gzip_open_callback(linerate_read_at_fn read_at,
                                            void *context,
                                            uint64_t size,
                                            const linerate_gzip_options *options,
                                            linerate_gzip *gzip);
 
-// Reads up to capacity bytes of content and stores the number read, which is smaller only at the
-// end or before an error. Calls return all content before an error first, and then the error,
-// until linerate_gzip_seek goes back. The offset of the error counts bytes of the file. If the
-// options have several threads, the first call starts them.
+// Reads up to capacity bytes of content from the current position on, and stores the number read,
+// which is smaller only at the end or before an error. Calls return all content before an error
+// first, and then the error, until linerate_gzip_seek goes back. The offset of the error counts
+// bytes of the file. If the options have several threads, the first call that decodes from the
+// beginning starts them.
 linerate_error linerate_gzip_read(linerate_gzip gzip, uint8_t *out, size_t capacity, size_t *written);
 
-// Moves the position in the content and stores it. offset counts from the beginning (whence 0, as
-// SEEK_SET), from the current position (1) or from the end (2). The position is at most the end.
-// Without an index, the content in between is decoded, from the beginning of the file if the
-// position moves back.
+// Moves the position in the content and stores the new one. offset counts from the beginning
+// (whence 0, as SEEK_SET), from the current position (1) or from the end (2). A position beyond
+// the end becomes the end, and one before the beginning is LINERATE_BAD_ARGUMENT. Without an
+// index, the content in between is decoded, from the beginning of the file if the position moves
+// back, and up to the end for whence 2. After an error the position may have moved.
 linerate_error linerate_gzip_seek(linerate_gzip gzip, int64_t offset, int32_t whence, uint64_t *position);
 
-// Frees a gzip file and ends its threads. Ignores one whose id is 0.
+// Frees a gzip file, after its threads have ended. Ignores one whose id is 0.
 linerate_error linerate_gzip_free(linerate_gzip gzip);
 
 // Returns the default options.
 linerate_zstd_options linerate_zstd_defaults(void);
 
 // Reads the header of the frame at the beginning of the input and the headers of its blocks.
-// Decodes nothing.
+// Decodes nothing. Fails with LINERATE_TRUNCATED if the input ends before the frame does.
 linerate_error linerate_zstd_frame_info(const linerate_zstd_options *options,
                                         const uint8_t *from,
                                         size_t len,
                                         linerate_zstd_frame *frame);
 
-// Decodes all frames of the input, one after another, into out. A dictionary whose id is 0 means
-// none.
+// Decodes all frames of the input, one after another, into out, and stores the total size of their
+// content in written. Skippable frames have no content. A dictionary whose id is 0 means none.
 linerate_error linerate_zstd_decode(linerate_scratch scratch,
                                     const linerate_zstd_options *options,
                                     linerate_zstd_dictionary dictionary,
@@ -1111,8 +1193,8 @@ linerate_error linerate_zstd_decode(linerate_scratch scratch,
                                     size_t capacity,
                                     size_t *written);
 
-// Decodes the frame at the beginning of the input into out. Stores in progress how many bytes were
-// read and written. A dictionary whose id is 0 means none.
+// Decodes the frame at the beginning of the input into out, and ignores the input after it. Stores
+// in progress how many bytes were read and written. A dictionary whose id is 0 means none.
 linerate_error linerate_zstd_decode_frame(linerate_scratch scratch,
                                           const linerate_zstd_options *options,
                                           linerate_zstd_dictionary dictionary,
@@ -1122,8 +1204,8 @@ linerate_error linerate_zstd_decode_frame(linerate_scratch scratch,
                                           size_t capacity,
                                           linerate_progress *progress);
 
-// Allocates a dictionary and digests it. The bytes are a trained dictionary, or raw content of at
-// least 8 bytes.
+// Allocates a dictionary, a copy of the bytes, and digests it. The bytes are a trained dictionary,
+// or raw content of at least 8 bytes.
 linerate_error linerate_zstd_dictionary_new(const uint8_t *bytes,
                                             size_t len,
                                             linerate_zstd_dictionary *dictionary);
@@ -1143,9 +1225,11 @@ linerate_error linerate_zstd_decoder_new(const linerate_zstd_options *options,
 // Frees a decoder. Ignores one whose id is 0.
 linerate_error linerate_zstd_decoder_free(linerate_zstd_decoder decoder);
 
-// Decodes until the input, the output buffer or a frame ends. After LINERATE_END the next call
-// begins the next frame. Calls return all output before an error first, and then the error, until
-// linerate_zstd_decoder_reset. The offset of the error counts from the first byte of the input.
+// Decodes until the input, the output buffer or a frame ends; a skippable frame counts too. After
+// LINERATE_END the next call begins the next frame. If the data is damaged, calls return all
+// output before the error first, with LINERATE_NEED_OUTPUT, and then the error, until
+// linerate_zstd_decoder_reset. The offset of the error counts compressed bytes from the first byte
+// that the decoder got since it was made or reset.
 linerate_error linerate_zstd_decoder_decode(linerate_zstd_decoder decoder,
                                             linerate_scratch scratch,
                                             const uint8_t *from,
@@ -1154,10 +1238,10 @@ linerate_error linerate_zstd_decoder_decode(linerate_zstd_decoder decoder,
                                             size_t capacity,
                                             linerate_progress *progress);
 
-// Begins a new frame and reuses the memory of the last one.
+// Begins a new frame, and reuses the memory of the last one.
 linerate_error linerate_zstd_decoder_reset(linerate_zstd_decoder decoder);
 
-// Stores the number of bytes that a decoder has allocated.
+// Stores the number of bytes that a decoder has allocated, without its dictionary.
 linerate_error linerate_zstd_decoder_memory(linerate_zstd_decoder decoder, size_t *bytes);
 
 // Returns the default options.
@@ -1166,18 +1250,20 @@ linerate_store_options linerate_store_defaults(void);
 // Allocates an empty store.
 linerate_error linerate_store_new(const linerate_store_options *options, linerate_store *store);
 
-// Frees a store. Its dictionaries are freed with the last decoder that uses the store. Ignores a
-// store whose id is 0.
+// Frees a store. Its dictionaries are freed together with the last decoder that uses the store.
+// Ignores a store whose id is 0.
 linerate_error linerate_store_free(linerate_store store);
 
-// Copies a dictionary into the store and stores its number in dictionary. Inserting the same bytes
-// again gives the same number; each insertion needs its own linerate_store_release.
+// Copies a dictionary into the store and stores its number in dictionary. The bytes are a trained
+// dictionary, or raw content of at least 8 bytes. Inserting the same bytes again gives the same
+// number; each insertion needs its own linerate_store_release.
 linerate_error linerate_store_insert(linerate_store store,
                                      const uint8_t *bytes,
                                      size_t len,
                                      uint64_t *dictionary);
 
-// Undoes one insertion. After the last one the number is unknown, and it is never used again.
+// Undoes one insertion of a dictionary. When all its insertions are undone, the store frees it,
+// and its number is unknown and never used again.
 linerate_error linerate_store_release(linerate_store store, uint64_t dictionary);
 
 // Stores the counters of a store.
@@ -1189,8 +1275,9 @@ linerate_error linerate_block_decoder_new(linerate_store store, linerate_block_d
 // Frees a decoder. Ignores one whose id is 0.
 linerate_error linerate_block_decoder_free(linerate_block_decoder decoder);
 
-// Decodes one block, a zstd frame, with a dictionary of the store, or with none if dictionary is
-// 0. The store allocates the tables of a dictionary when a block first needs them.
+// Decodes one block, which is exactly one zstd frame, with a dictionary of the store, or with none
+// if dictionary is 0. If a block needs tables of its dictionary that the store does not have, the
+// store allocates and builds them.
 linerate_error linerate_block_decoder_decode(linerate_block_decoder decoder,
                                              uint64_t dictionary,
                                              const uint8_t *block,
@@ -1199,10 +1286,11 @@ linerate_error linerate_block_decoder_decode(linerate_block_decoder decoder,
                                              size_t capacity,
                                              size_t *written);
 
-// Decodes a batch and prefetches the memory of each job while it decodes the job before. Stores
-// the results in the jobs. The function fails, and then changes no job, only if the decoder, the
-// order or the pointers of a job are invalid. While it runs it allocates 72 bytes per job; the
-// decoder keeps another 4 bytes for each job of its largest batch.
+// Decodes a batch of count jobs, and prefetches the memory of each job while it decodes the job
+// before. order is a linerate_order. Stores the results in the jobs. The function fails, and then
+// changes no job, only if the decoder, the order or the pointers of a job are invalid. While it
+// runs, it allocates memory for up to twice as many jobs, and for at least four; on 64-bit systems
+// a job takes 72 bytes. The decoder keeps another 4 bytes for each job of its largest batch.
 linerate_error linerate_block_decoder_batch(linerate_block_decoder decoder,
                                             linerate_job *jobs,
                                             size_t count,
@@ -1219,10 +1307,10 @@ linerate_error linerate_gateway_free(linerate_gateway gateway);
 
 // Decodes the content of one WebSocket message and copies the payload to out. If out is too small,
 // the function fails with LINERATE_OUTPUT_TOO_SMALL but stores message, and the session keeps a
-// copy of the payload for linerate_gateway_payload until the next message. After any other error
-// in a stream, every call returns that error until linerate_gateway_reset. An error in an
-// independent message affects only that message. The window of the session and the payload buffer
-// of the scratch grow with the messages.
+// copy of the payload for linerate_gateway_payload until the next message. After an error in the
+// data of a zlib or zstd stream, every further call returns that error until
+// linerate_gateway_reset. For the other transports an error affects only its own message. The
+// window of the session and the payload buffer of the scratch grow with the messages.
 linerate_error linerate_gateway_message(linerate_gateway gateway,
                                         linerate_scratch scratch,
                                         const uint8_t *from,
@@ -1231,24 +1319,27 @@ linerate_error linerate_gateway_message(linerate_gateway gateway,
                                         size_t capacity,
                                         linerate_message *message);
 
-// Copies the payload for which the buffer passed to linerate_gateway_message was too small. The
-// session then frees its copy, and a further call stores 0 in written.
+// Copies the payload for which the buffer passed to linerate_gateway_message was too small, and
+// stores its size in written. The session then frees its own copy, and a further call stores 0. If
+// out is too small again, the session keeps its copy.
 linerate_error linerate_gateway_payload(linerate_gateway gateway,
                                         uint8_t *out,
                                         size_t capacity,
                                         size_t *written);
 
-// Begins a new connection and reuses the memory of the last one.
+// Begins a new connection with the same options, and reuses the memory of the last one.
 linerate_error linerate_gateway_reset(linerate_gateway gateway);
 
-// Sets the last sequence number that was received before this connection. Call it after
-// linerate_gateway_reset.
+// Sets the last sequence number that was received before this connection, for check_sequence. Call
+// it after linerate_gateway_reset or linerate_gateway_new, before the first message.
 linerate_error linerate_gateway_resume_after(linerate_gateway gateway, uint64_t sequence);
 
-// Stores the number of bytes that a session has allocated.
+// Stores the number of bytes that a session has allocated, without its dictionaries.
 linerate_error linerate_gateway_memory(linerate_gateway gateway, size_t *bytes);
 
-// Allocates dictionaries and digests them. Their ids must differ.
+// Allocates count dictionaries, copies of the buffers in list, and digests them. Their
+// Dictionary_IDs must differ. That of raw content is 0, so only one of them may be raw content; it
+// is for frames that name no dictionary.
 linerate_error linerate_gateway_dictionaries_new(const linerate_bytes *list,
                                                  size_t count,
                                                  linerate_gateway_dictionaries *dictionaries);
@@ -1259,11 +1350,11 @@ linerate_error linerate_gateway_dictionaries_free(linerate_gateway_dictionaries 
 // Returns the default parameters.
 linerate_rice_params linerate_rice_defaults(void);
 
-// Stores the largest size of a chunk of count samples, in bytes.
+// Stores the largest size of a version 1 chunk of count samples, in bytes.
 linerate_error linerate_rice_bound(const linerate_rice_params *params, size_t count, size_t *bytes);
 
-// Encodes samples as one version 1 chunk on thread_count threads, including the calling one.
-// Samples of uint16_t have the same 16 bits and may be passed too.
+// Encodes samples as one version 1 chunk on at most thread_count threads, including the calling
+// one; 0 counts as 1. Samples of type uint16_t have the same 16 bits and may be passed too.
 linerate_error linerate_rice_encode(const linerate_rice_params *params,
                                     const int16_t *samples,
                                     size_t count,
@@ -1275,8 +1366,8 @@ linerate_error linerate_rice_encode(const linerate_rice_params *params,
 // Stores the number of samples that the header of a version 1 chunk states.
 linerate_error linerate_rice_samples(const uint8_t *chunk, size_t len, size_t *count);
 
-// Decodes a version 1 chunk into samples on thread_count threads and stores the number of samples.
-// room is the size of the buffer in samples.
+// Decodes a version 1 chunk into samples on at most thread_count threads, including the calling
+// one, and stores the number of samples. room is the size of the buffer samples, in samples.
 linerate_error linerate_rice_decode(const linerate_rice_params *params,
                                     const uint8_t *chunk,
                                     size_t len,
@@ -1285,8 +1376,9 @@ linerate_error linerate_rice_decode(const linerate_rice_params *params,
                                     uint32_t thread_count,
                                     size_t *count);
 
-// Decodes the segments first to end - 1 of a version 1 chunk and stores the number of their
-// samples. room is the size of the buffer in samples.
+// Decodes the segments first to end - 1, counted from 0, of a version 1 chunk, and stores the
+// number of their samples. room is the size of the buffer samples, in samples. Fails with
+// LINERATE_BAD_ARGUMENT if the chunk has no such segments.
 linerate_error linerate_rice_decode_segments(const linerate_rice_params *params,
                                              const uint8_t *chunk,
                                              size_t len,
@@ -1296,14 +1388,15 @@ linerate_error linerate_rice_decode_segments(const linerate_rice_params *params,
                                              size_t room,
                                              size_t *count);
 
-// Stores the largest size of a version 2 stream of count samples, in bytes.
+// Stores the largest size of a version 2 stream of count samples, in bytes. element, a
+// linerate_element, is their type.
 linerate_error linerate_rice2_bound(const linerate_rice2_options *options,
                                     int32_t element,
                                     size_t count,
                                     size_t *bytes);
 
-// Encodes samples of type element as one version 2 stream on thread_count threads, including the
-// calling one.
+// Encodes samples of type element, a linerate_element, as one version 2 stream on at most
+// thread_count threads, including the calling one; 0 counts as 1.
 linerate_error linerate_rice2_encode(const linerate_rice2_options *options,
                                      int32_t element,
                                      const void *samples,
@@ -1313,12 +1406,13 @@ linerate_error linerate_rice2_encode(const linerate_rice2_options *options,
                                      uint32_t thread_count,
                                      size_t *written);
 
-// Reads the header of a version 2 stream.
+// Reads the header of a version 2 stream. Other bytes may follow the stream; bytes in info is its
+// size. Fails with LINERATE_TRUNCATED if len is smaller than that.
 linerate_error linerate_rice2_get_info(const uint8_t *stream, size_t len, linerate_rice2_info *info);
 
-// Decodes a version 2 stream into samples on thread_count threads and stores the number of
-// samples. element must be the sample type of the stream, and room is the size of the buffer in
-// samples.
+// Decodes a version 2 stream into samples on at most thread_count threads, including the calling
+// one, and stores the number of samples. element must be the sample type of the stream, and room
+// is the size of the buffer samples, in samples.
 linerate_error linerate_rice2_decode(const uint8_t *stream,
                                      size_t len,
                                      int32_t element,
@@ -1327,8 +1421,10 @@ linerate_error linerate_rice2_decode(const uint8_t *stream,
                                      uint32_t thread_count,
                                      size_t *count);
 
-// Decodes the segments first to end - 1 of a version 2 stream and stores the number of their
-// samples. element and room are as for linerate_rice2_decode. Allocates memory while it runs.
+// Decodes the segments first to end - 1, counted from 0, of a version 2 stream, and stores the
+// number of their samples. element and room are as for linerate_rice2_decode. Other bytes may
+// follow the stream. Fails with LINERATE_BAD_ARGUMENT if the stream has no such segments.
+// Allocates memory while it runs.
 linerate_error linerate_rice2_decode_segments(const uint8_t *stream,
                                               size_t len,
                                               size_t first,
@@ -1341,29 +1437,31 @@ linerate_error linerate_rice2_decode_segments(const uint8_t *stream,
 // Returns the default options.
 linerate_archive_options linerate_archive_defaults(void);
 
-// Opens an archive file. On Windows the path is UTF-8. Allocates tables of all files; reading
-// allocates blocks.
+// Opens an archive file, and reads its header and tables. On Windows the path is UTF-8. Allocates
+// tables of all files; the functions that read content allocate blocks.
 linerate_error linerate_archive_open(const char *path,
                                      const linerate_archive_options *options,
                                      linerate_archive *archive);
 
-// Opens an archive in memory of the caller, which must not change until linerate_archive_free.
+// Opens an archive that is in memory of the caller, which must not change until
+// linerate_archive_free.
 linerate_error linerate_archive_open_memory(const uint8_t *from,
                                             size_t len,
                                             const linerate_archive_options *options,
                                             linerate_archive *archive);
 
-// Frees an archive, which no thread may be using. Ignores one whose id is 0.
+// Frees an archive. Fails with LINERATE_BAD_ARGUMENT while another call is using it. Ignores one
+// whose id is 0.
 linerate_error linerate_archive_free(linerate_archive archive);
 
-// Stores the number of files. Indices of files run from 0 to this number, exclusive.
+// Stores the number of files. The files have the indices from 0 to this number, exclusive.
 linerate_error linerate_archive_count(linerate_archive archive, size_t *count);
 
 // Stores the size, hash and path length of the file at an index.
 linerate_error linerate_archive_get(linerate_archive archive, size_t index, linerate_archive_file *file);
 
-// Copies the path of the file at an index, in UTF-8 and with a terminating zero: path_len + 1
-// bytes.
+// Copies the path of the file at an index to out, in UTF-8 and with a terminating zero: path_len
+// of linerate_archive_file + 1 bytes.
 linerate_error linerate_archive_path(linerate_archive archive, size_t index, char *out, size_t capacity);
 
 // Stores the index of the file with exactly this path, which is path_len bytes of UTF-8. Fails
@@ -1373,15 +1471,19 @@ linerate_error linerate_archive_find(linerate_archive archive,
                                      size_t path_len,
                                      size_t *index);
 
-// Reads a whole file, verifies it against its hash if the options say so, and stores its size.
+// Reads the whole file at an index into out, verifies it against its hash if the options of the
+// archive say so, and stores its size. Fails with LINERATE_OUTPUT_TOO_SMALL if capacity is smaller
+// than the file.
 linerate_error linerate_archive_read(linerate_archive archive,
                                      size_t index,
                                      uint8_t *out,
                                      size_t capacity,
                                      size_t *written);
 
-// Reads up to capacity bytes of a file from offset on, and stores the number read, which is
-// smaller only at the end of the file. Does not verify the hash.
+// Reads up to capacity bytes of the file at an index, from offset on, and stores the number read,
+// which is smaller than capacity only at the end of the file, and 0 beyond it. If the options of
+// the archive say so, verifies the hash of a file of which this call decodes all blocks, such as a
+// file of one block. No hash is verified otherwise.
 linerate_error linerate_archive_read_range(linerate_archive archive,
                                            size_t index,
                                            uint64_t offset,
@@ -1394,16 +1496,18 @@ linerate_run_options linerate_run_defaults(void);
 
 // Extracts all files to a folder, which is created if it is missing. Each file appears under its
 // name when it is complete. Files that fail are counted in the report and passed to on_failure;
-// all others are still extracted. The function itself fails if the folder cannot be created, if
-// the disk has too little space, or if the content is larger than 16 TiB or, above 16 GiB, than
+// all others are still extracted. The function itself fails, and extracts nothing, if the folder
+// cannot be created, if the disk has too little space (not checked for LINERATE_EXISTING_REPLACE),
+// if a file is larger than 1 TiB, or if the content is larger than 16 TiB or, above 16 GiB, than
 // 1000 times the archive.
 linerate_error linerate_archive_extract(linerate_archive archive,
                                         const char *folder,
                                         const linerate_run_options *options,
                                         linerate_run_report *report);
 
-// Reads all files and verifies them against their hashes. Files that fail are counted in the
-// report and passed to on_failure.
+// Reads all files and, if the options say so, verifies them against their hashes. Files that fail
+// are counted in the report and passed to on_failure. The function itself fails if the content
+// exceeds the limits of linerate_archive_extract.
 linerate_error linerate_archive_verify(linerate_archive archive,
                                        const linerate_run_options *options,
                                        linerate_run_report *report);
@@ -1412,12 +1516,14 @@ linerate_error linerate_archive_verify(linerate_archive archive,
 linerate_pack_options linerate_pack_defaults(void);
 
 // Packs the content of folders into an archive. The path of a file in the archive is its path in
-// the folder. If two folders have the same path, the function fails with LINERATE_BAD_ARGUMENT. A
-// target that lies in one of the folders is not packed.
+// the folder. The function fails with LINERATE_BAD_ARGUMENT if two folders have a file of the same
+// path, or if one has a file where another has a folder, or if there is no folder. A target that
+// lies in one of the folders is not packed.
 //
 // The archive gets its name, and the owner and permissions of the file that it replaces, when it
-// is complete. If on_progress cancels the work, the function fails with LINERATE_WRITE. After any
-// error, an existing target is unchanged and no temporary file is left.
+// is complete. The file that is replaced is locked during the call. If another process is changing
+// it, or if on_progress cancels the work, the function fails with LINERATE_WRITE. After any error,
+// an existing target is unchanged and no temporary file is left.
 linerate_error linerate_archive_pack(const char *const *folders,
                                      size_t folder_count,
                                      const char *target,
@@ -1425,15 +1531,16 @@ linerate_error linerate_archive_pack(const char *const *folders,
                                      linerate_pack_report *report);
 
 // Changes the archive at path: deletes files, then adds the content of folders. Added files
-// replace files with the same path. deleted has paths in the archive: of files, or of folders,
-// which are deleted with everything in them. If the archive lacks one of them, the function fails
-// with LINERATE_BAD_ARGUMENT.
+// replace files with the same path. If a path is a file in the archive and a folder in one of the
+// folders, or the other way round, that of the folders wins. deleted has paths in the archive: of
+// files, or of folders, which are deleted with everything in them. If the archive lacks one of
+// them, or if one of them lies in another one, the function fails with LINERATE_BAD_ARGUMENT.
 //
 // Blocks without a changed file are copied as they are, and the chunk size stays that of the old
-// archive. The new archive is written to target as by linerate_archive_pack, or replaces the old
-// one if target is null. The file that is replaced is locked during the call. If another process
-// is changing it, the function fails with LINERATE_WRITE. On Windows, no linerate_archive may have
-// it open.
+// archive, but at most 256 MiB; if that is less, all blocks are encoded again. The new archive is
+// written to target as by linerate_archive_pack, or replaces the old one if target is null. The
+// file that is replaced is locked during the call. If another process is changing it, the function
+// fails with LINERATE_WRITE. On Windows, no linerate_archive may have it open.
 linerate_error linerate_archive_update(const char *path,
                                        const char *const *folders,
                                        size_t folder_count,
@@ -1443,10 +1550,11 @@ linerate_error linerate_archive_update(const char *path,
                                        const linerate_pack_options *options,
                                        linerate_pack_report *report);
 
-// Merges archives into a new one. clash is a linerate_clash. Blocks are copied as they are from
-// archives that have the chunk size of the preset, or of the first archive with the default
-// preset; files of other archives are encoded again. The new archive is written to target as by
-// linerate_archive_pack; target must not be one of the archives.
+// Merges archives into a new one. clash is a linerate_clash. The new archive has the chunk size of
+// the preset or, with the default preset, that of the first archive, but at most 256 MiB. Archives
+// that have this chunk size keep their blocks, except for blocks with a file that the new archive
+// does not take from them. All other files are encoded again. The new archive is written to target
+// as by linerate_archive_pack; target must not be one of the archives.
 linerate_error linerate_archive_merge(const char *const *archives,
                                       size_t archive_count,
                                       int32_t clash,

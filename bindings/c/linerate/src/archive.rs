@@ -25,9 +25,11 @@ pub struct linerate_archive {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_archive_options {
-    /// Size of the cache of decoded blocks, in bytes. Default: 64 MiB.
+    /// Size of the cache of decoded blocks, in bytes. Blocks that calls are using may exceed it.
+    /// Default: 64 MiB.
     pub cache: u64,
-    /// If not 0, whole files are verified against their hashes. Default: 1.
+    /// If not 0, linerate_archive_read verifies files against their hashes, and
+    /// linerate_archive_read_range those of which it decodes all blocks. Default: 1.
     pub verify: u8,
     /// Reserved: 0.
     pub reserved: [u8; 7],
@@ -39,12 +41,13 @@ pub struct linerate_archive_options {
 pub struct linerate_archive_file {
     /// Size of the content in bytes.
     pub size: u64,
-    /// Hash of the content, if has_hash is not 0: XXH3-64, or XXH64 in archives whose header has
-    /// version 0.
+    /// Hash of the content: XXH3-64, or XXH64 in archives whose header has version 0. 0 if has_hash
+    /// is 0.
     pub hash: u64,
     /// Size of the path in bytes, without a terminating zero.
     pub path_len: usize,
-    /// Not 0 if the archive has hashes.
+    /// Not 0 if the archive stores a hash of this file, as every Nx archive does. If 0, reading the
+    /// file does not verify its content.
     pub has_hash: u8,
     /// Reserved: 0.
     pub reserved: [u8; 7],
@@ -54,9 +57,9 @@ pub struct linerate_archive_file {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_archive_progress {
-    /// Number of files done, including failed ones.
+    /// Number of files done, including failed and skipped ones.
     pub files: u64,
-    /// Bytes of content done.
+    /// Bytes of content decoded so far.
     pub bytes: u64,
     /// Total number of files.
     pub total_files: u64,
@@ -64,25 +67,27 @@ pub struct linerate_archive_progress {
     pub total_bytes: u64,
 }
 
-/// Called after each block by the thread that decoded it, so several threads may call it at once.
-/// Returning 0 cancels the work.
+/// A callback for the progress of an extraction or verification. It is called after each block by
+/// the thread that decoded the block, so several threads may call it at once. Returning 0 cancels
+/// the work.
 pub type linerate_progress_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, progress: *const linerate_archive_progress) -> i32>;
 
-/// Called for each file that failed, by the thread that called the library. The path has path_len
-/// bytes and no terminating zero.
+/// A callback for each file that failed, and for what a packing function leaves out. It is called
+/// by the thread that called the library. The path has path_len bytes and no terminating zero. It
+/// is UTF-8 or, on Unix, any bytes for a path on the disk.
 pub type linerate_failure_fn = Option<
     unsafe extern "C" fn(context: *mut c_void, path: *const c_char, path_len: usize, error: linerate_error),
 >;
 
-/// Treatment of files that already exist.
+/// Treatment of a file of the archive if the folder already has a file of its path.
 #[repr(i32)]
 pub enum linerate_existing {
-    /// The file counts as a failure.
+    /// The file of the archive is not extracted, and counts as a failure.
     LINERATE_EXISTING_FAIL = 0,
-    /// The existing file is kept, and counts as skipped.
+    /// The existing file is kept, and the file of the archive counts as skipped.
     LINERATE_EXISTING_SKIP = 1,
-    /// The new file replaces the existing one when the new one is complete.
+    /// The file of the archive replaces the existing one when it is completely written.
     LINERATE_EXISTING_REPLACE = 2,
 }
 
@@ -91,14 +96,16 @@ pub enum linerate_existing {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_run_options {
-    /// Number of threads, including the calling one. Default: 1.
+    /// Number of threads, including the calling one. 0 counts as 1. Fewer are used for few blocks,
+    /// and if the buffers of all would exceed 2 GiB. Default: 1.
     pub threads: u32,
-    /// Treatment of files that already exist, a linerate_existing. Default: 0. Verification ignores
-    /// it.
+    /// Treatment of files that already exist, a linerate_existing. Verification ignores it.
+    /// Default: LINERATE_EXISTING_FAIL.
     pub existing: i32,
-    /// If not 0, contents are verified against their hashes. Default: 1.
+    /// If not 0, contents are verified against their hashes. If 0, they are only decoded. Default:
+    /// 1.
     pub verify: u8,
-    /// If not 0, each file is flushed to the disk before it gets its name. Default: 0.
+    /// If not 0, each extracted file is flushed to the disk before it gets its name. Default: 0.
     pub sync: u8,
     /// Reserved: 0.
     pub reserved: [u8; 6],
@@ -114,15 +121,15 @@ pub struct linerate_run_options {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_run_report {
-    /// Number of files extracted or verified.
+    /// Number of files that were extracted or verified without an error.
     pub files: u64,
     /// Total size of these files in bytes.
     pub bytes: u64,
     /// Number of files that failed.
     pub failures: u64,
-    /// Number of files that already existed and were kept.
+    /// Number of files that already existed and were kept. 0 for a verification.
     pub skipped: u64,
-    /// Not 0 if on_progress or a full disk stopped the work.
+    /// Not 0 if on_progress or a full disk stopped the work before all files were done.
     pub stopped: u8,
     /// Reserved: 0.
     pub reserved: [u8; 7],
@@ -132,7 +139,7 @@ type Source = Box<dyn ReadAt>;
 
 static ARCHIVES: Table<SharedArchive<Source>> = Table::new(12);
 
-/// The `context` of a callback, which the caller shares between the threads of a call.
+/// The `context` of a callback. Several threads pass it to the callback at the same time.
 struct Context(*mut c_void);
 
 // SAFETY: `linerate.h` tells the caller that several threads call back at once.
@@ -175,8 +182,8 @@ pub extern "C" fn linerate_archive_defaults() -> linerate_archive_options {
     linerate_archive_options { cache: SharedArchive::<Source>::CACHE, verify: 1, reserved: [0; 7] }
 }
 
-/// Opens an archive file. On Windows the path is UTF-8. Allocates tables of all files; reading
-/// allocates blocks.
+/// Opens an archive file, and reads its header and tables. On Windows the path is UTF-8. Allocates
+/// tables of all files; the functions that read content allocate blocks.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_open(
     path: *const c_char,
@@ -195,7 +202,8 @@ pub unsafe extern "C" fn linerate_archive_open(
     })
 }
 
-/// Opens an archive in memory of the caller, which must not change until linerate_archive_free.
+/// Opens an archive that is in memory of the caller, which must not change until
+/// linerate_archive_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_open_memory(
     from: *const u8,
@@ -213,13 +221,14 @@ pub unsafe extern "C" fn linerate_archive_open_memory(
     })
 }
 
-/// Frees an archive, which no thread may be using. Ignores one whose id is 0.
+/// Frees an archive. Fails with LINERATE_BAD_ARGUMENT while another call is using it. Ignores one
+/// whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_archive_free(archive: linerate_archive) -> linerate_error {
     run(|| ARCHIVES.free_unless_zero(archive.id))
 }
 
-/// Stores the number of files. Indices of files run from 0 to this number, exclusive.
+/// Stores the number of files. The files have the indices from 0 to this number, exclusive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_count(
     archive: linerate_archive,
@@ -256,8 +265,8 @@ pub unsafe extern "C" fn linerate_archive_get(
     })
 }
 
-/// Copies the path of the file at an index, in UTF-8 and with a terminating zero: path_len + 1
-/// bytes.
+/// Copies the path of the file at an index to out, in UTF-8 and with a terminating zero: path_len
+/// of linerate_archive_file + 1 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_path(
     archive: linerate_archive,
@@ -298,7 +307,9 @@ pub unsafe extern "C" fn linerate_archive_find(
     })
 }
 
-/// Reads a whole file, verifies it against its hash if the options say so, and stores its size.
+/// Reads the whole file at an index into out, verifies it against its hash if the options of the
+/// archive say so, and stores its size. Fails with LINERATE_OUTPUT_TOO_SMALL if capacity is smaller
+/// than the file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_read(
     archive: linerate_archive,
@@ -316,8 +327,10 @@ pub unsafe extern "C" fn linerate_archive_read(
     })
 }
 
-/// Reads up to capacity bytes of a file from offset on, and stores the number read, which is
-/// smaller only at the end of the file. Does not verify the hash.
+/// Reads up to capacity bytes of the file at an index, from offset on, and stores the number read,
+/// which is smaller than capacity only at the end of the file, and 0 beyond it. If the options of
+/// the archive say so, verifies the hash of a file of which this call decodes all blocks, such as a
+/// file of one block. No hash is verified otherwise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_read_range(
     archive: linerate_archive,
@@ -363,10 +376,10 @@ pub extern "C" fn linerate_run_defaults() -> linerate_run_options {
 }
 
 impl linerate_run_options {
-    /// Wraps the progress callback.
+    /// Returns the progress callback as a closure, or `None` if it is null.
     ///
     /// # Safety
-    /// It is null or a function of its type that accepts the context.
+    /// The callback is null, or a function of its type that accepts the context.
     unsafe fn progress(self) -> Option<impl Fn(&Progress) -> bool + Sync> {
         let (call, context) = (self.on_progress?, Context(self.context));
         Some(move |done: &Progress| {
@@ -377,10 +390,10 @@ impl linerate_run_options {
         })
     }
 
-    /// Passes each failure to the callback.
+    /// Passes each failure to `on_failure`, unless that is null.
     ///
     /// # Safety
-    /// The requirements of [`linerate_run_options::progress`].
+    /// `on_failure` is null, or a function of its type that accepts the context.
     unsafe fn report(self, failures: &[PathError]) {
         let Some(call) = self.on_failure else { return };
         for failure in failures {
@@ -393,8 +406,9 @@ impl linerate_run_options {
 
 /// Extracts all files to a folder, which is created if it is missing. Each file appears under its
 /// name when it is complete. Files that fail are counted in the report and passed to on_failure;
-/// all others are still extracted. The function itself fails if the folder cannot be created, if
-/// the disk has too little space, or if the content is larger than 16 TiB or, above 16 GiB, than
+/// all others are still extracted. The function itself fails, and extracts nothing, if the folder
+/// cannot be created, if the disk has too little space (not checked for LINERATE_EXISTING_REPLACE),
+/// if a file is larger than 1 TiB, or if the content is larger than 16 TiB or, above 16 GiB, than
 /// 1000 times the archive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_extract(
@@ -439,8 +453,9 @@ pub unsafe extern "C" fn linerate_archive_extract(
     })
 }
 
-/// Reads all files and verifies them against their hashes. Files that fail are counted in the
-/// report and passed to on_failure.
+/// Reads all files and, if the options say so, verifies them against their hashes. Files that fail
+/// are counted in the report and passed to on_failure. The function itself fails if the content
+/// exceeds the limits of linerate_archive_extract.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_verify(
     archive: linerate_archive,

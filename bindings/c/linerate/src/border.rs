@@ -1,5 +1,5 @@
-//! Checks that every exported function needs: turns pointers into slices after all possible checks,
-//! and panics into errors.
+//! Checks that every exported function needs. They turn the caller's pointers into slices, after
+//! every check that is possible, and panics into errors.
 
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
@@ -23,7 +23,7 @@ pub(crate) fn run(call: impl FnOnce() -> Call) -> linerate_error {
     }
 }
 
-/// Error messages for an argument, one for each check.
+/// Error messages about a pointer argument, one for each check that it can fail.
 #[derive(Clone, Copy)]
 pub(crate) struct Name {
     pub(crate) null: &'static CStr,
@@ -44,7 +44,7 @@ macro_rules! message {
 }
 pub(crate) use message;
 
-/// The [`Name`] of an argument, as the header spells it.
+/// Makes the [`Name`] of an argument, whose messages call the argument as the header does.
 macro_rules! name {
     ($name:ident) => {
         $crate::border::Name {
@@ -126,7 +126,8 @@ macro_rules! value_or {
 }
 pub(crate) use value_or;
 
-/// Checks that `len` elements can begin at `at`.
+/// Checks a pointer to `len` elements: it is not null, it is aligned, and the elements end within
+/// the address space.
 fn check<T>(name: Name, at: *const T, len: usize) -> Call {
     if at.is_null() {
         return Err(linerate_error::bad_argument(name.null));
@@ -140,7 +141,8 @@ fn check<T>(name: Name, at: *const T, len: usize) -> Call {
     }
 }
 
-/// Returns the elements of an input argument, after checking its pointer and length.
+/// Returns the elements of an input argument, after checking its pointer and length. If `len` is 0,
+/// the pointer may be anything.
 ///
 /// # Safety
 /// `at` is null or points to `len` elements, which nobody writes while the call lasts.
@@ -153,7 +155,8 @@ pub(crate) unsafe fn checked_input<'a, T>(name: Name, at: *const T, len: usize) 
     Ok(unsafe { slice::from_raw_parts(at, len) })
 }
 
-/// Returns the elements of an output argument, after checking its pointer and length.
+/// Returns the elements of an output argument, after checking its pointer and length. If `len` is
+/// 0, the pointer may be anything.
 ///
 /// # Safety
 /// `at` is null or points to `len` elements, which nobody else uses while the call lasts.
@@ -162,12 +165,13 @@ pub(crate) unsafe fn checked_output<'a, T>(name: Name, at: *mut T, len: usize) -
         return Ok(&mut []);
     }
     check(name, at, len)?;
-    // SAFETY: the caller's promise, and `check`. Any bytes are valid for the integer types in use
-    // here.
+    // SAFETY: the caller's promise, and `check`. The elements are integers, or structures of
+    // integers and pointers, for which any bytes are valid.
     Ok(unsafe { slice::from_raw_parts_mut(at, len) })
 }
 
-/// Makes both slices, if they do not overlap.
+/// Returns the elements of an input argument and of an output argument, or the error `overlap` if
+/// the two share memory.
 ///
 /// # Safety
 /// The requirements of [`checked_input`] and [`checked_output`].
@@ -177,7 +181,8 @@ pub(crate) unsafe fn checked_buffers<'a, T, U>(
     (from, len): (*const T, usize),
     (to, capacity): (*mut U, usize),
 ) -> Call<(&'a [T], &'a mut [U])> {
-    // Compares addresses before making slices: two slices must not overlap.
+    // Compares addresses before making slices, because Rust does not allow a mutable slice that
+    // overlaps another slice.
     if len > 0 && capacity > 0 {
         check(from_name, from, len)?;
         check(to_name, to, capacity)?;
@@ -190,7 +195,8 @@ pub(crate) unsafe fn checked_buffers<'a, T, U>(
     unsafe { Ok((checked_input(from_name, from, len)?, checked_output(to_name, to, capacity)?)) }
 }
 
-/// Returns the place of a result.
+/// Returns the place where the function stores a result, after checking that it is neither null nor
+/// unaligned.
 ///
 /// # Safety
 /// `at` is null, or points to memory for a `T` that nobody else uses while the call lasts.
@@ -200,7 +206,7 @@ pub(crate) unsafe fn checked_place<'a, T>(name: Name, at: *mut T) -> Call<&'a mu
     Ok(unsafe { &mut *at.cast() })
 }
 
-/// Copies a structure of the caller.
+/// Copies a structure of the caller, after checking that its pointer is neither null nor unaligned.
 ///
 /// # Safety
 /// `at` is null, or points to an initialised `T` whose every bit pattern is valid.
@@ -210,7 +216,8 @@ pub(crate) unsafe fn checked_value<T: Copy>(name: Name, at: *const T) -> Call<T>
     Ok(unsafe { at.read() })
 }
 
-/// Returns a path of the file system.
+/// Converts a C string to a path of the file system. On Unix it may have any bytes. Elsewhere it
+/// must be UTF-8, and other bytes are an error.
 ///
 /// # Safety
 /// `path` is null or points to a C string.

@@ -9,8 +9,9 @@ use crate::deflate::level_of;
 use crate::error::linerate_error;
 use crate::handles::Table;
 
-/// Lowers the level of a server's streams while the server uses more CPU time, or compresses more
-/// input, than its limits allow. Many threads may use it, and none of them waits.
+/// Chooses the level for a server's streams: a lower one while the server uses more CPU time, or
+/// compresses more input, than its limits allow, and a higher one again afterwards. Many threads
+/// may use it, and none of them waits.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_controller {
@@ -20,8 +21,9 @@ pub struct linerate_controller {
 
 static CONTROLLERS: Table<Controller> = Table::new(5);
 
-/// Allocates a controller that chooses levels up to max_level. max_cpu is in percent of one CPU,
-/// max_rate in bytes of input per second. 0 means no limit.
+/// Allocates a controller that chooses levels from 0 to max_level, and begins with max_level.
+/// max_cpu is the CPU time that the process may use, in percent of one CPU, and max_rate the input
+/// that may be compressed, in bytes per second. 0 means no limit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_controller_new(
     max_level: i32,
@@ -50,7 +52,7 @@ pub extern "C" fn linerate_controller_free(controller: linerate_controller) -> l
     run(|| CONTROLLERS.free_unless_zero(controller.id))
 }
 
-/// Counts the input of a call that compressed. Do not count calls at level 0.
+/// Counts the len bytes of input of a call that compressed. Do not count calls at level 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_controller_add_input(
     controller: linerate_controller,
@@ -62,11 +64,12 @@ pub extern "C" fn linerate_controller_add_input(
     })
 }
 
-/// Stores the level for the next call of any stream. Every 100 ms, the controller chooses it again:
-/// one lower if usage in that period exceeded a limit; one higher if usage was at most three
-/// quarters of each limit and earlier excess has been made up for. now is the time of any clock
-/// that never runs backwards, and cpu the CPU time that the process has used. Both are in
-/// nanoseconds.
+/// Stores the level for the next call of any stream. The first call of this function begins a
+/// period. The first call at least 100 ms later ends it, chooses the level again and begins the
+/// next period. The level becomes one lower if usage in the period exceeded a limit, and one higher
+/// if usage was at most three quarters of each limit and earlier excess has been made up for. now
+/// is the time of any clock that never runs backwards, and cpu the CPU time that the process has
+/// used so far. Both are in nanoseconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_controller_level(
     controller: linerate_controller,

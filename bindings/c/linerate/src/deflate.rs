@@ -19,16 +19,17 @@ pub enum linerate_format {
     LINERATE_ZLIB_OR_GZIP = 3,
 }
 
-/// The whole state of a stream between two calls. It may be copied and moved. Callers may read
-/// checksum and total_in; all other fields are private to the library.
+/// The whole state of a deflate stream between two calls. It may be copied and moved. Callers may
+/// read checksum and total_in; all other fields are private to the library.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_deflater {
-    /// CRC-32 or Adler-32 of the input so far.
+    /// Checksum of the input so far: CRC-32 for gzip, Adler-32 for zlib. It is 0 for raw deflate
+    /// data.
     pub checksum: u32,
     /// Bytes of input so far, modulo 2^32.
     pub total_in: u32,
-    /// Bits that the next call will write.
+    /// Bits of the last byte that is not full yet, the first one lowest. The next call writes them.
     pub pending: u8,
     /// Number of pending bits.
     pub pending_len: u8,
@@ -36,8 +37,8 @@ pub struct linerate_deflater {
     pub format: u8,
     /// The compression level.
     pub level: u8,
-    /// Progress of the output: 0 nothing written, 1 the header, 2 the last block, 3 everything.
-    /// Functions reject any other value.
+    /// The part of the output that is written: 0 nothing, 1 the header, 2 the last block, 3
+    /// everything. Functions reject any other value.
     pub phase: u32,
 }
 
@@ -64,7 +65,7 @@ impl linerate_deflater {
     }
 
     fn stream(self) -> Call<Stream> {
-        // The phase, and the most bits that a call can leave pending in it.
+        // The phase, and the largest number of bits that a call can leave pending in this phase.
         let (phase, most) = match self.phase {
             0 => (Phase::Header, 0),
             1 => (Phase::Open, 5),
@@ -100,7 +101,7 @@ unsafe fn with_stream(
 }
 
 /// Returns the largest output of one linerate_deflater_encode call, in bytes, for len bytes of
-/// input: 10 bytes more than the input, and 5 more for each 65,535 bytes of it.
+/// input: 10 bytes more than the input, and 5 more for each started 65,535 bytes of it.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_deflater_bound(len: usize) -> usize {
     linerate_deflate::bound(len)
@@ -124,8 +125,9 @@ pub extern "C" fn linerate_deflate_bound(len: usize) -> usize {
     linerate_deflate::compress_bound(len)
 }
 
-/// Compresses the input as one whole stream. Level 0 stores, level 1 is the fastest, and level 9
-/// makes the smallest output.
+/// Compresses the input as one whole stream. format is a linerate_format, except
+/// LINERATE_ZLIB_OR_GZIP. Level 0 stores, level 1 is the fastest that compresses, and level 9
+/// usually makes the smallest output.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflate(
     scratch: linerate_scratch,
@@ -147,7 +149,8 @@ pub unsafe extern "C" fn linerate_deflate(
     })
 }
 
-/// Initialises a stream. The memory may be uninitialised.
+/// Initialises a stream, whose memory may be uninitialised. format and level are those of
+/// linerate_deflate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflater_init(
     stream: *mut linerate_deflater,
@@ -162,7 +165,7 @@ pub unsafe extern "C" fn linerate_deflater_init(
     })
 }
 
-/// Sets the level of the following calls.
+/// Sets the level, 0 to 9, of the following calls.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflater_set_level(
     stream: *mut linerate_deflater,
@@ -179,9 +182,10 @@ pub unsafe extern "C" fn linerate_deflater_set_level(
 }
 
 /// Compresses the input without reference to earlier calls. If more is true, at most 5 bits remain
-/// for the next call. If more is false, the call writes the last block, and
-/// linerate_deflater_finish must follow. The call consumes all of the input or, if it fails,
-/// nothing.
+/// for the next call. If more is false and there is input, the call writes the last block, and
+/// linerate_deflater_finish must follow. Without input the call writes at most the header. The call
+/// consumes all of the input or, if it fails, nothing. It fails with LINERATE_BAD_ARGUMENT after
+/// the last block.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflater_encode(
     stream: *mut linerate_deflater,
@@ -204,7 +208,8 @@ pub unsafe extern "C" fn linerate_deflater_encode(
 
 /// Compresses as linerate_deflater_encode does, but matches may refer to history. The first history
 /// bytes of buffer are the end of the input of earlier calls; only the last 32,768 of them matter.
-/// The rest of buffer is the input. len is the length of both together.
+/// The rest of buffer is the input. len is the length of both together. Fails with
+/// LINERATE_BAD_ARGUMENT if history is larger than len.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflater_encode_with_history(
     stream: *mut linerate_deflater,
@@ -226,7 +231,9 @@ pub unsafe extern "C" fn linerate_deflater_encode_with_history(
     unsafe { with_stream(stream, written, call) }
 }
 
-/// Writes the pending bits and an empty stored block. A decoder can then decode all input so far.
+/// Writes the pending bits and an empty stored block, and before them the header if it is not
+/// written yet. A decoder can then decode all input so far. After the last block, writes only the
+/// pending bits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflater_flush(
     stream: *mut linerate_deflater,
@@ -238,8 +245,8 @@ pub unsafe extern "C" fn linerate_deflater_flush(
     unsafe { with_stream(stream, written, |stream| Ok(stream.flush(output!(out, capacity)?)?)) }
 }
 
-/// Ends the stream: writes the last block, unless it was already written, and the trailer. A second
-/// call writes nothing.
+/// Ends the stream: writes the header and the last block, unless they were already written, and the
+/// trailer. A second call writes nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflater_finish(
     stream: *mut linerate_deflater,

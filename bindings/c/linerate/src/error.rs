@@ -20,10 +20,12 @@ pub enum linerate_kind {
     LINERATE_CORRUPT = 2,
     /// The input is valid but uses an unsupported feature.
     LINERATE_UNSUPPORTED = 3,
-    /// The output buffer is too small. Nothing has changed except the content of the buffer.
+    /// The output buffer is too small. Nothing has changed except the content of the buffer. The
+    /// only exception is linerate_gateway_message, which keeps the decoded message for
+    /// linerate_gateway_payload.
     LINERATE_OUTPUT_TOO_SMALL = 4,
-    /// The request is invalid: a null pointer, an unknown number, a freed handle, or data after the
-    /// end.
+    /// The request is invalid: a null pointer, a number that stands for no choice, a freed handle,
+    /// or data after the end of a stream.
     LINERATE_BAD_ARGUMENT = 5,
     /// The call would exceed a limit that the caller or the library sets (memory, output size), or
     /// an allocation has failed.
@@ -34,7 +36,8 @@ pub enum linerate_kind {
     /// An output cannot be created or written. The error number of the operating system may give
     /// the reason.
     LINERATE_WRITE = 8,
-    /// A bug in this library. The handles passed to the call can only be freed.
+    /// A bug in this library. The handles that were passed to the call can only be freed
+    /// afterwards.
     LINERATE_INTERNAL = 9,
 }
 
@@ -46,7 +49,8 @@ pub struct linerate_error {
     pub kind: i32,
     /// The operating system's error number (errno, GetLastError), or 0.
     pub os: i32,
-    /// Offset in bytes in the input or stream of the function.
+    /// Offset of the error in bytes, in the input, stream or file that the function reads, or 0 if
+    /// the error has no place there.
     pub offset: u64,
     /// The message, in English and without a full stop. It is never null, and valid while the
     /// library is loaded.
@@ -114,7 +118,7 @@ impl From<Error> for linerate_error {
 /// Copies of the engines' messages with the terminating zero that the originals lack. Each message
 /// is copied once, into static memory, so that no error allocates.
 struct Messages {
-    /// Address and length of each message, and the position of its copy.
+    /// Address and length of each copied message, and the position of the copy in [`COPIES`].
     seen: [(usize, usize, usize); 1024],
     count: usize,
     /// Bytes of [`COPIES`] in use.
@@ -193,9 +197,11 @@ pub extern "C" fn linerate_kind_name(kind: i32) -> *const c_char {
 }
 
 /// Writes the message, the reason that the operating system gives and the offset as one line with a
-/// terminating zero, cut to capacity bytes. Returns the length of the whole line without the zero,
-/// even if it was cut. The message of the error must come from this library or be a C string.
-/// Allocates memory while it runs if the error has a number of the operating system.
+/// terminating zero, cut to capacity bytes. The line has no reason if os is 0, and an offset of 0
+/// only if the error is LINERATE_TRUNCATED, LINERATE_CORRUPT or LINERATE_UNSUPPORTED. Returns the
+/// length of the whole line without the zero, even if it was cut. If capacity is 0, out may be
+/// null. The message of the error must come from this library, be another C string, or be null.
+/// Allocates memory while it runs if os is not 0 or the message is not UTF-8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_error_text(
     error: linerate_error,

@@ -20,13 +20,14 @@ pub enum linerate_transport {
     LINERATE_TRANSPORT_ZSTD_FRAME = 2,
     /// Each message is a zlib stream.
     LINERATE_TRANSPORT_ZLIB = 3,
-    /// Each message is a gzip file.
+    /// Each message is a gzip file of one or more members.
     LINERATE_TRANSPORT_GZIP = 4,
     /// Each message is deflate data up to a final block.
     LINERATE_TRANSPORT_RAW_DEFLATE = 5,
 }
 
-/// Encodings of payloads. The session checks that each payload is complete.
+/// Encodings of payloads. If one is chosen, the session checks that each payload is complete, and
+/// reads its opcode and sequence number.
 #[repr(i32)]
 pub enum linerate_encoding {
     /// Any encoding: payloads are not checked.
@@ -37,7 +38,7 @@ pub enum linerate_encoding {
     LINERATE_ENCODING_ETF = 2,
 }
 
-/// The session of one connection. One thread at a time may use it.
+/// The session of one connection: the decoder of its messages. One thread at a time may use it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_gateway {
@@ -45,8 +46,8 @@ pub struct linerate_gateway {
     pub id: u64,
 }
 
-/// Dictionaries of zstd frames, found by their ids. Many threads may use them. Sessions keep their
-/// content alive, so they may be freed before the sessions.
+/// Dictionaries of zstd frames, found by the Dictionary_ID that a frame names. Many threads may use
+/// them. Sessions keep their content alive, so they may be freed before the sessions.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_gateway_dictionaries {
@@ -72,15 +73,18 @@ pub struct linerate_gateway_options {
     pub transport: i32,
     /// The encoding of payloads, a linerate_encoding. Default: 0.
     pub encoding: i32,
-    /// If not 0, sequence numbers must increase by one. Needs an encoding. Default: 0.
+    /// If not 0, each sequence number must be the last one plus one; messages without one are
+    /// allowed. This needs an encoding, without which no session is made. Default: 0.
     pub check_sequence: u8,
-    /// Base-2 logarithm of the largest zstd window in bytes, at most 27. Default: 16.
+    /// Base-2 logarithm of the largest window of a zstd stream, in bytes. Values above 27 count as
+    /// 27. Other transports ignore it. Default: 16.
     pub window_log: u8,
     /// Reserved: 0.
     pub reserved: [u8; 6],
-    /// Largest payload in bytes. Default: 64 MiB.
+    /// Largest payload in bytes; a larger one is an error. Default: 64 MiB.
     pub max_message: u64,
-    /// Dictionaries of zstd frames. An id of 0 means none.
+    /// Dictionaries for LINERATE_TRANSPORT_ZSTD_FRAME; other transports ignore them. An id of 0
+    /// means none.
     pub dictionaries: linerate_gateway_dictionaries,
 }
 
@@ -92,7 +96,8 @@ pub struct linerate_message {
     pub len: usize,
     /// Compressed size in bytes, including earlier fragments.
     pub compressed: usize,
-    /// Number of the message on this connection, from 0.
+    /// Number of the message on this connection, from 0. Whole messages count, and damaged messages
+    /// too if they are independent of each other.
     pub index: u64,
     /// The opcode, if has_op is not 0.
     pub op: u64,
@@ -184,10 +189,10 @@ pub extern "C" fn linerate_gateway_free(gateway: linerate_gateway) -> linerate_e
 
 /// Decodes the content of one WebSocket message and copies the payload to out. If out is too small,
 /// the function fails with LINERATE_OUTPUT_TOO_SMALL but stores message, and the session keeps a
-/// copy of the payload for linerate_gateway_payload until the next message. After any other error
-/// in a stream, every call returns that error until linerate_gateway_reset. An error in an
-/// independent message affects only that message. The window of the session and the payload buffer
-/// of the scratch grow with the messages.
+/// copy of the payload for linerate_gateway_payload until the next message. After an error in the
+/// data of a zlib or zstd stream, every further call returns that error until
+/// linerate_gateway_reset. For the other transports an error affects only its own message. The
+/// window of the session and the payload buffer of the scratch grow with the messages.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gateway_message(
     gateway: linerate_gateway,
@@ -246,8 +251,9 @@ impl linerate_message {
     };
 }
 
-/// Copies the payload for which the buffer passed to linerate_gateway_message was too small. The
-/// session then frees its copy, and a further call stores 0 in written.
+/// Copies the payload for which the buffer passed to linerate_gateway_message was too small, and
+/// stores its size in written. The session then frees its own copy, and a further call stores 0. If
+/// out is too small again, the session keeps its copy.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gateway_payload(
     gateway: linerate_gateway,
@@ -267,7 +273,7 @@ pub unsafe extern "C" fn linerate_gateway_payload(
     })
 }
 
-/// Begins a new connection and reuses the memory of the last one.
+/// Begins a new connection with the same options, and reuses the memory of the last one.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_gateway_reset(gateway: linerate_gateway) -> linerate_error {
     run(|| {
@@ -278,8 +284,8 @@ pub extern "C" fn linerate_gateway_reset(gateway: linerate_gateway) -> linerate_
     })
 }
 
-/// Sets the last sequence number that was received before this connection. Call it after
-/// linerate_gateway_reset.
+/// Sets the last sequence number that was received before this connection, for check_sequence. Call
+/// it after linerate_gateway_reset or linerate_gateway_new, before the first message.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_gateway_resume_after(gateway: linerate_gateway, sequence: u64) -> linerate_error {
     run(|| {
@@ -288,7 +294,7 @@ pub extern "C" fn linerate_gateway_resume_after(gateway: linerate_gateway, seque
     })
 }
 
-/// Stores the number of bytes that a session has allocated.
+/// Stores the number of bytes that a session has allocated, without its dictionaries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gateway_memory(
     gateway: linerate_gateway,
@@ -303,7 +309,9 @@ pub unsafe extern "C" fn linerate_gateway_memory(
     })
 }
 
-/// Allocates dictionaries and digests them. Their ids must differ.
+/// Allocates count dictionaries, copies of the buffers in list, and digests them. Their
+/// Dictionary_IDs must differ. That of raw content is 0, so only one of them may be raw content; it
+/// is for frames that name no dictionary.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gateway_dictionaries_new(
     list: *const linerate_bytes,

@@ -26,25 +26,30 @@ pub struct linerate_gzip {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_gzip_options {
-    /// Threads that decode a file of more than 64 KiB. 0 and 1: the reading thread decodes. 2: one
-    /// other thread decodes ahead of it. 3 or more: that many threads decode together, which takes
-    /// about twice the CPU time, or hardly more with an index. Default: 1.
+    /// Number of threads that decode. 0 and 1: the reading thread decodes. 2 without an index:
+    /// another thread decodes ahead of the reading one. Otherwise that many threads decode
+    /// together, which takes about twice the CPU time without an index, and hardly more with one.
+    /// They decode from the beginning of the file on; with an index, the first seek to another
+    /// position ends them. A file of at most 64 KiB is always decoded by the reading thread.
+    /// Default: 1.
     pub threads: u32,
     /// Reserved: 0.
     pub reserved: u32,
-    /// The content of an index file of indexed_gzip or gztool, index_len bytes, or null. The call
-    /// that opens the file reads it; it may be freed afterwards. With an index, any position is
-    /// reached at once, but the content from there to the next gzip member is not verified.
+    /// The content of an index file of indexed_gzip or gztool, index_len bytes, or null for no
+    /// index. The call that opens the file reads the index, which may be freed afterwards. With an
+    /// index, seeking decodes only from the nearest point of the index on, but the content from the
+    /// new position to the next gzip member is not verified.
     pub index: *const u8,
     /// Size of the index in bytes.
     pub index_len: usize,
 }
 
-/// Reads up to len bytes at an offset of a file, like pread, and never beyond the size passed to
-/// linerate_gzip_open_callback. Returns the number of bytes read, 0 only at the end, or a negative
-/// number for an error. With two threads or more another thread calls it, one call at a time. The
-/// function may call functions of this library, but not with the handle that it reads for. It must
-/// neither throw nor jump out.
+/// A function of the caller that reads up to len bytes at an offset of a file into buffer, like
+/// pread. It returns the number of bytes read, which is 0 only at the end, or a negative number for
+/// an error. It is never asked for bytes beyond the size that was passed to
+/// linerate_gzip_open_callback. With two threads or more another thread calls it, but only one at a
+/// time. The function may call functions of this library, but not with the handle that it reads
+/// for. It must neither throw nor jump out.
 pub type linerate_read_at_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, offset: u64, buffer: *mut c_void, len: usize) -> i64>;
 
@@ -145,7 +150,9 @@ pub extern "C" fn linerate_gzip_defaults() -> linerate_gzip_options {
 }
 
 /// Opens a file. On Windows the path is UTF-8. Reading allocates windows and buffers: less than 1
-/// MiB plus the index, and with several threads at most 64 MiB plus 24 MiB for each thread.
+/// MiB plus the index, and with several threads at most 64 MiB plus 24 MiB for each thread. Fails
+/// if the index is damaged or does not fit the size of the file. The file itself is checked when it
+/// is read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gzip_open(
     path: *const c_char,
@@ -165,7 +172,8 @@ pub unsafe extern "C" fn linerate_gzip_open(
     })
 }
 
-/// Opens a file in memory of the caller, which must not change until linerate_gzip_free.
+/// Opens a gzip file that is in memory of the caller, which must not change until
+/// linerate_gzip_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gzip_open_memory(
     from: *const u8,
@@ -183,8 +191,8 @@ pub unsafe extern "C" fn linerate_gzip_open_memory(
     })
 }
 
-/// Opens a file of size bytes that read_at reads. read_at gets context, and may be called until
-/// linerate_gzip_free has returned.
+/// Opens a gzip file of size bytes, which the library reads by calling read_at with context. It may
+/// call read_at until linerate_gzip_free has returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gzip_open_callback(
     read_at: linerate_read_at_fn,
@@ -204,10 +212,11 @@ pub unsafe extern "C" fn linerate_gzip_open_callback(
     })
 }
 
-/// Reads up to capacity bytes of content and stores the number read, which is smaller only at the
-/// end or before an error. Calls return all content before an error first, and then the error,
-/// until linerate_gzip_seek goes back. The offset of the error counts bytes of the file. If the
-/// options have several threads, the first call starts them.
+/// Reads up to capacity bytes of content from the current position on, and stores the number read,
+/// which is smaller only at the end or before an error. Calls return all content before an error
+/// first, and then the error, until linerate_gzip_seek goes back. The offset of the error counts
+/// bytes of the file. If the options have several threads, the first call that decodes from the
+/// beginning starts them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gzip_read(
     gzip: linerate_gzip,
@@ -235,10 +244,11 @@ pub unsafe extern "C" fn linerate_gzip_read(
     })
 }
 
-/// Moves the position in the content and stores it. offset counts from the beginning (whence 0, as
-/// SEEK_SET), from the current position (1) or from the end (2). The position is at most the end.
-/// Without an index, the content in between is decoded, from the beginning of the file if the
-/// position moves back.
+/// Moves the position in the content and stores the new one. offset counts from the beginning
+/// (whence 0, as SEEK_SET), from the current position (1) or from the end (2). A position beyond
+/// the end becomes the end, and one before the beginning is LINERATE_BAD_ARGUMENT. Without an
+/// index, the content in between is decoded, from the beginning of the file if the position moves
+/// back, and up to the end for whence 2. After an error the position may have moved.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gzip_seek(
     gzip: linerate_gzip,
@@ -265,7 +275,7 @@ pub unsafe extern "C" fn linerate_gzip_seek(
     })
 }
 
-/// Frees a gzip file and ends its threads. Ignores one whose id is 0.
+/// Frees a gzip file, after its threads have ended. Ignores one whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_gzip_free(gzip: linerate_gzip) -> linerate_error {
     run(|| FILES.free_unless_zero(gzip.id))

@@ -3,7 +3,8 @@
 //! its slot is in use again.
 //!
 //! A slot counts the calls that use it. A call that needs the slot alone fails if another call uses
-//! it. So two threads that use one handle at the same time get an error, and do no harm.
+//! it. So if two threads use a handle at the same time that only one may use, the later call
+//! returns an error and does no harm.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -14,15 +15,15 @@ use linerate_core::lock;
 
 use crate::error::{Call, linerate_error};
 
-/// Number of bits of a handle for the slot, the lowest, and for the table's tag, above it. The
-/// generation has the rest.
+/// The lowest 24 bits of a handle are the index of its slot, the next 8 bits the tag of its table,
+/// and the upper 32 bits the generation of the slot.
 const INDEX_BITS: u32 = 24;
 const TAG_BITS: u32 = 8;
 /// Number of slots in a table's first chunk. Each later chunk has as many slots as all chunks
 /// before it together, and no slot ever moves.
 const FIRST: usize = 64;
 const CHUNKS: usize = (INDEX_BITS - FIRST.ilog2() + 1) as usize;
-/// The user count of a slot that one call uses alone.
+/// The user count of a slot that one call uses alone, and of a vacant slot.
 const ALONE: u32 = u32::MAX;
 
 struct Slot<T> {
@@ -45,7 +46,8 @@ pub(crate) struct Table<T> {
 
 struct Vacant {
     slots: Vec<u32>,
-    /// Number of slots that were ever used, which are the lowest. Slots above it have no memory.
+    /// Number of slots that were ever used. They have the lowest indices. A chunk gets its memory
+    /// when its first slot is used.
     taken: u32,
 }
 
@@ -53,13 +55,14 @@ struct Vacant {
 unsafe impl<T: Send + Sync> Sync for Table<T> {}
 
 impl<T: Send + Sync> Table<T> {
-    /// Creates an empty table. Each table needs its own tag.
+    /// Creates an empty table. Each table needs its own tag, so that a handle of one table is not
+    /// taken for one of another.
     pub(crate) const fn new(tag: u8) -> Table<T> {
         let vacant = Mutex::new(Vacant { slots: Vec::new(), taken: 0 });
         Table { tag, chunks: [const { OnceLock::new() }; CHUNKS], vacant }
     }
 
-    /// Stores a value and returns its handle.
+    /// Stores a value and returns its handle. Fails if none of the 2^24 slots is free.
     pub(crate) fn insert(&self, value: T) -> Call<u64> {
         let mut vacant = lock(&self.vacant);
         let index = match vacant.slots.pop() {
@@ -80,7 +83,7 @@ impl<T: Send + Sync> Table<T> {
             | u64::from(index))
     }
 
-    /// Returns the chunk of a slot and its position there.
+    /// Returns the number of the chunk that holds a slot, and the slot's position in that chunk.
     fn position(index: u32) -> (usize, usize) {
         let index = index as usize;
         let chunk = (index / FIRST + 1).next_power_of_two().ilog2() as usize;
@@ -97,7 +100,7 @@ impl<T: Send + Sync> Table<T> {
     }
 
     /// Finds the slot of a handle and changes its user count with `change`, which returns an error
-    /// to refuse.
+    /// to refuse. Fails if the handle was freed or never made, or is of another table.
     fn enter(&self, id: u64, change: impl Fn(u32) -> Call<u32>) -> Call<&Slot<T>> {
         const FREED: linerate_error =
             linerate_error::bad_argument(c"a handle that was freed or never made, or of another kind");
@@ -125,7 +128,8 @@ impl<T: Send + Sync> Table<T> {
         }
     }
 
-    /// Locks a value for one call, until the result is dropped.
+    /// Locks a value for one call, until the result is dropped. Fails if another call uses the
+    /// value.
     pub(crate) fn lock(&self, id: u64) -> Call<Alone<'_, T>> {
         let slot = self.enter(id, |users| match users {
             0 => Ok(ALONE),
@@ -137,7 +141,8 @@ impl<T: Send + Sync> Table<T> {
         Ok(alone)
     }
 
-    /// Shares a value with other calls of `share`, until the result is dropped.
+    /// Shares a value with other calls of `share`, until the result is dropped. Fails if a call has
+    /// locked the value.
     pub(crate) fn share(&self, id: u64) -> Call<Shared<'_, T>> {
         let slot = self.enter(id, |users| match users {
             ALONE => Err(linerate_error::bad_argument(c"a handle that another thread is using")),
@@ -149,7 +154,7 @@ impl<T: Send + Sync> Table<T> {
         Ok(shared)
     }
 
-    /// Drops a value, which no call may be using.
+    /// Drops a value and makes its handle invalid. Fails if a call is using the value.
     pub(crate) fn free(&self, id: u64) -> Call {
         let slot = self.enter(id, |users| match users {
             0 => Ok(ALONE),
@@ -158,7 +163,8 @@ impl<T: Send + Sync> Table<T> {
         // SAFETY: the slot is ours alone.
         let value = unsafe { (*slot.value.get()).take() };
         let generation = (id >> (INDEX_BITS + TAG_BITS)) as u32;
-        // A slot whose generations are used up is not used again.
+        // A slot whose generations are used up is not used again. It stays marked as in use, so its
+        // last handle remains invalid.
         if let Some(next) = generation.checked_add(1) {
             slot.state.store(state(next, ALONE), Ordering::Release);
             let index = id as u32 & ((1 << INDEX_BITS) - 1);

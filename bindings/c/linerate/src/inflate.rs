@@ -7,14 +7,15 @@ use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 use crate::scratch::linerate_scratch;
 
-/// Why a stream decoder returned.
+/// Reasons for which a stream decoder returns.
 #[repr(i32)]
 pub enum linerate_status {
-    /// The call consumed all input. If there is no more, the data is truncated.
+    /// The call consumed all input. If there is no more, the data is truncated. But a zstd decoder
+    /// that gets no input after LINERATE_END also returns this.
     LINERATE_NEED_INPUT = 0,
-    /// The output buffer is full, and more output follows.
+    /// The output buffer is full and more output may follow, or the next call returns an error.
     LINERATE_NEED_OUTPUT = 1,
-    /// The stream or frame has ended.
+    /// The stream, gzip member or zstd frame has ended.
     LINERATE_END = 2,
     /// The zlib header requires a preset dictionary.
     LINERATE_NEED_DICTIONARY = 3,
@@ -48,12 +49,15 @@ pub struct linerate_inflater {
 pub struct linerate_inflate_options {
     /// The container, a linerate_format.
     pub format: i32,
-    /// Base-2 logarithm of the window in bytes, 8 to 15. Default: 15. linerate_inflate has no
-    /// window and ignores it.
+    /// Base-2 logarithm of the window in bytes, 8 to 15: the largest distance of a match, and the
+    /// largest window that a zlib header may state. Default: 15. linerate_inflate has no window and
+    /// ignores it.
     pub window_bits: u32,
-    /// Largest output of a stream, in bytes. Default: no limit.
+    /// Largest output of a stream, in bytes; more is an error. A linerate_inflater counts all
+    /// members and streams since its last reset together. Default: no limit.
     pub output_limit: u64,
-    /// If not 0, the decoder verifies CRC-32, Adler-32 and length. Default: 1.
+    /// If not 0, the decoder verifies CRC-32, Adler-32, the length after gzip data, and the
+    /// checksum of a gzip header. Default: 1.
     pub verify_checksum: u8,
     /// Reserved: 0.
     pub reserved: [u8; 7],
@@ -104,8 +108,9 @@ pub extern "C" fn linerate_inflate_defaults(format: i32) -> linerate_inflate_opt
 /// Decodes the stream or gzip member at the beginning of the input into out. Stores in progress how
 /// many bytes were read and written. The dictionary has dictionary_len bytes or is null; it
 /// precedes the content of raw deflate data, and of a zlib stream whose header requires a
-/// dictionary. Fails with LINERATE_OUTPUT_TOO_SMALL, LINERATE_TRUNCATED, LINERATE_CORRUPT or
-/// LINERATE_LIMIT.
+/// dictionary. Fails with LINERATE_BAD_ARGUMENT if the header requires a dictionary and this one is
+/// null or another one. Damaged data and small buffers give LINERATE_OUTPUT_TOO_SMALL,
+/// LINERATE_TRUNCATED, LINERATE_CORRUPT or LINERATE_LIMIT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_inflate(
     scratch: linerate_scratch,
@@ -137,7 +142,8 @@ pub unsafe extern "C" fn linerate_inflate(
     })
 }
 
-/// Allocates a decoder. Its window grows with the output.
+/// Allocates a decoder. Its window grows with the output, and with a preset dictionary, up to the
+/// size of window_bits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_inflater_new(
     options: *const linerate_inflate_options,
@@ -160,9 +166,11 @@ pub extern "C" fn linerate_inflater_free(inflater: linerate_inflater) -> linerat
     run(|| INFLATERS.free_unless_zero(inflater.id))
 }
 
-/// Decodes until the input, the output buffer or the stream ends. After LINERATE_END it does
-/// nothing. Calls return all output before an error first, and then the error, until
-/// linerate_inflater_reset. The offset of the error counts from the beginning of the stream.
+/// Decodes until the input, the output buffer, or the stream or gzip member ends. After
+/// LINERATE_END it does nothing until linerate_inflater_next_member or linerate_inflater_reset. If
+/// the data is damaged, calls return all output before the error first, with LINERATE_NEED_OUTPUT,
+/// and then the error, until linerate_inflater_reset. The offset of the error counts compressed
+/// bytes from the beginning of the stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_inflater_decode(
     inflater: linerate_inflater,
@@ -182,7 +190,7 @@ pub unsafe extern "C" fn linerate_inflater_decode(
     })
 }
 
-/// Begins a new stream and reuses the memory of the last one.
+/// Begins a new stream with the same options, and reuses the memory of the last stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_inflater_reset(inflater: linerate_inflater) -> linerate_error {
     run(|| {
@@ -191,8 +199,9 @@ pub extern "C" fn linerate_inflater_reset(inflater: linerate_inflater) -> linera
     })
 }
 
-/// Continues, after LINERATE_END, with the next gzip member or zlib stream of the input. The output
-/// limit applies to all of them together.
+/// Continues, after LINERATE_END, with the next gzip member or stream of the input. The output
+/// limit applies to all of them together, and offsets of errors count from the beginning of the
+/// first.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_inflater_next_member(inflater: linerate_inflater) -> linerate_error {
     run(|| {
@@ -202,7 +211,8 @@ pub extern "C" fn linerate_inflater_next_member(inflater: linerate_inflater) -> 
 }
 
 /// Sets the preset dictionary. Call it after LINERATE_NEED_DICTIONARY, or before the first raw
-/// deflate data.
+/// deflate data. Fails with LINERATE_BAD_ARGUMENT if the zlib header requires another dictionary,
+/// or none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_inflater_set_dictionary(
     inflater: linerate_inflater,
@@ -216,7 +226,8 @@ pub unsafe extern "C" fn linerate_inflater_set_dictionary(
     })
 }
 
-/// Stores the Adler-32 of the dictionary that the zlib header requires, or 0 if it requires none.
+/// Stores the Adler-32 of the dictionary that a zlib header requires. Call it after
+/// LINERATE_NEED_DICTIONARY; at any other time it stores 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_inflater_dictionary_id(
     inflater: linerate_inflater,

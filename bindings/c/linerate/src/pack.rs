@@ -1,5 +1,5 @@
-//! Packs folders into Nx archives. Also has the options, the result and the work that all functions
-//! share that write archives; `pack_update` has the other functions.
+//! Packs folders into Nx archives. Also has what all functions that write archives share: their
+//! options, their report, and `Work`, which is one call. The other functions are in `pack_update`.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};
@@ -23,11 +23,11 @@ use crate::border::{Name, checked_input, name, path_of, place, run, value_or};
 use crate::error::{Call, linerate_error};
 use crate::reporter::{Reporter, Reporting};
 
-/// Named settings. The page docs/nx/pack.md compares their sizes and decoding speeds.
+/// Named settings for packing. The page docs/nx/pack.md compares their sizes and decoding speeds.
 #[repr(i32)]
 pub enum linerate_preset {
-    /// What the original packer writes: blocks of 1 MiB, zstd 16 for small files and zstd 9 for
-    /// larger ones.
+    /// The settings of the original Nx packer: blocks of 1 MiB, zstd 16 for files below 1 MiB,
+    /// which share blocks, and zstd 9 for larger ones.
     LINERATE_PRESET_DEFAULT = 0,
     /// Smallest for keeping: blocks of 16 MiB, zstd 16.
     LINERATE_PRESET_ARCHIVE = 1,
@@ -39,10 +39,11 @@ pub enum linerate_preset {
     LINERATE_PRESET_WEB = 4,
 }
 
-/// Which file a merge takes if archives have different files under the same path.
+/// The file that a merge takes if archives have different files under the same path.
 #[repr(i32)]
 pub enum linerate_clash {
-    /// Neither: the merge fails. Files with the same size and hash do not clash.
+    /// No file: the merge fails. It also fails if a path is a file in one archive and a folder in
+    /// another. Files with the same size and hash do not clash.
     LINERATE_CLASH_REFUSE = 0,
     /// The file of the first archive.
     LINERATE_CLASH_FIRST = 1,
@@ -54,72 +55,78 @@ pub enum linerate_clash {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_pack_progress {
-    /// Number of blocks written.
+    /// Number of blocks written so far.
     pub blocks: u64,
-    /// Total number of blocks. It is 0 while files are compared, before any block is written.
+    /// Total number of blocks. It is 0 until blocks are encoded, because files are compared first.
     pub total_blocks: u64,
-    /// Bytes of content packed, including the part of blocks in work that is done. Blocks that are
-    /// copied from an archive count with their compressed bytes.
+    /// Bytes of content encoded so far: those of written blocks, and of the encoded part of the
+    /// blocks in work. Blocks that are copied from an archive count with their compressed bytes.
     pub bytes: u64,
-    /// Final value of bytes, or 0 while it is not known.
+    /// The value that bytes has at the end. It is 0 until blocks are encoded.
     pub total_bytes: u64,
-    /// Bytes of the archive written.
+    /// Compressed size of the blocks written so far, in bytes. The archive becomes larger than the
+    /// sum of its blocks by its header, its tables and padding.
     pub written: u64,
 }
 
-/// Called after each block and every 100 milliseconds, by the thread that called the library and by
-/// threads of the library, but never by two at once. It is not called while the archive gets its
-/// name, nor afterwards. No field is smaller than in an earlier call. Returning 0 cancels the work;
-/// then it is not called again.
+/// A callback for the progress of packing. It is called after each block and every 100
+/// milliseconds, by the thread that called the library and by threads of the library, but never by
+/// two at once. It is not called while the archive gets its name, nor afterwards. No field is
+/// smaller than in an earlier call. Returning 0 cancels the work; then the callback is not called
+/// again.
 pub type linerate_pack_progress_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, progress: *const linerate_pack_progress) -> i32>;
 
-/// Called once for each file, link and folder that is found, by the thread that called the library.
-/// Returning 0 leaves it out; a folder is then left out with everything in it, and is not read. The
-/// path is UTF-8 and relative to the folder that is packed. It has path_len bytes and no
-/// terminating zero. The path of a folder ends with a slash.
+/// A callback that chooses what is packed. It is called once for each file, link, folder and device
+/// that is found in a folder, by the thread that called the library. Returning 0 leaves that path
+/// out; a folder is then left out with everything in it, and is not read. The path is UTF-8 and
+/// relative to the folder that is packed. It has path_len bytes and no terminating zero. The path
+/// of a folder ends with a slash.
 pub type linerate_choose_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, path: *const c_char, path_len: usize) -> i32>;
 
 /// Options of packing. linerate_pack_defaults fills them. Callbacks may call functions of this
-/// library. They must neither throw nor jump out. Two callbacks never run at once.
+/// library. They must neither throw nor jump out. No two of these callbacks run at the same time.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_pack_options {
-    /// The preset, a linerate_preset. Default: 0.
+    /// The preset, a linerate_preset. Default: LINERATE_PRESET_DEFAULT.
     pub preset: i32,
     /// zstd level of all blocks, -5 to 22, or 0 for the levels of the preset. Default: 0.
     pub level: i32,
     /// Number of threads, including the calling one. 0 counts as 1. The archive does not depend on
-    /// it. Default: 1.
+    /// this number. Default: 1.
     pub threads: u32,
-    /// If not 0, an existing target is replaced; otherwise it is an error. Default: 0.
+    /// If not 0, an existing target is replaced; otherwise it is an error. An update without a
+    /// target replaces the archive in any case. Default: 0.
     pub replace: u8,
-    /// If not 0, textures are filtered if that makes their block smaller. Only Linerate reads
-    /// archives with filtered blocks. Default: 0.
+    /// If not 0, blocks with textures are filtered if that makes them smaller; with
+    /// LINERATE_PRESET_FAST_LOAD and LINERATE_PRESET_VFS, decoding time counts too. Only Linerate
+    /// reads archives with filtered blocks. Default: 0.
     pub filters: u8,
     /// If not 0, times, modes, links and empty folders are stored too; other programs ignore them.
     /// An update stores them in any case if the archive has them, and a merge keeps those of its
-    /// archives. Default: 0.
+    /// archives, whatever this option says. Default: 0.
     pub metadata: u8,
-    /// If not 0, files and folders whose names no archive can hold are left out; otherwise they are
-    /// an error. Default: 0.
+    /// If not 0, files, folders and links are left out if no archive can hold their name, or the
+    /// target of the link; otherwise they are an error. Default: 0.
     pub skip_bad_names: u8,
-    /// Chooses the files to pack. If null, all are packed.
+    /// Chooses what is packed from folders. If null, everything is. A merge does not call it.
     pub choose: linerate_choose_fn,
     /// Called with the progress. May be null.
     pub on_progress: linerate_pack_progress_fn,
-    /// Called for everything that cannot be packed and is left out: links, devices, bad names, and
-    /// damaged metadata of an archive. Also called for the file or folder that an error concerns,
-    /// before the function returns that error, and for both files if an archive can hold only one
-    /// of them. The path is that on the disk, or in the archive for a file of an archive. May be
-    /// null.
+    /// Called for everything that cannot be packed and is left out: devices, bad names, damaged
+    /// metadata of an archive and, unless metadata is stored, links. Also called for the file or
+    /// folder that an error concerns, before the function returns that error, and for both files if
+    /// an archive can hold only one of them. The path is that on the disk or, for a file of an
+    /// archive, that in the archive. May be null.
     pub on_failure: linerate_failure_fn,
-    /// First argument of all three callbacks.
+    /// The first argument of choose, on_progress and on_failure.
     pub context: *mut c_void,
 }
 
-/// Result of packing. All fields except left_out and removed describe the new archive.
+/// Result of packing, updating or merging. All fields except left_out and removed describe the new
+/// archive. The last four are 0 unless the call was an update.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_pack_report {
@@ -129,18 +136,22 @@ pub struct linerate_pack_report {
     pub bytes: u64,
     /// Size of the archive in bytes.
     pub archive_bytes: u64,
-    /// Number of files that take no space because another file has the same content.
+    /// Number of files that take no space, because another file, or a part of one, has the same
+    /// content.
     pub shared_files: u64,
     /// Number of files, folders, links, devices and damaged metadata that could not be packed and
-    /// were left out. Each was passed to on_failure.
+    /// were left out. on_failure was called for each of them. Paths that choose left out do not
+    /// count.
     pub left_out: u64,
-    /// For an update, the number of files that the old archive did not have.
+    /// For an update, the number of files in the folders that the old archive did not have.
     pub added: u64,
-    /// For an update, the number of files whose content is not that of the old archive.
+    /// For an update, the number of files in the folders that the old archive had with other
+    /// content.
     pub replaced: u64,
-    /// For an update, the number of files in the folders whose content is that of the old archive.
+    /// For an update, the number of files in the folders that the old archive had with the same
+    /// content.
     pub unchanged: u64,
-    /// For an update, the number of files that were removed from the archive.
+    /// For an update, the number of files of the old archive that the new one does not have.
     pub removed: u64,
 }
 
@@ -163,12 +174,14 @@ pub extern "C" fn linerate_pack_defaults() -> linerate_pack_options {
 }
 
 /// Packs the content of folders into an archive. The path of a file in the archive is its path in
-/// the folder. If two folders have the same path, the function fails with LINERATE_BAD_ARGUMENT. A
-/// target that lies in one of the folders is not packed.
+/// the folder. The function fails with LINERATE_BAD_ARGUMENT if two folders have a file of the same
+/// path, or if one has a file where another has a folder, or if there is no folder. A target that
+/// lies in one of the folders is not packed.
 ///
 /// The archive gets its name, and the owner and permissions of the file that it replaces, when it
-/// is complete. If on_progress cancels the work, the function fails with LINERATE_WRITE. After any
-/// error, an existing target is unchanged and no temporary file is left.
+/// is complete. The file that is replaced is locked during the call. If another process is changing
+/// it, or if on_progress cancels the work, the function fails with LINERATE_WRITE. After any error,
+/// an existing target is unchanged and no temporary file is left.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_pack(
     folders: *const *const c_char,
@@ -196,7 +209,7 @@ pub unsafe extern "C" fn linerate_archive_pack(
     })
 }
 
-/// Returns paths of the caller.
+/// Converts the caller's array of C strings to paths.
 ///
 /// # Safety
 /// `at` is null or points to `count` pointers, each of which is null or points to a C string.
@@ -205,15 +218,15 @@ pub(crate) unsafe fn paths_of(name: Name, at: *const *const c_char, count: usize
     unsafe { checked_input(name, at, count)?.iter().map(|path| path_of(name, *path)).collect() }
 }
 
-/// Interval at which progress is reported while no block ends.
+/// Interval at which progress is reported, in addition to the reports after blocks.
 const TICK: Duration = Duration::from_millis(100);
 
-/// One call of a function that writes an archive.
+/// One call of a function that writes an archive: its options, and what its callbacks need.
 pub(crate) struct Work {
     pub(crate) options: linerate_pack_options,
     cancel: CancelToken,
     reporter: Option<Arc<Reporter>>,
-    /// The count for [`linerate_pack_report::left_out`].
+    /// The number of paths left out so far, for [`linerate_pack_report::left_out`].
     left_out: Cell<u64>,
 }
 
@@ -224,7 +237,7 @@ impl Work {
         Work { reporter: options.on_progress.map(reporter), options, cancel, left_out: Cell::new(0) }
     }
 
-    /// Runs the work while another thread reports the progress regularly, so that the caller can
+    /// Runs `work` while another thread reports the progress every [`TICK`], so that the caller can
     /// cancel while files are compared or a large block is encoded.
     pub(crate) fn ticking<T>(self, work: impl FnOnce(&Work) -> T) -> T {
         let Some(reporter) = self.reporter.clone() else { return work(&self) };
@@ -256,7 +269,7 @@ impl Work {
         self.write(builder, target, &Changes::default())
     }
 
-    /// Writes the archive and returns the report.
+    /// Writes the archive of `builder` to `target` and returns the report.
     pub(crate) fn write(
         &self,
         mut builder: Builder,
@@ -281,7 +294,8 @@ impl Work {
         })
     }
 
-    /// Returns the options of the engine. `chunk` is the chunk size if the caller chose no preset.
+    /// Converts the caller's options to those of the engine. If the caller chose no preset, `chunk`
+    /// replaces the default chunk size; it is in bytes.
     pub(crate) fn pack_options(&self, chunk: Option<u64>) -> Call<PackOptions> {
         let unknown = linerate_error::bad_argument(c"unknown preset");
         let number = usize::try_from(self.options.preset).map_err(|_| unknown)?;
@@ -306,7 +320,8 @@ impl Work {
         Ok(options)
     }
 
-    /// Locks the target if it may be replaced.
+    /// Locks the target if it may be replaced. Fails at once if another process has locked it.
+    /// Returns `None` without locking if the target may not be replaced.
     pub(crate) fn lock(&self, target: &Path) -> Call<Option<Lock>> {
         if self.options.replace == 0 {
             return Ok(None);
@@ -320,7 +335,7 @@ impl Work {
         })
     }
 
-    /// Opens an existing archive.
+    /// Opens an existing archive. An error is also passed to the caller's `on_failure`.
     pub(crate) fn open(&self, path: &Path) -> Call<Arc<Archive<FileSource>>> {
         let source = FileSource::open(path)
             .map_err(|error| Error::from_io(Kind::Read, 0, "cannot open the archive", &error));
@@ -328,8 +343,8 @@ impl Work {
         archive.map(Arc::new).map_err(|error| self.tell(path.as_os_str().as_encoded_bytes(), error.into()))
     }
 
-    /// Returns the metadata of an archive, if it has any. Damaged metadata is left out and
-    /// reported.
+    /// Returns the metadata of an archive, if it has any. Damaged metadata is left out, which is
+    /// counted and reported.
     pub(crate) fn carried(&self, archive: &Archive<FileSource>, path: &Path) -> Option<Metadata> {
         Metadata::from_archive(archive).unwrap_or_else(|error| {
             self.tell(path.as_os_str().as_encoded_bytes(), error.into());
@@ -349,7 +364,7 @@ impl Work {
         Walk::new(folder).leave_out(own).prune(prune).skip_bad_names(self.options.skip_bad_names != 0)
     }
 
-    /// Whether the caller leaves out a folder.
+    /// Whether the caller's `choose` leaves out a folder, whose path has no slash at its end here.
     pub(crate) fn prunes(&self, folder: &str) -> bool {
         !self.chooses(&format!("{folder}/"))
     }
@@ -368,7 +383,7 @@ impl Work {
         unsafe { choose(self.options.context, path.as_ptr().cast(), path.len()) != 0 }
     }
 
-    /// Reports and counts what was left out.
+    /// Reports and counts the paths that a walk through a folder has left out.
     pub(crate) fn leave_out(&self, skipped: &Skipped) {
         for (path, why) in skipped.iter() {
             self.tell(path.as_os_str().as_encoded_bytes(), why.into());
@@ -376,8 +391,8 @@ impl Work {
         }
     }
 
-    /// Reports the files that an error of packing concerns, unless the work was cancelled. Returns
-    /// the error for the caller.
+    /// Passes the files that an error of packing concerns to the caller's `on_failure`, unless the
+    /// work was cancelled. Returns the error for the caller.
     pub(crate) fn failed(&self, error: &PackError) -> linerate_error {
         let reason = error.reason().into();
         let files = error.other_file().into_iter().chain(error.file());
@@ -634,7 +649,7 @@ mod tests {
     #[test]
     fn every_preset_of_the_engine_has_a_number() {
         let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-        // `linerate_preset` has this order and begins at 1.
+        // In `linerate_preset` these presets follow the default, 0, in this order.
         assert_eq!(names, ["archive", "fast-load", "vfs", "web"]);
     }
 }

@@ -13,15 +13,16 @@ use crate::error::{Call, linerate_error};
 use crate::pack::{Work, linerate_pack_defaults, linerate_pack_options, linerate_pack_report, paths_of};
 
 /// Changes the archive at path: deletes files, then adds the content of folders. Added files
-/// replace files with the same path. deleted has paths in the archive: of files, or of folders,
-/// which are deleted with everything in them. If the archive lacks one of them, the function fails
-/// with LINERATE_BAD_ARGUMENT.
+/// replace files with the same path. If a path is a file in the archive and a folder in one of the
+/// folders, or the other way round, that of the folders wins. deleted has paths in the archive: of
+/// files, or of folders, which are deleted with everything in them. If the archive lacks one of
+/// them, or if one of them lies in another one, the function fails with LINERATE_BAD_ARGUMENT.
 ///
 /// Blocks without a changed file are copied as they are, and the chunk size stays that of the old
-/// archive. The new archive is written to target as by linerate_archive_pack, or replaces the old
-/// one if target is null. The file that is replaced is locked during the call. If another process
-/// is changing it, the function fails with LINERATE_WRITE. On Windows, no linerate_archive may have
-/// it open.
+/// archive, but at most 256 MiB; if that is less, all blocks are encoded again. The new archive is
+/// written to target as by linerate_archive_pack, or replaces the old one if target is null. The
+/// file that is replaced is locked during the call. If another process is changing it, the function
+/// fails with LINERATE_WRITE. On Windows, no linerate_archive may have it open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_update(
     path: *const c_char,
@@ -58,10 +59,11 @@ pub unsafe extern "C" fn linerate_archive_update(
     })
 }
 
-/// Merges archives into a new one. clash is a linerate_clash. Blocks are copied as they are from
-/// archives that have the chunk size of the preset, or of the first archive with the default
-/// preset; files of other archives are encoded again. The new archive is written to target as by
-/// linerate_archive_pack; target must not be one of the archives.
+/// Merges archives into a new one. clash is a linerate_clash. The new archive has the chunk size of
+/// the preset or, with the default preset, that of the first archive, but at most 256 MiB. Archives
+/// that have this chunk size keep their blocks, except for blocks with a file that the new archive
+/// does not take from them. All other files are encoded again. The new archive is written to target
+/// as by linerate_archive_pack; target must not be one of the archives.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_merge(
     archives: *const *const c_char,
@@ -95,7 +97,7 @@ pub unsafe extern "C" fn linerate_archive_merge(
     })
 }
 
-/// Returns paths in an archive, without slashes at their end.
+/// Converts the caller's array of C strings to paths in an archive, without slashes at their end.
 ///
 /// # Safety
 /// The requirements of [`paths_of`].
@@ -124,13 +126,15 @@ struct Update {
 }
 
 impl Update {
-    /// Returns the entry of `deleted` that deletes a path: the path itself or a folder above it.
+    /// Returns the entry of `deleted` that deletes a path: the topmost folder above it that is an
+    /// entry, or the path itself.
     fn deletes(&self, path: &str) -> Option<&str> {
         let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
         folders.chain([path]).find_map(|path| self.deleted.get(path).map(String::as_str))
     }
 
-    /// Returns an entry of `deleted` that is neither one of these paths nor a folder above one.
+    /// Returns an entry of `deleted` that deletes none of these paths, if there is one. This can be
+    /// an entry below another entry, because [`deletes`](Self::deletes) returns the upper one.
     fn missing<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Option<&str> {
         let found: HashSet<&str> = paths.filter_map(|path| self.deletes(path)).collect();
         self.deleted.iter().map(String::as_str).find(|path| !found.contains(path))

@@ -8,7 +8,7 @@ use linerate_nx::pack::{CancelToken, Progress};
 
 use crate::pack::linerate_pack_progress;
 
-/// The caller's callback and what it has been told.
+/// The caller's progress callback, and the progress that it was last called with.
 pub(crate) struct Reporter {
     call: unsafe extern "C" fn(*mut c_void, *const linerate_pack_progress) -> i32,
     context: *mut c_void,
@@ -17,10 +17,11 @@ pub(crate) struct Reporter {
     cancel: CancelToken,
 }
 
-/// The progress that the callback was last told.
+/// The last progress, and whether the callback may still be called.
 pub(crate) struct Told {
     last: linerate_pack_progress,
-    /// Whether the archive is about to get its name, so that the work can no longer be cancelled.
+    /// Whether the archive is about to get its name. The work can then no longer be cancelled, and
+    /// the callback is not called any more.
     ended: bool,
 }
 
@@ -45,8 +46,9 @@ impl Reporter {
         lock(&self.told)
     }
 
-    /// Reports progress, or the last progress again if `None`. Does nothing if a later progress has
-    /// been reported in the meantime.
+    /// Reports progress, or the last progress again if `None`, and cancels the work if the callback
+    /// returns 0. Does not call back if a later progress has been reported in the meantime, if the
+    /// work was cancelled, or if the archive is about to get its name.
     pub(crate) fn tell(&self, progress: Option<&Progress>) {
         let mut told = lock(&self.told);
         if let Some(progress) = progress {
@@ -71,8 +73,9 @@ impl Reporter {
     }
 }
 
-/// The reporter that the builder owns. The builder drops it before it checks for the last time
-/// whether it was cancelled.
+/// The builder's share of the reporter. The builder drops it when all blocks are written, and only
+/// then checks for the last time whether the work was cancelled. So a callback either cancels in
+/// time or is not called.
 pub(crate) struct Reporting(pub(crate) Arc<Reporter>);
 
 impl Drop for Reporting {

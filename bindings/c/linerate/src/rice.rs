@@ -14,14 +14,15 @@ use crate::error::{Call, linerate_error};
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_rice_params {
-    /// The divisor of the Rice code, a power of two from 1 to 32,768. Default: 8.
+    /// The divisor of the Rice code, a power of two from 1 to 32,768. Chunks with 1 can only be
+    /// decoded. Default: 8.
     pub m: u32,
     /// Samples per segment. 0 makes one segment of all samples. Default: 0.
     pub segment: u32,
     /// Number of coefficients in taps, at most 32. 0 selects the difference of neighbouring samples
     /// (coefficients 1 and -1). Default: 0.
     pub tap_count: u32,
-    /// The coefficients of the filter. For encoding, the first must be 1 or -1.
+    /// The coefficients of the filter. The first must not be 0 and, for encoding, must be 1 or -1.
     pub taps: [i32; 32],
 }
 
@@ -38,17 +39,20 @@ pub enum linerate_element {
     LINERATE_U32 = 3,
 }
 
-/// Options of version 2 streams. Zeros select the defaults.
+/// Options of version 2 streams. A structure of zeros has the defaults.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_rice2_options {
     /// Samples per segment, at most 65,536. 0 selects one row if a row has 1024 to 16,384 samples,
-    /// and about 4096 samples otherwise; with channels, 4096 samples of each channel.
+    /// and about 4096 samples otherwise; with channels, 4096 samples of each channel. With
+    /// channels, any other number counts samples of all channels, and is rounded up to whole rows.
     pub segment: u32,
-    /// Samples per row, stored in the stream. 0 means no rows.
+    /// Samples per row, which the stream stores. 0 means no rows or, with more than one channel, as
+    /// many samples as there are channels.
     pub row: u32,
-    /// Number of channels, at most 1024, if each row has one sample of each. 1 means no channels,
-    /// and 0 detects them.
+    /// Number of channels, at most 1024, if each row has one sample of each channel. 1 means no
+    /// channels. 0 lets the encoder detect them, if segment is 0 and the samples are at least 64
+    /// whole rows of 2 to 512 samples.
     pub channels: u32,
 }
 
@@ -58,7 +62,7 @@ pub struct linerate_rice2_options {
 pub struct linerate_rice2_info {
     /// The sample type, a linerate_element.
     pub element: i32,
-    /// Samples per row, or 0.
+    /// Samples per row, or 0 if there are no rows.
     pub row: u32,
     /// Number of samples.
     pub samples: u64,
@@ -102,7 +106,7 @@ pub extern "C" fn linerate_rice_defaults() -> linerate_rice_params {
     linerate_rice_params { m: 8, segment: 0, tap_count: 0, taps: [0; 32] }
 }
 
-/// Stores the largest size of a chunk of count samples, in bytes.
+/// Stores the largest size of a version 1 chunk of count samples, in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice_bound(
     params: *const linerate_rice_params,
@@ -117,8 +121,8 @@ pub unsafe extern "C" fn linerate_rice_bound(
     })
 }
 
-/// Encodes samples as one version 1 chunk on thread_count threads, including the calling one.
-/// Samples of uint16_t have the same 16 bits and may be passed too.
+/// Encodes samples as one version 1 chunk on at most thread_count threads, including the calling
+/// one; 0 counts as 1. Samples of type uint16_t have the same 16 bits and may be passed too.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice_encode(
     params: *const linerate_rice_params,
@@ -158,8 +162,8 @@ pub unsafe extern "C" fn linerate_rice_samples(
     })
 }
 
-/// Decodes a version 1 chunk into samples on thread_count threads and stores the number of samples.
-/// room is the size of the buffer in samples.
+/// Decodes a version 1 chunk into samples on at most thread_count threads, including the calling
+/// one, and stores the number of samples. room is the size of the buffer samples, in samples.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice_decode(
     params: *const linerate_rice_params,
@@ -184,8 +188,9 @@ pub unsafe extern "C" fn linerate_rice_decode(
     })
 }
 
-/// Decodes the segments first to end - 1 of a version 1 chunk and stores the number of their
-/// samples. room is the size of the buffer in samples.
+/// Decodes the segments first to end - 1, counted from 0, of a version 1 chunk, and stores the
+/// number of their samples. room is the size of the buffer samples, in samples. Fails with
+/// LINERATE_BAD_ARGUMENT if the chunk has no such segments.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice_decode_segments(
     params: *const linerate_rice_params,
@@ -213,7 +218,7 @@ pub unsafe extern "C" fn linerate_rice_decode_segments(
     })
 }
 
-/// An operation on samples of any type.
+/// An operation on samples of a type that the caller chooses at run time.
 trait Work {
     type Result;
     /// # Safety
@@ -291,7 +296,8 @@ impl Work for Decode {
     }
 }
 
-/// Stores the largest size of a version 2 stream of count samples, in bytes.
+/// Stores the largest size of a version 2 stream of count samples, in bytes. element, a
+/// linerate_element, is their type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_bound(
     options: *const linerate_rice2_options,
@@ -309,8 +315,8 @@ pub unsafe extern "C" fn linerate_rice2_bound(
     })
 }
 
-/// Encodes samples of type element as one version 2 stream on thread_count threads, including the
-/// calling one.
+/// Encodes samples of type element, a linerate_element, as one version 2 stream on at most
+/// thread_count threads, including the calling one; 0 counts as 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_encode(
     options: *const linerate_rice2_options,
@@ -333,7 +339,8 @@ pub unsafe extern "C" fn linerate_rice2_encode(
     })
 }
 
-/// Reads the header of a version 2 stream.
+/// Reads the header of a version 2 stream. Other bytes may follow the stream; bytes in info is its
+/// size. Fails with LINERATE_TRUNCATED if len is smaller than that.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_get_info(
     stream: *const u8,
@@ -355,9 +362,9 @@ pub unsafe extern "C" fn linerate_rice2_get_info(
     })
 }
 
-/// Decodes a version 2 stream into samples on thread_count threads and stores the number of
-/// samples. element must be the sample type of the stream, and room is the size of the buffer in
-/// samples.
+/// Decodes a version 2 stream into samples on at most thread_count threads, including the calling
+/// one, and stores the number of samples. element must be the sample type of the stream, and room
+/// is the size of the buffer samples, in samples.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_decode(
     stream: *const u8,
@@ -378,8 +385,10 @@ pub unsafe extern "C" fn linerate_rice2_decode(
     })
 }
 
-/// Decodes the segments first to end - 1 of a version 2 stream and stores the number of their
-/// samples. element and room are as for linerate_rice2_decode. Allocates memory while it runs.
+/// Decodes the segments first to end - 1, counted from 0, of a version 2 stream, and stores the
+/// number of their samples. element and room are as for linerate_rice2_decode. Other bytes may
+/// follow the stream. Fails with LINERATE_BAD_ARGUMENT if the stream has no such segments.
+/// Allocates memory while it runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_decode_segments(
     stream: *const u8,

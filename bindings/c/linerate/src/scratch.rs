@@ -1,22 +1,24 @@
-//! Working memory of a thread: one handle for all engines.
+//! Working memory of a thread, behind one handle for all engines.
 
 use crate::border::{place, run};
 use crate::error::{Call, linerate_error};
 use crate::handles::{Alone, Table};
 
-/// Engines that need working memory. Their sum selects the engines of a scratch.
+/// Engines that need working memory. The sum of some of these values selects the engines that a
+/// linerate_scratch is for.
 #[repr(u32)]
 pub enum linerate_engine {
-    /// Deflate streams and sessions: 600 KiB. Levels 0 to 3 touch only 127 KiB of it; level 3
-    /// touches another 320 KiB if the data is 16-bit samples. The first call of a stream at level 8
-    /// or 9 allocates another 7 MiB.
+    /// Deflate streams and sessions: at most 600 KiB. Levels 0 to 3 touch only 127 KiB of it; level
+    /// 3 touches another 320 KiB if the data is 16-bit samples. The first call at level 8 or 9 with
+    /// this memory allocates another 7 MiB, which stay allocated. Sessions do not need them.
     LINERATE_ENGINE_DEFLATE = 1,
     /// Inflate: 12 KiB.
     LINERATE_ENGINE_INFLATE = 2,
     /// zstd frames and streams: at most 320 KiB.
     LINERATE_ENGINE_ZSTD = 4,
-    /// Gateway sessions: a buffer as large as the last payload, and the memory of inflate and zstd
-    /// when it is first needed.
+    /// Gateway sessions: a buffer for payloads, which grows to the largest one. It keeps up to 1
+    /// MiB for good, and frees what is above after 256 payloads in a row of at most 1 MiB. The
+    /// memory of inflate and zstd is added when it is first needed.
     LINERATE_ENGINE_GATEWAY = 8,
 }
 
@@ -24,8 +26,8 @@ use linerate_engine::{
     LINERATE_ENGINE_DEFLATE, LINERATE_ENGINE_GATEWAY, LINERATE_ENGINE_INFLATE, LINERATE_ENGINE_ZSTD,
 };
 
-/// Working memory. It has no state between calls, so one per thread serves any number of streams.
-/// One thread at a time may use it.
+/// Working memory. No result depends on earlier calls, so one per thread serves any number of
+/// streams. One thread at a time may use it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_scratch {
@@ -33,7 +35,7 @@ pub struct linerate_scratch {
     pub id: u64,
 }
 
-/// The memory of the selected engines.
+/// Working memory of the engines that the caller selected. The others are `None`.
 pub(crate) struct Scratch {
     deflate: Option<Box<linerate_deflate::Scratch>>,
     inflate: Option<Box<linerate_inflate::Scratch>>,
@@ -85,7 +87,8 @@ impl Scratch {
     }
 }
 
-/// Allocates working memory for engines, a sum of linerate_engine values.
+/// Allocates working memory for the engines whose linerate_engine values add up to engines. A
+/// function of another engine then fails with LINERATE_BAD_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_scratch_new(
     engines: u32,

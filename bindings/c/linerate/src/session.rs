@@ -1,4 +1,4 @@
-//! Deflate sessions: flushed messages with a window of earlier ones.
+//! Deflate sessions: each message is compressed with a window of earlier messages, and flushed.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 use crate::scratch::linerate_scratch;
 
-/// A connection whose messages are compressed with a window of earlier messages. One thread at a
-/// time may use it.
+/// The encoder of a connection. It compresses each message with a window of earlier messages. One
+/// thread at a time may use it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_session {
@@ -36,10 +36,11 @@ pub struct linerate_session_options {
     pub format: i32,
     /// The level, 0 to 9. Default: 2. Levels 8 and 9 search like level 7.
     pub level: i32,
-    /// Base-2 logarithm of the window in bytes, 8 to 15. 0 makes each message independent. Default:
-    /// 15.
+    /// Base-2 logarithm of the window in bytes, 8 to 15. 0 makes each message independent of the
+    /// others. Default: 15.
     pub window_bits: u32,
-    /// If not 0, matches may refer to earlier messages. Default: 1.
+    /// If not 0, matches may refer to earlier messages. If 0, each message can be decoded alone.
+    /// Default: 1.
     pub takeover: u8,
     /// If not 0, each message ends with the four bytes of its flush, 00 00 ff ff. Default: 1.
     /// permessage-deflate (RFC 7692) leaves them out.
@@ -49,7 +50,8 @@ pub struct linerate_session_options {
     pub keep_index: u8,
     /// Reserved: 0.
     pub reserved: [u8; 5],
-    /// The preset dictionary. A handle of 0 means none.
+    /// The preset dictionary. A handle of 0 means none. gzip cannot have one, and zlib only with
+    /// takeover.
     pub dictionary: linerate_deflate_dictionary,
 }
 
@@ -116,7 +118,9 @@ pub extern "C" fn linerate_session_bound(len: usize) -> usize {
     message_bound(len)
 }
 
-/// Compresses a message and flushes it.
+/// Compresses a message and flushes it, so that the receiver can decode all of it. Fails with
+/// LINERATE_BAD_ARGUMENT after linerate_session_finish. After LINERATE_OUTPUT_TOO_SMALL the message
+/// can be compressed again, but the output of later calls may differ from what it would have been.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_session_message(
     session: linerate_session,
@@ -137,8 +141,10 @@ pub unsafe extern "C" fn linerate_session_message(
 }
 
 /// Appends text to the window of a session, so that later messages may refer to it. The receiver
-/// must have decoded this text in between: for example a message that a session without takeover
-/// compressed once for many receivers.
+/// must decode this text between the last message of the session and the next one, from messages
+/// that refer to nothing before them: for example a message that a session without takeover
+/// compressed once for many receivers. Does nothing in a session without takeover. The checksum of
+/// a zlib or gzip stream does not cover the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_session_remember(
     session: linerate_session,
@@ -153,8 +159,9 @@ pub unsafe extern "C" fn linerate_session_remember(
     })
 }
 
-/// Empties the window of a session, so that later messages do not refer to earlier ones. The
-/// receiver may then have decoded anything in between.
+/// Empties the window of a session, so that later messages refer neither to earlier ones nor to the
+/// preset dictionary. Between this call and the next message the receiver may decode any message
+/// that refers to nothing before it. Does nothing in a session without takeover.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_session_forget(session: linerate_session) -> linerate_error {
     run(|| {
@@ -163,7 +170,8 @@ pub extern "C" fn linerate_session_forget(session: linerate_session) -> linerate
     })
 }
 
-/// Ends the stream of a session. Writes at most linerate_deflater_finish_bound() bytes.
+/// Ends the stream of a session: writes the last block and the trailer of the container, at most
+/// linerate_deflater_finish_bound() bytes. The session then takes no more messages.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_session_finish(
     session: linerate_session,
@@ -179,7 +187,7 @@ pub unsafe extern "C" fn linerate_session_finish(
     })
 }
 
-/// Sets the level of the following messages.
+/// Sets the level, 0 to 9, of the following messages. The memory of the session stays the same.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_session_set_level(session: linerate_session, level: i32) -> linerate_error {
     run(|| {
@@ -188,7 +196,7 @@ pub extern "C" fn linerate_session_set_level(session: linerate_session, level: i
     })
 }
 
-/// Stores the number of bytes that a session has allocated.
+/// Stores the number of bytes that a session has allocated, without its preset dictionary.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_session_memory(
     session: linerate_session,
@@ -202,7 +210,7 @@ pub unsafe extern "C" fn linerate_session_memory(
     })
 }
 
-/// Allocates a preset dictionary: the last 32,768 bytes of text, and an index of them.
+/// Allocates a preset dictionary: a copy of the last 32,768 bytes of text, and an index of them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflate_dictionary_new(
     text: *const u8,

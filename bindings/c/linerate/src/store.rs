@@ -6,8 +6,8 @@ use crate::border::{buffers, input, output, place, run, value_or};
 use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 
-/// Dictionaries by number. Many threads may use it. Decoders keep its content alive, so it may be
-/// freed before them.
+/// A store of zstd dictionaries, each of which has a number. Many threads may use it. Decoders keep
+/// its content alive, so it may be freed before them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_store {
@@ -28,10 +28,11 @@ pub struct linerate_block_decoder {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_store_options {
-    /// Memory for decoding tables, in bytes. Beyond it, the store evicts tables. Default: no limit.
+    /// Memory for decoding tables, in bytes. If it is used up, the store evicts tables that were
+    /// not used lately; if it cannot, it builds tables for one block alone. Default: no limit.
     pub table_budget: usize,
-    /// Largest total size of the dictionaries, in bytes. Beyond it, insertions fail. Default: no
-    /// limit.
+    /// Largest total size of the dictionaries, in bytes, each rounded up to a multiple of 64.
+    /// Beyond it, insertions fail with LINERATE_LIMIT. Default: no limit.
     pub raw_limit: usize,
     /// If not 0, the store uses huge pages where the system has them. Default: 1.
     pub huge_pages: u8,
@@ -45,15 +46,17 @@ pub struct linerate_store_options {
 pub struct linerate_store_stats {
     /// Number of dictionaries.
     pub dictionaries: usize,
-    /// Total size of the dictionaries in bytes.
+    /// Total size of the dictionaries in bytes, each rounded up to a multiple of 64.
     pub raw_bytes: usize,
-    /// Number of dictionaries that have decoding tables.
+    /// Number of trained dictionaries whose decoding tables are built and kept. Raw content needs
+    /// none.
     pub digested: usize,
-    /// Total size of these tables in bytes.
+    /// Total size of these tables in bytes, those of each dictionary rounded up to a multiple of
+    /// 64.
     pub table_bytes: usize,
-    /// Number of times that tables were built.
+    /// Number of times that the tables of a dictionary were built and kept.
     pub digests: u64,
-    /// Number of times that tables were evicted.
+    /// Number of times that the tables of a dictionary were evicted.
     pub evictions: u64,
 }
 
@@ -66,11 +69,12 @@ pub struct linerate_job {
     pub block: *const u8,
     /// Size of the block in bytes.
     pub len: usize,
-    /// Buffer for the content. Buffers of different jobs of a batch must not overlap.
+    /// Buffer for the content. It must not overlap a block, or a buffer of another job of the
+    /// batch.
     pub out: *mut u8,
     /// Size of that buffer in bytes.
     pub capacity: usize,
-    /// Result: size of the content in bytes.
+    /// Result: size of the content in bytes, or 0 after an error.
     pub written: usize,
     /// Result: the error of this block. It does not affect other blocks.
     pub error: linerate_error,
@@ -79,16 +83,17 @@ pub struct linerate_job {
 /// Orders in which the jobs of a batch are decoded. The jobs keep their places in the array.
 #[repr(i32)]
 pub enum linerate_order {
-    /// Grouped by dictionary if there are at least two jobs for each dictionary, otherwise in the
-    /// given order.
+    /// Grouped by dictionary if there are on average at least two jobs for each dictionary,
+    /// otherwise in the given order.
     LINERATE_ORDER_ANY = 0,
-    /// In the given order.
+    /// The order of the array.
     LINERATE_ORDER_AS_GIVEN = 1,
-    /// Grouped by dictionary.
+    /// Grouped by dictionary in any case: all jobs of one dictionary one after another, in the
+    /// order of the array.
     LINERATE_ORDER_BY_DICTIONARY = 2,
 }
 
-/// The documentation of [`linerate_block_decoder_batch`] states this size.
+/// Checks the 72 bytes for each job that the comment of [`linerate_block_decoder_batch`] states.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Job<'_>>() == 72);
 
@@ -124,15 +129,16 @@ pub unsafe extern "C" fn linerate_store_new(
     })
 }
 
-/// Frees a store. Its dictionaries are freed with the last decoder that uses the store. Ignores a
-/// store whose id is 0.
+/// Frees a store. Its dictionaries are freed together with the last decoder that uses the store.
+/// Ignores a store whose id is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_store_free(store: linerate_store) -> linerate_error {
     run(|| STORES.free_unless_zero(store.id))
 }
 
-/// Copies a dictionary into the store and stores its number in dictionary. Inserting the same bytes
-/// again gives the same number; each insertion needs its own linerate_store_release.
+/// Copies a dictionary into the store and stores its number in dictionary. The bytes are a trained
+/// dictionary, or raw content of at least 8 bytes. Inserting the same bytes again gives the same
+/// number; each insertion needs its own linerate_store_release.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_store_insert(
     store: linerate_store,
@@ -148,7 +154,8 @@ pub unsafe extern "C" fn linerate_store_insert(
     })
 }
 
-/// Undoes one insertion. After the last one the number is unknown, and it is never used again.
+/// Undoes one insertion of a dictionary. When all its insertions are undone, the store frees it,
+/// and its number is unknown and never used again.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_store_release(store: linerate_store, dictionary: u64) -> linerate_error {
     run(|| {
@@ -200,8 +207,9 @@ pub extern "C" fn linerate_block_decoder_free(decoder: linerate_block_decoder) -
     run(|| DECODERS.free_unless_zero(decoder.id))
 }
 
-/// Decodes one block, a zstd frame, with a dictionary of the store, or with none if dictionary is
-/// 0. The store allocates the tables of a dictionary when a block first needs them.
+/// Decodes one block, which is exactly one zstd frame, with a dictionary of the store, or with none
+/// if dictionary is 0. If a block needs tables of its dictionary that the store does not have, the
+/// store allocates and builds them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_block_decoder_decode(
     decoder: linerate_block_decoder,
@@ -220,10 +228,11 @@ pub unsafe extern "C" fn linerate_block_decoder_decode(
     })
 }
 
-/// Decodes a batch and prefetches the memory of each job while it decodes the job before. Stores
-/// the results in the jobs. The function fails, and then changes no job, only if the decoder, the
-/// order or the pointers of a job are invalid. While it runs it allocates 72 bytes per job; the
-/// decoder keeps another 4 bytes for each job of its largest batch.
+/// Decodes a batch of count jobs, and prefetches the memory of each job while it decodes the job
+/// before. order is a linerate_order. Stores the results in the jobs. The function fails, and then
+/// changes no job, only if the decoder, the order or the pointers of a job are invalid. While it
+/// runs, it allocates memory for up to twice as many jobs, and for at least four; on 64-bit systems
+/// a job takes 72 bytes. The decoder keeps another 4 bytes for each job of its largest batch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_block_decoder_batch(
     decoder: linerate_block_decoder,

@@ -41,20 +41,21 @@ pub struct linerate_zstd_options {
     pub reserved: [u8; 6],
 }
 
-/// Contents of the headers of a frame.
+/// A frame as its header and the headers of its blocks describe it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_zstd_frame {
-    /// Size of the frame in bytes, from its magic number to its checksum.
+    /// Size of the whole frame in bytes, from its beginning to its checksum, if it has one.
     pub compressed: usize,
-    /// Upper bound of the size of the content in bytes; the exact size if has_content_size is not
-    /// 0.
+    /// The size of the content in bytes that the header states, if has_content_size is not 0;
+    /// otherwise the largest size that the headers of the blocks allow.
     pub bound: u64,
-    /// Size of the window in bytes.
+    /// Size of the window in bytes, or 0 if the frame is skippable.
     pub window: u64,
-    /// The Dictionary_ID, or 0.
+    /// The Dictionary_ID that the header states, or 0 if it states none.
     pub dictionary_id: u32,
-    /// Not 0 if the header states the size of the content.
+    /// Not 0 if the header states the size of the content, or if the frame is skippable and its
+    /// content therefore has 0 bytes.
     pub has_content_size: u8,
     /// Not 0 if a checksum follows the content.
     pub has_checksum: u8,
@@ -102,7 +103,7 @@ pub extern "C" fn linerate_zstd_defaults() -> linerate_zstd_options {
 }
 
 /// Reads the header of the frame at the beginning of the input and the headers of its blocks.
-/// Decodes nothing.
+/// Decodes nothing. Fails with LINERATE_TRUNCATED if the input ends before the frame does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_frame_info(
     options: *const linerate_zstd_options,
@@ -134,8 +135,8 @@ pub unsafe extern "C" fn linerate_zstd_frame_info(
     })
 }
 
-/// Decodes all frames of the input, one after another, into out. A dictionary whose id is 0 means
-/// none.
+/// Decodes all frames of the input, one after another, into out, and stores the total size of their
+/// content in written. Skippable frames have no content. A dictionary whose id is 0 means none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_decode(
     scratch: linerate_scratch,
@@ -163,8 +164,8 @@ pub unsafe extern "C" fn linerate_zstd_decode(
     })
 }
 
-/// Decodes the frame at the beginning of the input into out. Stores in progress how many bytes were
-/// read and written. A dictionary whose id is 0 means none.
+/// Decodes the frame at the beginning of the input into out, and ignores the input after it. Stores
+/// in progress how many bytes were read and written. A dictionary whose id is 0 means none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_decode_frame(
     scratch: linerate_scratch,
@@ -194,8 +195,8 @@ pub unsafe extern "C" fn linerate_zstd_decode_frame(
     })
 }
 
-/// Allocates a dictionary and digests it. The bytes are a trained dictionary, or raw content of at
-/// least 8 bytes.
+/// Allocates a dictionary, a copy of the bytes, and digests it. The bytes are a trained dictionary,
+/// or raw content of at least 8 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_dictionary_new(
     bytes: *const u8,
@@ -254,9 +255,11 @@ pub extern "C" fn linerate_zstd_decoder_free(decoder: linerate_zstd_decoder) -> 
     run(|| DECODERS.free_unless_zero(decoder.id))
 }
 
-/// Decodes until the input, the output buffer or a frame ends. After LINERATE_END the next call
-/// begins the next frame. Calls return all output before an error first, and then the error, until
-/// linerate_zstd_decoder_reset. The offset of the error counts from the first byte of the input.
+/// Decodes until the input, the output buffer or a frame ends; a skippable frame counts too. After
+/// LINERATE_END the next call begins the next frame. If the data is damaged, calls return all
+/// output before the error first, with LINERATE_NEED_OUTPUT, and then the error, until
+/// linerate_zstd_decoder_reset. The offset of the error counts compressed bytes from the first byte
+/// that the decoder got since it was made or reset.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_decoder_decode(
     decoder: linerate_zstd_decoder,
@@ -283,7 +286,7 @@ pub unsafe extern "C" fn linerate_zstd_decoder_decode(
     })
 }
 
-/// Begins a new frame and reuses the memory of the last one.
+/// Begins a new frame, and reuses the memory of the last one.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_zstd_decoder_reset(decoder: linerate_zstd_decoder) -> linerate_error {
     run(|| {
@@ -292,7 +295,7 @@ pub extern "C" fn linerate_zstd_decoder_reset(decoder: linerate_zstd_decoder) ->
     })
 }
 
-/// Stores the number of bytes that a decoder has allocated.
+/// Stores the number of bytes that a decoder has allocated, without its dictionary.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_decoder_memory(
     decoder: linerate_zstd_decoder,
