@@ -14,9 +14,9 @@
  *   flush    5
  *   finish   2, plus the trailer (8 for gzip, 4 for zlib)
  *
- * Given a null pointer or an uninitialised stream, a function returns 0 and changes nothing. But
- * the stream of slz_encode, slz_flush and slz_finish must not be null: these inline functions read
- * its format.
+ * Given a null pointer, or a stream whose fields no function of this library can have left, a
+ * function on streams returns 0 and changes nothing. But the stream of slz_encode, slz_flush and
+ * slz_finish must not be null: these inline functions read its format.
  */
 #ifndef SLZ_H
 #define SLZ_H
@@ -53,43 +53,46 @@ struct slz_stream {
 	uint32_t qbits;         /* number of pending bits */
 	unsigned char *outbuf;  /* not used */
 	uint16_t state;         /* enum slz_state */
-	uint8_t level : 1;      /* 0: store, 1: compress; may be changed between calls */
+	uint8_t level : 1;      /* 0: store, 1: compress; callers may change it between calls */
 	uint8_t format : 2;     /* SLZ_FMT_* */
 	uint8_t unused1 : 5;
 	uint8_t engine_level;   /* the encoder's level where `level` is 1: 1 to 9 */
-	uint32_t crc32;         /* CRC-32 (gzip) or Adler-32 (zlib) of the input so far */
+	uint32_t crc32;         /* CRC-32 (gzip) or Adler-32 (zlib) of the input so far; 0 if raw */
 	uint32_t ilen;          /* bytes of input so far, modulo 2^32 */
 };
 
 /* Begin a stream; return 0. Level 0 stores. Level 1 is the encoder's level 1, or the level in
- * the environment variable LINERATE_SLZ_LEVEL (1 to 9). Levels 2 to 9 are the encoder's; libslz
- * does not have them. */
+ * the environment variable LINERATE_SLZ_LEVEL (1 to 9), which is read once. Levels 2 to 9, which
+ * libslz does not have, are the encoder's own, and higher ones count as 9. */
 int slz_rfc1951_init(struct slz_stream *strm, int level);
 int slz_rfc1950_init(struct slz_stream *strm, int level);
 int slz_rfc1952_init(struct slz_stream *strm, int level);
 
-/* Compress `ilen` bytes of `in` to `out`; return the number of bytes written. If `more` is 0 and
- * there is input, the last block is final, and only finish may follow. */
+/* Compress `ilen` bytes of `in` to `out`, after the header if it is not written yet; return the
+ * number of bytes written. If `more` is 0 and there is input, the last block is final, and only
+ * finish may follow: a further encode returns 0. */
 long slz_rfc1951_encode(struct slz_stream *strm, unsigned char *out, const unsigned char *in, long ilen, int more);
 long slz_rfc1950_encode(struct slz_stream *strm, unsigned char *out, const unsigned char *in, long ilen, int more);
 long slz_rfc1952_encode(struct slz_stream *strm, unsigned char *out, const unsigned char *in, long ilen, int more);
 
-/* Write the pending bits, so that all input so far can be decoded; write nothing if the output
- * ends at a byte boundary. */
+/* Write the pending bits, so that all input so far can be decoded; return the number of bytes
+ * written. If no bits are pending, write only the header, if it is not written yet. */
 int slz_rfc1951_flush(struct slz_stream *strm, unsigned char *buf);
 int slz_rfc1950_flush(struct slz_stream *strm, unsigned char *buf);
 int slz_rfc1952_flush(struct slz_stream *strm, unsigned char *buf);
 
-/* Write the final block, unless it is already written, padding and the trailer. */
+/* End the stream: write the header and the final block, unless they are already written, padding
+ * and the trailer; return the number of bytes written. A second call writes nothing. */
 int slz_rfc1951_finish(struct slz_stream *strm, unsigned char *buf);
 int slz_rfc1950_finish(struct slz_stream *strm, unsigned char *buf);
 int slz_rfc1952_finish(struct slz_stream *strm, unsigned char *buf);
 
-/* Write the header, if it is not written yet. */
+/* Write the header, if it is not written yet; return the number of bytes written. */
 int slz_rfc1950_send_header(struct slz_stream *strm, unsigned char *buf);
 int slz_rfc1952_send_header(struct slz_stream *strm, unsigned char *buf);
 
-/* Update the checksum `crc`. The initial value of CRC-32 is 0, that of Adler-32 is 1. */
+/* Update the checksum `crc` with `len` bytes and return it. The initial value of CRC-32 is 0, that
+ * of Adler-32 is 1. A null pointer or a negative length changes nothing. */
 uint32_t slz_crc32_by1(uint32_t crc, const unsigned char *buf, int len);
 uint32_t slz_crc32_by4(uint32_t crc, const unsigned char *buf, int len);
 uint32_t slz_adler32_by1(uint32_t crc, const unsigned char *buf, int len);
@@ -99,8 +102,8 @@ uint32_t slz_adler32_block(uint32_t crc, const unsigned char *buf, long len);
 void slz_make_crc_table(void);
 void slz_prepare_dist_table(void);
 
-/* Call one of the functions above, which slz_init chooses by its argument and the others by the
-   format of the stream. */
+/* Call the function above for one format: slz_init for the format in its argument, and the others
+   for the format of the stream. */
 static inline int slz_init(struct slz_stream *strm, int level, int format)
 {
 	switch (format) {

@@ -1,11 +1,12 @@
-//! `struct slz_stream`: the layout that libslz documents, 40 bytes on 64-bit systems.
+//! `struct slz_stream`: the layout that libslz documents, 40 bytes on 64-bit systems and 28 on
+//! 32-bit systems.
 
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
 use linerate_deflate::{Format, Level, Phase, Stream, StreamState, checksum};
 
-/// Environment variable with the engine's level for level 1 of libslz.
+/// Environment variable with the engine's level, 1 to 9, for streams of libslz's level 1.
 const VARIABLE: &str = "LINERATE_SLZ_LEVEL";
 
 /// `struct slz_stream` of `slz.h`.
@@ -33,8 +34,8 @@ const _: () = assert!(size_of::<Descriptor>() == 28);
 const COMPRESS: u8 = 1;
 
 impl Descriptor {
-    /// Creates a stream. Level 0 stores, level 1 is the level that [`usual_level`] returns, and
-    /// higher levels are the engine's own.
+    /// Creates a stream. Level 0 or below stores, level 1 is the level that [`usual_level`]
+    /// returns, and levels 2 to 9 are the engine's own. Levels above 9 count as 9.
     pub(crate) fn new(format: Format, level: i32) -> Descriptor {
         let code = match format {
             Format::Gzip => 0,
@@ -55,8 +56,8 @@ impl Descriptor {
         }
     }
 
-    /// Converts to a stream. Returns `None` if no function of this library can have left this
-    /// state.
+    /// Converts to a stream. Returns `None` for fields that no function of this library leaves,
+    /// such as those of memory that was never initialised.
     pub(crate) fn stream(&self, format: Format) -> Option<Stream> {
         let phase = match self.state {
             state::INIT => Phase::Header,
@@ -79,7 +80,7 @@ impl Descriptor {
         Stream::from_state(format, level, state).ok()
     }
 
-    /// Stores the state after a call.
+    /// Stores the state that a call has left in `stream`.
     pub(crate) fn keep(&mut self, stream: &Stream) {
         let StreamState { checksum, total_in, pending, pending_len, phase } = stream.state();
         self.state = match phase {
@@ -96,7 +97,7 @@ impl Descriptor {
         self.ilen = total_in;
     }
 
-    /// Bytes of the header that the next call writes first.
+    /// Size in bytes of the header that the next call writes first, or 0 if it is written already.
     pub(crate) fn header_len(&self, format: Format) -> usize {
         if self.state == state::INIT { format.header().len() } else { 0 }
     }
@@ -112,7 +113,8 @@ impl Descriptor {
     }
 }
 
-/// `enum slz_state` without its two states inside a block, in which this encoder never stops.
+/// The values of `enum slz_state`, without those for a position inside a block, FIXED and LAST:
+/// this encoder never stops there.
 mod state {
     pub(super) const INIT: u16 = 0;
     pub(super) const EOB: u16 = 1;
@@ -120,7 +122,8 @@ mod state {
     pub(super) const END: u16 = 5;
 }
 
-/// Returns the engine's level for level 1 of libslz: 1, or the level in the environment variable.
+/// Returns the engine's level for level 1 of libslz: 1, or the level that the environment variable
+/// named at the first call.
 fn usual_level() -> u8 {
     static LEVEL: OnceLock<u8> = OnceLock::new();
     *LEVEL.get_or_init(|| {

@@ -10,16 +10,16 @@ use linerate_deflate::{Format, Stream, bound, checksum, with_thread_scratch};
 
 use crate::descriptor::Descriptor;
 
-/// Bytes that the engine's bound of an encode call includes for a header. They are subtracted,
-/// because [`room`] adds the header that is really to come.
+/// Size in bytes of the header for which the engine's bound of an encode call always has room. It
+/// is subtracted from the bound, because [`room`] adds the header that the call really writes.
 const LONGEST_HEADER: usize = Format::Gzip.header().len();
-/// Size of a flush in bytes: one empty stored block.
+/// Largest size of a flush in bytes: pending bits and one empty stored block.
 const EMPTY_BLOCK: usize = 5;
-/// Size of the final block with padding, in bytes.
+/// Largest size of pending bits, an empty final block and padding, in bytes.
 const FINAL_BLOCK: usize = 2;
 
-/// Size of the caller's buffer that a call may rely on, in bytes: `most`, plus the header if it is
-/// not written yet.
+/// Size in bytes of the output buffer that the caller of `slz.h` has to provide: `most`, plus the
+/// header if it is not written yet.
 ///
 /// # Safety
 /// `stream` is null or points to a descriptor.
@@ -39,7 +39,7 @@ unsafe fn init(stream: *mut Descriptor, format: Format, level: c_int) -> c_int {
 }
 
 /// Runs a call on the stream of a descriptor and stores the new state. Returns 0 and leaves the
-/// descriptor unchanged if it is null or uninitialised, or if the call fails.
+/// descriptor unchanged if it is null or does not hold a stream, or if the call fails.
 ///
 /// # Safety
 /// `descriptor` is null or points to a descriptor.
@@ -97,7 +97,8 @@ unsafe fn flush(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> c
     // SAFETY: `slz.h` requires this room.
     let out = unsafe { slice::from_raw_parts_mut(out, room(stream, format, EMPTY_BLOCK)) };
     let call = |stream: &mut Stream| match aligned {
-        // All encoded bits are written already. A new stream still needs its header.
+        // No bits are pending, so all input can be decoded already. A new stream still needs its
+        // header, which an encode call without input writes.
         true => with_thread_scratch(0, |scratch, _| stream.encode(scratch, &[], out, true).ok()),
         false => stream.flush(out).ok(),
     };
@@ -118,7 +119,7 @@ unsafe fn finish(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> 
     unsafe { with(stream, format, |stream| stream.finish(out).ok()) as c_int }
 }
 
-/// Writes the header alone.
+/// Writes the header alone, if it is not written yet.
 ///
 /// # Safety
 /// The contract of `slz_rfc1952_send_header` in `slz.h`.
@@ -212,7 +213,7 @@ checksums! {
     slz_adler32_block(c_long): checksum::adler32;
 }
 
-/// Does nothing: libslz once built tables here.
+/// Does nothing. libslz once built tables in this function, and old programs call it.
 #[unsafe(no_mangle)]
 extern "C" fn slz_make_crc_table() {}
 

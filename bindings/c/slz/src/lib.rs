@@ -1,5 +1,5 @@
-//! libslz's C interface to `linerate-deflate`. Programs that are linked with `libslz.so.1`, or
-//! compiled with `slz.h`, use this encoder unchanged.
+//! libslz's C interface to `linerate-deflate`. Unchanged programs that are linked with
+//! `libslz.so.1`, or compiled with `slz.h`, use this encoder.
 //!
 //! Only the C functions are exported. `slz.h` documents them and declares the types.
 //!

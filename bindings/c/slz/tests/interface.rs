@@ -32,7 +32,8 @@ fn decoded(format: usize, bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Runs `pieces` with every format, level and kind of data, and decodes its output.
+/// Runs the program `pieces` with every format, levels 0 to 3 and every kind of data, and decodes
+/// its output with zlib.
 fn check_pieces(command: &dyn Fn() -> Command, inputs: &[Vec<u8>]) {
     for (i, input) in inputs.iter().enumerate() {
         for (format, name) in FORMATS.iter().enumerate() {
@@ -179,8 +180,8 @@ fn libslz_and_this_library_serve_the_same_program() {
     assert_eq!(decoded(0, &theirs), input);
 }
 
-/// Returns the libslz that `LINERATE_LIBSLZ` names. Tests look for no other, since no distribution
-/// that they run on has one.
+/// Returns the first existing file of the paths in `LINERATE_LIBSLZ`, which is libslz itself. Tests
+/// look nowhere else for it, since no distribution that they run on has libslz.
 #[cfg(target_os = "linux")]
 fn libslz() -> Option<PathBuf> {
     let paths = std::env::var_os("LINERATE_LIBSLZ")?;

@@ -12,11 +12,11 @@ use crate::settings::{Container, Settings};
 use crate::state::{NEVER, State};
 use crate::z_stream::{Flush, ZStream, code};
 
-/// `Z_UNKNOWN`: `data_type` before any input.
+/// `Z_UNKNOWN`: `data_type` until input is encoded.
 const UNKNOWN: c_int = 2;
 /// `Z_BLOCK`, a flush value.
 const BLOCK: c_int = 5;
-/// `last_flush` after a call that ran out of output space.
+/// `last_flush` after a call that filled all of its output space.
 const INCOMPLETE: i8 = -1;
 
 impl ZStream {
@@ -36,7 +36,7 @@ impl ZStream {
         count
     }
 
-    /// Delivers as much of the waiting output as fits.
+    /// Copies as much of the encoder's waiting output to `next_out` as fits.
     ///
     /// # Safety
     /// The requirements of [`put`](Self::put).
@@ -46,7 +46,7 @@ impl ZStream {
         encoder.deliver(count);
     }
 
-    /// Moves as much of the input as fits into the encoder's buffer.
+    /// Copies as much of the input at `next_in` to the encoder's buffer as fits.
     ///
     /// # Safety
     /// `avail_in` bytes can be read at `next_in`, which is not null if there are any.
@@ -64,7 +64,8 @@ impl ZStream {
         self.total_in = self.total_in.wrapping_add(count as c_ulong);
     }
 
-    /// Encodes the gathered input, and delivers as much of the output as fits.
+    /// Encodes the gathered input and what `then` names, and copies as much of the output to
+    /// `next_out` as fits. Sets `data_type` if it is unknown.
     ///
     /// # Safety
     /// The requirements of [`put`](Self::put).
@@ -76,8 +77,8 @@ impl ZStream {
         encoder.encode(then, |bytes| unsafe { self.put(bytes) });
     }
 
-    /// Initialises the public fields of a stream. `adler` of a raw stream belongs to the caller
-    /// from now on.
+    /// Sets the public fields of a stream to their values at its beginning. Later only the caller
+    /// changes `adler` of a raw stream.
     fn begin(&mut self, settings: &Settings) {
         (self.total_in, self.total_out, self.msg) = (0, 0, std::ptr::null());
         self.adler = settings.checksum_start().unwrap_or(ADLER32_START).into();
@@ -85,7 +86,7 @@ impl ZStream {
     }
 }
 
-/// Makes `z` one of our streams.
+/// Makes `z` one of our streams. Returns a memory error if its memory cannot be allocated.
 ///
 /// # Safety
 /// The requirements of [`State::allocate`].
@@ -100,7 +101,8 @@ pub(crate) unsafe fn init(z: &mut ZStream, settings: Settings) -> c_int {
     code::OK
 }
 
-/// Compresses until the input or the output space is used up.
+/// Implements `deflate`: takes input and writes output until the input is gathered or the output
+/// space is used up.
 ///
 /// # Safety
 /// The contract of `deflate`: `next_in` and `next_out` are null, or point to `avail_in` and
@@ -170,7 +172,8 @@ unsafe fn finish_call(z: &mut ZStream, encoder: &mut Encoder, flush: Flush, goes
         Flush::Partial => Then::Partial,
         Flush::Sync | Flush::Full => Then::Flush,
     };
-    // If a flush did not fit, the caller repeats the call. The flush itself is not repeated.
+    // If the output space was full after the flush, the caller repeats the call with the same
+    // flush. The flush itself is not repeated.
     if !(goes_on && then > Then::More && encoder.flushed() >= then) {
         // SAFETY: the caller's promise.
         unsafe { z.encode(encoder, then) };
@@ -263,7 +266,8 @@ pub(crate) fn set_header(state: &State, is_null: bool) -> Result<c_int, Settings
     }
 }
 
-/// Inserts the lowest `count` bits of `value` into the output.
+/// Inserts the lowest `count` bits of `value` into the output. Returns a stream error unless the
+/// stream is raw and has not ended, and a buffer error for more than 16 bits or without space.
 pub(crate) fn prime(state: &mut State, count: c_int, value: c_int) -> c_int {
     let encoder = &mut state.encoder;
     if encoder.settings().container() != Container::Raw || encoder.progress() == Progress::Ended {

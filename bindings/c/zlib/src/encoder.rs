@@ -15,15 +15,16 @@ use linerate_deflate::{Format, Scratch, Stream, StreamState, with_thread_scratch
 use crate::buffer::Buffer;
 use crate::settings::{Container, Settings};
 
-/// Output in addition to that of one piece, in bytes: header, flush, final block, trailer, and the
-/// bits that [`Encoder::prime`] inserts.
+/// Largest output in addition to that of one piece, in bytes: header, flush, final block, trailer,
+/// and the bits that [`Encoder::prime`] inserts.
 const OUTPUT_OVERHEAD: usize = 64;
 
-/// Longest flushed piece that counts as a message, in bytes. See [`MANY_MESSAGES`].
+/// Size in bytes of the longest flushed piece that counts as a message. See [`MANY_MESSAGES`].
 const MESSAGE: usize = 4 << 10;
 /// Number of messages in a row from which on the stream keeps an index of its window.
 const MANY_MESSAGES: u8 = 3;
-/// Longest piece that is encoded with the index, in bytes. A longer one drops the index.
+/// Size in bytes of the longest piece that is encoded with the index of the window. A longer one
+/// drops the index.
 const MAX_MESSAGE: usize = 32 << 10;
 
 /// `Z_BINARY` and `Z_TEXT`.
@@ -45,7 +46,7 @@ pub(crate) enum Then {
     End { checksum: u32, total: u32 },
 }
 
-/// The part of the output that a stream has written.
+/// How far the output of a stream is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// Before the header.
@@ -55,7 +56,8 @@ pub(crate) enum Progress {
     Ended,
 }
 
-/// Largest undelivered output, in bytes, of streams that gather up to `input_capacity` bytes.
+/// Returns the largest undelivered output, in bytes, of a stream that gathers up to
+/// `input_capacity` bytes.
 pub(crate) fn output_capacity(input_capacity: usize) -> usize {
     message_bound(input_capacity) + OUTPUT_OVERHEAD
 }
@@ -71,8 +73,8 @@ pub(crate) struct Encoder {
     history: usize,
     output: Buffer,
     delivered: usize,
-    /// Number of flushed pieces in a row that were at most `MESSAGE` bytes long, until
-    /// `MANY_MESSAGES` of them start the index.
+    /// Number of messages in a row: flushed pieces of at most `MESSAGE` bytes, without empty ones.
+    /// It is 0 again when `MANY_MESSAGES` of them have started the index.
     messages: u8,
     /// The indexed window, with the same content as the history.
     session: Option<Box<Session>>,
@@ -148,7 +150,7 @@ impl Encoder {
         self.flushed
     }
 
-    /// Undelivered output.
+    /// Returns the output that was encoded and not delivered.
     pub(crate) fn waiting(&self) -> &[u8] {
         &self.output.bytes()[self.delivered..]
     }
@@ -162,23 +164,23 @@ impl Encoder {
         }
     }
 
-    /// Number of bits pending for the next piece.
+    /// Returns the number of bits that the next piece writes first.
     pub(crate) fn pending_bits(&self) -> u8 {
         self.stream.state().pending_len
     }
 
-    /// Number of bytes gathered but not yet encoded.
+    /// Returns the number of bytes that were gathered and not yet encoded.
     pub(crate) fn gathered(&self) -> usize {
         self.input.len() - self.history
     }
 
-    /// `data_type` of the gathered input, or `None` if there is none.
+    /// Returns the `data_type` of the gathered input, or `None` if there is none.
     pub(crate) fn data_type(&self) -> Option<c_int> {
         let text = &self.input.bytes()[self.history..];
         (!text.is_empty()).then(|| data_type(text))
     }
 
-    /// Bytes that can be gathered before a piece must be encoded.
+    /// Returns the number of bytes that can be gathered before a piece must be encoded.
     pub(crate) fn free(&self) -> usize {
         self.input.free()
     }
@@ -201,8 +203,8 @@ impl Encoder {
         }
     }
 
-    /// Writes the header. No output may be waiting. `checksum` is that of the dictionary, and is
-    /// then reset to its initial value.
+    /// Writes the header. No output may be waiting. `checksum` is that of the dictionary, if there
+    /// is one. For zlib and gzip it is then set to its initial value.
     pub(crate) fn begin(&mut self, checksum: &mut c_ulong) {
         self.progress = Progress::Open;
         match self.settings.container() {
@@ -226,8 +228,9 @@ impl Encoder {
         }
     }
 
-    /// Encodes the gathered input. No output may be waiting. Offers the result to `take`, which
-    /// returns how many bytes it took, and keeps the rest as waiting output.
+    /// Encodes the gathered input, and after it the flush or the end that `then` names. No output
+    /// may be waiting. Offers the result to `take`, which returns how many bytes it took, and keeps
+    /// the rest as waiting output.
     pub(crate) fn encode(&mut self, then: Then, take: impl FnOnce(&[u8]) -> usize) {
         let gathered = self.gathered();
         with_thread_scratch(output_capacity(gathered), |scratch, out| {
@@ -242,7 +245,8 @@ impl Encoder {
         }
     }
 
-    /// Forgets the history, so that later input does not refer to it.
+    /// Forgets the history, so that later input does not refer to it. No input may be gathered,
+    /// except in a new stream.
     pub(crate) fn forget(&mut self) {
         debug_assert!(self.gathered() == 0 || self.progress == Progress::New);
         self.input.keep_last(0);
@@ -250,7 +254,7 @@ impl Encoder {
         self.drop_session();
     }
 
-    /// The last bytes of the input, up to the window size.
+    /// Returns the last bytes of dictionary and input, encoded or not, up to the window size.
     pub(crate) fn window(&self) -> &[u8] {
         let bytes = self.input.bytes();
         &bytes[bytes.len().saturating_sub(self.window_len())..]
@@ -277,8 +281,8 @@ impl Encoder {
         true
     }
 
-    /// Writes the lowest `count` bits of `value`, at most 16, before the gathered input. Returns
-    /// false if there is no space.
+    /// Writes the lowest `count` bits of `value`, at most 16, to the output before the gathered
+    /// input. Returns false if there is no space.
     pub(crate) fn prime(&mut self, count: u32, value: u32) -> bool {
         if self.output.free() < OUTPUT_OVERHEAD {
             return false;
@@ -289,7 +293,8 @@ impl Encoder {
         true
     }
 
-    /// Appends bits to the pending ones. Returns the bytes, and how many of them are complete.
+    /// Appends the lowest `count` bits of `value` to the pending bits. Returns the bytes that they
+    /// make, and how many of these are complete; the rest stays pending.
     fn append_bits(&mut self, count: u32, value: u32) -> ([u8; 4], usize) {
         let StreamState { pending, pending_len, .. } = self.stream.state();
         let bits = u32::from(pending) | (value & ((1 << count) - 1)) << pending_len;
@@ -302,7 +307,8 @@ impl Encoder {
         (bytes, whole)
     }
 
-    /// Largest output of `deflate` in bytes for `len` more bytes, including the end of the stream.
+    /// Returns the largest output, in bytes, of one `deflate` call that ends a new stream of `len`
+    /// bytes. It does not count input and output that earlier calls have left in the stream.
     pub(crate) fn bound(&self, len: usize) -> usize {
         let capacity = self.settings.input_capacity();
         let pieces = 1 + len.saturating_sub(capacity).div_ceil(self.step());
@@ -310,7 +316,8 @@ impl Encoder {
         len.saturating_add(stored_blocks.saturating_mul(5)).saturating_add(OUTPUT_OVERHEAD / 2)
     }
 
-    /// Encodes the piece itself. Returns the number of bytes written.
+    /// Encodes the gathered input, without what follows it unless the session encodes it. Returns
+    /// the number of bytes written.
     fn encode_piece(&mut self, scratch: &mut Scratch, then: Then, out: &mut [u8]) -> usize {
         let gathered = self.gathered();
         if gathered == 0 {
@@ -347,8 +354,8 @@ impl Encoder {
         written.expect("the capacity of the bound")
     }
 
-    /// Writes the flush or end after a piece of `gathered` bytes. Returns the number of bytes
-    /// written.
+    /// Writes the flush or end after a piece of `gathered` bytes, unless the session has written
+    /// it. Returns the number of bytes written.
     fn end_piece(&mut self, then: Then, gathered: usize, out: &mut [u8]) -> usize {
         match then {
             Then::More => 0,
@@ -384,7 +391,7 @@ impl Encoder {
         }
     }
 
-    /// Counts a flushed piece. Keeps an index of the window from the third message in a row on.
+    /// Counts a flushed piece, and starts the index of the window after the third message in a row.
     fn count_message(&mut self, gathered: usize) {
         match gathered {
             0 => return,
@@ -410,15 +417,16 @@ impl Encoder {
         1 << self.settings.window_bits()
     }
 
-    /// Size in bytes of a piece that fills the buffer beside a history of a whole window.
+    /// Returns the size in bytes of a piece that fills the buffer beside a history of a whole
+    /// window.
     fn step(&self) -> usize {
         self.settings.input_capacity() - self.window_len()
     }
 }
 
-/// Classifies data by zlib's rule: text has none of the control characters that never occur in
-/// text, and at least one character that is not a control character, or a tab, line feed or
-/// carriage return.
+/// Classifies data by its first 4 KiB and zlib's rule: text has none of the control characters that
+/// never occur in text, and at least one character that is not a control character, or a tab, line
+/// feed or carriage return.
 fn data_type(bytes: &[u8]) -> c_int {
     let mut is_text = false;
     for &byte in &bytes[..bytes.len().min(SAMPLE)] {

@@ -1,5 +1,5 @@
-//! The exported functions: all of `zlib.h` whose names begin with `deflate`. Each finds out whether
-//! a stream is ours or zlib's. None unwinds.
+//! The exported functions: all whose names begin with `deflate` in the `zlib.h` of versions before
+//! 1.3.2. Each finds out whether a stream is ours or zlib's. None unwinds.
 
 #![allow(unsafe_code)]
 
@@ -13,7 +13,7 @@ use crate::state::{Owner, State};
 use crate::z_stream::{ZStream, code};
 use crate::zlib::{Zlib, is_in_init};
 
-/// Calls one of zlib's functions. Without zlib, or if zlib lacks the function, gives a stream
+/// Calls one of zlib's functions. If there is no zlib, or it lacks the function, returns a stream
 /// error.
 macro_rules! zlib {
     ($function:ident($($argument:expr),*)) => {
@@ -25,7 +25,7 @@ macro_rules! zlib {
     };
 }
 
-/// Returns the owner of a stream, if the arguments keep the contract of `zlib.h`.
+/// Returns the owner of a stream: this library, zlib or nobody.
 macro_rules! owner {
     ($stream:ident) => {
         // SAFETY: `zlib.h` requires that a stream is initialised before any other call, and used by
@@ -34,11 +34,11 @@ macro_rules! owner {
     };
 }
 
-/// Turns one of our streams, to which there is no reference, into one of zlib's with the same
-/// memory functions.
+/// Turns one of our streams into one of zlib's with the same memory functions. Returns zlib's code,
+/// or a stream error if there is no zlib.
 ///
 /// # Safety
-/// `stream` is one of ours that has not begun or may begin again.
+/// `stream` is one of ours that has not begun or may begin again, and there is no reference to it.
 unsafe fn leave_to_zlib(stream: *mut ZStream, settings: &Settings) -> c_int {
     // SAFETY: the caller's promise.
     let z = unsafe { &mut *stream };
@@ -180,7 +180,8 @@ unsafe extern "C" fn deflateEnd(stream: *mut ZStream) -> c_int {
     };
     // SAFETY: a stream of ours, to which the caller's is the only reference.
     unsafe { State::release(&mut *stream) };
-    // Undelivered output is lost, which `zlib.h` reports as a data error.
+    // A stream that has begun and not ended loses input or output, which `zlib.h` reports as a data
+    // error.
     if is_open { code::DATA_ERROR } else { code::OK }
 }
 
@@ -297,8 +298,8 @@ unsafe extern "C" fn deflateSetHeader(stream: *mut ZStream, header: *mut c_void)
 unsafe extern "C" fn deflateBound(stream: *mut ZStream, len: c_ulong) -> c_ulong {
     match owner!(stream) {
         Owner::Ours(_, state) => state.encoder.bound(len as usize) as c_ulong,
-        // This bound holds for any stream of either encoder. zlib's output is largest with fixed
-        // codes, which take up to 9 bits per byte.
+        // Without a stream the bound must hold for any stream of either encoder. zlib's output is
+        // largest with fixed codes, which take up to 9 bits per byte.
         Owner::Nobody => len.saturating_add(len >> 3).saturating_add(len >> 6).saturating_add(1024),
         Owner::Zlib => match Zlib::get().and_then(|zlib| zlib.bound) {
             // SAFETY: the contract of `zlib.h`, and the stream is zlib's own.

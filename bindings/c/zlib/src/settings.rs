@@ -21,8 +21,8 @@ const HUFFMAN_ONLY: c_int = 2;
 const RLE: c_int = 3;
 const FIXED: c_int = 4;
 
-/// Memory in bytes that zlib allocates in addition to its tables. Callers that compute zlib's
-/// memory in advance include it.
+/// Memory in bytes that zlib allocates for a stream in addition to its tables. Callers that compute
+/// zlib's memory in advance include it.
 const ZLIB_STATE: usize = 5888;
 /// Largest buffer of history and gathered input, in bytes: 32 KiB of history and 64 KiB of new
 /// input. The limit costs no ratio, and the encoder has to index the history only once per 64 KiB
@@ -47,8 +47,8 @@ impl Settings {
         Settings { level, method: DEFLATED, window_bits: 15, mem_level: 8, strategy: 0 }
     }
 
-    /// Whether this library's encoder compresses streams with these settings. All other streams are
-    /// left to zlib, which also rejects invalid arguments.
+    /// Returns whether this library's encoder compresses streams with these settings. All other
+    /// streams are left to zlib, which also rejects invalid arguments.
     pub(crate) fn are_served(&self) -> bool {
         let window = match self.window_bits {
             -15..=-9 => -self.window_bits,
@@ -70,7 +70,8 @@ impl Settings {
         }
     }
 
-    /// The initial checksum, or `None` for raw streams, whose `adler` belongs to the caller.
+    /// Returns the initial checksum, or `None` for raw streams, whose `adler` belongs to the
+    /// caller.
     pub(crate) fn checksum_start(&self) -> Option<u32> {
         match self.container() {
             Container::Raw => None,
@@ -79,19 +80,20 @@ impl Settings {
         }
     }
 
-    /// Base-2 logarithm of the window in bytes. It is 9 to 15 for the streams that the encoder
-    /// serves; for others, the value may be out of this range.
+    /// Returns the base-2 logarithm of the window in bytes. It is 9 to 15 for the streams that the
+    /// encoder serves; for others, the value may be out of this range.
     pub(crate) fn window_bits(&self) -> u8 {
         let bits = self.window_bits.unsigned_abs();
         (if bits > 15 { bits - 16 } else { bits }) as u8
     }
 
-    /// The encoder's level that takes less time than zlib's level for about the same ratio. Levels
-    /// that would allocate more than zlib does are excluded.
+    /// Returns the encoder's level for the caller's level and strategy: one that takes less time
+    /// than zlib's level for about the same ratio. Levels that would allocate more than zlib does
+    /// are excluded.
     ///
     /// `deflateParams` may have changed a running stream to a level or strategy for which the
-    /// encoder would not have begun it. Level 0 and `Z_HUFFMAN_ONLY` then store, and `Z_RLE` and
-    /// `Z_FIXED` search for fewer matches.
+    /// encoder would not have begun it. Level 0 and `Z_HUFFMAN_ONLY` then store, `Z_RLE` and
+    /// `Z_FIXED` search for fewer matches, and levels 7 to 9 use the encoder's level 7.
     pub(crate) fn engine_level(&self) -> Level {
         match (self.level, self.strategy) {
             (0, _) | (_, HUFFMAN_ONLY) => Level::Stored,
@@ -105,8 +107,8 @@ impl Settings {
         }
     }
 
-    /// zlib's search (0 none, 1 fast, 2 lazy) and the strategy. When `deflateParams` changes
-    /// either, zlib compresses earlier input first.
+    /// Returns the kind of search that zlib uses (0 none, 1 fast, 2 lazy) and the strategy. When
+    /// `deflateParams` changes either, zlib compresses earlier input first.
     pub(crate) fn zlib_search(&self) -> (u8, c_int) {
         let search = match self.level {
             0 => 0,
@@ -116,18 +118,20 @@ impl Settings {
         (search, self.strategy)
     }
 
-    /// Memory to allocate, in bytes: no more than zlib does.
+    /// Returns the most memory that a stream may allocate, in bytes: what zlib allocates for the
+    /// same window and memory level.
     pub(crate) fn budget(&self) -> usize {
         (1 << (self.window_bits() + 2)) + (1 << (self.mem_level + 9)) + ZLIB_STATE
     }
 
-    /// Capacity for history and gathered input, in bytes: more than one window.
+    /// Returns the capacity for history and gathered input, in bytes: more than one window.
     pub(crate) fn input_capacity(&self) -> usize {
-        // The other half is for the output. Stored blocks add 5 bytes per 65,535.
+        // Half of the budget is for input. The other half is for the output, to which stored blocks
+        // add 5 bytes per 65,535.
         ((self.budget() - OVERHEAD) / 2 - 16).min(MAX_INPUT)
     }
 
-    /// The zlib header's FLEVEL (RFC 1950, section 2.2).
+    /// Returns FLEVEL of the zlib header (RFC 1950, section 2.2).
     pub(crate) fn zlib_level(&self) -> u8 {
         match self.level {
             0 | 1 => 0,
@@ -137,7 +141,7 @@ impl Settings {
         }
     }
 
-    /// The gzip header's XFL (RFC 1952, section 2.3.1).
+    /// Returns XFL of the gzip header (RFC 1952, section 2.3.1).
     pub(crate) fn gzip_flags(&self) -> u8 {
         match self.level {
             0 | 1 => 4,

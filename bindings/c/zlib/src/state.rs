@@ -13,7 +13,7 @@ use crate::encoder::{Encoder, output_capacity};
 use crate::settings::Settings;
 use crate::z_stream::{Allocate, Release, ZStream};
 
-/// `last_flush` before the first call.
+/// `last_flush` before the first call of `deflate`.
 pub(crate) const NEVER: i8 = -2;
 
 /// First word of our states; the second is the address of the state itself. The states of zlib, for
@@ -27,13 +27,14 @@ pub(crate) struct State {
     mark: usize,
     address: usize,
     pub(crate) encoder: Encoder,
-    /// Rank of the flush of the previous call.
+    /// [Rank](crate::z_stream::Flush::rank) of the flush of the previous call, `NEVER` before the
+    /// first call, or `INCOMPLETE` of `calls`.
     pub(crate) last_flush: i8,
 }
 
 /// Owner of a stream.
 pub(crate) enum Owner<'s> {
-    /// The stream was not initialised, or is closed.
+    /// The stream is null, was not initialised, or is closed.
     Nobody,
     Ours(&'s mut ZStream, &'s mut State),
     Zlib,
@@ -62,14 +63,14 @@ impl<'s> Owner<'s> {
     }
 }
 
-/// Replaces `zalloc` if the caller has set none.
+/// The `zalloc` of streams for which the caller has set none.
 unsafe extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
     let Some(len) = (items as usize).checked_mul(size as usize) else { return std::ptr::null_mut() };
     // SAFETY: malloc takes any size.
     unsafe { libc::malloc(len) }
 }
 
-/// Replaces `zfree` if the caller has set none.
+/// The `zfree` of streams for which the caller has set none.
 unsafe extern "C" fn release(_: *mut c_void, block: *mut c_void) {
     // SAFETY: the block is one of `allocate`'s.
     unsafe { libc::free(block) }

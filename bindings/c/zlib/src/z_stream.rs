@@ -1,4 +1,5 @@
-//! `z_stream` of `zlib.h`, 112 bytes on 64-bit systems, with its codes and flush values.
+//! `z_stream` of `zlib.h`, 112 bytes where pointers and `long` have 64 bits, with its return codes
+//! and flush values.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 
@@ -55,15 +56,17 @@ pub(crate) enum Flush {
 }
 
 impl Flush {
-    /// Returns `None` for a number that `deflate` rejects; `Z_TREES` (6) is for inflate.
+    /// Converts the second argument of `deflate`. Returns `None` for a number that `deflate`
+    /// rejects; `Z_TREES` (6) is for inflate.
     pub(crate) fn from_number(number: c_int) -> Option<Flush> {
         const ALL: [Flush; 6] =
             [Flush::No, Flush::Partial, Flush::Sync, Flush::Full, Flush::Finish, Flush::Block];
         ALL.get(usize::try_from(number).ok()?).copied()
     }
 
-    /// Rank of a flush by how much it does. A call without input makes progress only if its rank is
-    /// higher than that of the previous call.
+    /// Returns the rank of a flush by how much it does. A call without input and without waiting
+    /// output makes progress only if its rank is higher than that of the previous call, or with
+    /// `Finish`.
     pub(crate) fn rank(self) -> i8 {
         match self {
             Flush::No => 0,
@@ -77,7 +80,7 @@ impl Flush {
 }
 
 impl ZStream {
-    /// Sets the message of an error and returns the error.
+    /// Sets the message of an error in the stream and returns the error.
     pub(crate) fn fail(&mut self, code: c_int) -> c_int {
         let text = match code {
             code::STREAM_ERROR => c"stream error",

@@ -85,18 +85,20 @@ impl Zlib {
     }
 }
 
-/// Largest size of zlib's `deflateInit_` in bytes. It does nothing but call `deflateInit2_`.
+/// Upper bound for the size of zlib's `deflateInit_` in bytes. This function does nothing but call
+/// `deflateInit2_`, so it is short.
 const INIT_MAX: usize = 4096;
 
-/// Whether `address` is in zlib's `deflateInit_`. Null, an unknown address, counts as inside.
+/// Returns whether `address` is in zlib's `deflateInit_`. Null, an unknown address, counts as
+/// inside. Without zlib nothing does.
 pub(crate) fn is_in_init(address: *const c_void) -> bool {
     let Some(init) = Zlib::get().and_then(|zlib| zlib.init) else { return false };
     let start = init as *const c_void;
     if address.is_null() {
         return true;
     }
-    // Most callers are farther away than this. They are spared the `dladdr` below, which takes longer
-    // than compressing a short message.
+    // Most callers are farther away than this, which spares them the `dladdr` below. It takes
+    // longer than compressing a short message.
     if address.addr().wrapping_sub(start.addr()) >= INIT_MAX {
         return false;
     }

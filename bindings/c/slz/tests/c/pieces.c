@@ -1,5 +1,6 @@
-/* pieces FORMAT LEVEL SEED: compresses standard input to standard output in pieces of random length, with flushes, level
- * changes and copied streams in between, and checks the promises of the interface for each call. */
+/* pieces FORMAT LEVEL SEED: compresses standard input to standard output in pieces of random
+ * length, with flushes, level changes and copied streams in between. After each call it checks
+ * what slz.h promises, such as the size of the output. */
 #include <slz.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-/* streams MODE LEVEL SEED: compresses standard input to standard output through zlib, by MODE: `pieces` of random length,
- * with flushes, changed settings and copied streams between them, and little room for output; `header`, with a gzip header
- * of the caller; `compress`; or `file`, with the functions that write gzip files. */
+/* streams MODE LEVEL SEED: compresses standard input to standard output through the functions of
+ * zlib.h. MODE is `pieces`: in pieces of random length, with flushes, changed settings and copied
+ * streams between them, and little room for output; `header`: with a gzip header of the caller;
+ * `compress`: in one call of compress2; or `file`: by the functions that write gzip files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static void pieces(z_stream *z, size_t len)
 		piece = 1 + noise(noise(3) ? 2000 : 90000);
 		if (piece > len - at)
 			piece = len - at;
-		/* A block of exactly this size finds reads beyond it. */
+		/* In a block of exactly this size, sanitizers and valgrind find reads beyond it. */
 		z->next_in = malloc(piece);
 		check(z->next_in != NULL, "memory");
 		memcpy(z->next_in, in + at, piece);

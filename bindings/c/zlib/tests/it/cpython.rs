@@ -47,8 +47,8 @@ fn cpythons_tests_pass_with_the_preloaded_library() {
     let _ = writeln!(stderr(), "CPython, {}: {count}", TESTS.join(" "));
 }
 
-/// Opens streams of zlib by `deflateInit_` and `deflateInit2_` from zlib itself, as its manual
-/// prescribes, and passes them to every function that takes one. Prints the return values.
+/// Opens streams by the functions `deflateInit_` and `deflateInit2_` of zlib itself, and passes
+/// them to zlib's functions that change, run, copy and end a stream. Prints the return values.
 const BY_ADDRESS: &str = r#"
 import ctypes, zlib
 library = ctypes.CDLL("libz.so.1")

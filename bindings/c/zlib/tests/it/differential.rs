@@ -187,7 +187,7 @@ struct Case<'f> {
     written: Vec<u8>,
     decoded: Vec<u8>,
     decoder: ZlibWindow,
-    /// Positions in output and input after the last full flush.
+    /// Positions in output and input, in bytes, after the last full flush.
     independent: Option<(usize, usize)>,
 }
 
@@ -232,7 +232,8 @@ impl<'f> Case<'f> {
         self.dictionary = text.len();
     }
 
-    /// Makes one call of deflate. Returns its code, and whether the output had room for everything.
+    /// Makes one call of `deflate` with `room` bytes of output, and decodes its output. Returns its
+    /// code, and how many bytes of the input it took.
     fn call(&mut self, input: &[u8], room: usize, flush: c_int) -> (c_int, usize) {
         let mut out = vec![GUARD; room + GUARD_BYTES];
         self.z.next_in = input.as_ptr().cast_mut();
@@ -329,7 +330,7 @@ impl<'f> Case<'f> {
         assert_eq!(self.z.adler, sum);
     }
 
-    /// Inserts an empty block of fixed codes, bit by bit.
+    /// Inserts the ten bits of an empty block of fixed codes, in two calls of `deflatePrime`.
     fn prime(&mut self, noise: &mut Noise) {
         let first = noise.below(11) as c_int;
         // SAFETY: a stream.
@@ -359,7 +360,7 @@ impl<'f> Case<'f> {
         self.decoded.extend(self.decoder.take(&out[..got]).unwrap_or_else(|e| panic!("{e}")));
     }
 
-    /// Continues with a copy of the stream, which has no pending work.
+    /// Replaces the stream by a copy of it. It must have no input or output left to process.
     fn copy(&mut self) {
         let mut copy = new_stream(ptr::null_mut());
         // SAFETY: two streams, the second in use.
@@ -535,15 +536,15 @@ impl Twin {
     }
 }
 
-/// Deflated data, and the bit offset of the last block, which a partial flush made.
+/// Deflated data, and the bit offset of its last block: the empty block that a partial flush made.
 struct Log {
     deflated: Vec<u8>,
     end: usize,
 }
 
 impl Log {
-    /// Appends compressed `text` at the bit where the data ends, with the content before as
-    /// dictionary.
+    /// Appends compressed `text` at the bit `end`, over the empty block there. The content before
+    /// is the dictionary.
     fn append(&mut self, library: &Functions, level: c_int, plain: &[u8], text: &[u8], flush: c_int) {
         let mut heap = Heap::default();
         let settings = Settings { level, window_bits: -15, mem_level: 8, strategy: 0 };

@@ -11,7 +11,7 @@ use linerate_testkit::sys::zlib_window::ZlibWindow;
 use linerate_testkit::tools::{has_program, require};
 use tempfile::TempDir;
 
-/// The library as installed, a folder, and a program compiled into that folder.
+/// The shared library as Cargo built it, and a program that was compiled for it into a folder.
 struct Programs {
     library: PathBuf,
     program: PathBuf,
@@ -19,7 +19,8 @@ struct Programs {
 }
 
 impl Programs {
-    /// Compiles `streams.c`, linked with this library before zlib if `is_linked`.
+    /// Compiles `streams.c`, linked with zlib and, if `is_linked`, with this library before it.
+    /// Returns `None`, and reports the test as skipped, if something that this needs is missing.
     fn compile(compiler: &[&str], is_linked: bool) -> Option<Programs> {
         let library = Library::built("linerate_z")?.shared();
         if !has_program("cc") || !require(has_zlib(), "no headers of zlib (Debian: zlib1g-dev)") {
@@ -84,8 +85,8 @@ fn programs_linked_with_zlib_compress_with_the_preloaded_library() {
                 let theirs = run(Command::new(&programs.program), mode, level, i, input);
                 assert_decodes(mode, &ours, input);
                 assert_decodes(mode, &theirs, input);
-                // Levels 0 and 9 belong to zlib until the program changes them, and so does a
-                // header that the caller sets.
+                // zlib compresses streams of levels 0 and 9 until the program changes their level,
+                // and streams with a header that the caller sets.
                 let is_zlibs = mode == "header" || mode == "compress" && matches!(level, 0 | 9);
                 if is_zlibs {
                     assert!(ours == theirs, "{mode} {level} {i}");

@@ -1,5 +1,6 @@
 //! Runs unmodified nginx and Apache of the distribution with this library loaded before zlib. Pages
-//! of 1 KB to 1 MB must arrive whole, and the logs of the servers must be empty.
+//! of 1 KB to 1 MB must arrive whole. The log of nginx must be empty, and that of Apache must have
+//! no errors.
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -33,7 +34,7 @@ impl Drop for Server {
 
 impl Server {
     /// Starts a server with the configuration that `configure` writes for a folder and a port.
-    /// Tries another port if that one is taken.
+    /// Tries up to ten ports, since a port can be taken.
     fn start(
         command: impl Fn(&Path) -> Command,
         configure: impl Fn(&Path, u16) -> String,
@@ -69,7 +70,8 @@ impl Server {
         panic!("the server does not start");
     }
 
-    /// Waits until the server answers. Returns false if it ended instead.
+    /// Waits until the server answers. Returns false if it ended instead, and panics after 30
+    /// seconds.
     fn answers(&mut self) -> bool {
         for _ in 0..3_000 {
             if self.child.try_wait().expect("its status").is_some() {
@@ -104,7 +106,7 @@ impl Server {
         response.split_off(end)
     }
 
-    /// Fetches every page twice and returns the compressed sizes.
+    /// Fetches every page twice and decodes it. Returns the compressed size of each page.
     fn check_pages(&self) -> Vec<usize> {
         let sizes = PAGES.into_iter().map(|len| {
             let bodies = [self.get(len), self.get(len)];
@@ -121,8 +123,8 @@ fn page(len: usize) -> Vec<u8> {
     data::mixed(len)
 }
 
-/// Finds a program of the system, or one that `scripts/setup.sh servers` has unpacked into
-/// `target/servers`.
+/// Finds a program that `scripts/setup.sh servers` has unpacked into `target/servers`, or else one
+/// of the system.
 fn find(library: &Library, name: &str) -> Option<PathBuf> {
     let unpacked = library.folder().ancestors().map(|folder| folder.join("servers/usr/sbin"));
     let mut folders = unpacked.chain([PathBuf::from("/usr/sbin"), PathBuf::from("/usr/local/sbin")]);
