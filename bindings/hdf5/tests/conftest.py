@@ -34,7 +34,7 @@ def run(*command, env=None) -> subprocess.CompletedProcess:
 
 
 def run_tool(*command, env=None) -> str:
-    """Runs a program that must succeed."""
+    """Runs a program, which must succeed, and returns its standard output."""
     done = run(*command, env=env)
     assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -46,20 +46,21 @@ def run_python(code: str, *arguments, env=None) -> str:
 
 
 def words(*values: int) -> bytes:
-    """A chunk of 32-bit words."""
+    """Returns a chunk that consists of these little-endian 32-bit words."""
     return np.array(values, "<u4").tobytes()
 
 
 def walk(shape, dtype="<i2", seed=1) -> np.ndarray:
-    """Rows of seeded random walks."""
+    """Returns rows of random walks, which depend only on the arguments."""
     steps = np.random.default_rng(seed).integers(-9, 10, shape)
     return np.cumsum(steps, axis=-1).astype(dtype)
 
 
-#: The cd_values after m and segment if the filter chose the segment: the default coefficients, and a marker.
+#: The cd_values after m and segment if the filter chose the segment: the number of coefficients,
+#: the default coefficients 1 and -1, and a marker.
 AUTO_SEGMENT = (2, 1, 2**32 - 1, int.from_bytes(b"auto", "little"))
 
 
 def options(dataset) -> tuple:
-    """The cd_values that are stored for the first filter."""
+    """Returns the cd_values that are stored for the first filter of a dataset."""
     return dataset.id.get_create_plist().get_filter(0)[2]

@@ -164,7 +164,8 @@ def test_a_growing_dataset_round_trips(tmp_path):
 
 
 def test_fletcher32_after_the_filter_finds_damage_that_decodes(tmp_path):
-    # One payload word: 1, 1, 1 and four zeros. With the lowest bit of the first remainder flipped it is still valid.
+    # The payload is one word, the differences 1 and six zeros. If the lowest bit of the first
+    # remainder is flipped, the word is still valid, and the first difference is -2.
     valid, flipped = words(7, 1, 0xA8888880), words(7, 1, 0xB8888880)
     with h5py.File(tmp_path / "new.h5", "w") as file:
         data = np.array([1] * 7, "<i2")
@@ -205,7 +206,7 @@ def test_chunks_do_not_depend_on_threads_and_no_thread_remains(tmp_path):
 
 OTHER = """
 import ctypes, sys, h5py, numpy as np
-# Symbol lookups in the global scope find this HDF5, but h5py is bound to another one.
+# Symbol lookups in the global scope find this HDF5 of the system, but h5py is bound to its own.
 ctypes.CDLL(sys.argv[2], mode=ctypes.RTLD_GLOBAL)
 with h5py.File(sys.argv[1], "w") as file:
     dataset = file.create_dataset("data", data=np.arange(100, dtype="<i2"), chunks=(50,), compression=32025)

@@ -102,7 +102,7 @@ def test_valid_counterparts_are_read(tmp_path):
 
 @pytest.fixture
 def small(tmp_path):
-    """A chunk of three segments, and its parameters."""
+    """Returns the shape, the cd_values and the bytes of a chunk of three segments."""
     with h5py.File(tmp_path / "small.h5", "w") as file:
         dataset = file.create_dataset("data", data=walk((3, 20)), chunks=(3, 20), compression=32025, compression_opts=(8, 20))
         return [3, 20], [8, 20], dataset.id.read_direct_chunk((0, 0))[1]

@@ -125,7 +125,8 @@ def test_files_that_hdf5_tools_rewrite_hold_the_same_samples(tmp_path, number, m
     compare("source.h5", number)
     run_tool("h5copy", "-i", source, "-o", tmp_path / "copy.h5", "-s", "/run", "-d", "/other")
     compare("copy.h5", number, "other")
-    # Both again: chunks are copied as they are, or decoded and encoded with other chunks, filters and layouts.
+    # h5repack copies chunks as they are, or decodes and encodes them with other filters, shapes and
+    # layouts. Then it encodes each of its files again with the first filter.
     for name, arguments, wanted in [
         ("again", [], number),
         ("latest", ["--latest"], number),

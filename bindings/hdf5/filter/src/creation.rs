@@ -9,18 +9,18 @@ use crate::error::{FilterError, Result};
 use crate::sys::class::Hid;
 use crate::sys::library::Library;
 
-/// HDF5's own filters: deflate, shuffle, fletcher32, szip, nbit and scaleoffset. None of them
-/// outputs samples.
+/// The numbers of HDF5's own filters: deflate, shuffle, fletcher32, szip, nbit and scaleoffset, in
+/// this order. The output of none of them is just the samples.
 const RECODERS: RangeInclusive<i32> = 1..=6;
 const SHUFFLE: i32 = 2;
 const FLETCHER32: i32 = 3;
 
-/// A dataset during its creation.
+/// A dataset during its creation, and the HDF5 library that creates it.
 pub(crate) struct Creation {
     library: Library,
     dcpl: Hid,
     datatype: Datatype,
-    /// Dimensions of a chunk.
+    /// The dimensions of a chunk, in samples.
     chunk: Vec<u64>,
 }
 
@@ -35,8 +35,8 @@ impl Creation {
         Ok(Creation { library, dcpl, datatype, chunk })
     }
 
-    /// Rejects a dataset in which a filter of HDF5 comes before filter `id`, which would then not
-    /// get the samples.
+    /// Rejects a dataset in which one of HDF5's own filters comes before filter `id`, which would
+    /// then not get the samples.
     pub(crate) fn comes_first(&self, id: i32) -> Result<()> {
         let filters = self.library.filters(self.dcpl);
         let filters = filters.ok_or(FilterError::Filter("the filters of the dataset cannot be read"))?;
@@ -50,8 +50,8 @@ impl Creation {
         }
     }
 
-    /// Returns the type if it is a little-endian integer of one of these sizes. `wrong_size` is the
-    /// error for another size.
+    /// Returns the type if it is a little-endian integer of one of these sizes, in bytes.
+    /// `wrong_size` is the error for an integer of another size.
     pub(crate) fn integer(&self, sizes: &[usize], wrong_size: &'static str) -> Result<Datatype> {
         let refuse = |what| Err(FilterError::Filter(what));
         match self.datatype {
@@ -62,22 +62,23 @@ impl Creation {
         }
     }
 
-    /// Dimensions of a chunk.
+    /// Returns the dimensions of a chunk, in samples.
     pub(crate) fn chunk(&self) -> &[u64] {
         &self.chunk
     }
 
-    /// Number of samples in a chunk.
+    /// Returns the number of samples in a chunk, at most [`u64::MAX`].
     pub(crate) fn samples(&self) -> u64 {
         self.chunk.iter().fold(1, |product, &n| product.saturating_mul(n))
     }
 
-    /// Number of samples along the last dimension of a chunk.
+    /// Returns the number of samples along the last dimension of a chunk.
     pub(crate) fn row(&self) -> u64 {
         self.chunk.last().copied().unwrap_or(1)
     }
 
-    /// Returns the entry of filter `id` in the property list.
+    /// Returns the entry of filter `id` in the property list: its flags and its at most 256
+    /// `cd_values`.
     pub(crate) fn filter(&self, id: i32) -> Result<Message> {
         let message = self.library.filter(self.dcpl, id);
         let message = message.ok_or(FilterError::Filter("the filter's own values cannot be read"))?;
@@ -87,7 +88,7 @@ impl Creation {
         Ok(message)
     }
 
-    /// Replaces the values of filter `id` and keeps the flags of `message`.
+    /// Replaces the `cd_values` of filter `id` and keeps the flags of `message`.
     pub(crate) fn set_filter(&self, id: i32, message: &Message, values: &[c_uint]) -> Result<()> {
         self.library
             .set_filter(self.dcpl, id, message.flags, values)

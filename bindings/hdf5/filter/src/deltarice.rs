@@ -27,13 +27,13 @@ pub static DELTARICE: Class = Class::new(DELTARICE_ID, CODEC.name, set_local, fi
 
 const CODEC: Codec = Codec { name: c"Delta-Rice", encode, decode, create };
 
-/// Last of the `cd_values` if the user gave no segment. It follows the coefficients, where readers
-/// do not look. The filter then chooses the segment by the shape of the chunks, and rejects chunks
-/// that expand.
+/// Marks that the user gave no segment: the filter adds this as the last of the `cd_values`, after
+/// the coefficients, where readers do not look. It then chooses the segment by the shape of the
+/// chunks, and rejects chunks that expand.
 const AUTO_SEGMENT: u32 = u32::from_le_bytes(*b"auto");
 
-/// Whether the filter chooses the segment: the user gave none, or reuses a property list in which
-/// the filter chose it.
+/// Returns whether the filter chooses the segment. It does so if the user gave none, or reuses a
+/// property list in which the filter chose it.
 fn is_auto(values: &[u32]) -> bool {
     matches!(values, [] | [_] | [_, _, 2, 1, u32::MAX, AUTO_SEGMENT])
 }

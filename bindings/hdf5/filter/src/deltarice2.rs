@@ -53,7 +53,7 @@ unsafe extern "C" fn set_local(dcpl: Hid, datatype: Hid, _space: Hid) -> c_int {
     CODEC.set_local(dcpl, datatype)
 }
 
-/// Complete `cd_values`.
+/// The `cd_values` of a dataset, as the filter completed them when the dataset was created.
 struct Values {
     segment: u32,
     row: u32,
@@ -63,7 +63,8 @@ struct Values {
 }
 
 impl Values {
-    /// Parses the values. Returns `None` if they are incomplete.
+    /// Parses the `cd_values`. Returns `None` if they are incomplete, which is if there are fewer
+    /// than four.
     fn of(values: &[u32]) -> Result<Option<Values>> {
         let &[segment, element, row, samples, ..] = values else { return Ok(None) };
         let element = u8::try_from(element).ok().and_then(ElementType::from_code);
@@ -127,7 +128,8 @@ fn decode(values: &[u32], stream: &[u8]) -> Result<Output> {
         }
         None => {}
     }
-    // The allocation is as large as the chunks of the dataset, or at most MAX_DEFAULT.
+    // So what is allocated is as large as a chunk of the dataset or, if the values are incomplete,
+    // has at most MAX_DEFAULT bytes.
     match header.element {
         ElementType::I16 => decode_as::<i16>(&header, stream),
         ElementType::U16 => decode_as::<u16>(&header, stream),

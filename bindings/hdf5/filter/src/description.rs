@@ -29,10 +29,11 @@ pub(crate) struct Datatype {
     pub(crate) signed: bool,
 }
 
-/// Maximum number of `cd_values` that are read.
+/// Maximum number of `cd_values` that are read from a property list.
 pub(crate) const MAX_VALUES: usize = 256;
 
-/// The entry of a filter in a property list.
+/// The entry of a filter in a property list: its flags, and its `cd_values` with their number. The
+/// number can exceed the values that were read.
 pub(crate) struct Message {
     pub(crate) flags: c_uint,
     pub(crate) count: usize,
@@ -40,7 +41,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// The `cd_values`.
+    /// Returns the `cd_values`. `count` must not exceed [`MAX_VALUES`].
     pub(crate) fn values(&self) -> &[c_uint] {
         &self.values[..self.count]
     }

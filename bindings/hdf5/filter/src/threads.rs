@@ -5,18 +5,20 @@ use std::thread;
 
 use linerate_rice::Options;
 
-/// Upper bound of `LINERATE_THREADS`.
+/// Largest number of threads.
 const MAX: usize = 256;
 
-/// Minimum segments per thread: the number that a kernel decodes at once.
+/// Minimum number of segments per thread by default: the number that a kernel decodes at once.
 const MIN_SEGMENTS: usize = 8;
 
-/// Minimum samples per thread. Starting a thread takes as long as decoding a fraction of them.
+/// Minimum number of samples per thread by default. Starting a thread takes only a fraction of the
+/// time that decoding them takes.
 const MIN_SAMPLES: usize = 1 << 16;
 
 /// Returns the options for a chunk of `samples` samples in `segments` segments. The number of
-/// threads is `LINERATE_THREADS`, from 1 to 256; any other value means 1. Default: all processors,
-/// but only as many as get the minimum of samples and of segments each.
+/// threads is `LINERATE_THREADS`, from 1 to 256; any other value means 1. If the variable is unset,
+/// empty or not UTF-8, it is the number of processors, but only as many as get the minimum of
+/// samples and of segments each.
 pub(crate) fn options(samples: usize, segments: usize) -> Options {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     let processors = || *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, usize::from));

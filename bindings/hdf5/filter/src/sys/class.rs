@@ -70,7 +70,7 @@ impl Class {
         self.filter.expect("every table has a filter")
     }
 
-    /// The function that HDF5 calls when a dataset is created.
+    /// The function that HDF5 calls when a dataset is created with this filter.
     pub fn set_local(&self) -> SetLocalFunction {
         self.set_local.expect("every table has one")
     }

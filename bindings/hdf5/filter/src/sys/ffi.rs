@@ -1,4 +1,4 @@
-//! Handles calls from HDF5: converts raw arguments, returns 0 or a length, and catches panics.
+//! Handles calls from HDF5: converts raw arguments, catches panics, and returns what HDF5 expects.
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::slice;
@@ -11,7 +11,7 @@ use crate::sys::class::Hid;
 use crate::sys::library::Library;
 use crate::sys::memory::Block;
 
-/// Output of encoding or decoding: a block, and the number of its bytes in use.
+/// Output of encoding or decoding: a block of memory, and the number of its bytes in use.
 pub(crate) struct Output {
     pub(crate) block: Block,
     pub(crate) bytes: usize,
@@ -31,7 +31,8 @@ pub(crate) struct Codec {
 const PANIC: FilterError = FilterError::Filter("internal error: please report it");
 
 impl Codec {
-    /// Handles a call of the filter by HDF5.
+    /// Handles a call of the filter by HDF5: encodes or decodes the buffer and replaces it. Returns
+    /// the number of bytes in use, or 0 on failure, which changes nothing.
     ///
     /// # Safety
     /// The contract of HDF5's filters: `values` points to `count` numbers, `buf` to a block of C's
@@ -61,7 +62,8 @@ impl Codec {
         output.bytes
     }
 
-    /// Handles a call of `set_local` by HDF5. Checks nothing if HDF5's functions are not found.
+    /// Handles a call of `set_local` by HDF5. Returns 0, or -1 if the dataset must not be created.
+    /// Checks nothing if HDF5's functions are not found.
     pub(crate) fn set_local(&self, dcpl: Hid, datatype: Hid) -> c_int {
         let create = || {
             Library::of_caller()
@@ -70,7 +72,8 @@ impl Codec {
         if self.caught(create).is_some() { 0 } else { -1 }
     }
 
-    /// Runs `work`. An error or a panic goes to the error stack of HDF5.
+    /// Runs `work` and returns its result. An error or a panic goes to the error stack of HDF5, and
+    /// the result is then `None`.
     fn caught<T>(&self, work: impl FnOnce() -> Result<T>) -> Option<T> {
         let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(PANIC));
         let push =

@@ -86,7 +86,8 @@ impl Library {
         (status >= 0).then_some((major, minor))
     }
 
-    /// Pushes one line onto the error stack of this thread: "NAME: ERROR".
+    /// Makes "NAME: ERROR" the only line on the error stack of this thread. Returns `None` if HDF5
+    /// lacks a function for this.
     ///
     /// The line goes onto a new stack, which then replaces the current one: HDF5 2.0 pauses the
     /// current stack around every call of a filter, and loses lines that are pushed to it
@@ -129,7 +130,7 @@ impl Library {
         }
     }
 
-    /// Returns the shape of the chunks.
+    /// Returns the dimensions of the chunks, in elements, from the property list of a dataset.
     pub(crate) fn chunk(&self, dcpl: Hid) -> Option<Vec<u64>> {
         let mut dims = [0; MAX_RANK];
         // SAFETY: the function has this signature, and writes at most as many dimensions.
@@ -139,8 +140,8 @@ impl Library {
         dims.get(..usize::try_from(rank).ok()?).map(<[u64]>::to_vec)
     }
 
-    /// Returns flags and values of filter `id` in a property list. The count can exceed the number
-    /// of values that fit.
+    /// Returns flags and `cd_values` of filter `id` in a property list. The count can exceed the
+    /// number of values that fit.
     pub(crate) fn filter(&self, dcpl: Hid, id: c_int) -> Option<Message> {
         let mut message = Message { flags: 0, count: MAX_VALUES, values: [0; MAX_VALUES] };
         // SAFETY: the function has this signature, and writes at most `count` values; the name and
@@ -177,7 +178,7 @@ impl Library {
         }
     }
 
-    /// Replaces the values of filter `id` in a property list.
+    /// Replaces the `cd_values` of filter `id` in a property list.
     pub(crate) fn set_filter(&self, dcpl: Hid, id: c_int, flags: c_uint, values: &[c_uint]) -> Option<()> {
         // SAFETY: the function has this signature, and reads `count` values.
         let status = unsafe {

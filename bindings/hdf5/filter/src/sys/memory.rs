@@ -22,7 +22,8 @@ unsafe impl Word for i32 {}
 // SAFETY: as above.
 unsafe impl Word for u32 {}
 
-/// Casts bytes to words. HDF5's buffers come from an allocator, so they are aligned.
+/// Casts bytes to words without a copy. HDF5's buffers come from an allocator, so they are aligned;
+/// other bytes, and a part of a word at the end, are an error.
 pub(crate) fn words<T: Word>(bytes: &[u8]) -> Result<&[T]> {
     // SAFETY: every bit pattern is a value of T.
     match unsafe { bytes.align_to::<T>() } {
@@ -38,7 +39,8 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Allocates `bytes` bytes, at least one and at most `isize::MAX`. The content is unspecified.
+    /// Allocates `bytes` bytes, or one if `bytes` is 0. More than `isize::MAX` bytes are an error.
+    /// The content is unspecified.
     pub(crate) fn new(bytes: usize) -> Result<Block> {
         const NO_MEMORY: FilterError = FilterError::Filter("there is no memory for the output");
         let bytes = bytes.max(1);
@@ -68,7 +70,7 @@ impl Block {
         self.bytes
     }
 
-    /// Hands the block over: the owner of the pointer frees it.
+    /// Hands the block over to the caller, who frees it with C's `free`.
     pub(crate) fn into_raw(self) -> *mut c_void {
         core::mem::ManuallyDrop::new(self).start.as_ptr().cast()
     }

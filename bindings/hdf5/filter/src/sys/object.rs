@@ -24,7 +24,8 @@ impl Object {
     }
 }
 
-/// Maximum number of callers examined. Only a few functions of this crate are nearer than HDF5.
+/// Maximum number of callers examined. Between the search and HDF5 there are only a few functions
+/// of this crate.
 const DEPTH: usize = 64;
 
 /// Return addresses on the call stack, innermost first.
@@ -64,7 +65,8 @@ impl Stack {
 
 impl Object {
     /// Finds the object of the nearest caller that has the symbol or depends on an object that has
-    /// it. Falls back to the global scope.
+    /// it. Falls back to the global scope of the process. Returns `None` if that lacks the symbol,
+    /// too.
     pub(crate) fn of_caller(symbol: &CStr) -> Option<Object> {
         let stack = Stack::here();
         let mut last = null_mut();
@@ -78,7 +80,8 @@ impl Object {
         (!global.address(symbol).is_null()).then_some(global)
     }
 
-    /// Returns the object that contains a code address, unless it is the `last` one examined.
+    /// Returns the object that contains a code address. Returns `None` if it is the object at
+    /// `last`, the one examined before, or unknown.
     fn around(address: usize, last: &mut *mut c_void) -> Option<Object> {
         // SAFETY: plain C data, for which zeros are valid.
         let mut info: libc::Dl_info = unsafe { core::mem::zeroed() };

@@ -1,5 +1,5 @@
-//! Replaces `object` on systems without a search for shared objects: finds no HDF5, so checks that
-//! need its functions are skipped.
+//! Replaces `object` on systems other than Unix, which have no search for shared objects. It finds
+//! no HDF5, so checks that need functions of HDF5 are skipped.
 
 use core::ffi::CStr;
 
@@ -7,7 +7,7 @@ use core::ffi::CStr;
 pub(crate) enum Object {}
 
 impl Object {
-    /// Returns `None`.
+    /// Returns `None`, as there is no search.
     pub(crate) fn of_caller(_symbol: &CStr) -> Option<Object> {
         None
     }

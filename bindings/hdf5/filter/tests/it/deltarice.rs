@@ -124,7 +124,8 @@ fn endless_zeros_are_refused() {
 
 #[test]
 fn empty_and_short_chunks_are_refused() {
-    // An output of 0 bytes means a failure, and HDF5 has no chunks without samples.
+    // The filter cannot return an output of 0 bytes, since HDF5 takes that for a failure. HDF5
+    // itself has no chunks without samples.
     refused(&[8], &[0]);
     refused(&[8, 7], &[0]);
     refused(&[8, 7], &[0, 0]);

@@ -2,7 +2,8 @@
 
 pub(crate) mod call;
 
-/// A seeded source of noise (PCG's multiplier, its better half of the bits).
+/// A seeded linear congruential generator with the multiplier of PCG. Its numbers are the upper 31
+/// bits of the state, which are the better ones.
 pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
