@@ -9,7 +9,7 @@
 
 namespace {
 
-// Functions of the plugin.
+// Functions of the plugin, null until it is loaded.
 bool (*use)(rocksdb::ColumnFamilyOptions*) = nullptr;
 linerate::Counters (*counters)() = nullptr;
 
@@ -30,7 +30,8 @@ struct Path {
 
 extern "C" {
 
-// Returns null, or the reason that the plugin was not loaded.
+// Loads the plugin. Returns null on success, or with an exception pending, and otherwise the reason
+// that the plugin was not loaded.
 JNIEXPORT jstring JNICALL Java_dev_linerate_rocksdb_LinerateCompressionManager_load0(JNIEnv* java, jclass, jstring rocksdb,
                                                                                     jstring plugin) {
   const Path rocksdb_path(java, rocksdb), plugin_path(java, plugin);

@@ -19,7 +19,7 @@ extern "C" {
 struct linerate_rocksdb_dictionary;
 
 struct linerate_rocksdb_verdict {
-  const char* message;  // null if the block was decoded; without a final zero
+  const char* message;  // len bytes without a final zero; null if the block was decoded
   size_t len;
   uint64_t offset;
 };
@@ -32,8 +32,9 @@ linerate_rocksdb_verdict linerate_rocksdb_zstd(const linerate_rocksdb_dictionary
                                                size_t src_len, char* dst, size_t dst_len);
 linerate_rocksdb_verdict linerate_rocksdb_zlib(const char* dictionary, size_t dictionary_len, const char* src,
                                                size_t src_len, char* dst, size_t dst_len);
-// Function that linerate.mk names. RocksDB calls it if it was built with the plugin. Returns the
-// number of kinds of objects.
+// Registers the manager with RocksDB, for option strings. linerate.mk names this function, and a
+// RocksDB that was built with the plugin calls it. Returns the number of kinds of objects that were
+// registered.
 int linerate_rocksdb_register(rocksdb::ObjectLibrary& library, const std::string& argument);
 }
 
@@ -49,7 +50,8 @@ using rocksdb::Status;
 constexpr const char* kName = "Linerate";
 constexpr const char* kBuiltin = "BuiltinV2";
 
-// Each counter has a cache line of its own, because every thread that decodes counts each block.
+// Threads add one to a counter for each block that they decode. Each counter has a cache line of
+// its own, so that counting zstd blocks does not slow down counting zlib blocks.
 struct alignas(64) Counter {
   std::atomic<uint64_t> value{0};
   void Add() { value.fetch_add(1, std::memory_order_relaxed); }
@@ -68,7 +70,8 @@ class LinerateDecompressor : public rocksdb::DecompressorWrapper {
   // RocksDB keeps `dictionary` as long as the decompressor, beside it in the block cache.
   Status MaybeCloneForDict(const Slice& dictionary, std::unique_ptr<Decompressor>* out) override;
 
-  // Does the same as the built-in decompressor, whose memory then need not be read.
+  // For zstd and zlib, does the same as the built-in decompressor without reading its memory, which
+  // may not be in the CPU's caches.
   Status ExtractUncompressedSize(Args& args) override {
     return Decodes(args.compression_type) ? Decompressor::ExtractUncompressedSize(args)
                                           : wrapped_->ExtractUncompressedSize(args);
@@ -101,7 +104,8 @@ class LinerateDecompressor : public rocksdb::DecompressorWrapper {
       decoded->Add();
       return Status::OK();
     }
-    // The built-in decompressor decides: every block that it reads is read.
+    // Linerate could not decode the block. The built-in decompressor decides, so that every block
+    // that it can decode is read.
     refused.Add();
     if (wrapped_->DecompressBlock(args, out).ok()) return Status::OK();
     return Status::Corruption("Linerate: " + std::string(verdict.message, verdict.len),
@@ -114,7 +118,8 @@ struct FreeDictionary {
 };
 using Digest = std::unique_ptr<linerate_rocksdb_dictionary, FreeDictionary>;
 
-// Decompresses with a dictionary. `wrapped_` is the built-in decompressor with the same dictionary.
+// Decompresses the blocks of a file with its dictionary. `wrapped_` is the built-in decompressor
+// with the same dictionary.
 class DictionaryDecompressor : public LinerateDecompressor {
  public:
   DictionaryDecompressor(std::shared_ptr<Decompressor> wrapped, Digest digest, const Slice& dictionary)
@@ -126,7 +131,8 @@ class DictionaryDecompressor : public LinerateDecompressor {
     return sizeof(*this) + linerate_rocksdb_dictionary_memory(digest_.get()) + wrapped_->ApproximateOwnedMemoryUsage();
   }
 
-  // RocksDB's first call for a block, before it allocates the output.
+  // RocksDB calls this first for a block, and then allocates the output. The tables of the
+  // dictionary can arrive in the CPU's caches meanwhile.
   Status ExtractUncompressedSize(Args& args) override {
     if (args.compression_type == rocksdb::kZSTD) linerate_rocksdb_prefetch(digest_.get());
     return LinerateDecompressor::ExtractUncompressedSize(args);
@@ -158,8 +164,8 @@ Status LinerateDecompressor::MaybeCloneForDict(const Slice& dictionary, std::uni
 
 class LinerateCompressionManager : public rocksdb::CompressionManagerWrapper {
  public:
-  // The general decompressor of `base`. The one for zstd may digest dictionaries with libzstd,
-  // which would be wasted here.
+  // Wraps the general decompressor of `base`. The decompressor of `base` for zstd may also digest
+  // dictionaries with libzstd, and nothing would use these digests.
   explicit LinerateCompressionManager(std::shared_ptr<CompressionManager> base)
       : CompressionManagerWrapper(std::move(base)),
         decompressor_(std::make_shared<LinerateDecompressor>(wrapped_->GetDecompressor())) {}
@@ -207,7 +213,7 @@ Counters GetCounters() {
 
 }  // namespace linerate
 
-// Functions for callers that find them by their names, such as the Java module.
+// Functions that RocksDB's build or the Java module finds by their names.
 extern "C" {
 int linerate_rocksdb_register(rocksdb::ObjectLibrary& library, const std::string&) {
   library.AddFactory<rocksdb::CompressionManager>(
@@ -218,8 +224,8 @@ int linerate_rocksdb_register(rocksdb::ObjectLibrary& library, const std::string
   return 1;
 }
 
-// Returns false if RocksDB is of another version than its headers. It then does not touch
-// `options`, whose layout is unknown.
+// Sets the manager in `options`. Returns false if RocksDB is of another version than the headers
+// that this file was compiled with. It then does not touch `options`, whose layout is unknown.
 bool linerate_rocksdb_use(rocksdb::ColumnFamilyOptions* options) {
   auto manager = linerate::NewCompressionManager();
   if (!manager) return false;

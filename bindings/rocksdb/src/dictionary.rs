@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use linerate_core::{CACHE_LINE, Result, prefetch_line};
 use linerate_zstd::{Dictionary, Digest, ExpandedHuffman, PrefetchQueue, RequiredParts};
 
-/// Largest content that is prefetched as a whole, in bytes. Of larger contents, only the lines that
-/// the block copies from are prefetched, once they are known.
+/// Size in bytes of the largest content that is prefetched as a whole. Of larger contents, only the
+/// lines that the block copies from are prefetched, once they are known.
 const SMALL_CONTENT: usize = 16 << 10;
 
 #[derive(Clone, Copy)]
@@ -19,8 +19,8 @@ struct Line([u8; CACHE_LINE]);
 /// memory. A digest of libzstd takes 27 KiB, and reading a block of a file that was not read lately
 /// loads most of it from memory.
 pub struct SstDictionary<'a> {
-    /// Number of this dictionary in the process. Unlike its address, the number is never used
-    /// again.
+    /// Number of this dictionary, from 1. Unlike the address of a dictionary, its number is never
+    /// used again in the process.
     pub(crate) id: u64,
     digest: Digest,
     tables: Box<[Line]>,
@@ -70,14 +70,14 @@ impl<'a> SstDictionary<'a> {
 
     /// Prefetches the tables. A CPU drops prefetches when too many are in flight: on a Zen 4, of 86
     /// lines requested at once, a third had not arrived after 0.7 µs. Callers therefore repeat this
-    /// several times before the tables are read.
+    /// call before the tables are read.
     pub(crate) fn prefetch_tables(&self) {
         let start = self.tables.as_ptr() as usize;
         (start..start + size_of_val(&*self.tables)).step_by(CACHE_LINE).for_each(prefetch_line);
     }
 
-    /// Enqueues the content if the block requires it and it is small. Returns whether the whole
-    /// content is in the queue or not required.
+    /// Enqueues the whole content for prefetching if the block requires it and it is small. Returns
+    /// false if the block requires it and it is not small.
     pub(crate) fn enqueue_content(&self, required: &RequiredParts, queue: &mut PrefetchQueue) -> bool {
         let small = self.content.len() <= SMALL_CONTENT;
         if required.content && small {

@@ -12,17 +12,18 @@ use crate::dictionary::SstDictionary;
 use crate::working_memory::WorkingMemory;
 
 thread_local! {
-    /// Made by the first block that a thread decodes, and freed when the thread ends.
+    /// Working memory of the thread. It is allocated for the first block that the thread decodes,
+    /// and freed when the thread ends.
     static MEMORY: RefCell<WorkingMemory> = RefCell::default();
 }
 
-/// The reason that a block was not decoded. `message` is null if the block was decoded. It is not
-/// terminated by a zero.
+/// The reason that a block was not decoded: a message of `len` bytes, which no zero terminates. If
+/// the block was decoded, `message` is null.
 #[repr(C)]
 pub struct Verdict {
     message: *const u8,
     len: usize,
-    /// Offset of the damage in the block, in bytes.
+    /// Offset in the block at which decoding failed, in bytes.
     offset: u64,
 }
 
@@ -43,7 +44,7 @@ fn with_memory(decode: impl FnOnce(&mut WorkingMemory) -> Result<()>) -> Verdict
     catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(internal)).into()
 }
 
-/// Returns the memory that a block is decoded into.
+/// Converts a pointer and a length to the memory that a block is decoded into.
 ///
 /// # Safety
 /// `at` points to `len` bytes, which nobody else uses while the call lasts. It may be null if `len`
@@ -57,7 +58,8 @@ unsafe fn output<'a>(at: *mut u8, len: usize) -> &'a mut [u8] {
     unsafe { slice::from_raw_parts_mut(at, len) }
 }
 
-/// Digests a dictionary, or returns null if it is damaged.
+/// Digests a dictionary. Returns null if it cannot be digested: it is damaged, or has 4 GiB or
+/// more.
 ///
 /// # Safety
 /// `bytes` is not null and points to `len` bytes, which stay there unchanged until

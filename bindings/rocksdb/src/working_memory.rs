@@ -1,4 +1,4 @@
-//! Memory that a thread keeps between blocks.
+//! Memory that a thread keeps between blocks, and the decoding of a block with it.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_inflate::{self as inflate, BufferDecoder};
@@ -6,7 +6,8 @@ use linerate_zstd::{self as zstd, ExpandedHuffman, Format, FrameDecoder, Prefetc
 
 use crate::dictionary::SstDictionary;
 
-/// Number of recently used dictionaries that are assumed to be in the CPU's caches.
+/// Number of dictionaries, those that the thread began to use last, that are assumed to be in the
+/// CPU's caches.
 const RECENT: usize = 4;
 
 /// A recently used dictionary.
@@ -25,13 +26,13 @@ pub(crate) struct WorkingMemory {
     zstd: zstd::Scratch,
     inflate: inflate::Scratch,
     recent: [Recent; RECENT],
-    /// Index in `recent` that is replaced next.
+    /// Index in `recent` of the dictionary that the next new one replaces.
     next_recent: usize,
 }
 
 impl WorkingMemory {
-    /// Decodes a block, which is one zstd frame. Its content must have exactly as many bytes as
-    /// `dst`.
+    /// Decodes a block, which is exactly one zstd frame, whose content must have exactly as many
+    /// bytes as `dst`. If the thread has not used the dictionary lately, prefetches it meanwhile.
     pub(crate) fn zstd(
         &mut self,
         dictionary: Option<&SstDictionary<'_>>,
@@ -70,7 +71,7 @@ impl WorkingMemory {
     }
 
     /// Decodes a block, which is one raw deflate stream, as RocksDB writes them. Its content must
-    /// have exactly as many bytes as `dst`.
+    /// have exactly as many bytes as `dst`. `dictionary` is the text before the content, or empty.
     pub(crate) fn zlib(&mut self, dictionary: &[u8], block: &[u8], dst: &mut [u8]) -> Result<()> {
         let decoder = BufferDecoder::new(inflate::Options::new(inflate::Format::Deflate));
         let sizes = decoder.decode(&mut self.inflate, Some(dictionary), block, dst)?;

@@ -78,13 +78,14 @@ fn run(program: &Path, arguments: &[&str]) -> String {
     printed.into_owned()
 }
 
-/// Returns the compiled `cpp/check.cpp`.
+/// Returns the compiled `cpp/check.cpp`, or `None` without RocksDB.
 fn program() -> Option<&'static Path> {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     rocksdb().map(|rocksdb| PROGRAM.get_or_init(|| rocksdb.compile("tests/cpp/check.cpp")).as_path())
 }
 
-/// Runs a test of `cpp/check.cpp` in an empty folder.
+/// Runs a test of `cpp/check.cpp` in an empty folder. Without RocksDB, the test is reported as
+/// skipped.
 fn check(test: &str) {
     let Some(program) = program() else { return };
     let folder = tempfile::tempdir().expect("a folder");

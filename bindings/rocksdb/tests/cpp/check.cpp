@@ -1,5 +1,5 @@
 // Tests the plugin in a RocksDB: check TEST FOLDER, with an empty folder for databases. Exits with
-// status 0 and a line of figures, or with status 1 and a sentence.
+// status 0 and, for some tests, lines of figures, or with status 1 and a sentence.
 
 #include <linerate/rocksdb.h>
 #include <rocksdb/cache.h>
@@ -57,14 +57,14 @@ void ReadAll(DB& database, const Shape& shape) {
   Want(!rows->Valid() && rows->status().ok(), "the iterator's end");
 }
 
-// Tests every compression, with and without a dictionary: which decoder decodes which blocks, and
-// whether all rows are right.
+// Tests zstd, zlib, LZ4, Snappy and uncompressed blocks, with and without a dictionary: which
+// decoder decodes the blocks, and whether all rows are right.
 void Formats(const std::string& folder) {
   struct Case {
     const char* compression;
     unsigned dictionary;
     bool trained;
-    char by;  // z: zstd blocks by Linerate, d: deflate blocks, b: the built-in decompressor
+    char by;  // decoded by: z Linerate's zstd, d Linerate's deflate, b the built-in decompressor
   };
   const Case cases[] = {
       {"kZSTD", 8192, true, 'z'},          {"kZSTD", 8192, false, 'z'}, {"kZSTD", 65536, true, 'z'}, {"kZSTD", 0, true, 'z'},
@@ -93,7 +93,7 @@ void Formats(const std::string& folder) {
   }
 }
 
-// Changes bytes in data blocks, which RocksDB's checksums detect. Without checksums, RocksDB itself
+// Flips bits in data blocks, which RocksDB's checksums detect. Without checksums, RocksDB itself
 // reads outside damaged blocks that decode. `DamageWithoutChecksums` tests damaged blocks without
 // checksums, at the interface of decompressors.
 void Damage(const std::string& folder) {
@@ -134,7 +134,8 @@ void Damage(const std::string& folder) {
   std::printf("%u rows refused by both, %u alike\n", refused, alike);
 }
 
-// Compresses rows of a file as one block, with a dictionary trained on more of them.
+// Compresses the first ten rows of a file as one block, with a dictionary from 1000 of its rows.
+// Adds both to the vectors, and the rows to `content`.
 void Compress(rocksdb::CompressionManager& manager, rocksdb::CompressionType wanted, unsigned file, std::string& content,
               std::vector<std::string>& dictionaries, std::vector<std::string>& blocks) {
   rocksdb::CompressionOptions options;
@@ -166,8 +167,8 @@ void DamageWithoutChecksums(rocksdb::CompressionType type) {
   std::vector<std::string> serialized, blocks;
   std::string content[2];
   for (unsigned file : {0, 1}) Compress(*manager, type, file, content[file], serialized, blocks);
-  // The results of both decompressors for a block, a line each. The text of a refusal is that of
-  // the second.
+  // Appends the results of both decompressors for a block, the built-in one first, a line each.
+  // `reason` becomes the status of the second.
   std::string reason;
   auto decode = [&](const std::string& dictionary, const std::string& block, std::string& out) {
     for (const auto& m : {rocksdb::GetBuiltinV2CompressionManager(), manager}) {
@@ -222,8 +223,8 @@ void Dictionaries(const std::string&) {
   for (auto type : {rocksdb::kZSTD, rocksdb::kZlibCompression}) DamageWithoutChecksums(type);
 }
 
-// Runs only the plugin's part, for helgrind. Threads share decompressors, and each makes some of
-// its own.
+// Runs only decompressors, without a database, for helgrind. Threads share decompressors, and each
+// makes some of its own.
 void Shared(const std::string&) {
   constexpr unsigned kFiles = 3;
   auto manager = linerate::NewCompressionManager();
@@ -274,7 +275,7 @@ void Registered(const std::string& folder) {
   }
   Options plain = OptionsOf(shape);
   {
-    // Set it while the database is open, for files that are opened afterwards.
+    // The manager can be set while the database is open, for files that are opened afterwards.
     std::unique_ptr<DB> database;
     Check(DB::Open(plain, folder + "/db", &database), "open");
     Check(database->SetOptions({{"compression_manager", "Linerate"}}), "SetOptions");

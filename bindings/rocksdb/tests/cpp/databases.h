@@ -19,11 +19,11 @@
 struct Shape {
   std::string compression = "kZSTD";  // as in option strings
   unsigned files = 8;
-  unsigned rows = 200;  // of a file
-  unsigned dictionary = 8192;  // bytes, 0 for none
-  bool trained = true;         // or raw content
-  unsigned block = 4096;       // bytes
-  std::string kind = "json";   // or text, tuples
+  unsigned rows = 200;  // in each file
+  unsigned dictionary = 8192;  // largest size of a file's dictionary in bytes, 0 for none
+  bool trained = true;         // whether dictionaries are trained, else raw content
+  unsigned block = 4096;       // size of a block in bytes
+  std::string kind = "json";   // content of rows: json, text or tuples
 };
 
 inline void Check(const rocksdb::Status& status, const char* what) {
@@ -88,7 +88,7 @@ inline rocksdb::Options OptionsOf(const Shape& shape, rocksdb::BlockBasedTableOp
   return options;
 }
 
-// `row(file, n)` returns the n-th row of a file.
+// Writes an SST file, `name`, of `shape.rows` rows. `row(file, n)` returns the n-th row.
 template <typename RowOf>
 void WriteFile(const Shape& shape, const rocksdb::Options& options, unsigned file, const std::string& name, RowOf row) {
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
@@ -97,7 +97,7 @@ void WriteFile(const Shape& shape, const rocksdb::Options& options, unsigned fil
   Check(writer.Finish(), "write");
 }
 
-// Makes a database of SST files, which move into it.
+// Makes a database of existing SST files, which are moved into it.
 inline void Ingest(const rocksdb::Options& options, const std::string& folder, const std::vector<std::string>& names) {
 #if ROCKSDB_MAJOR < 11
   rocksdb::DB* opened = nullptr;

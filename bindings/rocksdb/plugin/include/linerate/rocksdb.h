@@ -21,10 +21,11 @@
 namespace linerate {
 
 // Makes a manager that compresses like `base`, which is RocksDB's built-in manager by default. Its
-// decompressors decode zstd and zlib blocks by Linerate, and all others like those of `base`. It
-// writes the same files as `base`, so any RocksDB that reads the files of `base` reads them. If
-// `base` is not compatible with the built-in manager ("BuiltinV2"), returns `base` itself. Any
-// number of threads and databases may share one manager.
+// decompressors decode zstd and zlib blocks by Linerate, and all others like those of `base`. A
+// block or dictionary that Linerate cannot decode is also left to those of `base`. With the manager
+// RocksDB writes the same SST files as with `base`, so any RocksDB that reads those reads them. If
+// the compatibility name of `base` is not that of the built-in manager ("BuiltinV2"), returns
+// `base` itself. Any number of threads and databases may share one manager.
 //
 // Returns null, for which RocksDB takes its built-in manager, if the version (major and minor) of
 // the RocksDB in this process is not that of the headers that the library was compiled with.
@@ -33,10 +34,10 @@ std::shared_ptr<rocksdb::CompressionManager> NewCompressionManager(
 
 // Counts of all managers of the process so far.
 struct Counters {
-  uint64_t dictionaries;  // dictionaries digested
-  uint64_t zstd_blocks;   // zstd blocks decoded
-  uint64_t zlib_blocks;   // zlib blocks decoded
-  uint64_t refused;       // blocks and dictionaries passed to the built-in decompressor
+  uint64_t dictionaries;  // dictionaries digested by Linerate
+  uint64_t zstd_blocks;   // zstd blocks decoded by Linerate
+  uint64_t zlib_blocks;   // zlib blocks decoded by Linerate
+  uint64_t refused;       // zstd and zlib blocks, and dictionaries, that Linerate could not decode
 };
 Counters GetCounters();
 
