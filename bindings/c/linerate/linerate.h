@@ -269,13 +269,14 @@ enum linerate_preset
   // The settings of the original Nx packer: blocks of 1 MiB, zstd 16 for files below 1 MiB,
   // which share blocks, and zstd 9 for larger ones.
   LINERATE_PRESET_DEFAULT = 0,
-  // Smallest for keeping: blocks of 16 MiB, zstd 16.
+  // For archives that are kept and should be small: blocks of 16 MiB, zstd 16.
   LINERATE_PRESET_ARCHIVE = 1,
-  // Fastest to decode for its size: blocks of 1 MiB, zstd 12.
+  // For archives that must load fast, which decode fastest for their size: blocks of 1 MiB, zstd
+  // 12.
   LINERATE_PRESET_FAST_LOAD = 2,
-  // Random access to many small files: blocks of 128 KiB, zstd 12.
+  // For random access to many small files: blocks of 128 KiB, zstd 12.
   LINERATE_PRESET_VFS = 3,
-  // Smallest to fetch: blocks of 4 MiB, zstd 19.
+  // For archives that are fetched over a network, whole or in part: blocks of 4 MiB, zstd 19.
   LINERATE_PRESET_WEB = 4,
 };
 #ifndef __cplusplus
@@ -784,9 +785,9 @@ typedef struct {
 
 // A callback that chooses what is packed. It is called once for each file, link, folder and device
 // that is found in a folder, by the thread that called the library. Returning 0 leaves that path
-// out; a folder is then left out with everything in it, and is not read. The path is UTF-8 and
-// relative to the folder that is packed. It has path_len bytes and no terminating zero. The path
-// of a folder ends with a slash.
+// out; a folder is then left out with everything in it, and is not read. The path is relative to
+// the folder that is packed. It is UTF-8, in which bytes of a name that are not UTF-8 are
+// replaced. It has path_len bytes and no terminating zero. The path of a folder ends with a slash.
 typedef int32_t (*linerate_choose_fn)(void *context, const char *path, size_t path_len);
 
 // Progress of packing.
@@ -1204,8 +1205,8 @@ linerate_error linerate_zstd_decode_frame(linerate_scratch scratch,
                                           size_t capacity,
                                           linerate_progress *progress);
 
-// Allocates a dictionary, a copy of the bytes, and digests it. The bytes are a trained dictionary,
-// or raw content of at least 8 bytes.
+// Allocates a dictionary, a copy of the bytes, and digests it. The bytes are a trained dictionary
+// if they begin with its magic number and are at least 8, and otherwise raw content.
 linerate_error linerate_zstd_dictionary_new(const uint8_t *bytes,
                                             size_t len,
                                             linerate_zstd_dictionary *dictionary);
@@ -1521,9 +1522,9 @@ linerate_pack_options linerate_pack_defaults(void);
 // lies in one of the folders is not packed.
 //
 // The archive gets its name, and the owner and permissions of the file that it replaces, when it
-// is complete. The file that is replaced is locked during the call. If another process is changing
-// it, or if on_progress cancels the work, the function fails with LINERATE_WRITE. After any error,
-// an existing target is unchanged and no temporary file is left.
+// is complete. The file that is replaced is locked during the call. If another process or another
+// call is changing it, or if on_progress cancels the work, the function fails with LINERATE_WRITE.
+// After any error, an existing target is unchanged and no temporary file is left.
 linerate_error linerate_archive_pack(const char *const *folders,
                                      size_t folder_count,
                                      const char *target,
@@ -1539,8 +1540,8 @@ linerate_error linerate_archive_pack(const char *const *folders,
 // Blocks without a changed file are copied as they are, and the chunk size stays that of the old
 // archive, but at most 256 MiB; if that is less, all blocks are encoded again. The new archive is
 // written to target as by linerate_archive_pack, or replaces the old one if target is null. The
-// file that is replaced is locked during the call. If another process is changing it, the function
-// fails with LINERATE_WRITE. On Windows, no linerate_archive may have it open.
+// file that is replaced is locked during the call. If another process or another call is changing
+// it, the function fails with LINERATE_WRITE. On Windows, no linerate_archive may have it open.
 linerate_error linerate_archive_update(const char *path,
                                        const char *const *folders,
                                        size_t folder_count,

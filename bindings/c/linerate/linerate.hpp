@@ -56,7 +56,7 @@ inline void check(const linerate_error &of)
 using bytes = std::span<const std::uint8_t>;
 using buffer = std::span<std::uint8_t>;
 #else
-/* The part of std::span that this header needs. */
+/* The part of std::span that this header needs, for standard libraries without std::span. */
 template <class T> class view {
 public:
 	view(T *data, std::size_t size) : data_(data), size_(size) {}
@@ -78,7 +78,8 @@ inline bytes as_bytes(std::string_view text)
 	return bytes(reinterpret_cast<const std::uint8_t *>(text.data()), text.size());
 }
 
-/* Owns a handle and frees it. Pass get() to any function of linerate.h. */
+/* Owns a handle and frees it. A default owner has no handle, and its id is 0. Pass get() to any
+ * function of linerate.h. */
 template <class Handle, linerate_error (*Free)(Handle)> class owner {
 public:
 	owner() noexcept : handle_{0} {}
@@ -119,7 +120,7 @@ public:
 	explicit scratch(std::uint32_t engines) { check(linerate_scratch_new(engines, out())); }
 };
 
-/* A deflate stream, whose state has 16 bytes. */
+/* A deflate stream, which holds 16 bytes and no handle. */
 class deflater {
 public:
 	deflater(std::int32_t format, std::int32_t level) { check(linerate_deflater_init(&stream_, format, level)); }
@@ -148,7 +149,7 @@ private:
 	linerate_deflater stream_;
 };
 
-/* Compresses input as one stream. */
+/* Compresses input as one whole stream. */
 inline std::vector<std::uint8_t> deflate(const scratch &scratch, std::int32_t format, std::int32_t level, bytes input)
 {
 	std::vector<std::uint8_t> out(linerate_deflate_bound(input.size()));
@@ -158,7 +159,8 @@ inline std::vector<std::uint8_t> deflate(const scratch &scratch, std::int32_t fo
 	return out;
 }
 
-/* Decodes the stream at the beginning of input. Fails if its content exceeds max_size bytes. */
+/* Decodes the stream at the beginning of input. Allocates max_size bytes at once, and throws an
+ * error if the content exceeds them. */
 inline std::vector<std::uint8_t> inflate(const scratch &scratch, std::int32_t format, bytes input, std::size_t max_size)
 {
 	const linerate_inflate_options options = linerate_inflate_defaults(format);
@@ -169,7 +171,8 @@ inline std::vector<std::uint8_t> inflate(const scratch &scratch, std::int32_t fo
 	return out;
 }
 
-/* Decodes all frames of input. Fails if their content exceeds max_size bytes in total. */
+/* Decodes all frames of input. Allocates max_size bytes at once, and throws an error if the
+ * content of all frames together exceeds them. */
 inline std::vector<std::uint8_t> decode_zstd(const scratch &scratch, bytes input, std::size_t max_size)
 {
 	const linerate_zstd_options options = linerate_zstd_defaults();
@@ -218,9 +221,11 @@ public:
 	}
 };
 
-/* Packs, updates and merges Nx archives. Callbacks may be empty. An exception that a callback
- * throws cancels the work, and the function that does the work throws it again. Paths are
- * UTF-8. */
+/* Packs, updates and merges Nx archives. Callbacks may be empty. On Windows paths are UTF-8.
+ * After an exception of a callback, everything that choose has not been asked about is left out,
+ * and the next report of progress cancels the work. The function that does the work then throws
+ * the exception again. If no report follows, for example because there is no block to write, it
+ * throws after it has written the archive. */
 class packer {
 public:
 	linerate_pack_options options = linerate_pack_defaults();

@@ -1,7 +1,7 @@
-/* Compresses lines for two listeners. Every fourth line is for both: a session without a window
- * compresses it once; one listener's session then remembers it, and the other's forgets its
- * window. Writes the stream of the first listener or, with the argument `forget`, that of the
- * second. */
+/* Compresses lines for two listeners, who get every line. A session for each listener compresses
+ * it, except for every fourth line: a session without takeover compresses that once for both. One
+ * listener's session then remembers the line, and the other's forgets its window. Writes the
+ * stream of the first listener or, with the argument `forget`, that of the second. */
 #include "check.h"
 
 enum { REMEMBERS, FORGETS, LISTENERS };

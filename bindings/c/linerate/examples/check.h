@@ -1,4 +1,4 @@
-/* Helpers of the examples. Any error ends the program. */
+/* Helpers of the examples. Any error ends the program with status 1. */
 #include <linerate.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static inline void emit(const uint8_t *bytes, size_t len)
 	require(fwrite(bytes, 1, len, stdout) == len, "cannot write standard output");
 }
 
-/* Reads all of standard input. The caller frees it. */
+/* Returns all of standard input, in memory that the caller frees, and stores its size in len. */
 static inline uint8_t *input(size_t *len)
 {
 	size_t capacity = 1 << 16, got;

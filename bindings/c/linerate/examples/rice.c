@@ -1,6 +1,6 @@
 /* Delta-Rice: encodes standard input, int16_t samples, as one version 1 chunk and one version 2
- * stream, and writes the chunk and then the stream. Decodes each again, whole and from its
- * second segment on. */
+ * stream, and writes the chunk and then the stream. Decodes each again, first all of it, then its
+ * second segment alone, and checks the samples. */
 #include "check.h"
 
 int main(void)

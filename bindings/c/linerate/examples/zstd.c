@@ -1,5 +1,6 @@
 /* zstd: decodes all frames of standard input to standard output through a buffer of 4 KiB. The
- * first argument is the dictionary, if any. Then decodes them frame by frame, and in one call. */
+ * first argument is the dictionary, if any. Then decodes the frames one by one, and all of them in
+ * one call. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -29,13 +29,14 @@ pub enum linerate_preset {
     /// The settings of the original Nx packer: blocks of 1 MiB, zstd 16 for files below 1 MiB,
     /// which share blocks, and zstd 9 for larger ones.
     LINERATE_PRESET_DEFAULT = 0,
-    /// Smallest for keeping: blocks of 16 MiB, zstd 16.
+    /// For archives that are kept and should be small: blocks of 16 MiB, zstd 16.
     LINERATE_PRESET_ARCHIVE = 1,
-    /// Fastest to decode for its size: blocks of 1 MiB, zstd 12.
+    /// For archives that must load fast, which decode fastest for their size: blocks of 1 MiB, zstd
+    /// 12.
     LINERATE_PRESET_FAST_LOAD = 2,
-    /// Random access to many small files: blocks of 128 KiB, zstd 12.
+    /// For random access to many small files: blocks of 128 KiB, zstd 12.
     LINERATE_PRESET_VFS = 3,
-    /// Smallest to fetch: blocks of 4 MiB, zstd 19.
+    /// For archives that are fetched over a network, whole or in part: blocks of 4 MiB, zstd 19.
     LINERATE_PRESET_WEB = 4,
 }
 
@@ -79,9 +80,9 @@ pub type linerate_pack_progress_fn =
 
 /// A callback that chooses what is packed. It is called once for each file, link, folder and device
 /// that is found in a folder, by the thread that called the library. Returning 0 leaves that path
-/// out; a folder is then left out with everything in it, and is not read. The path is UTF-8 and
-/// relative to the folder that is packed. It has path_len bytes and no terminating zero. The path
-/// of a folder ends with a slash.
+/// out; a folder is then left out with everything in it, and is not read. The path is relative to
+/// the folder that is packed. It is UTF-8, in which bytes of a name that are not UTF-8 are
+/// replaced. It has path_len bytes and no terminating zero. The path of a folder ends with a slash.
 pub type linerate_choose_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, path: *const c_char, path_len: usize) -> i32>;
 
@@ -179,9 +180,9 @@ pub extern "C" fn linerate_pack_defaults() -> linerate_pack_options {
 /// lies in one of the folders is not packed.
 ///
 /// The archive gets its name, and the owner and permissions of the file that it replaces, when it
-/// is complete. The file that is replaced is locked during the call. If another process is changing
-/// it, or if on_progress cancels the work, the function fails with LINERATE_WRITE. After any error,
-/// an existing target is unchanged and no temporary file is left.
+/// is complete. The file that is replaced is locked during the call. If another process or another
+/// call is changing it, or if on_progress cancels the work, the function fails with LINERATE_WRITE.
+/// After any error, an existing target is unchanged and no temporary file is left.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_pack(
     folders: *const *const c_char,
@@ -320,8 +321,8 @@ impl Work {
         Ok(options)
     }
 
-    /// Locks the target if it may be replaced. Fails at once if another process has locked it.
-    /// Returns `None` without locking if the target may not be replaced.
+    /// Locks the target if it may be replaced. Fails at once if another process or another call has
+    /// locked it. Returns `None` without locking if the target may not be replaced.
     pub(crate) fn lock(&self, target: &Path) -> Call<Option<Lock>> {
         if self.options.replace == 0 {
             return Ok(None);

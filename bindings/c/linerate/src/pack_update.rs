@@ -21,8 +21,8 @@ use crate::pack::{Work, linerate_pack_defaults, linerate_pack_options, linerate_
 /// Blocks without a changed file are copied as they are, and the chunk size stays that of the old
 /// archive, but at most 256 MiB; if that is less, all blocks are encoded again. The new archive is
 /// written to target as by linerate_archive_pack, or replaces the old one if target is null. The
-/// file that is replaced is locked during the call. If another process is changing it, the function
-/// fails with LINERATE_WRITE. On Windows, no linerate_archive may have it open.
+/// file that is replaced is locked during the call. If another process or another call is changing
+/// it, the function fails with LINERATE_WRITE. On Windows, no linerate_archive may have it open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_update(
     path: *const c_char,

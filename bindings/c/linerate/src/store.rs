@@ -93,7 +93,8 @@ pub enum linerate_order {
     LINERATE_ORDER_BY_DICTIONARY = 2,
 }
 
-/// Checks the 72 bytes for each job that the comment of [`linerate_block_decoder_batch`] states.
+/// Checks that a job of the engine takes 72 bytes, which the comment of
+/// [`linerate_block_decoder_batch`] states.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Job<'_>>() == 72);
 

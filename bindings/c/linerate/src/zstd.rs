@@ -195,8 +195,8 @@ pub unsafe extern "C" fn linerate_zstd_decode_frame(
     })
 }
 
-/// Allocates a dictionary, a copy of the bytes, and digests it. The bytes are a trained dictionary,
-/// or raw content of at least 8 bytes.
+/// Allocates a dictionary, a copy of the bytes, and digests it. The bytes are a trained dictionary
+/// if they begin with its magic number and are at least 8, and otherwise raw content.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_zstd_dictionary_new(
     bytes: *const u8,

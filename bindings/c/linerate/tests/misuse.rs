@@ -65,7 +65,8 @@ impl Caller<'_> {
         if self.noise.below(8) == 0 { self.number() as i32 } else { self.noise.below(4) as i32 }
     }
 
-    /// Returns mostly one of the last handles of a type, which may be live.
+    /// Returns a handle, which may be live: mostly one of the last of a type, sometimes another or
+    /// a random number.
     fn handle(&mut self, tag: usize) -> u64 {
         let handles = HANDLES.lock().unwrap();
         let of_kind: Vec<u64> = match self.noise.below(12) {
@@ -337,7 +338,7 @@ impl Caller<'_> {
         (error, written.max(progress.written), count)
     }
 
-    /// Makes one of the other calls.
+    /// Makes one of the calls that neither create nor free a handle, nor convert data.
     fn ask(&mut self) -> linerate_error {
         let Buffers { from, len, out, capacity } = self.buffers();
         // Types of handles. Calls without a handle come last.
@@ -422,8 +423,8 @@ impl Caller<'_> {
         }
     }
 
-    /// Calls the functions that cannot fail, and one that does: its path, if not null, is that of a
-    /// folder.
+    /// Calls the functions that cannot fail. Then opens an archive or a gzip file at a path, which
+    /// is null or that of a folder, or writes an archive.
     fn ask_without_state(&mut self) -> linerate_error {
         let (Buffers { from, len, .. }, number) = (self.buffers(), self.number());
         let size = number as usize;
@@ -511,7 +512,8 @@ unsafe extern "C" fn choose(_: *mut c_void, path: *const c_char, len: usize) -> 
     i32::from(unsafe { path.cast::<u8>().add(len - 1).read() } != b'b')
 }
 
-/// Reads one of the files. Fails without a context.
+/// Reads a part of the file that the context points to. Without a context, returns an error or too
+/// large a number.
 unsafe extern "C" fn read_at(context: *mut c_void, offset: u64, buffer: *mut c_void, len: usize) -> i64 {
     if context.is_null() {
         return if offset.is_multiple_of(2) { -1 } else { i64::MAX };

@@ -17,7 +17,7 @@ use linerate::session::*;
 use linerate::store::*;
 use linerate::zstd::*;
 
-/// Returns the message of an error, and the whole line.
+/// Returns the message of an error, and the whole line that `linerate_error_text` writes.
 fn said(error: linerate_error) -> (String, String) {
     let mut line = [0; 300];
     // SAFETY: a message of the library, and memory of that length.

@@ -54,8 +54,8 @@ fn c_examples() -> Vec<String> {
     names.collect()
 }
 
-/// Compiles an example with the sanitizers against the shared library, and for valgrind against the
-/// static one. `check` runs both.
+/// Compiles an example twice: with the sanitizers and the shared library, and for valgrind with the
+/// static library. Calls `check` for each program.
 fn watched(name: &str, check: impl Fn(&Example)) {
     let (Some(library), true) = (Library::built("linerate"), has_program("cc")) else { return };
     let folder = TempDir::new().unwrap();
@@ -573,7 +573,8 @@ fn the_programs_of_the_page_have_less_than_40_lines() {
     }
 }
 
-/// Returns the functions of the header: the names before a parenthesis.
+/// Returns the names of the library's functions in a header or a program: those before a
+/// parenthesis, outside of comments.
 fn names_in(text: &str) -> BTreeSet<String> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//") && !line.starts_with(" *"));
     let names = code.flat_map(|line| {
@@ -589,8 +590,8 @@ fn names_in(text: &str) -> BTreeSet<String> {
 fn the_library_exports_the_functions_of_the_header_and_nothing_else() {
     let Some(mut exported) = Library::built("linerate").and_then(|library| library.exports()) else { return };
     let header = fs::read_to_string(Path::new(HERE).join("linerate.h")).unwrap();
-    // If crates with `linerate-nx/s3` are built too, the library contains this dependency, whose C
-    // functions Rust exports.
+    // If crates with the feature `linerate-nx/s3` are built too, the library contains their
+    // dependency crc-fast, which exports C functions.
     exported.retain(|name| !name.starts_with("crc_fast_"));
     assert_eq!(exported, names_in(&header));
 }
