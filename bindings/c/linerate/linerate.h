@@ -127,7 +127,7 @@ enum linerate_engine
   // 3 touches another 320 KiB if the data is 16-bit samples. The first call at level 8 or 9 with
   // this memory allocates another 7 MiB, which stay allocated. Sessions do not need them.
   LINERATE_ENGINE_DEFLATE = 1,
-  // Inflate: 12 KiB.
+  // Inflate: about 12 KiB.
   LINERATE_ENGINE_INFLATE = 2,
   // zstd frames and streams: at most 320 KiB.
   LINERATE_ENGINE_ZSTD = 4,
@@ -452,7 +452,7 @@ typedef struct {
   size_t index_len;
 } linerate_gzip_options;
 
-// The content of a gzip file. One thread at a time may use it.
+// An open gzip file, whose content can be read from any position. One thread at a time may use it.
 typedef struct {
   // The handle.
   uint64_t id;
@@ -589,7 +589,7 @@ typedef struct {
 typedef struct {
   // The compression, a linerate_transport.
   int32_t transport;
-  // The encoding of payloads, a linerate_encoding. Default: 0.
+  // The encoding of payloads, a linerate_encoding. Default: LINERATE_ENCODING_ANY.
   int32_t encoding;
   // If not 0, each sequence number must be the last one plus one; messages without one are
   // allowed. This needs an encoding, without which no session is made. Default: 0.
@@ -616,7 +616,7 @@ typedef struct {
 typedef struct {
   // Size of the payload in bytes.
   size_t len;
-  // Compressed size in bytes, including earlier fragments.
+  // Compressed size of the message in bytes, including its earlier fragments.
   size_t compressed;
   // Number of the message on this connection, from 0. Whole messages count, and damaged messages
   // too if they are independent of each other.
@@ -763,7 +763,7 @@ typedef struct {
   linerate_progress_fn on_progress;
   // Called with each failure, at the end of the work. May be null.
   linerate_failure_fn on_failure;
-  // First argument of both callbacks.
+  // The first argument of on_progress and on_failure.
   void *context;
 } linerate_run_options;
 
@@ -771,7 +771,7 @@ typedef struct {
 typedef struct {
   // Number of files that were extracted or verified without an error.
   uint64_t files;
-  // Total size of these files in bytes.
+  // Total size of the extracted or verified files in bytes.
   uint64_t bytes;
   // Number of files that failed.
   uint64_t failures;
@@ -1270,15 +1270,15 @@ linerate_error linerate_store_release(linerate_store store, uint64_t dictionary)
 // Stores the counters of a store.
 linerate_error linerate_store_get_stats(linerate_store store, linerate_store_stats *stats);
 
-// Allocates a decoder for the blocks of a store.
+// Allocates a decoder for blocks that use the dictionaries of a store.
 linerate_error linerate_block_decoder_new(linerate_store store, linerate_block_decoder *decoder);
 
 // Frees a decoder. Ignores one whose id is 0.
 linerate_error linerate_block_decoder_free(linerate_block_decoder decoder);
 
 // Decodes one block, which is exactly one zstd frame, with a dictionary of the store, or with none
-// if dictionary is 0. If a block needs tables of its dictionary that the store does not have, the
-// store allocates and builds them.
+// if dictionary is 0. If the store has no tables for the dictionary, it allocates and builds them
+// first.
 linerate_error linerate_block_decoder_decode(linerate_block_decoder decoder,
                                              uint64_t dictionary,
                                              const uint8_t *block,
@@ -1461,8 +1461,8 @@ linerate_error linerate_archive_count(linerate_archive archive, size_t *count);
 // Stores the size, hash and path length of the file at an index.
 linerate_error linerate_archive_get(linerate_archive archive, size_t index, linerate_archive_file *file);
 
-// Copies the path of the file at an index to out, in UTF-8 and with a terminating zero: path_len
-// of linerate_archive_file + 1 bytes.
+// Copies the path of the file at an index to out, in UTF-8 and with a terminating zero. That takes
+// one byte more than path_len of linerate_archive_get.
 linerate_error linerate_archive_path(linerate_archive archive, size_t index, char *out, size_t capacity);
 
 // Stores the index of the file with exactly this path, which is path_len bytes of UTF-8. Fails

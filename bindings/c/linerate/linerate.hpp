@@ -184,7 +184,7 @@ inline std::vector<std::uint8_t> decode_zstd(const scratch &scratch, bytes input
 	return out;
 }
 
-/* An Nx archive. Many threads may use one. */
+/* An open Nx archive. Many threads may use the same object. */
 class archive : public owner<linerate_archive, linerate_archive_free> {
 public:
 	explicit archive(const std::string &path)

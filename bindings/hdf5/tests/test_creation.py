@@ -82,7 +82,8 @@ def test_the_filter_after_shuffle_is_rejected(file, number, opts):
 
 
 def test_variable_length_data_is_rejected_if_the_filter_is_mandatory(file):
-    """HDF5 does not call can_apply for such types, and gives an optional filter references instead of data."""
+    """HDF5 calls no check of the filter for such types, and gives an optional filter references
+    instead of data."""
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plist.set_chunk((5,))
     plist.set_filter(32025, h5py.h5z.FLAG_MANDATORY, (8,))

@@ -1,5 +1,5 @@
-//! Nx archives: lists files, reads them whole and in ranges, and extracts and verifies them on
-//! several threads.
+//! Nx archives: lists their files, reads them whole and in ranges, and extracts and verifies them
+//! on several threads.
 
 use std::ffi::{c_char, c_void};
 
@@ -113,7 +113,7 @@ pub struct linerate_run_options {
     pub on_progress: linerate_progress_fn,
     /// Called with each failure, at the end of the work. May be null.
     pub on_failure: linerate_failure_fn,
-    /// First argument of both callbacks.
+    /// The first argument of on_progress and on_failure.
     pub context: *mut c_void,
 }
 
@@ -123,7 +123,7 @@ pub struct linerate_run_options {
 pub struct linerate_run_report {
     /// Number of files that were extracted or verified without an error.
     pub files: u64,
-    /// Total size of these files in bytes.
+    /// Total size of the extracted or verified files in bytes.
     pub bytes: u64,
     /// Number of files that failed.
     pub failures: u64,
@@ -265,8 +265,8 @@ pub unsafe extern "C" fn linerate_archive_get(
     })
 }
 
-/// Copies the path of the file at an index to out, in UTF-8 and with a terminating zero: path_len
-/// of linerate_archive_file + 1 bytes.
+/// Copies the path of the file at an index to out, in UTF-8 and with a terminating zero. That takes
+/// one byte more than path_len of linerate_archive_get.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_path(
     archive: linerate_archive,

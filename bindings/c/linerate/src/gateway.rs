@@ -71,7 +71,7 @@ pub struct linerate_bytes {
 pub struct linerate_gateway_options {
     /// The compression, a linerate_transport.
     pub transport: i32,
-    /// The encoding of payloads, a linerate_encoding. Default: 0.
+    /// The encoding of payloads, a linerate_encoding. Default: LINERATE_ENCODING_ANY.
     pub encoding: i32,
     /// If not 0, each sequence number must be the last one plus one; messages without one are
     /// allowed. This needs an encoding, without which no session is made. Default: 0.
@@ -94,7 +94,7 @@ pub struct linerate_gateway_options {
 pub struct linerate_message {
     /// Size of the payload in bytes.
     pub len: usize,
-    /// Compressed size in bytes, including earlier fragments.
+    /// Compressed size of the message in bytes, including its earlier fragments.
     pub compressed: usize,
     /// Number of the message on this connection, from 0. Whole messages count, and damaged messages
     /// too if they are independent of each other.
@@ -116,7 +116,8 @@ pub struct linerate_message {
 
 struct Connection {
     session: Session,
-    /// The payload for which the caller's buffer was too small.
+    /// The payload for which the caller's buffer was too small, until the caller fetches it; else
+    /// empty.
     waiting: Vec<u8>,
 }
 

@@ -14,7 +14,7 @@ use crate::border::{input, name, output, path_of, place, run, value_or};
 use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 
-/// The content of a gzip file. One thread at a time may use it.
+/// An open gzip file, whose content can be read from any position. One thread at a time may use it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_gzip {
@@ -61,7 +61,7 @@ enum Source {
     Callback(Callback),
 }
 
-/// A file that a function of the caller reads.
+/// A file that a function of the caller reads, with the position of the next read.
 struct Callback {
     read_at: unsafe extern "C" fn(*mut c_void, u64, *mut c_void, usize) -> i64,
     context: *mut c_void,

@@ -517,7 +517,7 @@ mod tests {
     }
 
     /// Packs `folders` to `target`, both relative to the folder `below`. Returns the message of the
-    /// error.
+    /// error, which is "no error" on success.
     fn packed(told: &Told, below: &Path, folders: &[&str], target: &str, metadata: bool) -> String {
         let path = |name: &str| {
             let path = if name.is_empty() { PathBuf::new() } else { below.join(name) };

@@ -12,7 +12,7 @@ pub enum linerate_engine {
     /// 3 touches another 320 KiB if the data is 16-bit samples. The first call at level 8 or 9 with
     /// this memory allocates another 7 MiB, which stay allocated. Sessions do not need them.
     LINERATE_ENGINE_DEFLATE = 1,
-    /// Inflate: 12 KiB.
+    /// Inflate: about 12 KiB.
     LINERATE_ENGINE_INFLATE = 2,
     /// zstd frames and streams: at most 320 KiB.
     LINERATE_ENGINE_ZSTD = 4,

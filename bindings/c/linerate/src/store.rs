@@ -187,7 +187,7 @@ pub unsafe extern "C" fn linerate_store_get_stats(
     })
 }
 
-/// Allocates a decoder for the blocks of a store.
+/// Allocates a decoder for blocks that use the dictionaries of a store.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_block_decoder_new(
     store: linerate_store,
@@ -209,8 +209,8 @@ pub extern "C" fn linerate_block_decoder_free(decoder: linerate_block_decoder) -
 }
 
 /// Decodes one block, which is exactly one zstd frame, with a dictionary of the store, or with none
-/// if dictionary is 0. If a block needs tables of its dictionary that the store does not have, the
-/// store allocates and builds them.
+/// if dictionary is 0. If the store has no tables for the dictionary, it allocates and builds them
+/// first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_block_decoder_decode(
     decoder: linerate_block_decoder,
