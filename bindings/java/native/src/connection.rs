@@ -14,20 +14,23 @@ static LIVE: AtomicI64 = AtomicI64::new(0);
 const NO_MEMORY: &str = "out of memory for a message";
 const TOO_LONG: &str = "the parts of a websocket message are longer than the limit on payloads allows";
 
-/// A session and the envelope of its last message.
+/// The decompressor of one connection: a session, the parts of an incomplete websocket message, and
+/// the envelope of the last message.
 pub(crate) struct Connection {
     options: Options,
     session: Session,
     /// Received parts of an incomplete websocket message.
     parts: Vec<u8>,
-    /// A payload that did not fit into the caller's buffer, until it is fetched.
+    /// A payload that did not fit into the caller's buffer, until it is fetched or the next message
+    /// begins.
     unfetched: Option<Vec<u8>>,
     last: LastMessage,
-    /// Events that are not delivered.
+    /// Names of the events whose payloads are not delivered.
     dropped: Vec<Box<str>>,
-    /// An error outside the session.
+    /// An error that the session does not know: parts were too long, or memory ran out. It persists
+    /// until a reset.
     error: Option<SessionError>,
-    /// The error of the last call, even if it affects only its message.
+    /// The error of the last message, even if it affects only this message.
     last_error: Option<SessionError>,
     /// Whether a panic left the session in an unknown state.
     broken: bool,
@@ -65,7 +68,7 @@ impl Connection {
     }
 
     /// Decodes a frame. Returns `None` if the message is incomplete, or if its event is dropped.
-    /// The payload is at the beginning of `out` if it fits there, otherwise in the scratch.
+    /// The payload is at the beginning of `out` if it fits there, otherwise only in the scratch.
     pub(crate) fn message<'s>(
         &mut self,
         frame: &[u8],
@@ -81,7 +84,8 @@ impl Connection {
             let decoded = decoded.inspect_err(|error| self.last_error = Some(*error))?;
             return Ok(decoded.map(|message| message.payload));
         }
-        // Decoded into the scratch, which no other thread of Java can write to.
+        // Payloads that are read must be in the scratch: other threads of Java could write to
+        // `out`.
         let decoded =
             self.session.message(frame, scratch).inspect_err(|error| self.last_error = Some(*error));
         let Some(message) = decoded? else { return Ok(None) };
@@ -127,8 +131,9 @@ impl Connection {
         &mut self.parts
     }
 
-    /// Reserves `len` more bytes for parts. Fails if the incomplete message exceeds what a message
-    /// within the limits can have.
+    /// Reserves `len` more bytes for parts. Fails if the connection has an error, if memory runs
+    /// out, or if the parts exceed the compressed bytes that a message within the limits may have.
+    /// The last part is not limited, because it is decoded at once.
     pub(crate) fn reserve_part(&mut self, len: usize, last: bool) -> Result<(), SessionError> {
         if let Some(error) = self.error() {
             return Err(error);
@@ -142,7 +147,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Keeps a payload until it is fetched.
+    /// Keeps a payload until it is fetched or the next message begins.
     pub(crate) fn keep(&mut self, payload: &[u8]) -> Result<(), SessionError> {
         let mut kept = Vec::new();
         if kept.try_reserve_exact(payload.len()).is_err() {
@@ -163,7 +168,8 @@ impl Connection {
         self.unfetched.as_ref().map(Vec::len)
     }
 
-    /// Records that a message, and so all later ones, was lost because memory ran out.
+    /// Makes it an error that persists until a reset that memory for a message ran out: the message
+    /// is lost, and later ones may refer to it.
     pub(crate) fn no_memory(&mut self) -> SessionError {
         self.fail(NO_MEMORY)
     }
@@ -179,7 +185,7 @@ impl Connection {
         self.error.or(self.session.error())
     }
 
-    /// The reason why the last message had no payload.
+    /// The error because of which the last message had no payload.
     pub(crate) fn last_error(&self) -> Option<SessionError> {
         self.error().or(self.last_error)
     }
@@ -296,7 +302,7 @@ mod tests {
                 let wire = wire(&mut server, text.as_bytes());
                 let payload = connection.message(&wire, scratch, out).unwrap();
                 assert_eq!(payload, (i > 0).then_some(text.as_bytes()));
-                // Where it is not delivered, the buffer is as before.
+                // If the payload is not delivered, the buffer is as before.
                 assert_eq!(out.starts_with(text.as_bytes()), i > 0);
                 let expected = [Some(1), Some(2), None][i];
                 assert_eq!(connection.last().sequence, expected);

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-/// Bytes kept on the stack: most frames are shorter.
+/// Length in bytes of the longest frame that is kept on the stack. Most frames are shorter.
 const INLINE: usize = 2048;
 
 /// A frame in memory that Java cannot write to while it is decoded.
@@ -16,7 +16,7 @@ pub(crate) struct Frame {
 pub(crate) struct NoMemory;
 
 impl Frame {
-    /// An empty frame.
+    /// Creates an empty frame.
     pub(crate) fn new() -> Self {
         Frame { short: [const { MaybeUninit::uninit() }; INLINE], long: Vec::new() }
     }

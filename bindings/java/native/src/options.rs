@@ -6,7 +6,7 @@ use linerate_gateway::{Checks, Dictionaries, Encoding, Limits, Session, Transpor
 
 use crate::recorder::Recorder;
 
-/// The arguments of `Native.create`.
+/// The arguments of `Native.create`, and the dictionaries and recorder that are set after it.
 pub(crate) struct Options {
     /// The ordinal of the Java enum `Transport`.
     pub(crate) transport: i32,
@@ -14,7 +14,8 @@ pub(crate) struct Options {
     pub(crate) window_log: i32,
     /// The ordinal of the Java enum `Checks`.
     pub(crate) checks: i32,
-    /// Recent messages to keep, and their maximum bytes; 0 for none.
+    /// Maximum number of recent messages to keep, and of their bytes in total. If either is 0, none
+    /// is kept.
     pub(crate) keep_messages: i32,
     pub(crate) keep_bytes: i32,
     /// Dictionaries of zstd frames.
@@ -24,9 +25,9 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// A session with these options, whose values Java has checked.
+    /// Creates a session with these options, whose values Java has checked.
     pub(crate) fn session(&self) -> Session {
-        // Java's enum has the order of ours.
+        // The Java enum `Transport` has the order of `Transport::ALL`.
         let transport = Transport::ALL[unsigned(self.transport)];
         let limits = Limits::new()
             .max_message(unsigned(self.max_message))
@@ -44,7 +45,7 @@ impl Options {
         }
     }
 
-    /// The encoding of payloads: JSON, unless the checks are for another one.
+    /// The encoding in which payloads are read: JSON, unless the checks are for another one.
     pub(crate) fn encoding(&self) -> Encoding {
         self.checks().encoding.unwrap_or(Encoding::Json)
     }

@@ -7,7 +7,8 @@ use linerate_gateway::{PooledScratch, ScratchPool};
 
 use crate::websocket;
 
-/// The pool has one scratch per processor, because more cannot be used at the same time.
+/// The pool keeps at most one scratch per processor, because more threads cannot decode at the same
+/// time. A call that finds none free gets a temporary one.
 static POOL: LazyLock<ScratchPool> =
     LazyLock::new(|| ScratchPool::new(thread::available_parallelism().map_or(1, usize::from)));
 
@@ -16,7 +17,8 @@ pub(crate) fn scratch() -> PooledScratch<'static> {
     POOL.acquire()
 }
 
-/// Bytes held by the pool, without memory that is in use.
+/// Bytes held by the pools of gateway connections and of permessage-deflate, without memory that is
+/// in use.
 pub(crate) fn memory() -> usize {
     POOL.memory() + websocket::shared_memory()
 }

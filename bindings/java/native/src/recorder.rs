@@ -4,7 +4,7 @@ use std::io;
 
 use linerate_gateway::stats::{ConnectionRecorder, StatsOptions, StatsRecorder, Verdict};
 
-/// Quantiles of decoding times that Java reads.
+/// Quantiles of decoding times that Java reads; 1.0 is the longest time.
 const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
 /// Number of values in a [`Snapshot`].
@@ -15,7 +15,8 @@ const NUMBERS: usize = Verdict::ALL.len() + 5 + QUANTILES.len();
 /// nanoseconds.
 pub(crate) type Snapshot = [i64; NUMBERS];
 
-/// Makes a snapshot of statistics, whose histograms have counters of several types.
+/// Makes a snapshot of statistics. It is a macro, because the histograms of connections and of
+/// transports have counters of different types.
 macro_rules! snapshot {
     ($stats:expr) => {{
         let stats = $stats;
@@ -50,12 +51,12 @@ impl Recorder {
         snapshot!(self.0.stats())
     }
 
-    /// Statistics of the transport with this number.
+    /// Statistics of the transport with this number, the ordinal of the Java enum `Transport`.
     pub(crate) fn transport(&self, number: usize) -> Option<Snapshot> {
         self.0.by_transport().get(number).map(|stats| snapshot!(stats))
     }
 
-    /// Statistics of an open connection.
+    /// Statistics of an open connection; `None` if it has none of its own.
     pub(crate) fn connection_stats(&self, number: u32) -> Option<Snapshot> {
         self.0.connection_stats(number).map(|stats| snapshot!(stats))
     }

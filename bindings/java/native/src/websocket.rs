@@ -1,5 +1,5 @@
 //! permessage-deflate objects that Java holds: an encoder or decoder of one direction of a
-//! connection, or a message for many.
+//! connection, or a prepared message for many connections.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -7,18 +7,18 @@ use std::thread;
 
 use linerate_websocket::{Decoder, Direction, Encoder, Error, Level, Options, Prepared, Result, Scratch};
 
-/// Bytes of a message that are copied from Java and decoded at a time.
+/// Maximum number of bytes of a message that are copied from Java and decoded at a time.
 const PIECE: usize = 16 << 10;
 
 /// Number of encoders, decoders and prepared messages that are not freed.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
-/// Working memory that no call uses, at most [`MOST`]. It is boxed, because moving it would take
-/// longer than a short message.
+/// Working memory that no call uses, for at most [`MOST`] calls. Each is boxed, because moving it
+/// would take longer than encoding a short message.
 static POOL: Mutex<Vec<Box<Work>>> = Mutex::new(Vec::new());
 
-/// Largest length of [`POOL`]: one per processor, because more cannot be used at the same time.
-/// Cached, because asking the system takes longer than a message.
+/// Largest length of [`POOL`]: one per processor, because more threads cannot run at the same time.
+/// The number is cached, because asking the system takes longer than encoding a message.
 static MOST: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
 
 /// Working memory of one call.
@@ -33,7 +33,7 @@ impl Work {
     }
 }
 
-/// Calls `job` with working memory of the process.
+/// Calls `job` with working memory from the pool, or with new memory if the pool is empty.
 pub(crate) fn with_work<T>(job: impl FnOnce(&mut Work) -> T) -> T {
     let taken = pool().pop();
     let mut work = taken.unwrap_or_else(Work::new);
@@ -109,7 +109,8 @@ pub(crate) struct MessageDecoder {
     /// Compressed bytes of the connection so far.
     read: u64,
     messages: u64,
-    /// Whether all parts of the message were read, but its end did not fit.
+    /// Whether all parts of the message were read, but the end of its content did not fit into the
+    /// output.
     is_ending: bool,
     pub(crate) error: Option<Failure>,
 }
@@ -127,13 +128,13 @@ pub(crate) struct Failure {
 pub(crate) struct Progress {
     pub(crate) read: usize,
     pub(crate) written: usize,
-    /// Whether all of the part is decoded. Otherwise there was no room.
+    /// Whether all of the part is decoded. Otherwise the output is full.
     pub(crate) is_done: bool,
 }
 
 impl MessageDecoder {
-    /// Decodes `len` bytes of a part into `out`. `copy` gives pieces by their offset. Returns
-    /// `None` if `copy` fails.
+    /// Decodes a part of `len` bytes into `out`. `copy` writes the piece of the part that begins at
+    /// an offset. Returns `None` if `copy` fails.
     pub(crate) fn part(
         &mut self,
         work: &mut Work,
@@ -160,7 +161,7 @@ impl MessageDecoder {
             progress.read += read;
             progress.written += written;
             if progress.written == out.len() {
-                // The bytes that were read may give more output.
+                // The output is full, and the bytes that were read may give more of it.
                 return Some(Ok(progress));
             }
             self.is_ending = is_last && progress.read == len;

@@ -19,7 +19,8 @@ struct Target<'c> {
 }
 
 impl Target<'_> {
-    /// Copies a payload; returns 0 if there is no room for it.
+    /// Copies a payload, for which there must be room, to the buffer and returns its length. For an
+    /// array that is too short it leaves a pending exception.
     fn write(self, payload: &[u8]) -> jlong {
         if payload.is_empty() {
             return 0; // an empty buffer may have no address
@@ -38,7 +39,8 @@ impl Target<'_> {
 
 /// `static native long decodeTo(long connection, Object part, boolean direct, int offset, int
 /// length, boolean last, Object into, boolean intoDirect, long intoAddress, int intoOffset, int
-/// room)`: the length of the payload. If it exceeds `room`, the payload is kept for `fetchTo`.
+/// room)`: the length of the payload, or a negative result. If the length exceeds `room`, the
+/// payload is kept for `fetchTo`.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_decodeTo(
     env: *mut JNIEnv,
@@ -58,7 +60,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeTo(
     // SAFETY: the environment of this call.
     let env = unsafe { Env::new(env) };
     let target = Target { env, into, direct: into_direct, offset: into_offset };
-    // An array may move while its payload is decoded, so only direct buffers are decoded into.
+    // The garbage collector may move an array while a payload is decoded, so only direct buffers
+    // are decoded into.
     let out = || match into_address {
         // SAFETY: a direct buffer of this call, as Java declares by `into_direct`, whose bytes
         // nobody else uses.
@@ -66,8 +69,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeTo(
         0 => &mut [],
         address => {
             let out = ptr::with_exposed_provenance_mut::<u8>(address as usize);
-            // SAFETY: the address of `into`, which this call keeps alive. It has room for so many
-            // bytes, and nobody else uses them.
+            // SAFETY: the address of `into`, which this call keeps alive. It has `room` bytes from
+            // `into_offset` on, and nobody else uses them.
             unsafe { slice::from_raw_parts_mut(out.add(into_offset as usize), room as usize) }
         }
     };
@@ -86,8 +89,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeTo(
     })
 }
 
-/// `static native long address(ByteBuffer buffer)`: the address of a direct buffer that is not
-/// empty.
+/// `static native long address(ByteBuffer buffer)`: the address of a direct buffer, 0 if it has
+/// none.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_address(
     env: *mut JNIEnv,
@@ -111,7 +114,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_pending(
 }
 
 /// `static native long fetchTo(long connection, Object into, boolean intoDirect, int intoOffset)`:
-/// the length of the kept payload, for which there is room.
+/// writes the kept payload, for which there must be room, and returns its length. It is kept no
+/// longer.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_fetchTo(
     env: *mut JNIEnv,

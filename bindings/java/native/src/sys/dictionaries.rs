@@ -1,7 +1,7 @@
 //! Native methods of dictionaries.
 //!
-//! Contract of the caller, besides that of `exports`: dictionaries are a result of
-//! `createDictionaries` that is not freed.
+//! Contract of the caller, besides that of `exports`: an argument `dictionaries` is the address
+//! that `createDictionaries` has written, and was not passed to `freeDictionaries`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -17,7 +17,7 @@ fn address(dictionaries: jlong) -> *const Dictionaries {
     ptr::with_exposed_provenance(dictionaries as usize)
 }
 
-/// Parses dictionaries, each with its length in front in four bytes, lowest first.
+/// Parses dictionaries, each after its length as four bytes in little-endian order.
 fn parse(mut all: &[u8]) -> Result<Dictionaries, Error> {
     let mut contents = Vec::new();
     while let Some((len, rest)) = all.split_first_chunk() {
@@ -28,8 +28,8 @@ fn parse(mut all: &[u8]) -> Result<Dictionaries, Error> {
     Dictionaries::new(contents)
 }
 
-/// `static native String createDictionaries(byte[] all, long[] created)`: null, and the
-/// dictionaries in `created`; or why there are none.
+/// `static native String createDictionaries(byte[] all, long[] created)`: writes the address of the
+/// dictionaries to `created` and returns null; or returns the reason why there are none.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_createDictionaries(
     env: *mut JNIEnv,
@@ -54,8 +54,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_createDictionaries(
     }
 }
 
-/// `static native void freeDictionaries(long dictionaries)`: forgets them; connections that use
-/// them keep them.
+/// `static native void freeDictionaries(long dictionaries)`: releases Java's reference; connections
+/// that use the dictionaries keep them.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_freeDictionaries(
     _: *mut JNIEnv,
@@ -67,8 +67,8 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_freeDictionaries(
     drop(unsafe { Arc::from_raw(address(dictionaries)) });
 }
 
-/// `static native void setDictionaries(long connection, long dictionaries)`: sets the dictionaries of
-/// a connection that had no message.
+/// `static native void setDictionaries(long connection, long dictionaries)`: sets the dictionaries
+/// of a connection that had no message yet.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_setDictionaries(
     _: *mut JNIEnv,
@@ -76,7 +76,7 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_setDictionaries(
     connection: jlong,
     dictionaries: jlong,
 ) {
-    // SAFETY: by the contract they are not freed; the count is that of the `Arc` made here.
+    // SAFETY: by the contract they are not freed. The `Arc` made here owns the count that is added.
     let dictionaries = unsafe {
         Arc::increment_strong_count(address(dictionaries));
         Arc::from_raw(address(dictionaries))
@@ -84,8 +84,8 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_setDictionaries(
     with(connection, (), |connection| connection.set_dictionaries(dictionaries));
 }
 
-/// `static native void dictionaryNumbers(long dictionaries, long[] into)`: writes the bytes held,
-/// then the ids in ascending order.
+/// `static native void dictionaryNumbers(long dictionaries, long[] into)`: writes the bytes that
+/// the dictionaries hold, then their ids in ascending order.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_dictionaryNumbers(
     env: *mut JNIEnv,

@@ -7,7 +7,8 @@ use std::{ptr, slice};
 
 use jni_sys::{JNIEnv, JNINativeInterface__1_4, jbyteArray, jint, jlongArray, jobject, jstring};
 
-/// Converts a length for Java. No length exceeds Java's limits, which have this type.
+/// Converts a length to Java's type. All lengths here are of Java's arrays and buffers or checked
+/// against limits of that type, so none is too large.
 pub(crate) fn length(len: usize) -> jint {
     jint::try_from(len).unwrap_or(jint::MAX)
 }
@@ -40,8 +41,8 @@ impl<'c> Env<'c> {
         unsafe { &(**self.raw).v1_4 }
     }
 
-    /// Copies bytes from an array. Returns false with a pending exception if they are not within
-    /// it.
+    /// Fills `into` with bytes of an array, from `offset` on. Returns false with a pending
+    /// exception if they are not within the array.
     ///
     /// # Safety
     /// `array` is a `byte[]` that Java passed to this call.
@@ -65,9 +66,9 @@ impl<'c> Env<'c> {
         bytes
     }
 
-    /// Copies bytes from a direct buffer. Returns false if it has no memory. If Java writes to them
-    /// at the same time, wrong bytes are copied, which is harmless, because only the copy is
-    /// decoded.
+    /// Fills `into` with bytes of a direct buffer, from `offset` on. Returns false if the buffer
+    /// has no memory. If Java writes to the bytes at the same time, wrong bytes are copied, which
+    /// is harmless, because only the copy is decoded.
     ///
     /// # Safety
     /// `buffer` is a direct buffer that Java passed to this call, with this many bytes from
@@ -87,8 +88,8 @@ impl<'c> Env<'c> {
         true
     }
 
-    /// Copies bytes to an array, from `offset` on. Leaves a pending exception if it is shorter;
-    /// Java then ignores the returned value.
+    /// Copies bytes to an array, from `offset` on. Leaves a pending exception if the array is too
+    /// short; Java then ignores what the native method returns.
     ///
     /// # Safety
     /// `array` is a `byte[]` of this call.
@@ -98,8 +99,8 @@ impl<'c> Env<'c> {
         unsafe { (self.functions().SetByteArrayRegion)(self.raw, array, offset, len, from.as_ptr().cast()) };
     }
 
-    /// Copies numbers to the beginning of an array. Returns false with a pending exception if it is
-    /// shorter.
+    /// Copies numbers to the beginning of an array. Returns false with a pending exception if the
+    /// array is too short.
     ///
     /// # Safety
     /// `array` is a `long[]` that Java passed to this call.
@@ -111,7 +112,8 @@ impl<'c> Env<'c> {
         !self.has_exception()
     }
 
-    /// Creates an array. Returns null with a pending `OutOfMemoryError` if the heap is full.
+    /// Creates an array with these bytes. Returns null with a pending `OutOfMemoryError` if the
+    /// heap is full.
     pub(crate) fn array(self, bytes: &[u8]) -> jbyteArray {
         // SAFETY: the environment is that of a running call.
         let array = unsafe { (self.functions().NewByteArray)(self.raw, length(bytes.len())) };
@@ -152,7 +154,8 @@ impl<'c> Env<'c> {
         Some(Direct { address: address.as_ptr(), capacity, call: PhantomData })
     }
 
-    /// The part of a direct buffer that output goes to.
+    /// The `room` bytes of a direct buffer from `offset` on, for output. Panics if they are not
+    /// within the buffer.
     ///
     /// # Safety
     /// `into` is a direct buffer that Java passed to this call, and nobody else uses these bytes
@@ -175,7 +178,7 @@ impl<'c> Env<'c> {
 }
 
 impl<'c> Direct<'c> {
-    /// The bytes from `offset` on; `None` if they are not within the buffer.
+    /// The `len` bytes from `offset` on; `None` if they are not within the buffer.
     ///
     /// # Safety
     /// Nobody writes to them during the call from Java.
@@ -188,7 +191,7 @@ impl<'c> Direct<'c> {
         Some(unsafe { slice::from_raw_parts(self.address.add(offset), len) })
     }
 
-    /// The bytes from `offset` on, for writing; `None` if they are not within the buffer.
+    /// The `len` bytes from `offset` on, for writing; `None` if they are not within the buffer.
     ///
     /// # Safety
     /// Nobody else reads or writes them during the call from Java.
@@ -196,7 +199,7 @@ impl<'c> Direct<'c> {
         if offset > self.capacity || len > self.capacity - offset {
             return None;
         }
-        // SAFETY: as in `slice`.
+        // SAFETY: as in `slice`; the caller excludes readers, too.
         Some(unsafe { slice::from_raw_parts_mut(self.address.add(offset), len) })
     }
 

@@ -10,8 +10,8 @@ use super::env::Env;
 use super::exports::with;
 use crate::frame::Frame;
 
-/// `static native void dropEvents(long connection, byte[] names, int length)`: the names, each with
-/// a line feed behind it.
+/// `static native void dropEvents(long connection, byte[] names, int length)`: sets the names of
+/// the events that are not delivered, each followed by a line feed.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_dropEvents(
     env: *mut JNIEnv,
@@ -30,8 +30,9 @@ extern "system" fn Java_dev_linerate_gateway_Native_dropEvents(
 }
 
 /// `static native String peek(byte[] payload, int offset, int length, boolean etf, long[]
-/// members)`: the event of a payload, null if there is none. Writes opcode and sequence number (-1
-/// if there is none) and 1 to `members`. Leaves them unchanged if the bytes are not a payload.
+/// members)`: the event of a payload, null if there is none. Writes to `members` the opcode and the
+/// sequence number (-1 if there is none), then 1. Leaves them unchanged if the bytes are not a
+/// payload.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_peek(
     env: *mut JNIEnv,
@@ -61,8 +62,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_peek(
         .unwrap_or(ptr::null_mut())
 }
 
-/// Calls `job` with a copy of bytes of an array. Returns `None` with a pending exception if they
-/// are not within it, and without one if memory runs out.
+/// Calls `job` with a copy of `len` bytes of an array, from `offset` on. Returns `None` with a
+/// pending exception if they are not within the array, and without one if memory runs out.
 ///
 /// # Safety
 /// `array` is a `byte[]` that Java passed to the call of `env`.

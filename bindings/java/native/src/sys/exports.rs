@@ -1,8 +1,9 @@
-//! The native methods of the class `dev.linerate.gateway.Native`.
+//! The native methods of the class `dev.linerate.gateway.Native` that create, use and free
+//! connections.
 //!
-//! Contract of the caller for all of them: Java passes the environment of the call, arrays and
-//! buffers of the declared types that are not null, and valid ranges. A connection is a result of
-//! `create` that is not freed, and is used by one thread at a time. The class is not public, and
+//! Contract of the caller for all native methods: Java passes the environment of the call, arrays
+//! and buffers of the declared types that are not null, and valid ranges. A connection is a result
+//! of `create` that is not freed, and is used by one thread at a time. The class is not public, and
 //! its callers ensure this by the state word of `Handle`.
 
 use std::mem::MaybeUninit;
@@ -21,13 +22,13 @@ use crate::sys::env::Env;
 /// Version of the interface to the Java classes; equal to `Native.VERSION`.
 const VERSION: jint = 9;
 
-/// The message is incomplete.
+/// Result: the message is incomplete, or its event is dropped.
 pub(super) const INCOMPLETE: jlong = -1;
-/// The stream is in error; see `error`.
+/// Result: the message or the stream has an error, which the native method `error` returns.
 pub(super) const ERROR: jlong = -2;
-/// A Java exception is pending.
+/// Result: a Java exception is pending, which Java throws when the native method returns.
 pub(super) const EXCEPTION: jlong = -3;
-/// The connection had a panic, in this call or an earlier one.
+/// Result: the connection had a panic, in this call or an earlier one.
 pub(super) const DEFECT: jlong = -4;
 
 /// Runs `body` with a connection. After a panic it returns `defect`, and the connection is broken.
@@ -42,8 +43,9 @@ pub(super) fn with<T>(connection: jlong, defect: T, body: impl FnOnce(&mut Conne
     })
 }
 
-/// Returns a function that copies a part of a websocket message from `offset` on. It returns false
-/// with a pending exception if the bytes are not within an array.
+/// Returns a function that fills a slice with bytes of a part of a websocket message, from `offset`
+/// on. The function returns false with a pending exception if the bytes are not within an array,
+/// and false without one if a direct buffer has no memory.
 ///
 /// # Safety
 /// `part` is an argument of the call of `env`: a direct `ByteBuffer` if `direct`, which has the
@@ -65,9 +67,10 @@ pub(super) unsafe fn copy(
     }
 }
 
-/// Takes a part of a websocket message. `fill` writes all of it or returns false. After the last
-/// part the message is decoded, and `deliver` is called with the payload, which is at the beginning
-/// of `out` if it fits there.
+/// Takes a part of a websocket message, of `len` bytes. `fill` writes all of it or returns false.
+/// After the last part the message is decoded, and `deliver` is called with the payload, which is
+/// at the beginning of `out` if it fits there. Returns the result of `deliver`, or a negative
+/// result.
 pub(super) fn decode<'o>(
     connection: &mut Connection,
     len: jint,
@@ -122,7 +125,8 @@ fn decode_frame(
     }
 }
 
-/// Keeps a payload that did not fit until it is fetched, and returns its length.
+/// Keeps a payload that did not fit until it is fetched, and returns its length; `ERROR` if memory
+/// runs out.
 pub(super) fn keep(connection: &mut Connection, payload: &[u8]) -> jlong {
     match connection.keep(payload) {
         Ok(()) => payload.len() as jlong,
@@ -179,8 +183,8 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_free(
 }
 
 /// `static native byte[] decode(long connection, Object part, boolean direct, int offset, int
-/// length, boolean last)`: the payload. Null if the message is incomplete, on an error and after a
-/// panic; see `outcome`.
+/// length, boolean last)`: the payload. Null if the message is incomplete or dropped, on an error
+/// and after a panic; `outcome` then returns the reason.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_decode(
     env: *mut JNIEnv,
@@ -212,7 +216,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_decode(
     })
 }
 
-/// `static native int outcome(long connection)`: why there is no payload.
+/// `static native int outcome(long connection)`: `INCOMPLETE`, `ERROR` or `DEFECT`, the reason why
+/// `decode` has just returned no payload.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_outcome(
     _: *mut JNIEnv,
@@ -227,8 +232,9 @@ extern "system" fn Java_dev_linerate_gateway_Native_outcome(
     outcome as jint
 }
 
-/// The ordinal of the Java enum `Kind`. `None` for kinds that are not about streams, such as files.
-/// Sessions never return these, and reporting them as corrupt would blame the gateway.
+/// The ordinal of the Java enum `Kind`. `None` for kinds of errors that no stream causes, such as
+/// those of files. Sessions never return them, and reporting them as corrupt would blame the
+/// gateway.
 pub(super) fn ordinal(kind: Kind) -> Option<jlong> {
     match kind {
         Kind::Corrupt => Some(0),
@@ -303,7 +309,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_compressedBytes(
     with(connection, 0, |connection| connection.session().consumed() as jlong)
 }
 
-/// `static native long memory(long connection)`: bytes outside Java.
+/// `static native long memory(long connection)`: bytes that the connection holds outside the heap.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_memory(
     _: *mut JNIEnv,
@@ -313,7 +319,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_memory(
     with(connection, 0, |connection| connection.memory() as jlong)
 }
 
-/// `static native int lastOpcode(long connection)`: -1 if unknown.
+/// `static native int lastOpcode(long connection)`: the opcode of the last message, -1 if there is
+/// none or payloads are not read.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_lastOpcode(
     _: *mut JNIEnv,
@@ -323,7 +330,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_lastOpcode(
     with(connection, -1, |connection| connection.last().op.and_then(|op| op.try_into().ok()).unwrap_or(-1))
 }
 
-/// `static native long lastSequence(long connection)`: -1 if there is none.
+/// `static native long lastSequence(long connection)`: the sequence number of the last message, -1
+/// if there is none or payloads are not read.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_lastSequence(
     _: *mut JNIEnv,
@@ -335,7 +343,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_lastSequence(
     })
 }
 
-/// `static native String lastEvent(long connection)`: null if there is none.
+/// `static native String lastEvent(long connection)`: the event of the last message, null if there
+/// is none or payloads are not read.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_lastEvent(
     env: *mut JNIEnv,
@@ -349,7 +358,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_lastEvent(
     })
 }
 
-/// `static native byte[] recording(long connection)`: null if no messages are kept.
+/// `static native byte[] recording(long connection)`: the recent messages as a file, null if none
+/// are kept.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_recording(
     env: *mut JNIEnv,
@@ -369,15 +379,15 @@ extern "system" fn Java_dev_linerate_gateway_Native_live(_: *mut JNIEnv, _: jcla
     Connection::live()
 }
 
-/// `static native void trim()`: frees working memory that is not in use, and returns freed memory
-/// to the system.
+/// `static native void trim()`: frees the process's working memory that is not in use, and returns
+/// freed memory to the system.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_trim(_: *mut JNIEnv, _: jclass) {
     // A panic in here leaks memory, nothing else.
     let _ = catch_unwind(pool::trim);
 }
 
-/// `static native long sharedMemory()`: bytes of the process's working memory.
+/// `static native long sharedMemory()`: bytes of the process's working memory that is not in use.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_sharedMemory(
     _: *mut JNIEnv,

@@ -1,7 +1,7 @@
 //! Native methods of recorders.
 //!
-//! Contract of the caller, besides that of `exports`: a recorder is a result of `createRecorder`
-//! that is not freed.
+//! Contract of the caller, besides that of `exports`: an argument `recorder` is the address that
+//! `createRecorder` has written, and was not passed to `freeRecorder`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -31,7 +31,8 @@ fn with_recorder<T>(recorder: jlong, defect: T, body: impl FnOnce(&Recorder) -> 
 
 /// `static native String createRecorder(byte[] folder, byte[] name, long maxBytes, long
 /// maxAgeMillis, int maxFiles, boolean cpuTime, int capacity, int maxConnections, long[] created)`:
-/// null, and the recorder in `created`; or why there is none. A null `folder` means no log.
+/// writes the address of the recorder to `created` and returns null; or returns the reason why
+/// there is none. A null `folder` means no log.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_createRecorder(
     env: *mut JNIEnv,
@@ -83,7 +84,8 @@ unsafe fn text(env: Env<'_>, array: jbyteArray) -> String {
     String::from_utf8_lossy(&unsafe { env.bytes(array) }).into_owned()
 }
 
-/// `static native void freeRecorder(long recorder)`: releases it; connections that use it keep it.
+/// `static native void freeRecorder(long recorder)`: releases Java's reference; connections that
+/// use the recorder keep it.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_freeRecorder(
     _: *mut JNIEnv,
@@ -96,7 +98,8 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_freeRecorder(
     let _ = catch_unwind(AssertUnwindSafe(|| drop(recorder)));
 }
 
-/// `static native String stopRecorder(long recorder)`: null, or the first error of writing the log.
+/// `static native String stopRecorder(long recorder)`: counts and writes the waiting records, and
+/// stops the recorder's thread. Returns null, or the first error of writing the log.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_stopRecorder(
     env: *mut JNIEnv,
@@ -111,8 +114,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_stopRecorder(
     error.map_or(ptr::null_mut(), |error| env.string(&error))
 }
 
-/// `static native int recordStats(long connection, long recorder)`: records a new connection and
-/// returns its number.
+/// `static native int recordStats(long connection, long recorder)`: makes the recorder record the
+/// messages of a new connection, and returns the connection's number in it; -1 after a panic.
 #[unsafe(no_mangle)]
 pub(super) extern "system" fn Java_dev_linerate_gateway_Native_recordStats(
     _: *mut JNIEnv,
@@ -120,7 +123,7 @@ pub(super) extern "system" fn Java_dev_linerate_gateway_Native_recordStats(
     connection: jlong,
     recorder: jlong,
 ) -> jint {
-    // SAFETY: by the contract it is not freed; the count is that of the `Arc` made here.
+    // SAFETY: by the contract it is not freed. The `Arc` made here owns the count that is added.
     let recorder = unsafe {
         Arc::increment_strong_count(address(recorder));
         Arc::from_raw(address(recorder))
@@ -153,8 +156,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_stats(
     found.is_some_and(|numbers| unsafe { env.write_longs(into, &numbers) })
 }
 
-/// `static native int recordedConnections(long recorder)`: connections that have statistics of
-/// their own.
+/// `static native int recordedConnections(long recorder)`: number of connections that have
+/// statistics of their own.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_recordedConnections(
     _: *mut JNIEnv,

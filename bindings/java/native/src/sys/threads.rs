@@ -1,6 +1,6 @@
-//! Threads of Java calling the native methods: connections that move from thread to thread, and
-//! memory that they share. ThreadSanitizer also runs this test (`scripts/test.sh tsan`); it does
-//! not see Java itself.
+//! A test in which several threads call the native methods as threads of Java do: connections move
+//! from thread to thread, and share memory. ThreadSanitizer also runs it (`scripts/test.sh tsan`),
+//! since it could not see Java itself.
 
 use std::ptr;
 use std::sync::Arc;
@@ -28,7 +28,8 @@ use super::stats::{
 use crate::pool;
 use crate::recorder::Recorder;
 
-/// Number of messages of a connection, each on another thread.
+/// Number of messages that each thread tries to decode on each connection; and number of times that
+/// the main thread frees the shared memory meanwhile.
 const MESSAGES: usize = 50;
 
 /// Connections with the state that `Handle` has in Java: one thread at a time takes a connection
@@ -38,7 +39,7 @@ struct Handles(Vec<(AtomicBool, jlong)>);
 impl Handles {
     fn enter<T>(&self, number: usize, body: impl FnOnce(jlong) -> T) -> Option<T> {
         let (busy, connection) = &self.0[number];
-        // This order is weaker than that of Java's compareAndSet, and is sufficient.
+        // Acquire and release order memory more weakly than Java's compareAndSet, and are enough.
         busy.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok()?;
         let result = body(*connection);
         busy.store(false, Ordering::Release);
@@ -92,7 +93,8 @@ fn connections_go_from_thread_to_thread_while_what_they_share_is_freed() {
                 }
             });
         }
-        // Java has closed these; connections still use them.
+        // From here on Java holds neither the dictionaries nor the recorder; connections still use
+        // them.
         free_dictionaries(env, class, dictionaries);
         free_recorder(env, class, java_recorder);
         for _ in 0..MESSAGES {

@@ -2,8 +2,9 @@
 //!
 //! Contract of the caller, besides that of `exports`: an encoder is a result of `createEncoder`
 //! that is not freed, a decoder one of `createDecoder`, and each is used by one thread at a time. A
-//! prepared message is one of `createPrepared`, which any threads may use. Output goes to a direct
-//! buffer that nobody else uses during the call, and nobody writes to a direct buffer with input.
+//! prepared message is a result of `createPrepared` that is not freed; any number of threads may
+//! use it. Output goes to a direct buffer that nobody else uses during the call, and nobody writes
+//! to a direct buffer with input of an encoder.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{ptr, slice};
@@ -17,7 +18,8 @@ use super::env::Env;
 use super::exports::{DEFECT, ERROR, EXCEPTION, INCOMPLETE, ordinal};
 use crate::websocket::{self, Held, HeldEncoder, Work, new_decoder, new_encoder, new_prepared, with_work};
 
-/// Options of a handshake: the largest window and takeover of the encoder, and of the peer.
+/// Options of a handshake: the largest window of this side's encoder and whether messages may refer
+/// to earlier ones, and both for the peer's encoder, whose messages this side decodes.
 fn options(
     encoder_bits: jint,
     encoder_takeover: jboolean,
@@ -33,7 +35,8 @@ fn direction(window_bits: jint, takeover: jboolean) -> Direction {
     Direction { window_bits: u8::try_from(window_bits).unwrap_or(0), takeover }
 }
 
-/// An agreement in the form that Java reads: bits and takeover of the encoder, then of the decoder.
+/// An agreement in the form that Java reads: window bits and takeover (0 or 1) of the encoder, then
+/// of the decoder.
 fn numbers(agreement: Agreement, role: Role) -> [i64; 4] {
     let (encoder, decoder) = (agreement.encoder(role), agreement.decoder(role));
     let bits = |direction: Direction| i64::from(direction.window_bits);
@@ -41,7 +44,7 @@ fn numbers(agreement: Agreement, role: Role) -> [i64; 4] {
 }
 
 /// `static native String offer(int encoderBits, boolean encoderTakeover, int decoderBits, boolean
-/// decoderTakeover)`
+/// decoderTakeover)`: a client's offers, null after a panic.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_offer(
     env: *mut JNIEnv,
@@ -58,8 +61,8 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_offer(
 }
 
 /// `static native String answer(byte[] offer, int encoderBits, boolean encoderTakeover, int
-/// decoderBits, boolean decoderTakeover, long[] agreed)`: the answer, and what was agreed on; null
-/// if no offer can be accepted.
+/// decoderBits, boolean decoderTakeover, long[] agreed)`: writes what was agreed on to `agreed` and
+/// returns the server's answer; null if no offer can be accepted.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_answer(
     env: *mut JNIEnv,
@@ -84,8 +87,9 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_answer(
 }
 
 /// `static native String agree(byte[] answer, int encoderBits, boolean encoderTakeover, int
-/// decoderBits, boolean decoderTakeover, long[] agreed)`: null, and what was agreed on, or nothing
-/// if the server has declined; or why the answer fits no offer.
+/// decoderBits, boolean decoderTakeover, long[] agreed)`: writes what was agreed on to `agreed`, or
+/// nothing if the server has declined, and returns null; or returns the reason why the answer fits
+/// no offer.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_agree(
     env: *mut JNIEnv,
@@ -120,8 +124,8 @@ fn created<C>(create: impl FnOnce() -> Result<Held<C>>) -> jlong {
     made.ok().flatten().map_or(0, |held| held.expose_provenance() as jlong)
 }
 
-/// Runs `body` with an encoder or a decoder. After a panic it returns `defect`, now and in all
-/// later calls.
+/// Runs `body` with an encoder or a decoder. Once `body` has panicked, this and all later calls
+/// return `defect`.
 ///
 /// # Safety
 /// `address` is that of a `Held<C>` that was made by `created`, is not freed, and is not used by
@@ -148,7 +152,7 @@ unsafe fn free<C>(address: jlong) {
 }
 
 /// `static native long createEncoder(int windowBits, boolean takeover, int level, boolean
-/// rememberPrepared)`: 0 for arguments that are not allowed.
+/// rememberPrepared)`: an encoder, 0 for arguments that are not allowed.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_createEncoder(
     _: *mut JNIEnv,
@@ -173,7 +177,8 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_freeEncoder(
     unsafe { free::<linerate_websocket::Encoder>(encoder) };
 }
 
-/// `static native long bound(int length)`: most bytes that `encodePart` writes.
+/// `static native long bound(int length)`: largest number of bytes that `encode` writes for a part
+/// of this length.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_bound(
     _: *mut JNIEnv,
@@ -184,9 +189,9 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_bound(
 }
 
 /// `static native long encode(long encoder, Object part, boolean direct, int offset, int length,
-/// boolean whole, boolean last, ByteBuffer into, int intoOffset, int room)`: the bytes written for
-/// a whole message, `INCOMPLETE` if it is to be sent as it is; or those for a part of one, for
-/// which there is room.
+/// boolean whole, boolean last, ByteBuffer into, int intoOffset, int room)`: the number of bytes
+/// written. `INCOMPLETE` if a whole message is to be sent uncompressed, `ERROR` if memory for a
+/// copy of the input runs out. For a part of a message there must be room.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encode(
     env: *mut JNIEnv,
@@ -231,13 +236,13 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encode(
             if !env.read(part, offset, buffer) {
                 return EXCEPTION;
             }
-            // All of the buffer was written.
+            // `read` has written all of the buffer.
             encode(encoder, slice::from_raw_parts(buffer.as_ptr().cast::<u8>(), buffer.len()))
         })
     }
 }
 
-/// `static native long encoderMemory(long encoder)`: bytes outside Java.
+/// `static native long encoderMemory(long encoder)`: bytes that the encoder holds outside the heap.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encoderMemory(
     _: *mut JNIEnv,
@@ -273,8 +278,8 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_createPrepared(
     created(|| Ok(new_prepared(content)))
 }
 
-/// `static native void freePrepared(long prepared)`: forgets it; encoders keep what they need of
-/// it.
+/// `static native void freePrepared(long prepared)`: releases the message; encoders keep what they
+/// need of it.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_freePrepared(
     _: *mut JNIEnv,
@@ -286,8 +291,8 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_freePrepared(
 }
 
 /// `static native long encodePrepared(long encoder, long prepared, ByteBuffer into, int intoOffset,
-/// int room)`: the bytes that the message has compressed, which are written if there is room;
-/// `INCOMPLETE` if it is to be sent as it is.
+/// int room)`: the number of bytes of the compressed message, which are written if there is room;
+/// `INCOMPLETE` if the message is to be sent uncompressed.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encodePrepared(
     env: *mut JNIEnv,
@@ -318,7 +323,7 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encodePrepared(
 }
 
 /// `static native long createDecoder(int windowBits, boolean takeover, int messageLimit, int
-/// ratioLimit)`: 0 for arguments that are not allowed.
+/// ratioLimit)`: a decoder, 0 for arguments that are not allowed.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_createDecoder(
     _: *mut JNIEnv,
@@ -365,7 +370,7 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_decode(
     let env = unsafe { Env::new(env) };
     let copy = |from: usize, piece: &mut [u8]| {
         let from = offset as usize + from;
-        // SAFETY: initialized bytes may be written as if they were not.
+        // SAFETY: the bytes are initialized, and the copy writes only initialized bytes.
         let piece = unsafe { &mut *(ptr::from_mut(piece) as *mut [std::mem::MaybeUninit<u8>]) };
         // SAFETY: what Java passed to this call.
         unsafe { super::exports::copy(env, part, direct, from as jint)(piece) }
@@ -386,7 +391,8 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_decode(
     unsafe { with(decoder, DEFECT, decode) }
 }
 
-/// `static native String decoderError(long decoder, long[] where)`: as `Native.error`.
+/// `static native String decoderError(long decoder, long[] where)`: the error of a decoder, in the
+/// form of `Native.error`.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_decoderError(
     env: *mut JNIEnv,
@@ -408,7 +414,7 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_decoderError(
     unsafe { with(decoder, ptr::null_mut(), report) }
 }
 
-/// `static native long decoderMemory(long decoder)`: bytes outside Java.
+/// `static native long decoderMemory(long decoder)`: bytes that the decoder holds outside the heap.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_decoderMemory(
     _: *mut JNIEnv,
@@ -419,7 +425,8 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_decoderMemory(
     unsafe { with(decoder, 0, |decoder: &mut websocket::MessageDecoder| decoder.memory() as jlong) }
 }
 
-/// `static native long live()`: number of encoders and decoders that are not freed.
+/// `static native long live()`: number of encoders, decoders and prepared messages that are not
+/// freed.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_live(_: *mut JNIEnv, _: jclass) -> jlong {
     websocket::live()

@@ -3,11 +3,12 @@ package dev.linerate.gateway;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * A pool of arrays for the streams of all decompressors, one per processor. A stream holds one
- * until it is read to its end.
+ * A pool of byte arrays that all decompressors of the process share. It keeps at most one idle
+ * array per processor. A {@link PayloadStream} holds an array until its payload is read or the
+ * stream ends; {@link Parts} holds one for the copy of a read-only buffer during one call.
  */
 final class ArrayPool {
-    /** Longer arrays are not pooled. */
+    /** Length in bytes of the longest array that the pool keeps. */
     static final int MAX_POOLED = 1 << 20;
 
     private static final int MIN_LENGTH = 64 << 10;
@@ -27,7 +28,7 @@ final class ArrayPool {
         return new byte[MIN_LENGTH];
     }
 
-    /** Returns an array to the pool. */
+    /** Returns an array to the pool, which drops it if it is too long or the pool is full. */
     static void release(byte[] array) {
         if (array.length > MAX_POOLED) {
             return;

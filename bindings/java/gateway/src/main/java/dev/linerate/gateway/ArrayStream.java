@@ -9,7 +9,7 @@ import java.util.Objects;
  * another array.
  */
 final class ArrayStream extends InputStream {
-    /** Null after {@link #end}. */
+    /** Null before {@link #begin} and after {@link #end}. */
     private byte[] array;
     private int position;
     private int end;
@@ -20,7 +20,10 @@ final class ArrayStream extends InputStream {
         end = length;
     }
 
-    /** Ends the stream, because the array gets another payload. */
+    /**
+     * Makes all calls except {@code close} throw until the next {@link #begin}, because the array
+     * is about to get another payload or to be replaced.
+     */
     void end() {
         array = null;
     }

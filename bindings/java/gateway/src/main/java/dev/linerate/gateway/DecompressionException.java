@@ -4,11 +4,15 @@ import java.io.IOException;
 import java.util.Objects;
 
 /**
- * Signals a damaged stream or message, or one above the limits.
+ * Signals a stream or message that is damaged, above the limits, or in need of something that the
+ * decompressor does not have, such as a dictionary.
  *
- * <p>In a stream the error persists: every further call of the decompressor throws the same
- * exception until {@link GatewayDecompressor#reset}, because each message depends on all before
- * it. Where each message is compressed on its own, the error affects only that message.
+ * <p>In a stream the error persists, because each message depends on all before it: every further
+ * call that decompresses throws an exception with the same error until
+ * {@link GatewayDecompressor#reset}; a {@link DeflateDecoder} cannot be reset. Where each message
+ * is compressed on its own, a damaged message affects only itself. For those, too, the error
+ * persists if the parts of an incomplete websocket message are too long, or if memory for a
+ * message runs out.
  */
 public class DecompressionException extends IOException {
     private static final long serialVersionUID = 1L;
@@ -17,12 +21,19 @@ public class DecompressionException extends IOException {
     public enum Kind {
         /** The bytes violate the format, or the payload fails the {@link Checks}. */
         CORRUPT,
-        /** A zstd message is empty or cut off. */
+        /**
+         * A message of a zstd stream is empty or cut off, or a message that is compressed on its
+         * own is cut off.
+         */
         TRUNCATED,
-        /** A payload or window is above the limits, or memory ran out. */
+        /**
+         * A payload, a window or the compressed bytes of a message are above the limits, or memory
+         * ran out.
+         */
         LIMIT,
         /**
-         * The stream is valid, but uses a feature that gateways do not use, such as a dictionary.
+         * The data may be valid, but need a dictionary that the decompressor does not have, or a
+         * window of 4 GiB or more.
          */
         UNSUPPORTED
     }
@@ -31,7 +42,7 @@ public class DecompressionException extends IOException {
     private final Kind kind;
     /** Number of compressed bytes of the connection before the error. */
     private final long offset;
-    /** Index of the message on the connection. */
+    /** Index of the message on the connection, from 0. */
     private final long messageIndex;
 
     /**
@@ -61,7 +72,8 @@ public class DecompressionException extends IOException {
     /**
      * Returns the offset of the error.
      *
-     * @return compressed bytes of the connection before the error
+     * @return compressed bytes of the connection before the place where the error was found; before
+     *     the message if its payload failed the {@link Checks}
      */
     public long offset() {
         return offset;
@@ -70,7 +82,8 @@ public class DecompressionException extends IOException {
     /**
      * Returns the index of the message that failed.
      *
-     * @return the index on the connection, from 0: the number of complete messages before it
+     * @return the index on the connection, from 0: the number of complete messages before it,
+     *     including failed ones if each message is compressed on its own
      */
     public long messageIndex() {
         return messageIndex;

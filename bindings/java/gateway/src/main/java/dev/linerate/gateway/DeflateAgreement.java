@@ -1,8 +1,8 @@
 package dev.linerate.gateway;
 
 /**
- * The result of a websocket's handshake: the windows, and whether they are kept from one message to
- * the next.
+ * What the two sides of a websocket have agreed on for permessage-deflate: the size of the window
+ * in each direction, and whether it is kept from one message to the next.
  */
 public final class DeflateAgreement {
     static final int NUMBERS = 4;
@@ -26,7 +26,7 @@ public final class DeflateAgreement {
     /**
      * Returns the server's answer.
      *
-     * @return the content of its {@code Sec-WebSocket-Extensions}
+     * @return the content of the server's header {@code Sec-WebSocket-Extensions}
      */
     public String answer() {
         return answer;
@@ -42,7 +42,7 @@ public final class DeflateAgreement {
     }
 
     /**
-     * Returns whether messages of this side refer to earlier ones.
+     * Returns whether messages of this side may refer to earlier ones.
      *
      * @return false if each stands alone
      */

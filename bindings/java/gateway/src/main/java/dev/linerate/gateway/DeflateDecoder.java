@@ -4,13 +4,14 @@ import java.io.Closeable;
 import java.nio.ByteBuffer;
 
 /**
- * Decompresses the messages that the peer of a websocket sends, without frames (RFC 7692, section
- * 7.2.2).
+ * Decompresses the messages that the peer of a websocket sends (RFC 7692, section 7.2.2). It takes
+ * the payloads of websocket frames; the caller parses the frames.
  *
- * <p>After a {@link DecompressionException} every call throws the same exception: the connection
- * cannot go on. Different threads may use a decoder, one at a time; a second thread gets an
- * {@link IllegalStateException}, as does any use after {@link #close}. A decoder that becomes
- * unreachable without {@code close} is freed some time after garbage collection.
+ * <p>After a {@link DecompressionException} every call of {@link #decode} throws one with the same
+ * error, and the connection should be closed. Different threads may use a decoder, one at a time; a
+ * second thread gets an {@link IllegalStateException}, as does any use after {@link #close}. A
+ * decoder that becomes unreachable without {@code close} is freed some time after garbage
+ * collection.
  */
 public final class DeflateDecoder implements Closeable {
     private static final long DONE = 1L << 62;
@@ -31,12 +32,14 @@ public final class DeflateDecoder implements Closeable {
      *     moves past the bytes that were read
      * @param last whether the message ends with this part
      * @param into a direct buffer that shares no memory with the part; its position moves past the
-     *     output
+     *     output. Leave room for at least one byte more than the output has, because a full buffer
+     *     counts as too small
      * @return whether all of the part is decompressed. Otherwise {@code into} is full: call again
      *     with more room and the rest of the part, which may be empty
-     * @throws DecompressionException if the message is damaged or above the limits; {@code into}
-     *     then has part of it
+     * @throws DecompressionException if the message is damaged or above the limits. The positions
+     *     are then unchanged, although {@code into} may have a part of the message
      * @throws IllegalArgumentException if {@code into} is not direct, or is read-only
+     * @throws OutOfMemoryError if a copy of a read-only part does not fit on the heap
      */
     public boolean decode(ByteBuffer part, boolean last, ByteBuffer into) throws DecompressionException {
         Parts.checkOutput(into);
@@ -96,8 +99,8 @@ public final class DeflateDecoder implements Closeable {
     }
 
     /**
-     * Frees the memory. It may be called from any thread and more than once; a thread that is
-     * decompressing finishes its call first.
+     * Closes the decoder. This may be called from any thread and more than once. The memory is
+     * freed at once, or at the end of the call of another thread that is using the decoder.
      */
     @Override
     public void close() {

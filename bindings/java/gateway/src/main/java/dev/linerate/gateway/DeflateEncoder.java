@@ -4,8 +4,8 @@ import java.io.Closeable;
 import java.nio.ByteBuffer;
 
 /**
- * Compresses the messages that one side of a websocket sends, without frames (RFC 7692, section
- * 7.2.1).
+ * Compresses the messages that one side of a websocket sends (RFC 7692, section 7.2.1). It makes
+ * the payloads of websocket frames; the caller makes the frames.
  *
  * <p>Different threads may use an encoder, one at a time; a second thread gets an
  * {@link IllegalStateException}, as does any use after {@link #close}. An encoder that becomes
@@ -36,6 +36,8 @@ public final class DeflateEncoder implements Closeable {
      * @param length size of the part in bytes
      * @return the room that {@link #encodePart} needs
      * @throws IllegalArgumentException if {@code length} is negative, or no buffer has so much room
+     * @throws UnsatisfiedLinkError if there is no native library for this platform; see
+     *     {@link NativeLoader}
      */
     public static int bound(int length) {
         NativeLoader.load();
@@ -50,27 +52,32 @@ public final class DeflateEncoder implements Closeable {
      * Compresses a whole message.
      *
      * @param message the bytes from its position to its limit, in a buffer of any kind; its
-     *     position does not change. Nobody may write to a direct buffer meanwhile
+     *     position does not change. If the buffer is direct, nobody may write to it during the call
      * @param into a direct buffer that shares no memory with the message; its position moves past
-     *     the output. As much room as the message has is enough
-     * @return true if the message became smaller and fits: its frame has RSV1. Otherwise send the
-     *     message uncompressed; nothing has changed but bytes after the position of {@code into}
+     *     the output. As many bytes as the message has are enough room
+     * @return true if the compressed bytes are fewer than those of the message and fit: send them
+     *     in a frame with the bit RSV1. Otherwise send the message uncompressed: later messages do
+     *     not refer to it. The position of {@code into} is then unchanged, although bytes after it
+     *     may differ
      * @throws IllegalArgumentException if {@code into} is not direct, or is read-only
+     * @throws OutOfMemoryError if there is not enough memory for a copy of a message on the heap
      */
     public boolean encode(ByteBuffer message, ByteBuffer into) {
         return run(message, true, true, into);
     }
 
     /**
-     * Compresses a part of a message. The message is sent compressed even if that does not make it
-     * smaller.
+     * Compresses a part of a message. Unlike a whole message, it must be sent compressed even if
+     * that does not make it smaller.
      *
-     * @param part the bytes from its position to its limit, as for {@link #encode}; it may be empty
+     * @param part the bytes from its position to its limit, in a buffer as for
+     *     {@link #encode(ByteBuffer, ByteBuffer)}; it may be empty
      * @param last whether the message ends with this part
-     * @param into a direct buffer that shares no memory with the part, with room for the
-     *     {@link #bound}; its position moves past the output
+     * @param into a direct buffer that shares no memory with the part, with as much room as
+     *     {@link #bound} says; its position moves past the output
      * @throws IllegalArgumentException if {@code into} is not direct, is read-only, or has less
      *     room
+     * @throws OutOfMemoryError if there is not enough memory for a copy of a part on the heap
      */
     public void encodePart(ByteBuffer part, boolean last, ByteBuffer into) {
         if (into.remaining() < bound(part.remaining())) {
@@ -120,13 +127,15 @@ public final class DeflateEncoder implements Closeable {
      * message.
      *
      * @param message the message
-     * @param into a direct buffer. If it has room for the compressed bytes, which are never more
-     *     than the message has, they are written and its position moves past them. Without room
-     *     nothing is written; then send the bytes of another encoder with the same window
-     * @return the number of compressed bytes; the frame has RSV1. -1 if they would not be fewer:
-     *     send the message uncompressed; nothing has changed
+     * @param into a direct buffer. If it has room for the compressed bytes, which are always fewer
+     *     than those of the message, they are written and its position moves past them. Without
+     *     room nothing is written, but the encoder counts the message as sent all the same: then
+     *     send the bytes that another encoder with the same window has written for this message
+     * @return the number of compressed bytes, to be sent in a frame with the bit RSV1. -1 if they
+     *     would not be fewer than those of the message: send it uncompressed; nothing has changed
      * @throws IllegalArgumentException if {@code into} is not direct, or is read-only
-     * @throws IllegalStateException also if the message is closed
+     * @throws IllegalStateException if the message or this encoder is closed, or if another thread
+     *     is using this encoder
      */
     public int encode(PreparedMessage message, ByteBuffer into) {
         Parts.checkOutput(into);
@@ -155,7 +164,8 @@ public final class DeflateEncoder implements Closeable {
     /**
      * Returns the native memory of this encoder.
      *
-     * @return bytes outside the heap
+     * @return bytes outside the heap, without the content of prepared messages, which encoders
+     *     share
      */
     public long memory() {
         long encoder = handle.enter();
@@ -167,8 +177,8 @@ public final class DeflateEncoder implements Closeable {
     }
 
     /**
-     * Frees the memory. It may be called from any thread and more than once; a thread that is
-     * compressing finishes its message first.
+     * Closes the encoder. This may be called from any thread and more than once. The memory is
+     * freed at once, or at the end of the call of another thread that is using the encoder.
      */
     @Override
     public void close() {

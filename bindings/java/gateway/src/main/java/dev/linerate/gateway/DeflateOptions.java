@@ -3,8 +3,8 @@ package dev.linerate.gateway;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Options of one side of a websocket with permessage-deflate (RFC 7692), and its part of the
- * handshake, which is the content of {@code Sec-WebSocket-Extensions}. Immutable.
+ * Options of one side of a websocket with permessage-deflate (RFC 7692). They also make this side's
+ * part of the handshake, the content of the header {@code Sec-WebSocket-Extensions}. Immutable.
  */
 public final class DeflateOptions {
     /** The extension's name. */
@@ -34,11 +34,11 @@ public final class DeflateOptions {
 
     /**
      * Returns options with the same window in both directions, which is kept from one message to
-     * the next.
+     * the next. The other options have their defaults.
      *
-     * @param bits the base-2 logarithm of its size in bytes, 8 to 15
+     * @param bits the base-2 logarithm of the window's size in bytes, 8 to 15
      * @return the options
-     * @throws IllegalArgumentException if it is not within that range
+     * @throws IllegalArgumentException if {@code bits} is not within that range
      */
     public static DeflateOptions windowBits(int bits) {
         return builder().encoderWindowBits(bits).decoderWindowBits(bits).build();
@@ -120,8 +120,8 @@ public final class DeflateOptions {
         /**
          * Sets the level of compression.
          *
-         * @param level 0 (none) to 9 (best, the same as 7 and 8); default: 2. From 4 on a
-         *     connection needs more memory
+         * @param level 0 (no compression, so whole messages are sent uncompressed) to 9 (smallest,
+         *     the same as 7 and 8); default: 2. With level 4 or above an encoder takes more memory
          * @return this
          * @throws IllegalArgumentException if it is not within that range
          */
@@ -131,9 +131,11 @@ public final class DeflateOptions {
         }
 
         /**
-         * Sets the size from which messages are compressed.
+         * Sets the size from which messages should be compressed. {@link DeflateEncoder} compresses
+         * whatever it is given: the code that makes the frames, such as the handler for Netty,
+         * reads this option and leaves smaller messages in one frame uncompressed.
          *
-         * @param bytes the size in bytes; smaller messages are sent uncompressed; default: 32
+         * @param bytes the size of the smallest message to compress, in bytes; default: 32
          * @return this
          * @throws IllegalArgumentException if it is negative
          */
@@ -145,8 +147,9 @@ public final class DeflateOptions {
         /**
          * Sets whether later messages may refer to a {@link PreparedMessage}.
          *
-         * @param remember if false, a prepared message empties the window instead. That is less
-         *     work before the next ordinary message, but makes it larger; default: true
+         * @param remember if false, a prepared message empties the encoder's window instead. That
+         *     is less work before the next ordinary message, but makes messages larger until the
+         *     window is full again; default: true
          * @return this
          */
         public Builder rememberPrepared(boolean remember) {
@@ -155,10 +158,12 @@ public final class DeflateOptions {
         }
 
         /**
-         * Limits the size of messages of the peer. A larger one is an error of kind
-         * {@link DecompressionException.Kind#LIMIT}.
+         * Limits the size of compressed messages of the peer. A larger one is an error of kind
+         * {@link DecompressionException.Kind#LIMIT}. Messages that the peer sends uncompressed do
+         * not reach the decoder, so this limit does not apply to them.
          *
-         * @param bytes the largest message, with all its fragments; default: 64 MiB
+         * @param bytes the largest message after decompression, with all its fragments; default: 64
+         *     MiB
          * @return this
          * @throws IllegalArgumentException if it is negative
          */
@@ -169,7 +174,8 @@ public final class DeflateOptions {
 
         /**
          * Limits the size of a message of the peer relative to its compressed bytes. The limit
-         * applies once the message has 64 KiB.
+         * applies to messages of more than 64 KiB; beyond it is an error of kind
+         * {@link DecompressionException.Kind#LIMIT}.
          *
          * @param times the largest ratio; default: 1032, the largest that deflate can reach
          * @return this
@@ -200,8 +206,9 @@ public final class DeflateOptions {
     /**
      * Returns a client's offers.
      *
-     * @return one or two, separated by a comma: the second one is for servers that cannot limit
-     *     their window
+     * @return the content of the client's header: one offer, or two that are separated by a comma
+     *     if {@link Builder#decoderWindowBits} is below 15. The second one is for servers that
+     *     cannot limit their window
      * @throws UnsatisfiedLinkError if there is no native library for this platform; see
      *     {@link NativeLoader}
      */
@@ -236,7 +243,8 @@ public final class DeflateOptions {
      * Reads the server's answer to {@link #offer}.
      *
      * @param answer the content of the server's header
-     * @return the agreement; null if the server has declined
+     * @return the agreement; null if the answer has no permessage-deflate, so the connection goes
+     *     on without compression
      * @throws IllegalArgumentException if the answer fits no offer; the client must then close the
      *     connection
      * @throws UnsatisfiedLinkError if there is no native library for this platform; see
@@ -255,7 +263,7 @@ public final class DeflateOptions {
     }
 
     /**
-     * Returns the size from which messages are compressed.
+     * Returns the size from which messages should be compressed; see {@link Builder#smallest}.
      *
      * @return bytes
      */
@@ -264,9 +272,9 @@ public final class DeflateOptions {
     }
 
     /**
-     * Returns the limit on messages of the peer.
+     * Returns the limit on messages of the peer; see {@link Builder#messageLimit}.
      *
-     * @return bytes
+     * @return bytes after decompression
      */
     public int messageLimit() {
         return messageLimit;

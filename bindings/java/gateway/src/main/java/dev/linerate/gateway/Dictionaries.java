@@ -18,6 +18,7 @@ public final class Dictionaries {
      *
      * @param dictionaries each in zstd's format, with its own ID; at most one may be raw content,
      *     which serves frames that name no dictionary
+     * @throws ArithmeticException if they have 2 GiB or more together
      * @throws IllegalArgumentException if one is damaged, or two have the same ID
      * @throws UnsatisfiedLinkError if there is no native library for this platform; see
      *     {@link NativeLoader}
@@ -46,16 +47,16 @@ public final class Dictionaries {
     }
 
     /**
-     * Returns the IDs.
+     * Returns the IDs of the dictionaries.
      *
-     * @return the IDs in ascending order, unsigned; 0 is raw content
+     * @return the IDs in ascending order, as unsigned numbers; 0 stands for raw content
      */
     public long[] ids() {
         return Arrays.copyOfRange(numbers(), 1, count + 1);
     }
 
     /**
-     * Returns the native memory.
+     * Returns the native memory of the dictionaries.
      *
      * @return bytes outside the heap: contents and tables
      */

@@ -30,8 +30,10 @@ public final class DirectBuffer {
     /**
      * Creates a buffer.
      *
-     * @param capacity the initial capacity in bytes. From 64 KiB on, payloads of zstd streams are
-     *     decoded in place
+     * @param capacity the initial capacity in bytes. With 64 KiB or more, payloads of zstd streams
+     *     that fit are decoded in the buffer itself, which saves a copy; not with {@link Checks} or
+     *     {@link GatewayDecompressor.Builder#dropEvents}, which read payloads first
+     * @throws IllegalArgumentException if the capacity is negative
      * @throws UnsatisfiedLinkError if there is no native library for this platform; see
      *     {@link NativeLoader}
      */
@@ -48,7 +50,8 @@ public final class DirectBuffer {
     }
 
     /**
-     * Returns the payload. The result is the same object until a longer payload needs a larger one.
+     * Returns the payload. The result is the same object until a longer payload needs a larger one,
+     * or {@link #trim} replaces it by a smaller one.
      *
      * @return the buffer itself, not a copy, with position 0 and the length of the payload as limit
      */
@@ -70,6 +73,7 @@ public final class DirectBuffer {
      * capacity, a smaller one replaces it, and its payload is lost.
      *
      * @param capacity the capacity to keep, in bytes
+     * @throws IllegalArgumentException if the capacity is negative
      */
     public void trim(int capacity) {
         if (memory.buffer.capacity() > Math.max(capacity, 1)) {
@@ -78,7 +82,7 @@ public final class DirectBuffer {
         }
     }
 
-    /** Returns the memory with at least this capacity; its content is lost. */
+    /** Returns the memory, enlarged to at least this capacity. The payload is lost. */
     Memory ensureCapacity(int bytes) {
         if (memory.buffer.capacity() < bytes) {
             memory = allocate(ReusableBuffer.grown(bytes));
@@ -89,7 +93,8 @@ public final class DirectBuffer {
 
     void setLength(int bytes) {
         length = bytes;
-        // Through the superclass: ByteBuffer overrides these methods only since Java 9.
+        // The methods of the superclass are called, because Java 8 lacks those of ByteBuffer, which
+        // overrides them since Java 9.
         ((java.nio.Buffer) memory.buffer).clear();
         ((java.nio.Buffer) memory.buffer).limit(bytes);
     }

@@ -1,11 +1,11 @@
 package dev.linerate.gateway;
 
 /**
- * Opcode, sequence number and event of a payload, read without the rest of it, to decide whether it
- * is worth parsing.
+ * Opcode, sequence number and event of a payload, read without the rest of the payload, to decide
+ * whether it is worth parsing.
  *
- * <p>Reading stops after the last of the three members, which gateways write first in JSON; the
- * bytes after that are not checked.
+ * <p>Reading stops as soon as all three members ({@code op}, {@code s} and {@code t}) were read,
+ * which gateways write first in JSON; the bytes after that are not checked.
  */
 public final class Envelope {
     private final long opcode;

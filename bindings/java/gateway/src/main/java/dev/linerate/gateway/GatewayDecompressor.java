@@ -16,9 +16,9 @@ import java.util.function.LongUnaryOperator;
  * {@linkplain Transport#isStream stream}, each message is compressed separately.
  *
  * <p>Each call takes the content of one binary websocket message, the <em>frame</em>, and returns
- * exactly one payload. A message of {@link Transport#ZLIB} may be sent in several frames; until the
- * last one the result is null, or -1 where it is a length; so it is for an event that
- * {@link Builder#dropEvents} drops. Results are available as:
+ * one payload. There is no payload until the last frame of a message of {@link Transport#ZLIB} that
+ * is sent in several frames, nor for an event that {@link Builder#dropEvents} drops. The call then
+ * returns null, false, or -1 in place of a length. Results are available as:
  *
  * <ul>
  *   <li>{@link #decompress(byte[])}: a new array
@@ -52,15 +52,16 @@ import java.util.function.LongUnaryOperator;
  *
  * <p><strong>Threads.</strong> A decompressor may be used by different threads, one at a time. On
  * concurrent use the second thread gets an {@link IllegalStateException}, and the state is
- * unaffected. Only {@link #close} and {@link #isClosed} may be called at any time. Different
- * decompressors are independent.
+ * unaffected. Only {@link #close}, {@link #isClosed}, {@link #transport} and {@link #stats} may be
+ * called at any time. Different decompressors are independent.
  *
- * <p><strong>Errors.</strong> After a {@link DecompressionException} every call throws the same
- * exception until {@link #reset}. For transports that are not
- * {@linkplain Transport#isStream streams}, an error affects only its message. Each message is
- * decoded completely before it is returned, so a reader that stops early does not affect the next
- * message. All methods except {@code close} and {@code isClosed} throw
- * {@link IllegalStateException} once the decompressor is closed.
+ * <p><strong>Errors.</strong> After a {@link DecompressionException} every call that decompresses
+ * throws one with the same error until {@link #reset}. For transports that are not
+ * {@linkplain Transport#isStream streams}, a damaged message affects only itself; only if the parts
+ * of an incomplete message are too long, or if native memory for a message runs out, does the error
+ * persist there, too. Each message is decoded completely before it is returned, so a reader that
+ * stops early does not affect the next message. Once the decompressor is closed, all methods that
+ * need a connection throw {@link IllegalStateException}.
  *
  * <p><strong>Memory.</strong> The native memory of a connection grows with its data, up to 34 KB
  * for zlib and 72 KB for zstd with the usual window. All connections of the process share the
@@ -73,7 +74,7 @@ public final class GatewayDecompressor implements Closeable {
     private final Handle handle;
     /** Records the messages of this decompressor; null if they are not recorded. */
     private final StatsRecorder recorder;
-    /** Number of this decompressor in the recorder. */
+    /** Number of this decompressor in the recorder; -1 if there is no recorder. */
     private final int number;
     /** The stream of the last payload, if it may still be read; otherwise null. */
     private PayloadStream stream;
@@ -142,8 +143,8 @@ public final class GatewayDecompressor implements Closeable {
 
         /**
          * Limits the size of payloads. A larger one is an error of kind
-         * {@link DecompressionException.Kind#LIMIT}. The compressed bytes of an incomplete message
-         * may exceed this limit by an eighth plus 64 KiB.
+         * {@link DecompressionException.Kind#LIMIT}, as are compressed bytes of an incomplete
+         * message that exceed this limit by more than an eighth plus 64 KiB.
          *
          * @param bytes the largest payload in bytes; default: 64 MiB
          * @return this
@@ -158,9 +159,11 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Limits the window of zstd frames, and with it the memory of the connection. A frame with
-         * a larger window is an error of kind {@link DecompressionException.Kind#LIMIT} before
-         * anything is allocated for it. zlib's window is always at most 32 KiB.
+         * Limits the window of {@link Transport#ZSTD}, and with it the memory of the connection. A
+         * zstd frame with a larger window is an error of kind
+         * {@link DecompressionException.Kind#LIMIT} before anything is allocated for it. The other
+         * transports ignore this limit: the window of zlib is at most 32 KiB, and that of messages
+         * that are compressed on their own is the payload.
          *
          * @param log the base-2 logarithm of the window in bytes, 10 to 27; default: 16, as
          *     gateways use
@@ -187,11 +190,12 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Keeps the last compressed messages for {@link #recording}. They contain private messages,
-         * and count as memory of the connection.
+         * Keeps the last compressed websocket messages for {@link #recording}. They have the
+         * private content of payloads, and count as memory of the connection. A message of more
+         * than {@code bytes} bytes displaces all others and is not kept itself.
          *
-         * @param messages the maximum number of messages; default: 0
-         * @param bytes the maximum total of compressed bytes
+         * @param messages the maximum number of messages; default: 0, which keeps none
+         * @param bytes the maximum total of compressed bytes; 0 keeps none
          * @return this
          * @throws IllegalArgumentException if one of them is negative
          */
@@ -205,14 +209,16 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Drops events before they reach Java. Their messages are decoded, as they must be, but not
-         * delivered: the call returns the same as for an incomplete message.
+         * Drops events before they reach Java. Their messages are decoded, because later ones may
+         * refer to them, but not delivered: the call returns the same as for an incomplete message.
          * {@link GatewayDecompressor#lastEvent} and {@link GatewayDecompressor#lastSequence}
          * describe the message, even without {@link Checks}; resume after that number. Payloads are
-         * read as JSON unless the checks are for ETF, and JSON only up to the last of {@code t},
-         * {@code s} and {@code op}.
+         * read as ETF if the checks are for ETF, otherwise as JSON. Without checks, reading stops
+         * after the last of {@code t}, {@code s} and {@code op}, and a payload that is not JSON is
+         * delivered.
          *
-         * @param names names of events, such as {@code TYPING_START}
+         * @param names all names of events to drop, such as {@code TYPING_START}; a second call
+         *     replaces those of the first
          * @return this
          * @throws IllegalArgumentException if one is empty or has a line feed
          */
@@ -229,8 +235,8 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Sets the dictionaries of zstd frames. A frame that names another one is an error of kind
-         * {@link DecompressionException.Kind#UNSUPPORTED}.
+         * Sets the dictionaries of zstd frames. A frame that names a dictionary which is not among
+         * them is an error of kind {@link DecompressionException.Kind#UNSUPPORTED}.
          *
          * @param dictionaries the dictionaries, which any number of decompressors may share
          * @return this
@@ -281,7 +287,7 @@ public final class GatewayDecompressor implements Closeable {
      * Decompresses into a new array.
      *
      * @param frame the content of one websocket message
-     * @return the payload; null if the message is incomplete
+     * @return the payload; null if the message is incomplete, or its event is dropped
      * @throws DecompressionException if the stream is damaged or above the limits
      */
     public byte[] decompress(byte[] frame) throws DecompressionException {
@@ -294,7 +300,7 @@ public final class GatewayDecompressor implements Closeable {
      * @param frame an array with the content of one websocket message
      * @param offset the offset of the content
      * @param length the length of the content in bytes
-     * @return the payload; null if the message is incomplete
+     * @return the payload; null if the message is incomplete, or its event is dropped
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws IndexOutOfBoundsException if the range is not within the array; then nothing is
      *     decoded
@@ -312,7 +318,7 @@ public final class GatewayDecompressor implements Closeable {
      * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its
      *     position is its limit; after an exception it is unchanged
      * @param last whether this is the last part of the websocket message
-     * @return the payload; null if the message is incomplete
+     * @return the payload; null if the message is incomplete, or its event is dropped
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws OutOfMemoryError if the payload, or a copy of a read-only part, does not fit on the
      *     heap
@@ -349,7 +355,8 @@ public final class GatewayDecompressor implements Closeable {
      *
      * @param frame the content of one websocket message
      * @param into receives the payload; its length is 0 if there is none
-     * @return the length of the payload in bytes; -1 if the message is incomplete
+     * @return the length of the payload in bytes; -1 if the message is incomplete, or its event is
+     *     dropped
      * @throws DecompressionException if the stream is damaged or above the limits
      */
     public int decompress(byte[] frame, ReusableBuffer into) throws DecompressionException {
@@ -363,12 +370,13 @@ public final class GatewayDecompressor implements Closeable {
      * @param offset the offset of the content
      * @param length the length of the content in bytes
      * @param into receives the payload; its length is 0 if there is none
-     * @return the length of the payload in bytes; -1 if the message is incomplete
+     * @return the length of the payload in bytes; -1 if the message is incomplete, or its event is
+     *     dropped
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws IndexOutOfBoundsException if the range is not within the array; then nothing is
      *     decoded
-     * @throws OutOfMemoryError if the payload does not fit on the heap. This message is lost, later
-     *     ones are not
+     * @throws OutOfMemoryError if the payload does not fit on the heap. {@link #fetch} can still
+     *     deliver it until the next message
      */
     public int decompress(byte[] frame, int offset, int length, ReusableBuffer into)
             throws DecompressionException {
@@ -383,7 +391,8 @@ public final class GatewayDecompressor implements Closeable {
      *     position is its limit; after an exception it is unchanged
      * @param last whether this is the last part of the websocket message
      * @param into receives the payload; its length is 0 if there is none
-     * @return the length of the payload in bytes; -1 if the message is incomplete
+     * @return the length of the payload in bytes; -1 if the message is incomplete, or its event is
+     *     dropped
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws OutOfMemoryError if the payload, or a copy of a read-only part, does not fit on the
      *     heap
@@ -421,11 +430,13 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Decompresses into memory outside the heap.
      *
-     * @param frame the content of one websocket message; its position is set as by
-     *     {@code decompress(frame, true, into)}
+     * @param frame the content of one websocket message: the bytes from its position to its limit,
+     *     in a buffer of any kind. Afterwards its position is its limit; after an exception it is
+     *     unchanged
      * @param into receives the payload; its length is 0 if there is none. Nobody may use its bytes
-     *     meanwhile
-     * @return whether there is a payload; false if the message is incomplete
+     *     during the call
+     * @return whether there is a payload; false if the message is incomplete, or its event is
+     *     dropped
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws IllegalArgumentException if the frame is the buffer of {@code into} itself
      * @throws OutOfMemoryError if there is not enough memory for the payload, or for a copy of a
@@ -442,8 +453,9 @@ public final class GatewayDecompressor implements Closeable {
      *     position is its limit; after an exception it is unchanged
      * @param last whether this is the last part of the websocket message
      * @param into receives the payload; its length is 0 if there is none. Nobody may use its bytes
-     *     meanwhile
-     * @return whether there is a payload; false if the message is incomplete
+     *     during the call
+     * @return whether there is a payload; false if the message is incomplete, or its event is
+     *     dropped
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws IllegalArgumentException if the part is the buffer of {@code into} itself
      * @throws OutOfMemoryError if there is not enough memory for the payload, or for a copy of a
@@ -485,20 +497,21 @@ public final class GatewayDecompressor implements Closeable {
 
     /**
      * Decompresses a part of a websocket message into a buffer of the caller, of any kind, such as
-     * one of Netty's {@code ByteBuf.nioBuffer}. The payload goes to its position, which is set
-     * behind it.
+     * one of Netty's {@code ByteBuf.nioBuffer}. The payload goes to the position of {@code into},
+     * which moves past the payload.
      *
      * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its
      *     position is its limit; after an exception other than {@link BufferOverflowException} it
      *     is unchanged
      * @param last whether this is the last part of the websocket message
-     * @param into receives the payload; its position is unchanged if there is none. Nobody may use
-     *     the bytes of a direct buffer meanwhile. Its bytes from position to limit may change
-     *     whatever the result is
-     * @return the length of the payload in bytes; -1 if the message is incomplete
+     * @param into receives the payload; its position is unchanged if there is none. If the buffer
+     *     is direct, nobody may use its bytes during the call. Its bytes from position to limit may
+     *     change whatever the result is
+     * @return the length of the payload in bytes; -1 if the message is incomplete, or its event is
+     *     dropped
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws BufferOverflowException if the payload is longer than what remains in {@code into}.
-     *     It is kept until the next message: {@link #pendingLength} returns its length,
+     *     The payload is kept until the next message: {@link #pendingLength} returns its length,
      *     {@link #fetch} delivers it
      * @throws ReadOnlyBufferException if {@code into} is read-only; then nothing is decoded
      * @throws IllegalArgumentException if both buffers are the same object
@@ -535,8 +548,9 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Returns the length of the payload, which is kept if it exceeds {@code room}; -1 if the
-     * message is incomplete.
+     * Decompresses a part of a websocket message into {@code into}, an array or a direct buffer.
+     * Returns the length of the payload; if that exceeds {@code room}, the payload is kept instead
+     * of written. Returns -1 if the message is incomplete, or its event is dropped.
      */
     private int decodeTo(
             long connection,
@@ -570,10 +584,11 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Delivers the payload that was too long for a buffer.
      *
-     * @param into receives the payload at its position, which is set behind it; unchanged if there
-     *     is none
+     * @param into receives the payload at its position, which moves past the payload. The buffer is
+     *     unchanged if there is none
      * @return the length of the payload in bytes; -1 if there is none
-     * @throws BufferOverflowException if the payload is longer than what remains; it is still kept
+     * @throws BufferOverflowException if the payload is longer than what remains in {@code into};
+     *     it is still kept
      * @throws ReadOnlyBufferException if {@code into} is read-only
      */
     public int fetch(ByteBuffer into) {
@@ -610,9 +625,10 @@ public final class GatewayDecompressor implements Closeable {
      * returns, so the stream need not be read to its end.
      *
      * @param frame the content of one websocket message
-     * @return the payload; null if the message is incomplete. Each payload has a stream of its own,
-     *     which throws {@link java.io.IOException} after it is closed, after the next message, and
-     *     after {@link #reset}. Its reads count as calls of this decompressor
+     * @return the payload; null if the message is incomplete, or its event is dropped. Each payload
+     *     has a stream of its own, which throws {@link java.io.IOException} after it is closed,
+     *     after the next call that decompresses, and after {@link #reset}. Its reads count as calls
+     *     of this decompressor, so only one thread at a time may make them
      * @throws DecompressionException if the stream is damaged or above the limits
      */
     public InputStream open(byte[] frame) throws DecompressionException {
@@ -626,14 +642,13 @@ public final class GatewayDecompressor implements Closeable {
      * @param frame an array with the content of one websocket message
      * @param offset the offset of the content
      * @param length the length of the content in bytes
-     * @return the payload; null if the message is incomplete. Each payload has a stream of its own,
-     *     which throws {@link java.io.IOException} after it is closed, after the next message, and
-     *     after {@link #reset}. Its reads count as calls of this decompressor
+     * @return the payload, as {@link #open(byte[])} returns it; null if the message is incomplete,
+     *     or its event is dropped
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws IndexOutOfBoundsException if the range is not within the array; then nothing is
      *     decoded
-     * @throws OutOfMemoryError if the payload does not fit on the heap. This message is lost, later
-     *     ones are not
+     * @throws OutOfMemoryError if the payload does not fit on the heap. {@link #fetch} can still
+     *     deliver it until the next message
      */
     public InputStream open(byte[] frame, int offset, int length) throws DecompressionException {
         Ranges.check(frame.length, offset, length);
@@ -646,7 +661,8 @@ public final class GatewayDecompressor implements Closeable {
      * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its
      *     position is its limit; after an exception it is unchanged
      * @param last whether this is the last part of the websocket message
-     * @return the payload, as {@link #open(byte[])} returns it; null if the message is incomplete
+     * @return the payload, as {@link #open(byte[])} returns it; null if the message is incomplete,
+     *     or its event is dropped
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws OutOfMemoryError if the payload, or a copy of a read-only part, does not fit on the
      *     heap
@@ -668,7 +684,7 @@ public final class GatewayDecompressor implements Closeable {
         PayloadStream next = new PayloadStream(this);
         long connection = enter();
         try {
-            endStream(); // gives its array back, which is taken next
+            endStream(); // gives the array of the last payload back, so that the next line takes it
             byte[] array = ArrayPool.take();
             int payload = -1;
             try {
@@ -694,28 +710,30 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Returns the opcode of the last complete message.
+     * Returns the opcode of the last complete message, which may have been dropped.
      *
-     * @return its {@code op}; -1 if it has none, or without {@link Checks}
+     * @return its {@code op}; -1 if it has none, or with neither {@link Checks} nor
+     *     {@link Builder#dropEvents}, since payloads are not read then
      */
     public int lastOpcode() {
         return (int) queryLong(Native::lastOpcode);
     }
 
     /**
-     * Returns the sequence number of the last complete message.
+     * Returns the sequence number of the last complete message, which may have been dropped.
      *
-     * @return its {@code s}; -1 if it has none, or without {@link Checks}
+     * @return its {@code s}; -1 if it has none, or with neither {@link Checks} nor
+     *     {@link Builder#dropEvents}, since payloads are not read then
      */
     public long lastSequence() {
         return queryLong(Native::lastSequence);
     }
 
     /**
-     * Returns the event name of the last complete message.
+     * Returns the event name of the last complete message, which may have been dropped.
      *
-     * @return its {@code t} with escapes not decoded; null if it has none, or without
-     *     {@link Checks}
+     * @return its {@code t} with escapes not decoded; null if it has none, or with neither
+     *     {@link Checks} nor {@link Builder#dropEvents}, since payloads are not read then
      */
     public String lastEvent() {
         return query(Native::lastEvent);
@@ -723,7 +741,8 @@ public final class GatewayDecompressor implements Closeable {
 
     /**
      * Starts a new connection, which may resume an old session. Clears history, fragments, parts,
-     * counters, recent messages and the error, and frees their memory.
+     * a payload that was not fetched, counters, the last opcode, sequence number and event, recent
+     * messages and the error, and frees their memory. The options stay.
      */
     public void reset() {
         long connection = enter();
@@ -755,7 +774,8 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Returns the number of complete messages of this connection.
+     * Returns the number of complete messages of this connection. Where each message is compressed
+     * on its own, those that failed count, too.
      *
      * @return their number since the last {@link #reset}
      */
@@ -764,7 +784,8 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Returns the number of compressed bytes of this connection.
+     * Returns the number of compressed bytes of this connection. Parts of an incomplete websocket
+     * message count once its last part has arrived.
      *
      * @return bytes since the last {@link #reset}
      */
@@ -775,7 +796,8 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Returns the native memory of this connection.
      *
-     * @return bytes outside the heap: history, tables, parts of a message, recent messages
+     * @return bytes outside the heap: history, tables, parts of a message, a payload that was not
+     *     fetched, recent messages
      */
     public long memory() {
         return queryLong(Native::memory);
@@ -783,10 +805,11 @@ public final class GatewayDecompressor implements Closeable {
 
     /**
      * Returns the native memory that all connections of the process share. It is needed only while
-     * messages are decoded. The buffer of a large payload stays for the next 256 messages, or until
-     * {@link #trim}.
+     * messages are decoded. A buffer that has grown above 1 MiB for a large payload may stay until
+     * 256 messages in a row were smaller, or until {@link #trim}.
      *
-     * @return bytes outside the heap, without those that threads are using at the moment
+     * @return at most so many bytes outside the heap, without those that threads are using at the
+     *     moment
      */
     public static long sharedMemory() {
         NativeLoader.load();
@@ -794,10 +817,10 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Returns memory outside the heap to the system: {@link #sharedMemory} that is not in use, and
-     * memory of closed connections. This also happens automatically some seconds after connections
-     * were closed, unless others are being closed then. It takes milliseconds for hundreds of
-     * megabytes.
+     * Returns memory outside the heap to the system: {@link #sharedMemory} that is not in use, and,
+     * with glibc, memory of closed connections that its allocator keeps. This also happens
+     * automatically some seconds after connections were closed, unless others are being closed
+     * then. It takes milliseconds for hundreds of megabytes.
      */
     public static void trim() {
         NativeLoader.load();
@@ -806,11 +829,12 @@ public final class GatewayDecompressor implements Closeable {
 
     /**
      * Returns the recent messages of this connection, including a failed one, as a file for
-     * {@code linerate gateway replay}. Those of a stream can be replayed only if none since the
-     * beginning of the connection was dropped.
+     * {@code linerate gateway replay}. Those of a stream can be replayed only if the limits of
+     * {@link Builder#keepRecent} have displaced none since the beginning of the connection.
      *
      * @return the bytes of the file
-     * @throws IllegalStateException unless {@link Builder#keepRecent} was set
+     * @throws IllegalStateException unless {@link Builder#keepRecent} was set, with both numbers
+     *     above 0
      */
     public byte[] recording() {
         byte[] file = query(Native::recording);
@@ -823,8 +847,9 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Returns the statistics of this connection, including those before the last {@link #reset}.
      *
-     * @return statistics that are at most 50 milliseconds old; null if nothing is recorded, after
-     *     {@link #close}, and beyond {@link StatsRecorder.Builder#maxConnections}
+     * @return statistics in which messages of the last 50 milliseconds may be missing; null without
+     *     {@link Builder#recordStats}, after {@link #close}, and for a connection beyond
+     *     {@link StatsRecorder.Builder#maxConnections}
      */
     public Stats stats() {
         return recorder == null ? null : recorder.ofConnection(number);
@@ -858,8 +883,9 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Frees the memory of the connection. It may be called from any thread and more than once. If
-     * another thread is decoding a message, that thread finishes the message and frees the memory.
+     * Closes the decompressor and frees its memory. This may be called from any thread and more
+     * than once. If another thread is decoding a message, that thread finishes the message and
+     * frees the memory.
      */
     @Override
     public void close() {

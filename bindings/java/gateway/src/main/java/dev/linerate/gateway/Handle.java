@@ -32,7 +32,10 @@ final class Handle extends PhantomReference<Object> {
         this.freeing = freeing;
     }
 
-    /** Acquires the object until {@link #exit}. */
+    /**
+     * Acquires the native object for this thread until {@link #exit}, and returns its address.
+     * Throws {@link IllegalStateException} if it is closed, or if another thread has acquired it.
+     */
     long enter() {
         if (STATE.compareAndSet(this, IDLE, BUSY)) {
             return address;
@@ -49,8 +52,8 @@ final class Handle extends PhantomReference<Object> {
     }
 
     /**
-     * Frees the object, or leaves that to the thread inside. Returns true if this call has freed
-     * it.
+     * Frees the native object, or leaves that to the thread between enter and exit. Returns true if
+     * this call has freed it.
      */
     boolean close() {
         while (true) {

@@ -17,15 +17,16 @@ final class Libc {
     }
 
     /**
-     * Whether musl's dynamic linker, {@code /lib/ld-musl-x86_64.so.1}, is among the files that the
-     * process has mapped.
+     * Whether musl's dynamic linker, such as {@code /lib/ld-musl-x86_64.so.1}, is among the files
+     * that a process has mapped, which {@code mappings} lists.
      */
     static boolean isMusl(Path mappings) {
         try {
             // The names of mapped files need not be UTF-8, and any byte is valid ISO 8859-1.
             return new String(Files.readAllBytes(mappings), StandardCharsets.ISO_8859_1).contains("/ld-musl-");
         } catch (IOException e) {
-            // There is no /proc, so glibc is assumed, which most systems have.
+            // The list cannot be read, for example without /proc. Most systems have glibc, so this
+            // one is taken to have it.
             return false;
         }
     }

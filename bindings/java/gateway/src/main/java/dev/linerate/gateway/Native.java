@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
  * The functions of the native library.
  *
  * <p>Contract of the caller, ensured by {@link Handle}: a connection is a result of {@link #create}
- * that was not passed to {@link #free}, and is used by one thread at a time. Arrays are not null,
- * and ranges are valid.
+ * that was not passed to {@link #free}, and is used by one thread at a time. Arrays are not null
+ * where nothing else is said, and ranges are valid.
  *
  * <p>A part of a websocket message is {@code length} bytes from {@code offset} of a {@code byte[]},
  * or, if {@code direct}, of a direct {@code ByteBuffer}. Parts are kept until the {@code last} one.
@@ -16,9 +16,12 @@ final class Native {
     /** Version of the interface between this class and the library. */
     static final int VERSION = 9;
 
-    /** Result in place of a length if the message is incomplete. */
+    /** Result in place of a length if the message is incomplete, or its event is dropped. */
     static final int INCOMPLETE = -1;
-    /** Result in place of a length if the stream has an error, which {@link #error} returns. */
+    /**
+     * Result in place of a length if the message or the stream has an error, which {@link #error}
+     * returns.
+     */
     static final int ERROR = -2;
     // The library uses -3 for a pending exception. Java throws it, so -3 is never returned.
     /** Result in place of a length after a panic of the library. */
@@ -33,7 +36,7 @@ final class Native {
 
     static native void free(long connection);
 
-    /** Returns the payload; null if there is none, see {@link #outcome}. */
+    /** Returns the payload; null if there is none, and {@link #outcome} then returns the reason. */
     static native byte[] decode(
             long connection, Object part, boolean direct, int offset, int length, boolean last);
 
@@ -41,7 +44,8 @@ final class Native {
 
     /**
      * Writes the payload to {@code into}, a {@code byte[]} or a direct buffer, and returns its
-     * length. If that exceeds {@code room}, the payload is kept for {@link #fetchTo}.
+     * length, or one of the negative results. If the length exceeds {@code room}, the payload is
+     * kept for {@link #fetchTo}.
      *
      * @param intoAddress address of a direct buffer, if it is known; otherwise 0
      */
@@ -64,12 +68,15 @@ final class Native {
     /** Returns the length of the kept payload; -1 if there is none. */
     static native long pending(long connection);
 
-    /** Writes the kept payload, for which there must be enough room. */
+    /**
+     * Writes the kept payload, for which there must be enough room, and returns its length. It is
+     * kept no longer.
+     */
     static native long fetchTo(long connection, Object into, boolean intoDirect, int intoOffset);
 
     /**
-     * Returns the error message; writes kind, offset and message index to {@code where}. Null after
-     * a defect.
+     * Returns the message of the last error, and writes its kind, offset and message index to
+     * {@code where}. Returns null if there is no error, and after a panic.
      */
     static native String error(long connection, long[] where);
 
@@ -130,16 +137,19 @@ final class Native {
 
     static native void freeRecorder(long recorder);
 
-    /** Returns null, or the first error of writing the log. */
+    /** Returns null, or the first error of writing the log, or that there was a panic. */
     static native String stopRecorder(long recorder);
 
-    /** Records a connection that had no message yet. Returns its number in the recorder. */
+    /**
+     * Makes the recorder record the messages of a connection that had none yet. Returns the
+     * connection's number in the recorder, -1 after a panic.
+     */
     static native int recordStats(long connection, long recorder);
 
     /**
-     * Writes the {@link Stats#NUMBERS} of a connection if that is not negative, otherwise of a
-     * transport if that is not negative, otherwise of all. Returns false if there are no such
-     * statistics.
+     * Writes {@link Stats#NUMBERS} numbers: the statistics of a connection if
+     * {@code connection} is not negative, otherwise of a transport if {@code transport} is not
+     * negative, otherwise of all messages. Returns false if there are no such statistics.
      */
     static native boolean stats(long recorder, int connection, int transport, long[] into);
 
@@ -147,7 +157,7 @@ final class Native {
      * Writes the dictionaries to {@code created} and returns null; or returns the reason why they
      * cannot be created.
      *
-     * @param all the dictionaries, each with its length in front in four bytes, lowest first
+     * @param all the dictionaries, each after its length as four bytes in little-endian order
      */
     static native String createDictionaries(byte[] all, long[] created);
 
@@ -156,11 +166,11 @@ final class Native {
     /** Sets the dictionaries of a connection that had no message yet. */
     static native void setDictionaries(long connection, long dictionaries);
 
-    /** Writes the number of bytes held, then the IDs in ascending order. */
+    /** Writes the bytes that the dictionaries hold, then their IDs in ascending order. */
     static native void dictionaryNumbers(long dictionaries, long[] into);
 
     static native int recordedConnections(long recorder);
 
-    /** Returns null after a defect. */
+    /** Returns the statistics in Prometheus' text format; null after a panic. */
     static native String prometheus(long recorder);
 }

@@ -43,7 +43,8 @@ final class NativeDeflate {
 
     /**
      * Returns the number of bytes written; {@link Native#INCOMPLETE} for a whole message that
-     * should be sent uncompressed. A part of a message must have enough room.
+     * should be sent uncompressed, {@link Native#ERROR} if memory for a copy of the input runs out,
+     * {@link Native#DEFECT} after a panic. For a part of a message there must be enough room.
      */
     static native long encode(
             long encoder,
@@ -61,16 +62,17 @@ final class NativeDeflate {
 
     /**
      * Returns a copy of a message, for any encoders on any threads; {@link Native#ERROR} if memory
-     * runs out.
+     * runs out, 0 after a panic.
      */
     static native long createPrepared(Object message, boolean direct, int offset, int length);
 
-    /** Releases the message. Encoders keep what they need of it. */
+    /** Releases a prepared message. Encoders keep what they need of it. */
     static native void freePrepared(long prepared);
 
     /**
      * Returns the number of compressed bytes of a prepared message, and writes them if there is
-     * room; {@link Native#INCOMPLETE} if the message should be sent uncompressed.
+     * room; {@link Native#INCOMPLETE} if the message should be sent uncompressed,
+     * {@link Native#DEFECT} after a panic.
      */
     static native long encodePrepared(
             long encoder, long prepared, ByteBuffer into, int intoOffset, int room);
@@ -80,8 +82,9 @@ final class NativeDeflate {
     static native void freeDecoder(long decoder);
 
     /**
-     * Returns the bytes written, plus 2^31 times the bytes read, plus 2^62 if all of the part is
-     * decoded.
+     * Returns the number of bytes written, plus 2^31 times the number of bytes read, plus 2^62 if
+     * all of the part is decoded; or {@link Native#ERROR}, which {@link #decoderError} describes,
+     * or {@link Native#DEFECT} after a panic.
      */
     static native long decode(
             long decoder,
@@ -94,7 +97,7 @@ final class NativeDeflate {
             int intoOffset,
             int room);
 
-    /** Works like {@link Native#error}. */
+    /** Returns the error of a decoder as {@link Native#error} returns that of a connection. */
     static native String decoderError(long decoder, long[] where);
 
     static native long decoderMemory(long decoder);

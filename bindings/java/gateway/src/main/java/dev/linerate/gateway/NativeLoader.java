@@ -5,12 +5,14 @@ import java.io.IOException;
 import java.util.Locale;
 
 /**
- * Loads the native library. The first decompressor calls it implicitly.
+ * Loads the native library. Classes that need it, such as {@link GatewayDecompressor}, call
+ * {@link #load} by themselves.
  *
- * <p>The library for the platform is extracted from the jar to a directory of the user below
- * {@code java.io.tmpdir}, whose name contains a hash of the library, so that versions do not
- * conflict. The system property {@value #PATH_PROPERTY} names a library to load instead, or its
- * directory.
+ * <p>The library for the platform is extracted from the jar to a directory below
+ * {@code java.io.tmpdir}. The directory's name contains the user's name and a hash of the library,
+ * so that versions do not conflict. If other users might write to it, the library is loaded from a
+ * copy in a new directory, which is deleted afterwards. The system property
+ * {@value #PATH_PROPERTY} names a library to load instead, or its directory.
  */
 public final class NativeLoader {
     /** The system property that names a library or its directory. */
@@ -23,7 +25,7 @@ public final class NativeLoader {
                     + " library with -D" + PATH_PROPERTY + "=FILE";
 
     private static volatile File loaded;
-    /** The reason why loading failed. It is not tried again. */
+    /** The reason why loading failed; null if it has not failed. It is not tried again. */
     private static String failure;
 
     private NativeLoader() {}
@@ -32,7 +34,7 @@ public final class NativeLoader {
      * Loads the library if it is not loaded yet.
      *
      * @throws UnsatisfiedLinkError if there is none for this platform, or it cannot be loaded. The
-     *     message is one line with the reason; further calls throw the same
+     *     message is one line with the reason; further calls throw an error with the same message
      */
     public static void load() {
         if (loaded == null) {
@@ -55,8 +57,8 @@ public final class NativeLoader {
     }
 
     /**
-     * Returns the file of the library, which is loaded if necessary. The library of a second class
-     * loader was loaded from a copy, which no longer exists.
+     * Returns the file of the library, which is loaded if necessary. The file may no longer exist
+     * if the library was loaded from a copy, as in a second class loader of the process.
      *
      * @return the absolute path
      * @throws UnsatisfiedLinkError as {@link #load}
@@ -69,8 +71,8 @@ public final class NativeLoader {
     /**
      * Returns the platform name, as used in the jar.
      *
-     * @return operating system and architecture, such as {@code linux-x86_64}, and {@code -musl} on
-     *     a Linux with that C library, such as Alpine
+     * @return operating system and architecture, such as {@code linux-x86_64}, followed by
+     *     {@code -musl} on a Linux with the C library musl, such as Alpine
      */
     public static String platform() {
         String system = system(System.getProperty("os.name", "").toLowerCase(Locale.ROOT));
@@ -178,7 +180,10 @@ public final class NativeLoader {
         return file;
     }
 
-    /** First line of the system's message, without the file name, which it repeats. */
+    /**
+     * Returns the first line of the system's message, without the file name, which our own message
+     * already has.
+     */
     private static String reason(UnsatisfiedLinkError e, File file) {
         return String.valueOf(e.getMessage()).split("\\R", 2)[0].replace(file + ": ", "");
     }

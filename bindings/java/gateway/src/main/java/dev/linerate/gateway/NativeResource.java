@@ -27,12 +27,16 @@ import java.util.Set;
  *
  * <p>The processes of a user share one file. Where they cannot, a process makes a copy, which is
  * deleted once it is loaded. Windows does not delete loaded files, and a process may be killed
- * before it deletes its copy; the next process that makes a copy deletes these old ones.
+ * before it deletes its copy; the next process that makes a copy deletes those that are older than
+ * an hour.
  */
 final class NativeResource {
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
     private static final String COPY = "linerate-gateway-copy-";
-    /** Age in milliseconds after which no process is about to load a copy. */
+    /**
+     * Age in milliseconds, an hour, above which a copy may be deleted: no process is still about to
+     * load it.
+     */
     private static final long OLD = 3_600_000;
 
     private final String name;
@@ -62,8 +66,9 @@ final class NativeResource {
     }
 
     /**
-     * Extracts to a file that processes of the same user share. If another user has made its
-     * folder, extracts to a copy in a new folder.
+     * Extracts the library to a file that processes of the same user share, unless the file exists
+     * with this content. If the file's folder exists but is not private to this user, extracts to a
+     * copy in a new folder.
      */
     File extract() throws IOException {
         Path folder = folder();
@@ -83,7 +88,10 @@ final class NativeResource {
         return file.toAbsolutePath().toFile();
     }
 
-    /** Extracts to a copy in a new folder, which {@link #loaded} deletes. */
+    /**
+     * Extracts the library to a copy in a new folder. {@link #loaded} deletes both. Also deletes
+     * old copies of other processes.
+     */
     File extractAnother() throws IOException {
         Path parent = parent();
         deleteOldCopies(parent);
@@ -93,7 +101,10 @@ final class NativeResource {
         return file.toAbsolutePath().toFile();
     }
 
-    /** Deletes a file that was loaded or cannot be loaded, if it is a copy. */
+    /**
+     * Deletes a file and its folder if the file is a copy. Call it once the file was loaded or
+     * could not be loaded. What cannot be deleted now is deleted when the virtual machine exits.
+     */
     static void loaded(File file) {
         File folder = file.getParentFile();
         if (folder.getName().startsWith(COPY) && !(file.delete() && folder.delete())) {
@@ -110,7 +121,7 @@ final class NativeResource {
                 deleteIfOld(folder);
             }
         } catch (IOException | DirectoryIteratorException e) {
-            // The next process tries again.
+            // The next process that makes a copy tries again.
         }
     }
 
@@ -122,20 +133,23 @@ final class NativeResource {
                 Files.delete(folder);
             }
         } catch (IOException e) {
-            // It is still loaded on Windows, another process deletes it, or the folder has other
-            // files. The other copies are still deleted.
+            // The copy is still loaded on Windows, another process deletes it at the same time, or
+            // the folder has other files. The remaining copies are tried all the same.
         }
     }
 
-    /** Renames atomically, so that no process loads a partial file. */
+    /**
+     * Renames a file, atomically where the file system can, so that no process loads a partial
+     * file.
+     */
     private static void moveIntoPlace(Path from, Path to) throws IOException {
         try {
             Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
         } catch (AtomicMoveNotSupportedException e) {
             Files.move(from, to, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            // Windows does not replace a loaded file. Its content is the same, because the
-            // directory's name has its hash.
+            // Windows does not replace a loaded file. Its content is the same, because the name of
+            // its directory has the hash of the content.
             if (!Files.exists(to)) {
                 throw e;
             }
@@ -149,8 +163,10 @@ final class NativeResource {
     }
 
     /**
-     * A directory that only this user can write to; otherwise another user could replace the
-     * library. Null if the directory of this name is not like that.
+     * Creates or finds the directory of the shared file. On POSIX systems only this user may write
+     * to it, since another user could replace the library otherwise; null if the existing directory
+     * does not meet that. On Windows the access rights of {@code java.io.tmpdir} have to ensure it;
+     * null if there is something other than a directory.
      */
     private Path folder() throws IOException {
         Path parent = parent();
@@ -184,8 +200,8 @@ final class NativeResource {
         if (!found.isDirectory() || !found.permissions().equals(PRIVATE)) {
             return false;
         }
-        // A file of this process belongs to the user; Java has no other way to find the user's
-        // principal.
+        // A file that this process creates belongs to its user, whose name as Java reports it need
+        // not be known to the system.
         Path probe = Files.createTempFile("linerate-gateway-", ".tmp");
         try {
             return Files.getOwner(probe).equals(found.owner());
@@ -194,7 +210,7 @@ final class NativeResource {
         }
     }
 
-    /** The first sixteen hexadecimal digits of the library's SHA-256. */
+    /** Returns the first 16 hexadecimal digits of the library's SHA-256. */
     private String hash() {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(content);

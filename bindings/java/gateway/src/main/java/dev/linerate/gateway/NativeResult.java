@@ -5,7 +5,8 @@ final class NativeResult {
     private NativeResult() {}
 
     /**
-     * Returns whether there is a payload.
+     * Returns whether there is a payload. Throws {@link InternalError} after a panic of the
+     * library.
      *
      * @param length the payload's length, or one of the negative codes of {@link Native}
      * @throws DecompressionException for {@link Native#ERROR}
@@ -32,9 +33,7 @@ final class NativeResult {
         return exception(text, where);
     }
 
-    /**
-     * Returns the exception of an error, whose kind, offset and message index are in {@code where}.
-     */
+    /** Makes the exception for an error. {@code where} has its kind, offset and message index. */
     static DecompressionException exception(String text, long[] where) {
         return new DecompressionException(
                 DecompressionException.Kind.values()[(int) where[0]], text, where[1], where[2]);

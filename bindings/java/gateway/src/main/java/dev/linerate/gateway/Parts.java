@@ -4,15 +4,16 @@ import java.nio.Buffer;
 import java.nio.ByteBuffer;
 
 /**
- * Locates the bytes of a buffer for the native library: in a direct buffer itself, otherwise in an
- * array.
+ * Locates the bytes of a {@link ByteBuffer} for the native library, which takes a direct buffer
+ * itself, and an array with an offset for any other buffer.
  */
 final class Parts {
     private Parts() {}
 
     /**
-     * Returns the object with the bytes: for a read-only heap buffer, whose array is inaccessible,
-     * a copy.
+     * Returns the object that has the bytes of a buffer: a direct buffer itself, otherwise an
+     * array. For a read-only heap buffer, whose array is inaccessible, it is a copy of the bytes
+     * from the position to the limit, to be given back to {@link #release}.
      */
     static Object memory(ByteBuffer part) {
         if (part.isDirect()) {
@@ -33,7 +34,7 @@ final class Parts {
         return copy;
     }
 
-    /** Returns the offset of the bytes in the object. */
+    /** Returns the offset of a buffer's position in the object that {@link #memory} returns. */
     static int offset(ByteBuffer part) {
         if (part.isDirect()) {
             return part.position();
@@ -42,9 +43,9 @@ final class Parts {
     }
 
     /**
-     * Ensures that a range is within a direct buffer, even if another thread has changed its
-     * position or limit meanwhile: the native library only gets its address. For arrays the virtual
-     * machine ensures this.
+     * Throws {@link IndexOutOfBoundsException} if a range is not within a direct buffer, because
+     * another thread has changed the buffer's position or limit meanwhile: the native library gets
+     * only the buffer's address. For arrays the virtual machine checks the range.
      */
     static void checkRange(Object memory, boolean direct, int offset, int length) {
         if (direct) {
@@ -52,19 +53,19 @@ final class Parts {
         }
     }
 
-    /** Sets the position to the limit. */
+    /** Sets the position of a buffer to its limit, since all its bytes were taken. */
     static void consume(ByteBuffer part) {
         setPosition(part, part.limit());
     }
 
-    /** Releases the result of {@link #memory} after use. */
+    /** Gives the result of {@link #memory} back to the pool if it is a copy. */
     static void release(ByteBuffer part, Object memory) {
         if (!part.isDirect() && !part.hasArray()) {
             ArrayPool.release((byte[]) memory);
         }
     }
 
-    /** Ensures that the native library can write into a buffer. */
+    /** Throws {@link IllegalArgumentException} if the native library cannot write to a buffer. */
     static void checkOutput(ByteBuffer into) {
         if (!into.isDirect() || into.isReadOnly()) {
             throw new IllegalArgumentException("output needs a direct buffer that is not read-only");
@@ -72,7 +73,8 @@ final class Parts {
     }
 
     static void setPosition(ByteBuffer part, int position) {
-        // Through the superclass: ByteBuffer overrides these methods only since Java 9.
+        // The method of the superclass is called, because Java 8 lacks that of ByteBuffer, which
+        // overrides it since Java 9.
         ((Buffer) part).position(position);
     }
 }

@@ -5,13 +5,13 @@ import java.io.InputStream;
 import java.util.Objects;
 
 /**
- * Reads the payload of a message. The message is decoded completely before, so a reader may stop
+ * Reads the payload of a message. The message was decoded completely before, so a reader may stop
  * anywhere.
  *
  * <p>Each payload has its own stream, so that an old stream cannot read or close a later payload.
- * The array is from {@link ArrayPool} and is released when the last byte is read, when the stream
- * is closed, or with the next message. Reads hold the {@link Handle}, so that no array is released
- * during a read.
+ * The array is from {@link ArrayPool}. It is released when the last byte is read, when the stream
+ * or the decompressor is closed, when the decompressor is reset, or with the next message. Reads
+ * hold the {@link Handle} of the decompressor, so that no array is released during a read.
  */
 final class PayloadStream extends InputStream {
     /** Keeps the decompressor reachable as long as the stream is. */
@@ -26,7 +26,10 @@ final class PayloadStream extends InputStream {
         this.owner = owner;
     }
 
-    /** Starts with a payload. Call it between enter and exit. */
+    /**
+     * Starts with a payload, the first {@code length} bytes of {@code array}. Call it between enter
+     * and exit of the decompressor.
+     */
     void begin(byte[] array, int length) {
         this.array = array;
         position = 0;
@@ -35,7 +38,10 @@ final class PayloadStream extends InputStream {
         releaseAtEnd();
     }
 
-    /** Ends the stream. Call it between enter and exit, or after the decompressor was closed. */
+    /**
+     * Ends the stream: later reads throw. Call it between enter and exit of the decompressor, or
+     * after the decompressor was closed.
+     */
     void end() {
         open = false;
         position = end;
@@ -120,7 +126,7 @@ final class PayloadStream extends InputStream {
 
     /**
      * Closes the stream, not the decompressor. It may be called again, and after the decompressor
-     * was closed.
+     * was closed. Throws {@link IllegalStateException} while another thread uses the decompressor.
      */
     @Override
     public void close() {

@@ -19,8 +19,8 @@ public final class PreparedMessage implements Closeable {
     private final Handle handle;
     private final long address;
     /**
-     * Number of calls that use the native object, plus one until {@link #close}. The last one frees
-     * it.
+     * Number of calls that are using the native object, plus one until {@link #close}. Whoever
+     * brings the number to 0 frees the object.
      */
     private final AtomicInteger users = new AtomicInteger(1);
 
@@ -28,7 +28,7 @@ public final class PreparedMessage implements Closeable {
 
     /**
      * Copies a message. It is compressed at level 6 when an encoder first needs it, once for each
-     * window size.
+     * window size that makes a difference.
      *
      * @param message the bytes from its position to its limit, in a buffer of any kind; its
      *     position does not change
@@ -62,7 +62,10 @@ public final class PreparedMessage implements Closeable {
         return length;
     }
 
-    /** Acquires the native object until {@link #exit}; other threads may do so at the same time. */
+    /**
+     * Acquires the native object until {@link #exit}, and returns its address. Other threads may do
+     * so at the same time. Throws {@link IllegalStateException} after {@link #close}.
+     */
     long enter() {
         int before;
         do {

@@ -4,7 +4,10 @@ package dev.linerate.gateway;
 final class Ranges {
     private Ranges() {}
 
-    /** Throws {@link IndexOutOfBoundsException} unless the range is within {@code size}. */
+    /**
+     * Throws {@link IndexOutOfBoundsException} unless {@code length} bytes from {@code offset} on
+     * are within an array of {@code size} bytes.
+     */
     static void check(int size, int offset, int length) {
         if ((offset | length) < 0 || length > size - offset) {
             throw new IndexOutOfBoundsException(

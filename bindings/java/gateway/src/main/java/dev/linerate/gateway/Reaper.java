@@ -9,31 +9,37 @@ import java.util.function.LongConsumer;
  * Frees native objects, such as the connections of decompressors, whose owners became unreachable
  * without close.
  *
- * <p>Its thread runs only while there are such objects, so it does not keep the class loader of a
- * program alive that has closed all of them.
+ * <p>Its thread runs only while there are native objects that were not freed, and ends a few
+ * seconds after the last one was. So it does not keep the class loader of a program alive that has
+ * closed all its objects.
  */
 final class Reaper implements Runnable {
-    /** Interval at which the thread checks whether it is still needed. */
+    /** Interval in milliseconds at which the thread checks whether it is still needed. */
     private static final long CHECK_INTERVAL_MILLIS = 2_000;
 
     private static final ReferenceQueue<Object> UNREACHABLE = new ReferenceQueue<>();
     /**
-     * Handles that are not freed. A phantom reference is enqueued only while it is reachable
-     * itself.
+     * Handles of the native objects that are not freed. This set keeps them reachable, because a
+     * phantom reference is enqueued only while it is reachable itself.
      */
     private static final Set<Handle> LIVE = new HashSet<>();
-    /** Number of objects freed so far. Guarded by {@link #LIVE}. */
+    /** Number of native objects freed so far, by anyone. Guarded by {@link #LIVE}. */
     private static long freed;
-    /** Value of {@link #freed} when memory was last returned to the system. Guarded by {@link #LIVE}. */
+    /**
+     * Value of {@link #freed} when this thread last returned memory to the system. Guarded by
+     * {@link #LIVE}.
+     */
     private static long trimmed;
-    /** Whether the thread runs. Guarded by {@link #LIVE}, like the content of that set. */
+    /** Whether the thread runs. Guarded by {@link #LIVE}, which also guards its own content. */
     private static boolean running;
 
     private Reaper() {}
 
     /**
-     * Creates the handle of an object. {@code freeing} frees the object when {@code owner} becomes
-     * unreachable, or at once if there is no memory for the handle.
+     * Creates the handle of a native object. {@code freeing} frees the object when the handle is
+     * closed, when {@code owner} becomes unreachable, or at once if the handle cannot be created.
+     * Throws {@link InternalError} if {@code address} is 0, since the library has then failed to
+     * create the object.
      */
     static Handle own(Object owner, long address, LongConsumer freeing) {
         if (address == 0) {
@@ -98,7 +104,11 @@ final class Reaper implements Runnable {
         }
     }
 
-    /** Returns memory to the system if objects were freed, but none since {@code before}. */
+    /**
+     * Returns memory to the system if objects were freed since it did so last. It waits while more
+     * are being freed: if their number is no longer {@code before} and some objects are left, the
+     * thread's next turn tries again.
+     */
     private static void trim(long before) {
         synchronized (LIVE) {
             if (freed == trimmed || (freed != before && !LIVE.isEmpty())) {

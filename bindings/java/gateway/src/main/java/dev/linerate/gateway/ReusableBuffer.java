@@ -12,7 +12,7 @@ import java.util.Arrays;
  */
 public final class ReusableBuffer {
     private static final int DEFAULT_CAPACITY = 64 << 10;
-    /** The longest array that virtual machines can allocate. */
+    /** Length of the longest array that common virtual machines can allocate. */
     private static final int MAX_LENGTH = Integer.MAX_VALUE - 8;
 
     private final ArrayStream stream = new ArrayStream();
@@ -28,6 +28,7 @@ public final class ReusableBuffer {
      * Creates a buffer.
      *
      * @param capacity the initial capacity in bytes
+     * @throws IllegalArgumentException if the capacity is negative
      */
     public ReusableBuffer(int capacity) {
         if (capacity < 0) {
@@ -37,8 +38,8 @@ public final class ReusableBuffer {
     }
 
     /**
-     * Returns the array whose first {@link #length} bytes are the payload. A longer payload may
-     * replace it by another array.
+     * Returns the array whose first {@link #length} bytes are the payload. A longer payload, or
+     * {@link #trim}, may replace it by another array.
      *
      * @return the array itself, not a copy
      */
@@ -57,8 +58,8 @@ public final class ReusableBuffer {
 
     /**
      * Returns a stream that reads the payload from its beginning. It is the same object each time,
-     * so it makes no garbage. After the next payload it throws {@link java.io.IOException} until
-     * this method is called again.
+     * so it makes no garbage. Once a decompressor was given this buffer again, even if there was no
+     * payload, the stream throws {@link java.io.IOException} until this method is called again.
      *
      * @return a stream over the array; closing it has no effect
      */
@@ -90,6 +91,7 @@ public final class ReusableBuffer {
      * a shorter one replaces it, and its payload is lost.
      *
      * @param capacity the capacity to keep, in bytes
+     * @throws IllegalArgumentException if the capacity is negative
      */
     public void trim(int capacity) {
         if (capacity < 0) {
@@ -102,7 +104,7 @@ public final class ReusableBuffer {
         }
     }
 
-    /** Returns the array with at least this capacity; its content is lost. */
+    /** Returns the array, replaced by a longer one if it is too short. The payload is lost. */
     byte[] ensureCapacity(int bytes) {
         length = 0;
         stream.end();
@@ -116,7 +118,10 @@ public final class ReusableBuffer {
         length = bytes;
     }
 
-    /** Returns the capacity to allocate for this many bytes: the next power of two. */
+    /**
+     * Returns the capacity to allocate for this many bytes: the smallest power of two that holds
+     * them, at least 2; above 1 GiB the longest possible array.
+     */
     static int grown(int bytes) {
         int power = Integer.highestOneBit(Math.max(bytes, 1) - 1 | 1) << 1;
         return power > 0 ? power : MAX_LENGTH;

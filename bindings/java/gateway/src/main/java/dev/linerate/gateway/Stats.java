@@ -1,10 +1,11 @@
 package dev.linerate.gateway;
 
 /**
- * Messages, bytes and decoding times up to some moment, of a connection, of a transport or of all.
+ * Numbers of messages and bytes, and decoding times, of a connection, of a transport or of all
+ * messages of a {@link StatsRecorder}. They do not change after they were read.
  */
 public final class Stats {
-    /** Count of the numbers that the library writes. */
+    /** Length of the array in which the native library returns statistics. */
     static final int NUMBERS = 15;
 
     private static final int COMPRESSED = 5;
@@ -49,7 +50,7 @@ public final class Stats {
     }
 
     /**
-     * Returns the compressed bytes of all messages.
+     * Returns the compressed bytes of all messages, including those that were errors.
      *
      * @return bytes
      */
@@ -58,7 +59,7 @@ public final class Stats {
     }
 
     /**
-     * Returns the bytes of all payloads.
+     * Returns the bytes of all payloads. Messages that were errors have none.
      *
      * @return bytes
      */
@@ -97,7 +98,8 @@ public final class Stats {
     /**
      * Returns the time that half of the timed messages did not exceed.
      *
-     * @return nanoseconds, exact to 0.1 % (for a single connection to 6 %); 0 if none was timed
+     * @return nanoseconds, exact to 0.1 % (for a single connection to 6 %), at most 4.3 seconds; 0
+     *     if none was timed
      */
     public long medianNanos() {
         return numbers[QUANTILES];
@@ -143,8 +145,8 @@ public final class Stats {
      * Returns the number of messages that are missing in these statistics, because the recorder
      * could not keep up.
      *
-     * @return the number of records; always 0 for a connection or a transport, for which it is
-     *     unknown
+     * @return the number of dropped records; always 0 for a connection or a transport, because it
+     *     is unknown to which one a dropped record belongs
      */
     public long dropped() {
         return numbers[DROPPED];

@@ -14,10 +14,12 @@ import java.util.concurrent.TimeUnit;
  * Records the cost of each message of any number of connections: compressed bytes, payload bytes
  * and outcome, and the decoding time of one message in 16. It records no payload, token or address.
  *
- * <p>The decoder puts a record of 32 bytes into a bounded buffer. It never waits: records for which
- * there is no room are dropped and counted. It reads a clock before and after the first message of
- * a connection and every 16th message after it. A thread of the recorder counts the records and, if
- * you ask for it, writes them to the logs that {@code linerate gateway stats} reads.
+ * <p>For each message the decoder puts a record of 32 bytes into a bounded buffer. It does not wait
+ * for the recorder: a record for which there is no room, or for which other threads leave the
+ * buffer locked for about 2 microseconds, is dropped and counted. The decoder reads a clock before
+ * and after the first message of a connection and every 16th message after it. A thread of the
+ * recorder counts the records and, if you ask for it, writes them to the logs that
+ * {@code linerate gateway stats} reads.
  *
  * <p>Thread-safe. {@link #close} writes the waiting records; the statistics can be read afterwards.
  */
@@ -46,9 +48,9 @@ public final class StatsRecorder implements Closeable {
     }
 
     /**
-     * Makes a call on a thread that ends afterwards. Native code that starts a thread leaves values
-     * in the locals of the calling thread, which would keep the library loaded for as long as that
-     * thread lives, even after its class loader is gone.
+     * Makes a call on a thread that ends afterwards. Native code that starts a thread leaves
+     * thread-local variables in the calling thread. They would keep the library loaded for as long
+     * as the calling thread lives, even after the library's class loader is gone.
      */
     private static String onAnotherThread(Callable<String> start) {
         FutureTask<String> task = new FutureTask<>(start);
@@ -100,8 +102,8 @@ public final class StatsRecorder implements Closeable {
         private Builder() {}
 
         /**
-         * Writes logs named {@code gateway-000001.stats} and so on, with 32 bytes for each message.
-         * Numbers continue from the highest existing one.
+         * Makes the recorder write logs named {@code gateway-000001.stats} and so on, with 32 bytes
+         * for each message. Numbers continue from the highest existing one.
          *
          * @param folder the folder, which is created if it does not exist; default: no logs
          * @return this
@@ -129,10 +131,12 @@ public final class StatsRecorder implements Closeable {
         /**
          * Sets when another log begins, and how many logs are kept. The oldest ones are deleted.
          *
-         * @param bytes the largest log; default: 256 MiB
+         * @param bytes the size of the largest log in bytes, at least 64 (less counts as 64);
+         *     default: 256 MiB
          * @param age the longest time that one log is written to; default: a day
          * @param unit the unit of {@code age}
-         * @param files the number of logs to keep; default: 8
+         * @param files the number of logs to keep, including the one that is being written;
+         *     default: 8
          * @return this
          * @throws IllegalArgumentException if one of the numbers is not above 0
          */
@@ -147,8 +151,9 @@ public final class StatsRecorder implements Closeable {
         }
 
         /**
-         * Measures decoding times as CPU time of the thread, on Unix. That takes two calls of the
-         * operating system for each timed message. By default they are elapsed time.
+         * Measures decoding times as CPU time of the decoding thread, which takes two calls of the
+         * operating system for each timed message. By default, and on systems other than Unix, they
+         * are elapsed time.
          *
          * @return this
          */
@@ -158,9 +163,12 @@ public final class StatsRecorder implements Closeable {
         }
 
         /**
-         * Sets how many records may wait to be counted. Further ones are dropped.
+         * Sets how many records the common buffer has room for while they wait to be counted,
+         * rounded up to a power of two. Buffers of single threads have room for at least as many
+         * again. Records that find no room are dropped.
          *
-         * @param records the number, 1 to 16,777,216; each takes 80 bytes; default: 16,384
+         * @param records the number, 1 to 16,777,216; each takes 64 bytes, 32 in the common buffer
+         *     and 32 in those of threads; default: 16,384
          * @return this
          * @throws IllegalArgumentException if it is not within that range
          */
@@ -173,10 +181,11 @@ public final class StatsRecorder implements Closeable {
         }
 
         /**
-         * Limits the number of connections with separate statistics. Further ones are only counted
-         * in the total.
+         * Limits the number of connections with separate statistics. Messages of further
+         * connections are counted only in the statistics of their transport and in those of all
+         * messages.
          *
-         * @param connections the number of open connections, at 2 KiB each; default: 10,000
+         * @param connections the number of open connections, which take 2 KiB each; default: 10,000
          * @return this
          * @throws IllegalArgumentException if it is negative
          */
@@ -192,7 +201,7 @@ public final class StatsRecorder implements Closeable {
          * Starts a recorder with its thread.
          *
          * @return the recorder
-         * @throws IOException if the log cannot be created
+         * @throws IOException if the log cannot be created, or the thread cannot be started
          * @throws UnsatisfiedLinkError if there is no native library for this platform; see
          *     {@link NativeLoader}
          */
@@ -204,7 +213,7 @@ public final class StatsRecorder implements Closeable {
     /**
      * Returns the statistics of all messages.
      *
-     * @return statistics that are at most 50 milliseconds old
+     * @return statistics in which messages of the last 50 milliseconds may be missing
      */
     public Stats stats() {
         return numbers(-1, -1);
@@ -214,13 +223,16 @@ public final class StatsRecorder implements Closeable {
      * Returns the statistics of a transport.
      *
      * @param transport the transport
-     * @return statistics that are at most 50 milliseconds old
+     * @return statistics in which messages of the last 50 milliseconds may be missing
      */
     public Stats stats(Transport transport) {
         return numbers(-1, transport.ordinal());
     }
 
-    /** Returns the statistics of a connection; null if it is closed or has none. */
+    /**
+     * Returns the statistics of the connection with this number; null if it is closed or has no
+     * statistics of its own.
+     */
     Stats ofConnection(int number) {
         return numbers(number, -1);
     }
@@ -267,7 +279,10 @@ public final class StatsRecorder implements Closeable {
         }
     }
 
-    /** Records a new connection. Returns its number. */
+    /**
+     * Makes this recorder record the messages of a new connection. Returns the connection's number,
+     * -1 after a panic of the library.
+     */
     synchronized int record(long connection) {
         long recorder = handle.enter();
         try {
@@ -278,8 +293,8 @@ public final class StatsRecorder implements Closeable {
     }
 
     /**
-     * Writes the waiting records, and ends the log and the recorder's thread. Messages that are
-     * decoded later are not recorded.
+     * Counts and writes the waiting records, and ends the log and the recorder's thread. Messages
+     * that are decoded later are not counted. A second call does nothing.
      *
      * @throws IOException the first error of writing the log. The statistics are complete even then
      */

@@ -7,9 +7,12 @@ import java.util.Objects;
  * message separately, as in feeds.
  */
 public enum Transport {
-    /** One zlib stream per connection, flushed after each message; window of 32 KiB. */
+    /** One zlib stream per connection, flushed after each message, with a window of 32 KiB. */
     ZLIB("zlib-stream"),
-    /** One zstd frame per connection, flushed after each message; window of 64 KiB. */
+    /**
+     * One zstd frame per connection, flushed after each message, with a window of 64 KiB as
+     * gateways use it; {@link GatewayDecompressor.Builder#windowLog} allows another.
+     */
     ZSTD("zstd-stream"),
     /**
      * Each message is one or several zstd frames, which may name a dictionary by its ID, as in
@@ -30,8 +33,8 @@ public enum Transport {
     }
 
     /**
-     * Returns the name. For streams it is the value of the {@code compress} parameter of the
-     * gateway's URL.
+     * Returns the name of the transport. For streams it is the value of the {@code compress}
+     * parameter of the gateway's URL.
      *
      * @return a name such as {@code "zlib-stream"}
      */
@@ -42,7 +45,7 @@ public enum Transport {
     /**
      * Returns whether messages refer to earlier ones, so that none can be decoded without them.
      *
-     * @return true for the transports of gateways
+     * @return true for the transports of gateways, {@link #ZLIB} and {@link #ZSTD}
      */
     public boolean isStream() {
         return this == ZLIB || this == ZSTD;
