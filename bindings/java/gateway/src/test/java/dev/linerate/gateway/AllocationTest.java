@@ -29,8 +29,9 @@ class AllocationTest {
     }
 
     /**
-     * Bytes that this thread allocates while it decodes the sample, after warm-up. The virtual
-     * machine itself may allocate a little when it compiles, so the most frequent value counts.
+     * Bytes that this thread allocates while it decodes the sample. The virtual machine itself may
+     * allocate a little when it compiles, so the smallest value of 20 rounds counts, which at least
+     * 16 of them must have.
      */
     private static long allocated(GatewayDecompressor decompressor, int count, Step step) throws Exception {
         long[] bytes = new long[ROUNDS];
@@ -82,7 +83,7 @@ class AllocationTest {
         }
     }
 
-    /** Frames may be in any kind of memory, and in parts. */
+    /** Frames in any kind of memory, whole or in two parts, allocate nothing. */
     @ParameterizedTest
     @EnumSource(names = {"ZLIB", "ZSTD"})
     void partsInBuffers(Transport transport) throws Exception {
@@ -116,7 +117,7 @@ class AllocationTest {
         }
     }
 
-    /** This form allocates only a stream per message, however large the message is. */
+    /** Only a stream object is allocated per message, however large the message is. */
     @ParameterizedTest
     @EnumSource(names = {"ZLIB", "ZSTD"})
     void stream(Transport transport) throws Exception {
@@ -140,13 +141,13 @@ class AllocationTest {
         }
     }
 
-    /** Prevents the optimizer from removing the work. */
+    /** Keeps the optimizer from removing the stream object. */
     private static InputStream keep(InputStream stream) {
         kept = stream;
         return stream;
     }
 
-    /** The simplest form allocates only the new array. */
+    /** {@code decompress(byte[])} allocates only the array that it returns. */
     @ParameterizedTest
     @EnumSource(names = {"ZLIB", "ZSTD"})
     void newArray(Transport transport) throws Exception {

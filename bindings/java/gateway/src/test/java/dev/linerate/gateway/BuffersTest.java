@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Payloads in buffers of the caller. */
+/** Payloads go to buffers that the caller passes. */
 class BuffersTest {
     private static final int BEFORE = 7;
 
@@ -35,8 +35,8 @@ class BuffersTest {
     }
 
     /**
-     * The payload, after checking that nothing around it was written. Only a direct buffer, in
-     * which payloads are decoded, may have changed after it.
+     * The payload, after checking that nothing around it was written. Only in a direct buffer, in
+     * which payloads are decoded, may the bytes between the payload and the limit have changed.
      */
     private static byte[] payload(ByteBuffer buffer, int room) {
         assertEquals(BEFORE + room, buffer.limit());

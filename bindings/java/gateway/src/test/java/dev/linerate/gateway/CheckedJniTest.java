@@ -17,7 +17,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** Runs all tests of this package with {@code -Xcheck:jni}. */
+/** Runs the tests of this package with {@code -Xcheck:jni}, except those with child processes. */
 @Tag("children")
 class CheckedJniTest {
     /**
@@ -46,7 +46,7 @@ class CheckedJniTest {
                 Arrays.asList("-Xcheck:jni", "-Dlinerate.testdata=" + System.getProperty("linerate.testdata"));
         Child child = Child.run(options, Main.class);
         assertEquals(0, child.exitCode, child.output);
-        // Warnings of the virtual machine would be before or after it.
+        // Warnings of the virtual machine would be before or after this line.
         assertTrue(child.output.matches("passed: \\d{3}"), child.output);
     }
 }

@@ -9,12 +9,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A child process with the same virtual machine, run to its end. */
+/** A child process with the same virtual machine, which must end within 120 seconds. */
 final class Child {
     private static final long SECONDS = 120;
 
     final int exitCode;
-    /** Its output, standard output and error together. */
+    /** What the child has printed to standard output and standard error, in one text. */
     final String output;
 
     private Child(int exitCode, String output) {

@@ -111,7 +111,7 @@ class DeflateTest {
         assertThrows(IllegalArgumentException.class, () -> builder.messageLimit(-1));
         assertThrows(IllegalArgumentException.class, () -> builder.ratioLimit(0));
         for (int level = 0; level <= 9; level++) {
-            // Closed because closedCodecs counts the open ones.
+            // Each encoder is closed, because the test closedCodecs counts the open ones.
             try (DeflateEncoder encoder = builder.level(level).build().answer("permessage-deflate").newEncoder()) {
                 assertTrue(encoder.memory() > 0);
             }
@@ -148,7 +148,7 @@ class DeflateTest {
             assertThrows(IllegalArgumentException.class, () -> encoder.encodePart(heap, true, small));
             assertThrows(IllegalArgumentException.class, () -> DeflateEncoder.bound(-1));
             assertThrows(IllegalArgumentException.class, () -> DeflateEncoder.bound(Integer.MAX_VALUE));
-            // Without room a message should be sent uncompressed, and nothing is decoded.
+            // Without room the encoder says that the message should be sent uncompressed.
             assertFalse(encoder.encode(heap, ByteBuffer.allocateDirect(0)));
         }
     }

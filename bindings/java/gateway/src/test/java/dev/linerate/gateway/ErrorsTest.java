@@ -70,7 +70,10 @@ class ErrorsTest {
         }
     }
 
-    /** A decoder that waits for the marker of a flush would wait for ever, since none follows the end. */
+    /**
+     * A decoder that waits for the marker of a flush would wait for ever, since none follows the
+     * end of the stream.
+     */
     @ParameterizedTest
     @EnumSource
     void zlibStreamThatEndsIsAnErrorAtOnce(Form form) throws Exception {

@@ -46,7 +46,7 @@ class EventsTest {
         assertEquals(11, envelope.opcode());
         assertEquals(-1, envelope.sequence());
         assertNull(envelope.event());
-        // {op: 10} as a map of one atom.
+        // {op: 10} in Erlang's external term format: a map whose only key is an atom.
         byte[] term = {(byte) 131, 116, 0, 0, 0, 1, 119, 2, 'o', 'p', 97, 10};
         assertEquals(10, Envelope.peekEtf(term, 0, term.length).opcode());
     }
@@ -97,7 +97,7 @@ class EventsTest {
         }
     }
 
-    /** Checks also read dropped events. */
+    /** Checks also read dropped events, so their sequence numbers are not missing. */
     @Test
     void checksSeeDroppedEvents() throws IOException {
         List<byte[]> frames = Traffic.frames(Transport.ZLIB);

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 
-/** A form of the result. */
+/** A form in which a decompressor returns a payload. */
 enum Form {
     NEW_ARRAY {
         @Override
@@ -49,7 +49,10 @@ enum Form {
         }
     };
 
-    /** Decodes a part of {@code bytes}; null if the message is incomplete. */
+    /**
+     * Decodes the frame in {@code length} bytes from {@code offset} on; null if the message is
+     * incomplete.
+     */
     abstract byte[] decode(GatewayDecompressor decompressor, byte[] bytes, int offset, int length)
             throws IOException;
 

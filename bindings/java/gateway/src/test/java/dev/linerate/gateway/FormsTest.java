@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every form of the result has the same payloads, however frames are split. */
+/** Every form returns the same payloads, however frames are split. */
 class FormsTest {
     static Stream<Arguments> everyForm() {
         return Arrays.stream(new Transport[] {Transport.ZLIB, Transport.ZSTD})

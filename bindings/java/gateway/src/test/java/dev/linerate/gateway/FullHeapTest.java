@@ -13,11 +13,14 @@ import org.junit.jupiter.api.Test;
 class FullHeapTest {
     private static final int LARGE = 60 << 20;
 
-    /** Decodes a message that does not fit on the heap and the next one, in each form. */
+    /**
+     * Decodes a message that does not fit on the heap and the next one, in each form that returns
+     * payloads on the heap. Prints the forms in which this works.
+     */
     static final class Main {
         public static void main(String[] arguments) throws Exception {
             byte[] large = large();
-            // A raw block and an RLE block.
+            // The next message of the zstd stream: a raw block and an RLE block.
             byte[] small = {5 << 3 & 0xff, 0, 0, 's', 'm', 'a', 'l', 'l', 3 << 3 | 2, 0, 0, 'x'};
             for (Form form : Form.values()) {
                 if (form == Form.DIRECT) {

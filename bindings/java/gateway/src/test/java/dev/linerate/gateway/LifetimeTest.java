@@ -53,7 +53,7 @@ class LifetimeTest {
                 decompressor::recording);
     }
 
-    /** Runs garbage collections until a condition holds. */
+    /** Runs garbage collections until a condition holds, for at most 30 seconds. */
     static void await(BooleanSupplier so) throws InterruptedException {
         long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
         while (!so.getAsBoolean()) {
@@ -63,7 +63,7 @@ class LifetimeTest {
         }
     }
 
-    /** Number of native connections, once those of other tests are freed. */
+    /** Number of native connections, once it no longer changes: those of other tests are freed. */
     private static long live() throws InterruptedException {
         NativeLoader.load();
         long live = -1;
@@ -311,7 +311,7 @@ class LifetimeTest {
         }
     }
 
-    /** A virtual thread if the platform has them. */
+    /** Starts a virtual thread if the virtual machine has them, otherwise an ordinary one. */
     private static Thread start(Runnable body) {
         try {
             return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);

@@ -37,7 +37,7 @@ class LoaderTest {
 
     @TempDir Path folder;
 
-    /** Prints the loaded file and decodes a message, or prints the error, twice. */
+    /** Decodes a message and prints the loaded file. If loading fails, prints the error twice. */
     static final class Main {
         public static void main(String[] arguments) throws Exception {
             if (!NativeLoader.isAvailable()) {
@@ -71,7 +71,7 @@ class LoaderTest {
         return Path.of(child.output);
     }
 
-    /** The one-line message, which is the same each time. */
+    /** The error message of a child, which is one line and the same both times. */
     private static String refused(Child child) {
         assertEquals(3, child.exitCode, child.output);
         // The virtual machine may have printed warnings.
@@ -198,8 +198,8 @@ class LoaderTest {
     }
 
     /**
-     * Records in a class loader, closes everything and drops the loader, repeatedly; prints how
-     * many libraries stay mapped.
+     * Records statistics with the classes of a new class loader, closes everything and drops the
+     * loader, eight times; prints how many libraries stay mapped.
      */
     static final class Reloads {
         public static void main(String[] arguments) throws Exception {
@@ -221,7 +221,7 @@ class LoaderTest {
                 mapped = mapped();
             }
             System.out.println(mapped);
-            // No hook of the virtual machine deletes anything.
+            // Without the hooks of a normal exit, files that are left would stay.
             Runtime.getRuntime().halt(0);
         }
 
@@ -235,7 +235,7 @@ class LoaderTest {
         }
     }
 
-    /** The work in each class loader. */
+    /** The work of {@link Reloads} in each class loader. */
     public static final class Recording {
         public static void run() throws Exception {
             StatsRecorder recorder = StatsRecorder.builder().start();

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Websocket messages in buffers of any kind and in parts. */
 class PartsTest {
-    /** A way to decode a part; null if the message is incomplete. */
+    /** A form in which parts are decoded. {@code take} returns null for an incomplete message. */
     enum Into {
         NEW_ARRAY {
             @Override
@@ -68,7 +68,7 @@ class PartsTest {
                 throws IOException;
     }
 
-    /** A kind of buffer. Each has other bytes before and after the content. */
+    /** A kind of buffer. The memory of each has other bytes before and after the content. */
     enum Memory {
         DIRECT,
         DIRECT_READ_ONLY,
@@ -107,7 +107,7 @@ class PartsTest {
         return payload;
     }
 
-    /** Regression: only direct buffers were accepted. */
+    /** Regression: only frames in direct buffers were accepted. */
     @ParameterizedTest
     @MethodSource("everyFormAndMemory")
     void frameInAnyKindOfBufferIsTaken(Into into, Memory memory) throws Exception {
@@ -126,7 +126,7 @@ class PartsTest {
         }
     }
 
-    /** Regression: this signature accepted only direct buffers. */
+    /** Regression: {@code decompress(ByteBuffer, DirectBuffer)} accepted only direct frames. */
     @Test
     void heapFrameIntoADirectBufferIsAccepted() throws Exception {
         DirectBuffer into = new DirectBuffer(1000);
@@ -140,7 +140,7 @@ class PartsTest {
         }
     }
 
-    /** Regression: with zstd this was a persistent error. */
+    /** Regression: a zstd message in two parts was a persistent error. */
     @ParameterizedTest
     @MethodSource("dev.linerate.gateway.FormsTest#everyForm")
     void messageInTwoPartsDecodesWithTheLastPart(Transport transport, Form whole) throws Exception {
@@ -178,8 +178,8 @@ class PartsTest {
     }
 
     /**
-     * Two zlib messages in one websocket message are one payload, even if a part ends where one of
-     * them ends.
+     * Two messages of a stream in one websocket message are one payload, even if a part ends where
+     * the first of them ends.
      */
     @ParameterizedTest
     @EnumSource(names = {"ZLIB", "ZSTD"})

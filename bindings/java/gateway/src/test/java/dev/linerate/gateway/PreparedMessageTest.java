@@ -125,7 +125,7 @@ class PreparedMessageTest {
         assertEquals(live, NativeDeflate.live());
     }
 
-    /** Encoders remember messages that are closed, and closing does not wait. */
+    /** A message may be closed while threads encode it: they finish, or get an exception. */
     @Test
     void threadsEncodeAMessageThatIsClosedMeanwhile() throws Exception {
         long live = NativeDeflate.live();

@@ -20,7 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Statistics of messages: counted, logged, and read in all ways. */
-@SuppressWarnings("try") // A closed recorder has counted everything.
+// Tests close a recorder within its try block, because a closed one has counted everything.
+@SuppressWarnings("try")
 class StatsRecorderTest {
     private static final int RECORD = 32;
 

@@ -94,7 +94,7 @@ class StreamTest {
         }
     }
 
-    /** A parser may throw, or a caller may stop early. */
+    /** Readers stop early, as a parser does that throws. The next message is not affected. */
     @ParameterizedTest
     @EnumSource(names = {"ZLIB", "ZSTD"})
     void earlyClose(Transport transport) throws Exception {
@@ -178,7 +178,10 @@ class StreamTest {
         }
     }
 
-    /** After the next payload, the buffer's array holds that one, which an old stream must not return. */
+    /**
+     * The array of a {@link ReusableBuffer} holds the next payload after the next message. A stream
+     * of the payload before must not return it.
+     */
     @Test
     void bufferStreamThrowsAfterTheNextPayload() throws Exception {
         ReusableBuffer buffer = new ReusableBuffer();

@@ -23,7 +23,7 @@ final class Traffic {
         return read("sample.msgs");
     }
 
-    /** Frames of these payloads, compressed by zlib or libzstd. */
+    /** The frames of {@link #payloads}, compressed by zlib or libzstd. */
     static List<byte[]> frames(Transport transport) throws IOException {
         return read(transport == Transport.ZLIB ? "sample.zlib" : "sample.zst");
     }

@@ -95,8 +95,8 @@ class WebSocketExampleTest {
             out.write(answer.getBytes(StandardCharsets.US_ASCII));
             int message = 0;
             for (byte[] frame : Traffic.frames(Transport.ZSTD)) {
-                // Sends messages in turn as one frame, as two, and as fragments of few bytes, some of
-                // them empty.
+                // Sends messages in turn as one fragment, as two halves, as fragments of 7 bytes,
+                // and with the last byte alone. An empty fragment ends each message.
                 int piece = new int[] {frame.length, frame.length / 2 + 1, 7, frame.length - 1}[message++ % 4];
                 out.write(fragments(frame, Math.max(piece, 1)));
             }

@@ -4,7 +4,7 @@ import dev.linerate.gateway.GatewayDecompressor;
 import dev.linerate.gateway.NativeLoader;
 import dev.linerate.gateway.Transport;
 
-/** A program that uses the module from outside. */
+/** A program that uses the module {@code dev.linerate.gateway} from outside. */
 public final class Main {
     private Main() {}
 

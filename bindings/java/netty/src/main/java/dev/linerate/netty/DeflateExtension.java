@@ -9,7 +9,7 @@ import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtensionEncod
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtensionFilter;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketServerExtension;
 
-/** The agreement of one connection. */
+/** permessage-deflate as one connection has agreed on it. It creates the two frame handlers. */
 final class DeflateExtension implements WebSocketClientExtension, WebSocketServerExtension {
     private final DeflateAgreement agreement;
     private final DeflateOptions options;

@@ -19,20 +19,20 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Decompresses the frames of compressed messages. Each frame gives one frame, which may be empty.
- * After an error the peer gets a close frame, the connection is closed, and further frames are
- * dropped.
+ * Decompresses the frames of compressed messages. Each of these frames gives one frame, which may
+ * be empty; other frames pass through. After an error the peer gets a close frame, the connection
+ * is closed, and further frames are dropped.
  */
 final class DeflateFrameDecoder extends WebSocketExtensionDecoder {
     /** Initial size of the output buffer, as a multiple of the compressed bytes of the frame. */
     private static final int USUAL_RATIO = 8;
-    /** Largest initial size of the output buffer, in bytes. */
+    /** Largest initial size of the output buffer, in bytes, unless the frame itself is larger. */
     private static final int MAX_FIRST_ROOM = 64 << 10;
 
     private final DeflateAgreement agreement;
     /** Null before the handler is added. A handshake that fails never adds it. */
     private DeflateDecoder decoder;
-    /** Whether a compressed message has begun. */
+    /** Whether a compressed message has begun, but not ended. */
     private boolean isInside;
 
     private boolean hasFailed;
@@ -93,8 +93,8 @@ final class DeflateFrameDecoder extends WebSocketExtensionDecoder {
                     : WebSocketCloseStatus.INVALID_PAYLOAD_DATA;
             throw failure(ctx, status, e.getMessage(), e);
         } catch (RuntimeException | Error e) {
-            // For example memory ran out. The bytes of the message that were read cannot be read
-            // again.
+            // For example memory ran out. The decoder has read a part of the message, which cannot
+            // be given to it again.
             throw failure(ctx, WebSocketCloseStatus.INTERNAL_SERVER_ERROR, "a message was not decompressed", e);
         }
         isInside = !frame.isFinalFragment();

@@ -19,9 +19,10 @@ import java.nio.channels.ClosedChannelException;
 import java.util.List;
 
 /**
- * Compresses the frames of messages that become smaller. Prepared messages may be written while a
- * message is being sent in fragments, between which only control frames are allowed; they wait for
- * its end.
+ * Compresses a message in a single frame if it has the smallest size of the options or more, and
+ * becomes smaller; a message in several frames always. The filter {@code uncompressed} exempts
+ * messages. A prepared message that is written while another message is being sent in several
+ * frames waits for the end of that message, because only control frames are allowed between them.
  */
 final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
     private final DeflateAgreement agreement;
@@ -29,11 +30,11 @@ final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
     private final WebSocketExtensionFilter uncompressed;
     /** Null before the handler is added. A handshake that fails never adds it. */
     private DeflateEncoder encoder;
-    /** Whether a message has begun in compressed fragments. */
+    /** Whether a message in compressed fragments has begun, but not ended. */
     private boolean isInside;
-    /** Whether a message has begun in fragments, compressed or not. */
+    /** Whether a message in fragments, compressed or not, has begun, but not ended. */
     private boolean isFragmented;
-    /** Prepared messages that wait; null if none has ever waited. */
+    /** Prepared messages that wait for the end of another one; null if none has ever waited. */
     private PendingWriteQueue waiting;
 
     DeflateFrameEncoder(DeflateAgreement agreement, int smallest, WebSocketExtensionFilter uncompressed) {
@@ -149,7 +150,10 @@ final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
         out.add(Frames.like(frame, first ? frame.rsv() | WebSocketExtension.RSV1 : frame.rsv(), encoded));
     }
 
-    /** Returns the compressed bytes; null if they would not be fewer than the content. */
+    /**
+     * Returns the compressed bytes of a whole message or of a part of one; null if those of a whole
+     * message would not be fewer than the content.
+     */
     private ByteBuf encode(ChannelHandlerContext ctx, ByteBuf content, boolean whole, boolean last) {
         int length = content.readableBytes();
         ByteBuffer input = content.internalNioBuffer(content.readerIndex(), length);
@@ -170,7 +174,7 @@ final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
             int written = room.position() - start;
             encoded.writerIndex(written);
             if (written < length / 2) {
-                // The unused room need not wait for the socket.
+                // Gives the unused room back now, not when the socket has taken the bytes.
                 encoded.capacity(written);
             }
             return encoded;

@@ -10,7 +10,10 @@ import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 final class Frames {
     private Frames() {}
 
-    /** Returns a frame of the same type and with the same FIN bit, but with other content. */
+    /**
+     * Returns a frame of the same type and with the same FIN bit as {@code frame}, but with other
+     * reserved bits and content.
+     */
     static WebSocketFrame like(WebSocketFrame frame, int rsv, ByteBuf content) {
         boolean last = frame.isFinalFragment();
         if (frame instanceof TextWebSocketFrame) {

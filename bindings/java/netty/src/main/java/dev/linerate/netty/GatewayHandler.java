@@ -26,12 +26,12 @@ import java.util.Map;
  * of the websocket's request, and replaces each compressed message by its payload. Put one for each
  * connection between the HTTP codec and the client.
  *
- * <p>A damaged stream closes the connection, so that the client resumes its session, after a
- * {@link DecompressionException} in the pipeline. A message for which memory runs out also closes
- * it, after its error.
+ * <p>If the stream is damaged, a {@link DecompressionException} goes through the pipeline. Then the
+ * connection is closed, so that the client resumes its session. The same happens, with the error of
+ * the virtual machine, if memory for a message runs out.
  */
 public final class GatewayHandler extends ChannelDuplexHandler {
-    /** RFC 1950: deflate with a window of 32 KiB. */
+    /** Header of a zlib stream (RFC 1950): deflate with a window of 32 KiB. */
     private static final int ZLIB_HEADER = 0x7801;
     /** Maximum bytes of a stored block (RFC 1951, section 3.2.4). */
     private static final int MAX_STORED = 0xffff;
@@ -44,11 +44,11 @@ public final class GatewayHandler extends ChannelDuplexHandler {
     private final Transport transport;
     private final boolean toZlib;
     private GatewayDecompressor gateway;
-    /** Whether continuation frames belong to a compressed message. */
+    /** Whether a compressed message has begun, so that continuation frames belong to it. */
     private boolean isInside;
-    /** Whether the stream is damaged. Everything after that is dropped. */
+    /** Whether a message could not be decompressed. Everything after it is dropped. */
     private boolean hasFailed;
-    /** Whether the header of the zlib stream of stored blocks was sent. */
+    /** Whether the client got the header of the zlib stream of stored blocks. */
     private boolean hasBegun;
 
     private GatewayHandler(Transport transport, boolean toZlib) {
@@ -71,8 +71,8 @@ public final class GatewayHandler extends ChannelDuplexHandler {
     }
 
     /**
-     * Creates a handler for a client that always inflates, such as Discord4J. It gets payloads as a
-     * zlib stream of stored blocks, which inflating only copies.
+     * Creates a handler for a client that always inflates, such as Discord4J. The client gets
+     * payloads as a zlib stream of stored blocks, which inflating only copies.
      *
      * @param transport {@link Transport#ZLIB} or {@link Transport#ZSTD}
      * @return the handler of one connection
@@ -132,8 +132,8 @@ public final class GatewayHandler extends ChannelDuplexHandler {
             isInside = !frame.isFinalFragment();
             payload = decompress(ctx, frame);
         } catch (DecompressionException | RuntimeException | Error e) {
-            // This includes running out of memory: the message is lost, and the client can only
-            // resume.
+            // Also if memory ran out: the message is lost, and the client can only resume its
+            // session on a new connection.
             hasFailed = true;
             ctx.fireExceptionCaught(e);
             ctx.close();
@@ -144,7 +144,8 @@ public final class GatewayHandler extends ChannelDuplexHandler {
         if (payload != null) {
             ctx.fireChannelRead(toZlib ? stored(ctx, payload) : new TextWebSocketFrame(payload));
         } else {
-            // Asks for the rest, because some channels read only on request.
+            // There is no payload yet. Asks for the rest, because some channels read only on
+            // request.
             ctx.read();
         }
     }
@@ -175,7 +176,9 @@ public final class GatewayHandler extends ChannelDuplexHandler {
         return payload.internalNioBuffer(0, payload.capacity());
     }
 
-    /** Returns a flushed message of a zlib stream. */
+    /**
+     * Returns a payload as a message of a zlib stream: stored blocks, then an empty one as a flush.
+     */
     private WebSocketFrame stored(ChannelHandlerContext ctx, ByteBuf payload) {
         int length = payload.readableBytes();
         ByteBuf message = ctx.alloc().directBuffer(length + 5 * (length / MAX_STORED + 2) + 2);
@@ -197,8 +200,8 @@ public final class GatewayHandler extends ChannelDuplexHandler {
     }
 
     /**
-     * Begins a stored block. Its header takes a whole byte, because the block before ended at a
-     * byte boundary.
+     * Writes the beginning of a stored block: the 3 bits of its header, padded to a byte because
+     * the block before ended at a byte boundary, and the length.
      */
     private static void begin(ByteBuf message, int length) {
         message.writeByte(0).writeShortLE(length).writeShortLE(~length);

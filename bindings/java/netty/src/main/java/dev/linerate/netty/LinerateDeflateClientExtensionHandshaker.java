@@ -16,9 +16,9 @@ import java.util.Objects;
  * <pre>{@code
  * pipeline.addLast(new HttpClientCodec());
  * pipeline.addLast(new HttpObjectAggregator(65536));
- * pipeline.addLast(new WebSocketClientExtensionHandler(LinerateDeflateClientExtensionHandshaker.of(options)));
- * pipeline.addLast(new WebSocketClientProtocolHandler(configuration));
- * }</pre>
+ * pipeline.addLast(new
+ * WebSocketClientExtensionHandler(LinerateDeflateClientExtensionHandshaker.of(options)));
+ * pipeline.addLast(new WebSocketClientProtocolHandler(configuration)); }</pre>
  */
 public final class LinerateDeflateClientExtensionHandshaker implements WebSocketClientExtensionHandshaker {
     private final DeflateOptions options;
@@ -36,8 +36,9 @@ public final class LinerateDeflateClientExtensionHandshaker implements WebSocket
      * Creates the handshakers of a client.
      *
      * @param options what this client allows
-     * @return a handshaker for each offer; pass all of them to the handler, because the second one
-     *     is for servers that cannot limit their window. They serve any number of connections
+     * @return one or two handshakers, one for each offer; pass all of them to the handler, because
+     *     the second one is for servers that cannot limit their window. They serve any number of
+     *     connections
      * @throws UnsatisfiedLinkError if there is no native library for this platform
      */
     public static WebSocketClientExtensionHandshaker[] of(DeflateOptions options) {

@@ -40,8 +40,9 @@ public final class LinerateDeflateServerExtensionHandshaker implements WebSocket
      * Creates a handshaker.
      *
      * @param options what this server allows
-     * @param uncompressed selects frames that are sent uncompressed, such as those with secrets
-     *     beside text of others; the first frame of a message decides for all of it
+     * @param uncompressed selects frames that are sent uncompressed, such as those that have
+     *     secrets beside text of a possible attacker, since the compressed size tells whether they
+     *     are alike; the first frame of a message decides for all of it
      * @throws UnsatisfiedLinkError if there is no native library for this platform
      */
     public LinerateDeflateServerExtensionHandshaker(DeflateOptions options, WebSocketExtensionFilter uncompressed) {

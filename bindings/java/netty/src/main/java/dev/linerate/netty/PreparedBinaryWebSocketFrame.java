@@ -11,9 +11,9 @@ import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
  * listeners.writeAndFlush(new PreparedBinaryWebSocketFrame(news));
  * }</pre>
  *
- * <p>It is compressed at level 6 when a connection of a
+ * <p>The message is compressed at level 6 when a connection of a
  * {@code LinerateDeflate...ExtensionHandshaker} first needs it, once for each window size. On a
- * connection without compression, or with another codec, it is an ordinary
+ * connection without compression, or with another codec, the frame is an ordinary
  * {@link BinaryWebSocketFrame}. Its content is read-only, and stays outside the heap until the last
  * duplicate is released. Duplicates may be used on different event loops.
  */

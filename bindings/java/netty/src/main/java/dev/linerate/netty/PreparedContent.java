@@ -13,21 +13,21 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The content of a prepared message with its compressed forms. Frames on all event loops share it
- * through derived buffers; releasing the last one frees everything.
+ * The content of a prepared message, uncompressed and in its compressed forms. Frames on all event
+ * loops share it through derived buffers; releasing the last of these frees everything.
  */
 final class PreparedContent extends UnpooledDirectByteBuf {
     private static final ResourceLeakDetector<PreparedContent> LEAKS =
             ResourceLeakDetectorFactory.instance().newResourceLeakDetector(PreparedContent.class);
-    /** Stands for compressed content that would not be smaller. */
+    /** Takes the place of compressed content if that would not be smaller than the message. */
     private static final ByteBuf AS_IT_IS = Unpooled.EMPTY_BUFFER;
 
     private static final ByteBuffer NO_ROOM = ByteBuffer.allocateDirect(0);
     private static final int MAX_WINDOW_BITS = 15;
 
     /**
-     * Compressed content by the log2 of the window; null until an encoder with that window needs
-     * it.
+     * Compressed content by the base-2 logarithm of the window size; null until an encoder with
+     * that window needs it.
      */
     private final AtomicReferenceArray<ByteBuf> compressed = new AtomicReferenceArray<>(MAX_WINDOW_BITS + 1);
 
@@ -85,7 +85,7 @@ final class PreparedContent extends UnpooledDirectByteBuf {
         if (known == AS_IT_IS) {
             return null;
         }
-        // The bytes are the same, so the encoder only has to know that they are sent.
+        // The encoder would produce these bytes, so it only has to know that they are sent.
         encoder.encode(message, NO_ROOM);
         return known.retainedDuplicate();
     }

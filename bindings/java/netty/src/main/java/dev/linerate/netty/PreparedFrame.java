@@ -1,4 +1,4 @@
 package dev.linerate.netty;
 
-/** A frame whose content is derived from a {@link PreparedContent}. */
+/** Marks frames whose content is derived from a {@link PreparedContent}. */
 interface PreparedFrame {}

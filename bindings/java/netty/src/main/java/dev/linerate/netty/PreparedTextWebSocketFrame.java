@@ -13,9 +13,9 @@ import io.netty.util.CharsetUtil;
  * listeners.writeAndFlush(new PreparedTextWebSocketFrame(news));
  * }</pre>
  *
- * <p>It is compressed at level 6 when a connection of a
+ * <p>The message is compressed at level 6 when a connection of a
  * {@code LinerateDeflate...ExtensionHandshaker} first needs it, once for each window size. On a
- * connection without compression, or with another codec, it is an ordinary
+ * connection without compression, or with another codec, the frame is an ordinary
  * {@link TextWebSocketFrame}. Its content is read-only, and stays outside the heap until the last
  * duplicate is released. Duplicates may be used on different event loops.
  */

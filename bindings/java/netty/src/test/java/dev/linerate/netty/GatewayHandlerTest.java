@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Streams of a gateway below a client. */
+/** {@link GatewayHandler} decompresses the streams of a gateway below a client. */
 @ExtendWith(Leaks.class)
 class GatewayHandlerTest {
     private final Deflater server = new Deflater();

@@ -51,7 +51,10 @@ class HostileTest {
         return bytes;
     }
 
-    /** The message that the server receives; null after an error, which must be the only one. */
+    /**
+     * Returns the message that the server receives; null after an error, which must have one of
+     * these codes and end the connection with a close frame.
+     */
     private static String receive(Side server, WebSocketFrame frame, int... codes) {
         CorruptedWebSocketFrameException error = null;
         try {
@@ -137,7 +140,7 @@ class HostileTest {
         }
     }
 
-    /** A bomb: a megabyte in a thousand bytes. */
+    /** A bomb: a message of 1 MiB in less than 2,000 compressed bytes. */
     @Test
     void bombsEndAtTheLimitsWith1009() {
         String zeros = new String(new char[1 << 20]);
@@ -163,7 +166,7 @@ class HostileTest {
         }
     }
 
-    /** The bytes of the message that were read cannot be read again. */
+    /** The decoder has read a part of the message, so the connection cannot go on. */
     @Test
     void memoryThatRunsOutEndsTheConnectionWith1011() {
         try (Side.Pair pair = pair(DEFAULT)) {
@@ -205,7 +208,7 @@ class HostileTest {
         }
     }
 
-    /** The matches reach further back than the agreed window. */
+    /** The matches in the peer's messages reach further back than the agreed window. */
     @ParameterizedTest
     @ValueSource(ints = {8, 9, 10, 11, 12, 13, 14})
     void peerWithALargerWindowThanAgreedIsRefused(int bits) {

@@ -9,7 +9,10 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Fails tests that leave buffers of {@link #ALLOCATOR}, encoders or decoders behind. */
+/**
+ * Fails tests that leave buffers of {@link #ALLOCATOR}, encoders, decoders or prepared messages
+ * behind.
+ */
 final class Leaks implements BeforeEachCallback, AfterEachCallback {
     /** Allocates outside the pool, so that each byte is counted. */
     static final UnpooledByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(true, true);

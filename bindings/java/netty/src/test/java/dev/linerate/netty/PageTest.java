@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Runs the examples of the documentation unchanged. */
+/** Runs the two programs of docs/websocket/netty.md unchanged. */
 class PageTest {
     private static final String BEGIN = "```java\n";
 

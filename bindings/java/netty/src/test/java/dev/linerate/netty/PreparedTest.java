@@ -37,7 +37,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Messages for many connections, sent between others, to Netty's own codec and to ours. */
+/** Prepared messages, sent between ordinary ones, to Netty's own codec and to ours. */
 @ExtendWith(Leaks.class)
 class PreparedTest {
     private static ByteBuf buffer(byte[] bytes) {
@@ -118,8 +118,8 @@ class PreparedTest {
                     prepared,
                     seed);
             var client = LinerateDeflateClientExtensionHandshaker.of(options(bits, takeover, remember));
-            // Not the last one, because JZlib's encoder cuts off messages that do not become
-            // smaller.
+            // Without the last message, because JZlib's encoder cuts off messages that do not
+            // become smaller.
             exchange(
                     Side.connect(new PerMessageDeflateServerExtensionHandshaker(6, true, bits, true, !takeover, 0), client),
                     prepared.subList(0, prepared.size() - 1),
@@ -207,7 +207,7 @@ class PreparedTest {
         }
     }
 
-    /** Only control frames may come between fragments. */
+    /** Only control frames may come between the fragments of a message. */
     @Test
     void preparedMessagesWaitForTheEndOfOneInFragments() {
         WebSocketExtensionFilter filter = frame -> frame instanceof BinaryWebSocketFrame;
@@ -311,7 +311,7 @@ class PreparedTest {
                     };
                     done.add(loops.submit(loop));
                 }
-                // Event loops hold the other references.
+                // From here on only the event loops hold references to the messages.
                 prepared.forEach(WebSocketFrame::release);
                 for (Future<Void> each : done) {
                     each.get();

@@ -41,7 +41,7 @@ class RoundTripTest {
         return new PerMessageDeflateClientExtensionHandshaker(6, true, bits, true, !takeover, 0);
     }
 
-    /** The preferred window is the same for messages of the client and of the server. */
+    /** Netty's server, which prefers the same window size in both directions. */
     private static WebSocketServerExtensionHandshaker nettyServer(int bits, boolean takeover) {
         return new PerMessageDeflateServerExtensionHandshaker(6, true, bits, true, !takeover, 0);
     }
@@ -99,7 +99,7 @@ class RoundTripTest {
         }
     }
 
-    /** The server accepts the second offer. */
+    /** Netty's server without window sizes accepts our second offer. */
     @Test
     void serverThatCannotLimitItsWindowIsAskedNotToKeepIt() {
         Side.Pair pair = Side.connect(
@@ -185,7 +185,7 @@ class RoundTripTest {
         }
     }
 
-    /** A secret must not be compressed together with text of others. */
+    /** A secret must not be compressed together with text that somebody else chose. */
     @Test
     void filteredMessagesAreSentAsTheyAre() {
         var handshaker = new LinerateDeflateServerExtensionHandshaker(

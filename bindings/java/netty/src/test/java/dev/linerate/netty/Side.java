@@ -61,8 +61,7 @@ final class Side implements AutoCloseable {
     }
 
     /**
-     * Sends a message to another side and returns the received one, which must have the same
-     * frames.
+     * Sends a frame to another side and returns the frame that arrives there.
      */
     WebSocketFrame send(Side to, WebSocketFrame frame) {
         channel.writeOutbound(frame);
@@ -100,7 +99,10 @@ final class Side implements AutoCloseable {
         return new String(arrived.toString().getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
     }
 
-    /** Returns the frames of texts that this side sends whole: RSV1 of each, and its bytes. */
+    /**
+     * Sends each text in one frame, and returns the compressed bytes of the frames; null for a
+     * frame that was sent uncompressed.
+     */
     List<byte[]> encoded(String... texts) {
         List<byte[]> all = new ArrayList<>();
         for (String text : texts) {

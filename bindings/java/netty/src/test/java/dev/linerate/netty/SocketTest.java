@@ -97,7 +97,7 @@ class SocketTest {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            // The codec has told the peer.
+            // The codec has already sent a close frame to the peer.
         }
     }
 
@@ -195,7 +195,7 @@ class SocketTest {
         exchange(client);
     }
 
-    /** The server gets both offers and accepts the second. */
+    /** Netty's server gets both offers and accepts the second. */
     @Test
     void theirServerWithoutWindowsAndOurClient() throws Exception {
         int port = serve(() -> nettyServer(false));
@@ -219,7 +219,8 @@ class SocketTest {
     }
 
     /**
-     * Listeners on several event loops: with both window sizes and without one, with both codecs.
+     * Listeners on several event loops: with windows of 11 and 15 bits and without compression,
+     * with Netty's codec and with ours.
      */
     @Test
     void messagesForAllListeners() throws Exception {

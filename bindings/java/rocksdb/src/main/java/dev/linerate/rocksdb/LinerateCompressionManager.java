@@ -23,10 +23,10 @@ import org.rocksdb.RocksDB;
  * RocksDB database = RocksDB.open(options, path);
  * }</pre>
  *
- * <p>After {@link #load}, its name in option strings is {@value #NAME}.
+ * <p>After {@link #load}, the name of the compression manager in option strings is {@value #NAME}.
  */
 public final class LinerateCompressionManager {
-    /** The name in option strings: {@code compression_manager=Linerate}. */
+    /** The manager's name in RocksDB's option strings: {@code compression_manager=Linerate}. */
     public static final String NAME = "Linerate";
 
     /** Beginning of the title of the module's jar; the version of RocksDB follows. */
@@ -40,7 +40,7 @@ public final class LinerateCompressionManager {
     private LinerateCompressionManager() {}
 
     /**
-     * Loads RocksDB and the plugin, unless they are loaded.
+     * Loads RocksDB and Linerate's plugin for it, unless they are loaded.
      *
      * @throws UnsatisfiedLinkError if that fails; the message has the reason
      */
@@ -59,7 +59,7 @@ public final class LinerateCompressionManager {
                     throw failed(failure);
                 }
             } finally {
-                // Loaded libraries stay mapped without their files.
+                // Loaded libraries stay mapped after their files are deleted.
                 Files.deleteIfExists(folder.resolve(LOADER));
                 Files.deleteIfExists(folder.resolve(PLUGIN));
                 Files.delete(folder);
@@ -73,7 +73,7 @@ public final class LinerateCompressionManager {
     /**
      * Makes databases that are opened with these options decode with Linerate.
      *
-     * @param options of the default column family
+     * @param options the options of the database and its default column family
      * @throws UnsatisfiedLinkError as {@link #load}
      */
     public static void use(Options options) {
@@ -84,7 +84,7 @@ public final class LinerateCompressionManager {
     /**
      * Makes a column family that is opened with these options decode with Linerate.
      *
-     * @param options of the column family
+     * @param options the options of the column family
      * @throws UnsatisfiedLinkError as {@link #load}
      */
     public static void use(ColumnFamilyOptions options) {
@@ -108,8 +108,9 @@ public final class LinerateCompressionManager {
     private static void checkVersion() {
         String wanted = LinerateCompressionManager.class.getPackage().getImplementationTitle();
         String found = RocksDB.rocksdbVersion().toString();
-        // The title ends with the version. Outside a jar there is no title, and a jar of several
-        // libraries has a different one.
+        // The title of the module's jar ends with the version of RocksDB. Outside a jar there is no
+        // title, and a jar into which several libraries were merged has another one; then nothing
+        // is checked.
         if (wanted != null && wanted.startsWith(TITLE) && !wanted.equals(TITLE + found)) {
             throw failed("rocksdbjni has version " + found + ", but this is " + wanted);
         }
@@ -139,7 +140,7 @@ public final class LinerateCompressionManager {
                 + (processor.equals("amd64") ? "x86_64" : processor);
     }
 
-    /** The file of RocksDB's library, under the name that the system's loader has. */
+    /** Returns the path of RocksDB's library under which the system's loader knows it. */
     private static String rocksdb() throws IOException {
         try (BufferedReader maps = Files.newBufferedReader(Paths.get("/proc/self/maps"), StandardCharsets.UTF_8)) {
             for (String line = maps.readLine(); line != null; line = maps.readLine()) {
@@ -173,7 +174,7 @@ public final class LinerateCompressionManager {
         }
 
         /**
-         * Returns how many dictionaries were digested.
+         * Returns how many dictionaries Linerate has digested.
          *
          * @return a count
          */
@@ -182,7 +183,7 @@ public final class LinerateCompressionManager {
         }
 
         /**
-         * Returns how many zstd blocks were decoded.
+         * Returns how many zstd blocks Linerate has decoded.
          *
          * @return a count
          */
@@ -191,7 +192,7 @@ public final class LinerateCompressionManager {
         }
 
         /**
-         * Returns how many zlib blocks were decoded.
+         * Returns how many zlib blocks Linerate has decoded.
          *
          * @return a count
          */

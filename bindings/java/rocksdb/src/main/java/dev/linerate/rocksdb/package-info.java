@@ -1,2 +1,2 @@
-/** RocksDB reads its zstd and zlib blocks through Linerate's decoders. */
+/** Makes RocksDB decode its zstd and zlib blocks with Linerate. */
 package dev.linerate.rocksdb;

@@ -31,10 +31,13 @@ class LinerateCompressionManagerTest {
     private static final int ROWS = 20_000;
 
     @TempDir Path folder;
-    /** Taken before the database was opened, because a file's dictionary is digested then. */
+    /**
+     * Counters from before the database is opened, because the dictionary of a file is digested
+     * when the file is opened.
+     */
     private LinerateCompressionManager.Counters before;
 
-    /** A database of ordinary files with dictionaries, written without the plugin. */
+    /** Writes a database of ordinary files with dictionaries, without the plugin. */
     @BeforeEach
     void write() throws Exception {
         before = LinerateCompressionManager.counters();
@@ -52,7 +55,7 @@ class LinerateCompressionManagerTest {
                 database.put(key(row), value(row));
             }
             database.flush(flush);
-            // The bottommost level has dictionaries.
+            // Only files of the bottommost level get dictionaries.
             database.compactRange(null, null, null, force);
         }
     }
@@ -120,7 +123,7 @@ class LinerateCompressionManagerTest {
         }
     }
 
-    /** The example of the page, which reads a million rows. */
+    /** Runs the example of docs/dict/rocksdb.md, which reads a million rows. */
     @Test
     void page(@TempDir Path work) throws Exception {
         String page = Files.readString(Path.of(System.getProperty("linerate.page")));
@@ -128,7 +131,7 @@ class LinerateCompressionManagerTest {
         assertTrue(block.find());
         Path source = Files.writeString(work.resolve("RandomRows.java"), block.group(1));
         Path output = work.resolve("output");
-        // Java 25 warns of RocksDB's native code.
+        // Apart from the output, because Java 25 prints warnings about RocksDB's native code.
         Path errors = work.resolve("errors");
         String java = System.getProperty("java.home") + File.separator + "bin" + File.separator + "java";
         Process program = new ProcessBuilder(

@@ -19,7 +19,7 @@ public final class Bench {
     int rounds = 5;
     /** Number of open connections; 0 means the usual number of the shape. */
     int connections;
-    /** Parts of "messages". */
+    /** The parts of the shape "messages" to measure. */
     List<String> only = List.of("whole", "live", "parsed");
     /** The program that serves as JDA's gateway. */
     String linerate = "linerate";

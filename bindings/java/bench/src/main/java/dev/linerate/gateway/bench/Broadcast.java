@@ -13,15 +13,15 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * One message for many connections of Netty: CPU time and garbage for each of them, without
- * sockets.
+ * One message for many connections of Netty: CPU time and garbage for each frame that is sent,
+ * without sockets.
  */
 final class Broadcast {
     /** Longest message, in bytes. */
     private static final int SHORT = 1200;
-    /** Number of messages in a round. */
+    /** Maximum number of different messages in a round. */
     private static final int MESSAGES = 20;
-    /** Minimum number of frames in a round. Fewer would take too little time to measure. */
+    /** Approximate number of frames in a round, at least. Fewer would take too little time. */
     private static final int SENT = 20_000;
 
     private static final List<Integer> LISTENERS = List.of(1, 100, 10_000);
@@ -81,8 +81,8 @@ final class Broadcast {
     }
 
     /**
-     * Sends all messages to all listeners repeatedly, then once more to the last one, whose peer
-     * must receive them.
+     * Measures sending all messages to all listeners repeatedly. Then sends them once more on a new
+     * connection, whose peer must receive them.
      */
     static void round(Way way, byte[][] messages, EmbeddedChannel[] listeners, Samples samples) throws Exception {
         int times = Math.max(1, SENT / messages.length / listeners.length);

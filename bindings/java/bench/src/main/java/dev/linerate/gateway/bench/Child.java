@@ -18,13 +18,14 @@ final class Child {
      */
     static final List<String> FIXED_HEAP = List.of("-Xms1g", "-Xmx1g", "-XX:+UseSerialGC", "-XX:+AlwaysPreTouch");
 
-    /** Collections are repeated until one frees fewer bytes than this. */
+    /** Garbage collections are repeated until one frees fewer bytes than this. */
     private static final long SETTLED = 50_000;
 
     private Child() {}
 
     /**
-     * Runs a program with the class path of this one. Returns the lines of numbers that it prints.
+     * Runs a program with the class path of this one. Returns the numbers that it prints, for each
+     * line an array.
      */
     static List<long[]> run(List<String> options, Class<?> program, Object... args)
             throws IOException, InterruptedException {
@@ -57,7 +58,7 @@ final class Child {
         return new long[] {resident(), heap()};
     }
 
-    /** Prints the growth since {@code before}. */
+    /** Prints by how many bytes both numbers of {@link #held} have grown since {@code before}. */
     static void printGrowth(long[] before) throws IOException, InterruptedException {
         long[] after = held();
         System.out.println((after[0] - before[0]) + " " + (after[1] - before[1]));
@@ -72,7 +73,7 @@ final class Child {
         }
     }
 
-    /** Used heap after collecting garbage until nothing more is freed. */
+    /** Used heap in bytes after collecting garbage until hardly anything more is freed. */
     private static long heap() throws InterruptedException {
         long least = Long.MAX_VALUE;
         while (true) {

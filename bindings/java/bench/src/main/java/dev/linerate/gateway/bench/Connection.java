@@ -10,7 +10,7 @@ interface Connection extends AutoCloseable {
      */
     void message(Frame frame, Taker taker) throws IOException;
 
-    /** Resets to the beginning of a stream. */
+    /** Resets the decoder to the beginning of a stream. */
     void reset() throws IOException;
 
     @Override

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 
-/** The decoders under test. */
+/** The decoders that are measured. */
 enum Contender {
     JDA_BULK("JDK bulk, as JDA", Transport.ZLIB, JdkInflater.Bulk::new),
     JDK_STREAM("JDK stream", Transport.ZLIB, JdkInflater.Stream::new),
@@ -24,7 +24,7 @@ enum Contender {
     ZSTD_DIRECT("linerate direct", Transport.ZSTD, () -> new Linerate(Transport.ZSTD, Linerate::direct)),
     ZSTD_STREAM("linerate stream", Transport.ZSTD, () -> new Linerate(Transport.ZSTD, Linerate::stream));
 
-    /** Name in the records. */
+    /** The contender's name in the records. */
     final String title;
 
     final Transport transport;

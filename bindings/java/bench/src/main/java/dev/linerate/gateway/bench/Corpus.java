@@ -22,8 +22,9 @@ import java.util.zip.DeflaterOutputStream;
  */
 final class Corpus {
     /**
-     * Number of messages of an established connection. Decoding all guilds first on thousands of
-     * connections would take minutes.
+     * Number of messages of a shard that are used as those of an established connection, the last
+     * ones. Decoding also the guilds at the beginning on thousands of connections would take
+     * minutes.
      */
     private static final int LIVE = 2400;
 
@@ -62,7 +63,7 @@ final class Corpus {
         return Frame.of(records(folder.resolve("shard-" + shard + (transport == Transport.ZLIB ? ".zlib" : ".zst"))));
     }
 
-    /** The last messages of a shard. */
+    /** The last {@link #LIVE} messages of a shard, or all if it has fewer. */
     byte[][] live(int shard) {
         byte[][] all = payloads[shard];
         return Arrays.copyOfRange(all, Math.max(0, all.length - LIVE), all.length);
@@ -70,7 +71,7 @@ final class Corpus {
 
     /**
      * Compresses messages as one stream, with the parameters of gateways: zlib level 6, or zstd
-     * level 7 with a window of 64 KiB and tables of 2^15.
+     * level 7 with a window of 64 KiB and tables of 2^15 entries.
      */
     static Frame[] compressed(byte[][] payloads, Transport transport) throws IOException {
         ByteArrayOutputStream wire = new ByteArrayOutputStream();

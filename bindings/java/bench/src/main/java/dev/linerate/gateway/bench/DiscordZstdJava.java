@@ -25,7 +25,7 @@ final class DiscordZstdJava {
         }
     }
 
-    /** The version of its jar, if the jar's manifest has one. */
+    /** The version of the library's jar, or "unknown" if the jar's manifest has none. */
     static String version() {
         try {
             String version = type("DiscordZstdProvider").getPackage().getImplementationVersion();
@@ -70,7 +70,7 @@ final class DiscordZstdJava {
         }
     }
 
-    /** A new array for each payload, collected in pieces of the size of a buffer. */
+    /** Makes a new array for each payload, which is decoded in pieces of the size of a buffer. */
     static final class Bulk extends Open {
         Bulk(int buffer) throws IOException {
             super(decompressor(buffer), Calls.RESET_DECOMPRESSOR, Calls.CLOSE_DECOMPRESSOR);
@@ -97,7 +97,7 @@ final class DiscordZstdJava {
         }
     }
 
-    /** A stream for each payload, which fills the reader's array. */
+    /** Returns a stream for each payload, which decodes into the reader's array. */
     static final class Stream extends Open {
         private final byte[] rest = new byte[512];
 
@@ -117,7 +117,8 @@ final class DiscordZstdJava {
         public void message(Frame frame, Taker taker) throws IOException {
             try (InputStream stream = open(frame)) {
                 taker.stream(stream);
-                // A parser stops at the end of its value.
+                // A parser stops at the end of its value, but the library must read each message to
+                // its end.
                 while (stream.read(rest, 0, rest.length) >= 0) {}
             }
         }
@@ -172,7 +173,8 @@ final class DiscordZstdJava {
         }
 
         /**
-         * Finds a method; its receiver, and a result of the library's own types, are plain objects.
+         * Finds a method. In the type of its handle, the receiver is an {@link Object}, and so is a
+         * result of one of the library's types, because the bench does not know these types.
          */
         private static MethodHandle find(Class<?> type, String name, Class<?> result, Class<?>... arguments)
                 throws ReflectiveOperationException {

@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * A stream over consecutive messages whose decoder must read each to its end: closing it reads the
- * rest.
+ * A stream that is used for one message after the other, and whose decoder must read each to its
+ * end: closing the stream reads the rest of the current message.
  */
 abstract class DrainedStream extends InputStream {
-    /** Shared by all streams: one thread reads them, and the content is discarded. */
+    /** Takes bytes to be discarded. All streams share it, because one thread reads them. */
     private static final byte[] REST = new byte[512];
 
     @Override

@@ -99,8 +99,8 @@ final class Jda {
     }
 
     /**
-     * CPU time and elapsed time in nanoseconds, and allocated bytes, of each connection that
-     * counts.
+     * Runs one way in its own virtual machine. Returns CPU time and elapsed time in nanoseconds,
+     * and allocated bytes, of each connection that counts.
      */
     private static List<long[]> inItsOwnMachine(Way way, Bench options, long events)
             throws IOException, InterruptedException {
@@ -143,8 +143,8 @@ final class Jda {
     }
 
     /**
-     * CPU time of the process, and the bytes that each thread has allocated. The latter cannot be
-     * read after a thread has ended.
+     * CPU time of the process and elapsed time until now, and the bytes that each thread has
+     * allocated, which cannot be read after the thread has ended.
      */
     private static final class Meter {
         private final long time =
@@ -174,8 +174,8 @@ final class Jda {
     }
 
     /**
-     * A client that has received all events. The thread that decompresses reads the meter with the
-     * last one.
+     * Returns a client that has received all events. The thread that decompresses creates the meter
+     * {@code end} with the last event.
      */
     private static JDA receive(Way way, String url, long events, AtomicReference<Meter> end) throws InterruptedException {
         CountDownLatch all = new CountDownLatch(1);

@@ -52,7 +52,7 @@ abstract class JdkInflater implements Connection {
         }
     }
 
-    /** Used as one input stream, without intermediate copies. */
+    /** Used as one input stream, which inflates into the reader's array without other copies. */
     static final class Stream extends JdkInflater {
         private final DrainedStream stream = new DrainedStream() {
             @Override

@@ -7,7 +7,7 @@ import dev.linerate.gateway.Transport;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** Our decompressor in one of its forms. All connections share a buffer. */
+/** Our decompressor in one of its forms. All connections share the buffers for payloads. */
 final class Linerate implements Connection {
     private static final ReusableBuffer REUSABLE = new ReusableBuffer();
     private static final DirectBuffer DIRECT = new DirectBuffer(64 << 10);

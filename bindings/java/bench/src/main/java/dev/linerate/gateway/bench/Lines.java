@@ -30,7 +30,7 @@ final class Lines {
     private final ObjectMapper mapper = new ObjectMapper().enable(JsonGenerator.Feature.WRITE_BIGDECIMAL_AS_PLAIN);
     private final PrintStream out;
 
-    /** Prints the line of the run with these arguments. */
+    /** Prints the line that describes the run with these arguments. */
     Lines(PrintStream out, String[] args) throws IOException {
         this.out = out;
         Map<String, Object> run = new LinkedHashMap<>();
@@ -58,7 +58,7 @@ final class Lines {
         print(line);
     }
 
-    /** Rounds a parameter or result to six digits. */
+    /** Rounds a parameter or result to six significant digits. */
     static BigDecimal number(double value) {
         return new BigDecimal(value).round(new MathContext(6)).stripTrailingZeros();
     }

@@ -12,7 +12,7 @@ import java.util.Map;
  * and of the heap.
  */
 final class Memory {
-    /** HELLO, READY and guilds. */
+    /** Number of messages that each connection gets: HELLO, READY and guilds. */
     private static final int MESSAGES = 30;
 
     private static final List<Contender> MEASURED = List.of(

@@ -25,7 +25,7 @@ final class Messages {
     private static final int TURNS = 20;
 
     private static final String PARSING = "parsing alone";
-    /** Peers to compare with, each with the name of the metric. */
+    /** Contenders to compare with, each with the name of the metric for the quotient of speeds. */
     private static final Map<Contender, String> BASES = Map.of(
             Contender.JDA_BULK, "speed_by_jda",
             Contender.JDK_STREAM, "speed_by_jdk_stream",
@@ -55,7 +55,7 @@ final class Messages {
         }
     }
 
-    /** Decompresses the beginning of connections and parses it with JDA's own class. */
+    /** Decompresses whole connections, as a starting bot does, and parses with JDA's own class. */
     static void startUp(Bench options, Lines lines) throws Exception {
         new Messages(options, lines).whole("java-start-up", "JDA DataObject", Parsed.DataObjects::new);
     }
@@ -78,7 +78,8 @@ final class Messages {
             for (int s = 0; s < frames.length; s++) {
                 Compare.all(contender, frames[s], corpus.payloads[s]);
             }
-            // Opened once: opening and closing are not timed.
+            // The connection is opened once, and reset for each shard, so that opening is not
+            // timed.
             Connection connection = contender.connect();
             cases.put(contender.name(), whole(takers.get(), (shard, taker) -> {
                 connection.reset();
@@ -144,7 +145,7 @@ final class Messages {
             }
             cases.put(contender.name(), samples -> Crowd.round(contender, connections, frames, payloads, samples));
         }
-        // The messages before the measurement were the warm-up.
+        // There is no other warm-up than the messages before the measurement.
         print("java", connections + " connections", "bytes", (long) connections * TURNS, cases, 0);
     }
 
@@ -187,7 +188,7 @@ final class Messages {
             }
         }
 
-        /** Decodes the next message of connection {@code c}, which restarts at the end. */
+        /** Decodes the next message of connection {@code c}, which restarts after its last one. */
         private void step(int c) throws IOException {
             int shard = c % streams.length;
             if (next[c] == streams[shard].length) {

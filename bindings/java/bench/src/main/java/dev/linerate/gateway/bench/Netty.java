@@ -25,11 +25,11 @@ import java.util.Map;
  * connection, and memory of idle connections, with a virtual machine for each codec.
  */
 final class Netty {
-    /** Number of messages of a connection before it is idle. */
+    /** Maximum number of messages that a connection sends and receives before it is idle. */
     private static final int MESSAGES_EACH = 20;
     /** Longest message of an idle connection, in bytes. */
     private static final int SHORT = 1200;
-    /** Number of messages, on other connections, before memory is measured. */
+    /** Number of messages on other connections before memory is measured, to warm up. */
     private static final int WARM_UP = 20_000;
 
     static final List<String> CHILD = new ArrayList<>(Child.FIXED_HEAP);
@@ -39,8 +39,8 @@ final class Netty {
     }
 
     /**
-     * The codecs, with the same window in both directions, which is kept from one message to the
-     * next.
+     * The codecs that are measured, and none. Each has the same window in both directions, which is
+     * kept from one message to the next.
      */
     enum Codec {
         NETTY_15("Netty, JDK", 6, 15),

@@ -14,7 +14,7 @@ import net.dv8tion.jda.api.utils.data.DataObject;
 abstract class Parsed implements Taker {
     private long sum;
 
-    /** Returns the number of members of the payload, and closes the stream. */
+    /** Returns the number of members of the payload's object, and closes the stream. */
     abstract int members(InputStream stream) throws IOException;
 
     abstract int members(byte[] array, int length) throws IOException;
@@ -39,7 +39,7 @@ abstract class Parsed implements Taker {
         return sum;
     }
 
-    /** Parses with Jackson, as JDA makes its maps. */
+    /** Parses with Jackson to a {@link HashMap}, as JDA does. */
     static final class Tree extends Parsed {
         private final ObjectMapper mapper = new ObjectMapper();
         private final JavaType map = mapper.getTypeFactory().constructRawMapType(HashMap.class);

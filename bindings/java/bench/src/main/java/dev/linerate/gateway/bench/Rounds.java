@@ -16,7 +16,7 @@ final class Rounds {
 
     /** The work of one contender. */
     interface Case {
-        /** Works once and adds the cost. */
+        /** Does the work once and adds what it cost. */
         void round(Samples into) throws Exception;
     }
 
@@ -56,7 +56,7 @@ final class Rounds {
             for (String name : order) {
                 cases.get(name).round(all.get(name));
             }
-            // No case always runs after the same one.
+            // Each case comes first in turn, so that none always runs after the same one.
             Collections.rotate(order, 1);
         }
         return all;

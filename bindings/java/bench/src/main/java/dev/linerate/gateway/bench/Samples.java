@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Values of metrics, one for each round. */
+/** Values of metrics, one or more for each round. */
 final class Samples {
     private final Map<String, List<Double>> values = new LinkedHashMap<>();
 
@@ -13,7 +13,10 @@ final class Samples {
         values.computeIfAbsent(metric, name -> new ArrayList<>()).add(value);
     }
 
-    /** Adds the speed, time and garbage of messages on one thread. */
+    /**
+     * Adds the speed in MB/s, the times in microseconds per message, and the allocated bytes per
+     * message.
+     */
     void add(Rounds.Cost cost, long messages, long bytes) {
         add("speed", 1e3 * bytes / cost.cpu());
         add("time", cost.cpu() / 1e3 / messages);
@@ -29,8 +32,8 @@ final class Samples {
     }
 
     /**
-     * Each metric as a number, if all rounds agree, or as the median with the lowest and the
-     * highest.
+     * Returns each metric as a number if all its values are the same, otherwise as the median with
+     * the lowest and the highest value.
      */
     Map<String, Object> metrics() {
         Map<String, Object> metrics = new LinkedHashMap<>();

@@ -12,8 +12,8 @@ final class ZstdJni {
 
     /**
      * A context that decodes from a direct buffer into a shared direct buffer: libzstd with the
-     * fewest copies possible in Java. If {@code bulk}, a new array follows, as a bulk decoder over
-     * libzstd returns.
+     * fewest copies possible in Java. If {@code bulk}, the payload is then copied to a new array,
+     * as a bulk decoder over libzstd would return it.
      */
     static final class Context implements Connection {
         private static final ByteBuffer OUTPUT = ByteBuffer.allocateDirect(16 << 20);
@@ -29,8 +29,8 @@ final class ZstdJni {
         public void message(Frame frame, Taker taker) throws IOException {
             ByteBuffer input = frame.direct.rewind();
             ByteBuffer output = OUTPUT.clear();
-            // A call that consumes all input may leave output, because the blocks of a message are
-            // written one at a time.
+            // A call that consumes all input may not have written all output, because it writes the
+            // blocks of a message one at a time.
             int before;
             do {
                 before = output.position();
@@ -57,13 +57,13 @@ final class ZstdJni {
         }
     }
 
-    /** The input stream in its continuous mode, one stream for all messages of a connection. */
+    /** zstd-jni's input stream in its continuous mode, one for all messages of a connection. */
     static final class Stream implements Connection {
         private final Source source = new Source();
         private ZstdInputStreamNoFinalizer zstd = open();
         /**
-         * The output of the current frame. At the end of the message the decoder has no input and
-         * reads 0 bytes or fails.
+         * The output of the current frame. At the end of the message the decoder has no more input,
+         * and a read returns 0 bytes or less.
          */
         private final DrainedStream stream = new DrainedStream() {
             @Override
@@ -99,7 +99,7 @@ final class ZstdJni {
         }
     }
 
-    /** The current frame. */
+    /** Input of the decoder: the bytes of the current frame. */
     private static final class Source extends InputStream {
         byte[] frame = {};
         int at;

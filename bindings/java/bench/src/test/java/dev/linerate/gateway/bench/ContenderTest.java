@@ -45,7 +45,10 @@ class ContenderTest {
         assertThrows(IllegalStateException.class, () -> Compare.all(contender, frames, payloads));
     }
 
-    /** Each decodes its streams to the end, twice; Jackson and JDA parse the same trees. */
+    /**
+     * Each contender decodes its stream to the end, twice. Jackson and JDA find as many members in
+     * its payloads as in the original ones.
+     */
     @ParameterizedTest
     @EnumSource(Contender.class)
     void contendersReadStreamsAgainAndParse(Contender contender) throws IOException {
@@ -76,7 +79,7 @@ class ContenderTest {
         Compare.all(contender, Corpus.compressed(payloads, contender.transport), payloads);
     }
 
-    /** The double of discord-zstd-java is on the class path. */
+    /** Also those with discord-zstd-java, of which a double is on the class path. */
     @Test
     void everyContenderIsAvailable() {
         assertEquals(List.of(Contender.values()), Contender.available());

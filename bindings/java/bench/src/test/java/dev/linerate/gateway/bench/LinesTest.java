@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Rounds, and the lines that the program prints of them. */
+/** The rounds of a measurement, and the lines that the program prints about them. */
 class LinesTest {
     private static final Path TESTDATA = Path.of(System.getProperty("linerate.testdata"));
 

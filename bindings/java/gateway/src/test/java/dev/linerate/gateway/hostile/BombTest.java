@@ -32,7 +32,7 @@ class BombTest {
         }
     }
 
-    /** 16,384 blocks of one byte repeated 65,536 times. */
+    /** The bomb has 16,384 blocks, each of one byte that is repeated 65,536 times. */
     @Test
     void zstdBombOfOneGibibyteIsAnError() throws IOException {
         ByteArrayOutputStream bomb = new ByteArrayOutputStream();

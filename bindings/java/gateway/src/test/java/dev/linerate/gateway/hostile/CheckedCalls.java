@@ -4,7 +4,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import org.junit.jupiter.api.Test;
 
-/** Runs the tests of the named classes without JUnit and prints their number. */
+/** Runs the {@code @Test} methods of the named classes without JUnit and prints their number. */
 public final class CheckedCalls {
     private CheckedCalls() {}
 

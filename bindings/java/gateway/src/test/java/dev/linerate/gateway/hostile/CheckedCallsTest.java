@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
-/** Runs the tests of this package with {@code -Xcheck:jni}, which must not print warnings. */
+/** Runs five test classes of this package with {@code -Xcheck:jni}, which must print no warning. */
 class CheckedCallsTest {
     @Test
     void checkedJniReportsNothing() throws Exception {

@@ -61,7 +61,7 @@ final class Child {
                 .start();
     }
 
-    /** Class path of this process, including modules. */
+    /** Class path of all that the programs need, even what this process has on its module path. */
     private static String classPath() {
         return Stream.of(Child.class, GatewayDecompressor.class, Zstd.class, Test.class, org.opentest4j.AssertionFailedError.class,
                         org.junit.platform.commons.util.ExceptionUtils.class, org.apiguardian.api.API.class)

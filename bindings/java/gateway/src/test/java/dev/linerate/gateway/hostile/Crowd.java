@@ -6,8 +6,9 @@ import dev.linerate.gateway.Transport;
 import java.io.InputStream;
 
 /**
- * Opens 2,500 connections, or many more that are never closed. Arguments: "live" or "forgotten",
- * transport. Prints the process's growth in KB.
+ * Opens 2,500 connections and keeps them ("live"), or opens 12,000 one after the other that are
+ * dropped without being closed ("forgotten"). Arguments: one of these words, and a transport.
+ * Prints by how many KB the process has grown.
  */
 public final class Crowd {
     private static final int CONNECTIONS = 2500;

@@ -9,7 +9,10 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** The forms of the result. All return {@code null} for a part of a message. */
+/**
+ * The forms in which a decompressor returns a payload. All return {@code null} for an incomplete
+ * message.
+ */
 enum Form {
     BULK {
         @Override

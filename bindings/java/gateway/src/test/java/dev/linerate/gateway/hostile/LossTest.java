@@ -15,7 +15,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** Lost messages and flipped bits: neither format has a checksum. */
+/** Lost messages and flipped bits: neither stream format has a checksum for each message. */
 class LossTest {
     private static final int MESSAGES = 200;
     private static final int LOST = 100;
@@ -55,7 +55,10 @@ class LossTest {
         }
     }
 
-    /** The next sequence number reveals the loss at the latest. */
+    /**
+     * The loss is an error when the next message is decoded: if its payload is an object, its
+     * sequence number is not the expected one.
+     */
     @Test
     void checksDetectALostMessageAtTheNextEvent() throws IOException {
         byte[][] payloads = Wire.events(MESSAGES);
@@ -80,7 +83,10 @@ class LossTest {
         }
     }
 
-    /** 60 bits spread over one message. The result is a DecompressionException or a payload. */
+    /**
+     * 60 bits, spread over one message, are flipped one at a time. Each gives a
+     * DecompressionException, a payload, or an incomplete message.
+     */
     @Test
     void checksDetectMoreFlippedBits() throws IOException {
         byte[][] payloads = Wire.events(50);

@@ -114,7 +114,7 @@ class ReaderTest {
         }
     }
 
-    /** Every second payload is larger than all buffers of streams. */
+    /** Payloads of which every second one is longer than the first array of a stream, 64 KiB. */
     private static byte[][] large(int n) {
         byte[][] payloads = new byte[n][];
         for (int k = 0; k < n; k++) {

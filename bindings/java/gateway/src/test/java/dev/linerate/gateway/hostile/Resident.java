@@ -10,7 +10,7 @@ final class Resident {
 
     private Resident() {}
 
-    /** Linux only. */
+    /** Whether the system tells the resident memory of a process, as Linux does. */
     static boolean isKnown() {
         return Files.isReadable(STATUS);
     }

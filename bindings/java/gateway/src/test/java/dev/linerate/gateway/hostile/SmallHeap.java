@@ -11,8 +11,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Decodes large messages in a small heap while two other threads keep the garbage collector busy. A
- * decoder that blocks the collector would stall the virtual machine. Argument: seconds. Prints the
- * number of messages, or what stalled for ten seconds.
+ * decoder that blocks the collector would stall the virtual machine. Argument: the number of
+ * seconds to run. Prints the number of decoded messages, or that no message was decoded for ten
+ * seconds.
  */
 public final class SmallHeap {
     private static final int[] SIZES = {2 << 20, 600_000, 60_000};
@@ -48,7 +49,7 @@ public final class SmallHeap {
         System.out.println(MESSAGES + " messages");
     }
 
-    /** Ends the program at once if no message is decoded in time. */
+    /** Waits for the end of the run. Ends the program at once if no message is decoded for long. */
     private static void watch(long seconds) throws InterruptedException {
         long end = System.nanoTime() + seconds * 1_000_000_000L;
         long last = -1;
@@ -90,7 +91,7 @@ public final class SmallHeap {
         }
     }
 
-    /** Uses a new connection for each form. Most messages use the form that allocates. */
+    /** Uses a new connection for each form. Half of the messages use the form with new arrays. */
     private static void round(Transport transport, byte[][] frames, ReusableBuffer reusable, DirectBuffer direct)
             throws Exception {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {

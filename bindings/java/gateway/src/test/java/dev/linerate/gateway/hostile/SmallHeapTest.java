@@ -7,8 +7,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * 2 MB messages in a heap of 128 MiB. Eight seconds for each collector; {@code make soak-java} sets
- * the property linerate.soak.seconds to run for longer.
+ * Decodes messages of up to 2 MiB in a heap of 128 MiB, for eight seconds with each collector.
+ * {@code make soak-java} sets the property linerate.soak.seconds to run for longer.
  */
 class SmallHeapTest {
     private static final int SECONDS = Integer.getInteger("linerate.soak.seconds", 8);

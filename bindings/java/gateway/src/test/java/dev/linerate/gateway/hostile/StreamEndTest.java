@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** Messages that contain more or less than exactly one payload. */
 class StreamEndTest {
-    /** Regression of other decoders: only the first frame was decoded. */
+    /** Other decoders decoded only the first of two zstd frames. */
     @Test
     void twoFramesInOneMessageAreBothDecoded() throws IOException {
         byte[] both = Wire.concat(Wire.storedFrame(16, true, "{\"a\":1,"), Wire.storedFrame(16, false, "\"b\":2}"));
@@ -28,7 +28,7 @@ class StreamEndTest {
         }
     }
 
-    /** Checks detect that there are two messages. */
+    /** Without checks the two messages are one payload; checks detect that there are two. */
     @Test
     void twoMessagesInOneAreDecodedOrDetected() throws IOException {
         for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
@@ -130,8 +130,8 @@ class StreamEndTest {
                 } catch (DecompressionException e) {
                     error = e;
                 }
-                // Its last bytes contain no text, so the first bytes of the next message may
-                // complete it.
+                // The last 5 bytes of a message contain no text, so the first bytes of the next
+                // message may complete a message without them.
                 assertTrue(error != null || cut >= length - 5, "cut at " + cut + " of " + length);
             }
             Wire.assertGoodConnection(decompressor);

@@ -44,13 +44,14 @@ class TrimTest {
         List<GatewayDecompressor> crowd = new ArrayList<>();
         for (int i = 0; i < CONNECTIONS; i++) {
             GatewayDecompressor gateway = GatewayDecompressor.create(Transport.ZSTD);
-            // Decodes into an existing buffer: new arrays would grow the heap.
+            // Decodes into an existing buffer, because new arrays would make the heap grow.
             gateway.decompress(frame, payload);
             crowd.add(gateway);
         }
         long open = Resident.kilobytes();
         assertTrue(open - before > CONNECTIONS * 40L, open - before + " KB");
-        // Closes in another order than that of their memory, which alone would return some of it.
+        // Closes connections in another order than they were opened: in the same order the
+        // allocator would return some of their memory even without a trim.
         for (int i = 1; i < 2 * CONNECTIONS; i += 2) {
             crowd.get(i * 7 % CONNECTIONS).close();
         }

@@ -48,7 +48,7 @@ final class Wire {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** A poorly compressible object of exactly {@code size} bytes. */
+    /** A JSON string of exactly {@code size} bytes that compresses poorly. */
     static byte[] sized(int size) {
         byte[] bytes = new byte[size];
         Random random = new Random(size);
@@ -84,7 +84,10 @@ final class Wire {
         return new ZstdOutputStreamNoFinalizer(wire, 7).setWindowLog(16).setChainLog(15).setHashLog(15);
     }
 
-    /** A zstd frame of one raw block with a window of {@code 1 << windowLog} bytes. */
+    /**
+     * A zstd frame of one raw block with a window of {@code 1 << windowLog} bytes. Without
+     * {@code last} the frame is unfinished.
+     */
     static byte[] storedFrame(int windowLog, boolean last, String text) {
         byte[] content = utf8(text);
         int header = content.length << 3 | (last ? 1 : 0);

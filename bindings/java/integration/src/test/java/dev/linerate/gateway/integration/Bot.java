@@ -32,7 +32,7 @@ final class Bot implements AutoCloseable, EventListener {
         this(url, gateway, compression, sockets, UnaryOperator.identity());
     }
 
-    /** Connects with a customized builder. */
+    /** Connects with JDA's builder as {@code change} returns it. */
     Bot(
             String url,
             LocalGateway gateway,
@@ -80,7 +80,7 @@ final class Bot implements AutoCloseable, EventListener {
         return jda;
     }
 
-    /** Waits until a condition holds. */
+    /** Waits until a condition holds. Fails after 60 seconds. */
     synchronized void await(String what, BooleanSupplier isThere) throws InterruptedException {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (!isThere.getAsBoolean()) {

@@ -11,14 +11,14 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** A self-signed certificate for this test, made by the JDK's keytool. */
+/** A self-signed certificate for tests, made by the JDK's keytool. */
 final class Certificates {
     static final String PASSWORD = "no secret";
 
     private final Path file;
     private final KeyStore store;
 
-    /** Creates one for names such as {@code dns:localhost}. */
+    /** Creates a certificate for names such as {@code dns:localhost}. */
     Certificates(Path folder, String... names) throws Exception {
         file = folder.resolve("certificate-" + names[0].replace(':', '-') + ".p12");
         String keytool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();

@@ -22,7 +22,7 @@ final class Child implements AutoCloseable {
         return process;
     }
 
-    /** Terminates it, forcibly if necessary. */
+    /** Terminates the process, forcibly if it does not end within 10 seconds. */
     @Override
     public void close() {
         process.destroy();

@@ -61,7 +61,7 @@ final class Client implements AutoCloseable {
             } catch (DecompressionException e) {
                 errors.add(e);
             } finally {
-                // 1000 would also end the session.
+                // The usual close code, 1000, would also end the session.
                 socket.disconnect(4000);
             }
         }
@@ -77,7 +77,7 @@ final class Client implements AutoCloseable {
         return sockets.createSocket(url + query).addListener(new Frames(frames)).connect();
     }
 
-    /** Runs one connection to its end or the last wanted event. */
+    /** Takes messages until the connection ends, or until there are {@code number} events. */
     private void converse(WebSocket socket, BlockingQueue<byte[]> frames, int number)
             throws IOException, InterruptedException {
         while (events.size() < number) {
@@ -189,9 +189,9 @@ final class Client implements AutoCloseable {
         decompressor.close();
     }
 
-    /** Queues binary messages. */
+    /** Puts received binary messages into a queue. */
     private static final class Frames extends WebSocketAdapter {
-        /** Marks the end of the messages. */
+        /** Marks the end of the connection in the queue. */
         static final byte[] END = {};
 
         private final BlockingQueue<byte[]> frames;

@@ -82,7 +82,7 @@ class ClientTest {
         }
     }
 
-    /** Only the check of sequence numbers can detect the loss. */
+    /** Without the check of sequence numbers the loss could go unnoticed. */
     @ParameterizedTest
     @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void lostMessageIsAnError(Transport transport) throws Exception {

@@ -49,7 +49,8 @@ import reactor.netty.http.client.HttpClient;
 
 /**
  * The released Discord4J: with its own inflater, which tests the gateway, and with our handler
- * below it. It resumes only after close codes below 4000.
+ * below it. The gateway closes connections with code 1001, because Discord4J resumes only after
+ * codes below 4000.
  */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class Discord4JTest {
@@ -62,7 +63,7 @@ class Discord4JTest {
 
     private static final List<String> CONTENTS = new ArrayList<>();
 
-    /** {@link Traffic} has only what JDA needs. */
+    /** Generates traffic, because {@link Traffic} has only what JDA needs. */
     @BeforeAll
     static void generateTraffic() throws Exception {
         Path file = LocalGateway.generate(folder, "--shards", "1", "--guilds", "1", "--events", "150", "--seed", "1");
@@ -112,7 +113,7 @@ class Discord4JTest {
         }
     }
 
-    /** Uses the handler as on the page, and keeps the errors that it passes on. */
+    /** Uses the handler as docs/gateway/java.md does, and keeps the errors that it passes on. */
     private static HttpClient ours(Transport transport, List<Throwable> errors) {
         return ReactorResources.DEFAULT_HTTP_CLIENT
                 .get()
@@ -136,7 +137,7 @@ class Discord4JTest {
     private static void assertAllArrives(LocalGateway gateway, HttpClient http) throws Exception {
         DefaultGatewayClient client = client(http);
         List<Dispatch> events = new ArrayList<>();
-        // The gateway reports resuming after what it had sent before, which may be everything.
+        // RESUMED comes after the events that the client has missed, which may be all of them.
         CompletableFuture<Void> end = client.dispatch()
                 .doOnNext(events::add)
                 .takeUntil(event -> contents(events).size() >= CONTENTS.size() && count(events, Resumed.class) > 0)
@@ -147,8 +148,8 @@ class Discord4JTest {
         try {
             end.get(MOST.toSeconds(), TimeUnit.SECONDS);
         } finally {
-            // Not waited for, because it sometimes waits for an end of the connection that it has
-            // already seen.
+            // The end of the close is not awaited, because Discord4J sometimes waits for an end of
+            // the connection that it has already seen.
             client.close(false).subscribe(done -> {}, error -> {});
             running.dispose();
         }

@@ -57,7 +57,7 @@ class JdaTest {
         }
     }
 
-    /** Also tests JDA's own compression setting, and fragmented payloads. */
+    /** Here JDA's own compression is switched on, and the gateway sends payloads in fragments. */
     @ParameterizedTest
     @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void jdaWithOursResumesAfterCorruption(Transport transport) throws Exception {
@@ -69,7 +69,8 @@ class JdaTest {
         }
         assertEquals(1, errors.size(), errors.toString());
         assertEquals(DecompressionException.Kind.CORRUPT, errors.get(0).kind());
-        // HELLO and one message per sequence number. Each acknowledged heartbeat adds one.
+        // HELLO is message 0, and the event with sequence number n is message n. Each answer to a
+        // heartbeat before it adds one.
         long index = errors.get(0).messageIndex();
         assertTrue(index >= 60 && index < 64, "message " + index);
     }

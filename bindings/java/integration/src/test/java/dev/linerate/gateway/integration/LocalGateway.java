@@ -75,7 +75,10 @@ final class LocalGateway implements AutoCloseable {
         return line.substring(READY.length()).trim();
     }
 
-    /** The command: LINERATE_BIN, or the newest cargo build. Without one the test is skipped. */
+    /**
+     * Returns the program {@code linerate}: that of the variable LINERATE_BIN, or the newest cargo
+     * build. Without a build the test is skipped.
+     */
     private static Path command() {
         String named = System.getenv("LINERATE_BIN");
         if (named != null) {

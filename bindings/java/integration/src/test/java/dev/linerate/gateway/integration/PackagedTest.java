@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Content of the jars. */
+/** The jars have the licences, and that for JDA has no class of JDA. */
 class PackagedTest {
     @Test
     void noClassOfJdaIsInTheAdapter() throws Exception {

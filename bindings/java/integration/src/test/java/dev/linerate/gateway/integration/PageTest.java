@@ -18,13 +18,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compiles and runs examples of the documentation unchanged. */
+/** Compiles examples of docs/gateway/java.md and its reference unchanged, and runs two of them. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PageTest {
     private static final String PAGE = "docs/gateway/java.md";
     private static final String REFERENCE = "docs/gateway/java-reference.md";
 
-    /** The default hosts of JDA. */
+    /** Names of the hosts to which JDA connects by default. */
     private static final String[] NAMES = {"dns:discord.com", "dns:gateway.discord.gg"};
 
     @TempDir
@@ -45,7 +45,10 @@ class PageTest {
         }
     }
 
-    /** Only imports and the port number are added. */
+    /**
+     * The port number is replaced. Imports, a class, and the lines that print the status and end
+     * the program are added.
+     */
     @Test
     void exampleOfBotTestsRuns() throws Exception {
         try (LocalGateway gateway = LocalGateway.start()) {
@@ -181,7 +184,7 @@ class PageTest {
         return folder;
     }
 
-    /** Redirects all host names of Discord to this machine. */
+    /** Returns the command that runs the bot with all host names of Discord on this machine. */
     private List<String> discord(Path classes, Certificates certificates, int proxy) throws IOException {
         Path hosts = Files.writeString(folder.resolve("hosts"), "127.0.0.1 discord.com gateway.discord.gg\n");
         List<String> options = List.of(
@@ -208,7 +211,7 @@ class PageTest {
         return command;
     }
 
-    /** Reads the bot's output until it has every message. */
+    /** Reads the bot's output until it has printed every message, in order. */
     private static void assertSays(Process bot, List<String> contents) throws IOException {
         List<String> output = new ArrayList<>();
         BufferedReader lines = new BufferedReader(new InputStreamReader(bot.getInputStream(), StandardCharsets.UTF_8));

@@ -15,7 +15,7 @@ import java.util.zip.Deflater;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The program reads the logs of Java's recorder. */
+/** {@code linerate gateway stats} reads the logs of Java's recorder. */
 class StatsTest {
     private static final int MESSAGES = 100;
 

@@ -34,7 +34,7 @@ final class Traffic {
         Random random = new Random(messages);
         for (int i = 0; i < messages; i++) {
             StringBuilder content = new StringBuilder().append(i);
-            // Some take several blocks, longer than one read.
+            // Some messages are so long that they take several compressed blocks and several reads.
             int words = i % 25 == 24 ? 20_000 : random.nextInt(60);
             for (int word = 0; word < words; word++) {
                 content.append(' ').append(Integer.toString(random.nextInt(1 << 20), 36));

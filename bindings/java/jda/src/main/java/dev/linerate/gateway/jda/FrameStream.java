@@ -32,7 +32,10 @@ final class FrameStream extends InputStream {
         PASS_FRAME,
         /** A decompressed payload is being read by the client. */
         PAYLOAD,
-        /** Everything is passed through: this is no gateway, or there was a protocol error. */
+        /**
+         * Everything is passed through: this is no gateway connection, the server did not switch to
+         * websocket frames, or there was a protocol error.
+         */
         PASS_ALL
     }
 
@@ -41,18 +44,18 @@ final class FrameStream extends InputStream {
     private GatewayConnection gateway;
     private Phase phase = Phase.RESPONSE;
 
-    /** Received bytes that were not consumed. */
+    /** Received bytes; those from {@code position} to {@code limit} were not consumed. */
     private final byte[] buffer = new byte[8 << 10];
     private int position;
     private int limit;
 
-    /** The header of a frame for the client. */
+    /** The header of a frame for the client, which has read it up to {@code headerPosition}. */
     private final byte[] header = new byte[MAX_HEADER];
     private int headerPosition;
     private int headerLimit;
 
     private final ResponseHeader response = new ResponseHeader();
-    /** Bytes left of the current frame. */
+    /** Number of bytes of the current frame that were not consumed. */
     private long left;
     private boolean lastFrame;
     private boolean inMessage;
@@ -131,7 +134,7 @@ final class FrameStream extends InputStream {
         return count;
     }
 
-    /** Reads the header of a frame and chooses the next phase. */
+    /** Reads the header of a frame and chooses the next phase. Returns 0, or -1 at the end. */
     private int beginFrame() throws IOException {
         if (!ensureBuffered(2)) {
             return position == limit ? -1 : passAll();
@@ -178,7 +181,10 @@ final class FrameStream extends InputStream {
         return length;
     }
 
-    /** Whether a frame belongs to a compressed message: binary, or a continuation of one. */
+    /**
+     * Whether a frame belongs to a compressed message: a binary frame, or a continuation of a
+     * compressed message. {@code first} is the first byte of its header.
+     */
     private boolean isCompressed(int first) {
         int opcode = first & OPCODE;
         return (first & RESERVED) == 0 && (opcode == BINARY && !inMessage || opcode == CONTINUATION && inMessage);
@@ -214,7 +220,10 @@ final class FrameStream extends InputStream {
         return lastFrame && gateway.length() == 0;
     }
 
-    /** Copies received bytes. Memory grows with them, not with the declared length of the frame. */
+    /**
+     * Copies received bytes of the frame to the message, at most 8 KiB. Returns their number, -1 at
+     * the end. Memory grows with them, not with the length that the frame declares.
+     */
     private int copyCompressed() throws IOException {
         int max = (int) Math.min(left, buffer.length);
         byte[] message = gateway.ensureCapacity(max);

@@ -16,7 +16,7 @@ final class GatewayConnection {
      */
     static final int MAX_MESSAGE = 64 << 20;
 
-    /** Longer arrays are released after their message. */
+    /** Length in bytes of the longest array that is kept after its message. */
     private static final int MAX_RETAINED = 16 << 10;
 
     private static final byte[] EMPTY = {};
@@ -43,7 +43,10 @@ final class GatewayConnection {
         return etf;
     }
 
-    /** Throws if this many more bytes would make the message too long. */
+    /**
+     * Throws if this many more bytes would make the message too long, or if the stream has an
+     * error.
+     */
     void checkLength(long bytes) throws IOException {
         if (error != null) {
             throw error;
@@ -58,7 +61,8 @@ final class GatewayConnection {
     }
 
     /**
-     * Returns the array for the next bytes of the message, to be written from {@link #length} on.
+     * Returns the array with the message so far and room for this many more bytes, to be written
+     * from {@link #length} on.
      */
     byte[] ensureCapacity(int bytes) {
         int needed = length + bytes;
@@ -76,7 +80,10 @@ final class GatewayConnection {
         length += bytes;
     }
 
-    /** Decompresses the message received; null if the payload is incomplete. */
+    /**
+     * Decompresses the message that was collected in the array, and forgets it. Returns null if
+     * there is no payload yet.
+     */
     InputStream payload() throws IOException {
         InputStream payload = payload(this.message, 0, length);
         length = 0;
@@ -86,7 +93,7 @@ final class GatewayConnection {
         return payload;
     }
 
-    /** Decompresses a message in one frame; null if the payload is incomplete. */
+    /** Decompresses a message that came in one frame. Returns null if there is no payload yet. */
     InputStream payload(byte[] message, int offset, int length) throws IOException {
         if (error != null) {
             throw error;
@@ -107,8 +114,8 @@ final class GatewayConnection {
     }
 
     /**
-     * The exception of a socket that was closed by another thread. Rethrows {@code state} if it
-     * reports concurrent use.
+     * Returns the exception for a read from a socket that another thread has closed. Rethrows
+     * {@code state} if the decompressor is not closed, because it then reports concurrent use.
      */
     SocketException closedError(IllegalStateException state) {
         if (!decompressor.isClosed()) {

@@ -54,7 +54,8 @@ public final class GatewaySockets {
      *
      * @param transport the transport to request from the gateway
      * @return the sockets
-     * @throws IllegalArgumentException if the transport is not a stream, as gateways send
+     * @throws IllegalArgumentException if the transport is not one of gateways, which are
+     *     {@link Transport#ZLIB} and {@link Transport#ZSTD}
      * @throws UnsatisfiedLinkError if there is no native library for this platform; see
      *     {@link NativeLoader}
      */
@@ -70,8 +71,8 @@ public final class GatewaySockets {
     /**
      * Returns sockets with decompressors of the caller, for other limits and checks.
      *
-     * @param decompressors supplies a new decompressor for each connection, which takes ownership;
-     *     called by the threads of the connections
+     * @param decompressors supplies a new decompressor for each connection, which closes it in the
+     *     end; called by the threads of the connections
      * @return the sockets
      */
     public static GatewaySockets of(Supplier<GatewayDecompressor> decompressors) {
@@ -81,8 +82,9 @@ public final class GatewaySockets {
     /**
      * Returns the same sockets with a listener for errors.
      *
-     * @param listener called once per damaged stream, by the thread that reads it
-     * @return new sockets
+     * @param listener called once for each stream that is damaged or above the limits, by the
+     *     thread that reads it
+     * @return new sockets, whose listener replaces an earlier one
      */
     public GatewaySockets onError(Consumer<? super DecompressionException> listener) {
         return new GatewaySockets(decompressors, Objects.requireNonNull(listener, "listener"));
@@ -120,7 +122,7 @@ public final class GatewaySockets {
         return Objects.requireNonNull(decompressors.get(), "the supplier's decompressor");
     }
 
-    /** Calls the listener. Its own exceptions are added to the error as suppressed. */
+    /** Calls the listener. An exception that it throws is added to the error as suppressed. */
     void report(DecompressionException error) {
         try {
             onError.accept(error);

@@ -28,7 +28,7 @@ final class PlainSocket extends Socket {
         try {
             super.close();
         } finally {
-            // The superclass's constructor may call close.
+            // The superclass's constructor may call close, before there are streams.
             if (streams != null) {
                 streams.close();
             }

@@ -16,8 +16,8 @@ final class RequestLine {
     }
 
     /**
-     * Whether this is a gateway connection. These have an encoding parameter; voice connections do
-     * not.
+     * Whether this is the request of a gateway connection. Only these have the parameter
+     * {@code encoding}; voice connections do not.
      */
     boolean isGateway() {
         return text.startsWith("GET ") && value("encoding") != null;
@@ -32,7 +32,7 @@ final class RequestLine {
         return value("compress") != null;
     }
 
-    /** Returns this line with the {@code compress} parameter replaced. */
+    /** Returns this line with this transport as its only {@code compress} parameter. */
     RequestLine withCompression(Transport transport) {
         StringBuilder line = new StringBuilder(text.substring(0, query));
         for (String parameter : text.substring(query, end).split("&")) {

@@ -6,21 +6,21 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The bytes that the client sends. The request line is buffered until it is complete and may be
- * edited.
+ * The bytes that the client sends. The first line, that of the HTTP request, is buffered until it
+ * is complete, so that it can be edited; everything after it passes through.
  */
 final class RequestStream extends OutputStream {
-    /** Edits the request line. */
+    /** Returns the request line to be sent in place of that of the client. */
     interface Editor {
         RequestLine edit(RequestLine line) throws IOException;
     }
 
-    /** Longer request lines are not edited. */
+    /** Number of bytes from which a request line is sent without being edited. */
     private static final int MAX_LINE = 16 << 10;
 
     private final OutputStream delegate;
     private final Editor editor;
-    /** Null after the line was sent. */
+    /** The request line so far; null once it was sent. */
     private ByteArrayOutputStream line = new ByteArrayOutputStream(256);
 
     RequestStream(OutputStream delegate, Editor editor) {
@@ -55,7 +55,7 @@ final class RequestStream extends OutputStream {
     }
 
     private void sendLine() throws IOException {
-        // ISO 8859-1 maps every byte to one character.
+        // ISO 8859-1 maps every byte to one character, so what is not edited stays the same.
         String text = new String(line.toByteArray(), StandardCharsets.ISO_8859_1);
         String edited = editor.edit(new RequestLine(text)).toString();
         line = null;

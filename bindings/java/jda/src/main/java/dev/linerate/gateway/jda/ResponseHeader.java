@@ -2,7 +2,7 @@ package dev.linerate.gateway.jda;
 
 import java.nio.charset.StandardCharsets;
 
-/** Parses the HTTP response to a websocket handshake up to its blank line. */
+/** Follows the HTTP response to a websocket handshake up to the blank line that ends it. */
 final class ResponseHeader {
     private static final byte[] UPGRADE = "HTTP/1.1 101".getBytes(StandardCharsets.US_ASCII);
 
@@ -10,7 +10,7 @@ final class ResponseHeader {
     private int newlines;
     private boolean upgrade = true;
 
-    /** Returns how many of the bytes belong to the response. */
+    /** Returns how many of the bytes from {@code from} to {@code to} belong to the response. */
     int count(byte[] bytes, int from, int to) {
         int at = from;
         while (at < to && !isComplete()) {
@@ -35,7 +35,7 @@ final class ResponseHeader {
         return newlines == 2;
     }
 
-    /** Whether websocket frames follow. */
+    /** Whether websocket frames follow a complete response, since its status is 101. */
     boolean isUpgrade() {
         return upgrade;
     }

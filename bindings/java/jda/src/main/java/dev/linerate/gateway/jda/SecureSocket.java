@@ -13,9 +13,9 @@ import javax.net.ssl.SSLSession;
 import javax.net.ssl.SSLSocket;
 
 /**
- * An encrypted socket that decompresses gateway messages. Everything except the streams is
- * delegated, so that clients can verify host names and certificates through the session of an
- * SSLSocket.
+ * An encrypted socket that decompresses gateway messages. All methods of Java 8 except those of the
+ * streams are delegated to the encrypting socket, so that clients can verify host names and
+ * certificates through its session.
  */
 final class SecureSocket extends SSLSocket {
     private final SSLSocket delegate;
@@ -38,7 +38,7 @@ final class SecureSocket extends SSLSocket {
 
     @Override
     public void close() throws IOException {
-        // The superclass's constructor may call close.
+        // The superclass's constructor may call close, before there is a delegate.
         if (delegate == null) {
             return;
         }

@@ -5,7 +5,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 
 /**
- * The two streams of a socket. The request on the output determines how the input is decompressed.
+ * The two streams of a socket. The HTTP request that the client writes to the output determines
+ * whether and how the input is decompressed.
  */
 final class SocketStreams {
     private final GatewaySockets sockets;
@@ -32,7 +33,10 @@ final class SocketStreams {
         return output;
     }
 
-    /** Adds the transport to the request line of a gateway connection. */
+    /**
+     * Adds the transport to the request line of a gateway connection, and creates its decompressor.
+     * Other request lines stay the same.
+     */
     private synchronized RequestLine editRequest(RequestLine line) throws IOException {
         if (closed || !line.isGateway()) {
             return line;
@@ -45,7 +49,7 @@ final class SocketStreams {
         return line.withCompression(connection.transport());
     }
 
-    /** Null if this is not a gateway connection. */
+    /** Returns the gateway connection; null if the request was for something else. */
     private synchronized GatewayConnection connection() {
         return connection;
     }

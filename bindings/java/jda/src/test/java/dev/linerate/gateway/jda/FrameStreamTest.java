@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class FrameStreamTest {
-    /** Lengths around those at which frame headers and buffers grow. */
+    /** Payload lengths, among them those around which frame headers and buffers grow. */
     private static final int[] ALL_SIZES = {121, 1, 125, 126, 9000, 65_535, 65_536, 200_000, 36};
 
     private static final int[] SMALL_SIZES = {121, 1, 126, 4000};

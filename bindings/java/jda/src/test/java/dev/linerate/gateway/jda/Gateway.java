@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.zip.DeflaterOutputStream;
 
-/** The gateway's side of a connection, with zlib and libzstd. */
+/** The gateway's side of a connection, which compresses with zlib or libzstd. */
 final class Gateway {
     private final ByteArrayOutputStream sent = new ByteArrayOutputStream();
     private final OutputStream compressor;
@@ -18,7 +18,7 @@ final class Gateway {
         compressor = transport == Transport.ZLIB ? new DeflaterOutputStream(sent, true) : zstd(sent);
     }
 
-    /** The parameters that gateways use. */
+    /** Returns an encoder with the parameters that gateways use. */
     private static OutputStream zstd(OutputStream sent) throws IOException {
         return new ZstdOutputStreamNoFinalizer(sent)
                 .setLevel(7)
@@ -28,7 +28,7 @@ final class Gateway {
                 .setCloseFrameOnFlush(false);
     }
 
-    /** The websocket message of a payload. */
+    /** Returns the content of the websocket message that carries a payload. */
     byte[] frame(byte[] payload) throws IOException {
         sent.reset();
         compressor.write(payload);

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class SecureSocketTest {
-    /** Methods newer than Java 8. Those of SSLSocket throw. */
+    /** Methods newer than Java 8, which are not delegated. */
     private static final Set<String> NEWER = Set.of(
             "setOption",
             "getOption",
@@ -125,7 +125,7 @@ class SecureSocketTest {
         assertThrows(ConnectException.class, () -> factory.createSocket(here, port));
     }
 
-    /** Not a websocket, so bytes are unchanged. */
+    /** Asserts that bytes arrive unchanged, because this is no request of a gateway connection. */
     private static void assertBytesGoBothWays(Socket one, Socket other) throws IOException {
         one.setSoTimeout(10_000);
         other.setSoTimeout(10_000);

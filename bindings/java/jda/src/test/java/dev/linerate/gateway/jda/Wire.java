@@ -51,7 +51,7 @@ final class Wire {
         return raw(payload);
     }
 
-    /** One message in frames of this many bytes. */
+    /** Adds one message in frames of this many bytes. */
     Wire pieces(int opcode, byte[] payload, int size) {
         for (int at = 0; at < payload.length; at += size) {
             int end = Math.min(at + size, payload.length);
@@ -64,7 +64,10 @@ final class Wire {
         return bytes.toByteArray();
     }
 
-    /** Returns the bytes in pieces of a maximum size, with a timeout before each. */
+    /**
+     * Returns a stream that gives the bytes in pieces of a random size up to a maximum, and, with
+     * {@code timeouts}, throws a timeout before each.
+     */
     static InputStream slowly(byte[] bytes, int maxPart, boolean timeouts) {
         Random random = new Random(maxPart);
         return new FilterInputStream(new ByteArrayInputStream(bytes)) {

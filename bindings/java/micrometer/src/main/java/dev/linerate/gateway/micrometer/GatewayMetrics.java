@@ -17,9 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Meters of a {@link StatsRecorder}, with the names of its Prometheus text: messages by transport
- * and verdict, bytes, decoding times with quantiles, connections, and dropped records. Messages
- * cost only the recording; the meters read the statistics when they are polled.
+ * Meters of a {@link StatsRecorder}: messages by transport and verdict, bytes, decoding times with
+ * quantiles, connections, and dropped records. Their names correspond to those of
+ * {@link StatsRecorder#prometheus}. The meters cost nothing per message beyond the recording, since
+ * they read the statistics when they are polled.
  *
  * <pre>{@code
  * new GatewayMetrics(recorder, Transport.ZSTD).bindTo(registry);
@@ -35,7 +36,7 @@ public final class GatewayMetrics implements MeterBinder {
      * Creates the binder for some transports.
      *
      * @param recorder the recorder, which the meters keep alive
-     * @param transports the transports that have meters; all if none is named
+     * @param transports the transports that get meters; all transports if none is named
      */
     public GatewayMetrics(StatsRecorder recorder, Transport... transports) {
         this.recorder = Objects.requireNonNull(recorder, "recorder");
@@ -51,8 +52,8 @@ public final class GatewayMetrics implements MeterBinder {
                 .description("Connections with statistics of their own")
                 .strongReference(true)
                 .register(registry);
-        // A registry holds only a weak reference to what it reads; the gauge above keeps the
-        // recorder.
+        // Meters hold only weak references to the object that they read. The gauge above holds a
+        // strong one, which keeps the recorder for all of them.
         FunctionCounter.builder(PREFIX + "dropped.records", recorder, r -> r.stats().dropped())
                 .description("Messages whose records were dropped; they are missing from these statistics")
                 .register(registry);

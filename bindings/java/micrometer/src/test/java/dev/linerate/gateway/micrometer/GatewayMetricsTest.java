@@ -17,7 +17,8 @@ import java.util.zip.Deflater;
 import org.junit.jupiter.api.Test;
 
 /** Meters have the numbers of the recorder. */
-@SuppressWarnings("try") // A closed recorder has counted everything.
+// Tests close a recorder within its try block, because a closed one has counted everything.
+@SuppressWarnings("try")
 class GatewayMetricsTest {
     private static final byte[] PAYLOAD = "{\"op\":11,\"d\":null}".getBytes(StandardCharsets.UTF_8);
 
