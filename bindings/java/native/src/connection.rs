@@ -168,8 +168,8 @@ impl Connection {
         self.unfetched.as_ref().map(Vec::len)
     }
 
-    /// Makes it an error that persists until a reset that memory for a message ran out: the message
-    /// is lost, and later ones may refer to it.
+    /// Sets an error that persists until a reset: memory for a message ran out, so the message is
+    /// lost, and later ones may refer to it.
     pub(crate) fn no_memory(&mut self) -> SessionError {
         self.fail(NO_MEMORY)
     }

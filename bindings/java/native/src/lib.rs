@@ -16,7 +16,7 @@
 //! |---|---|
 //! | `connection`, `options` | a session and its last message; its options |
 //! | `frame`, `pool` | a frame copied from Java; the process's working memory |
-//! | `websocket`, `sys/websocket` | encoders and decoders of permessage-deflate; their native methods |
+//! | `websocket`, `sys/websocket` | codecs of permessage-deflate; their native methods |
 //! | `recorder` | statistics of connections |
 //! | `sys/exports`, `sys/buffers`, `sys/envelopes`, `sys/stats`, `sys/dictionaries` | the native methods |
 //! | `sys/env` | the JNI functions they call |

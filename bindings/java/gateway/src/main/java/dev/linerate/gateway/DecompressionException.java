@@ -72,8 +72,9 @@ public class DecompressionException extends IOException {
     /**
      * Returns the offset of the error.
      *
-     * @return compressed bytes of the connection before the place where the error was found; before
-     *     the message if its payload failed the {@link Checks}
+     * @return compressed bytes of the connection before the place where the error was found. It is
+     *     the beginning of the message if the payload failed the {@link Checks}, and for a
+     *     {@link DeflateDecoder} the beginning of a piece of up to 16 KiB that has the error
      */
     public long offset() {
         return offset;

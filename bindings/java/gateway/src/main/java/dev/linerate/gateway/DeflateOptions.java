@@ -53,7 +53,7 @@ public final class DeflateOptions {
         return new Builder();
     }
 
-    /** Options of a websocket. Not thread-safe. */
+    /** Collects the options of one side of a websocket. Not thread-safe. */
     public static final class Builder {
         private int encoderBits = 15;
         private boolean encoderTakeover = true;

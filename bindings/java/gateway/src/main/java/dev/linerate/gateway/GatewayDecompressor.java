@@ -125,7 +125,7 @@ public final class GatewayDecompressor implements Closeable {
         return new Builder(transport);
     }
 
-    /** Options of decompressors. Not thread-safe. */
+    /** Collects the options of decompressors and builds them. Not thread-safe. */
     public static final class Builder {
         private final Transport transport;
         private int maxMessage = 64 << 20;

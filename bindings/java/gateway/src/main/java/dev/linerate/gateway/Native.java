@@ -23,7 +23,8 @@ final class Native {
      * returns.
      */
     static final int ERROR = -2;
-    // The library uses -3 for a pending exception. Java throws it, so -3 is never returned.
+    // The library's result -3 stands for a pending exception. Java throws that exception, so no
+    // caller sees -3.
     /** Result in place of a length after a panic of the library. */
     static final int DEFECT = -4;
 

@@ -108,7 +108,8 @@ final class NativeResource {
     static void loaded(File file) {
         File folder = file.getParentFile();
         if (folder.getName().startsWith(COPY) && !(file.delete() && folder.delete())) {
-            // The file that is registered last is deleted first.
+            // At exit the path that was registered last is deleted first, so the folder is empty
+            // when its turn comes.
             folder.deleteOnExit();
             file.deleteOnExit();
         }

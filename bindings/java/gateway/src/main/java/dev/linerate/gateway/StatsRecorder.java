@@ -88,7 +88,7 @@ public final class StatsRecorder implements Closeable {
         return new Builder();
     }
 
-    /** Options of recorders. Not thread-safe. */
+    /** Collects the options of recorders and starts them. Not thread-safe. */
     public static final class Builder {
         private Path folder;
         private String name = "gateway";

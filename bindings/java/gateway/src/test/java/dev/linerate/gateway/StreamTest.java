@@ -142,7 +142,7 @@ class StreamTest {
         }
     }
 
-    /** Some parsers close their input late. */
+    /** Some parsers close their input late, when the next message has already been opened. */
     @ParameterizedTest
     @EnumSource(names = {"ZLIB", "ZSTD"})
     void lateCloseOfAnEarlierStreamDoesNotEndTheNext(Transport transport) throws Exception {

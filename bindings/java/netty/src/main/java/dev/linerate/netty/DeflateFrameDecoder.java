@@ -133,7 +133,8 @@ final class DeflateFrameDecoder extends WebSocketExtensionDecoder {
             if (isDone) {
                 return;
             }
-            // The decoder's limits end this loop.
+            // The buffer doubles until the message fits or exceeds the decoder's limits, which is
+            // an exception.
             into.ensureWritable(into.capacity());
         }
     }

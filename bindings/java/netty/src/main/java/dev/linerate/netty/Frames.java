@@ -6,7 +6,7 @@ import io.netty.handler.codec.http.websocketx.ContinuationWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 
-/** Creates frames. */
+/** Makes frames that differ from another one only in content and reserved bits. */
 final class Frames {
     private Frames() {}
 

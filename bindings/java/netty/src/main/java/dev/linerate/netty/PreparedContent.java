@@ -32,7 +32,7 @@ final class PreparedContent extends UnpooledDirectByteBuf {
     private final AtomicReferenceArray<ByteBuf> compressed = new AtomicReferenceArray<>(MAX_WINDOW_BITS + 1);
 
     private final ResourceLeakTracker<PreparedContent> leak = LEAKS.track(this);
-    /** Null until the content is written. */
+    /** The message, for the encoders; null until the content was copied. */
     private PreparedMessage message;
 
     private PreparedContent(ByteBufAllocator allocator, int length) {

@@ -201,7 +201,9 @@ public final class LinerateCompressionManager {
         }
 
         /**
-         * Returns how many blocks and dictionaries were passed on to RocksDB's own decompressor.
+         * Returns how many zstd and zlib blocks and dictionaries Linerate has refused, for example
+         * because they are damaged, and passed on to RocksDB's own decompressor. Blocks of other
+         * compressions are passed on, too, but not counted.
          *
          * @return a count
          */

@@ -34,7 +34,10 @@ class TrimTest {
         assertReturned(sizes);
     }
 
-    /** Resident KB before connections were opened, and while they were open. */
+    /**
+     * Opens connections and closes them. Returns the resident KB before they were opened, and while
+     * they were open.
+     */
     private static long[] closedCrowd() throws IOException {
         byte[] frame = Wire.stream(Transport.ZSTD, Wire.sized(64 << 10))[0];
         // Memory freed by earlier tests would be reused, and would not count.

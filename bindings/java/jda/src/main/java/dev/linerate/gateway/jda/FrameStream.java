@@ -146,7 +146,8 @@ final class FrameStream extends InputStream {
             return passAll();
         }
         left = payloadLength(size, second & 0x7f);
-        // Frames of a server have no mask, and a 64-bit length has its top bit clear.
+        // Frames of a server have no mask, and a 64-bit length has its top bit clear. The client
+        // itself reports frames that break these rules.
         if ((second & MASKED) != 0 || left < 0) {
             return passAll();
         }
