@@ -1,8 +1,10 @@
 """Reads an Nx 1.x archive, from the description of the format alone, and compares it with a folder.
 
-pack_reader.py ARCHIVE FOLDER: prints a line of counts and exits with 0 when every file of the
-archive is in the folder with the same bytes, and the other way round. `zstd` must be installed.
-Where the package xxhash is, stored hashes are checked too.
+pack_reader.py ARCHIVE FOLDER: prints one line and exits with 0 if every file of the archive is in the
+folder with the same bytes, and every file of the folder is in the archive. The line has the number of
+files and of blocks, and how many blocks are stored, zstd and LZ4. Otherwise an exception ends the
+program. The program `zstd` must be installed. If the Python package xxhash is installed, the hashes
+that the archive has of its files are checked too.
 """
 
 import struct
@@ -21,7 +23,7 @@ def zstd(frame):
 
 
 def lz4(block):
-    """A raw LZ4 block: literals, then a match, until the literals that end it."""
+    """Decodes a raw LZ4 block, in which literals and matches alternate. It ends with literals."""
     out, at = bytearray(), 0
 
     def length(start, nibble):
@@ -69,7 +71,7 @@ class Archive:
         self.names = names.decode().split("\0")[:files]
         assert sorted(names.split(b"\0")[:files]) == names.split(b"\0")[:files], "the pool is sorted"
         assert len(set(self.names)) == files and sorted(e[3] for e in self.entries) == list(range(files))
-        # Extensions, which a reader may ignore; every other byte is zero.
+        # Up to the first block there are zeros, or Linerate's metadata, which a reader may ignore.
         spare = data[at + pool_size:pages * 4096]
         assert not any(spare) or b"LNX-META" in spare[:16], "zeros up to the first block, or metadata"
         self.blocks, offset = [], pages * 4096

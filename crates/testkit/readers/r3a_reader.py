@@ -1,7 +1,8 @@
 """Reads an R3A archive of the profile r3a-2.0-doc, from the description of the format alone, and compares
 it with a folder, as pack_reader.py does for Nx.
 
-r3a_reader.py ARCHIVE FOLDER: prints a line of counts, of dictionaries and of extensions.
+r3a_reader.py ARCHIVE FOLDER: prints the same line of counts, and has the same requirements and exit
+statuses. Dictionaries and user data are read, but not printed.
 """
 
 import struct
@@ -15,7 +16,7 @@ MAGIC = bytes.fromhex("28B52FFD")
 
 
 def zstd(frame, dictionary=None):
-    """A frame without its magic number."""
+    """Decodes a zstd frame that is given without its magic number."""
     command = ["zstd", "-dcq", "--memory=512MB"]
     with tempfile.NamedTemporaryFile() as file:
         if dictionary is not None:

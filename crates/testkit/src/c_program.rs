@@ -1,6 +1,7 @@
-//! Compiles C programs with a header and a library of the workspace, by every standard of C and
-//! C++, and runs them under sanitizers and valgrind. For tests of a package with the crate types
-//! `lib`, `cdylib` and `staticlib`: Cargo builds the other two together with the first.
+//! Compiles C and C++ programs with a header and a library of the workspace, by several standards
+//! of both languages or with sanitizers, and makes commands that run them under valgrind. For tests
+//! of a package with the crate types `lib`, `cdylib` and `staticlib`: Cargo builds the other two
+//! together with the first.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -10,7 +11,7 @@ use std::process::Command;
 
 use crate::tools::{has_program, require};
 
-/// Command lines of compilers that a header must pass without a warning.
+/// Command lines of compilers. A header of the workspace must compile without a warning with each.
 pub const STANDARDS: [&[&str]; 4] = [
     &["cc", "-std=c99", "-pedantic"],
     &["cc", "-std=c11", "-pedantic"],
@@ -30,10 +31,11 @@ pub struct Library {
 }
 
 impl Library {
-    /// The library `libSTEM`; a test without it is reported as skipped.
+    /// Finds the library of which Cargo has built `libSTEM.so`. If there is none, reports the test
+    /// as skipped and returns `None`.
     ///
     /// # Panics
-    /// If it is missing and `STRICT=1`.
+    /// If there is none and the environment variable `STRICT` is 1.
     #[track_caller]
     pub fn built(stem: &str) -> Option<Library> {
         let program = env::current_exe().expect("the path of this test");
@@ -45,7 +47,7 @@ impl Library {
         folder.map(|folder| Library { folder, stem: stem.to_owned() })
     }
 
-    /// The folder that `scripts/install-c.sh` installs from.
+    /// The folder of the built libraries, from which `scripts/install-c.sh` can install them.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -66,7 +68,10 @@ impl Library {
     }
 
     /// The functions that the shared library exports: `NAME`, or `NAME@@VERSION` if it has a
-    /// version. Without `nm`, the test is reported as skipped.
+    /// version. If the program `nm` is missing, reports the test as skipped and returns `None`.
+    ///
+    /// # Panics
+    /// If `nm` is missing and the environment variable `STRICT` is 1.
     #[track_caller]
     pub fn exports(&self) -> Option<BTreeSet<String>> {
         has_program("nm").then(|| {
@@ -79,8 +84,9 @@ impl Library {
     }
 }
 
-/// Compiles `source` with a command line such as [`SANITIZED`] and the headers in `include`. Links
-/// it with `library`, in whose folder the program also searches for it when it runs.
+/// Compiles `source` with a command line such as [`SANITIZED`] and the headers in the folder
+/// `include`, links it with the file `library`, and writes it to `program`. The program searches
+/// the folder of `library` for shared libraries when it starts.
 ///
 /// # Panics
 /// If there is an error or a warning.
@@ -101,9 +107,9 @@ pub fn compile(compiler: &[&str], include: &Path, source: &Path, library: &Path,
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
 }
 
-/// The command that runs `program` under valgrind, which fails on invalid memory accesses and on
-/// leaks. It does not fail on blocks that are "possibly lost", since the block of a thread's handle
-/// always is.
+/// The command that runs `program` under valgrind. It exits with 9 after an invalid memory access,
+/// or if memory is "definitely lost". Memory that is "possibly lost" is no error, since the block
+/// of a thread's handle always is.
 pub fn valgrind(program: &Path) -> Command {
     let mut command = Command::new("valgrind");
     command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);

@@ -1,11 +1,13 @@
-//! Compares the calls of a program in pages with clap's description of the program.
+//! Compares the calls of a program on the documentation's pages with clap's description of the
+//! program.
 
 use clap::{Arg, Command};
 
 use crate::markdown::{Page, pages};
 
-/// Asserts that every call in a page exists with its options, and that at least a given number of
-/// calls was found.
+/// Asserts that all calls of a program on the documentation's pages are valid, and that there are
+/// at least `at_least` calls. `named` returns the words of each call on a page. `missing` returns
+/// what is wrong with a call, as [`missing`] does.
 pub fn assert_exist(
     at_least: usize,
     named: impl Fn(&Page) -> Vec<Vec<String>>,
@@ -24,8 +26,9 @@ pub fn assert_exist(
     assert!(found >= at_least, "{found} calls");
 }
 
-/// Returns a sentence about a subcommand or option in a call's arguments that the program, which
-/// must be built, does not have.
+/// Returns a phrase such as `gzip has no --fast` about the first subcommand or option in `words`,
+/// the arguments of a call, that the program `root` does not have. Returns `None` if it has all of
+/// them. Words after `--` are not checked. [`Command::build`] must have been called for `root`.
 pub fn missing(root: &Command, words: &[String]) -> Option<String> {
     let mut command = root;
     let mut words = words.iter().map(String::as_str).take_while(|word| *word != "--");
@@ -42,7 +45,7 @@ pub fn missing(root: &Command, words: &[String]) -> Option<String> {
         } else if is_name(word) {
             Err(format!("subcommand {word}"))
         } else {
-            // A placeholder for any subcommand.
+            // A placeholder, such as `COMMAND`, for any subcommand. What follows cannot be checked.
             return None;
         };
         match takes_next {
@@ -54,13 +57,14 @@ pub fn missing(root: &Command, words: &[String]) -> Option<String> {
     None
 }
 
-/// Whether a word may be the name of a subcommand.
+/// Whether a word may be the name of a subcommand: lower-case ASCII letters and hyphens.
 pub fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_lowercase())
         && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
 }
 
-/// Whether the word after `--long` is its value. Fails with an option that does not exist.
+/// Whether the word after the option `--long` is its value. If `command` has no such option, the
+/// error is the option's name.
 fn long_takes_next(command: &Command, long: &str) -> Result<bool, String> {
     let name = long.split('=').next().unwrap_or_default();
     let is_it = |arg: &&Arg| {
@@ -73,8 +77,8 @@ fn long_takes_next(command: &Command, long: &str) -> Result<bool, String> {
     }
 }
 
-/// Whether the word after `-shorts` is the value of the last of them. Fails with an option that
-/// does not exist.
+/// Whether the word after the short options `-shorts` is the value of the last of them. If
+/// `command` lacks one of them, the error is its name.
 fn shorts_take_next(command: &Command, shorts: &str) -> Result<bool, String> {
     let mut rest = shorts.chars();
     while let Some(short) = rest.next() {

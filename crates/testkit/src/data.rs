@@ -1,4 +1,4 @@
-//! Generates content of every kind, the same on every machine.
+//! Generates test content of many kinds, the same on every machine.
 
 /// A pseudorandom sequence (xorshift), which depends on the seed only.
 #[derive(Clone)]
@@ -19,18 +19,22 @@ impl Noise {
         self.0 >> 8
     }
 
-    /// A number below `n`, which is not 0.
+    /// A number from 0 to `n - 1`.
+    ///
+    /// # Panics
+    /// If `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         (self.number() % n as u64) as usize
     }
 
-    /// Bytes without any pattern.
+    /// `n` random bytes.
     pub fn bytes(&mut self, n: usize) -> Vec<u8> {
         (0..n).map(|_| self.number() as u8).collect()
     }
 }
 
-/// Lines of a kind. All lines of a kind have the same words, and two kinds have no words in common.
+/// Whole lines of random words, at least `len` bytes. Lines of one `kind` take their words from the
+/// same 300, and two kinds have hardly a word in common. `seed` chooses among the words.
 pub fn lines_of_kind(kind: u64, seed: u64, len: usize) -> Vec<u8> {
     let mut words = Noise::new(1000 + kind);
     let words: Vec<String> = (0..300)
@@ -46,8 +50,8 @@ pub fn lines_of_kind(kind: u64, seed: u64, len: usize) -> Vec<u8> {
     out
 }
 
-/// A DDS file, `DXT1` or `DXT5`, with `rows` rows of blocks of 256 by 4 texels. Colors change
-/// slowly, and indices have few values.
+/// A DDS file, 256 texels wide and `4 * rows` texels high, in the format `DXT1` or `DXT5`. Colors
+/// change slowly from block to block, and indices have few values.
 pub fn dds(four_cc: &[u8; 4], rows: usize, seed: u64) -> Vec<u8> {
     let mut noise = Noise::new(seed);
     let mut file = vec![0; 128];
@@ -77,7 +81,7 @@ pub fn dds(four_cc: &[u8; 4], rows: usize, seed: u64) -> Vec<u8> {
     file
 }
 
-/// Text-like data, then noise, then a run of one byte.
+/// `len` bytes: a third of letters as in text, a third of noise, and a third of one repeated byte.
 pub fn mixed(len: usize) -> Vec<u8> {
     let mut seed = 1u32;
     (0..len)
@@ -92,7 +96,7 @@ pub fn mixed(len: usize) -> Vec<u8> {
         .collect()
 }
 
-/// Rows of a log in JSON, about 370 bytes each.
+/// `n` lines of a log in JSON, about 315 bytes each.
 pub fn json_rows(seed: u64, n: usize) -> Vec<u8> {
     let mut noise = Noise::new(seed);
     let mut text = String::new();
@@ -121,8 +125,8 @@ pub fn json_rows(seed: u64, n: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Records as in storage engines, about `n` bytes of each kind: JSON, logs, text, SQLite's rows,
-/// Protocol Buffers.
+/// Records as in storage engines, `n` to about `2 * n` bytes of each kind: JSON, logs, text,
+/// SQLite's rows, Protocol Buffers.
 pub fn records(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let mut noise = Noise::new(n as u64);
     let words = lines_of_kind(5, 1, 4000);
@@ -142,7 +146,8 @@ pub fn records(n: usize) -> Vec<(&'static str, Vec<u8>)> {
                 .concat(),
         );
         text.extend([word(&mut noise), b" ", name, b" ", word(&mut noise), b", ", city, b" "].concat());
-        // Types of the columns: integers of 4, 2 and 6 bytes, then texts.
+        // A byte for the header's size, then the types of the columns: integers of 4, 2 and 6
+        // bytes, and two texts.
         let head = [7, 4, 2, 5, 13 + 2 * name.len() as u8, 13 + 2 * city.len() as u8];
         let fixed = [
             &(number as u32 % 90_000).to_be_bytes()[..],
@@ -179,8 +184,8 @@ pub fn records(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Data of every kind: text, noise with all and with few values, runs, far copies, records,
-/// mixtures.
+/// Content of nine kinds, `n` bytes of each, with its name: lines of JSON, noise with all and with
+/// few values, zeros, counters of 4 bytes, copies of earlier bytes, noise mixed with runs.
 pub fn kinds(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let mut noise = Noise::new(n as u64 + 1);
     let rows = json_rows(7, n / 300 + 1);
@@ -210,7 +215,8 @@ pub fn kinds(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Noise with copies of earlier bytes, with near and far offsets and of all lengths.
+/// `n` bytes of noise and copies of earlier bytes. The copies have near and far offsets, and 3 to
+/// 65,538 bytes.
 fn copies(noise: &mut Noise, n: usize) -> Vec<u8> {
     let mut bytes = noise.bytes(40.min(n));
     while bytes.len() < n {

@@ -1,8 +1,9 @@
 //! Deflate decoders of other projects, as oracles of an encoder: zlib-rs and, with the feature
 //! `zlib`, zlib and libdeflate.
 //!
-//! `window_bits` is that of zlib's `inflateInit2`: 8 to 15 for zlib, negative for raw deflate, 16
-//! more for gzip.
+//! `window_bits` is that of zlib's `inflateInit2`: 8 to 15 for zlib, -8 to -15 for raw deflate, 24
+//! to 31 for gzip. [`decode`] does not take windows of 8 bits if the feature `zlib` is on, since
+//! flate2 refuses them.
 
 use zlib_rs::{Inflate, InflateFlush, Status};
 
@@ -12,14 +13,15 @@ pub use crate::sys::zlib_window::ZlibWindow as Receiver;
 /// Whether this build has zlib and libdeflate.
 pub const HAS_C: bool = cfg!(feature = "zlib");
 
-/// Decodes one stream of at most `len` bytes with each decoder of this build.
+/// Decodes one stream, whose content has at most `len` bytes, with each decoder of this build.
 ///
 /// # Errors
-/// A sentence about the first decoder that refuses the stream, finds no end, or finds bytes after
-/// the end.
+/// A phrase about the first decoder that refuses the stream, finds no end, or finds bytes after the
+/// end. Content of more than `len` bytes is an error too, but without the feature `zlib` only if it
+/// has more than `len + 1`.
 ///
 /// # Panics
-/// If two decoders return different bytes.
+/// If two decoders return different bytes. With the feature `zlib`, also if the window has 8 bits.
 pub fn decode(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
     let plain = zlib_rs(window_bits, encoded, len)?;
     #[cfg(feature = "zlib")]
@@ -32,7 +34,8 @@ pub fn decode(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, S
 
 fn zlib_rs(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
     let mut decoder = zlib_rs_decoder(window_bits);
-    // One more byte, to detect a stream that decodes to more than `len`.
+    // One more byte than expected, so that the caller notices longer content, which would otherwise
+    // be cut here.
     let mut out = vec![0; len + 1];
     let status = decoder.decompress(encoded, &mut out, InflateFlush::Finish);
     whole(
@@ -71,7 +74,8 @@ fn zlib(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String>
     Ok(out)
 }
 
-/// Decodes with libdeflate, which is the strictest about trees. It ignores data after the stream.
+/// Decodes with libdeflate, the strictest of the decoders about Huffman trees. It ignores data
+/// after the stream, which the others refuse.
 #[cfg(feature = "zlib")]
 fn libdeflate(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
     let mut decoder = libdeflater::Decompressor::new();
@@ -95,7 +99,7 @@ pub struct Receiver {
 
 #[cfg(not(feature = "zlib"))]
 impl Receiver {
-    /// `dictionary` is the preset dictionary of the stream, or empty.
+    /// Starts a stream. `dictionary` is its preset dictionary, or empty.
     pub fn new(window_bits: i32, dictionary: &[u8]) -> Self {
         let mut decoder = zlib_rs_decoder(window_bits);
         if window_bits < 0 && !dictionary.is_empty() {
@@ -104,10 +108,10 @@ impl Receiver {
         Receiver { decoder, dictionary: dictionary.to_vec() }
     }
 
-    /// Decodes all of `bytes`, and returns the content.
+    /// Decodes all of `bytes`, the next piece of the stream, and returns its content.
     ///
     /// # Errors
-    /// The message of the decoder, or the number of bytes after the end of the stream.
+    /// zlib-rs's error, or the number of bytes after the end of the stream.
     pub fn take(&mut self, mut bytes: &[u8]) -> Result<Vec<u8>, String> {
         let mut plain = Vec::new();
         let mut buffer = [0; 1 << 15];

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use crate::program::{FAILED, Folder, Run, files_below};
 
 /// A script that mounts a file system of `$1` bytes at `$2`, copies the content of `$3` to it, runs
-/// the remaining arguments as a command, and copies the file system's content to `$4`.
+/// the remaining arguments as a command, and copies the file system's content to `$4`. It exits
+/// with the command's status, or with 99 if the command could not be started on the file system.
 const SCRIPT: &str = r#"
     mount -t tmpfs -o "size=$1" none "$2" && cp -R "$3/." "$2" || exit 99
     disk=$2 after=$4
@@ -19,16 +20,16 @@ const SCRIPT: &str = r#"
     exit $code
 "#;
 
-/// A script that mounts a file system at `$1`, copies the content of `$2` to it, makes it read-only, and
-/// runs the remaining arguments as a command.
+/// A script that mounts a file system at `$1`, copies the content of `$2` to it, makes it
+/// read-only, and runs the remaining arguments as a command. It exits as [`SCRIPT`] does.
 const READ_ONLY: &str = r#"
     mount -t tmpfs none "$1" && cp -R "$2/." "$1" && mount -o remount,ro "$1" || exit 99
     shift 2
     exec "$@"
 "#;
 
-/// Commands that give a process its own mounts: as root, or as an ordinary user if the system
-/// allows it.
+/// The options of `unshare` that give a process its own mounts: those for root, or those for an
+/// ordinary user, which some systems forbid. `None` if mounting fails with both.
 fn mounter() -> Option<&'static [&'static str]> {
     const WAYS: [&[&str]; 2] = [&["--mount"], &["--mount", "--map-root-user"]];
     let folder = Folder::new();
@@ -40,15 +41,17 @@ fn mounter() -> Option<&'static [&'static str]> {
     })
 }
 
-/// A folder with `before/`, the content of the disk when the program starts, `disk/`, where the
-/// disk is mounted, and `after/`, its content at the end.
+/// A temporary folder for runs of the program on a small disk. It has `before/`, the content that
+/// the disk gets before the program starts, `disk/`, where the disk is mounted, and `after/`, the
+/// disk's content when the program has ended.
 pub struct Disk {
     pub folder: Folder,
     way: &'static [&'static str],
 }
 
 impl Disk {
-    /// Returns `None`, and reports the test as skipped, if nothing can be mounted.
+    /// Creates the folder. Returns `None`, and reports the test as skipped, if this user cannot
+    /// mount file systems.
     pub fn new() -> Option<Disk> {
         let Some(way) = mounter() else {
             // The test runner would capture `println`.
@@ -62,12 +65,14 @@ impl Disk {
         Some(Disk { folder, way })
     }
 
-    /// Runs the program on a disk of this many bytes.
+    /// Runs the program in the folder, with `disk/` a disk of `bytes` bytes, rounded up to whole
+    /// pages.
     pub fn run(&self, bytes: usize, args: &[&str]) -> Run {
         self.script(&[SCRIPT, "sh", &bytes.to_string(), "disk", "before", "after"], args)
     }
 
-    /// Runs the program on a disk that cannot be written.
+    /// Runs the program in the folder, with `disk/` a disk that cannot be written. `after/` stays
+    /// as it is.
     pub fn run_read_only(&self, args: &[&str]) -> Run {
         self.script(&[READ_ONLY, "sh", "disk", "before"], args)
     }

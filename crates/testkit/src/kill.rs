@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// Environment variable with the seed that repeats a run of the tests.
+/// Environment variable with the seed that repeats the delays of an earlier run of the tests.
 const SEED: &str = "LINERATE_KILL_SEED";
 
-/// Random delays up to `whole`, the duration of a complete run. They differ in every run of the
-/// tests, and the seed is printed. The first delay is zero, so that at least one process is killed
-/// in time.
+/// Returns `count` random delays below `whole`, the duration of a complete run of the program.
+/// Unless `LINERATE_KILL_SEED` has a number, they differ in every run of the tests; the seed is
+/// printed. The first delay is zero, so that at least one process is killed before it ends.
 pub fn moments(count: u32, whole: Duration) -> impl Iterator<Item = Duration> {
     let now =
         || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |now| now.as_nanos() as u64);
@@ -29,7 +29,8 @@ pub fn moments(count: u32, whole: Duration) -> impl Iterator<Item = Duration> {
     })
 }
 
-/// Starts a program and kills it after a delay. Returns whether it was still running then.
+/// Starts a program and kills it after a delay. Returns whether it was killed: false if it had
+/// already succeeded. A program that fails by itself also counts as killed.
 ///
 /// # Panics
 /// If the program does not start.
@@ -37,19 +38,20 @@ pub fn killed(command: &mut Command, after: Duration) -> bool {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().expect("the program starts");
     thread::sleep(after);
-    // Killing a process that has ended fails.
+    // The process may have ended. The exit status tells.
     let _ = child.kill();
     !child.wait().expect("it ends").success()
 }
 
-/// Sends SIGTERM, which the program handles like Ctrl+C. SIGINT would not do: a shell without job
-/// control makes background programs ignore it, and the programs that they start inherit this.
+/// Sends SIGTERM to the program `linerate`, which handles it like Ctrl+C. SIGINT would not do: a
+/// shell without job control makes its background programs ignore SIGINT, and whatever these start,
+/// such as tests and the program, ignores it too.
 ///
 /// # Panics
 /// If the signal cannot be sent.
 #[cfg(unix)]
 pub fn terminate(child: &Child) {
-    // `kill` is built into the shell, also if no package provides it.
+    // The shell has its own `kill`, so the program of that name need not be installed.
     let kill = Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status();
     assert!(kill.expect("a shell").success(), "the program cannot be ended");
 }

@@ -1,16 +1,16 @@
-//! Code that the tests of several crates share. The crate is not published, and is only a
-//! dev-dependency. Modules that need other crates are behind features, which `Cargo.toml`
-//! describes.
+//! Code that the tests and fuzz targets of several crates share. The crate is not published, and no
+//! published crate has it as more than a dev-dependency. Modules that need other crates are behind
+//! features, which `Cargo.toml` describes.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`sys::counting`] | an allocator that counts allocations |
+//! | [`sys::counting`] | an allocator that counts allocations, and can refuse large ones |
 //! | [`sys::guarded`] | buffers between guard pages: an access outside ends the process |
 //! | [`sys::zlib_window`] | zlib's inflate with an exact window |
 //! | [`testdata`] | files of `testdata/`, and corpora named by `LINERATE_CORPORA` |
 //! | [`damage`] | the matrix of kills, full disks and damaged input: counts and the rows of its record |
 //! | [`deflate`] | zlib-rs, zlib and libdeflate as oracles of an encoder |
-//! | [`disk`] | a small file system that can be full, mounted for one run of the program |
+//! | [`disk`] | a file system, small or read-only, mounted for one run of the program |
 //! | [`data`] | generated content, the same on every machine |
 //! | [`c_program`] | C programs against a header and a library, under sanitizers and valgrind |
 //! | [`program`] | runs of the program `linerate` in a temporary folder |
@@ -19,12 +19,12 @@
 //! | [`markdown`] | the pages of the documentation, parsed |
 //! | [`calls`] | calls in pages, compared with clap's description of their program |
 //! | `pages` | the Rust blocks of the documentation, compiled |
-//! | [`kill`] | killing a process after a random delay |
+//! | [`kill`] | killing a process after a random delay, or sending it SIGTERM |
 //! | [`rice`] | golden chunks of the original Delta-Rice filter |
 //! | [`nx`] | whether other programs can repack an Nx archive |
 //! | [`r3a`] | R3A archives built field by field |
 //! | [`zstd`] | zstd frames built field by field, and libzstd as the oracle |
-//! | [`tiers`] | the CPU tiers to test |
+//! | [`tiers`] | the CPU tiers that this machine can test |
 
 #![allow(missing_docs, reason = "not published")]
 

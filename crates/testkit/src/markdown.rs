@@ -1,5 +1,5 @@
 //! Parses the Markdown pages of the repository for tests of the documentation: links, anchors,
-//! tables and code blocks.
+//! tables, and code in blocks and in text.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::testdata::repository;
 
-/// Words that may precede the name of a called program.
+/// Words that may precede the name of a called program in a command, apart from `NAME=VALUE`.
 const BEFORE: [&str; 5] = ["$", "exec", "nice", "time", "xargs"];
-/// Languages of blocks of commands.
+/// Languages of code blocks that may have commands. Indented blocks have the empty one.
 const SHELLS: [&str; 4] = ["", "bash", "console", "sh"];
-/// Folders of build outputs and of inputs of tests, which have no pages.
+/// Folders with build outputs or inputs of tests, whose Markdown files are no pages.
 const SKIPPED_FOLDERS: &[&str] = &["target", "node_modules", "corpus", "seeds", "artifacts", "venv"];
 
 /// One Markdown file.
@@ -49,7 +49,8 @@ pub struct Cell {
     pub links: Vec<String>,
 }
 
-/// The arguments of each call of a program in lines of shell, also by `cargo run`.
+/// The arguments of each call of `program` in lines of shell. Calls by `cargo run` count if they
+/// have `--`, and the arguments are the words after it.
 pub fn calls(program: &str, script: &str) -> Vec<Vec<String>> {
     let script = script.replace("\\\n", " ");
     let mut calls = Vec::new();
@@ -74,7 +75,7 @@ pub fn calls(program: &str, script: &str) -> Vec<Vec<String>> {
 }
 
 impl Page {
-    /// The arguments of each call of a program in blocks of shell and in code within text.
+    /// The arguments of each call of a program in blocks of commands and in code within text.
     pub fn calls(&self, program: &str) -> Vec<Vec<String>> {
         let blocks = self.code_blocks.iter().filter(|block| SHELLS.contains(&&*block.language));
         let scripts = blocks.map(|block| &block.text).chain(&self.code_spans);
@@ -82,12 +83,15 @@ impl Page {
     }
 
     /// Reads a page, named by its path from the repository's root.
+    ///
+    /// # Panics
+    /// If the file cannot be read.
     pub fn read(path: &str) -> Self {
         let text = fs::read_to_string(repository().join(path));
         Self::parse(path, &text.unwrap_or_else(|error| panic!("{path}: {error}")))
     }
 
-    /// Parses the text of a page.
+    /// Parses `text`, the content of the page at `path`.
     pub fn parse(path: &str, text: &str) -> Self {
         let mut page = Self { path: path.to_owned(), ..Self::default() };
         let mut heading: Option<String> = None;
@@ -133,8 +137,8 @@ impl Page {
         page
     }
 
-    /// The path of the file that a relative link leads to, and its anchor. `None` for a link to
-    /// another site.
+    /// The path, from the repository's root, of the file that a relative link leads to, and the
+    /// anchor in the link. `None` for a URL or mail address.
     pub fn resolve<'l>(&self, link: &'l str) -> Option<(PathBuf, Option<&'l str>)> {
         if link.contains("://") || link.starts_with("mailto:") {
             return None;
@@ -152,8 +156,8 @@ impl Page {
         self.tables.last_mut().expect("rows are in a table")
     }
 
-    /// The anchor of a heading: lower case, hyphens for spaces, no punctuation, and a number if an
-    /// earlier heading has the same text.
+    /// Adds the anchor of a heading: lower case, hyphens for spaces, no punctuation, and a number
+    /// if an earlier heading has the same anchor.
     fn add_anchor(&mut self, heading: &str) {
         let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
         let anchor: String =
@@ -174,7 +178,8 @@ impl CodeBlock {
     }
 }
 
-/// Every Markdown file of the repository, sorted by path.
+/// Every Markdown file of the repository, sorted by path, apart from those in hidden folders and in
+/// folders of build outputs and test inputs, such as `target`.
 pub fn pages() -> Vec<Page> {
     fn visit(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

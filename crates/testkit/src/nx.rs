@@ -1,17 +1,22 @@
 //! Checks, without code of `linerate-nx`, that other programs can merge and repack an Nx archive
 //! without damage.
 //!
-//! The original library copies a solid block unchanged, and computes the offsets of its files again
-//! in the order of the table's entries. So the first entries of the slices of a block must be in
-//! the order of offsets, and every byte of a solid block must belong to an entry. Files of 0 bytes
-//! must come last, since that library's extraction sometimes stops at one that is the first of its
-//! folder.
+//! When the original library repacks an archive, it copies a solid block unchanged, and computes
+//! the offsets of the block's files again from their sizes, in the order of the table's entries. So
+//! the entries must be in the order of blocks and, within a block, of offsets, and every byte of a
+//! solid block must belong to an entry. Several entries may have the same bytes of a block; then
+//! the first one counts. Files of 0 bytes must come last, since that library's extraction sometimes
+//! stops at an empty file that is the first of its folder.
 
 use std::collections::BTreeMap;
 
 const PAGE: usize = 4096;
 
-/// Returns a sentence for each fault in the order of entries.
+/// Returns a phrase about each entry that breaks the order, and about each stored or zstd block
+/// with bytes that belong to no entry.
+///
+/// # Panics
+/// If `archive` is not a valid Nx archive.
 pub fn disorder(archive: &[u8]) -> Vec<String> {
     let u32_at = |at: usize| u32::from_le_bytes(archive[at..at + 4].try_into().unwrap());
     let u64_at = |at: usize| u64::from_le_bytes(archive[at..at + 8].try_into().unwrap());

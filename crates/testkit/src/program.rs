@@ -12,7 +12,7 @@ use std::thread;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Exit statuses of the program.
+/// Exit status of the program after an error for which no other status is meant.
 pub const FAILED: i32 = 1;
 pub const USAGE: i32 = 2;
 pub const DAMAGED: i32 = 3;
@@ -43,7 +43,7 @@ pub fn program() -> PathBuf {
     program
 }
 
-/// A temporary folder in which the program runs.
+/// A temporary folder in which the program runs. Dropping it removes it with its content.
 pub struct Folder(TempDir);
 
 impl Folder {
@@ -56,7 +56,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Writes a file, and the folders above it.
+    /// Writes a file, and creates the folders above it.
     pub fn write(&self, name: &str, data: &[u8]) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("below the folder")).expect("a folder");
@@ -82,14 +82,14 @@ impl Folder {
         names
     }
 
-    /// The permission bits of a file.
+    /// The permission bits of a file, or of the target of a link.
     #[cfg(unix)]
     pub fn mode(&self, name: &str) -> u32 {
         let meta = fs::metadata(self.path(name)).expect("a file");
         std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o777
     }
 
-    /// The command `linerate ARGS` in this folder.
+    /// The command `linerate ARGS`, to be run in this folder and without a proxy.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(program());
         PROXIES.iter().for_each(|name| _ = command.env_remove(name));
@@ -152,7 +152,11 @@ impl Folder {
     }
 }
 
-/// Every file below a folder, including links, with its content.
+/// The content of every file below a folder, by its path from there. Links count as files, with the
+/// content of their targets.
+///
+/// # Panics
+/// If something cannot be read, such as a link to a folder.
 pub fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
     fn visit(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(folder).expect("a folder") {
@@ -169,7 +173,7 @@ pub fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Removes the progress objects, which `--json` prints on a slow machine.
+/// Removes progress objects, which `--json` prints to standard error if the machine is slow.
 fn without_progress(stderr: &str) -> String {
     stderr.split_inclusive('\n').filter(|line| !line.contains("\"status\":\"progress\"")).collect()
 }
@@ -191,7 +195,7 @@ impl Run {
         let mut child = command.spawn().expect("the program starts");
         let mut stdin = child.stdin.take().expect("piped");
         let output = thread::scope(|scope| {
-            // A program may exit without reading all of its input.
+            // Writing fails if the program exits before it has read all of its input.
             scope.spawn(move || drop(stdin.write_all(input)));
             child.wait_with_output().expect("the program ends")
         });
@@ -202,20 +206,20 @@ impl Run {
         }
     }
 
-    /// Asserts that there was neither an error nor a warning.
+    /// Asserts that the exit status is 0 and that standard error is empty: no error, no warning.
     #[track_caller]
     pub fn ok(self) -> Run {
         assert_eq!((self.status, self.stderr.as_str()), (Some(0), ""));
         self
     }
 
-    /// Asserts the exit status and the only line on standard error. `line` is the message on Linux:
-    /// its text about a missing file is replaced by that of the system. ` (at byte 0)` in `line` is
-    /// ignored, since the program does not print it.
+    /// Asserts the exit status, and that `line` is the only line on standard error. `line` is the
+    /// message on Linux: `No such file or directory` in it stands for the text of this system.
+    /// ` (at byte 0)` in `line` is ignored, since the program does not print it.
     #[track_caller]
     pub fn fails(&self, status: i32, line: &str) {
-        // linerate-core is not used for this: tests without its feature `std` would then have that
-        // feature.
+        // linerate-core can make this text, but only with its feature `std`, which would then be on
+        // in tests that are meant to run without it.
         let missing = std::io::Error::from_raw_os_error(2).to_string();
         let missing = missing.trim_end_matches(" (os error 2)").trim_end_matches('.');
         let line = line.replace("No such file or directory", missing).replace(" (at byte 0)", "");

@@ -5,15 +5,16 @@ use twox_hash::XxHash3_64;
 pub const MAGIC: [u8; 4] = [0x52, 0x33, 0x41, 0x00];
 pub const MAGIC_SWAPPED: [u8; 4] = [0x00, 0x41, 0x33, 0x52];
 
-/// The form of the tables.
+/// The form of an archive's header and table of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Presets 0 to 2.
+    /// Preset 0, 1 or 2.
     Preset(u64),
-    /// Preset 3, and whether there are hashes.
+    /// Preset 3; true if each file has a hash.
     Small(bool),
-    /// FEF64: whether there are hashes; the widths of the fields for pool, files, blocks and offset,
-    /// in bits; and the width that the header states as 0.
+    /// FEF64, in which the header states the width of each field: whether each file has a hash; the
+    /// widths, in bits, of the fields for pool size, files, blocks and offset; and the width that
+    /// the header stores as 0, which is 0 or 1.
     Flexible { hashed: bool, pool: u32, files: u32, blocks: u32, offset: u32, zero: u32 },
 }
 
@@ -36,21 +37,21 @@ pub struct Vector {
     pub files: Vec<FileSpec>,
     /// Codec and bytes of each block.
     pub blocks: Vec<(u32, Vec<u8>)>,
-    /// The pool, after its size.
+    /// The pool of names: the size of their text in 4 bytes, then the text in a frame.
     pub pool: Vec<u8>,
     pub dictionaries: Option<Vec<u8>>,
     pub user_data: Option<Vec<u8>>,
 }
 
-/// A zstd frame without magic number, content size and checksum: one raw block in a window of 2
-/// MiB.
+/// A zstd frame without magic number, content size and checksum: one raw block of at most 128 KiB,
+/// in a window of 2 MiB.
 pub fn raw_frame(content: &[u8]) -> Vec<u8> {
     assert!(content.len() <= 128 << 10);
     let header = (content.len() as u32) << 3 | 1;
     [&[0x00, 0x58], &header.to_le_bytes()[..3], content].concat()
 }
 
-/// A raw LZ4 block of 15 to 269 literals.
+/// A raw LZ4 block of literals alone, 15 to 269 bytes.
 pub fn lz4_literals(content: &[u8]) -> Vec<u8> {
     [&[0xF0, (content.len() - 15) as u8], content].concat()
 }
@@ -60,19 +61,23 @@ pub fn pool_of(names: &[&str]) -> Vec<u8> {
     [&(text.len() as u32).to_le_bytes()[..], &raw_frame(&text)].concat()
 }
 
-/// A segment: the upper part of its word, and its payload in a raw frame.
+/// A segment of dictionaries or of user data: a word of 8 bytes, then `payload` in a raw frame. The
+/// word is `top`, with the size of the payload in its lowest `content_bits` bits and the size of
+/// the frame above.
 pub fn segment(top: u64, content_bits: u32, payload: &[u8]) -> Vec<u8> {
     let frame = raw_frame(payload);
     let word = top | (frame.len() as u64) << content_bits | payload.len() as u64;
     [&word.to_le_bytes()[..], &frame].concat()
 }
 
-/// A segment of dictionaries that is stored.
+/// A segment of dictionaries whose payload is stored, not compressed.
 pub fn stored_segment(payload: &[u8]) -> Vec<u8> {
     [&(payload.len() as u64).to_le_bytes()[..], payload].concat()
 }
 
-/// The payload of dictionaries.
+/// The payload of a segment of dictionaries. Each run is the number of a dictionary, 255 for none,
+/// and the number of consecutive blocks that use it. `last_block` is stored as it is. With
+/// `hashed`, the payload has the hash of each dictionary.
 pub fn dictionary_payload(
     dictionaries: &[&[u8]],
     runs: &[(u8, u8)],
@@ -94,7 +99,7 @@ pub fn dictionary_payload(
     out
 }
 
-/// The payload of user data.
+/// The payload of a segment of user data: each extension's ID, its size and its bytes.
 pub fn user_payload(extensions: &[(u32, &[u8])]) -> Vec<u8> {
     let mut out = Vec::new();
     for (id, data) in extensions {
@@ -203,7 +208,7 @@ impl Vector {
     }
 }
 
-/// Names and contents of the example, in the order of paths.
+/// Names and contents of the files in [`example`], sorted by name.
 pub fn example_files() -> Vec<(&'static str, Vec<u8>)> {
     let bytes = |len: usize, seed: usize| (0..len).map(|i| (i * i / 7 + seed * i) as u8).collect();
     vec![
@@ -215,8 +220,8 @@ pub fn example_files() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// An archive of the example's files, with chunks of 1 KiB. `big.bin` spans three blocks. Two files
-/// share a block if the form has offsets. Entries are not in the order of paths.
+/// An archive of [`example_files`], with chunks of 1 KiB. `big.bin` spans three blocks. Two files
+/// share a block unless the form is preset 3, which has no offsets. Entries are not sorted by name.
 pub fn example(shape: Shape) -> Vector {
     let solid = !matches!(shape, Shape::Small(_));
     let files = example_files();
@@ -254,8 +259,9 @@ pub fn example(shape: Shape) -> Vector {
     }
 }
 
-/// Every form: the four presets, with and without hashes if both exist, and FEF64 with counts of 42
-/// bits beside the widths and of 43 bits in a separate word.
+/// Every form: the four presets, preset 3 with and without hashes, and FEF64 with and without.
+/// FEF64 occurs with counts of 42 bits, which share a word with the widths of the fields, and of 43
+/// bits, which have a word of their own. `zero` is that of [`Shape::Flexible`].
 pub fn shapes(zero: u32) -> Vec<Shape> {
     let flexible = |hashed, pool| Shape::Flexible { hashed, pool, files: 11, blocks: 11, offset: 12, zero };
     vec![

@@ -1,4 +1,4 @@
-//! Golden chunks of the original Delta-Rice filter (`testdata/rice`).
+//! Reads golden chunks, which the original Delta-Rice filter has written, from `testdata/rice`.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ pub fn goldens() -> Vec<Golden> {
     let golden = |(name, entry): (&String, &Value)| {
         let mut chunk = read(&format!("{name}.chunk0.bin"));
         if name == "walk_then_fletcher32" {
-            // Another filter has added its checksum.
+            // HDF5's filter fletcher32 has appended its checksum of 4 bytes.
             chunk.truncate(chunk.len() - 4);
         }
         let [shape, chunk_shape] = ["shape", "chunks"].map(|key| numbers(&entry[key]));
@@ -41,7 +41,8 @@ fn numbers(list: &Value) -> Vec<usize> {
     numbers.map(|n| n.as_u64().expect("a number") as usize).collect()
 }
 
-/// The bytes of the first chunk of an array in an .npy file, padded with zeros.
+/// The bytes of the first chunk of an array in an .npy file, with zeros where the chunk extends
+/// beyond the array.
 fn first_chunk(npy: &[u8], shape: &[usize], chunk: &[usize]) -> Vec<u8> {
     let data = &npy[10 + usize::from(u16::from_le_bytes([npy[8], npy[9]]))..];
     let size = data.len() / shape.iter().product::<usize>();

@@ -16,7 +16,7 @@ pub fn testdata() -> PathBuf {
     repository().join("testdata")
 }
 
-/// The folder of small files that the bench and its users carry.
+/// The folder of small files that the bench compresses unless it is given others.
 pub fn corpus_folder() -> PathBuf {
     repository().join("crates/bench/corpus")
 }
@@ -28,8 +28,8 @@ pub fn corpus() -> Vec<(String, Vec<u8>)> {
     files.iter().map(|path| (file_name(path), fs::read(path).expect("a file of the corpus"))).collect()
 }
 
-/// The folder named by `LINERATE_CORPORA`. Without one the test is reported as skipped, also with
-/// `STRICT=1`.
+/// The folder of larger files that the environment variable `LINERATE_CORPORA` names. If it is not
+/// set, reports the test as skipped and returns `None`, even if `STRICT` is 1.
 pub fn corpora() -> Option<PathBuf> {
     let folder = env::var_os("LINERATE_CORPORA").map(PathBuf::from);
     if folder.is_none() {

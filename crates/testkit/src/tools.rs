@@ -6,16 +6,16 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Reports a skipped test: `make test` counts these lines.
+/// Reports a skipped test by a line on standard error. `make test` counts these lines.
 pub fn skip(reason: &str) {
     // `println` would be captured by the test runner.
     let _ = writeln!(io::stderr(), "SKIP: {reason}");
 }
 
-/// Returns `found`. If it is false, the test is reported as skipped.
+/// Returns `found`. If it is false, reports the test as skipped for this reason.
 ///
 /// # Panics
-/// If it is false and `STRICT=1`.
+/// If `found` is false and the environment variable `STRICT` is 1.
 #[track_caller]
 pub fn require(found: bool, reason: &str) -> bool {
     if !found {
@@ -25,18 +25,19 @@ pub fn require(found: bool, reason: &str) -> bool {
     found
 }
 
-/// Whether `PROGRAM --version` succeeds; see [`require`].
+/// Whether the program `name` is installed: whether `NAME --version` succeeds. If not, reports the
+/// test as skipped.
 ///
 /// # Panics
-/// If it is missing and `STRICT=1`.
+/// If the program is missing and the environment variable `STRICT` is 1.
 #[track_caller]
 pub fn has_program(name: &str) -> bool {
     let status = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     require(status.is_ok_and(|status| status.success()), &format!("{name} is not installed"))
 }
 
-/// The path of a reader of archives in Python that was written from the format's document alone:
-/// `pack_reader.py` (Nx) or `r3a_reader.py`.
+/// The path of a program in Python that reads archives, written from the document of their format
+/// alone: `pack_reader.py` for Nx, or `r3a_reader.py`.
 pub fn reader(name: &str) -> PathBuf {
     crate::testdata::repository().join("crates/testkit/readers").join(name)
 }

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A request: its number from 0, its path, its headers, and the range it asks for.
+/// A request: its number from 0, its path, the lines of its headers, and the range of bytes that it
+/// asks for (`0..u64::MAX` if it names none). A range needs both ends, as in `bytes=0-99`.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub number: usize,
@@ -19,14 +20,14 @@ pub struct Request {
 }
 
 impl Request {
-    /// The value of a header.
+    /// The value of the first header of this name, in upper or lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let values = self.lines.iter().filter_map(|line| line.split_once(':'));
         values.into_iter().find(|value| value.0.eq_ignore_ascii_case(name)).map(|value| value.1.trim())
     }
 }
 
-/// A response, which is sent unchanged.
+/// A response. The server sends it as it is, even if its headers are wrong.
 pub struct Reply {
     pub status: &'static str,
     pub headers: Vec<(&'static str, String)>,
@@ -34,14 +35,14 @@ pub struct Reply {
     pub then: Then,
 }
 
-/// The action of the server after the body.
+/// What the server does after it has sent a response.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Then {
     /// Waits for the next request on this connection.
     Keep,
     /// Closes the connection.
     Close,
-    /// Keeps the connection open without a response until the server stops.
+    /// Keeps the connection open, but answers no further request on it, until the server stops.
     Hang,
 }
 
@@ -52,7 +53,8 @@ impl Reply {
         Reply { status, headers, body: Vec::new(), then: Then::Keep }
     }
 
-    /// The correct response to a range request.
+    /// The correct response to a range request for a file with the content `bytes`: 206 with the
+    /// bytes, or 416 if the range has none of them.
     pub fn range(bytes: &[u8], request: &Request) -> Reply {
         let len = bytes.len() as u64;
         let range = request.range.start..request.range.end.min(len);
@@ -68,7 +70,7 @@ impl Reply {
         Reply { status: "206 Partial Content", headers, body, then: Then::Keep }
     }
 
-    /// Replaces a header, or removes it.
+    /// Gives the header `name` this value, or removes it if the value is `None`.
     pub fn with(mut self, name: &'static str, value: Option<&str>) -> Reply {
         self.headers.retain(|header| header.0 != name);
         self.headers.extend(value.map(|value| (name, value.to_owned())));
@@ -79,7 +81,8 @@ impl Reply {
         Reply { then, ..self }
     }
 
-    /// Truncates the body and closes the connection after it.
+    /// Truncates the body to `len` bytes, leaves `Content-Length` as it is, and closes the
+    /// connection after the body.
     pub fn cut(mut self, len: usize) -> Reply {
         self.body.truncate(len);
         self.then(Then::Close)
@@ -94,7 +97,7 @@ struct Count {
     bytes: u64,
 }
 
-/// A web server that stops when it is dropped.
+/// A web server that stops when it is dropped. The drop passes on a panic of the server's threads.
 pub struct Server {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
@@ -103,7 +106,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Answers each request with the result of a function.
+    /// Starts a server on a free port, which answers each request with the result of a function.
     pub fn new(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -126,37 +129,37 @@ impl Server {
         Server { address, stop, count, listening: Some(listening) }
     }
 
-    /// Serves `bytes` under every path.
+    /// Starts a server that has a file with the content `bytes` under every path.
     pub fn of(bytes: Vec<u8>) -> Server {
         Server::new(move |request| Reply::range(&bytes, request))
     }
 
-    /// The URL of `archive.nx`.
+    /// The URL of the path `/archive.nx` on this server.
     pub fn url(&self) -> String {
         self.address() + "/archive.nx"
     }
 
-    /// The URL without a path.
+    /// The URL of this server, without a path.
     pub fn address(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Number of requests.
+    /// Number of requests so far.
     pub fn requests(&self) -> usize {
         self.count.lock().unwrap().seen.len()
     }
 
-    /// The ranges of all requests.
+    /// The ranges of all requests so far, in order.
     pub fn ranges(&self) -> Vec<Range<u64>> {
         self.seen().into_iter().map(|request| request.range).collect()
     }
 
-    /// All requests.
+    /// All requests so far, in order.
     pub fn seen(&self) -> Vec<Request> {
         self.count.lock().unwrap().seen.clone()
     }
 
-    /// Bytes of all bodies sent.
+    /// Bytes of the bodies of all responses so far, even of those that a client did not wait for.
     pub fn bytes(&self) -> u64 {
         self.count.lock().unwrap().bytes
     }
@@ -165,7 +168,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Wakes the listener.
+        // The listener looks at `stop` only after a connection.
         let _ = TcpStream::connect(self.address);
         let listened = self.listening.take().unwrap().join();
         if !std::thread::panicking() {
@@ -210,7 +213,8 @@ fn serve(stream: &TcpStream, stop: &AtomicBool, count: &Mutex<Count>, answer: &A
     }
 }
 
-/// Reads the head of the next request; `None` if there is none.
+/// Reads the head of the next request. `None` if the client has closed the connection, sends no
+/// HTTP/1.1, or the server stops.
 fn head(lines: &mut impl BufRead, stop: &AtomicBool) -> Option<Request> {
     // Other data is no request, such as the start of TLS, whose random bytes may contain line ends.
     let first = line(lines, stop)?;

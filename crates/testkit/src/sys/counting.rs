@@ -10,7 +10,8 @@ use std::ptr;
 pub struct Counting;
 
 thread_local! {
-    /// Wraps below zero in a thread that frees memory that other threads allocated.
+    /// Bytes that the thread has allocated less those that it has freed. Wraps below zero in a
+    /// thread that frees memory of other threads.
     static HELD: Cell<usize> = const { Cell::new(0) };
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
     static LARGEST: Cell<usize> = const { Cell::new(usize::MAX) };
@@ -22,12 +23,12 @@ pub fn held() -> usize {
     HELD.get()
 }
 
-/// Number of allocations of this thread so far. Growing an allocation counts as another one.
+/// Number of allocations of this thread so far. Resizing an allocation counts as another one.
 pub fn allocations() -> usize {
     ALLOCATIONS.get()
 }
 
-/// Calls `work`, and refuses allocations of this thread above `largest` bytes meanwhile.
+/// Calls `work`. Meanwhile, allocations of this thread of more than `largest` bytes fail.
 pub fn refuse<T>(largest: usize, work: impl FnOnce() -> T) -> T {
     LARGEST.set(largest);
     let result = work();

@@ -1,5 +1,5 @@
-//! Buffers between two guard pages: a read or write outside of the buffer ends the process at once
-//! (SIGSEGV), also in code that was not compiled by us.
+//! Buffers between two guard pages: a read or write in one of these pages ends the process at once
+//! (SIGSEGV), also in assembly and in libraries in C.
 
 use std::io::Error;
 use std::ptr::null_mut;
@@ -11,6 +11,7 @@ pub struct Guarded {
     start: *mut u8,
     /// Number of usable bytes, a multiple of the page size.
     len: usize,
+    /// Bytes of a page.
     page: usize,
 }
 
@@ -37,7 +38,7 @@ impl Guarded {
         Guarded { start, len, page }
     }
 
-    /// The last `n` bytes: the guard page follows them.
+    /// The last `n` bytes of the memory: the guard page follows them.
     pub fn last(&mut self, n: usize) -> &mut [u8] {
         assert!(n <= self.len);
         // SAFETY: within the usable pages, which live as long as the borrow of `self`, and which
@@ -45,10 +46,11 @@ impl Guarded {
         unsafe { from_raw_parts_mut(self.start.add(self.len - n), n) }
     }
 
-    /// The first `n` bytes: the guard page precedes them.
+    /// The first `n` bytes of the memory: the guard page precedes them.
     pub fn first(&mut self, n: usize) -> &mut [u8] {
         assert!(n <= self.len);
-        // SAFETY: as in `last`.
+        // SAFETY: within the usable pages, which live as long as the borrow of `self`, and which
+        // only this borrow can reach.
         unsafe { from_raw_parts_mut(self.start, n) }
     }
 }

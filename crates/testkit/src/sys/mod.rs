@@ -1,4 +1,4 @@
-//! System calls of the test kit.
+//! The unsafe code of the test kit: an allocator, mapped memory, and calls of zlib.
 #![allow(unsafe_code)]
 
 pub mod counting;

@@ -1,8 +1,8 @@
 //! zlib's inflate with an exact window, as the oracle of encoders that promise a window.
 //!
-//! Output is requested one byte at a time, so that every match reads from the window, and zlib
-//! refuses matches beyond it. zlib-rs always keeps 32 KiB, so it would not notice
-//! ([`crate::deflate::Receiver`]).
+//! Output is requested one byte at a time, so that every match reads from zlib's window, and zlib
+//! refuses matches beyond it. zlib-rs would accept them, since it always keeps 32 KiB. Without this
+//! module, [`crate::deflate::Receiver`] has to use zlib-rs.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
@@ -22,15 +22,15 @@ extern "C" fn release(_: *mut c_void, block: *mut c_void) {
     unsafe { libc::free(block) }
 }
 
-/// A decoder of one stream.
+/// A decoder of one stream that arrives in pieces. It refuses matches beyond the window.
 pub struct ZlibWindow {
     stream: Box<z_stream>,
     dictionary: Vec<u8>,
 }
 
 impl ZlibWindow {
-    /// A decoder with `window_bits` as for zlib's `inflateInit2`: 8 to 15 for zlib, negative for
-    /// raw deflate, 16 more for gzip. `dictionary` is the preset dictionary of the stream, or
+    /// A decoder with `window_bits` as for zlib's `inflateInit2`: 8 to 15 for zlib, -8 to -15 for
+    /// raw deflate, 24 to 31 for gzip. `dictionary` is the preset dictionary of the stream, or
     /// empty.
     pub fn new(window_bits: i32, dictionary: &[u8]) -> Self {
         let mut stream = Box::new(z_stream {
@@ -69,10 +69,11 @@ impl ZlibWindow {
         assert_eq!(rc, Z_OK, "inflateSetDictionary");
     }
 
-    /// Decodes all of `bytes`, and returns the content.
+    /// Decodes all of `bytes`, the next piece of the stream, and returns its content.
     ///
     /// # Errors
-    /// zlib's message, or the number of bytes after the end of the stream.
+    /// zlib's error code with the number of bytes decoded before, or the number of bytes after the
+    /// end of the stream.
     pub fn take(&mut self, bytes: &[u8]) -> Result<Vec<u8>, String> {
         let mut plain = Vec::new();
         self.stream.next_in = bytes.as_ptr().cast_mut();

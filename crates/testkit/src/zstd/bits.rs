@@ -1,7 +1,7 @@
 //! Writes bit fields, lowest bit first.
 
-/// Gathers bits into bytes, lowest bit first. The fields of a forward stream are written in order,
-/// those of a backward stream from the last to the first.
+/// Gathers bits into bytes, lowest bit first. The caller pushes the fields of a forward stream in
+/// order, and those of a backward stream from the last to the first.
 #[derive(Default)]
 pub struct Bits {
     bytes: Vec<u8>,
@@ -26,7 +26,7 @@ impl Bits {
         self.bytes
     }
 
-    /// The bytes of a backward stream, with its end mark.
+    /// The bytes of a backward stream. Adds its end mark, a bit of 1 above all others.
     pub fn backward(mut self) -> Vec<u8> {
         self.push(1, 1);
         self.bytes

@@ -1,4 +1,4 @@
-//! Builds dictionaries part by part (RFC 8878, section 5).
+//! Builds zstd dictionaries part by part (RFC 8878, section 5).
 
 use super::fse::{Table, describe};
 use super::huffman::Tree;
@@ -7,12 +7,13 @@ use super::sequences::{Tables, default_lengths, default_literals, default_offset
 /// The magic number of dictionaries with tables.
 pub const MAGIC: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
 
-/// The parts of a dictionary.
+/// The parts of a dictionary. If the tree or the counts are missing, it has content alone.
 #[derive(Clone)]
 pub struct Dictionary {
     pub id: u32,
     pub tree: Option<Tree>,
-    /// Counts and logs of literal lengths, offsets and match lengths.
+    /// The FSE tables of literal lengths, offsets and match lengths, each as the counts of its
+    /// codes and the logarithm of its size.
     pub counts: Option<[(Vec<i16>, u32); 3]>,
     pub repeats: [u32; 3],
     pub content: Vec<u8>,
@@ -24,14 +25,15 @@ impl Dictionary {
         Dictionary { id: 0, tree: None, counts: None, repeats: [1, 4, 8], content: content.to_vec() }
     }
 
-    /// A dictionary with the predefined tables and this tree.
+    /// A dictionary with this Huffman tree and the predefined FSE tables.
     pub fn full(id: u32, tree: Tree, content: &[u8]) -> Dictionary {
         let counts = [(default_literals(), 6), (default_offsets(), 5), (default_lengths(), 6)];
         Dictionary { id, tree: Some(tree), counts: Some(counts), ..Dictionary::raw(content) }
     }
 
-    /// The same with tables whose log is as near to `log` as each field's limit allows. Every code
-    /// has a share of each table.
+    /// The same dictionary with even tables of `1 << log` cells, or of the field's limit if that is
+    /// smaller. Every code is in its table; if the codes are more than the cells, only every second
+    /// one is.
     pub fn with_log(self, log: u32) -> Dictionary {
         let counts =
             [(36, 9), (29, 8), (53, 9)].map(|(symbols, most)| (even(symbols, log.min(most)), log.min(most)));
@@ -60,8 +62,8 @@ impl Dictionary {
     }
 }
 
-/// Counts of `symbols` symbols, as even as a table of this log allows. If there are fewer cells
-/// than symbols, every second symbol (or third and so on) gets a cell.
+/// Counts of `symbols` symbols, as even as a table of `1 << log` cells allows. If there are fewer
+/// cells than symbols, only every second symbol (or third and so on) gets cells.
 pub fn even(symbols: usize, log: u32) -> Vec<i16> {
     let size = 1usize << log;
     let step = symbols.div_ceil(size);

@@ -3,7 +3,8 @@
 use zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd_safe::{CCtx, CParameter, compress_bound, get_error_name, train_from_buffer};
 
-/// Compresses in one call. The header has the content size, unless a parameter disables it.
+/// Compresses `content` into one frame in one call. The frame's header has the content size, unless
+/// a parameter disables it.
 pub fn compress(content: &[u8], dictionary: &[u8], parameters: &[CParameter]) -> Vec<u8> {
     let mut context = context(dictionary, parameters);
     let mut out = Vec::with_capacity(compress_bound(content.len()));
@@ -20,8 +21,8 @@ fn context(dictionary: &[u8], parameters: &[CParameter]) -> CCtx<'static> {
     context
 }
 
-/// Compresses piece by piece with a flush after each piece. The header has a window and no content
-/// size.
+/// Compresses the pieces into one frame, with a flush after each but the last, which ends the
+/// frame. If there are several pieces, the frame's header has a window and no content size.
 pub fn compress_flushed(pieces: &[&[u8]], dictionary: &[u8], parameters: &[CParameter]) -> Vec<u8> {
     use zstd_safe::{InBuffer, OutBuffer};
     let mut context = context(dictionary, parameters);
@@ -44,7 +45,7 @@ pub fn level(level: i32) -> CParameter {
     CParameter::CompressionLevel(level)
 }
 
-/// Trains a dictionary of at most `max_len` bytes on `samples`, cut into samples of `piece` bytes.
+/// Trains a dictionary of at most `max_len` bytes. Each `piece` bytes of `samples` are a sample.
 pub fn train(samples: &[u8], piece: usize, max_len: usize) -> Vec<u8> {
     let sizes: Vec<usize> = samples.chunks(piece).map(<[u8]>::len).collect();
     let mut dictionary = Vec::with_capacity(max_len);

@@ -1,5 +1,5 @@
-//! Builds frames block by block, together with their content, from the format (RFC 8878) and
-//! without a match finder, so that every form can be written.
+//! Builds zstd frames block by block, together with their content, from the format (RFC 8878). The
+//! caller gives the matches, since a match finder would not use every form that the format allows.
 
 use twox_hash::XxHash64;
 
@@ -17,19 +17,19 @@ pub const BLOCK: usize = 128 << 10;
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
     pub magic: bool,
-    /// The window byte; without one the frame is a single segment.
+    /// The window descriptor, a byte. Without one the frame is a single segment.
     pub window: Option<u8>,
-    /// The flag of the content size, 0 to 3.
+    /// The flag that states the width of the content size, 0 to 3.
     pub size_flag: u8,
-    /// The flag of the dictionary's ID, 0 to 3.
+    /// The flag that states the width of the dictionary's ID, 0 to 3.
     pub id_flag: u8,
     pub id: u32,
     pub checksum: bool,
-    /// Bits 3 and 4 of the descriptor.
+    /// Bits 3 (reserved) and 4 (unused) of the frame header's descriptor.
     pub spare: u8,
-    /// A number to add to the stated content size.
+    /// A number to add to the stated content size, to make it wrong.
     pub size_lie: i64,
-    /// Bits of the checksum to flip.
+    /// Bits of the checksum to flip, to make it wrong.
     pub checksum_lie: u32,
 }
 
@@ -46,7 +46,7 @@ pub const SINGLE: Header = Header {
     checksum_lie: 0,
 };
 
-/// A window of `1 << log` bytes, and no content size.
+/// A header with a window of `1 << log` bytes (`log` is at least 10), and no content size.
 pub fn windowed(log: u8) -> Header {
     Header { window: Some((log - 10) << 3), size_flag: 0, ..SINGLE }
 }
@@ -74,16 +74,18 @@ impl Header {
     }
 }
 
-/// The literals of a block.
+/// The literals of a block. The first number is the form of the section's header, 0 to 3, on which
+/// the widths of its sizes depend.
 #[derive(Clone, Debug)]
 pub enum Literals {
-    /// Raw literals, in a header of this form (0 to 3).
+    /// Raw literals.
     Raw(u8, Vec<u8>),
-    /// A repeated byte and its count, in a header of this form.
+    /// A repeated byte, and how often it occurs.
     Rle(u8, u8, usize),
     /// Literals coded with a new tree; form 0 is one stream, forms 1 to 3 are four.
     Coded(u8, Tree, Vec<u8>),
-    /// Literals coded with the previous tree.
+    /// Literals coded with the tree of an earlier block or of the dictionary; streams as in
+    /// `Coded`.
     Treeless(u8, Vec<u8>),
 }
 
@@ -107,7 +109,7 @@ impl Literals {
         }
     }
 
-    /// The literals section. `tree` is the previous tree, and becomes that of this block.
+    /// The literals section. `tree` is the tree before this block, and becomes the one after it.
     fn section(&self, tree: &mut Option<Tree>) -> Vec<u8> {
         match self {
             Literals::Raw(form, bytes) => [literals_header(0, *form, bytes.len(), 0), bytes.clone()].concat(),
@@ -130,7 +132,11 @@ fn streams(form: u8) -> usize {
     if form == 0 { 1 } else { 4 }
 }
 
-/// The header of a literals section: its type, its form, and each size with its number of bits.
+/// The header of a literals section: its type `kind` (0 raw, 1 RLE, 2 coded, 3 treeless), its form,
+/// and the sizes of the literals and, for types 2 and 3, of their streams with the tree.
+///
+/// # Panics
+/// If the sizes do not fit the form.
 pub fn literals_header(kind: u8, form: u8, regenerated: usize, compressed: usize) -> Vec<u8> {
     let (bytes, width) = match (kind, form) {
         (0 | 1, 0 | 2) => (1, 0),
@@ -164,7 +170,8 @@ pub struct Frame {
     repeats: [u32; 3],
     tree: Option<Tree>,
     tables: Tables,
-    /// Whether every match so far begins inside the history.
+    /// Whether every match so far begins inside the history, and every block has the literals that
+    /// its sequences take.
     sound: bool,
 }
 
@@ -228,7 +235,8 @@ impl Frame {
         self.block(2, body.len(), &body)
     }
 
-    /// Adds a block of arbitrary bytes, without content.
+    /// Adds a block of this type, with `size` in its header and arbitrary bytes after it. The block
+    /// counts as one without content.
     pub fn block(mut self, kind: u8, size: usize, body: &[u8]) -> Frame {
         self.blocks.push((kind, size, body.to_vec()));
         self
@@ -257,7 +265,7 @@ impl Frame {
         self.history.extend_from_slice(rest);
     }
 
-    /// The repeat offsets of the next block.
+    /// The repeat offsets with which the next block begins.
     pub fn repeats(&self) -> [u32; 3] {
         self.repeats
     }
@@ -268,7 +276,7 @@ impl Frame {
     }
 
     /// Whether the next block may repeat the table of the field `FIELDS[field]` for these
-    /// sequences.
+    /// sequences: whether there is a table, and it has all of their codes.
     pub fn can_repeat(&self, field: usize, sequences: &[Sequence]) -> bool {
         self.tables[field].as_ref().is_some_and(|table| FIELDS[field].fits(table, sequences))
     }
@@ -278,12 +286,14 @@ impl Frame {
         self.tree.as_ref()
     }
 
-    /// Maximum bytes of a block, without its header.
+    /// Size of the largest block, in bytes: of its body, or of its content if an RLE block has
+    /// more.
     pub fn largest_block(&self) -> usize {
         self.blocks.iter().map(|(_, size, body)| body.len().max(*size)).max().unwrap_or(0)
     }
 
-    /// The content of the frame, if all of its matches are valid.
+    /// The content of the frame. `None` if a match begins before the history, or literals are
+    /// missing.
     pub fn content(&self) -> Option<Vec<u8>> {
         self.sound.then(|| self.history[self.before..].to_vec())
     }
@@ -305,7 +315,7 @@ impl Frame {
     }
 }
 
-/// Resolves the offset of a sequence, and updates the repeat offsets.
+/// Returns the offset of a sequence in bytes, and updates the repeat offsets.
 pub fn resolve(repeats: &mut [u32; 3], sequence: &Sequence) -> u32 {
     let [a, b, c] = *repeats;
     let shifted = sequence.offset + u32::from(sequence.literals == 0);

@@ -1,9 +1,10 @@
 //! Builds FSE tables from counts, writes their descriptions, and finds the states that code
-//! symbols.
+//! symbols (RFC 8878, section 4.1).
 
 use super::bits::Bits;
 
-/// A state of the decoding table: its symbol, and the next state's base and bits.
+/// A state of the decoding table: its symbol, the number of bits to read after it, and the base to
+/// which they are added to get the next state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     pub symbol: u8,
@@ -11,7 +12,7 @@ pub struct Cell {
     pub base: u32,
 }
 
-/// A decoding table.
+/// A decoding table of `1 << log` states.
 #[derive(Clone, Debug)]
 pub struct Table {
     pub log: u32,
@@ -19,7 +20,11 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table of normalised counts, which sum to `1 << log`; -1 is "less than one".
+    /// The table of normalised counts, which sum to `1 << log`. A count of -1 means "less than
+    /// one", and counts as 1 in the sum.
+    ///
+    /// # Panics
+    /// If the sum is another.
     pub fn new(counts: &[i16], log: u32) -> Table {
         let size = 1usize << log;
         let mut symbols = vec![None; size];
@@ -55,13 +60,14 @@ impl Table {
         Table { log: 0, cells: vec![Cell { symbol, bits: 0, base: 0 }] }
     }
 
-    /// A state of the symbol. With `moving`, leaving the state takes at least one bit.
+    /// A state of the symbol. With `moving`, one that takes at least one bit to leave.
     pub fn state(&self, symbol: u8, moving: bool) -> u32 {
         let fits = |cell: &Cell| cell.symbol == symbol && (cell.bits > 0 || !moving);
         self.cells.iter().position(fits).expect("a symbol that the table has") as u32
     }
 
-    /// The state of `symbol` that leads to the state `next`, and the bits between them.
+    /// The state of `symbol` from which the state `next` is reached, then the value and the number
+    /// of the bits that lead there.
     pub fn before(&self, symbol: u8, next: u32) -> (u32, u64, u32) {
         let leads =
             |cell: &Cell| cell.symbol == symbol && next >= cell.base && next - cell.base < 1 << cell.bits;
@@ -71,7 +77,7 @@ impl Table {
     }
 }
 
-/// The description of counts, in whole bytes.
+/// The description of a table of `1 << log` states with these counts, in whole bytes.
 pub fn describe(counts: &[i16], log: u32) -> Vec<u8> {
     let mut bits = Bits::default();
     bits.push(u64::from(log) - 5, 4);
@@ -105,8 +111,8 @@ pub fn describe(counts: &[i16], log: u32) -> Vec<u8> {
     bits.forward()
 }
 
-/// Normalised counts in proportion to the frequency of each symbol in `symbols`. Each symbol that
-/// occurs gets a count of at least 1.
+/// Normalised counts, which sum to `1 << log`, in proportion to the frequency of each symbol in
+/// `symbols`. Each symbol that occurs gets a count of at least 1.
 pub fn normalise(symbols: &[u8], log: u32) -> Vec<i16> {
     let most = symbols.iter().copied().max().expect("at least one symbol");
     let mut seen = vec![0usize; usize::from(most) + 1];
@@ -119,7 +125,7 @@ pub fn normalise(symbols: &[u8], log: u32) -> Vec<i16> {
         let largest = counts.iter_mut().max().expect("at least one symbol");
         match size as i32 - sum {
             0 => return counts,
-            // Corrects the sum in steps: adds what is missing, or takes off a part of the excess.
+            // Corrects the sum: the largest count gets all that is missing, or loses 1 at a time.
             more @ 1.. => *largest += more as i16,
             _ => {
                 assert!(*largest > 1, "more symbols than a table of log {log} holds");

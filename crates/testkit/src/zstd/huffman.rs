@@ -1,4 +1,5 @@
-//! Builds Huffman trees from weights, and writes their two descriptions and streams.
+//! Builds Huffman trees from weights, and writes their descriptions, in either form, and the
+//! streams of literals that they code (RFC 8878, section 4.2).
 
 use super::bits::Bits;
 use super::fse::{Table, describe, normalise};
@@ -13,7 +14,7 @@ pub struct Tree {
     pub form: Form,
 }
 
-/// The form in which a tree's weights are written.
+/// The form in which the weights in a tree's description are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Four bits each.
@@ -27,14 +28,15 @@ impl Tree {
         Tree { weights: weights.to_vec(), form }
     }
 
-    /// 2^`bits` symbols from `first`, all with codes of `bits` bits.
+    /// A tree of 2^`bits` symbols from `first`, all with codes of `bits` bits.
     pub fn flat(first: u8, bits: u32, form: Form) -> Tree {
         let mut weights = vec![0; usize::from(first)];
         weights.resize(usize::from(first) + (1 << bits), 1);
         Tree { weights, form }
     }
 
-    /// Symbols from `first` with codes of 1, 2, 3, ... `bits` bits, and one more of `bits` bits.
+    /// A tree of `bits + 1` symbols from `first`, with codes of 1, 2, 3, ... `bits` and again
+    /// `bits` bits.
     pub fn skewed(first: u8, bits: u8, form: Form) -> Tree {
         let mut weights = vec![0; usize::from(first)];
         weights.extend((1..=bits).rev());
@@ -73,7 +75,7 @@ impl Tree {
         }
     }
 
-    /// One stream of literals.
+    /// Codes literals as one stream.
     pub fn stream(&self, literals: &[u8]) -> Vec<u8> {
         let mut bits = Bits::default();
         for &literal in literals.iter().rev() {
@@ -83,7 +85,8 @@ impl Tree {
         bits.backward()
     }
 
-    /// The streams, after their jump table if there are four.
+    /// Codes literals as one stream, or as four after the jump table with the sizes of the first
+    /// three.
     pub fn streams(&self, literals: &[u8], streams: usize) -> Vec<u8> {
         if streams == 1 {
             return self.stream(literals);
@@ -97,7 +100,8 @@ impl Tree {
     }
 }
 
-/// Counts of weights. At least two weights are in the table, so that leaving a state takes bits.
+/// Normalised counts of weights. At least two different weights get cells, even if only one occurs,
+/// so that leaving a state takes bits.
 fn weight_counts(weights: &[u8], log: u32) -> Vec<i16> {
     let mut counts = normalise(weights, log);
     if let Some(only) = counts.iter().position(|count| *count == 1 << log) {
@@ -109,15 +113,16 @@ fn weight_counts(weights: &[u8], log: u32) -> Vec<i16> {
     counts
 }
 
-/// Weights of four bits each, the first in the high half.
+/// The direct description of weights: a byte with 127 more than their number, then four bits for
+/// each, the first of two in the high half of a byte.
 pub fn direct(weights: &[u8]) -> Vec<u8> {
     let mut bytes = vec![127 + u8::try_from(weights.len()).expect("at most 128 weights")];
     bytes.extend(weights.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).unwrap_or(&0)));
     bytes
 }
 
-/// Codes weights by two states in turn. Leaving the state of the last weight but one must take
-/// bits: that no bits are left tells the decoder where the weights end.
+/// Codes weights, at least two, by two states in turn. Leaving the state of the last weight but one
+/// must take bits: the decoder knows that the weights end when there are no bits left for this.
 pub fn fse_stream(weights: &[u8], table: &Table) -> Vec<u8> {
     let n = weights.len();
     let mut states = [0; 2];

@@ -1,5 +1,5 @@
-//! Builds zstd frames and dictionaries field by field (RFC 8878), without code of the decoder, and
-//! wraps libzstd as encoder and oracle.
+//! Builds zstd frames and dictionaries field by field (RFC 8878), without code of `linerate-zstd`,
+//! and wraps libzstd as encoder and oracle.
 
 pub mod bits;
 pub mod dictionary;

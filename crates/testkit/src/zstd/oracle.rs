@@ -1,4 +1,4 @@
-//! libzstd as the oracle of validity and content.
+//! libzstd as the oracle that says whether a frame is valid, and what its content is.
 
 use linerate_core::Error;
 use zstd_safe::{DCtx, DParameter, FrameFormat, InBuffer, OutBuffer, ResetDirective, get_error_name};
@@ -8,12 +8,13 @@ pub type Verdict = Result<Vec<u8>, &'static str>;
 
 const STRICTER: [&str; 2] = ["a stream of literals", "a Huffman tree has codes of more than 11 bits"];
 
-/// Whether our result agrees with libzstd's. If its one-call and its streaming decoder differ,
-/// either counts.
+/// Whether the result of `linerate-zstd` agrees with one of libzstd's, which has a decoder for one
+/// call and one for streams.
 ///
-/// As the format demands, our decoder is stricter in two cases. Four literal streams of which one
-/// has no end mark, or unused bits: libzstd checks this only if its fastest loop cannot run.
-/// Huffman codes of 12 bits: libzstd reads them, but never writes them.
+/// `linerate-zstd` may also refuse what libzstd accepts in two cases, since the format forbids it.
+/// Four streams of literals of which one has no end mark or unused bits: libzstd checks this only
+/// if its fastest loop cannot run. Huffman codes of 12 bits: libzstd reads them, but never writes
+/// them.
 pub fn agrees(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {
     match ours {
         Ok(bytes) => theirs.iter().any(|theirs| theirs.as_ref() == Ok(bytes)),
@@ -23,14 +24,15 @@ pub fn agrees(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {
     }
 }
 
-/// As [`agrees`], for a stream decoder that keeps exactly the window. libzstd's streaming decoder
-/// keeps more, and accepts matches beyond the window, which the format forbids.
+/// Like [`agrees`], for a stream decoder, which keeps exactly the window and may therefore also
+/// refuse a match beyond it. The format forbids such matches; libzstd's stream decoder keeps more
+/// than the window, and accepts some.
 pub fn agrees_in_pieces(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {
     const TOO_FAR: &str = "a match reaches back before the history";
     agrees(ours, theirs) || ours.as_ref().is_err_and(|e| e.message == TOO_FAR)
 }
 
-/// libzstd with a reused context.
+/// libzstd's decoders. They share a context, which is reset before each use.
 pub struct Oracle {
     context: DCtx<'static>,
     piece: Vec<u8>,
@@ -52,30 +54,32 @@ impl Oracle {
         reset.map_err(get_error_name).expect("a context that can be reset");
     }
 
-    /// Decodes all frames in one call into at most `max_len` bytes.
+    /// Decodes all frames in one call. Content of more than `max_len` bytes is an error.
     pub fn whole(&mut self, src: &[u8], dictionary: &[u8], max_len: usize) -> Verdict {
         self.reset();
         self.at_once(src, dictionary, max_len)
     }
 
-    /// As [`whole`](Self::whole), without magic numbers.
+    /// Decodes as [`whole`](Self::whole) does, but frames without magic numbers.
     pub fn magicless(&mut self, src: &[u8], dictionary: &[u8], max_len: usize) -> Verdict {
         self.reset();
         self.set(DParameter::Format(FrameFormat::Magicless));
         self.at_once(src, dictionary, max_len)
     }
 
-    /// Loads a dictionary as bytes. With a digested dictionary, libzstd would accept matches into
-    /// the tables, which precede the content.
+    /// Decodes all frames in one call, with the dictionary given as bytes. With a digested
+    /// dictionary, libzstd would accept matches that reach into the dictionary's tables, which
+    /// precede its content.
     fn at_once(&mut self, src: &[u8], dictionary: &[u8], max_len: usize) -> Verdict {
         let mut out = Vec::with_capacity(max_len);
         self.context.decompress_using_dict(&mut out, src, dictionary).map_err(get_error_name)?;
         Ok(out)
     }
 
-    /// Decodes piece by piece with a window of at most `1 << window_log` bytes. Truncated input is
-    /// an error. Pieces are smaller than any frame, since libzstd would decode a complete frame in
-    /// one call.
+    /// Decodes with the stream decoder, in pieces of 8 bytes and with windows of at most
+    /// `1 << window_log` bytes. Truncated input and content of more than `max_len` bytes are
+    /// errors. The pieces are smaller than any frame with content, since libzstd decodes a complete
+    /// frame with its decoder for one call.
     pub fn stream(&mut self, src: &[u8], dictionary: &[u8], window_log: u32, max_len: usize) -> Verdict {
         const PIECE: usize = 8;
         self.reset();
@@ -108,7 +112,7 @@ impl Oracle {
         if hint == 0 { Ok(out) } else { Err("Src size is incorrect") }
     }
 
-    /// Decodes in both ways. If they differ, either result is accepted.
+    /// The results of [`whole`](Self::whole) and [`stream`](Self::stream), for [`agrees`].
     pub fn both(&mut self, src: &[u8], dictionary: &[u8], window_log: u32, max_len: usize) -> [Verdict; 2] {
         [self.whole(src, dictionary, max_len), self.stream(src, dictionary, window_log, max_len)]
     }

@@ -1,5 +1,5 @@
-//! Makes valid frames with random parts from a seed: headers, trees, tables and matches that no
-//! encoder would choose.
+//! Makes valid zstd frames with random parts: headers, trees, tables and matches that no encoder
+//! would choose. A seed always gives the same frame.
 
 use super::dictionary::Dictionary;
 use super::frame::{Frame, Header, Literals, SINGLE, plain, resolve, windowed};
@@ -8,14 +8,14 @@ use super::sequences::{FIELDS, Mode, Sequence};
 use super::vectors::dictionaries;
 use crate::data::Noise;
 
-/// A frame, the dictionary it needs, and its content.
+/// A frame, the dictionary that it needs (empty if none), and its content.
 pub struct RandomFrame {
     pub bytes: Vec<u8>,
     pub dictionary: Vec<u8>,
     pub content: Vec<u8>,
 }
 
-/// The frame of a seed, of at most `most` blocks.
+/// Makes the frame of a seed, with 1 to `most` blocks.
 pub fn random_frame(seed: u64, most: usize) -> RandomFrame {
     let mut noise = Noise::new(seed);
     let all = dictionaries();
@@ -27,7 +27,7 @@ pub fn random_frame(seed: u64, most: usize) -> RandomFrame {
     let window = Header { window: windowed(log).window, size_flag: noise.below(2) as u8 * 2, ..common };
     let start = noise.clone();
     let frame = blocks(&mut start.clone(), window, dictionary.as_ref(), 1 << log, most);
-    // A block may not be larger than a single segment.
+    // In a single segment, no block may be larger than the content.
     let is_small = frame.largest_block() <= frame.content().map_or(0, |content| content.len());
     let frame = if noise.below(2) == 0 && is_small && frame.history() < 1 << log {
         blocks(&mut start.clone(), common, dictionary.as_ref(), 1 << log, most)
@@ -51,7 +51,7 @@ fn blocks(
     let mut frame =
         dictionary.map_or_else(|| Frame::new(header), |dictionary| Frame::with(header, dictionary));
     for _ in 0..1 + noise.below(most) {
-        // Small enough that descriptions and bits also stay below the limit of a block.
+        // So small that a compressed block with all its descriptions stays below the block limit.
         let size = skewed(noise, 14).min(window / 4);
         frame = match noise.below(8) {
             0 => frame.raw(&noise.bytes(size)),
@@ -62,7 +62,7 @@ fn blocks(
     frame
 }
 
-/// A compressed block with content of about `size` bytes, at most twice as many.
+/// Adds a compressed block with content of about `size` bytes, at most twice as many.
 fn compressed(noise: &mut Noise, frame: Frame, window: usize, size: usize) -> Frame {
     let share = 1 + noise.below(4);
     let literals = literals(noise, &frame, size / share);
@@ -130,8 +130,8 @@ fn tree(noise: &mut Noise) -> Tree {
     let first = noise.below(257 - lens.len());
     let mut weights = vec![0; first];
     weights.extend(lens.iter().map(|len| depth + 1 - len));
-    // At most 128 weights fit into four bits each. FSE begins with two weights, and the last weight
-    // is not stored.
+    // The last weight is not stored. The direct form has room for 128 weights, and the FSE form
+    // needs at least two.
     let form = match weights.len() {
         0..3 => Form::Direct,
         3..130 if noise.below(2) == 0 => Form::Direct,
@@ -140,8 +140,8 @@ fn tree(noise: &mut Noise) -> Tree {
     Tree { weights, form }
 }
 
-/// At most `count` sequences with at most `most` bytes in total, whose matches begin inside the
-/// history and inside the window.
+/// At most `count` sequences with at most `literals` bytes of literals and at most `most` bytes of
+/// matches in total. The matches begin inside the history and inside the window.
 fn sequences(
     noise: &mut Noise,
     frame: &Frame,
@@ -180,7 +180,7 @@ fn sequences(
 }
 
 fn mode(noise: &mut Noise, frame: &Frame, field: usize, sequences: &[Sequence]) -> Mode {
-    // A table has at least as many cells as the field has codes, up to the limit of a table.
+    // The smallest log with at least as many cells as the field has codes, and the largest allowed.
     let (least, most) = [(6, 9), (5, 8), (6, 9)][field];
     match noise.below(5) {
         0 if FIELDS[field].is_uniform(sequences) => Mode::Rle,

@@ -1,9 +1,10 @@
-//! Encodes sequences: converts values to codes, and writes the sequences section.
+//! Encodes sequences: converts their values to codes, and writes the sequences section of a block
+//! (RFC 8878, section 3.1.1.3.2).
 
 use super::bits::Bits;
 use super::fse::{Table, describe, normalise};
 
-/// Literals, then a match.
+/// A number of literals, then a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequence {
     pub literals: u32,
@@ -12,38 +13,38 @@ pub struct Sequence {
     pub length: u32,
 }
 
-/// A sequence with a real offset.
+/// A sequence with an offset in bytes, which is not a repeat offset.
 pub fn copy(literals: u32, offset: u32, length: u32) -> Sequence {
     Sequence { literals, offset: offset + 3, length }
 }
 
-/// A sequence with one of the repeat offsets.
+/// A sequence with one of the repeat offsets, 1 to 3.
 pub fn again(literals: u32, which: u32, length: u32) -> Sequence {
     assert!((1..=3).contains(&which));
     Sequence { literals, offset: which, length }
 }
 
-/// The source of a field's table.
+/// How a block gets the FSE table of a field.
 #[derive(Clone, Debug)]
 pub enum Mode {
     Predefined,
     Rle,
-    /// A described table of this log, with counts that fit the sequences.
+    /// The block describes a table of this log, with counts that fit the sequences.
     Fse(u32),
-    /// A described table with these counts.
+    /// The block describes a table with these counts and this log.
     Counts(Vec<i16>, u32),
     Repeat,
 }
 
-/// The form of the number of sequences.
+/// The form in which the number of sequences is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     Shortest,
-    /// The number in 1, 2 or 3 bytes.
+    /// In 1, 2 or 3 bytes.
     Bytes(u8),
 }
 
-/// The fields, in the order of the section: literal lengths, offsets, match lengths.
+/// The fields of a sequence, in the order of the section: literal length, offset, match length.
 pub const FIELDS: [Field; 3] = [Field::Literals, Field::Offset, Field::Length];
 
 /// A field of a sequence.
@@ -139,7 +140,7 @@ impl Field {
         sequences.windows(2).all(|pair| self.code(&pair[0]).code == self.code(&pair[1]).code)
     }
 
-    /// The predefined or repeated table, which needs no description.
+    /// The predefined table of the field.
     fn predefined(self) -> Table {
         match self {
             Field::Literals => Table::new(&default_literals(), 6),
@@ -149,7 +150,7 @@ impl Field {
     }
 }
 
-/// Runs of equal counts.
+/// Expands runs of equal counts: each run is a count and how often it occurs.
 fn runs(runs: &[(i16, usize)]) -> Vec<i16> {
     runs.iter().flat_map(|&(count, n)| std::iter::repeat_n(count, n)).collect()
 }
@@ -166,7 +167,7 @@ pub fn default_offsets() -> Vec<i16> {
     runs(&[(1, 6), (2, 3), (1, 15), (-1, 5)])
 }
 
-/// The three tables of the last block with sequences.
+/// The tables of the last block with sequences, or of the dictionary, in the order of [`FIELDS`].
 pub type Tables = [Option<Table>; 3];
 
 /// Writes the sequences section, and updates `tables` for the next block.
@@ -222,7 +223,8 @@ pub fn count_bytes(n: usize, count: Count) -> Vec<u8> {
     }
 }
 
-/// The bits of the sequences, from the last to the first.
+/// The bitstream of the sequences. It is written from the last sequence to the first, since
+/// decoders read it backward.
 fn stream(sequences: &[Sequence], tables: [&Table; 3]) -> Vec<u8> {
     const LITERALS: usize = 0;
     const OFFSET: usize = 1;

@@ -1,5 +1,5 @@
-//! Test vectors: every form that the format (RFC 8878) allows, and violations of each rule, in
-//! frames built field by field.
+//! Test vectors: frames, built field by field, with the forms that the zstd format (RFC 8878)
+//! allows, and frames that violate its rules.
 
 use super::dictionary::{Dictionary, even};
 use super::frame::{BLOCK, Frame, Header, Literals, SINGLE, literals_header, plain, skippable, windowed};
@@ -9,7 +9,7 @@ use super::sequences::{
     Count, Mode, Sequence, again, copy, count_bytes, default_lengths, default_literals, default_offsets,
 };
 
-/// A test vector: bytes to decode, and the dictionary.
+/// A test vector: bytes to decode, and the name of the dictionary in [`dictionaries`].
 pub struct Vector {
     pub name: String,
     pub bytes: Vec<u8>,
@@ -29,14 +29,14 @@ pub fn letters(n: usize) -> Vec<u8> {
     (0..n as u64).map(|i| b'a' + (i * i / 3 + i) as u8 % 26).collect()
 }
 
-/// Bytes with few values, from `first`. Lower values are more frequent.
+/// `n` bytes of `kinds` values, `first` and those above it. Lower values are more frequent.
 pub fn few(first: u8, kinds: u8, n: usize) -> Vec<u8> {
     let kind =
         |i: u64| (i.wrapping_mul(2_654_435_761) >> 7 | 1 << 20).trailing_zeros().min(u32::from(kinds) - 1);
     (0..n as u64).map(|i| first + kind(i) as u8).collect()
 }
 
-/// The dictionaries, by name.
+/// The dictionaries of the vectors, with their names.
 pub fn dictionaries() -> Vec<(&'static str, Dictionary)> {
     let text = letters(3000);
     let tree = Tree::flat(b'a' - 1, 5, Form::Fse(5));
@@ -165,7 +165,7 @@ fn joined() -> Vec<Vector> {
     all
 }
 
-/// Frames, byte for byte, that older decoders failed to decode.
+/// Valid frames, byte for byte, that were published because older decoders failed on them.
 fn published() -> Vec<Vector> {
     const MIXED: &[u8] = &[
         0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x27, 0xc5, 0, 0, 0x80, 0xf3, 0xf1, 0xf0, 0xec, 0xeb, 0xc6, 0xc5, 0xc7,
@@ -202,7 +202,7 @@ fn blocks() -> Vec<Vector> {
         vector("block-ends-empty", &start().raw(b"abc").raw(b"")),
         vector("block-many-small", &many),
         vector("block-of-the-window", &Frame::new(windowed(10)).raw(&letters(1024)).rle(b'z', 1024)),
-        // Raw and RLE blocks do not change tables and offsets.
+        // Raw blocks, RLE blocks and blocks without sequences change no table and no repeat offset.
         vector(
             "block-keeps-tables",
             &start()
@@ -234,7 +234,7 @@ fn literals() -> Vec<Vector> {
     let mut all = Vec::new();
     let mut add = |name: String, literals: Literals| {
         let n = literals_len(&literals) as u32;
-        // In a single segment, a block may not be larger than the content.
+        // Frames with a window, since in a single segment no block may be larger than the content.
         let alone = Frame::new(windowed(17)).plain(literals.clone(), NONE);
         let matched = Frame::new(windowed(17)).plain(plain(b"history"), NONE);
         let first = n.min(6);
@@ -253,7 +253,7 @@ fn literals() -> Vec<Vector> {
         let tree = Tree::skewed(b'a', 6, Form::Direct);
         add(format!("literals-huffman-{form}-of-{n}"), Literals::Coded(form, tree, few(b'a', 7, n)));
     }
-    // Every remainder when literals are divided into four streams.
+    // Every remainder of the division of literals by the four streams.
     for n in 6..20 {
         add(
             format!("literals-four-streams-of-{n}"),
@@ -309,14 +309,15 @@ fn cycle(first: u8, kinds: usize, n: usize) -> Vec<u8> {
     (0..n).map(|i| first.wrapping_add((i * 5 % kinds) as u8)).collect()
 }
 
-/// Adds weights until the tree is complete.
+/// Adds weights to those of a Huffman tree until the tree is complete.
 fn fill(weights: &mut Vec<u8>) {
     let cells: u32 = weights.iter().filter(|w| **w > 0).map(|w| 1 << (w - 1)).sum();
     let missing = cells.next_power_of_two() - cells;
     weights.extend((0..16).filter(|bit| missing >> bit & 1 == 1).map(|bit| bit as u8 + 1));
 }
 
-/// Trees that are used again, in every form, with other blocks and literals between the uses.
+/// A frame in which later blocks use a tree again, with one stream and with four in each form of
+/// the header, and with other blocks and literals between the uses.
 fn treeless() -> Frame {
     let again = |form, n| Literals::Treeless(form, few(b'a', 7, n));
     Frame::new(windowed(17))
@@ -337,7 +338,7 @@ fn varied(n: u32) -> Vec<Sequence> {
     (0..n).map(|i| copy(i * 7 % 23, 1 + i * 31 % 97, 3 + i * i % 29)).collect()
 }
 
-/// Sequences all of whose codes are the same.
+/// Sequences that all have the same code in each field.
 fn alike(n: usize) -> Vec<Sequence> {
     (0..n).map(|i| copy(2, 5 + i as u32 % 4, 6)).collect()
 }
@@ -431,7 +432,7 @@ fn counts_of_tables() -> Vec<Vector> {
     all
 }
 
-/// Numbers of sequences in all forms in which they can be written.
+/// Blocks with different numbers of sequences, in all forms in which the number can be written.
 fn counts() -> Vec<Vector> {
     let mut all = Vec::new();
     for n in [1, 2, 127, 128, 255, 256, 1000, 32_511, 32_512, 32_767, 43_600] {
@@ -449,7 +450,7 @@ fn counts() -> Vec<Vector> {
     all
 }
 
-/// The rules of repeat offsets.
+/// Frames that use each rule of the repeat offsets.
 fn repeats() -> Vec<Vector> {
     let begun = || Frame::new(windowed(14)).raw(&letters(5000));
     let table = [
@@ -467,7 +468,8 @@ fn repeats() -> Vec<Vector> {
     for which in 1..=3 {
         for literals in [0, 1, 16] {
             let name = format!("repeat-{which}-after-{literals}");
-            // The first repeat offset is 1, and 1 less is an offset of 0, which is invalid.
+            // At the start the first repeat offset is 1. Without literals, repeat 3 means 1 less
+            // than it: an offset of 0, which is invalid.
             if (which, literals) != (3, 0) {
                 let sequences = [again(literals, which, 7), again(1, 1, 3), again(1, 2, 3)];
                 all.push(vector(
@@ -523,7 +525,8 @@ fn reaches() -> Vec<Vector> {
     all
 }
 
-/// The largest values that fit.
+/// The smallest and the largest value of each code of literal lengths, match lengths and offsets,
+/// as far as they fit a block.
 fn extremes() -> Vec<Vector> {
     let start = || Frame::new(windowed(23)).raw(b"0123456789");
     let full = BLOCK as u32;
@@ -567,7 +570,7 @@ fn extremes() -> Vec<Vector> {
         let frame = start().plain(plain(b""), &[copy(0, 6, low)]).plain(plain(b""), &[copy(0, 9, high)]);
         all.push(vector(&format!("length-code-{code}"), &frame));
     }
-    // Offsets of 23 bits, which have the largest code here: the smallest and the largest of them.
+    // The smallest and the largest offset of each code from 2 to 22, which is the largest here.
     let long = (0..64).fold(start(), |frame, i| frame.raw(&[i, 1, 2, 3]).rle(i, BLOCK));
     let sequences: Vec<Sequence> = (2..23)
         .flat_map(|bits| [(1 << bits) - 3, (2 << bits) - 4].map(|offset| copy(1, offset, 9)))
@@ -651,7 +654,7 @@ fn with_dictionaries() -> Vec<Vector> {
     all
 }
 
-/// The invalid vectors, which libzstd refuses, too.
+/// The invalid vectors. libzstd refuses them too, some of them only when they arrive in pieces.
 pub fn bad() -> Vec<Vector> {
     [
         bad_headers(),
@@ -705,7 +708,7 @@ fn bad_headers() -> Bad {
     .map(|(name, bytes)| (name.to_owned(), bytes))
     .to_vec();
     let more = Frame::new(SINGLE).raw(&letters(40)).bytes();
-    // Clears the flag of the last block, which then says that another follows.
+    // Clears the flag that marks the block as the last, so that it says that another follows.
     let mut unended = more.clone();
     unended[9] &= !1;
     all.push(("no-last-block".into(), unended));
@@ -735,7 +738,7 @@ fn bad_blocks() -> Bad {
     .to_vec()
 }
 
-/// A frame with one compressed block of these bytes.
+/// A frame with a raw block of 64 bytes and a compressed block that consists of `parts`.
 fn body(parts: &[&[u8]]) -> Vec<u8> {
     let body = parts.concat();
     Frame::new(windowed(17)).raw(&letters(64)).block(2, body.len(), &body).bytes()
@@ -796,7 +799,7 @@ fn bad_literals() -> Bad {
     all
 }
 
-/// Descriptions of invalid trees.
+/// Frames with descriptions of invalid Huffman trees.
 fn bad_trees() -> Bad {
     let with = |description: &[u8]| {
         let part = [description, &[0xff, 0xff, 0x01]].concat();
@@ -869,7 +872,8 @@ fn bad_sequences() -> Bad {
     .to_vec()
 }
 
-/// Matches before the window, and blocks that exceed a limit.
+/// Matches that begin before the history, have an offset of 0 or lack literals, and blocks whose
+/// content exceeds a limit.
 fn bad_matches() -> Bad {
     let start = |header| Frame::new(header).raw(&letters(50));
     let full = BLOCK as u32;
@@ -878,7 +882,7 @@ fn bad_matches() -> Bad {
     [
         ("match-before-the-start", start(SINGLE).plain(plain(b"abc"), &[copy(3, 54, 3)])),
         ("match-far-before-the-start", start(SINGLE).plain(plain(b"abc"), &[copy(3, 1_000_000, 3)])),
-        // Negative as a signed number of 32 bits.
+        // These offsets are negative as signed numbers of 32 bits.
         ("match-2-gib-before-the-start", start(SINGLE).compressed(plain(b"abc"), &far(1 << 31)[..1], rle())),
         ("match-4-gib-before-the-start", start(SINGLE).compressed(plain(b"abc"), &far(!0 - 3)[..1], rle())),
         ("match-2-gib-before-the-start-first", start(SINGLE).compressed(plain(b"abc"), &far(1 << 31), rle())),
@@ -934,7 +938,8 @@ fn bad_published() -> Bad {
     .to_vec()
 }
 
-/// Whether the vector is committed. Large vectors, and most of a long series, are not.
+/// Whether the vector is also committed as a file in `testdata/zstd`. Those of more than 6,000
+/// bytes and those of long series are not.
 pub fn is_kept(vector: &Vector) -> bool {
     const ROWS: [&str; 5] =
         ["offset-", "literals-code-", "length-code-", "literals-four-streams-", "header-window-byte-"];

@@ -1,5 +1,6 @@
-//! Checks that every link and anchor of every page exists, that the book has every page of `docs/`,
-//! and that every code block is run, compiled, or in a language that no test runs.
+//! Checks that the target of every link on every page exists, that the book lists every page of
+//! `docs/`, that every code block is run, compiled, or in a language that no test runs, and that
+//! readmes and the page of dependencies are up to date.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,8 +10,8 @@ use linerate_testkit::testdata::repository;
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// Returns a sentence about a broken link of a page; `None` if it leads to a file of the repository
-/// and to one of its headings.
+/// Returns a sentence about a broken link of a page. `None` if the link leads to another site, or
+/// to a file of the repository and, if it names a heading, to one that the file has.
 fn broken(page: &Page, link: &str, anchors: &BTreeMap<&str, &[String]>) -> Option<String> {
     let (target, anchor) = page.resolve(link)?;
     let target = target.to_string_lossy().replace('\\', "/");
@@ -55,11 +56,11 @@ fn the_summary_of_the_book_lists_every_page_of_docs_once() {
     assert_eq!(unique, written);
 }
 
-/// Languages of blocks that no test runs: layouts and output, commands that are only shown, parts
-/// of build files, and indented blocks.
+/// Languages of code blocks that no test runs: layouts and output, commands that are only shown,
+/// parts of build files, and (the empty one) indented blocks.
 const NOT_RUN: &[&str] = &["", "console", "kotlin", "text", "toml", "xml"];
 
-/// The tests that run the blocks of each language. They name the page, or run every page.
+/// The tests that run or compile the code blocks of each language.
 const RUNNERS: &[(&str, &[&str])] = &[
     ("c", &["bindings/c/linerate/tests/it/interface.rs", "bindings/c/slz/tests/interface.rs"]),
     ("cpp", &["bindings/c/linerate/tests/it/interface.rs", "bindings/rocksdb/tests/plugin.rs"]),
@@ -77,7 +78,7 @@ const RUNNERS: &[(&str, &[&str])] = &[
     ("js", &["bindings/node/test/documents.test.js"]),
     ("python", &["bindings/hdf5/tests/test_docs.py", "bindings/python/tests/test_package.py"]),
     ("rust", &["crates/testkit/src/pages.rs"]),
-    // A server is only compiled, since it does not end by itself.
+    // `no_run` marks what is only compiled, such as a server, which would not end by itself.
     ("rust,no_run", &["crates/testkit/src/pages.rs"]),
     ("sh", &["crates/cli/tests/it/documents/mod.rs"]),
     ("verilog", &["bindings/hdf5/tests/test_hdl.py"]),
@@ -91,7 +92,8 @@ fn sources(path: &Path) -> String {
     entries.flatten().map(|entry| sources(&entry.path())).collect()
 }
 
-/// The front page and the pages of the book. Examples in crates are documentation tests.
+/// The front page and the pages of the book. The examples in the crates' own documentation are
+/// documentation tests, and need no check here.
 fn book() -> impl Iterator<Item = Page> {
     pages().into_iter().filter(|page| page.path == "README.md" || page.path.starts_with("docs/"))
 }
@@ -107,7 +109,7 @@ fn every_language_of_a_code_block_has_a_test_or_is_only_shown() {
     }
 }
 
-/// The folders with examples, which tests of the bindings compile and run.
+/// The folders of the examples that tests of the bindings compile and run.
 const EXAMPLES: [&str; 3] =
     ["bindings/c/linerate/examples", "bindings/c/slz/examples", "bindings/rocksdb/examples"];
 
@@ -138,7 +140,7 @@ fn every_page_with_rust_or_java_blocks_is_named_by_the_tests_that_compile_them()
     }
 }
 
-/// The documentation at the top of a crate.
+/// The documentation at the top of a crate's `lib.rs`, whose text is `source`.
 fn crate_documentation(source: &str) -> String {
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()

@@ -1,5 +1,5 @@
-//! Checks the import rule of ARCHITECTURE.md against `cargo metadata`. A new crate is a row of
-//! `CRATES`.
+//! Checks by `cargo metadata` that the workspace's crates keep the import rule of ARCHITECTURE.md.
+//! A new crate needs a row in `CRATES`.
 
 use std::process::Command;
 
@@ -14,9 +14,9 @@ enum Role {
     Engine,
     /// Puts engines into other libraries.
     Adapter,
-    /// The other side of an engine's connections, for tests.
+    /// Plays the other side of an engine's connections.
     Simulator,
-    /// Pure computation.
+    /// Computes a plan from measurements, without I/O.
     Plan,
     /// Measures engines on the user's data.
     Candidates,
@@ -60,7 +60,8 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-testkit", TestKit),
 ];
 
-/// The layers that each layer may import. No row has `Cli`, since nothing imports the command line.
+/// Whether a crate of the layer `from` may import one of the layer `to`; `for_tests` if as a
+/// dev-dependency. No layer may import `Cli`, the command line.
 fn may_import(from: Role, to: Role, for_tests: bool) -> bool {
     let allowed: &[Role] = match from {
         Core | Plan => &[],
@@ -73,7 +74,7 @@ fn may_import(from: Role, to: Role, for_tests: bool) -> bool {
         Binding => &[Core, Base, Engine, Adapter, Accelerator, Binding],
         TestKit => &[Core],
     };
-    // The test kit compiles the examples of the documentation.
+    // Dev-dependencies. The test kit has those that the examples of the documentation use.
     let in_tests: &[Role] = match from {
         Core => &[],
         TestKit => &[Base, Engine, Adapter, Simulator],

@@ -1,4 +1,4 @@
-//! The integration tests, linked into one program.
+//! The integration tests of the test kit, linked into one program.
 
 mod documents;
 mod import_rule;

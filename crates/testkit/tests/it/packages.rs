@@ -1,4 +1,5 @@
-//! Checks the metadata that a registry shows of each published crate.
+//! Checks that each published crate has the metadata that a registry shows, a README and the
+//! licences.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,13 +10,13 @@ fn texts(value: &Value) -> Vec<&str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// The metadata that a package lacks, in words.
+/// The files and metadata that a package lacks, each in words.
 fn lacks(package: &Value) -> Vec<String> {
     let folder = Path::new(package["manifest_path"].as_str().expect("a path")).parent().expect("a folder");
     let files = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
     let missing = files.iter().filter(|name| !folder.join(name).is_file()).map(ToString::to_string);
     let (keywords, categories) = (texts(&package["keywords"]), texts(&package["categories"]));
-    // The limits of crates.io.
+    // The limits of crates.io for a keyword.
     let is_keyword = |word: &&str| {
         word.len() <= 20 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_+".contains(&b))
     };
@@ -37,7 +38,7 @@ fn every_published_crate_says_what_it_is() {
         .expect("cargo runs");
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let packages = metadata["packages"].as_array().expect("packages");
-    // `publish = false` is an empty list of registries.
+    // For `publish = false` the metadata has an empty list of registries, else null.
     let published: Vec<&Value> = packages.iter().filter(|package| package["publish"].is_null()).collect();
     assert!(published.len() >= 16, "{}", published.len());
     for package in published {

@@ -1,23 +1,25 @@
 //! Checks rules that the compiler does not: where `unsafe` is allowed, how deep modules nest, that
-//! every crate uses the lints of the workspace, that crates include no files of each other, and
-//! that `scripts/test.sh` has every part that others run.
+//! every file of integration tests is compiled, that every crate uses the lints of the workspace,
+//! that crates include no files of each other, and that `scripts/test.sh` has every part of
+//! `make assure`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The only folders with `unsafe`: `kernel` for hot loops, `sys` for mapped files and foreign
-/// functions.
+/// The only folders of `crates/` with `unsafe`: `kernel` for hot loops, `sys` for mapped files and
+/// foreign functions.
 const UNSAFE_HOMES: &[&str] = &["kernel", "sys"];
-/// Places in `accel/` at the border to C and to devices, which may have `unsafe`.
+/// Files and folders of `accel/` that may have `unsafe`, since they deal with C and with devices.
 const UNSAFE_BORDERS: &[&str] = &["cuda/src/capi.rs", "cuda/src/host.rs", "cuda/examples", "cuda/tests"];
 
-/// The folders with crates.
+/// The folders with the crates for which these rules hold.
 fn roots() -> [PathBuf; 2] {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     [repository.join("crates"), repository.join("accel")]
 }
 
-/// The Rust sources of all crates, as paths from the folder with the crate: `deflate/src/lib.rs`.
+/// The Rust sources of all crates in [`roots`], each with its path from there, such as
+/// `deflate/src/lib.rs`.
 fn rust_files() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for root in roots() {
@@ -30,7 +32,7 @@ fn rust_files() -> Vec<(PathBuf, String)> {
     found
 }
 
-/// Whether a line uses the keyword outside a comment.
+/// Whether a line uses the keyword `unsafe` outside a comment.
 fn is_unsafe(line: &str) -> bool {
     let code = line.split("//").next().unwrap_or("");
     // A hyphen counts as part of the word: a content security policy has `unsafe-inline`.
@@ -58,9 +60,9 @@ fn unsafe_code_is_in_kernel_and_sys_only() {
 #[test]
 fn modules_nest_at_most_one_folder_deep() {
     for (path, _) in rust_files() {
-        // The command line has two folders: `commands/ENGINE/COMMAND.rs`.
+        // The command line may have two folders below `src`: `commands/ENGINE/COMMAND.rs`.
         let deepest = if path.starts_with("cli/src/commands") { 2 } else { 1 };
-        // `CRATE/src/FILE` and `CRATE/tests/it/FILE` have no folder.
+        // `CRATE/src/FILE` has 3 parts without a nested folder, `CRATE/tests/it/FILE` has 4.
         let root = if path.iter().nth(2).is_some_and(|folder| folder == "it") { 4 } else { 3 };
         assert!(path.components().count() <= deepest + root, "{} is nested too deep", path.display());
     }
@@ -93,8 +95,8 @@ fn every_crate_takes_the_lints_of_the_workspace() {
     }
 }
 
-/// No `#[path]` leads out of its crate, except to examples, which are compiled and linted where
-/// they are.
+/// No `#[path]` attribute leads out of its crate, except to examples, which are also compiled and
+/// linted as files of their own crate.
 #[test]
 fn no_module_is_a_file_of_another_crate() {
     for (path, source) in rust_files() {

@@ -1,14 +1,14 @@
 //! Checks that readers of archives, packs, block files and SST files need no C compiler: without
-//! the features that write, no dependency compiles C or looks for a C library. Neither do the tests
-//! of some engines.
+//! the features that write, no dependency compiles C or looks for a C library. The same holds for
+//! the tests of some crates.
 
 use std::process::Command;
 
-/// Crates with which build scripts compile C or find a C library.
+/// The crates with which build scripts usually compile C or find a C library.
 const C_TOOLS: &[&str] = &["autotools", "bindgen", "cc", "cmake", "pkg-config", "vcpkg"];
 
-/// The crates of [`C_TOOLS`] that a crate depends on by these kinds of edges, with these options of
-/// cargo.
+/// The crates of [`C_TOOLS`] that the crate `name` depends on, directly or not. `edges` has the
+/// kinds of dependencies that count, and `options` are those of `cargo tree`.
 fn c_tools(name: &str, edges: &str, options: &[&str]) -> Vec<String> {
     let output = Command::new(env!("CARGO"))
         .args([
@@ -34,7 +34,7 @@ fn c_tools(name: &str, edges: &str, options: &[&str]) -> Vec<String> {
     C_TOOLS.iter().filter(|tool| names.clone().any(|name| name == **tool)).map(ToString::to_string).collect()
 }
 
-/// The crates of [`C_TOOLS`] that a library depends on with only these features.
+/// The crates of [`C_TOOLS`] that a library depends on with only these features, apart from tests.
 fn of_library(name: &str, features: &str) -> Vec<String> {
     c_tools(name, "normal,build", &["--no-default-features", "--features", features])
 }
