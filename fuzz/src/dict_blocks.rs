@@ -7,10 +7,11 @@ use linerate_dict::{Input, Kind, Store, content_hash};
 
 use crate::files::{field, put, seal};
 
-/// Bytes of a header and of a footer.
+/// Bytes of a file's header.
 const HEADER: usize = 64;
+/// Bytes of a file's footer.
 const FOOTER: usize = 128;
-/// Maximum bytes read by a scan.
+/// Bytes of records after which the scan of a file is given up.
 const MOST: usize = 1 << 22;
 
 thread_local! {
@@ -21,8 +22,9 @@ thread_local! {
     };
 }
 
-/// Reads the bytes as a block file, as one with corrected hashes, and as the records of a data block, an
-/// index block or the root.
+/// Reads the bytes as a block file, as one with corrected hashes, and as the records of a data
+/// block, an index block or the root of a file that is valid otherwise; the first byte then
+/// chooses.
 ///
 /// # Panics
 /// If a verified file does not have its records in order, or lookups disagree about a key.
@@ -75,7 +77,8 @@ fn read(file: &BlockFile, reader: &mut Reader) {
     assert!(!sound || rest == (records.len() - records.len() / 2).min(100));
 }
 
-/// The file with corrected hashes, including that of the first index block.
+/// The file `data` with correct hashes of the header, the first index block, the root and the
+/// footer, and with its length in the footer.
 fn resealed(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
     let len = bytes.len();
@@ -90,7 +93,8 @@ fn resealed(data: &[u8]) -> Vec<u8> {
     if let Some((before, root)) = body.split_at_mut_checked(at)
         && let Some(root) = root.get_mut(..root_len)
     {
-        // The lengths of an empty key and its value come first.
+        // The first record of the root has 3 bytes with lengths, an empty key, and the place of an
+        // index block.
         if let Some(branch) = root.get_mut(3..27) {
             let (at, len) = (field(branch, 0) as usize, field(branch, 8) as u32 as usize);
             if let Some(leaf) = at.checked_add(len).and_then(|end| before.get(at..end)) {
@@ -113,7 +117,8 @@ fn single(value: &[u8]) -> Vec<u8> {
     block
 }
 
-/// A file of one block, with `part` as its content, its index block or its root.
+/// A file of one data block. The lowest two bits of `kind` say what `part` replaces: 0 the content
+/// of the block, 1 the index block, 2 the root, 3 nothing.
 fn assembled(kind: u8, part: &[u8]) -> Vec<u8> {
     let content = if kind & 3 == 0 { part.to_vec() } else { single(b"value") };
     let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));

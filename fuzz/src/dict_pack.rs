@@ -7,21 +7,22 @@ use linerate_dict::{Input, Kind, Store, content_hash};
 
 use crate::files::{field, put, seal};
 
-/// Bytes of a header, a segment header and a trailer.
+/// Bytes of the header, of a segment's header and of a trailer. A pack has a multiple of them.
 const LINE: usize = 64;
-/// Bytes before the rows of an index, and of each row.
+/// Bytes of an index before its rows.
 const HEAD: usize = 64;
+/// Bytes of a row of an index.
 const ROW: usize = 80;
 
 thread_local! {
     static STORE: RefCell<Store> = RefCell::new(Store::new());
 }
 
-/// Reads the bytes as a pack, and with corrected hashes.
+/// Reads the bytes as a pack of dictionaries, and as one with corrected hashes.
 ///
 /// # Panics
-/// If a returned dictionary does not match its hash, if one is missing after others were added, or if a store
-/// keeps a dictionary that is no longer loaded.
+/// If a returned dictionary does not match its hash, if one can no longer be read after another was
+/// added, or if a store keeps a dictionary that is no longer loaded.
 pub fn dict_pack(data: &[u8]) {
     pack(data);
     pack(&resealed(data));
@@ -56,7 +57,8 @@ fn pack(bytes: &[u8]) {
     changed(bytes, &pack, &readable);
 }
 
-/// Dictionaries that can be read before a change can be read after it, by the same ID.
+/// Asserts that the dictionaries that can be read from a pack can also be read, by the same IDs,
+/// after another one was added.
 fn changed(bytes: &[u8], pack: &Pack, readable: &[(u64, Vec<u8>)]) {
     let Ok(mut editor) = Editor::open_memory(bytes.to_vec()) else { return };
     let Ok(id) = editor.add(b"a dictionary like no other in there", 3) else { return };
@@ -69,7 +71,8 @@ fn changed(bytes: &[u8], pack: &Pack, readable: &[(u64, Vec<u8>)]) {
     assert!(after.entries().all(|entry| entry.storage != Storage::CompressedWith(entry.id)));
 }
 
-/// The pack with corrected hashes.
+/// The pack `data`, cut to whole lines, with correct hashes of the header, the stored dictionaries,
+/// the index and the trailer.
 fn resealed(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
     bytes.truncate(bytes.len() / LINE * LINE);

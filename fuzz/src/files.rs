@@ -1,4 +1,4 @@
-//! Little-endian fields and checksums of dictionary packs and block files.
+//! Reads and writes little-endian fields and hashes of dictionary packs and block files.
 
 use linerate_dict::content_hash;
 

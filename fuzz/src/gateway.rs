@@ -6,10 +6,11 @@ use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
 /// Limit on payloads, in bytes.
 const LIMIT: usize = 1 << 18;
-/// Maximum bytes that a session may hold, not counting compressed bytes of an incomplete message.
+/// Maximum bytes that a session, and maximum bytes that a scratch, may hold. The compressed bytes
+/// of an incomplete message, which a session also holds, do not count.
 const MEMORY: usize = 2 << 20;
 
-/// zlib-rs or libzstd on the same connection.
+/// zlib-rs or libzstd, which decodes the same connection for comparison.
 enum Peer {
     Zlib(Box<Inflate>),
     Zstd(DCtx<'static>),
@@ -27,8 +28,8 @@ impl Peer {
         }
     }
 
-    /// Decodes a frame and appends its content to `out`. Returns `None` if the peer reports an error. Stops
-    /// one byte above [`LIMIT`].
+    /// Decodes a frame and appends its content to `out`, at most up to one byte above [`LIMIT`].
+    /// Returns `None` if zlib-rs or libzstd reports an error.
     fn frame(&mut self, frame: &[u8], out: &mut Vec<u8>) -> Option<()> {
         // libzstd fails at the 16th call that consumes and produces nothing, so it gets no empty
         // frames.
@@ -59,11 +60,12 @@ impl Peer {
     }
 }
 
-/// Decodes a connection frame by frame. The first byte chooses transport and checks. Then come frames, each
-/// after a byte with its length; a set top bit multiplies the length by 64.
+/// Decodes a connection frame by frame. The first byte chooses transport and checks. Then come
+/// frames, each after a byte with its length; if the top bit of the byte is set, the length is 64
+/// times the other bits.
 ///
-/// Each message is compared with what zlib-rs or libzstd decodes, and with a session that gets all frames of
-/// the message at once.
+/// Each message is compared with what zlib-rs or libzstd decodes, and with a session that gets all
+/// frames of the message at once.
 ///
 /// # Panics
 /// If the payloads differ, a payload is above the limit, an error does not persist, or a session holds too
@@ -81,7 +83,8 @@ pub fn gateway(data: &[u8]) {
     let mut session = Session::new(transport, limits).checks(checks).keep_recent(4, 1000);
     let mut joined = Session::new(transport, limits);
     let mut peer = Peer::new(transport);
-    // The frames of the current message, their content by the peer, and whether the peer accepts them.
+    // The frames of the current message, their content as zlib-rs or libzstd decodes it, and
+    // whether they have accepted all frames so far.
     let (mut parts, mut theirs, mut sound) = (Vec::new(), Vec::new(), true);
     while let Some((&len, after)) = rest.split_first() {
         let len = if len < 128 { usize::from(len) } else { 64 * usize::from(len & 127) };
@@ -119,10 +122,11 @@ pub fn gateway(data: &[u8]) {
     }
 }
 
-/// Decodes the bytes as one message of a zlib stream, and compares with zlib-rs.
+/// Decodes the bytes, between a zlib header and the end of a flush, as one message of a zlib
+/// stream, and compares with zlib-rs.
 ///
 /// # Panics
-/// If verdicts or contents differ.
+/// If verdicts or contents differ, apart from the exceptions that the code names.
 pub fn gateway_zlib(data: &[u8]) {
     let frame = [&[0x78, 0x9c], data, &[0, 0, 0xff, 0xff]].concat();
     let mut inflate = Inflate::new(true, 15);
@@ -138,10 +142,10 @@ pub fn gateway_zlib(data: &[u8]) {
         }
         Ok(None) => assert!(verdict.is_ok() || len > LIMIT),
         Err(error) if error.kind() == Kind::Limit => assert!(len > LIMIT || verdict.is_err()),
-        // Gateways never end their streams.
+        // Gateways never end their streams, so a session refuses the end, which zlib-rs accepts.
         Err(error) if error.error.message == "the zlib stream ends" => {}
-        // An empty code for code lengths is an error at once here. zlib-rs reports it only after it has
-        // read all lengths.
+        // A session refuses an empty code for code lengths at once. zlib-rs reports it only after
+        // it has read all lengths, which may be beyond this message.
         Err(_) => assert!(
             verdict.is_err() || inflate.decompress(&[0; 64], &mut expected, InflateFlush::NoFlush).is_err()
         ),

@@ -9,10 +9,11 @@ use zlib_rs::{Inflate, InflateFlush, Status};
 const LIMIT: usize = 1 << 18;
 const TRANSPORTS: [Transport; 4] =
     [Transport::ZstdFrame, Transport::ZlibMessage, Transport::Gzip, Transport::RawDeflate];
-/// Raw content, the dictionary of frames that name none.
+/// A dictionary of content alone, which decodes zstd frames that name no dictionary.
 const DICTIONARY: &[u8] = br#"{"t":"PRESENCE_UPDATE","s":1,"op":0,"d":{"status":"idle"}}"#;
 
-/// Returns the payload that zlib-rs decodes, if the whole message is valid and within [`LIMIT`].
+/// Returns the payload that zlib-rs decodes, if the whole message is valid and the payload has at
+/// most [`LIMIT`] bytes. A gzip message may have several members.
 fn theirs(transport: Transport, mut src: &[u8]) -> Option<Vec<u8>> {
     let bits = if transport == Transport::Gzip { 31 } else { 15 };
     let mut out = Vec::new();
@@ -38,8 +39,8 @@ fn theirs(transport: Transport, mut src: &[u8]) -> Option<Vec<u8>> {
 /// Decodes a message. The first byte chooses transport and dictionary, the rest is the message.
 ///
 /// # Panics
-/// If zlib-rs has another verdict or payload, the payload is above the limit or depends on the scratch, or an
-/// error affects the next message.
+/// If zlib-rs has another verdict or payload (zstd frames are not compared), if the payload is
+/// above the limit or depends on the scratch, or if an error affects the next message.
 pub fn gateway_message(data: &[u8]) {
     let Some((&choice, src)) = data.split_first() else { return };
     let transport = TRANSPORTS[usize::from(choice & 3)];
@@ -58,7 +59,7 @@ pub fn gateway_message(data: &[u8]) {
     let got = decode(&mut first);
     assert!(first.error().is_none());
     assert_eq!(first.messages(), 1);
-    // Offsets count from the beginning of the connection.
+    // Only kinds are compared: offsets of errors count from the beginning of the connection.
     assert_eq!(decode(&mut first).map_err(|error| error.kind()), got.clone().map_err(|error| error.kind()));
     if transport != Transport::ZstdFrame {
         assert_eq!(got.as_ref().ok(), theirs(transport, src).as_ref());

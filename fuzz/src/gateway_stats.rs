@@ -1,14 +1,16 @@
-//! Statistics: arbitrary bytes as a log, and as records of 18 bytes.
+//! Statistics of gateway connections: arbitrary bytes as a log, and as records of 18 bytes.
 
 use linerate_gateway::Transport;
 use linerate_gateway::stats::{
     LogEntry, LogReader, LogWriter, ORIGIN_RECORD, OriginReader, OriginWriter, Stats, Verdict,
 };
 
-/// Reads a file and writes its records again. The first byte chooses the format, the rest is the file.
+/// Reads a file and writes its records again. The first byte chooses the format (0: records of 18
+/// bytes, else a log), the rest is the file.
 ///
 /// # Panics
-/// If the records do not survive, or a reader continues after an error.
+/// If a log gets another number of records, if the sizes in a record of 18 bytes change, or if a
+/// reader continues after an error.
 pub fn gateway_stats(data: &[u8]) {
     match data.split_first() {
         Some((0, file)) => origin(file),

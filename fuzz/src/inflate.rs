@@ -3,13 +3,13 @@
 use linerate_inflate::{BufferDecoder, Format, Kind, Options, Scratch, Status, StreamDecoder};
 use zlib_rs::{Inflate, InflateFlush};
 
-/// Output is not compared beyond this length.
+/// Output is not compared beyond this number of bytes.
 const LIMIT: usize = 1 << 18;
 
-/// Whether the data is valid so far, and its length if it has ended.
+/// Whether the compressed data is valid so far, and its length in bytes if its end was reached.
 type Verdict = (bool, Option<usize>);
 
-/// Decodes by zlib-rs.
+/// Decodes `src` by zlib-rs, at most [`LIMIT`] bytes of output.
 fn theirs(header: bool, bits: u8, src: &[u8]) -> (Verdict, Vec<u8>) {
     let mut inflate = Inflate::new(header, bits);
     let mut out = vec![0; LIMIT];
@@ -19,13 +19,14 @@ fn theirs(header: bool, bits: u8, src: &[u8]) -> (Verdict, Vec<u8>) {
     ((result.is_ok(), ended), out)
 }
 
-/// Decodes by a `StreamDecoder`. `pieces` has the lengths of pieces of input and output, in turn.
+/// Decodes `src` by a [`StreamDecoder`], at most [`LIMIT`] bytes of output. `pieces` gives the
+/// lengths of pieces of input and output, in turn; if it is empty, there is one piece of each.
 fn ours(options: Options, src: &[u8], pieces: &[u8], scratch: &mut Scratch) -> (Verdict, Vec<u8>) {
     let mut decoder = StreamDecoder::new(options).expect("options");
     let mut lens = pieces.iter().cycle().map(|&len| usize::from(len) * usize::from(len / 32 + 1));
     let (mut at, mut out, mut idle) = (0, Vec::new(), 0);
     loop {
-        // All pieces may be empty; `idle` then makes progress.
+        // All lengths may be 0. After a call without progress, `idle` makes the pieces longer.
         let mut next = |idle| lens.next().unwrap_or(LIMIT).max(idle);
         let piece = &src[at..][..next(idle).min(src.len() - at)];
         let (len, room) = (out.len(), next(idle).min(LIMIT - out.len()));
@@ -51,8 +52,9 @@ fn ours(options: Options, src: &[u8], pieces: &[u8], scratch: &mut Scratch) -> (
     }
 }
 
-/// Decodes by every form of the decoder and compares with zlib-rs. The first byte chooses the format, the
-/// second the number of bytes after it that are lengths of pieces. The rest is the compressed data.
+/// Decodes by every form of the decoder and compares with zlib-rs. The first byte chooses the
+/// format, the second how many of the next bytes, 0 to 15, are lengths of pieces. The rest is the
+/// compressed data.
 ///
 /// # Panics
 /// If a form of the decoder, or another split, has another verdict or other bytes than zlib-rs.

@@ -5,10 +5,10 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use linerate_inflate::index::{self, Index, Reader};
 use linerate_inflate::{Format, Kind, Options, parallel, read};
 
-/// Content is not decoded beyond this length.
+/// Limit on the content, in bytes. More is an error.
 const LIMIT: u64 = 1 << 20;
 
-/// Content, and its length or the kind and offset of the error.
+/// The content, then its length, or the kind and offset of the error that ended it.
 type Outcome = (Vec<u8>, Result<u64, (Option<Kind>, u64)>);
 
 fn outcome(content: Vec<u8>, end: io::Result<u64>) -> Outcome {
@@ -19,16 +19,18 @@ fn outcome(content: Vec<u8>, end: io::Result<u64>) -> Outcome {
     (content, end.map_err(failure))
 }
 
-/// The first byte chooses the format and the threads, the second the size of pieces; the rest is the stream.
+/// Decodes a stream by one thread, by two threads, and by an index. The first byte chooses the
+/// format and whether checksums are verified, the second the size of pieces; the rest is the
+/// stream.
 ///
 /// # Panics
-/// If several threads or an index have other content, another verdict or another offset than one
-/// thread, or if bytes after the data are lost.
+/// If two threads or an index give other content, another kind of error or another offset than one
+/// thread, or if bytes after the compressed data are lost.
 pub fn inflate_parallel(data: &[u8]) {
     let [choice, size, src @ ..] = data else { return };
     let format = [Format::Gzip, Format::Zlib, Format::Deflate, Format::ZlibOrGzip][usize::from(choice % 4)];
     let stream = Options::new(format).output_limit(LIMIT).verify_checksum(choice & 64 == 0);
-    // Bounds the number of pieces, and so the time of an input.
+    // At most about 64 pieces, which bounds the time that an input takes.
     let piece = (24 + 8 * usize::from(*size)).max(src.len() / 64);
     let options = parallel::Options::new(format).stream(stream).threads(2).piece(piece);
 
@@ -39,7 +41,7 @@ pub fn inflate_parallel(data: &[u8]) {
     let mut content = Vec::new();
     let end = parallel::decode(src, &mut content, &options).map(|totals| totals.bytes_out);
     assert!(one == outcome(content, end), "threads decode as one does");
-    // An index is made of valid files only.
+    // Only a valid gzip file has an index.
     if let (Format::Gzip, 0, (content, Ok(_))) = (format, choice & 64, &one) {
         by_index(src, content);
     }
@@ -48,7 +50,7 @@ pub fn inflate_parallel(data: &[u8]) {
     }
 }
 
-/// Decodes a valid file by its index: all of it, and its second half.
+/// Decodes a valid file by its index: all of it, and its second half alone.
 fn by_index(src: &[u8], content: &[u8]) {
     let index = Index::build(src, &index::Options::new().spacing(0)).expect("the file is valid");
     let mut all = Vec::new();
@@ -60,7 +62,7 @@ fn by_index(src: &[u8], content: &[u8]) {
     assert!(half == content[at..], "an index changes nothing");
 }
 
-/// Decodes the bytes as data without a header.
+/// Decodes the bytes as compressed data without a header, by two threads and by one.
 fn after_header(src: &[u8], options: &parallel::Options) {
     let decode = |options: &parallel::Options| {
         let (mut reader, mut content) = (src, Vec::new());

@@ -1,8 +1,8 @@
-//! Fuzz targets as functions: `fuzz_targets/` passes them to libFuzzer, `src/bin/smoke.rs` runs them for a
-//! bounded time with a stable compiler.
+//! Fuzz targets as functions: `fuzz_targets/` passes them to libFuzzer, and `src/bin/smoke.rs` runs
+//! them for a bounded time, which needs no nightly compiler.
 //!
-//! A target takes arbitrary bytes and panics if an engine violates an invariant. The targets for deflate
-//! interpret them as a [`program`] of calls on one stream.
+//! A target takes arbitrary bytes and panics if an engine violates an invariant. The targets for
+//! deflate interpret the bytes as a [`program`] of calls on one stream.
 
 mod dict_blocks;
 mod dict_pack;
@@ -46,7 +46,7 @@ pub use websocket::websocket;
 pub use zstd::{zstd_dictionary, zstd_frame, zstd_stream};
 pub use zstd_reader::{zstd_reader, zstd_seekable};
 
-/// A fuzz target: takes arbitrary bytes, panics on a violated invariant.
+/// A fuzz target: takes arbitrary bytes, and panics if an invariant is violated.
 pub type Target = fn(&[u8]);
 
 /// All targets, by their names for `cargo fuzz run`.
@@ -76,8 +76,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("websocket", websocket),
 ];
 
-/// Largest output of one [`linerate_deflate::Stream::encode`] for `n` bytes after the header, in bytes:
-/// the documented bound without `bound`'s slack for a header.
+/// Largest output, in bytes, of a call that encodes `n` bytes once the stream's header is written:
+/// [`linerate_deflate::bound`] without its room for the header.
 fn max_output(n: usize) -> usize {
     n + 5 * n.div_ceil(65_535)
 }

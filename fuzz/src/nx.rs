@@ -10,9 +10,9 @@ use linerate_nx::{
 /// Reads the bytes as an archive, as one without padding, as parts of a header, and as metadata.
 ///
 /// # Panics
-/// If a content does not match its hash, if a range differs from the whole file, if verifying fails
+/// If content does not match its hash, if a range differs from the whole file, if verifying fails
 /// where reading does not, if tables are not written as they were read, or if a link that passes the
-/// check leads out of its folder.
+/// check leads out of the archive's top folder.
 pub fn nx(data: &[u8]) {
     archive(data);
     archive(&spread(data));
@@ -32,7 +32,8 @@ fn limits() -> Limits {
     }
 }
 
-/// Adds the padding to an archive without padding, so that short inputs can have blocks.
+/// Takes `data` as an archive without padding, and adds the padding, so that short inputs can have
+/// blocks. Returns nothing if the header or its tables are invalid.
 fn spread(data: &[u8]) -> Vec<u8> {
     let Ok(header) = Header::parse(data) else { return Vec::new() };
     let Ok(toc) = Toc::parse(&header, data) else { return Vec::new() };
@@ -77,12 +78,14 @@ fn archive(bytes: &[u8]) {
     if let Ok(verified) = Verifier::new(&archive).run() {
         let failed = verified.failures.len() as u64;
         assert_eq!(verified.files + failed, archive.len() as u64);
-        // The two ways of reading may recover different files of a damaged block.
+        // Reading and verifying may recover different files of a damaged block, so that only an
+        // archive whose files can all be read must have no failure.
         assert!(right < archive.len() as u64 || failed == 0);
     }
 }
 
-/// Takes the bytes as the columns of a metadata record, in an archive of two files.
+/// Takes the bytes as the columns of a metadata record, in an archive of two empty files. The first
+/// byte is the number of folders and links in the record.
 fn metadata(data: &[u8]) {
     let Some((others, columns)) = data.split_first() else { return };
     let mut content = HashKind::Xxh3.hash_bytes(b"a\0b/c\0").to_le_bytes().to_vec();
@@ -146,7 +149,8 @@ fn parts(data: &[u8]) {
     }
 }
 
-/// Returns whether no step from a link to its target leads above the top folder.
+/// Returns whether no step on the way from a link at `path` to its target leads above the top
+/// folder.
 fn stays(path: &str, target: &str) -> bool {
     let mut depth = path.matches('/').count();
     !target.starts_with('/')

@@ -6,22 +6,23 @@
 use linerate_core::Tier;
 use linerate_deflate::{Format, Level};
 
-/// Largest content of a program, in bytes; bounds its time.
+/// Content, in bytes, after which a program gets no more steps. Bounds the time that it takes.
 const MAX_CONTENT: usize = 300_000;
 
 /// One call on the stream.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// Encodes content from the last call's end to `end`, with `history` bytes before it.
+    /// Encodes the content from the end of the last `Encode` to `end`. Matches may reach into the
+    /// `history` bytes before.
     Encode {
-        /// End of the input in the content.
+        /// Where the input ends, in bytes from the start of the content.
         end: usize,
-        /// Bytes of history before it.
+        /// Bytes of content before the input that the call also gets.
         history: usize,
     },
-    /// Flushes.
+    /// Flushes the stream.
     Flush,
-    /// Changes the level.
+    /// Changes the level of the stream.
     Level(Level),
 }
 
@@ -36,7 +37,7 @@ pub struct Program {
     pub tier: Tier,
     /// Whether the last `Encode` says that no more content follows.
     pub announces_end: bool,
-    /// All input bytes, in order.
+    /// The content: all input bytes, in order.
     pub plain: Vec<u8>,
     /// The calls, the last of which is an `Encode`.
     pub steps: Vec<Step>,
@@ -79,7 +80,10 @@ impl Noise {
         self.0 >> 8
     }
 
-    /// A number below `n`, which is not 0.
+    /// A number from 0 to `n - 1`.
+    ///
+    /// # Panics
+    /// If `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         (self.number() % n as u64) as usize
     }
@@ -129,7 +133,8 @@ impl Program {
         self.plain.resize(self.plain.len() + len, byte);
     }
 
-    /// Repeats the bytes at `distance` before the end, if there are that many.
+    /// Adds `len` bytes, each equal to the one at `distance` before it. Adds nothing if the content
+    /// is shorter than that.
     fn add_copy(&mut self, distance: usize, len: usize) {
         for _ in 0..len {
             let Some(from) = self.plain.len().checked_sub(distance) else { return };
@@ -137,8 +142,8 @@ impl Program {
         }
     }
 
-    /// Adds random bytes: of all values, of those whose literals have 9 bits in the fixed tree, or of
-    /// few values.
+    /// Adds random bytes. By `kind`, they have all values (0 and 1), those whose literals take 9
+    /// bits in deflate's fixed tree (2), or five values (3).
     fn add_noise(&mut self, len: usize, kind: u8) {
         let mut noise = Noise::new(len as u64);
         self.plain.extend((0..len).map(|_| match kind {

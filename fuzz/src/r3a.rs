@@ -7,8 +7,8 @@ use linerate_nx::{HashKind, Limits, PAGE, Verifier};
 /// the header, and the blocks.
 ///
 /// # Panics
-/// If a content does not match its hash, if a readable archive cannot be shown as Nx with the same
-/// contents, or if a conversion loses anything.
+/// If content does not match its hash, if an archive shown as Nx has other contents, or if a
+/// conversion loses anything.
 pub fn r3a(data: &[u8]) {
     archive(data);
     archive(&spread(data));
@@ -26,7 +26,8 @@ fn limits() -> Limits {
     }
 }
 
-/// Adds the padding to an archive without padding, so that short inputs can have blocks.
+/// Takes `data` as an archive without padding, after the length of its header in two bytes, and
+/// adds the padding, so that short inputs can have blocks.
 fn spread(data: &[u8]) -> Vec<u8> {
     let Some((len, data)) = data.split_first_chunk() else { return Vec::new() };
     let len = usize::from(u16::from_le_bytes(*len)).min(data.len());
@@ -72,7 +73,7 @@ fn archive(bytes: &[u8]) {
     }
 }
 
-/// Converts an archive, all of whose files can be read, to Nx and back.
+/// Converts an archive, all of whose files can be read, to Nx and back, and compares the contents.
 fn converted(bytes: &[u8], contents: &[Option<Vec<u8>>]) {
     let archive = Archive::open_with(bytes, limits()).expect("it was opened");
     let mut nx = Vec::new();

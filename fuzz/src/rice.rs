@@ -8,8 +8,8 @@ use linerate_rice::{
 /// Takes 4 bytes as parameters and the rest first as a chunk, then as samples.
 ///
 /// # Panics
-/// If kernels or thread counts disagree on a chunk, if segments decode otherwise than the chunk
-/// they are in, or if samples do not come back or take more than the bound.
+/// If CPU tiers or numbers of threads disagree on a chunk, if segments decode otherwise than the
+/// chunk that they are in, or if samples do not come back or take more than the bound.
 pub fn rice(data: &[u8]) {
     let Some((&[k, segment, taps, threads], rest)) = data.split_first_chunk() else { return };
     let segment = u32::from(segment).try_into().ok();

@@ -1,4 +1,5 @@
-//! Delta-Rice, version 2: arbitrary bytes after a valid header, and as samples.
+//! Delta-Rice, version 2: arbitrary bytes as a stream whose header has a correct checksum, and as
+//! samples.
 
 use linerate_core::Tier;
 use linerate_rice::Options;
@@ -12,11 +13,12 @@ use linerate_testkit::sys::guarded::Guarded;
 /// Takes 4 bytes as settings and the rest first as a stream, then as samples.
 ///
 /// # Panics
-/// If kernels or thread counts disagree on a stream, if segments decode otherwise than the stream
-/// they are in, or if samples do not come back or take more than the bound.
+/// If CPU tiers or numbers of threads disagree on a stream, if segments decode otherwise than the
+/// stream that they are in, or if samples do not come back or take more than the bound.
 pub fn rice_v2(data: &[u8]) {
     let Some((&[kind, segment, row, threads], rest)) = data.split_first_chunk() else { return };
-    // With bit 2 each row holds one sample of each channel; otherwise the encoder decides.
+    // If bit 2 of `kind` is set, a row has one sample of each channel; otherwise the encoder
+    // decides whether there are channels.
     let channels = if kind & 4 != 0 { u32::from(row).max(1).try_into().ok() } else { None };
     let settings = StreamOptions::new()
         .segment(u32::from(segment).try_into().ok())
@@ -26,7 +28,8 @@ pub fn rice_v2(data: &[u8]) {
     let mut stream = rest.to_vec();
     mend(&mut stream);
     let words = || rest.as_chunks().0.iter().map(|b| u16::from_le_bytes(*b));
-    // The upper bits of `kind` shift 32-bit samples, so that few of their bits are noise.
+    // The upper bits of `kind` shift signed samples of 32 bits, so that few of their bits are
+    // noise.
     let longs = || rest.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b));
     match kind % 4 {
         0 => both(&settings, &stream, &words().map(|x| x as i16).collect::<Vec<_>>(), threads),
@@ -93,7 +96,7 @@ fn round_trip<T: Element + std::fmt::Debug>(settings: &StreamOptions, samples: &
         assert_eq!(encode_into(settings, samples, exact, options), Ok(first.len()), "{options:?}");
         assert_eq!(exact, first, "{options:?}");
         assert!(encode_into(settings, samples, &mut exact[1..], options).is_err());
-        // Memory after the stream is not readable.
+        // A decoder that reads beyond the stream ends the process: a guard page follows.
         let exact = guarded.last(first.len());
         exact.copy_from_slice(&first);
         let mut back = vec![T::default(); samples.len()];

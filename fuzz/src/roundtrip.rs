@@ -8,12 +8,12 @@ use crate::max_output;
 use crate::program::{Program, Step};
 use linerate_testkit::sys::guarded::Guarded;
 
-/// Encodes the program, decodes it as it goes with an independent decoder, and encodes it once
-/// more with the portable code.
+/// Encodes the content of a program, decodes the output of each call at once with zlib-rs, and
+/// encodes the content once more with the portable code.
 ///
 /// # Panics
-/// If flushed data cannot be decoded, the decoded content differs, a call exceeds its bound, or the
-/// two encodings differ.
+/// If data cannot be decoded completely after a flush, the decoded content differs, a call exceeds
+/// its bound, or the two encodings differ.
 pub fn roundtrip(data: &[u8]) {
     let program = Program::read(data);
     let mut decoder = Decoder::new(program.format, program.plain.len());
@@ -26,9 +26,10 @@ pub fn roundtrip(data: &[u8]) {
     }
 }
 
-/// Encodes a program and returns its output. An inaccessible page follows or precedes the buffers of
-/// each call, in turn, so that an access outside them is a fault. `sent` gets the bytes of each call,
-/// and after a flush or the end the length of content that must be decodable.
+/// Encodes the content of a program and returns the output. A guard page follows or, in turn,
+/// precedes the buffers of each call, so that an access outside of them ends the process. `sent`
+/// gets the bytes of each call and, after a flush or the end, the length of content that must be
+/// decodable.
 fn run(program: &Program, tier: Tier, mut sent: impl FnMut(&[u8], Option<usize>)) -> Vec<u8> {
     let mut scratch = Scratch::boxed();
     scratch.set_tier(tier);
@@ -74,7 +75,7 @@ fn run(program: &Program, tier: Tier, mut sent: impl FnMut(&[u8], Option<usize>)
     all
 }
 
-/// zlib-rs, fed piece by piece.
+/// zlib-rs, which gets a stream piece by piece.
 struct Decoder {
     inflate: Inflate,
     out: Vec<u8>,

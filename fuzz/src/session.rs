@@ -1,4 +1,4 @@
-//! Deflate sessions: zlib, with exactly the window of the session, decodes each message.
+//! Deflate sessions: zlib, with a window of exactly the session's size, decodes each message.
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use linerate_dict::Store;
 use linerate_dict::sst::{KeyOrder, Reader, Sst, SstOptions};
 
-/// Maximum content of a block.
+/// Limit on the content of a block, in bytes.
 const MOST: usize = 1 << 20;
 /// Bytes of a footer, which starts with the checksum kind.
 const FOOTER: usize = 53;
@@ -17,7 +17,7 @@ thread_local! {
 /// Reads the bytes as a file, and as one without checksums.
 ///
 /// # Panics
-/// If a verified file cannot be read, or lookups and scans disagree.
+/// If a file that verifies as sound cannot be read, or its lookups and scans disagree.
 pub fn sst(data: &[u8]) {
     READER.with_borrow_mut(|reader| {
         file(reader, data.to_vec());
@@ -60,7 +60,8 @@ fn file(reader: &mut Reader, bytes: Vec<u8>) {
     }
 }
 
-/// Each key of a valid file is found, by a single lookup and in a batch.
+/// Asserts that each scanned record of a valid file is found by a lookup at its sequence number,
+/// and the newest of each key by a lookup of many keys.
 fn same(reader: &mut Reader, sst: &Sst, rows: &[(Vec<u8>, u64, Vec<u8>)]) {
     let first = |i: usize| i == 0 || rows[i - 1].0 != rows[i].0;
     for (key, sequence, value) in rows {

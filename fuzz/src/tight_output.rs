@@ -1,4 +1,5 @@
-//! Deflate: a call fails with too little capacity, and then changes nothing; the exact capacity is enough.
+//! Deflate: a call with too little capacity for its output fails and changes nothing; the exact
+//! capacity is enough.
 
 use linerate_deflate::{Kind, Result, Scratch, Stream, bound, finish_bound, flush_bound};
 
@@ -6,7 +7,8 @@ use crate::program::{Noise, Program, Step};
 
 const GUARD: u8 = 0xA5;
 
-/// Repeats each call of the program with random, exact and one byte too little capacity.
+/// Repeats each call of a program with exactly the capacity that its output takes, with one byte
+/// less, and with a random capacity.
 ///
 /// # Panics
 /// If a call fails with enough capacity, succeeds with too little, changes the stream when it fails,
@@ -37,8 +39,8 @@ pub fn tight_output(data: &[u8]) {
     every_capacity(stream, finish_bound(), &mut noise, |s, out| s.finish(out));
 }
 
-/// Makes one call with `most` bytes of capacity, then from the same state with less; returns the
-/// stream after it.
+/// Makes one call with `most` bytes of capacity, repeats it from the same state with less, and
+/// returns the stream after the call.
 fn every_capacity(
     before: Stream,
     most: usize,

@@ -4,7 +4,8 @@ use std::io::{Cursor, ErrorKind, Read, Write};
 
 use linerate_websocket::{Agreement, DeflateStream, Direction, Options, Prepared, Role};
 
-/// A socket: bytes that it has received, read in pieces of at most `most` bytes, and bytes written to it.
+/// A socket: bytes that it has received, and bytes written to it. Reads and writes take at most
+/// `most` bytes.
 struct Wire {
     incoming: Cursor<Vec<u8>>,
     most: usize,
@@ -30,8 +31,9 @@ impl Write for Wire {
     }
 }
 
-/// Bytes 0 to 2 choose role, window and sizes of pieces. The rest is used three times: as bytes that the peer
-/// sends, as messages to send, and as messages some of which are prepared.
+/// Bytes 0 to 2 choose role, window and sizes of pieces. The rest is used three times: as bytes
+/// that the peer sends, as messages to send, and as messages some of which are compressed in
+/// advance ([`Prepared`]).
 ///
 /// # Panics
 /// If a connection holds too much memory, or if other messages arrive than were sent.
@@ -70,7 +72,8 @@ pub fn websocket(data: &[u8]) {
     // The last message may lack its end; the content of its fragments arrives nevertheless.
     assert_eq!(received, sent.iter().flat_map(|(_, payload)| payload.clone()).collect::<Vec<u8>>());
 
-    // Some messages are prepared. They wait for the end of a message that has begun.
+    // Some messages are prepared. If the fragments of a message have begun, a prepared one waits
+    // for the last of them.
     let remember_prepared = window & 16 != 0;
     let options = Options { remember_prepared, ..Options::default() };
     let mut sender = DeflateStream::agreed(wire(&[]), one, options, Some(agreement)).expect("valid options");
@@ -95,7 +98,7 @@ pub fn websocket(data: &[u8]) {
     assert_eq!(payloads(&received).concat(), sent.concat());
 }
 
-/// Builds a frame, masked as a client must.
+/// Builds a frame with the first byte `first`, `masked` as a client must do it.
 fn frame(first: u8, payload: &[u8], masked: bool) -> Vec<u8> {
     let mut frame = vec![first, if masked { 0xfe } else { 0x7e }];
     frame.extend_from_slice(&(payload.len() as u16).to_be_bytes());
@@ -107,7 +110,7 @@ fn frame(first: u8, payload: &[u8], masked: bool) -> Vec<u8> {
     frame
 }
 
-/// Returns the payloads of frames.
+/// Returns the payloads of complete frames.
 fn payloads(mut frames: &[u8]) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     while let [_, second, rest @ ..] = frames {
@@ -124,7 +127,8 @@ fn payloads(mut frames: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
-/// Reads all that can be read. Returns it with the largest memory of the stream, in bytes.
+/// Reads until the end or an error. Returns what was read, and the most memory that the stream
+/// held, in bytes.
 fn read_all(stream: &mut DeflateStream<Wire>) -> (Vec<u8>, usize) {
     let (mut all, mut buf, mut most) = (Vec::new(), vec![0; 5_000], 0);
     loop {

@@ -10,7 +10,7 @@ use crate::program::Noise;
 
 /// Limit on the content of an input, in bytes.
 const MOST: usize = 256 << 10;
-/// The largest window.
+/// Logarithm of the largest window: 1 MiB.
 const WINDOW_LOG: u32 = 20;
 
 /// libzstd as the oracle, one scratch for each CPU form of our decoder, and an output buffer. All are
@@ -32,7 +32,8 @@ impl Jury {
         Jury { oracle: Oracle::default(), forms, out: vec![0; MOST] }
     }
 
-    /// Decodes in one call by every form, and in both ways of libzstd.
+    /// Decodes `src` in one call by every form, and compares with libzstd's decoders for one call
+    /// and for streams. `bytes` is the dictionary as libzstd gets it.
     fn try_frame(&mut self, dictionary: Option<&Dictionary<'_>>, bytes: &[u8], src: &[u8]) {
         let theirs = self.oracle.both(src, bytes, WINDOW_LOG, MOST);
         for scratch in &mut self.forms {
@@ -44,7 +45,8 @@ impl Jury {
         }
     }
 
-    /// Decodes in pieces of all sizes by every form.
+    /// Decodes `src` in pieces of random lengths by every form, and compares with libzstd's
+    /// decoders. `bytes` is the dictionary as libzstd gets it, `seed` that of the lengths.
     fn try_stream(&mut self, dictionary: Option<&Dictionary<'_>>, bytes: &[u8], seed: u8, src: &[u8]) {
         let theirs = self.oracle.both(src, bytes, WINDOW_LOG, MOST);
         for scratch in &mut self.forms {
@@ -72,7 +74,7 @@ fn check(judge: Judge, ours: Result<Vec<u8>, Error>, theirs: &[Verdict], src: &[
     }
 }
 
-/// Decodes in pieces of random lengths.
+/// Decodes `src` in pieces of random lengths, which depend on `seed`.
 fn stream(
     scratch: &mut Scratch,
     dictionary: Option<&Dictionary<'_>>,
@@ -105,7 +107,7 @@ fn stream(
 /// Decodes the bytes in one call and compares with libzstd.
 ///
 /// # Panics
-/// If verdicts or contents differ, except for the documented differences.
+/// If verdicts or contents differ, apart from the differences that [`agrees`] allows.
 pub fn zstd_frame(data: &[u8]) {
     JURY.with_borrow_mut(|jury| jury.try_frame(None, &[], data));
 }
@@ -113,7 +115,8 @@ pub fn zstd_frame(data: &[u8]) {
 /// Decodes the bytes in pieces and compares with libzstd. The first byte is the seed of the lengths.
 ///
 /// # Panics
-/// As [`zstd_frame`], or if a call reports an impossible progress.
+/// If verdicts or contents differ, apart from the differences that [`agrees_in_pieces`] allows, or
+/// if a call reports more progress than is possible.
 pub fn zstd_stream(data: &[u8]) {
     let Some((&seed, src)) = data.split_first() else { return };
     JURY.with_borrow_mut(|jury| jury.try_stream(None, &[], seed, src));
@@ -122,7 +125,8 @@ pub fn zstd_stream(data: &[u8]) {
 /// Takes the bytes as the length of a dictionary (two bytes), the dictionary, and frames that use it.
 ///
 /// # Panics
-/// As [`zstd_frame`], if the forms of a dictionary differ, or if one refuses what libzstd accepts.
+/// As [`zstd_frame`] and [`zstd_stream`], if the forms of a dictionary differ, or if a dictionary
+/// is refused that libzstd accepts.
 pub fn zstd_dictionary(data: &[u8]) {
     let Some((len, rest)) = data.split_first_chunk::<2>() else { return };
     let (bytes, src) = rest.split_at(rest.len().min(u16::from_le_bytes(*len).into()));
@@ -138,7 +142,7 @@ pub fn zstd_dictionary(data: &[u8]) {
         Err(e) => {
             assert!(e.offset <= bytes.len() as u64, "{e} in {} bytes", bytes.len());
             assert!(Dictionary::measure(bytes).is_err() && Dictionary::by_reference(bytes).is_err());
-            // This frame decodes with any dictionary.
+            // This frame has one raw block, and decodes with any valid dictionary.
             const STORED: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0x20, 1, 9, 0, 0, b'x'];
             let theirs = jury.oracle.both(STORED, bytes, WINDOW_LOG, 1);
             check(agrees, Err(e.with_offset(0)), &theirs, STORED);

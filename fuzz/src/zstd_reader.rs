@@ -1,4 +1,4 @@
-//! zstd readers, writers, several threads and seekable files: all decode as the slice decoder does.
+//! zstd through readers, writers, several threads and seekable files: all give the same content.
 
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 
@@ -10,7 +10,7 @@ use crate::program::Noise;
 
 /// Limit on the content of an input, in bytes.
 const MOST: usize = 256 << 10;
-/// The largest window.
+/// Logarithm of the largest window: 1 MiB.
 const WINDOW_LOG: u32 = 20;
 
 /// Returns the error inside an `io::Error`.
@@ -18,7 +18,8 @@ fn inner(error: &io::Error) -> Error {
     *error.get_ref().and_then(|e| e.downcast_ref::<Error>()).expect("an error of the crate")
 }
 
-/// Reads at most a buffer more than [`MOST`] bytes; longer content is cut without an error.
+/// Reads in pieces of random lengths. Content of more than [`MOST`] bytes is cut, at most 4 KiB
+/// above that, without an error.
 fn read_all(mut reader: impl Read, noise: &mut Noise) -> io::Result<Vec<u8>> {
     let (mut out, mut buffer) = (Vec::new(), [0; 1 << 12]);
     loop {

@@ -1,8 +1,10 @@
 //! Runs fuzz targets over the seeds and mutations of them, for a bounded time, without libFuzzer.
 //!
-//! `smoke [SECONDS [FIRST [TARGET...]]]` runs the named targets (default: all) for SECONDS each (default:
-//! 10), with mutations numbered from FIRST (default: 0). A number gives the same input on every machine.
-//! The current input is kept in `artifacts/`, so that an input that panics or kills the process remains there.
+//! `smoke [SECONDS [FIRST [TARGET...]]]` runs the named targets (default: all), each over all
+//! seeds, then over mutations until SECONDS (default: 10) have passed since its start. Mutations
+//! are numbered from FIRST (default: 0). With the same seeds, a number gives the same input on
+//! every machine. The current input is in the file `artifacts/TARGET-smoke`, where it remains if it
+//! panics or kills the process.
 
 use std::fs::{self, File};
 use std::io::{Result, Seek, Write};
@@ -51,7 +53,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The committed inputs, sorted by name.
+/// The contents of the files in `fuzz/seeds`, sorted by name.
 fn seeds() -> Vec<Vec<u8>> {
     let entries = fs::read_dir(folder("seeds")).expect("fuzz/seeds can be read");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
@@ -60,8 +62,8 @@ fn seeds() -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).expect("a seed that can be read")).collect()
 }
 
-/// Runs the seeds, then mutations until `time` is over. The file `kept` has the current input. Returns the
-/// number of inputs.
+/// Runs all seeds, then mutations until `time` has passed since the start. The file `kept` has the
+/// current input, and is removed at the end. Returns the number of inputs.
 fn run(target: Target, seeds: &[Vec<u8>], time: Duration, first: u64, kept: &Path) -> Result<u64> {
     fs::create_dir_all(folder("artifacts"))?;
     let mut file = File::create(kept)?;
@@ -82,7 +84,7 @@ fn run(target: Target, seeds: &[Vec<u8>], time: Duration, first: u64, kept: &Pat
     Ok(runs)
 }
 
-/// Mutation `number`: a seed with one to eight random changes.
+/// Mutation `number`: a seed with one to eight random changes, cut to [`MAX_INPUT`] bytes.
 fn mutated(seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
     let mut noise = Noise::new(number);
     // The first numbers of a fresh xorshift resemble its seed.
