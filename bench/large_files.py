@@ -3,8 +3,8 @@ installed, and prints JSON Lines.
 
     python bench/large_files.py --linerate target/dist/linerate --threads 1,2,4 FILE...
 
-Every FILE (.gz or .zst) is decompressed to /dev/null by a whole process; if FILE.gzidx is beside FILE.gz, also with that index.
-`cores` is the number of cores of the machine.
+Every FILE (.gz or .zst) is decompressed to /dev/null by a whole process. If FILE.gzidx exists, FILE
+is also decompressed with that index. `cores` in the output is the number of cores of the machine.
 """
 
 from __future__ import annotations
@@ -24,16 +24,19 @@ from zstd_command import timed
 SHAPE = "large-files"
 
 SUBCOMMANDS = {".gz": "gzip", ".zst": "zstd"}
-# By suffix: commands that are measured for each number of threads, then commands that are measured once. `{}` is the number.
+# The commands that are measured for each number of threads, by the suffix of the file. `{}` is the
+# number.
 THREADED = {
     ".gz": {"linerate": "LINERATE gzip -d -p{}", "rapidgzip": "rapidgzip -P {} -d"},
     ".zst": {"linerate": "LINERATE zstd -d -q -T{}"},
 }
-# The same for files that have an index. `INDEX` is its path.
+# The commands that are also measured for each number of threads if the file has an index. `INDEX`
+# is its path.
 INDEXED = {
     "linerate, index": "LINERATE gzip -d -p{} --index-file INDEX",
     "rapidgzip, index": "rapidgzip -P {} --import-index INDEX -d",
 }
+# The commands that are measured once, with one thread.
 SINGLE = {
     ".gz": {"gzip": "gzip -d", "igzip": "igzip -d", "libdeflate": "libdeflate-gunzip"},
     ".zst": {"zstd": "zstd -d -q"},
@@ -41,7 +44,8 @@ SINGLE = {
 
 
 def version(program: str) -> str | None:
-    """Returns the version that a program prints; None if it is not installed."""
+    """Returns the version that a program prints, "" if it prints none, and None if it is not
+    installed."""
     if not shutil.which(program):
         return None
     said = subprocess.run([program, "-V"], capture_output=True, text=True, check=False)
@@ -81,7 +85,8 @@ def index_of(file: Path) -> Path:
 
 
 def measure(file: Path, contenders: dict[tuple[str, int], str], args: argparse.Namespace) -> None:
-    """Measures all contenders on a file."""
+    """Measures all contenders, named with their number of threads, on a file, and prints a line for
+    each."""
     decode = [args.linerate, SUBCOMMANDS[file.suffix], "-dc", file]
     content = len(subprocess.run(decode, stdout=subprocess.PIPE, check=True).stdout) / 1e6
     found: dict[tuple[str, int], list[tuple[float, float]]] = {key: [] for key in contenders}

@@ -2,12 +2,14 @@
 
     python bench/large_folders.py --linerate target/release/linerate --folder DIR
 
-Both folders are made below DIR from a seed, like mods: texts, textures, models and sounds. Each folder is packed with progress on
-a terminal, beside mksquashfs and tar with zstd if they are installed, and packed again until Ctrl-C halfway. The archive is
-updated, verified, and extracted until Ctrl-C and then to the end. It is mounted, read by several programs, unmounted while it is
-busy, killed and replaced. Every result is compared with the folder; a difference ends the program with an error. DIR needs three
-times the size of the larger folder, and is empty again afterwards. If it is on ext4 without a journal, leave six minutes between two
-runs (see `set_aside_output`).
+Both folders are made below DIR from a seed, like mods: texts, textures, models and sounds. Each
+folder is packed with progress on a terminal, beside mksquashfs and tar with zstd if they are
+installed, and packed again until Ctrl-C halfway. The archive is updated, verified, and extracted
+until Ctrl-C and then to the end. It is mounted, read by several programs, unmounted while it is
+busy, killed and replaced. Every result is compared with the folder; a difference ends the program
+with an error. DIR needs room for three times the size of the larger folder; everything is removed
+at the end. If DIR is on ext4 without a journal, leave six minutes between two runs (see
+`set_aside_output`).
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ import lines
 SHAPE = "large-folders"
 SEED = "large folders"
 PIECE = 64 << 10
-# Seconds after which a program that must end is taken to hang.
+# Seconds after which a program that should have ended counts as hanging.
 PATIENCE = 60
 
 
@@ -52,7 +54,8 @@ class Contents:
             '    "{}_{}": {{ "{}": {}, "{}": "{}" }},\n'.format(*pick(3), rng.randint(0, 9999), *pick(2)).encode()
             for _ in range(20_000)
         ]
-        # Each block of texels has four colours in order, and indices that favour neighbours; floats are near one another.
+        # Each block of texels has two random colours, and indices of few values. The floats of
+        # models are near one another.
         blocks = [rng.randbytes(4) + bytes(rng.choices((0, 85, 170, 255, 0x50, 0xAA), k=4)) for _ in range(4000)]
         self.pools = {
             "dds": b"".join(rng.choices(blocks, k=32 * PIECE // 8)),
@@ -60,7 +63,7 @@ class Contents:
         }
 
     def pieces(self, kind: str, size: int, rng: random.Random) -> Iterator[bytes]:
-        """Yields the content in pieces."""
+        """Yields the content of a file of `size` bytes in pieces."""
         while size > 0:
             if kind in ("json", "lua"):
                 piece = b"".join(rng.choices(self.texts, k=min(size, PIECE) // 36 + 1))
@@ -69,14 +72,16 @@ class Contents:
             else:
                 pool = self.pools[kind]
                 at = rng.randrange(0, len(pool) - PIECE, 8)
-                # Different bytes with the same statistics, so that pieces do not repeat one another.
+                # Every piece maps its bytes to others, which keeps the statistics, so that pieces
+                # do not repeat one another.
                 piece = pool[at : at + PIECE].translate(bytes(rng.sample(range(256), 256)))
             yield piece[:size]
             size -= len(piece[:size])
 
 
 def make(folder: Path, sizes: Callable[[random.Random], int], total: int, count: int, per_mod: int) -> None:
-    """Makes files until there are `count`, or `total` bytes. Every 30th is a copy of an earlier one."""
+    """Makes files until there are `count` files or `total` bytes. About one in 30 is a copy of an
+    earlier one."""
     contents, rng = Contents(), random.Random(f"{SEED} {folder.name}")
     made: list[Path] = []
     done = 0
@@ -99,7 +104,7 @@ def digest(path: str) -> bytes:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """Returns the hashes of all files by their path below the folder."""
+    """Returns the hash of each file, by its path below the folder."""
     paths = [os.path.join(root, name) for root, _, names in os.walk(folder) for name in names]
     with ProcessPoolExecutor() as pool:
         return dict(zip((os.path.relpath(path, folder) for path in paths), pool.map(digest, paths, chunksize=64)))
@@ -111,18 +116,21 @@ def ensure(holds: bool, what: str) -> None:
 
 
 def finish(*arguments: object, **options: float) -> dict[str, float]:
-    """Calls `on_terminal` in a small process, because a child is charged for the memory of the process that starts it."""
+    """Calls `on_terminal` in a small process, because the peak memory of a child is at least that
+    of the process that starts it."""
     with ProcessPoolExecutor(1, mp_context=get_context("forkserver")) as pool:
         return pool.submit(on_terminal, *arguments, **options).result()
 
 
 def on_terminal(words: Sequence[str], interrupt_after: float | None = None, status: int = 0) -> dict[str, float]:
-    """Runs a command on its own terminal. Returns elapsed and CPU seconds, the peak of resident bytes, and the longest time in
-    which it printed nothing. `interrupt_after` is the time in seconds when Ctrl-C is pressed; elapsed then counts from there."""
+    """Runs a command on its own terminal, and ends this program unless the command ends with
+    `status`. Returns elapsed and CPU seconds, the peak of resident bytes, and the longest time in
+    seconds in which the command printed nothing. Ctrl-C is pressed `interrupt_after` seconds after
+    the start; elapsed then counts from there."""
     begun = time.perf_counter()
     child, terminal = pty.fork()
     if child == 0:
-        # A shell ignores Ctrl-C for what it runs in the background.
+        # If a shell runs this program in the background, its children would ignore Ctrl-C.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.execvp(words[0], list(words))
     last, silence, said = begun, 0.0, b""
@@ -152,7 +160,7 @@ def on_terminal(words: Sequence[str], interrupt_after: float | None = None, stat
 
 
 class Study:
-    """The measurements of one folder."""
+    """Makes the measurements of one folder, `source`."""
 
     def __init__(self, args: argparse.Namespace, name: str, source: Path) -> None:
         self.args, self.name, self.source = args, name, source
@@ -200,7 +208,7 @@ class Study:
             if shutil.which(program):
                 line = line.replace("SOURCE", f"'{self.source}'").replace("OUT", f"'{target}'")
                 found = finish(["sh", "-c", line])
-                del found["silence"]  # their options make them quiet
+                del found["silence"]  # says nothing: the options make these programs quiet
                 self.tell("pack", {**found, "output": target.stat().st_size}, name)
                 target.unlink()
 
@@ -211,7 +219,8 @@ class Study:
         self.tell("extract", extracted)
         self.holds(self.out, "what was extracted")
         self.set_aside_output()
-        # Early, since the second extraction may take less than half of the time: the disk has written the first.
+        # Ctrl-C comes early, since this extraction may take less than half as long as the first:
+        # the disk has less to write.
         cancelled = self.nx(*words, interrupt_after=extracted["elapsed"] / 5, status=-signal.SIGINT)
         self.tell("extract, Ctrl-C", {"elapsed": cancelled["elapsed"]})
         ensure(tree(self.out).items() <= self.files.items(), "Ctrl-C leaves half files")
@@ -220,7 +229,7 @@ class Study:
         self.set_aside_output()
 
     def update(self) -> None:
-        """Changes every hundredth file."""
+        """Changes every hundredth file, and updates the archive."""
         for path in sorted(self.files)[::100]:
             path = self.source / path
             path.write_bytes(path.read_bytes()[:-1] + b"!")
@@ -246,7 +255,8 @@ class Study:
         self.kill()
 
     def maps(self, mount: Mount) -> None:
-        """Several processes map files and read pages of them at random."""
+        """Lets several processes map files of the mount, read pages at random places, and compare
+        them with the folder."""
         large = sorted(self.files, key=lambda path: (self.source / path).stat().st_size)[-200:]
         work = [(str(mount.folder / path), str(self.source / path)) for path in large]
         begun, cpu = time.perf_counter(), mount.cpu()
@@ -257,7 +267,7 @@ class Study:
         self.tell("mmap, 4 processes", metrics)
 
     def replace(self, mount: Mount) -> None:
-        """Checks that a mount keeps the archive that is replaced."""
+        """Checks that a mount still shows its archive after the file was replaced."""
         path = max(self.files)
         (self.source / path).write_bytes(b"other bytes")
         self.nx("update", self.threads, self.archive, self.source)
@@ -274,7 +284,8 @@ class Study:
         ensure(os.listdir(mount.folder) == [], "a busy mount stays")
 
     def kill(self) -> None:
-        """Checks that readers of a killed mount get an error, and that it can be removed."""
+        """Checks that readers get an error if the program of their mount is killed, and that the
+        mount can then be removed."""
         mount = Mount(self)
         reader = subprocess.Popen(["grep", "-rqF", "no file contains this line", mount.folder], stderr=subprocess.DEVNULL)
         time.sleep(0.2)
@@ -286,7 +297,7 @@ class Study:
 
 
 class Mount:
-    """An archive that is mounted."""
+    """An archive that is mounted, and the program that serves it."""
 
     def __init__(self, study: Study) -> None:
         self.folder = study.place / "mnt"
@@ -320,7 +331,7 @@ class Mount:
 
 
 def same_pages(paths: tuple[str, str]) -> bool:
-    """Returns whether mapped pages of two files are equal, at 50 random places."""
+    """Maps two files, and returns whether 4 KiB are equal at each of 50 random places."""
     rng = random.Random(paths[0].rsplit("/", 1)[1])
     with open(paths[0], "rb") as one, open(paths[1], "rb") as other:
         with mmap.mmap(one.fileno(), 0, prot=mmap.PROT_READ) as one, mmap.mmap(other.fileno(), 0, prot=mmap.PROT_READ) as other:

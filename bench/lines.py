@@ -49,8 +49,9 @@ def command(program: str, arguments: Sequence[str]) -> str:
 
 
 def run(command: str, versions: Mapping[str, str], version: str = "") -> None:
-    """Prints the line of a run. `version` is that of Linerate, by default that of this checkout. A measurement has the version of
-    the longest name in `versions` with which its contender begins."""
+    """Prints the line of a run. `version` is that of Linerate, by default that of this checkout.
+    `versions` are those of the other contenders: a measurement gets the one whose name is the
+    longest with which the name of its contender begins."""
     about = {
         "date": datetime.now(UTC).date().isoformat(),
         "cpu": cpu(),
@@ -64,7 +65,8 @@ def run(command: str, versions: Mapping[str, str], version: str = "") -> None:
 def measurement(
     shape: str, data: str, contender: str, params: Mapping[str, Any], metrics: Mapping[str, Any]
 ) -> None:
-    """Prints the line of a measurement. Parameters and metrics that are None are left out; a list has values of rounds."""
+    """Prints the line of a measurement. Parameters and metrics that are None, and empty lists, are
+    left out. A metric is a number, or a list with the value of each round."""
     known = {name: figure(value) for name, value in metrics.items() if value not in (None, [])}
     params = {name: value for name, value in params.items() if value is not None}
     line = {"shape": shape, "data": data, "contender": contender, "params": params, "metrics": known}
@@ -72,7 +74,8 @@ def measurement(
 
 
 def figure(value: float | Sequence[float]) -> Any:
-    """Returns an exact number, or median, lowest and highest of rounds, to six digits."""
+    """Returns a number as it is if it is an integer, else to six digits. For the values of rounds,
+    returns median, lowest and highest to six digits, or one number if these are equal."""
     if isinstance(value, (int, float)):
         return value if isinstance(value, int) else _digits(value)
     median, low, high = map(_digits, (median_high(value), min(value), max(value)))

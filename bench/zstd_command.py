@@ -2,8 +2,9 @@
 
     python bench/zstd_command.py --linerate target/dist/linerate --folder DIR FILE...
 
-Every FILE (.zst) is decompressed to each of three outputs: /dev/null, a pipe that `cat` reads, and a new file in DIR, where the
-old file is deleted before. A figure is the median of the rounds.
+Every FILE (.zst) is decompressed to each of three outputs: /dev/null, a pipe that `cat` reads, and
+a file in DIR, which is deleted before each run, so that it is always new. A figure has the median,
+the lowest and the highest of the rounds.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ SHAPE = "zstd-command"
 
 
 def timed(arguments: list[str], output: str, folder: Path) -> tuple[float, float]:
-    """Runs a command and returns elapsed and CPU seconds."""
+    """Runs a command with its output to "null", "pipe" or "file", and returns its elapsed and CPU
+    seconds."""
     words = [*arguments, "-c"]
     reader = None
     with open(os.devnull, "r+b") as null:

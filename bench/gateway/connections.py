@@ -32,7 +32,8 @@ def frame(text: str) -> bytes:
 
 
 def resources(process: subprocess.Popen[str]) -> tuple[int, int, float]:
-    """Returns resident kB, the number of threads, and seconds of CPU time."""
+    """Returns the resident memory in KiB, the number of threads, and the CPU time so far in
+    seconds."""
     proc = Path(f"/proc/{process.pid}")
     status = dict(line.split(":", 1) for line in (proc / "status").read_text().splitlines())
     ticks = (proc / "stat").read_text().rsplit(")", 1)[1].split()[11:13]
@@ -40,7 +41,8 @@ def resources(process: subprocess.Popen[str]) -> tuple[int, int, float]:
 
 
 def read_until_silence(poll: select.epoll, sockets: dict[int, socket.socket], seconds: float) -> set[int]:
-    """Reads until `seconds` pass without data. Returns the descriptors that received data."""
+    """Reads from all sockets until `seconds` pass without data. Returns the descriptors that
+    received data."""
     received, last = set(), time.monotonic()
     while time.monotonic() - last < seconds:
         for descriptor, _ in poll.poll(0.5):
@@ -62,7 +64,8 @@ def main(program: str, connections: int, transport: str) -> None:
     for _ in range(connections):
         one = socket.create_connection(("127.0.0.1", port))
         one.sendall(upgrade)
-        # READY follows HELLO; the server reads IDENTIFY after the upgrade.
+        # The IDENTIFY may be sent at once: the server reads it after the upgrade, and answers with
+        # READY.
         one.sendall(frame('{"op":2,"d":{"token":"t"}}'))
         one.setblocking(False)
         sockets[one.fileno()] = one

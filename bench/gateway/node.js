@@ -7,7 +7,7 @@
 // little-endian): payloads in X.msgs, their compressed forms in X.zlib and X.zst. All output is compared with X.msgs first.
 // Figures are CPU time of the process, including the thread pool; contenders take turns in each round. There are two modes:
 //
-// * start: connections from their first message on
+// * start: all messages of a connection but the first, which is decoded untimed
 // * live: messages after the last GUILD_CREATE; earlier messages are decoded untimed
 
 const { execFileSync } = require('node:child_process');
@@ -27,15 +27,17 @@ function optional(name) {
     return null;
   }
   const file = require.resolve(name);
-  // Read as a file, because a package need not export it for `require`.
+  // package.json is read as a file, because a package need not export it for `require`.
   const inside = path.join('node_modules', name);
   const folder = file.slice(0, file.lastIndexOf(inside) + inside.length);
   const { version } = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'));
   return { module, version };
 }
 
-// Contenders: name, version, type of the result, and a function that begins a connection. It returns a function from a message
-// to its payload, or to a promise of it. The first contender with a type is the base of comparisons.
+// Returns the contenders for a transport: name, version, type of the result, and a function that
+// begins a connection. That function returns another one, which takes a message and returns its
+// payload or a promise of the payload. Contenders with the same type of result are compared with
+// the first of them.
 function contenders(kind) {
   const all = [];
   const add = (name, version, result, begin) => all.push({ name, version, result, begin });
@@ -95,7 +97,8 @@ function contenders(kind) {
   return all;
 }
 
-// Decodes messages through a stream of node:zlib, which works on the thread pool.
+// Returns a function that decodes messages through a stream of node:zlib, which works on the thread
+// pool.
 function byStream(stream, flush) {
   let parts = [];
   stream.on('data', (part) => parts.push(part));
@@ -120,7 +123,8 @@ function records(file) {
   return all;
 }
 
-// Returns connections: messages, their payloads, and the index of the first message after the last GUILD_CREATE.
+// Returns the connections in a folder: messages, their payloads, and the index of the first message
+// after the last GUILD_CREATE.
 function connections(folder, kind) {
   const files = fs.readdirSync(folder).filter((name) => name.endsWith('.msgs')).sort();
   if (files.length === 0) throw new Error(`no .msgs files in ${folder}`);
@@ -142,7 +146,8 @@ async function verify({ name, begin }, all) {
   }
 }
 
-// Returns CPU microseconds for a message after the first `skip`.
+// Returns the mean CPU microseconds for a message after the first `skip` messages, and in any case
+// after the first one.
 async function time(begin, frames, skip) {
   const decode = begin();
   const isAsync = decode(frames[0]) instanceof Promise;
@@ -207,14 +212,15 @@ async function measure(folder, shape, kind, all, rounds) {
 
 const print = (line) => console.log(JSON.stringify(line));
 
-// Returns the median, lowest and highest of rounds, to six digits, or a number if all are equal.
+// Returns the median, lowest and highest of the values of rounds, to six digits, or one number if
+// all are equal.
 function figure(values) {
   const sorted = values.map((value) => Number(value.toPrecision(6))).sort((a, b) => a - b);
   const [low, median, high] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)];
   return low === high ? median : { median, low, high };
 }
 
-// The line of the run.
+// Returns the first line of the output, which says what was run: date, CPU, versions and command.
 function run(folder, rounds) {
   const versions = { node: process.versions.node };
   for (const { name, version } of Object.keys(ENDINGS).flatMap(contenders)) versions[name] = version;

@@ -6,8 +6,9 @@ X.msgs first. There are five shapes:
 
 * start: connections from their first message on
 * live: messages after the last GUILD_CREATE; earlier messages are decoded untimed
-* many: 2,500 connections in turn, with the resident memory of each, in a child process
-* busy: the start of a connection while another thread computes, in wall time
+* many: 2,500 connections that receive messages in turn, with the resident memory of each, in a
+  child process
+* busy: the first 200 messages of a connection while another thread computes, in wall time
 * dictionary: messages of at most 4 KiB, each a separate zstd frame with a dictionary
 """
 
@@ -40,7 +41,8 @@ import lines
 
 ENDINGS = {"zlib-stream": "zlib", "zstd-stream": "zst"}
 CONNECTIONS = 2500
-#: Messages of a connection in the shape `many`: their number, enough to fill the window of a decoder, and how many are timed.
+#: Messages of a connection in the shape `many`: their number, and how many of them, the last ones,
+#: are timed. The others fill the window of the decoder.
 MANY, LIVE = 30, 24
 #: Number of messages of a connection in the shape `busy`.
 BUSY = 200
@@ -53,25 +55,29 @@ Stream = list[tuple[bytes, bytes]]
 
 @dataclass(frozen=True)
 class Contender:
-    """A decoder of messages. Each call of `begin` starts a connection."""
+    """A decoder of messages. Each call of `begin` starts a connection and returns its function from
+    message to result."""
 
     name: str
     version: str
-    #: Type of the result: "bytes", "text", or "buffer" for an existing buffer.
+    #: Type of the result: "bytes", "text", or "buffer" for the number of bytes written to an
+    #: existing buffer.
     result: str
     begin: Callable[[], Decode]
 
 
 @dataclass
 class Times:
-    """Seconds per message of a contender in each round: mean and worst."""
+    """Seconds per message of a contender in each round: the mean and, for the shape `busy`, the
+    longest. For the shape `many`, also the resident bytes of a connection."""
 
     mean: list[float] = field(default_factory=list)
     worst: list[float] = field(default_factory=list)
     resident: int | None = None
 
     def take(self, begin: Callable[[], Decode], all_streams: list[Stream], skips: list[int], busy: bool) -> None:
-        """Measures one round."""
+        """Measures one round of all shapes but `many`. Of each connection, the first messages,
+        `skips`, are not timed."""
         if busy:
             each = time_busy(begin(), all_streams[0])
             self.worst.append(max(each))
@@ -83,7 +89,8 @@ class Times:
 
 
 def contenders(kind: str) -> Iterator[Contender]:
-    """Yields the installed contenders; the first one is the base of comparisons."""
+    """Yields the installed contenders. Those with one type of result are compared with the first of
+    them, "buffer" with "bytes"."""
     for name, version, begin in peers(kind):
         yield Contender(name, version, "bytes", begin)
         yield Contender(name, version, "text", lambda begin=begin: as_text(begin()))
@@ -111,7 +118,8 @@ def peers(kind: str) -> Iterator[tuple[str, str, Callable[[], Decode]]]:
 
 
 def contenders_with_dictionary(dictionary: bytes) -> Iterator[Contender]:
-    """Yields the contenders for frames with a dictionary; the first one is the base of comparisons."""
+    """Yields the contenders for frames with a dictionary. Those with one type of result are
+    compared with the first of them."""
     zstandard = import_module("zstandard")
     known = zstandard.ZstdCompressionDict(dictionary)
     version = zstandard.__version__
@@ -172,7 +180,8 @@ def settled(stream: Stream) -> int:
 
 
 def framed(stream: Stream) -> tuple[Stream, bytes]:
-    """Returns the small messages after the guilds, each as a separate frame, and their dictionary."""
+    """Returns the small messages after the last GUILD_CREATE, each as a separate frame, and the
+    dictionary of the frames, which is trained on every second one of them."""
     zstandard = import_module("zstandard")
     payloads = [payload for _, payload in stream[settled(stream) :] if len(payload) <= SMALL]
     payloads = payloads[:FRAMES]
@@ -204,7 +213,7 @@ def time_stream(decode: Decode, stream: Stream, skip: int) -> float:
 
 
 def time_busy(decode: Decode, stream: Stream) -> list[float]:
-    """Returns wall seconds for each message while another thread computes."""
+    """Returns the wall seconds for each message while another thread computes."""
     stop = threading.Event()
 
     def compute() -> None:
@@ -224,7 +233,9 @@ def time_busy(decode: Decode, stream: Stream) -> list[float]:
 
 
 def many(kind: str, index: int, frames: list[bytes], rounds: int) -> tuple[list[float], int]:
-    """Returns CPU seconds per message of many connections in turn, and resident bytes of each. Needs a new process."""
+    """Returns CPU seconds per message in each round, with many connections that receive messages in
+    turn, and the resident bytes of one connection. Needs a new process, whose memory no other
+    contender has grown."""
     contender = [each for each in contenders(kind) if each.result == "bytes"][index]
     contender.begin()(frames[0])
     times = []
@@ -250,7 +261,8 @@ def resident() -> int:
 
 
 def excerpt(stream: Stream, kind: str) -> Stream:
-    """Returns a short connection: GUILD_CREATE messages that fill the window, then events."""
+    """Returns a short connection: the first messages of `stream`, which fill the window, then
+    events after the last GUILD_CREATE, all compressed anew."""
     at = settled(stream)
     payloads = [payload for _, payload in stream[: MANY - LIVE] + stream[at : at + LIVE]]
     if kind == "zlib-stream":
@@ -267,7 +279,7 @@ def excerpt(stream: Stream, kind: str) -> Stream:
 
 
 def measure(shape: str, kind: str, data: str, all_streams: list[Stream], rounds: int) -> None:
-    """Prints the measurements of a shape."""
+    """Measures a shape with all contenders, and prints a line for each."""
     if shape == "dictionary":
         stream, dictionary = framed(max(all_streams, key=len))
         all_streams, rivals = [stream], list(contenders_with_dictionary(dictionary))

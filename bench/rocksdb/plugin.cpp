@@ -1,13 +1,15 @@
-// Reads databases whose SST files each have their own dictionary: with RocksDB itself, with libzstd and digested dictionaries,
-// with the plugin, and the same rows in as many files without dictionaries.
+// Measures reads from databases whose SST files each have their own dictionary: with RocksDB
+// itself, with libzstd and digested dictionaries, and with Linerate's plugin. Also measures the
+// same rows in as many files without dictionaries.
 //
 //   plugin [--NAME VALUE]... FOLDER
 //
-// Files are made in FOLDER and kept. Each contender has its own process, because a process can map only 65,530 files. In each
-// round all contenders do the same operations, one after the other. Prints a measurement for each contender and operation as
-// JSON Lines (records/README.md): `time` is CPU time of a thread for an operation, and `decompress` its share in
-// DecompressBlock by RocksDB's own clock, in a separate round. Versions before RocksDB 10.4 have no compression managers, so only
-// RocksDB itself is measured.
+// Files are made in FOLDER and kept. Each contender has its own process, because a process can map
+// only 65,530 files. In each round all contenders do the same operations, one after the other.
+// Prints a measurement for each contender and operation as JSON Lines (records/README.md): `time`
+// is the CPU time of a thread for an operation in microseconds, and `decompress` the time in
+// DecompressBlock by RocksDB's own clock, from a separate round. Versions before RocksDB 10.4 have
+// no compression managers, so only RocksDB itself is measured.
 
 #include <fcntl.h>
 #include <rocksdb/cache.h>
@@ -52,7 +54,8 @@ using rocksdb::Slice;
 using rocksdb::Status;
 
 #if HAS_MANAGERS
-// libzstd with digested dictionaries, through the same interface as the plugin: the best way to use it from outside.
+// libzstd with digested dictionaries, through the same interface of RocksDB as the plugin. That is
+// the fastest way to use libzstd without changes to RocksDB.
 class Digested : public rocksdb::DecompressorWrapper {
  public:
   Digested(std::shared_ptr<rocksdb::Decompressor> base, void* digest, const Slice& dictionary)
@@ -94,7 +97,8 @@ std::shared_ptr<rocksdb::CompressionManager> Manager(const std::string& contende
   return builtin;
 }
 
-// Bytes that the decompressor for a dictionary trained on these rows owns.
+// Bytes that the decompressor for a dictionary trained on these rows owns; 0 if RocksDB makes no
+// dictionary of them.
 size_t DictionaryBytes(rocksdb::CompressionManager& manager, const rocksdb::CompressionOptions& options,
                        const std::vector<std::string>& rows) {
   rocksdb::Compressor::DictSamples samples;
@@ -173,7 +177,7 @@ std::vector<std::string> List(const std::string& text) {
   return parts;
 }
 
-// Rows from a file of lines; empty if rows are generated.
+// The rows, if --data names a file of lines; empty if rows are generated.
 std::vector<std::string> lines;
 
 std::string RowOf(const Shape& shape, unsigned file, unsigned row) {
@@ -199,7 +203,7 @@ const char* const kParts[] = {"read", "checksum", "decompress", "search in block
 struct Answer {
   double time, elapsed;              // seconds for an operation
   double parts[std::size(kParts)];
-  uint64_t sum;                      // of the bytes read; the same for all contenders
+  uint64_t sum;                      // number of bytes read, which is the same for all contenders
 };
 
 struct Opened {
@@ -209,7 +213,7 @@ struct Opened {
 
 rocksdb::Options OptionsFor(const Contender& contender) {
   rocksdb::BlockBasedTableOptions table;
-  // Relative to the content, because cached blocks are not compressed.
+  // --cache is a percentage of the content, because cached blocks are not compressed.
   size_t content = 0;
   for (unsigned row = 0; row < contender.shape.rows; row++) content += RowOf(contender.shape, 0, row).size() + 20;
   const size_t cache = content * contender.shape.files / 100 * Number("cache");
@@ -251,7 +255,7 @@ void Provide(Contender& contender, const std::string& folder) {
   std::ofstream(contender.database + "/made");
 }
 
-// Runs the operations of one thread. Returns the sum of the bytes read.
+// Runs the operations of one thread. Returns the number of bytes read.
 uint64_t Read(rocksdb::DB& database, const Shape& shape, const std::string& operation, unsigned count, unsigned seed) {
   std::mt19937 random(seed);
   uint64_t sum = 0;
@@ -285,7 +289,7 @@ uint64_t Read(rocksdb::DB& database, const Shape& shape, const std::string& oper
 struct Operation {
   const char* name;
   const char* title;
-  unsigned reads;  // rows of an operation, about
+  unsigned reads;  // how many times as long as a Get it takes, about: --count is divided by it
   unsigned threads;
 };
 const Operation kOperations[] = {{"get", "Get", 1, 1},
@@ -337,7 +341,7 @@ Answer Measure(rocksdb::DB& database, const Shape& shape, const std::string& nam
   return mean;
 }
 
-// Anonymous memory of this process, in bytes.
+// Resident anonymous memory of this process, in bytes.
 uint64_t Resident() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -378,7 +382,8 @@ struct Request {
 #endif
   Check(rocksdb::DB::OpenForReadOnly(options, contender.database, &database), contender.database.c_str());
   opened.cpu = Seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu, opened.elapsed = Seconds(CLOCK_MONOTONIC) - start;
-  // Memory that is allocated with the first block of a dictionary also counts.
+  // A block of each file is read first, so that memory that is allocated when a dictionary is first
+  // used also counts.
   std::unique_ptr<rocksdb::Iterator> first(database->NewIterator({}));
   for (unsigned file = 0; file < contender.shape.files; file++) first->Seek(Key(file, 0));
   first.reset();
@@ -400,7 +405,8 @@ T Receive(const Contender& contender) {
   std::exit(1);
 }
 
-// Prints a line up to its metrics. `part` is a step of an operation, `base` the contender to compare with.
+// Prints the beginning of a line, up to its metrics. `part` is the step of the operation that the
+// line is about, if any, and `base` the contender that it compares with, if any.
 void Begin(const Contender& contender, const std::string& operation, unsigned threads, const char* part = nullptr,
            const char* base = nullptr) {
   std::string compression = contender.shape.compression.substr(1, contender.shape.compression.size() - 12);
@@ -423,8 +429,9 @@ void Print(const char* metric, std::vector<double> rounds, const char* end = ","
               end);
 }
 
-// Prints the plugin's speed relative to others, one on each line. The quotients are taken within a round, in which the machine is
-// as fast for both.
+// Prints the plugin's speed relative to each other contender with the same dictionary or with none,
+// one on each line. The quotients are taken within a round, in which the machine is as fast for
+// both.
 void PrintQuotients(const std::vector<Contender>& contenders, const std::vector<std::vector<double>>& times, const Operation& operation) {
   for (size_t which = 0; which < contenders.size(); which++) {
     const Contender& ours = contenders[which];
@@ -445,7 +452,8 @@ void Compare(std::vector<Contender>& contenders, const std::string& name) {
   const unsigned rounds = Number("rounds");
   std::vector<std::vector<double>> times(contenders.size()), elapsed(contenders.size());
   std::vector<Answer> last(contenders.size());
-  // The first round warms up; the last measures the parts of the time.
+  // The first round warms up and does not count; an additional last one measures the parts of the
+  // time by RocksDB's clocks.
   for (unsigned round = 0; round <= rounds + 1; round++) {
     uint64_t sum = 0;
     for (size_t turn = 0; turn < contenders.size(); turn++) {
@@ -523,7 +531,7 @@ int main(int argc, char** argv) {
     if (contender.process == 0) close(pair[0]), Serve(contender, pair[1]);
     close(pair[1]);
     contender.socket = pair[0];
-    // The contenders open one after the other.
+    // Waits, so that contenders open their databases one after the other.
     const Opened opened = Receive<Opened>(contender);
     uint64_t bytes = 0;
     for (const auto& file : std::filesystem::directory_iterator(contender.database)) {

@@ -4,8 +4,9 @@
  *         writes FOLDER/tables/00000.sst and so on, each with a dictionary trained on its own rows, and
  *         moves all of them into a database in FOLDER/db without a copy
  *     sst_cold run FOLDER QUERIES MMAP CACHE BATCH
- *         opens the database for reading; for each line on standard input, looks up the keys of the file
- *         QUERIES and prints nanoseconds of CPU time and of wall time, and a sum of the values found
+ *         opens the database for reading and prints "ready"; for each line on standard input, looks
+ *         up the keys of the file QUERIES and prints nanoseconds of CPU time and of wall time, and
+ *         a checksum of the values found
  *
  * QUERIES has pairs of little-endian u32: a file and a row. CACHE is the size of the block cache in bytes. With 0 there
  * is none, and RocksDB holds the index and the dictionary of each file for as long as it is open. BATCH is the number of
@@ -39,7 +40,7 @@ static const char *const WORDS[] = {
     "window",  "policy",   "backup",  "export", "rotate", "verify", "select", "cursor", "stream", "digest"};
 enum { WORD_COUNT = sizeof WORDS / sizeof *WORDS };
 
-/* Makes a row of a log, of about 370 bytes. Services, hosts and paths differ from file to file. */
+/* Makes a row of a log, of about 360 bytes. Services, hosts and paths differ from file to file. */
 static int row(char *out, size_t room, unsigned file) {
   const char *service = WORDS[file % WORD_COUNT], *path = WORDS[file / WORD_COUNT % WORD_COUNT];
   static const char *const LEVELS[] = {"info", "warning", "error", "debug"};
@@ -119,7 +120,7 @@ static uint64_t now(clockid_t clock) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* A checksum of a value, which must be the same on both sides. */
+/* A checksum of a value. linerate-bench computes the same, and compares the sums. */
 static uint64_t seen(const char *value, size_t len) {
   return len + 1000003u * (unsigned char)value[len / 3] + 7919u * (unsigned char)value[len - 30];
 }

@@ -1,10 +1,11 @@
 """Measures nginx, Apache and HAProxy with several encoders: CPU time per request, bytes, memory.
 
-Run as `python bench/servers/measure.py SERVER NAME=FILE...`. If SERVER is nginx or apache, each FILE is a library that is loaded
-before zlib, or empty for zlib itself. If SERVER is haproxy, each FILE is a program that `scripts/haproxy-slz.sh` has built.
-Prints JSON Lines. Servers run on the loopback interface with one process, as the current user, and wrk sends requests for some
-seconds. Options: --seconds, --rounds, --levels, --pages (bytes), --servers (folder of unpacked packages, as
-`scripts/setup.sh servers` makes it). Linux only.
+Run as `python bench/servers/measure.py SERVER NAME=FILE...`. If SERVER is nginx or apache, each
+FILE is a library that is loaded before zlib, or empty for zlib itself. If SERVER is haproxy, each
+FILE is a program that `scripts/haproxy-slz.sh` has built. Prints JSON Lines. Servers run on the
+loopback interface with one process, as the current user (Apache as `nobody` if that is root), and
+wrk sends requests for some seconds. Options: --seconds, --rounds, --levels, --pages (bytes),
+--servers (folder of unpacked packages, as `scripts/setup.sh servers` makes it). Linux only.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ HAPROXY_USERS = 500
 
 
 def page(size: int) -> bytes:
-    """Returns a page of HTML, then other text: files of the bench's corpus, one after the other."""
+    """Returns a page of `size` bytes: HTML, then other text, from files of the bench's corpus, one
+    after the other."""
     text = b"".join((lines.REPOSITORY / "crates/bench/corpus" / name).read_bytes() for name in CORPUS)
     return (text * (size // len(text) + 1))[:size]
 
@@ -49,7 +51,7 @@ def free_port() -> int:
 
 @dataclass
 class Server:
-    """A server that runs in its own folder until the context ends."""
+    """A server that runs in its own temporary folder until the context (`with`) ends."""
 
     command: list[str]
     configuration: str
@@ -109,7 +111,7 @@ class Server:
 
 
 def body_bytes(url: str, size: int) -> int:
-    """Returns the size of a compressed page in bytes, after checking the page."""
+    """Requests a page, checks what comes, and returns the size of the compressed page in bytes."""
     request = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})
     with urllib.request.urlopen(request) as response:
         body = response.read()
@@ -119,7 +121,7 @@ def body_bytes(url: str, size: int) -> int:
 
 
 def load(url: str, connections: int, seconds: float) -> int:
-    """Returns the number of answered requests."""
+    """Lets wrk send requests for some seconds, and returns the number of answered ones."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s"]
     command += ["-H", "Accept-Encoding: gzip", url]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -197,7 +199,8 @@ def haproxy(program: str, backend: Server, *, limited: bool, level: int) -> Serv
 
 
 def has_levels(program: str) -> bool:
-    """Returns whether the level of HAProxy's encoder can be chosen, which needs our libslz."""
+    """Returns whether the level of HAProxy's encoder can be chosen, as only Linerate's libslz
+    allows it."""
     return "linerate" in Path(program).name
 
 
@@ -264,7 +267,8 @@ def measure_web(options: argparse.Namespace) -> None:
 
 
 def measure_haproxy(options: argparse.Namespace) -> None:
-    """Measures HAProxy between users and nginx, without a CPU limit and with one."""
+    """Measures HAProxy between users and nginx, without a limit on CPU usage for compression and
+    with one."""
     rows: dict[tuple[str, int, bool], dict[str, list[float]]] = {}
     with nginx(options.servers, 1, "", compresses=False) as backend:
         backend.write_page(HAPROXY_PAGE)
@@ -293,8 +297,8 @@ def haproxy_round(
         answered = load(url, HAPROXY_USERS, options.seconds)
         spent = server.cpu_seconds() - before
         row = statistics(server)
-        # `bout` counts bytes before compression. Requests in progress count too, because with many users they are a large
-        # part of a few seconds.
+        # `bout` counts the bytes of responses before compression. Those of requests in progress
+        # count too, because with many users they are a large part of what a few seconds bring.
         came = max(int(row["bout"]), int(row["comp_in"]))
         saved = int(row["comp_in"]) - int(row["comp_out"])
         pages = came / HAPROXY_PAGE

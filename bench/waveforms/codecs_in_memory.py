@@ -31,7 +31,7 @@ def signed(array: NDArray) -> NDArray[np.int16]:
 
 class Codec(Trial):
     """A codec for `array`. `encoder` returns the compressed bytes, or a list of byte strings; `decoder` fills `back`
-    from them. A decoder that writes whole blocks needs a longer `back`."""
+    from them. If a decoder writes whole blocks, `back` has room for more than the array."""
 
     def __init__(
         self, array: NDArray, back: NDArray, encoder: Callable[[], Any], decoder: Callable[[Any], object]
@@ -61,7 +61,7 @@ def _require_16_bits(array: NDArray) -> None:
 
 
 def copy(array: NDArray, back: NDArray) -> Codec:
-    """A copy, which is the upper bound of speed."""
+    """Copies the array without compression. No codec can be faster."""
     stored = np.empty_like(array)
 
     def encode() -> NDArray:
@@ -72,8 +72,9 @@ def copy(array: NDArray, back: NDArray) -> Codec:
 
 
 def flac(array: NDArray, back: NDArray, level: int) -> Codec:
-    """libFLAC, through libsndfile. Rows are coded one after another as one channel. Frames are coded as channels, in
-    streams of up to eight.
+    """libFLAC, through libsndfile. Rows are coded one after another as one channel. If rows are
+    frames, which have one sample of each channel, they are coded as channels, in streams of up to
+    eight.
 
     FLAC's samples are signed. Unsigned samples are shifted by half the range (their highest bit is flipped) before
     encoding, and compared in that form. 32-bit samples are stored as 24 bits, which libsndfile takes from the upper
@@ -93,7 +94,7 @@ def flac(array: NDArray, back: NDArray, level: int) -> Codec:
     frames, back_frames = (a.reshape(-1, channels) for a in (array, back))
     streams = [slice(first, first + FLAC_CHANNELS) for first in range(0, channels, FLAC_CHANNELS)]
     parts = [np.ascontiguousarray(frames[:, stream]) for stream in streams]
-    # libsndfile's levels are from 0 to 1.
+    # libsndfile's levels are from 0 to 1, FLAC's from 0 to 8.
     options = {"format": "FLAC", "compression_level": level / 8}
 
     def encode_part(part: NDArray) -> memoryview:
@@ -113,7 +114,8 @@ def flac(array: NDArray, back: NDArray, level: int) -> Codec:
 
 
 def wavpack(array: NDArray, back: NDArray, level: int) -> Codec:
-    """WavPack, through wavpack-numcodecs. Rows are coded one after another as one channel, frames as channels."""
+    """WavPack, through wavpack-numcodecs. Rows are coded one after another as one channel. If rows
+    are frames, which have one sample of each channel, they are coded as channels."""
     from wavpack_numcodecs import WavPack
 
     if array.dtype.kind == "u":
@@ -151,7 +153,8 @@ def pco(array: NDArray, back: NDArray, level: int) -> Codec:
 
 
 def aec(array: NDArray, _: NDArray, block: int) -> Codec:
-    """libaec, the codec behind szip. It is told whether the samples are signed."""
+    """libaec, the codec behind HDF5's filter szip, which does not tell it whether samples are
+    signed. Here it is told."""
     _require_16_bits(array)
     import imagecodecs
 
@@ -192,7 +195,8 @@ def blosc2(array: NDArray, back: NDArray, codec: str, threads: int) -> Codec:
 
 
 def version1(array: NDArray, back: NDArray, m: int | str, threads: int) -> Codec:
-    """A Delta-Rice chunk with one segment per row. `m` is a number, or "auto" to search for it, which is timed, too."""
+    """A Delta-Rice chunk of version 1, with one segment per row. `m` is a number, or "auto" to
+    search for the best parameters, which is timed, too."""
     _require_16_bits(array)
     rice = ours.rice()
     params = None if m == "auto" else rice.Params(m, array.shape[-1])
@@ -209,7 +213,7 @@ def version1(array: NDArray, back: NDArray, m: int | str, threads: int) -> Codec
 
 
 def version2(array: NDArray, back: NDArray, threads: int) -> Codec:
-    """A version 2 stream."""
+    """A Delta-Rice stream of version 2."""
     rice = ours.rice()
     out = bytearray(array.nbytes + 16 * (len(array) + array.size // 1000) + 100)
     encode = lambda: memoryview(out)[: rice.encode2(array, out=out, threads=threads)]
@@ -219,7 +223,8 @@ def version2(array: NDArray, back: NDArray, threads: int) -> Codec:
 class FilterCall(Trial):
     """Calls a build of filter 32025 as HDF5 does, but without HDF5, with m = 8 and one segment per row.
 
-    The input buffer is allocated and filled before the timing, and the filter's output buffer is freed after it.
+    The input buffer is allocated and filled before the time is taken, and the filter's output
+    buffer is freed after it.
     """
 
     def __init__(self, array: NDArray, back: NDArray, plugin: filter_plugin.Plugin) -> None:
@@ -293,7 +298,8 @@ def _ours(threads: int, every_m: bool) -> Iterator[Method | tuple[str, str]]:
 
 
 def _filter_calls(against: filter_plugin.Plugin) -> Iterator[Method | tuple[str, str]]:
-    """Yields methods that call the filter function of the other build, and Linerate's."""
+    """Yields a method that calls the filter function of the other build, and one that calls
+    Linerate's."""
     name = "m=8, filter call"
     yield Method(MEMORY, f"{against.name}, {name}", partial(FilterCall, plugin=against), against.version)
     try:

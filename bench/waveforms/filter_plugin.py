@@ -51,7 +51,8 @@ _libc.free.argtypes = [ctypes.c_void_p]
 
 
 class Buffer:
-    """Memory from C's `malloc`, which filters take and return."""
+    """Memory from C's `malloc`, as HDF5 passes it to filters, which may replace it by other such
+    memory."""
 
     def __init__(self, data: NDArray) -> None:
         self.size = ctypes.c_size_t(data.nbytes)
@@ -71,7 +72,7 @@ class Buffer:
 
 
 class Plugin:
-    """The filter in a library."""
+    """The filter in a library, given as `[NAME=]PLUGIN.so[:SYMBOL]`."""
 
     def __init__(self, library: str) -> None:
         name, _, file = library.rpartition("=")
@@ -103,11 +104,11 @@ class Plugin:
         h5py.h5z.register_filter(ctypes.addressof(self._class))
 
     def encode(self, cd_values: Sequence[int], buffer: Buffer) -> None:
-        """Replaces samples by a chunk."""
+        """Replaces the samples in the buffer by a compressed chunk."""
         self._call(0, cd_values, buffer)
 
     def decode(self, cd_values: Sequence[int], buffer: Buffer) -> None:
-        """Replaces a chunk by samples."""
+        """Replaces the compressed chunk in the buffer by samples."""
         self._call(_DECODE, cd_values, buffer)
 
     def _call(self, flags: int, cd_values: Sequence[int], buffer: Buffer) -> None:

@@ -19,7 +19,8 @@ HDF5 = "hdf5"
 #: Methods that turn an array into bytes and back.
 MEMORY = "memory"
 
-#: Minimum duration of one timing in seconds, unless that takes more than `MAX_PASSES` passes.
+#: Duration in seconds that one timing should at least have. It takes that many passes, but not more
+#: than `MAX_PASSES`.
 MIN_SECONDS = 0.02
 MAX_PASSES = 50
 
@@ -80,7 +81,8 @@ class Trial(ABC):
 
 @cache
 def openmp() -> list:
-    """Returns the OpenMP libraries that filters have loaded. None without threadpoolctl."""
+    """Returns the OpenMP libraries that are loaded when this is first called; an empty list without
+    threadpoolctl."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
@@ -96,7 +98,7 @@ def set_threads(n: int) -> None:
 
 
 def verify(trial: Trial) -> None:
-    """Encodes and decodes once and compares."""
+    """Encodes and decodes once, and raises `Mismatch` if the result differs."""
     trial.before_encode()
     trial.encode()
     trial.back.fill(0x5555)  # so that `decode` must write it
@@ -152,7 +154,7 @@ class Runner:
             self._close()
 
     def round(self) -> None:
-        """Times `encode`, then `decode`."""
+        """Times `encode`, then `decode`, unless the trial has failed."""
         self._attempt(self._round)
 
     def _round(self) -> None:
@@ -167,7 +169,7 @@ class Runner:
         verify(self.trial)
 
     def finish(self) -> Runner:
-        """Verifies the result again after all rounds."""
+        """Verifies the result again after all rounds, and closes the trial."""
         self._attempt(self._verify)
         self._close()
         return self
@@ -184,7 +186,8 @@ class Runner:
 
 
 def run(makers: Sequence[Callable[[], Trial]], rounds: int) -> list[Runner]:
-    """Runs each trial `rounds` times, interleaved."""
+    """Makes and verifies all trials, then runs `rounds` rounds, in each of which every trial has a
+    turn."""
     runners = [Runner(make) for make in makers]
     lines.rounds(rounds, [runner.round for runner in runners])
     return [runner.finish() for runner in runners]

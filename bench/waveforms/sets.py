@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-#: Written by `linerate-bench waveforms`, deterministic.
+#: Names of the sets that `linerate-bench waveforms` generates, the same on every machine.
 GENERATED = ("nab", "nedm", "noptrex")
 
 #: Longest row that counts as a frame, which has one sample of each channel.

@@ -100,7 +100,8 @@ class Direct(_File):
 
 
 class Parallel(Filtered):
-    """Written through the filter, read with `pylinerate.hdf5.read`, which decodes outside HDF5."""
+    """A file that is written through the filter, and read with `pylinerate.hdf5.read`, which
+    decodes outside of HDF5."""
 
     read: NDArray
 

@@ -1,4 +1,4 @@
-"""Runs the benchmark on the sample in testdata/gateway."""
+"""Runs bench/gateway/python.py on the sample in testdata/gateway."""
 
 import json
 import subprocess
