@@ -9,7 +9,8 @@ DATA ?= json,text
 PLOTS ?= target/plots
 BENCH = $(CARGO) run --release --locked --package linerate-bench
 FLAGS ?=
-# For bench-servers: NAME=FILE, a library to load in place of zlib.
+# For bench-servers: libraries to load in place of zlib, each as NAME=FILE. For install-c: the names
+# of the libraries to install.
 LIBRARIES ?=
 # For bench-gpu: a folder with the programs that `scripts/bench-gpu.sh --build FOLDER` has built.
 PROGRAMS ?=
@@ -21,8 +22,8 @@ DIST = $(or $(CARGO_TARGET_DIR),target)/dist
 SECONDS_PER_TARGET ?= 60
 SOAK_SECONDS ?= 600
 HDF5_PLUGINS ?= target/hdf5-plugins
-# Adds the folder where rustup puts Rust, if the Rust in PATH is too old. On Windows make cannot
-# read the PATH that bash writes.
+# Adds the folder where rustup puts Rust to PATH, if the Rust in PATH is too old. This is left out
+# on Windows, where make cannot read the PATH that bash prints.
 ifneq ($(OS),Windows_NT)
 export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 endif
@@ -50,7 +51,7 @@ test-rust: ## Unit, integration and documentation tests
 test-scalar: ## Tests of the crates with code per CPU tier on the portable form (LINERATE_CPU=scalar)
 	@scripts/test.sh scalar
 
-test-nostd: ## core, deflate, rice and zstd without std
+test-nostd: ## core, deflate, inflate, rice and zstd without std; the readers of nx and dict without C
 	@scripts/test.sh nostd
 
 test-cli: ## Only the tests of the command line
@@ -180,7 +181,7 @@ plots: ## Draw RECORD=file as SVG files in PLOTS=dir: FLAGS="--x ratio --y speed
 fuzz: ## cargo-fuzz where it is installed, else a longer bounded run
 	@scripts/fuzz.sh $(SECONDS_PER_TARGET)
 
-setup: ## Install what the targets above need, or list what is missing
+setup: ## Install Rust, a C compiler and gzip, or say how to get them; other targets install more
 	@scripts/setup.sh rust cc gzip
 
 program: ## Build the program as `make install` installs it: target/dist/linerate

@@ -1,8 +1,8 @@
-# apt-source.sh, to be sourced: fetches source packages of the distribution without changing the
-# system.
+# apt-source.sh, to be sourced: fetches source packages of Debian or Ubuntu without changing the
+# system's configuration.
 #
-# Puts source packages into FOLDER, from the sources of the system's own packages. apt's lists are
-# in FOLDER/apt.
+# Downloads the source packages into FOLDER, from the same archives as the system's own packages.
+# apt's lists are in FOLDER/apt.
 get_sources() { # FOLDER PACKAGE...
   local folder=$1 state=$1/apt
   . /etc/os-release

@@ -2,9 +2,9 @@
 # bench-gateway-java.sh messages|start-up|memory|jda|netty DATA [FLAG...]: builds the Java binding
 # and its bench beside the JDK, zstd-jni, JDA and Netty, runs the bench, and prints its JSON Lines.
 # An empty DATA means $LINERATE_GATEWAY_DATA if that is set, otherwise ten shards that are generated
-# into target/gateway-shards. The Java to measure is that of $JAVA_HOME if it is set, otherwise the
-# one in the path. If $LINERATE_DISCORD_ZSTD_JAVA has the class path of discord-zstd-java, that is
-# also measured.
+# into target/gateway-shards (for start-up, target/gateway-start-up). The Java to measure is that of
+# $JAVA_HOME if it is set, otherwise the one in the path. If $LINERATE_DISCORD_ZSTD_JAVA has the
+# class path of discord-zstd-java, that is also measured.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

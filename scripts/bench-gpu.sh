@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
 
-# Prints the programs that cargo builds, one name a line.
+# Builds programs with cargo, and prints their paths, one a line.
 built() { # ARGUMENT...
   "$cargo" "$@" --release --locked --package linerate-cuda --message-format=json-render-diagnostics |
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
@@ -22,7 +22,7 @@ build() { # FOLDER
     cp "$program" "$1/test-${name%-*}"
   done < <(built test --no-run --test it)
   cp "$(built build --example gpu)" "$1/bench"
-  # nvCOMP is only compared with.
+  # nvCOMP is only a peer in the measurements, which also run without it.
   scripts/setup.sh nvidia && cp target/venv-cuda/lib/python3*/site-packages/nvidia/libnvcomp/lib64/libnvcomp.so.6 "$1" || true
 }
 

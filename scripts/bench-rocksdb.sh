@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# bench-rocksdb.sh FOLDER [--quick] [--files "500 1500"]: reads databases of many small SST files,
-# each with its own dictionary, by RocksDB itself, by libzstd with digested dictionaries and by the
-# plugin, and the same rows without dictionaries; also by the distribution's RocksDB if its headers
-# are there. Makes missing databases in FOLDER (5 GB); most of the time goes into training. Prints
-# JSON Lines. --quick uses fewer files and rounds.
+# bench-rocksdb.sh FOLDER [--quick] [--files "500 1500"]: measures reads from databases of many
+# small SST files, each with its own dictionary, by RocksDB itself, by libzstd with digested
+# dictionaries and by Linerate's plugin, and of the same rows without dictionaries; also by the
+# distribution's RocksDB if its headers are installed. Makes missing databases in FOLDER (5 GB);
+# most of the time goes into training dictionaries. --files has the numbers of files. Prints JSON
+# Lines. --quick uses fewer files and rounds.
 set -euo pipefail
 usage='usage: bench-rocksdb.sh FOLDER [--quick] [--files "500 1500"]'
 folder=$(realpath -m "${1:?$usage}")
@@ -29,7 +30,7 @@ compile() { # OUTPUT ARGUMENT...
 }
 compile "$plugin/bench" -fno-rtti -isystem "$rocksdb/include" -I bindings/rocksdb/plugin/include \
   "$plugin/liblinerate_rocksdb.so" "$rocksdb/librocksdb.so" "-Wl,-rpath,$plugin:$rocksdb"
-# Files that are read instead of mapped stay open.
+# Files that are read instead of mapped stay open, so as many as possible must be allowed.
 ulimit -n "$(ulimit -Hn)"
 
 version_of() { # HEADERS
@@ -72,7 +73,7 @@ for rows in 150 1500 15000; do
   measure --files 8 --rows "$rows" --dictionaries "4K,8K,16K,32K,110K,raw 4K,raw 16K,raw 110K" --operations ""
 done
 
-# The distribution's RocksDB writes its own files.
+# The distribution's RocksDB, an older version, writes its own files.
 if headers=$(echo '#include <rocksdb/version.h>' | "${CXX:-c++}" -E -x c++ - 2>/dev/null | sed -n 's/^# 1 "\(.*\)\/rocksdb\/version.h".*/\1/p' | head -n 1) &&
   [ -n "$headers" ] && compile "$plugin/bench-distribution" -lrocksdb; then
   version=$(version_of "$headers")

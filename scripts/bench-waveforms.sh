@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # bench-waveforms.sh CORPUS [FLAG...]: installs Linerate's Python package and its peers into
-# target/venv-bench, measures, and prints JSON Lines. An empty CORPUS is $LINERATE_CORPORA/waveforms if
-# that is set, else the generated waveforms alone.
+# target/venv-bench, measures them on generated waveforms and on the recordings in CORPUS, and
+# prints JSON Lines. An empty CORPUS means $LINERATE_CORPORA/waveforms if that is set, else no
+# recordings.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # corpora.sh [DIR]: downloads, makes and verifies the data that records name, below DIR [default:
-# $LINERATE_CORPORA]. Existing files are only verified, so copies from elsewhere are fine. It ends
-# with a line for each set that differs from the measured one.
+# $LINERATE_CORPORA]. Existing files are only verified, so copies from elsewhere are fine. At the
+# end it lists each set that is missing or differs from the measured one; the status is then 1.
 #
 # silesia is downloaded. gateway, waveforms-generated and half of planner are made from seeds; the
 # generated sets of planner are those of Python 3.11. textures-unseen and the other half of planner are
 # taken from packages, which needs Debian's apt-get and dpkg-deb, unzip, Python with pip, and 7 GB
 # below $TMPDIR for some minutes. Nobody publishes the selections in web, textures and waveforms as
-# sets. They are verified if they are there; other files of the same kind give other results.
+# sets, so they are only verified, or listed as missing. Other files of the same kind give other
+# results.
 set -euo pipefail
 dir=${1:-${LINERATE_CORPORA:?usage: corpora.sh DIR}}
 mkdir -p "$dir"
@@ -26,7 +27,8 @@ digest() { # PATH
   fi
 }
 
-# Verifies a file or folder. If it does not exist, runs COMMAND first to make it.
+# Verifies a file or folder, which WHAT describes. If it does not exist, runs COMMAND first to make
+# it; what a failed COMMAND leaves is removed.
 need() { # SHA256 PATH WHAT [COMMAND...]
   local sum=$1 path=$2 what=$3 found
   shift 3
@@ -71,8 +73,8 @@ debian() ( # PACKAGE=VERSION DIR PATTERN...
     dpkg-deb --fsys-tarfile ./*.deb | tar --extract --wildcards "$@" && rm ./*.deb
 )
 
-# Copies every STEP-th DDS file, by path, to textures-unseen/FORMAT/NAME if its fourCC is that of
-# the format.
+# Copies every STEP-th DDS file below DIR, in the order of paths, to textures-unseen/FORMAT/NAME if
+# its fourCC is that of one of the FORMATs.
 take() { # DIR NAME STEP FORMAT...
   local file format from=$1 name=$2 step=$3
   shift 3
@@ -90,7 +92,7 @@ take() { # DIR NAME STEP FORMAT...
   done
 }
 
-# Makes one of the sets of textures on which no filter was tuned.
+# Makes one of the sets in textures-unseen: textures on which no filter was tuned.
 unseen() ( # FORMAT
   work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT &&
     debian flightgear-data-base=1:2020.3.16+dfsg-1 "$work/flightgear" '*.dds' &&
@@ -114,11 +116,11 @@ unpacked() { # NAME PATTERN PACKAGE=VERSION...
   for package; do
     debian "$package" "$to/${package%%=*}" "$pattern" || return
   done
-  # Links lead to files of other packages.
+  # Links would lead to files of other packages, which are not unpacked.
   find "$to" -type l -delete
 }
 
-# Every 48th DDS file of 0ad-data, none of which is in textures-unseen.
+# Copies every 48th DDS file of 0ad-data, apart from those that are also in textures-unseen.
 planner_dds() (
   work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT &&
     debian 0ad-data=0.0.26-1 "$work/0ad" '*/public.zip' &&
@@ -129,8 +131,8 @@ planner_dds() (
     done
 )
 
-# Encodes every STEP-th matching texture of SuperTuxKart, because no package has BC4 or BC7. The
-# encoder's bytes may differ on other CPUs.
+# Encodes every STEP-th matching texture of SuperTuxKart as BC4 or BC7, because no package has
+# textures in these formats. The encoder's bytes may differ on other CPUs.
 encoded() ( # FORMAT STEP PATTERN
   work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT &&
     debian supertuxkart-data=1.4+dfsg-2 "$work/images" '*/data/tracks/*.png' '*/data/tracks/*.jpg' '*/data/textures/*.png' \
@@ -168,7 +170,7 @@ done <<'END'
 2197b0e57eec688cd294e29fa9b9957314ff3f58dd97bb6a4dc219fc3c67b445 bc3
 bd832fadc8db7df3e8890af1255b561eaac8c1bbcd3e3fe1ec3fa9c45eb8aab9 bc5
 END
-# Sets on which no plan was tuned.
+# Verifies or makes a set in planner/: data on which no plan was tuned.
 planner() { # NAME WHAT COMMAND...
   local name=$1 what=$2
   shift 2

@@ -9,7 +9,8 @@
 #
 # Rust's library comes from rustup (rustup target add TRIPLE), or nightly compiles it from its
 # source (rust-src). PROFILE names another profile. cross.sh TRIPLE --compiler prints these
-# compilers and the profile. The status is 77 if something is missing.
+# compilers and the profile, and cross.sh --list the triples. The status is 77 if something is
+# missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -58,14 +59,14 @@ target=$triple
 flags=
 case $triple in
   *-linux-gnu) target=$triple.2.17 ;;
-  # Cargo does not make a loadable library from code that is linked statically.
+  # Cargo makes no loadable library of code that links musl statically, which is its default.
   *-musl)
     for argument; do if [[ $argument =~ $loaded ]]; then flags="-C target-feature=-crt-static"; fi; done
     # The start files of a program are zig's, because only rustup's library has its own.
     if [ -z "$flags" ] && [ ${#std[@]} != 0 ]; then flags="-C link-self-contained=no"; fi
     ;;
 esac
-# RUSTFLAGS would replace flags that a user has set for all targets.
+# These flags add to those that a user has set for this target; RUSTFLAGS would replace them all.
 variable=CARGO_TARGET_$(tr a-z- A-Z_ <<<"$triple")_RUSTFLAGS
 export "$variable=${!variable:-} $flags"
 

@@ -64,7 +64,9 @@ check() {
   done
 }
 
-try() { # TRIPLE WHERE [COMMAND...]: which runs programs
+# Unpacks the archive for TRIPLE and tries it, with programs run by COMMAND. WHERE is for the
+# record.
+try() { # TRIPLE WHERE [COMMAND...]
   local archive=$out/linerate-$version-$1 root=$temporary/$1
   mkdir "$root"
   tar -C "$root" --strip-components=1 -xzf "$archive.tar.gz"

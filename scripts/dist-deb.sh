@@ -17,7 +17,7 @@ triples="x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu"
 build_needs="rust zig deb"
 check_needs=deb
 maintainer="${DEBFULLNAME:-$(git config user.name || echo Linerate)} <${DEBEMAIL:-$(git config user.email || true)}>"
-# The same version as in bindings/c/linerate/build.rs.
+# The version of the library's interface, in its soname, as in bindings/c/linerate/build.rs.
 case $version in
   0.*) interface=${version%.*} ;;
   *) interface=${version%%.*} ;;
@@ -25,7 +25,8 @@ esac
 library=liblinerate$interface
 umask 022
 
-machine() { # TRIPLE: as Debian calls it
+# Prints Debian's name of the machine.
+machine() { # TRIPLE
   case $1 in
     x86_64-*-linux-gnu) echo amd64 ;;
     aarch64-*-linux-gnu) echo arm64 ;;
@@ -33,8 +34,8 @@ machine() { # TRIPLE: as Debian calls it
   esac
 }
 
-# Prints the dependencies of a package with these files: only glibc, at the newest of the versions
-# that they name.
+# Prints the dependencies of a package with these files: only glibc, in the newest version that one
+# of the files needs. Fails if a file needs another library.
 needs() { # FILE...
   local file other
   for file; do
@@ -75,8 +76,8 @@ linerate ($version-1) unstable; urgency=medium
 CHANGELOG
 }
 
-# Packs FOLDER. Standard input has the fields of its control file that are specific to it, the
-# description last.
+# Packs FOLDER as PACKAGE. Standard input has the fields of the control file that are specific to
+# this package, the description last.
 pack() { # FOLDER PACKAGE MACHINE
   local folder=$1 control=$1/DEBIAN
   mkdir -p "$control"
@@ -127,7 +128,7 @@ Description: lossless compression for servers, bots, detectors and games
 CONTROL
 
   DESTDIR=$folder/library LIBDIR=$lib scripts/install-c.sh "$built" /usr linerate
-  rm -r "$folder/library/usr/share/doc" # of this machine
+  rm -r "$folder/library/usr/share/doc" # its licences are those of a build for this machine
   mkdir -p "$folder/dev/usr/$lib"
   mv "$folder/library/usr/include" "$folder/dev/usr/"
   mv "$folder/library/usr/$lib"/{liblinerate.so,liblinerate.a,pkgconfig,cmake} "$folder/dev/usr/$lib/"
@@ -158,7 +159,7 @@ CONTROL
 
 check() {
   local machine
-  # Debian has no package of its own, for which a report would be needed.
+  # A first upload to Debian must close a report, which these packages do not need.
   lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$out"/*_"$version"-1_*.deb
   for machine in "$(dpkg --print-architecture)" arm64; do
     if [ -e "$temporary/$machine" ] || [ ! -e "$out/linerate_$version-1_$machine.deb" ]; then continue; fi
@@ -187,9 +188,10 @@ unpacked() { # MACHINE
 # Packages that the examples use.
 used=gcc,libc6-dev,pkgconf,hdf5-tools
 
-examples() { # MACHINE WHERE COMMAND...: which runs programs there
+# Runs the examples in the system of MACHINE, where COMMAND runs programs. WHERE is for the record.
+examples() { # MACHINE WHERE COMMAND...
   local package
-  cp bindings/c/linerate/examples/compress.c "$temporary/$1/tmp/" # which is the page's
+  cp bindings/c/linerate/examples/compress.c "$temporary/$1/tmp/" # the example of the page
   "${@:3}" sh -eux <<'EXAMPLES'
 cd /tmp
 printf 'one\ntwo\n' >notes.txt

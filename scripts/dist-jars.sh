@@ -3,7 +3,8 @@
 # repository of files. The native libraries are in NATIVES/PLATFORM/, such as linux-x86_64. Without
 # NATIVES they are built into target/natives, for every platform that can be linked here.
 # dist-jars.sh --check OUT: resolves linerate-gateway from that repository into an empty local one,
-# and runs the program of docs/gateway/java.md, also on Java 8 if JAVA8_HOME names one.
+# and runs the program of docs/gateway/java.md, also on Java 8 if JAVA8_HOME names one, and with an
+# emulator on ARM64. Then resolves the other modules.
 #
 # linerate-rocksdb only has the library of this machine, because its C++ must fit that of
 # rocksdbjni.
@@ -13,7 +14,8 @@ cd "$(dirname "$0")/.."
 usage="usage: dist-jars.sh OUT [NATIVES], or --check OUT"
 modules=gateway,micrometer,netty,jda
 
-platform() { # TRIPLE: its name in the jar, as NativeLoader.platform() has it
+# Prints the platform's name in the jar, as NativeLoader.platform() returns it.
+platform() { # TRIPLE
   case $1 in
     *-linux-gnu) echo "linux-${1%%-*}" ;;
     *-linux-musl) echo "linux-${1%%-*}-musl" ;;
@@ -27,7 +29,8 @@ build() { # NATIVES
   each_platform linerate-java keep "$1"
 }
 
-keep() { # NATIVES FOLDER TRIPLE: the library that cargo has put there, and licences
+# Copies the library that cargo has built in FOLDER, and the licences of what it links.
+keep() { # NATIVES FOLDER TRIPLE
   local folder
   folder=$1/$(platform "$3")
   mkdir -p "$folder"
@@ -43,15 +46,15 @@ pack() { # OUT NATIVES
   echo "$1/maven: $(cd "$2" && ls | xargs)"
 }
 
-# Does what a user does: one dependency, one program. Also resolves the other modules with their
-# dependencies.
+# Does what a user does: resolves one dependency, compiles and runs one program. Also resolves the
+# other modules with their dependencies.
 check() { # OUT
   local folder=$temporary/check root=$temporary/arm64 version java module classes licence
   version=$(sed -n 's:.*<version>\(.*\)</version>.*:\1:p' bindings/java/pom.xml | head -n 1)
   mkdir -p "$folder/program"
   resolve "$1" "$folder/repository" linerate-gateway
   sed -n '/^import dev.linerate.gateway.\*;/,/^```/p' docs/gateway/java.md | sed '/^```/,$d' >"$folder/program/Example.java"
-  # The repository has a snapshot twice.
+  # Maven keeps a snapshot under two names.
   classes=$(find "$folder/repository/dev/linerate" -name "linerate-gateway-*.jar" | head -n 1)
   javac --release 8 -Xlint:-options -cp "$classes" -d "$folder/program" "$folder/program/Example.java"
   for java in "$(command -v java)" ${JAVA8_HOME:+"$JAVA8_HOME/bin/java"}; do

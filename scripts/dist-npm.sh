@@ -10,7 +10,8 @@ cd "$(dirname "$0")/.."
 . scripts/packaging.sh
 usage="usage: dist-npm.sh OUT [NATIVES|--host], or --check OUT"
 
-platform() { # TRIPLE: its name in npm
+# Prints the platform's name in npm.
+platform() { # TRIPLE
   local cpu
   case ${1%%-*} in x86_64) cpu=x64 ;; aarch64) cpu=arm64 ;; *) cpu=${1%%-*} ;; esac
   case $1 in
@@ -20,16 +21,19 @@ platform() { # TRIPLE: its name in npm
   esac
 }
 
-keep() { # NATIVES FOLDER TRIPLE: the library that cargo has put there, and licences
+# Copies the library that cargo has built in FOLDER, and the licences of what it links.
+keep() { # NATIVES FOLDER TRIPLE
   find "$2" -maxdepth 1 -regex '.*/\(lib\)?linerate_node\.\(so\|dylib\|dll\)' -exec cp {} "$1/$(platform "$3").node" \;
   scripts/third-party.py "$3" linerate-node >"$1/$(platform "$3").txt"
 }
 
+# Prints the triple of this machine.
 host() { rustc --version --verbose | sed -n 's/^host: //p'; }
 
-build() { # NATIVES: for every platform
-  # On Windows napi links a library of Node.js without using it, because functions are looked up
-  # when the module is loaded.
+# Builds the native parts for every platform that can be linked here.
+build() { # NATIVES
+  # For Windows, napi links a library of Node.js, though functions are looked up only when the
+  # module is loaded. An empty library is enough.
   local -x LIBNODE_PATH=$PWD/target/libnode
   mkdir -p "$LIBNODE_PATH"
   printf '!<arch>\n' | tee "$LIBNODE_PATH/libnode.a" >"$LIBNODE_PATH/libnode.dll"
@@ -42,13 +46,14 @@ build_host() { # NATIVES
   keep "$1" "$target/dist" "$(host)"
 }
 
-# Makes a folder as npm packs it: package.json and licences.
+# Adds the licences to a folder with a package.json, and packs the folder into $out.
 stage() { # FOLDER
   cp LICENSE-APACHE LICENSE-MIT "$1"
   npm pack --silent --pack-destination "$out" "./$1" >/dev/null
 }
 
-platform_package() { # PLATFORM FOLDER: its package.json
+# Writes the package.json of a native part into FOLDER.
+platform_package() { # PLATFORM FOLDER
   node -e '
     const [platform, version] = process.argv.slice(1);
     const [os, cpu, abi] = platform.split("-");
@@ -103,9 +108,10 @@ check() {
   try linux-arm64-gnu "$root/tmp" "Node.js $(in_arm64 "$root" node --version) of $debian, $(emulator)" in_arm64 "$root"
 }
 
-# Does what a user does: installs the packages of a machine, and runs one program. They are
-# optional, because npm refuses packages for other machines.
-try() { # PLATFORM FOLDER WHERE COMMAND...: which runs programs in that folder
+# Does what a user does: installs the packages for PLATFORM into FOLDER, where COMMAND runs
+# programs, and runs one program. The packages are saved as optional ones, because npm refuses
+# others for other machines. WHERE is for the record.
+try() { # PLATFORM FOLDER WHERE COMMAND...
   local os cpu file packages=("$out"/linerate-{"$version","zlib-sync-$version","$1-$version"}.tgz)
   IFS=- read -r os cpu _ <<<"$1"
   mkdir -p "$2"

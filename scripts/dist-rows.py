@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """dist-rows.py --check OUT [ROW...]: follows each row of the README's install table, in an empty folder outside the checkout.
 
-The install line is run as it stands: `cargo add` in a new project of the user's, all others in the checkout. Then the first
-command or example of the row's page is run, in the empty folder, with what was installed there alone; of `cargo add` rows each
-whole program of the page, with the crates that the page adds for it. OUT is not used; with ROWs
-(or ROWS in the environment) only rows that contain one of these words are walked. BINARY is a program that `make install` installs
-in place of one that it builds.
+The install line is run as it is written: `cargo add` in a new project of the user's, all others in
+the checkout. Then the first command or example of the row's page is run in the empty folder, with
+only what was installed there; of `cargo add` rows, each whole program of the page, with the crates
+that the page adds for it. OUT is not used. With ROWs (or the environment variable ROWS) only rows
+that contain one of these words are followed. The environment variable BINARY names a program that
+`make install` installs in place of one that it builds.
 
 Status 1 if a row failed, 77 if one could not be tried here.
 """
@@ -52,7 +53,8 @@ class Row:
         self.environment["PKG_CONFIG_PATH"] = f"{self.prefix}/lib/pkgconfig"
 
     def run(self, command, where=None, **more):
-        """Runs a command line in the row's folder."""
+        """Runs a command line in `where`, by default the row's folder, and returns its output.
+        Raises Failed if it fails."""
         print(f"  $ {command}", flush=True)
         environment = {**self.environment, **more}
         done = subprocess.run(
@@ -111,7 +113,8 @@ def make_install_c(row):
     need("cc", "pkg-config", "gzip")
     said = row.run(f"{row.install} PREFIX={row.prefix}", ROOT)
     if row.page != "docs/c/index.md":
-        # Servers need root, so another program that uses the system's zlib takes ours in its place, as they do.
+        # Servers need root. Python, which also uses the system's zlib, is given our library in its
+        # place, as servers are.
         row.run("python3 -c 'import zlib; assert zlib.decompress(zlib.compress(bytes(100000))) == bytes(100000)'",
                 LD_PRELOAD=f"{row.prefix}/lib/liblinerate_z.so")
         return
@@ -157,7 +160,8 @@ def accepts(port):
 
 
 def serve(row, program, port):
-    """Starts a server, and sends it the request that the page sends with curl. The answer must be that of the page."""
+    """Starts a server, and sends it each request that the page sends with curl. The answers must be
+    those of the page."""
     if accepts(port):
         raise Missing(f"another program serves port {port}")
     server = subprocess.Popen([program], cwd=row.folder, stdin=subprocess.DEVNULL)
@@ -214,7 +218,7 @@ def make_rocksdb_plugin(row):
     need("c++")
     headers = os.environ.get("ROCKSDB_INCLUDE")
     if headers is None:
-        # The page says so for systems with an older RocksDB.
+        # The page names this command for systems with an older RocksDB.
         row.run("scripts/setup.sh rocksdb-11", ROOT)
         headers = ROOT / "target/rocksdb/include"
     row.run(f"{row.install} PREFIX={row.prefix} ROCKSDB_INCLUDE={headers}", ROOT)
@@ -245,7 +249,8 @@ WALKS = [
 
 
 def rows():
-    """Returns the first cell, the install line and the page of each row."""
+    """Yields the first cell, the install line and the page of each row of the README's install
+    table."""
     for line in (ROOT / "README.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
         if line.startswith("| ") and len(cells) == 3 and (link := re.search(r"\]\((docs/[^)#]+)", cells[2])):
@@ -254,7 +259,7 @@ def rows():
 
 
 def walk(have, install, page):
-    """Follows a row. Returns None, or the reason why it could not be tried."""
+    """Follows a row. Raises Failed if it does not work, and Missing if it cannot be tried here."""
     found = next((how for start, how in WALKS if install.startswith(start)), None)
     if found is None:
         raise Failed(f"no function for `{install}`; add one to WALKS in scripts/dist-rows.py")

@@ -38,27 +38,27 @@ build() { # TRIPLE
   rm -f "$out"/pylinerate-*"$platform"*"_${1%%-*}.whl"
   (cd bindings/python && python -c 'import sys, build_backend; build_backend.build_plugins(sys.argv[1], sys.argv[2])' "$profile" "$1")
   scripts/third-party.py "$1" linerate-python >"$package/THIRD-PARTY.txt"
-  # The same choice of Rust's library as in cross.sh.
+  # As cross.sh does it: without rustup's library for the target, nightly compiles the library.
   if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ]; then
     local -x RUSTUP_TOOLCHAIN=nightly
     std=(-Z "build-std=std,panic_unwind")
   fi
-  # Its linker is a script that cargo-zigbuild writes, for itself or for maturin. With another
-  # linker cargo would compile everything again.
+  # zig is called as linker by a script that cargo-zigbuild writes, or maturin. Here both use the
+  # one of cargo-zigbuild: with another linker cargo would compile everything again.
   env "CARGO_BIN_EXE_cargo-zigbuild=$(command -v cargo-zigbuild)" \
     maturin build --quiet --zig "${std[@]}" --locked --target "$1" --compatibility "$platform" --profile "$profile" \
       --manifest-path bindings/python/Cargo.toml --out "$out"
   rm "$package/THIRD-PARTY.txt"
 }
 
-# Checks the platform of every library in a wheel, and that it has no debug information.
+# Checks the machine and the dependencies of every library in a wheel, and that it is stripped.
 look_at() { # WHEEL
   local folder=$temporary/unpacked library tag
   rm -rf "$folder"
   python -m zipfile -e "$1" "$folder"
   tag=
-  # Not for musl: auditwheel opens the libc.so of this machine, which is a text if a compiler is
-  # installed.
+  # auditwheel is not run for musl: it would open the libc.so of this machine, which is a text file
+  # if a compiler is installed.
   case $1 in *manylinux*) tag=$(auditwheel show "$1" | tr '\n' ' ' | grep -oE 'platform tag: +"[^"]*"') ;; esac
   echo "${1##*/}${tag:+: $tag}"
   for library in "$folder"/pylinerate/*.so "$folder"/pylinerate/plugins/*.so; do
@@ -88,6 +88,7 @@ PY
   done
 }
 
+# Prints the path of one interpreter for each version of Python that is installed here.
 pythons() {
   local version python
   for version in 3.11 3.12 3.13 3.14; do
@@ -109,10 +110,10 @@ try() { # PYTHON WHEEL
   ran "$2" "$("$1" --version)"
 }
 
-# pip chooses the wheel that fits an ARM64 machine.
+# Installs the wheel, and dependencies for the same machine, beside Debian's Python for ARM64.
 try_arm64() { # WHEEL
   local root=$temporary/arm64
-  arm64_root "$root" python3,libstdc++6 # which wheels may want
+  arm64_root "$root" python3,libstdc++6 # wheels of dependencies may need libstdc++
   python -m pip install --quiet --disable-pip-version-check --only-binary :all: --target "$root/opt/packages" \
     --implementation cp --python-version 3.11 --abi cp311 --abi abi3 --abi none \
     --platform manylinux2014_aarch64 --platform manylinux_2_17_aarch64 --platform manylinux_2_28_aarch64 "$1[hdf5]"

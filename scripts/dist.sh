@@ -19,8 +19,8 @@ cd "$(dirname "$0")/.."
 . scripts/rust.sh
 . scripts/record.sh
 
-# Prints name and path of each package: no checksums, and only the jars that programs use. Maven
-# numbers snapshots by their time.
+# Prints name and path of each package, without checksums, and of jars only those that programs use.
+# Maven names a snapshot by its time, in place of which SNAPSHOT is printed.
 packages() {
   find "$out" -type f \( -name '*.whl' -o -name '*.tar.gz' -o -name '*.cdx.json' -o -name '*.deb' -o -name '*.tgz' -o -name '*.jar' \) \
     ! -name '*-sources.jar' ! -name '*-javadoc.jar' -printf '%f\t%p\n' |
@@ -37,7 +37,7 @@ kind() { # NAME
   esac
 }
 
-# Prints the triple that a name stands for, if any.
+# Prints the triple of the platform that is part of a package's name, if any.
 triple() { # NAME
   local cpu system
   case $1 in
@@ -54,8 +54,8 @@ triple() { # NAME
   echo "$cpu-$system"
 }
 
-# Notes the sources and compilers of the packages of KIND that are newer than FILE, for the record.
-# They may be checked later.
+# Notes the sources and compilers of the packages of KIND that are newer than FILE, for the record
+# of a check, which may come much later.
 note_built() { # KIND FILE
   local name path triple
   packages | while IFS=$'\t' read -r name path; do

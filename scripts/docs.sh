@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # docs.sh FOLDER: builds the site of docs/ in FOLDER/docs with mdbook, and copies the other files of
-# the repository that pages link to beside it. A warning is a failure.
+# the repository that pages link to into FOLDER. A warning of mdbook is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 site=$1
@@ -12,7 +12,8 @@ if grep -qE 'WARN|ERROR' "$log"; then
   echo "docs.sh: mdbook warned" >&2
   exit 1
 fi
-# Links that leave docs/: ../../records/x.csv in docs/dict/index.md becomes records/x.csv beside it.
+# Copies what links that leave docs/ lead to: for ../../records/x.csv in docs/dict/index.md, the
+# file records/x.csv.
 grep -rhoE '\]\((\.\./)+[^)#]+' docs --include='*.md' | sed -E 's#^\]\((\.\./)+##' | sort -u | while read -r path; do
   if [ -f "$path" ]; then
     mkdir -p "$site/$(dirname "$path")"

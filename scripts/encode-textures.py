@@ -9,12 +9,13 @@ from pathlib import Path
 import ispc_texcomp as encoder
 from PIL import Image
 
-# DXGI_FORMAT and block size in bytes.
+# The number in DXGI_FORMAT and the size of a block of 4 by 4 texels in bytes.
 FORMATS = {"bc4": (80, 8), "bc7": (98, 16)}
 
 
 def blocks(image, form):
-    """Encodes one level, repeated up to whole blocks."""
+    """Encodes one level of an image, which is repeated at its right and lower edge up to whole
+    blocks."""
     width, height = (side + 3 & ~3 for side in image.size)
     whole = Image.new("RGBA", (width, height))
     for y in range(0, height, image.height):

@@ -13,20 +13,21 @@ root=$PWD
 . scripts/rust.sh
 . scripts/record.sh
 
-# Tests that lack something on another machine are skipped, and counted in the record.
+# With STRICT=1, tests that lack something would fail. On another machine they are only skipped, and
+# counted in the record.
 unset STRICT
 cargo=${CARGO:-cargo}
 tools=$root/target/foreign-tools
 targets="aarch64-unknown-linux-gnu i686-unknown-linux-gnu wasm32-wasip1 x86_64-pc-windows-gnu x86_64-unknown-linux-musl"
 engines="linerate-core linerate-io linerate-deflate linerate-inflate linerate-zstd linerate-rice linerate-dict linerate-nx linerate-gateway linerate-gateway-sim"
-# Modules of the test programs `it`, and other programs, whose outcome may differ between machines:
-# formats, damaged input, memory, files, interfaces. All unit tests run too. The other programs try
-# the same at length, or measure; PROGRAMS="--tests" also runs them.
+# Modules of the test programs `it`, and other test programs, whose outcome may differ between
+# machines: formats, damaged input, memory, files, interfaces. All unit tests run too. The rest
+# tries the same at length, or measures; PROGRAMS="--tests" also runs it.
 programs="conformance vectors oracle damage stream generated golden goldens v2 v2_golden filters filtered tables extract blocks
 block_file zlib_forms zstd_forms streams guarded sessions calls properties contract gzip zstd rice nx dict gateway interface header
 misuse differential programs"
-# Packages with other features: PACKAGE, the name in the record, cargo's arguments, and the modules
-# of `it` unless all.
+# A package that is also tested with other features: its name, its name in the record, cargo's
+# arguments, and the modules of `it` to run; none means all.
 small="linerate-zstd|linerate-zstd small|--features small --lib --test it|vectors stream generated"
 
 has() { # PROGRAM PACKAGE
@@ -41,8 +42,8 @@ setting() { # NAME VALUE
   export "CARGO_TARGET_${name//-/_}_$1=$2"
 }
 
-# Sets the variables of cargo and the crate cc, the packages to test, and name and version of the
-# emulator.
+# Sets what is needed to test $target: variables of cargo and of the crate cc, the packages to test,
+# and name and version of the emulator. Fails, with the reason in $why, if something is missing.
 prepare() {
   compiler=$(rustc --version)
   unset RUSTC_BOOTSTRAP
@@ -103,7 +104,8 @@ prepare() {
   setting RUNNER "$root/scripts/foreign.sh --run $target"
 }
 
-# Prints why a test program, or a module of one, is left out (PACKAGE/NAME). Fails if it is not.
+# Prints why the test program or module PACKAGE/NAME is left out for TARGET. Fails if it is not left
+# out.
 left_out() { # TARGET NAME
   case $1,$2 in
     aarch64-*,linerate/dict | aarch64-*,linerate/gateway | aarch64-*,linerate/gzip | aarch64-*,linerate/nx | aarch64-*,linerate/rice | aarch64-*,linerate/zstd)
@@ -132,8 +134,8 @@ foreign_tools() {
 }
 
 # Rust's library gets random numbers from bcryptprimitives.dll, which wine before 9.0 (Debian 12)
-# lacks. Without it no program starts. This makes its one function, with the older one that wine
-# has.
+# lacks. Without it no program starts. This compiles such a library, whose one function calls an
+# older one that wine has.
 random_numbers() {
   local system=$WINEPREFIX/drive_c/windows/system32
   [ -d "$system" ] || "$wine" wineboot --init >/dev/null 2>&1 </dev/null
@@ -147,14 +149,14 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE into, SIZE_T len) {
 C
 }
 
-# Runs one program.
+# Runs one program for TARGET, with its emulator.
 execute() { # TARGET PROGRAM ARGUMENT...
   local target=$1
   shift
   case $target in
     aarch64-*)
-      # Tests also start programs. If the kernel has no interpreter for them, registers it for this
-      # process alone (Linux 6.7).
+      # Tests also start programs for ARM64. If the kernel has no interpreter for these, qemu is
+      # registered as one, for this process alone (Linux 6.7).
       if [ "$(uname -m)" = aarch64 ] || grep -qs '^interpreter.*aarch64' /proc/sys/fs/binfmt_misc/*; then "$@"; return; fi
       unshare --user --map-root-user --mount bash -c 'mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
         printf "%s" ":aarch64:M::\x7f\x45\x4c\x46\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:$0:F" >/proc/sys/fs/binfmt_misc/register
@@ -170,16 +172,17 @@ execute() { # TARGET PROGRAM ARGUMENT...
       rm "$out"
       return $status
       ;;
-    # There are no threads and no folders, and panics abort. Without the option Node.js 20 crashes
-    # after many calls (nodejs/node#53087).
+    # WASI has no threads and no temporary folders, and panics abort, so tests with such names are
+    # skipped. Without --no-turbo-fast-api-calls Node.js 20 crashes after many calls
+    # (nodejs/node#53087).
     wasm32-*) node --no-warnings --no-turbo-fast-api-calls "$root/scripts/wasi.mjs" "$@" --skip concurrent --skip panic --skip parallel \
       --skip shared --skip thread --skip tree:: ;;
     *) "$@" ;;
   esac
 }
 
-# Sets the arguments for the program `it` of $package: the modules to run, and after --skip the
-# others.
+# Sets $filters, the arguments for the program `it` of $package: the modules to run and, after
+# --skip, those that are left out. Notes the latter.
 select_modules() { # TARGET
   local name chosen=${modules-$programs} run=() skipped=()
   if [ -n "${PROGRAMS:-}" ]; then chosen=; fi
@@ -199,8 +202,8 @@ select_modules() { # TARGET
   if [ ${#run[@]} != 0 ]; then filters+=("${skipped[@]}"); fi
 }
 
-# Cargo's runner: runs a program, and notes its package, its name, and how many tests passed,
-# failed, were ignored and skipped.
+# Cargo's runner: runs a test program, and notes its package and how many tests passed, failed, were
+# ignored and skipped. If the program is left out, notes its name instead.
 run() { # TARGET PROGRAM ARGUMENT...
   local program=${2##*/} package=${as:-$CARGO_PKG_NAME} log status=0 counts why
   program=${program%.*}
@@ -231,7 +234,7 @@ run() { # TARGET PROGRAM ARGUMENT...
 # Prints cargo's arguments for the listed programs that the packages have.
 selected() {
   local package folders= name found
-  # The oracles in C.
+  # Its tests also compare with zlib and libdeflate, which are compiled from C.
   if [[ " $packages " == *" linerate-deflate "* ]]; then echo "--features linerate-testkit/zlib"; fi
   if [ -n "${PROGRAMS:-}" ]; then echo "$PROGRAMS"; return; fi
   for package in $packages; do
@@ -251,7 +254,7 @@ selected() {
   done
 }
 
-# Tests all packages, then their variants.
+# Tests all packages, then those with other features.
 tests() {
   local variant package name arguments modules failed=0
   # shellcheck disable=SC2046,SC2086 # names of packages
@@ -265,7 +268,7 @@ tests() {
   return $failed
 }
 
-# Checks the command as in releases.
+# Builds the program as for releases, and checks it with static-check.sh.
 static() {
   local program=${CARGO_TARGET_DIR:-target}/$target/dist/linerate log
   if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then compiler=$(rustc +nightly --version); fi
@@ -276,7 +279,7 @@ static() {
   rm "$log"
 }
 
-# Writes a row for each package.
+# Appends a row for each noted package to $CSV.
 record() {
   local columns=date,cpu,target,runner,rustc,linerate,package,programs,passed,failed,ignored,skipped,left_out,command
   local command="scripts/foreign.sh $target"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# fuzz.sh SECONDS [CSV [TARGET...]]: fuzzes each target (or those named) for SECONDS with
+# fuzz.sh [SECONDS [CSV [TARGET...]]]: fuzzes each target (or those named) for SECONDS (60) with
 # cargo-fuzz, which needs nightly and a C++ compiler. It is coverage-guided, with inputs up to 1
-# MiB, AddressSanitizer, debug assertions and overflow checks, also in libzstd's C code (through the
-# crate `cc`). CSV gets a row for each target. Without cargo-fuzz it runs seeds and numbered
-# mutations. The status is 1 if an input violates an invariant, or a target stopped early.
+# MiB, debug assertions, overflow checks, and AddressSanitizer, which also covers libzstd's C code
+# (through the crate `cc`). CSV gets a row for each target. The status is 1 if an input violates an
+# invariant, or a target stopped early. Without cargo-fuzz it only runs seeds and numbered
+# mutations, writes no CSV, and has another status after a violation.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -24,7 +25,8 @@ if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
   exec "$cargo" run --release --locked --bin smoke -- "$seconds" "$(date +%s)" ${wanted[@]+"${wanted[@]}"}
 fi
 
-# Uses files as seeds of a target, each after the bytes that the target takes as its settings.
+# Copies files into the corpus of a target as seeds, each after the bytes that the target takes as
+# its settings.
 seed() { # TARGET SETTINGS FILE...
   local file
   mkdir -p "corpus/$1"
@@ -62,7 +64,8 @@ seeds() {
   rm -r "$made"
 }
 
-# Prints one of libFuzzer's figures from the end of a log; 0 if it stopped before it had any.
+# Prints one of libFuzzer's figures from the end of a log; 0 if the target stopped before it printed
+# any.
 figure() { # NAME LOG
   awk -v name="stat::$1:" '$1 == name { found = $2 } END { print found + 0 }' "$2"
 }
@@ -75,7 +78,7 @@ fuzz() { # TARGET
   mkdir -p "$corpus" "artifacts/$1"
   "$programs/$1" "$corpus" seeds "-artifact_prefix=artifacts/$1/" \
     "-max_total_time=$seconds" "-max_len=$max_len" -timeout=120 -print_final_stats=1 >"$log" 2>&1 || status=$?
-  finds=$(find "artifacts/$1" -type f -newer "$begun" | wc -l) # those of earlier runs stay
+  finds=$(find "artifacts/$1" -type f -newer "$begun" | wc -l) # without those of earlier runs
   rm "$begun"
   if [ $status != 0 ]; then tail -n 60 "$log"; fi
   echo "$1: $(figure number_of_executed_units "$log") inputs, $finds finds"
@@ -93,8 +96,9 @@ if [ -n "$csv" ] && [ ! -e "$csv" ]; then
 fi
 
 seeds
-# GCC reports the constant table of ZSTD_selectBtGetAllMatches as used after its scope: it makes the
-# table static, but poisons it all the same.
+# Without this, AddressSanitizer reports that the constant table of ZSTD_selectBtGetAllMatches is
+# used after its scope: GCC makes the table static, but still marks it as dead at the end of the
+# scope.
 export CFLAGS="${CFLAGS:-} -fno-sanitize-address-use-after-scope"
 cargo +nightly fuzz build --features libfuzzer --target-dir "$targets"
 programs=$targets/$(rustc +nightly -vV | sed -n 's/^host: //p')/release

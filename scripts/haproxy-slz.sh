@@ -24,21 +24,23 @@ compgen -G "$folder/haproxy_*.orig.tar.*" >/dev/null || get_sources "$folder" ha
 library=$folder/lib
 scripts/install-c.sh "${CARGO_TARGET_DIR:-target}/dist" "$folder" slz
 
-# Builds without the packages that Debian's build uses, which do not matter for the measurement.
+# Builds HAProxy without the packages that Debian's build uses, which do not matter for the
+# measurement.
 build() { # NAME ARGUMENT...
   local name=$1
   shift
   [ -x "$folder/haproxy-$name" ] && return
   rm -rf "$folder/source" && mkdir "$folder/source"
   tar -xf "$folder"/haproxy_*.orig.tar.* -C "$folder/source" --strip-components 1
-  # libslz 1.3, which newer trees bundle, has a different stream and different numbers.
+  # Newer versions of HAProxy bundle libslz 1.3, whose stream structure and constants differ from
+  # those of our library, so our header is used.
   if [ "$name" = linerate ]; then cp bindings/c/slz/slz.h "$folder/source/include/import/slz.h"; fi
   make -s -C "$folder/source" TARGET=linux-glibc CPU_CFLAGS=-O2 "$@"
   cp "$folder/source/haproxy" "$folder/haproxy-$name"
 }
 
 build slz
-# Compiles the code that calls SLZ, leaves the bundled object out, and links the library with the
+# Compiles the code that calls SLZ, leaves the bundled SLZ out, and links our library, which has the
 # same interface.
 build linerate USE_SLZ= DEFINE=-DUSE_SLZ "ADDLIB=-L$library -lslz -Wl,-rpath,$library"
 build zlib USE_ZLIB=1

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}/${profile/%dev/debug}
 for plugin in deltarice deltarice2; do
   for end in so dylib; do [ ! -e "$target/liblinerate_$plugin.$end" ] || break; done
-  # Renamed into place, because a process may have loaded the old one.
+  # Copied to another name and then renamed, because a process may have loaded the old library.
   cp "$target/liblinerate_$plugin.$end" "$folder/.new"
   mv "$folder/.new" "$folder/liblinerate_$plugin.$end"
   echo "$folder/liblinerate_$plugin.$end"

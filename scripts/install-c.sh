@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # install-c.sh FOLDER PREFIX [LIBRARY...]: installs the C libraries that cargo has built in FOLDER
 # (default: linerate slz z), with headers, pkg-config and CMake files, below PREFIX, and their
-# licences in share/doc. DESTDIR is prepended. LIBDIR is the folder for libraries below PREFIX
-# (lib).
+# licences in share/doc. DESTDIR is prepended to PREFIX, for making packages. LIBDIR is the folder
+# for libraries below PREFIX (default: lib).
 # install-c.sh --remove PREFIX [LIBRARY...]: removes them.
 set -euo pipefail
 
@@ -16,15 +16,17 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$source/Cargo.toml" | head -1)
 umask 022
 
-# Renamed into place, because a program may have loaded the old one.
-put() { # MODE FILE: its content is standard input
+# Writes standard input to another file and renames it to FILE, because a program may have loaded
+# the old file.
+put() { # MODE FILE
   mkdir -p "${2%/*}"
   cat >"$2.new"
   chmod "$1" "$2.new"
   mv "$2.new" "$2"
 }
 
-install_library() { # NAME INTERFACE-VERSION DESCRIPTION HEADER...: headers are in bindings/c/NAME
+# Installs a library, whose headers are in bindings/c/NAME.
+install_library() { # NAME INTERFACE-VERSION DESCRIPTION HEADER...
   local name=$1 interface=$2 description=$3 header
   shift 3
   put 755 "$root/$lib/lib$name.so.$interface" <"$built/lib$name.so"
@@ -82,14 +84,15 @@ endif()
 CMAKE
 }
 
-# The same as in build.rs: 0.1 for version 0.1.2, and 1 for 1.2.3.
+# The version of the interface, which is part of the library's soname, as in
+# bindings/c/linerate/build.rs: 0.1 for version 0.1.2, and 1 for 1.2.3.
 case $version in
   0.*) interface=${version%.*} ;;
   *) interface=${version%%.*} ;;
 esac
 
-# Programs find a shared library in the folders of the system's loader, which has a list of the
-# libraries there.
+# Makes sure that programs find the shared libraries, or says what to do. The system's loader has a
+# list of the libraries in its folders, which ldconfig updates. In other folders it does not look.
 tell_loader() {
   local folder=$prefix/$lib known found=
   PATH=$PATH:/usr/sbin:/sbin
@@ -134,5 +137,5 @@ for library in "$@"; do
   if [ $verb = install ]; then licences=$crate; else licences=--remove; fi
   "$source/scripts/licences.sh" "$licences" "$root/share/doc/$crate"
 done
-# The library for zlib's functions is loaded by its path.
+# The loader need not know liblinerate_z.so, which users name by its path (LD_PRELOAD).
 if [ $verb = install ] && [ "$*" != z ]; then tell_loader; fi

@@ -18,15 +18,15 @@ if [ "$binary" = --remove ]; then
   exit
 fi
 
-# Renamed into place, because the program may be running; readable by all whatever the umask is.
-put() { # MODE FILE: its content is standard input
+# Writes standard input to another file and renames it to FILE, because the program may be running.
+put() { # MODE FILE
   mkdir -p "$(dirname "$2")"
   cat >"$2.new"
   chmod "$1" "$2.new"
   mv "$2.new" "$2"
 }
 
-umask 022
+umask 022 # so that everybody can read the new folders
 put 755 "$prefix/bin/linerate" <"$binary"
 "$binary" man | put 644 "$man/linerate.1"
 "$binary" man --list | while read -r -a name; do

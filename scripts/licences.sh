@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # licences.sh CRATE FOLDER: puts the licences of Linerate, and of everything that a crate links on
-# this machine, into FOLDER.
+# this machine, into FOLDER. The latter need python3 and cargo; without them they are left out.
 # licences.sh --remove FOLDER: removes them.
 set -euo pipefail
 

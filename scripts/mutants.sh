@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# mutants.sh CSV K/N CRATE...: changes the code of crates in one place after another
-# (cargo-mutants), for shard K of N of all such mutants. Each must fail a test of its crate.
-# .cargo/mutants.toml lists those that no test can distinguish from the code, with the reason. CSV
-# gets a row for each crate. The status is 1 if a mutant was missed; target/mutants has the logs.
+# mutants.sh CSV K/N CRATE...: changes the code of crates in one place after another with
+# cargo-mutants, for shard K of N of all such changes, which are called mutants. Each must make a
+# test fail, else it is missed. .cargo/mutants.toml lists those that no test can distinguish from
+# the code, with the reason. CSV gets a row for each crate. The status is 1 if a mutant was missed;
+# target/mutants has the logs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -16,7 +17,7 @@ unset CARGO_TARGET_DIR # the copy of the tree has its own
 mkdir -p "$logs" "$(dirname "$csv")"
 [ -s "$csv" ] || echo "date,cpu,rustc,linerate,crate,shard,mutants,caught,missed,unviable,timeouts,command" >"$csv"
 
-# Features of a crate. A mutant that is not compiled would be missed.
+# Features of a crate that its tests need: a mutant in code that is not compiled would be missed.
 declare -A features=([linerate-io]=s3 [linerate-deflate]=linerate-testkit/zlib [linerate-zstd]=futures-io,tokio [linerate-rice]=file [linerate-gateway]=linerate-gateway/client,linerate-gateway/metrics)
 # Crates whose tests detect the mutants of a crate, if not only its own do.
 declare -A tests=([linerate-gateway]=linerate-gateway,linerate-gateway-sim)
@@ -25,7 +26,8 @@ options=(--shard "$shard" --no-shuffle --colors never)
 if [[ $("$cargo" mutants --help) == *--sharding* ]]; then options+=(--sharding round-robin); fi
 missed=
 
-mutate() { # CRATE...: of the same features, in one copy of the tree
+# Tries the mutants of crates with the same features, in one copy of the tree.
+mutate() { # CRATE...
   local crate out=$logs/$1 status=0 row all arguments=()
   for crate; do arguments+=(--package "$crate"); done
   if [ -n "${features[$1]:-}" ]; then arguments+=(--features "${features[$1]}"); fi
@@ -42,7 +44,8 @@ mutate() { # CRATE...: of the same features, in one copy of the tree
   done
 }
 
-count() { # RESULT: of $crate in $out
+# Prints the number of mutants of $crate with this result (caught, missed, ...).
+count() { # RESULT
   grep -c "^crates/${crate#linerate-}/" "$out/mutants.out/$1.txt" || true
 }
 

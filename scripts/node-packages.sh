@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# node-packages.sh FOLDER OTHER PROFILE: puts the packages of bindings/node, with their native part,
-# beside those of others in FOLDER/node_modules. OTHER gets the same with @linerate/zlib-sync in
-# place of zlib-sync, as `overrides` of npm do.
+# node-packages.sh FOLDER OTHER PROFILE: builds the native part with a Cargo profile, and puts the
+# packages of bindings/node beside those of others in FOLDER/node_modules. OTHER is replaced by a
+# copy of FOLDER with @linerate/zlib-sync in place of zlib-sync, as npm's `overrides` do it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,7 +18,7 @@ rm -rf "$modules/linerate" "$modules/@linerate" "$2"
 mkdir -p "$modules/@linerate"
 cp -R bindings/node/linerate "$modules/linerate"
 cp -R bindings/node/zlib-sync "$modules/@linerate/zlib-sync"
-# A new file each time, because the old one may be loaded.
+# The old files were removed, not overwritten, because a process may have loaded them.
 cp "$native" "$modules/linerate/linerate.node"
 cp -R "$1" "$2"
 rm -rf "$2/node_modules/zlib-sync"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # package-check.sh [CRATE...]: packs every published crate, unpacks the packages outside the
 # workspace, and there builds each (or those named) with its examples and runs its documentation
-# tests, with the other packages in place of those of the registry.
+# tests. Where a crate depends on another one, that is the unpacked one, not the registry's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh

@@ -17,9 +17,9 @@ lacks() { # [WHAT]
   exit 77
 }
 
-# Handles the arguments of a script: OUT [TRIPLE...] builds each target, by default $triples;
-# --check OUT [...] calls check. $build_needs and $check_needs are the needs from scripts/setup.sh.
-# $out is the path of the folder.
+# Handles the arguments of a script: OUT [TRIPLE...] calls the script's function build for each
+# triple, by default $triples; --check OUT [...] calls its function check. $build_needs and
+# $check_needs are needs of scripts/setup.sh. Sets $out to the absolute path of OUT.
 packages() { # [--check] OUT [TRIPLE...]
   local mode=build triple
   if [ "${1:-}" = --check ]; then
@@ -41,8 +41,8 @@ packages() { # [--check] OUT [TRIPLE...]
   for triple; do build "$triple"; done
 }
 
-# Builds CRATE for every platform that can be linked here, and calls COMMAND with the folder of the
-# result and the triple.
+# Builds CRATE for every platform that can be linked here, and after each calls COMMAND with two
+# more arguments: the folder of the result and the triple.
 each_platform() { # CRATE COMMAND...
   local crate=$1 triple status
   shift
@@ -64,11 +64,12 @@ install_program() { # TRIPLE FOLDER PREFIX
   here=$(uname -m)-${1#*-}
   scripts/cross.sh "$here" --package linerate
   DESTDIR=$2 scripts/install.sh "$target/$here/$profile/linerate" "$3"
-  rm -r "$2/$3/share/doc" # of this machine: a package has its own
+  rm -r "$2/$3/share/doc" # licences of a build for this machine; a package gets its own
   cp "$target/$1/$profile/linerate" "$2/$3/bin/linerate"
 }
 
-# Prints where a package was installed and its example run, and notes it for dist.sh.
+# Prints where a package was installed and its example ran, and notes this for the record of
+# dist.sh.
 ran() { # FILE WHERE
   echo "${1##*/}: installed and run: $2"
   if [ -n "${PACKAGE_NOTES:-}" ]; then printf '%s\t%s\n' "${1##*/}" "$2" >>"$PACKAGE_NOTES"; fi
@@ -78,12 +79,13 @@ debian=${SUITE:-bookworm}
 
 emulator() { qemu-aarch64-static --version | sed -n 's/.* version \([^ ]*\).*/qemu-aarch64 \1/p'; }
 
-# Unpacks Debian's packages for ARM64 in ROOT, if there is an emulator.
+# Unpacks Debian's packages for ARM64 in ROOT. Exits with 77 if there is no emulator.
 arm64_root() { # ROOT PACKAGE,...
   scripts/setup.sh arm64 || lacks
   mmdebstrap --quiet --variant=extract --architectures=arm64 --include="$2" "$debian" "$1"
 }
 
+# Runs a command for ARM64 in ROOT, in its folder /tmp.
 in_arm64() { # ROOT COMMAND...
   "$project/scripts/foreign.sh" --execute aarch64-unknown-linux-gnu unshare --root "$1" --wd /tmp "${@:2}"
 }

@@ -130,7 +130,7 @@ def float_npy(rng, path):
     times, rows, columns = 96, 180, 720
     numbers = array.array("f")
     waves = [(rng.randrange(1, 6), rng.randrange(1, 9), rng.uniform(0, 6.28), rng.uniform(0.5, 6)) for _ in range(3)]
-    # The sine of a sum is made of sines and cosines of columns.
+    # sin(phase + x) is computed from the sines and cosines of x, which are the same in every row.
     sines = [[math.sin(b * x / 115) for x in range(columns)] for _, b, _, _ in waves]
     cosines = [[math.cos(b * x / 115) for x in range(columns)] for _, b, _, _ in waves]
     for t in range(times):
@@ -158,7 +158,7 @@ def office(rng, path):
                 lines = "".join(f"<w:p><w:r><w:t>{text(rng, 40)}</w:t></w:r></w:p>" for _ in range(4000))
                 parts = {"word/document.xml": f"<w:document><w:body>{lines}</w:body></w:document>"}
             for name, body in parts.items():
-                # Without the time of day.
+                # A fixed date, so that the bytes do not depend on the time.
                 entry = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 out.writestr(entry, f'<?xml version="1.0" encoding="UTF-8"?>{body}')

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # publish-packages.sh OUT [KIND...]: checks the packages that `make dist` has put into OUT as their
-# registries do, and uploads nothing. Kinds: wheels (PyPI), npm, jars (Maven Central).
-# publish-packages.sh --really OUT [KIND...]: asks, then uploads them. A published version cannot be
-# replaced. In .github/workflows/publish.yml twine and npm get their credentials by trusted
-# publishing; elsewhere they ask for a token. Maven needs a token and a GPG key in its settings.
+# registries do, and uploads nothing. Kinds: wheels (PyPI), npm, jars (Maven Central). Jars are
+# built anew, from the sources and target/natives. publish-packages.sh --really OUT [KIND...]: asks,
+# then uploads them. A published version cannot be replaced. In .github/workflows/publish.yml twine
+# and npm get their credentials by trusted publishing; elsewhere they ask for a token. Maven needs a
+# token and a GPG key in its settings.
 set -euo pipefail
 shopt -s nullglob
 really=

@@ -1,6 +1,7 @@
 # record.sh, sourced in the project's root: prints the parts of a record's row that describe the
 # run.
 
+# Prints the CPU's name with family and model.
 processor() {
   awk -F '\t*: ' '/^model name/ { n = $2 } /^cpu family/ { f = $2 } /^model\t/ { m = $2 }
     END { print n " (family " f " model " m ")" }' /proc/cpuinfo 2>/dev/null || uname -m

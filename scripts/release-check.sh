@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 version=${1:?usage: release-check.sh VERSION}
 found=0
 
+# Prints WHAT is wrong with FILE unless a line of it matches PATTERN.
 want() { # PATTERN FILE WHAT
   grep -qE -- "$1" "$2" && return
   echo "$2: $3"

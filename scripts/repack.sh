@@ -28,12 +28,13 @@ part() { part=$1; echo "repack: $1"; }
 same() { # FILE FILE WHAT
   cmp "$1" "$2" || { echo "repack.sh: $part: $3" >&2; exit 1; }
 }
-# Neither ours nor theirs accepts an incomplete file.
+# Checks that a command fails. Neither Linerate nor the other programs may accept an incomplete
+# file.
 refused() { # COMMAND...
   if "$@" >/dev/null 2>&1; then echo "repack.sh: $part: no error: $*" >&2; exit 1; fi
 }
 
-# Makes a table of 12 MB sorted by position, reads of it, and samples.
+# Makes a table of 12 MB, sorted by position as genomes are, sequencing reads, and samples.
 awk 'BEGIN { srand(7); for (c = 1; c <= 3; c++) for (p = 1; p <= 100000; p++)
   printf "chr%d\t%d\t%d\tname%d\t%.6f\n", c, p * 10, p * 10 + 5, int(rand() * 1e6), rand() }' >table
 awk 'BEGIN { srand(8); print "@HD\tVN:1.6\tSO:coordinate"; print "@SQ\tSN:chr1\tLN:9000000"; print "@SQ\tSN:chr2\tLN:9000000"
@@ -140,7 +141,7 @@ for options in "-2 -p2" "--rsyncable" "--format=bgzf"; do
   size=$(stat -c %s table.gz)
   for cut in 1 7 8 9 100 $((size / 2)); do
     head -c "-$cut" table.gz >cut.gz
-    # A file of blocks may be cut between two blocks; then only the missing end shows it.
+    # A BGZF file may be cut between two blocks; then only the missing end-of-file block shows it.
     refused gzip -t cut.gz
     refused "$linerate" gzip -t cut.gz
   done
@@ -196,7 +197,8 @@ with IndexedZstdFile("frames.zst") as file:
         at, size = random.randrange(len(table)), random.randrange(1, 3_000_000)
         file.seek(at)
         assert file.read(size) == table[at:at + size], (at, size)
-# A seek table of theirs after frames of ours would be wrong; ours reads theirs.
+# pyzstd cannot add a seek table to existing frames, so it writes a seekable file, which linerate
+# reads.
 with SeekableZstdFile("theirs.zst", "w", max_frame_content_size=300_000) as file:
     file.write(table)
 for threads in ("-T1", "-T4"):

@@ -18,7 +18,8 @@ profile=$(mktemp -d)
 trap 'rm -rf "$profile"' EXIT
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 
-open() { # NAME FLAG...: takes a screenshot, and logs the console and the network
+# Opens the page, takes a screenshot, logs the console and the network, and checks both.
+open() { # NAME FLAG...
   timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$profile" \
     --disable-background-networking --disable-component-update --no-first-run \
     --enable-logging=stderr --v=0 --log-net-log="$folder/$1.netlog.json" --screenshot="$folder/$1.png" "${@:2}" \
@@ -28,8 +29,8 @@ open() { # NAME FLAG...: takes a screenshot, and logs the console and the networ
   if requests "$folder/$1.netlog.json" | grep .; then fail "$1: the page makes requests"; fi
 }
 
-# Prints the addresses that the page requested. The initiator of a file is "null"; the browser's own
-# services have none.
+# Prints the addresses that the page requested. In the log, the initiator of such requests is "null"
+# or a file; requests of the browser's own services have none.
 requests() { # NETLOG
   grep -E '"initiator":"(null|file://)' "$1" | grep -oE '"url":"[^"]*"' || true
 }

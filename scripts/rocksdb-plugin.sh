@@ -9,7 +9,7 @@
 set -euo pipefail
 folder=${1:?usage: rocksdb-plugin.sh DIR [PROFILE|STATIC-LIBRARY]}
 static=${2:-dist}
-# Checked before anything is built or installed.
+# Checks the version of the headers before anything is built or installed.
 version=$(printf '#include <rocksdb/version.h>\nROCKSDB_MAJOR ROCKSDB_MINOR\n' |
   "${CXX:-c++}" -E -P -x c++ ${ROCKSDB_INCLUDE:+-isystem "$ROCKSDB_INCLUDE"} - 2>/dev/null | tail -n 1) || version=
 read -r major minor <<<"$version" || true
@@ -27,7 +27,7 @@ if [[ $static != *.a ]]; then
   "${CARGO:-cargo}" build --quiet --profile "$static" --locked --package linerate-rocksdb
   static=${CARGO_TARGET_DIR:-target}/${static/%dev/debug}/liblinerate_rocksdb_rust.a
 fi
-# Renamed into place, because a process may have loaded the old one.
+# Links a library to another file and renames it, because a process may have loaded the old one.
 link() { # NAME ARGUMENT...
   "${CXX:-c++}" -std=c++20 -O2 -fPIC -fno-rtti -Wall -Wextra -Werror -shared ${ROCKSDB_INCLUDE:+-isystem "$ROCKSDB_INCLUDE"} \
     -I bindings/rocksdb/plugin/include "${@:2}" -Wl,--gc-sections ${STRIP--s} "-Wl,-soname,$1" -lpthread -ldl -lm -o "$folder/.new"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh NEED...: makes sure that each need is met. As root on a Debian-like machine it installs what is missing;
-# elsewhere it prints what is missing and how to get it, and fails. Needs:
+# setup.sh NEED...: makes sure that each need is met. As root on a Debian-like machine it installs
+# missing packages; elsewhere it prints what is missing and how to get it, and fails. What goes into
+# target/ or is compiled into ~/.cargo/bin is installed by any user. Needs:
 #   rust, lint        Rust; clippy and rustfmt
 #   cc, cxx           a C compiler; g++ with its sanitizers
 #   gzip, zstd, python3, valgrind
@@ -47,7 +48,8 @@ missing=()
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# Links a program; the linker of root may replace /dev/null, so the result goes to a file.
+# Links a program from standard input. The result goes to a temporary file, because a linker that
+# runs as root may replace /dev/null by its output.
 links() { # LIBRARY...
   local program
   program=$(mktemp)
@@ -104,8 +106,9 @@ has_rocksdb() {
     printf '#include <rocksdb/c.h>\nint main(void) { return 0; }' | links -lrocksdb
 }
 
-# Gets the library in Maven's rocksdbjni, which for Linux has all of RocksDB's C interface and exports its C++ interface,
-# and the headers in the crate librocksdb-sys, which is unpacked and not built.
+# get_rocksdb-11 takes the library from Maven's rocksdbjni, which for Linux contains RocksDB and
+# exports its C and C++ interfaces, and the headers from the crate librocksdb-sys, which is
+# downloaded and not built.
 rocksdb_11=11.8.1
 rocksdb_folder=${CARGO_TARGET_DIR:-$PWD/target}/rocksdb
 rocksdb_headers=0.19.0+11.8.1
@@ -129,7 +132,7 @@ get_rocksdb-11() {
       mv "librocksdbjni-$machine.so" librocksdb.so && rm "rocksdbjni-$rocksdb_11.jar" && touch "$rocksdb_11")
 }
 
-# Versions of older libraries in rocksdbjni, each in a folder named after it.
+# Older versions of RocksDB's library, from rocksdbjni, each in a folder named after its version.
 rocksdb_old="6.29.5 8.11.4 9.11.2"
 has_rocksdb-old() {
   local version
@@ -189,7 +192,8 @@ has_foreign() {
   has_all aarch64-linux-gnu-g++ qemu-aarch64 i686-linux-gnu-gcc clang llvm-ar node x86_64-w64-mingw32-gcc &&
     [ -d /usr/include/wasm32-wasi ] && { has_all wine || has_all wine64; }
 }
-# Compilers for other machines conflict with gcc-multilib, which must not be removed.
+# With --no-remove, since Debian's compilers for other machines conflict with gcc-multilib, which
+# must not be removed.
 install_foreign() {
   install --no-remove g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user gcc-i686-linux-gnu libc6-dev-i386-cross \
     clang llvm wasi-libc nodejs gcc-mingw-w64-x86-64 wine wine64
@@ -204,7 +208,8 @@ has_cxx-python() {
 sys.exit(not (pathlib.Path(sysconfig.get_path("include")) / "Python.h").exists())'
 }
 
-# The copy of the requirements is made last: it marks a complete installation.
+# Makes a virtual environment with the packages of REQUIREMENTS. The copy of that file is made last:
+# it marks a complete installation.
 make_venv() { # VENV REQUIREMENTS [PYTHON]
   if [ -x "$1/bin/python" ] && cmp -s "$2" "$1/requirements.txt"; then return; fi
   echo "installing: $2 into $1"
@@ -231,7 +236,8 @@ need_venv() { # VENV REQUIREMENTS
   if has_python3; then make_venv "$@" || missing+=("$1 with the packages of $2${why:+; $why}"); fi
 }
 
-# The copy of the package file is made last, as above. No package runs scripts when it is installed.
+# Installs the npm packages of PACKAGE-FILE into FOLDER. The copy of that file is made last: it
+# marks a complete installation. No package runs scripts when it is installed.
 make_node() { # FOLDER PACKAGE-FILE
   if cmp -s "$2" "$1/installed.json"; then return; fi
   echo "installing: $2 into $1"
@@ -242,7 +248,8 @@ make_node() { # FOLDER PACKAGE-FILE
 
 can_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
 
-# Hides the output of COMMAND. If it fails, $why gets the first line that names an error.
+# Runs COMMAND without its output. If it fails, $why gets the first line that names an error, or the
+# last line.
 quietly() { # COMMAND...
   why=
   if ! "$@" >"$log" 2>&1; then
@@ -258,7 +265,8 @@ update_once() {
   fi
 }
 
-# An installation that was interrupted earlier is finished first, since apt-get refuses to work before that.
+# Installs packages. If an earlier installation was interrupted, it is finished first, since apt-get
+# refuses to work before that.
 install() { # PACKAGE...
   local -x DEBIAN_FRONTEND=noninteractive
   update_once
@@ -309,6 +317,8 @@ install_lint() {
   install rust-clippy rustfmt
 }
 
+# Runs INSTALL-COMMAND if has_NAME fails and this user can install packages. Notes HOW-TO as missing
+# if has_NAME still fails.
 need() { # NAME INSTALL-COMMAND HOW-TO
   if "has_$1"; then return; fi
   why=

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Lists runs of records whose code has changed since: stale-records.py [RECORD...]
+"""Lists the runs in records whose measured code has changed since: stale-records.py [RECORD...]
 
-Each line names the record, the commit and CPU of its runs, how many measurements they have, and the changed
-files. Code is compared without comments, texts and unit tests, so that new words do not make a run stale.
-The exit status is 1 if a run is stale.
+Without arguments it reads all records/*.jsonl. Each line names a record, the date, commit and CPU
+of its runs, how many measurements they have, and the changed files. The Rust code of the measured
+crates is compared without comments, literals and unit tests, so that new words do not make a run
+stale. The exit status is 1 if a run is stale.
 """
 
 import json
@@ -41,7 +42,8 @@ MEASURED = {
     "gpu": "rice",
     "plan-": "candidates plan",
 }
-# Comments, and literals, which may contain what looks like a comment. Block comments of Rust nest, but ours do not.
+# Matches comments, and literals, which may contain what looks like a comment. Block comments of
+# Rust may nest, but those of this project do not.
 WORDS = re.compile(r'b?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
@@ -51,7 +53,8 @@ def git(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @cache
 def code(commit: str, file: str) -> str:
-    """A Rust file without words, spaces, commas and unit tests; empty if there is no such file."""
+    """Returns a Rust file of a commit without comments, literals, spaces, commas and unit tests,
+    and "" if there is no such file."""
     text = git("show", f"{commit}:{file}").stdout.split("#[cfg(test)]\nmod ")[0]
     return re.sub(r"[\s,]+", "", WORDS.sub("", text))
 
@@ -71,7 +74,8 @@ def crates(record: Path) -> list[str]:
 
 
 def runs(record: Path) -> Counter[tuple[str, str, str]]:
-    """Date, commit and CPU of runs that measured us, with the number of measurements."""
+    """Returns date, version and CPU of the runs that measured Linerate, with their number of
+    measurements."""
     found: Counter[tuple[str, str, str]] = Counter()
     run = None
     for line in record.read_text().splitlines():
@@ -85,7 +89,7 @@ def runs(record: Path) -> Counter[tuple[str, str, str]]:
 
 
 def reason(version: str, record: Path) -> str:
-    """Why a run of this version is stale, empty if it is not."""
+    """Returns why a run of this version, which ends with its commit, is stale; "" if it is not."""
     commit = next(iter(re.findall(r"\b[0-9a-f]{7,40}\b", version)), "")
     if git("cat-file", "-e", f"{commit}^{{commit}}").returncode:
         return "its commit is unknown"

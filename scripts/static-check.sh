@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.."
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
-# Enters it as root or in a user namespace; with FOREIGN=TARGET through the emulator that foreign.sh
-# uses.
+# The command that enters the folder, as root of a user namespace; with FOREIGN=TARGET, through the
+# emulator that foreign.sh uses.
 enter=(unshare --map-root-user)
 command -v unshare >/dev/null && "${enter[@]}" true 2>/dev/null || { echo "static-check.sh: unshare(1) makes no user namespace here" >&2; exit 77; }
 if [ -n "${FOREIGN:-}" ]; then enter=(scripts/foreign.sh --execute "$FOREIGN" unshare); fi

@@ -56,7 +56,7 @@ cargo_test() { # ARGUMENT...
 features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate-bench/peers,linerate-zstd/futures-io,linerate-zstd/tokio,linerate-nx/futures-io,linerate-nx/tokio,linerate-gateway/metrics,linerate-websocket/axum,linerate-websocket/soketto
 test_rust() {
   if [ -n "$windows" ]; then
-    # On Windows this tests the engines, the crates for websocket servers, and the command, without FUSE and the bench's peers.
+    # On Windows this tests the engines, the crate for websockets, and the command, without FUSE.
     local engines=()
     for crate in core io deflate inflate zstd rice dict nx gateway gateway-sim websocket; do engines+=(--package "linerate-$crate"); done
     cargo_test "${engines[@]}" --package linerate --features linerate-nx/futures-io,linerate-nx/tokio,linerate-testkit/zlib --tests
@@ -88,7 +88,7 @@ test_scalar() {
   rm "$log"
 }
 
-# Parts of `make assure`.
+# Tests the workspace with default features, as users of the crates compile it.
 test_defaults() { cargo_test --workspace; }
 test_matrix() {
   LINERATE_CPU=scalar cargo_test --workspace --tests --features "$features"
@@ -97,10 +97,10 @@ test_matrix() {
 }
 test_soak() { make soak-java; }
 
-# Decodes frames of zstd's own generator: FRAMES of them, or 100,000.
+# Decodes frames of zstd's own generator: FRAMES of them, by default 100,000.
 test_zstd-corpus() { or_skip "frames of zstd's generator" scripts/zstd-corpus.sh "${FRAMES:-100000}"; }
 
-# Runs the websocket libraries of others against ours, with every window.
+# Exchanges messages with websocket libraries of others, with every window.
 test_websocket-peers() { or_skip "websocket libraries" scripts/websocket-peers.sh; }
 
 # Reads SST files of RocksDB 6, 8, 9 and 11 with every kind of dictionary. The part `rust` reads those of RocksDB 7.
@@ -118,15 +118,15 @@ test_rocksdb() {
   done
 }
 
-# Runs programs that read, join, cut and rewrite our output.
+# Runs programs of others that read, join, cut and rewrite files of `linerate`.
 test_repack() {
   scripts/setup.sh repack python3 || true
   build_program
   or_skip "programs that rewrite our files" scripts/repack.sh
 }
 
-# Measures size and decoding speed for each kind of texture, by level, block size, parsing, codec and threads. Writes lines
-# for records/archives.jsonl to decoding-study.jsonl.
+# Measures size and decoding speed of textures in BC1 and BC7, by level, block size, parsing, codec
+# and threads. Writes lines for records/archives.jsonl to target/decoding-study.jsonl.
 test_decoding-study() {
   local textures=${LINERATE_CORPORA:-$HOME/.cache/linerate-corpora}/textures kind
   if [ ! -d "$textures/bc1" ]; then
@@ -139,8 +139,9 @@ test_decoding-study() {
   done
 }
 
-# Packs, updates, extracts, mounts, interrupts and kills with a folder of 100,000 files and one of 5 GB, in LARGE_FOLDERS,
-# which needs 16 GB. Writes lines for records/large-folders.jsonl to large-folders.jsonl.
+# Packs, updates, extracts and mounts a folder of 100,000 files and one of 5 GB, and interrupts and
+# kills these commands. The folder LARGE_FOLDERS (target/large-folders) needs 16 GB. Writes lines
+# for records/large-folders.jsonl to target/large-folders.jsonl.
 test_large-folders() {
   local folder=${LARGE_FOLDERS:-$CARGO_TARGET_DIR/large-folders}
   "$cargo" build --locked --release --package linerate
@@ -149,7 +150,7 @@ test_large-folders() {
   if [ ! -w /dev/fuse ]; then skip "mounts of large folders" "there is no /dev/fuse"; fi
 }
 
-# Builds HAProxy with our libslz from Debian's source. Pages must come through it unchanged.
+# Builds HAProxy from Debian's source with Linerate's libslz. Pages must come through it unchanged.
 test_haproxy() {
   if ! scripts/setup.sh servers wrk; then
     skip HAProxy "see above"
@@ -161,27 +162,31 @@ test_haproxy() {
   fi
 }
 
-# Runs the test suites of languages, and of git, that use zlib, with our functions loaded before zlib's.
+# Runs test suites of languages, and git, which use zlib, with Linerate's functions loaded before
+# zlib's.
 test_zlib-suites() {
   "$cargo" build --locked --package linerate-z
   or_skip "suites on zlib" scripts/zlib-suites.sh target/zlib-suites "$CARGO_TARGET_DIR/debug/liblinerate_z.so"
 }
 
-# Runs the crates' tests on other machines (docs/reference/platforms.md). The record is target/platforms.csv. Rust's
-# libraries for these machines come from rustup; foreign.sh names them.
+# Runs the crates' tests for other machines, with emulators (docs/reference/platforms.md). The
+# record is target/platforms.csv. Rust's libraries for these machines come from rustup; foreign.sh
+# names those that are missing.
 test_foreign() {
   scripts/setup.sh foreign || true
   CSV=target/platforms.csv or_skip "other targets" scripts/foreign.sh
 }
 
-or_skip() { # WHAT COMMAND...: status 77 of the command means that something is missing
+# Runs a command, and skips WHAT if its status is 77, which means that something is missing.
+or_skip() { # WHAT COMMAND...
   local status=0
   "${@:2}" || status=$?
   if [ $status = 77 ]; then skip "$1" "see above"; else return $status; fi
 }
 
-# Runs the portable forms in Miri, an interpreter that finds undefined behaviour. Miri has no AVX2 and runs no C. Each
-# crate gets MIRI_SECONDS.
+# Runs tests of the portable code in Miri, an interpreter that finds undefined behaviour. Miri has
+# no AVX2 and runs no C. Each of the runs below is stopped after MIRI_SECONDS (1,800), which is no
+# failure.
 test_miri() {
   if ! "$cargo" +nightly miri --version >/dev/null 2>&1; then
     note "no Miri (rustup +nightly component add miri rust-src)"
@@ -201,15 +206,17 @@ miri() { # ARGUMENT...
   if [ $status = 124 ]; then note "Miri was stopped after $limit s: $*"; else return $status; fi
 }
 
-# Runs a model of the lock-free slots of dictionaries in every order of two threads (crates/dict/src/store/model.rs).
+# Runs a model of the lock-free slots of dictionaries, with the steps of two threads in every order
+# (crates/dict/src/store/model.rs).
 test_loom() {
   RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=$CARGO_TARGET_DIR/loom \
     "$cargo" test --locked --package linerate-dict --no-default-features --lib model
 }
 
-# Runs threads under ThreadSanitizer, with the standard library compiled for it: dictionaries, archives, connections, and
-# the objects that Java holds. One test runs at a time, because the sanitizer does not see rustix unmap memory without libc,
-# and takes memory that another test maps there for the same.
+# Runs tests with threads under ThreadSanitizer, with the standard library compiled for it:
+# dictionaries, archives, connections, and the objects that Java holds. One test runs at a time:
+# rustix unmaps memory without libc, which the sanitizer does not see, so it would take memory that
+# another test maps at the same address for the same memory.
 test_tsan() {
   if [[ $(rustup component list --installed --toolchain nightly 2>/dev/null) != *rust-src* ]]; then
     note "no ThreadSanitizer (rustup toolchain install nightly --component rust-src)"
@@ -226,7 +233,8 @@ test_tsan() {
   "$cargo" +nightly test "${tests[@]}" --package linerate-java --lib threads
 }
 
-# Tests the effects of kills, full disks and damaged input, by command and reader. The record is target/damage.csv.
+# Tests the effects of kills and full disks on each command that writes, and of damaged input on
+# each that reads, DAMAGE_ROUNDS (200) times. The record is target/damage.csv.
 test_damage() {
   local record=$CARGO_TARGET_DIR/damage.csv rows run
   rows=$(mktemp)
@@ -254,7 +262,8 @@ test_sanitizers() {
   fi
 }
 
-# Changes code, which tests must detect: shard MUTANTS of all mutants. The record is target/mutants.csv.
+# Changes code in many places, one at a time, which tests must detect: shard MUTANTS (0/200) of all
+# such changes. The record is target/mutants.csv.
 test_mutants() {
   if scripts/setup.sh cargo-mutants; then
     scripts/mutants.sh target/mutants.csv "${MUTANTS:-0/200}" linerate-{core,io,deflate,inflate,zstd,rice,gateway,gateway-sim}
@@ -308,7 +317,8 @@ test_hdl-long() {
   if scripts/setup.sh hdl; then scripts/hdl.sh long; else skip "FPGA, 10^7 samples and all proofs" "see above"; fi
 }
 
-# Places and routes the FPGA cores, which must reach 100 MHz on ECP5. The record is target/hdl/fpga.csv.
+# Places and routes the FPGA cores. The encoders must reach 100 MHz on ECP5. The record is
+# target/hdl/fpga.csv.
 test_pnr() {
   if scripts/setup.sh python3 pnr; then
     PATH=$PWD/target/venv-hdl/bin:$PATH python3 accel/hdl/syn/record.py target/hdl/fpga.csv --check
@@ -338,22 +348,25 @@ test_nostd() {
   "$cargo" check --package linerate-rice --no-default-features --features alloc --locked
   "$cargo" check --package linerate-zstd --no-default-features --locked
   "$cargo" check --package linerate-zstd --no-default-features --features small --locked
-  # Only the readers, which compile no C (crates/testkit/tests/it/without_c.rs).
+  # Without default features these crates only read, and compile no C
+  # (crates/testkit/tests/it/without_c.rs).
   "$cargo" check --package linerate-nx --no-default-features --locked
   "$cargo" check --package linerate-dict --no-default-features --locked
   "$cargo" check --package linerate-nx --package linerate-dict --no-default-features --all-targets --locked
-  # Not crates/rice: its tests need `alloc`, and their dependencies enable `std` everywhere.
+  # linerate-rice is left out: its tests need `alloc`, and their dependencies turn `std` on
+  # everywhere.
   cargo_test --package linerate-core --package linerate-deflate --package linerate-inflate --package linerate-zstd --no-default-features --lib
   cargo_test --package linerate-zstd --features small --lib
   cargo_test --package linerate-zstd --features small --test it -- vectors:: stream::
-  # Only this fails when a dependency brings std in: two panic handlers cannot be linked.
+  # Only this fails if a dependency brings in std: two panic handlers cannot be linked.
   (cd scripts/nostd && "$cargo" build --locked)
 }
 
-# Builds the program that tests clients in other languages.
+# Builds the program `linerate`, whose gateway the tests of clients in other languages start, unless
+# an earlier part has built it.
 build_program() { ran rust || ran cli || "$cargo" build --quiet --locked --package linerate; }
 
-# Installs the package into target/venv and tests it.
+# Installs the Python package into target/venv, and tests it and the benches in Python.
 test_python() {
   scripts/setup.sh python
   target/venv/bin/python -m pip install --quiet --disable-pip-version-check \
@@ -364,7 +377,7 @@ test_python() {
   run_pytest bench/gateway/tests
 }
 
-# Tests the plugins as HDF5 finds them, in h5py and in HDF5's own tools.
+# Tests the HDF5 plugins, which HDF5 finds by HDF5_PLUGIN_PATH, in h5py and in HDF5's own tools.
 test_hdf5() {
   if ! scripts/setup.sh hdf5-tools python; then
     skip "HDF5 plugins" "see above"
@@ -377,8 +390,8 @@ test_hdf5() {
   cargo_test --workspace --features "$features" --test it plan::shapes::hdf5_file_gives_commands_of_h5repack
 }
 
-# Tests the codecs on the newest zarr, which needs a newer Python than 3.11 and has one more pipeline, and in the suite of
-# numcodecs.
+# Tests the codecs on the newest zarr, which needs a newer Python than 3.11 and has one more way to
+# run codecs, and in the test suite of numcodecs.
 test_zarr() {
   if ! scripts/setup.sh zarr; then
     skip "the newest zarr" "see above"
@@ -386,7 +399,8 @@ test_zarr() {
   fi
   local -x venv=target/venv-zarr
   $venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --requirement scripts/requirements-zarr.txt
-  # numcodecs' suite is no longer in its wheel (0.17), so it comes from the source archive of the same version.
+  # Since 0.17 numcodecs' test suite is not in its wheel, so it comes from the source archive of the
+  # same version.
   local site version
   site=$(echo $venv/lib/python3*/site-packages)
   version=$($venv/bin/python -c 'import numcodecs; print(numcodecs.__version__)')
@@ -397,7 +411,8 @@ test_zarr() {
     bindings/python/tests/suites
 }
 
-# Tests with the newest versions of libraries of laboratories, with numcodecs and without zarr 3.
+# Tests the Python package with the newest versions of libraries of laboratories, with numcodecs and
+# without zarr 3.
 test_labs() {
   if ! scripts/setup.sh labs; then
     skip "SpikeInterface, neo, NWB, LEGEND" "see above"
@@ -445,7 +460,7 @@ on_java_25() { # MAVEN-ARGUMENT...
   if [ -n "$newer" ]; then
     run_maven test "$@" "-Djvm=$newer" -Dlinerate.testArguments=--enable-native-access=ALL-UNNAMED
   else
-    # Not a failure under STRICT, because distributions do not have it yet.
+    # This is no failure even with STRICT=1, because distributions do not have Java 25 yet.
     echo "skipped: Java 25: not found (set JAVA25_HOME=folder)"
     skipped=$((skipped + 1))
   fi
@@ -470,8 +485,9 @@ run_maven() { # ARGUMENT...
   if [ "$skips" != 0 ]; then skip "$skips Java tests" "see above"; fi
 }
 
-# Tests the npm packages as they would be installed, in target/node; and discord.js with the program's gateway, there
-# without zlib-sync, and in target/node-zlib-sync with our replacement.
+# Tests the npm packages as they would be installed, in target/node. Also tests discord.js with the
+# gateway of `linerate`: in target/node without zlib-sync, and in target/node-zlib-sync with
+# @linerate/zlib-sync in its place.
 test_node() {
   if ! scripts/setup.sh node; then
     skip "Node.js" "see above"
@@ -512,7 +528,8 @@ test_cuda() {
     local LINERATE_NVCOMP
     LINERATE_NVCOMP=$(echo "$PWD"/target/venv-cuda/lib/python3*/site-packages/nvidia/libnvcomp/lib64/libnvcomp.so.6)
     export LINERATE_NVCOMP
-    # With the packages and features of `rust`, if that part ran: then everything is compiled already.
+    # If the part `rust` ran, its packages and features are named, so that nothing is compiled
+    # again.
     local crates=(--package linerate-cuda)
     if ran rust; then crates=(--workspace --features "$features"); fi
     cargo_test "${crates[@]}" --test it -- --ignored gpu_bench::
@@ -525,7 +542,8 @@ test_fuzz() {
   (cd fuzz && "$cargo" test --locked --lib && "$cargo" run --locked --bin smoke -- "${SECONDS_PER_TARGET:-3}")
 }
 
-# Runs before all other parts, because it takes a second.
+# Checks the syntax of scripts and the formatting of Rust. The first part of `make test`, because it
+# takes a second.
 test_format() {
   for script in scripts/*.sh .ci/run; do bash -n "$script"; done
   with_lint_rust format
@@ -533,7 +551,9 @@ test_format() {
 
 test_lint() { with_lint_rust lint; }
 
-# Lints differ between versions of Rust, so warnings are errors only with `lint-rust`, and are counted with others.
+# Calls a function that lints, with the version of Rust that `lint-rust` in Cargo.toml names, if it
+# is installed. Lints differ between versions, so warnings are errors only with this version, and
+# are counted with others.
 with_lint_rust() { # FUNCTION
   scripts/setup.sh lint || true
   local lint_rust strictly=yes
@@ -601,7 +621,7 @@ counting_warnings() { # COMMAND...
   if [ "$warnings" != 0 ]; then note "$warnings warnings: ${*:2}"; fi
 }
 
-# Checks with the minimum supported Rust version, where rustup has it.
+# Compiles everything with the minimum supported version of Rust, if rustup has it.
 test_msrv() {
   local oldest
   oldest=$(rustup toolchain list 2>/dev/null | sed -n "s/^\($wanted_rust[.0-9]*\)-.*/\1/p" | head -n 1)
@@ -614,7 +634,7 @@ test_msrv() {
 
 # On Windows the C compiler is Microsoft's, which Rust finds by itself.
 if [ -n "$windows" ]; then scripts/setup.sh rust gzip; else scripts/setup.sh rust cc gzip; fi
-# Without these, tests that compare with other programs are skipped, or fail under STRICT=1.
+# Without these programs, tests that compare with them are skipped, or fail with STRICT=1.
 [ -n "$windows" ] || scripts/setup.sh cxx valgrind strace zlib hdf5-tools cpython-tests servers pkg-config cmake mono zstd python3 rocksdb go node chromium || true
 [ -n "$windows" ] || scripts/setup.sh java rocksdb-11 || true
 for part in "$@"; do

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: Folders with sources that are not compiled.
+#: Folders of a crate whose sources, and so whose licences, do not become part of a program.
 UNUSED = {"tests", "examples", "programs", "contrib"}
 
 

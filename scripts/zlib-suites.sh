@@ -40,7 +40,8 @@ lacks() { # WHAT
   lacking=yes
 }
 
-# Each of these prints a line for each failed test, and "ran COUNT". $1 is the library, or empty.
+# The following functions run a suite with the library $1, or without one if it is empty. Each
+# prints a line for each failed test, and "ran COUNT".
 
 run_python() {
   (LD_PRELOAD=$1 /usr/bin/python3 -m unittest test.test_zlib test.test_gzip 2>&1 || true) |
@@ -79,8 +80,9 @@ run_git() {
     exec 2>&1
     cd "$at"
     export LD_PRELOAD=$1
-    # `set -e` has no effect here. Makes loose objects; a pack by git alone; another pack after a
-    # change; and one by `git gc` without the library, over them.
+    # The commands are joined by &&, since `set -e` has no effect here. With the library, git makes
+    # loose objects, a pack, and another pack after a change; without the library it checks each.
+    # Then it makes a pack without the library and checks it with it, and clones a bundle.
     git init -q -b main && cp -r "$OLDPWD/docs" "$OLDPWD/crates/deflate" . && "${git[@]}" add -A && "${git[@]}" commit -qm one &&
       LD_PRELOAD='' git fsck --full --strict && "${git[@]}" repack -adfq &&
       LD_PRELOAD='' git fsck --full --strict &&
@@ -93,6 +95,8 @@ run_git() {
   echo "ran 1"
 }
 
+# Runs a suite with the library and without, and prints the result. It has failed if a test fails
+# only with the library and is not listed above, or if less than LEAST-COUNT tests ran.
 suite() { # NAME LEAST-COUNT
   local name=$1 ours theirs faults count
   ours=$("run_$name" "$library") theirs=$("run_$name" "")
@@ -105,7 +109,8 @@ suite() { # NAME LEAST-COUNT
 }
 failed=
 
-have_source() { # FOLDER PACKAGE PATTERN...: parts of the package's source below FOLDER
+# Unpacks the parts of a package's source that match into FOLDER, unless it is there.
+have_source() { # FOLDER PACKAGE PATTERN...
   local at=$folder/$1
   [ -e "$at" ] && return
   compgen -G "$folder/$2_*.orig.tar.xz" >/dev/null || get_sources "$folder" "$2" || return
@@ -113,6 +118,7 @@ have_source() { # FOLDER PACKAGE PATTERN...: parts of the package's source below
     --wildcards "${@:3}" && mv "$at.new" "$at"
 }
 
+# Unpacks packages into $folder/root, unless PROGRAM is there.
 have_programs() { # PROGRAM PACKAGE...
   [ -x "$folder/root/usr/bin/$1" ] && return
   local packages=$folder/packages

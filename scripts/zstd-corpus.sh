@@ -25,7 +25,8 @@ none() { # WHY
   exit 77
 }
 
-# Adds source packages to a copy of the system's list of package sources.
+# Downloads zstd's source package and unpacks it into $work/source. apt gets a copy of the system's
+# list of package sources, in which they are lists of source packages.
 fetch_source() {
   local apt=$work/apt list
   command -v dpkg-source >/dev/null && command -v make >/dev/null && command -v cc >/dev/null ||
@@ -58,6 +59,7 @@ program() { # OPTION...
 }
 programs=("$(program)" "$(program --features small)")
 
+# Makes the frames of chunk NUMBER in FOLDER. The last of each ten chunks has a dictionary.
 make_chunk() { # FOLDER SEED COUNT NUMBER
   mkdir -p "$1"/{compressed,content}
   local options=()

@@ -21,8 +21,8 @@ target=${CARGO_TARGET_DIR:-$PWD/target}/zstd-size
 programs=$(mktemp -d)
 trap 'rm -rf "$programs"' EXIT
 
-# Decoder, features, opt-level. The first row of its kind (features without a decoder) is the base
-# of the others.
+# A row is DECODER:OPT-LEVEL FEATURES. The first four rows have no decoder. The code of one with the
+# same opt-level, with std or without, is subtracted from that of each other row.
 rows=(
   "none:3 -" "none:s -" "none:z -" "none:3 std"
   "linerate-zstd:3 linerate-std" "linerate-zstd:3 linerate"

@@ -4,7 +4,7 @@
 vcpkg_check_linkage(ONLY_DYNAMIC_LIBRARY)
 set(VCPKG_BUILD_TYPE release)
 
-# URL is the address of the sources, and REF the commit of the tag.
+# Fill in URL, the address of the sources, and REF, the commit of the release's tag.
 vcpkg_from_git(
   OUT_SOURCE_PATH SOURCE_PATH
   URL ""
@@ -25,7 +25,8 @@ vcpkg_execute_required_process(
   LOGNAME "install-${TARGET_TRIPLET}"
 )
 
-# vcpkg wants these files in share/linerate, which is one folder less deep.
+# vcpkg wants these files in share/linerate. It is one folder less deep than lib/cmake/linerate, so
+# the path to the prefix in the file is shortened by one folder.
 file(RENAME "${CURRENT_PACKAGES_DIR}/lib/cmake/linerate" "${CURRENT_PACKAGES_DIR}/share/linerate")
 vcpkg_replace_string("${CURRENT_PACKAGES_DIR}/share/linerate/linerate-config.cmake" "/../../.." "/../..")
 vcpkg_fixup_pkgconfig()

@@ -1,5 +1,5 @@
-//! The decoder that the features choose. All memory is allocated once, and a call decodes a file in
-//! memory into a slice.
+//! The decoder that the features choose. It is made once, and each call decodes a file in memory
+//! into a slice.
 
 pub(crate) use chosen::Decoder;
 
@@ -46,12 +46,14 @@ mod chosen {
 
     impl Decoder {
         pub(crate) fn new() -> Self {
-            // SAFETY: allocates.
+            // SAFETY: the function takes nothing, and returns a new context or null, which means
+            // that there is no memory; decoding with null would be an error of libzstd's caller.
             Decoder(unsafe { ZSTD_createDCtx() })
         }
 
         pub(crate) fn decode(&mut self, frames: &[u8], out: &mut [u8]) -> Option<usize> {
-            // SAFETY: both are slices; the context is from `new`.
+            // SAFETY: input and output are valid for the lengths of their slices; the context is
+            // from `new`.
             unsafe {
                 let len = ZSTD_decompressDCtx(
                     self.0,

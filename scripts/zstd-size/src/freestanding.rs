@@ -1,4 +1,5 @@
-//! Parts that a program without std needs: C's allocator, and a panic handler that ends the program.
+//! What a program without std needs besides: C's allocator, and a panic handler that ends the
+//! program.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
@@ -10,7 +11,7 @@ struct Malloc;
 unsafe impl GlobalAlloc for Malloc {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.align() <= 16 {
-            // SAFETY: any size will do.
+            // SAFETY: malloc takes any size.
             return unsafe { libc::malloc(layout.size()).cast() };
         }
         let mut at = null_mut();
@@ -23,20 +24,20 @@ unsafe impl GlobalAlloc for Malloc {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if layout.align() <= 16 {
-            // SAFETY: any size will do.
+            // SAFETY: calloc takes any size.
             return unsafe { libc::calloc(1, layout.size()).cast() };
         }
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller keeps this function's contract, which is the same.
         let at = unsafe { self.alloc(layout) };
         if !at.is_null() {
-            // SAFETY: allocated above with this size.
+            // SAFETY: the memory was allocated above with this size.
             unsafe { at.write_bytes(0, layout.size()) };
         }
         at
     }
 
     unsafe fn dealloc(&self, at: *mut u8, _: Layout) {
-        // SAFETY: from one of the functions above.
+        // SAFETY: the caller passes memory from one of the functions above, which C allocated.
         unsafe { libc::free(at.cast()) }
     }
 }
@@ -46,6 +47,6 @@ static MALLOC: Malloc = Malloc;
 
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
-    // SAFETY: ends the program.
+    // SAFETY: abort takes nothing and ends the program.
     unsafe { libc::abort() }
 }

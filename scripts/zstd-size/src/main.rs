@@ -19,7 +19,7 @@ use core::ffi::{CStr, c_char, c_int};
 
 use decoder::Decoder;
 
-/// Seconds of CPU time of this process.
+/// CPU time of this process so far, in seconds.
 fn cpu_time() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a local variable.
@@ -61,7 +61,7 @@ fn write(mut bytes: &[u8]) -> bool {
     true
 }
 
-/// The number in an argument.
+/// The decimal number in an argument.
 fn number(text: &CStr) -> usize {
     text.to_bytes().iter().fold(0, |number, digit| 10 * number + usize::from(digit - b'0'))
 }
@@ -88,7 +88,8 @@ fn run(frame: &CStr, len: usize, rounds: usize) -> Option<()> {
     Some(())
 }
 
-/// C's entry point. The status is 1 for damage and 2 for wrong arguments.
+/// C's entry point. The status is 2 for a wrong number of arguments, and 1 if the file cannot be
+/// read or decoded, or the content cannot be written.
 ///
 /// # Safety
 /// `arguments` has as many strings as `count` says.
@@ -101,7 +102,7 @@ pub unsafe extern "C" fn main(count: c_int, arguments: *const *const c_char) -> 
     let [frame, len, rounds] = [1, 2, 3].map(|i| unsafe { CStr::from_ptr(*arguments.add(i)) });
     match run(frame, number(len), number(rounds)) {
         Some(()) => {
-            // SAFETY: flushes what `printf` holds.
+            // SAFETY: null means all streams, so that what `printf` holds is written.
             unsafe { libc::fflush(core::ptr::null_mut()) };
             0
         }
