@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// No bit is lost, changed or invented: bounded proof for every k, every sample, and every pattern
-// of valid, ready and last.
+// Proves that the encoder loses, changes and invents no bit: a bounded proof for the given K, every
+// sample, and every pattern of valid, ready and last.
 //
 // The solver picks a channel, one of its segments, and a bit of that segment's payload. The
 // specification, which follows from the format alone, computes at the input what that bit must be;
@@ -43,7 +43,7 @@ module encoder_bits #(
     always @* if (was_reset) assume (!rst);
     always @* assume (s_channel < CHANNELS);
 
-    // The specification of one code.
+    // The specification of one code: the residual y, its zigzag value z, the quotient q.
     reg  [15:0]        previous = 0;
     wire signed [15:0] y = DELTA ? s_data - previous : s_data;
     wire [15:0]        z = y < 0 ? ~(y + y) : y + y;
@@ -101,12 +101,14 @@ module encoder_bits #(
             if (m_last) assert (m_count == total_words);
         end
 
-    // Nothing stays in the encoder.
+    // Nothing stays in the encoder: after 14 clocks without a sample in which words were taken, all
+    // of its output has come.
     reg [4:0] quiet = 0;
     always @(posedge clk) quiet <= rst || s_valid || !m_ready ? 0 : quiet == 31 ? 31 : quiet + 1;
     always @* if (was_reset && !rst && quiet >= 14) assert (!m_valid && output_segment == segment);
 
-    // The proofs are not vacuous.
+    // The solver must find traces with such words, so that the proofs are not about an encoder that
+    // never emits any.
     always @(posedge clk) begin
         cover (was_reset && m_valid && m_last && m_count == 3);
         cover (was_reset && is_picked && is_known && got && output_word == 1 && picked_segment == 1);

@@ -11,7 +11,7 @@
 // * an offered word stays until it is taken.
 
     reg       f_was_reset = 1'b0;
-    reg [4:0] f_start [COARSE:ALIGNED];     // place_start and place_end, in the later stages
+    reg [4:0] f_start [COARSE:ALIGNED];     // place_start and place_end of the codes in later stages
     reg [5:0] f_end [COARSE:ALIGNED];
     reg [4:0] f_fill;                       // bits in `unfinished`
     integer   f_i;
@@ -34,7 +34,8 @@
             f_fill <= 5'd0;
     end
 
-    // Bits in the unfinished word after the samples in a stage and the stages after it.
+    // Bits in the unfinished word once the samples in the named stage and in the stages after it
+    // have left the encoder.
     wire [4:0] f_after_aligned = !valid[ALIGNED] ? f_fill          : last[ALIGNED] ? 5'd0 : f_end[ALIGNED][4:0];
     wire [4:0] f_after_fine    = !valid[FINE]    ? f_after_aligned : last[FINE]    ? 5'd0 : f_end[FINE][4:0];
     wire [4:0] f_after_coarse  = !valid[COARSE]  ? f_after_fine    : last[COARSE]  ? 5'd0 : f_end[COARSE][4:0];

@@ -3,9 +3,10 @@
 #
 # prove.sh FOLDER short|long: proves properties of the encoder. Intermediate files go to FOLDER.
 #
-# It proves invariants (encoder_invariants.vh) by induction with yosys-smtbmc and z3, for runs of any length, and bits
-# (encoder_bits.sv) by bounded model checking with yosys-abc, which is much faster for them: `short` for one k and few
-# clocks, `long` for every k, both taps, two interleaved channels, and more clocks.
+# It proves the invariants of encoder_invariants.vh by induction with yosys-smtbmc and z3, for any
+# number of clocks. It proves each bit of the output (encoder_bits.sv) by bounded model checking
+# with yosys-abc, which is much faster for this: `short` for one k and 15 clocks, `long` for every
+# k, both taps, two interleaved channels, and 16 or 17 clocks.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$1
@@ -48,7 +49,7 @@ prove_bits() { # K DELTA CHANNELS CLOCKS
   echo "proven: k = $1, delta $2, channels $3: every bit, in $4 clocks"
 }
 
-# Checks that the bounded proofs reach clocks in which words come out.
+# Checks that words come out within a number of clocks, so that the bounded proofs are about some.
 cover_bits() {
   local log=$folder/cover.log
   model cover "read_verilog -formal -I$here $encoder; read_verilog -sv -formal $here/encoder_bits.sv; prep -top encoder_bits;

@@ -18,7 +18,7 @@ module axis_register #(
     output reg  [WIDTH-1:0] m_data
 );
 
-    // The word that came in the first clock in which the output was not taken.
+    // The word that came in the first clock in which the output was not taken, and waits for it.
     reg             skid_valid;
     reg [WIDTH-1:0] skid_data;
 

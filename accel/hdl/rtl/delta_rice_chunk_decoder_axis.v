@@ -3,9 +3,9 @@
 // Chunks of HDF5 filter 32025 in, samples out, with AXI4-Stream interfaces.
 //
 // A packet of words is a chunk, and its samples are a packet; TUSER bit 0 marks the last sample of
-// a segment. A damaged chunk ends early, with a sample that has TLAST and TUSER bit 1. Damage of
-// the layout (lengths, N, the end of the packet) ends the current segment, or an empty one, with a
-// word of zeros and the decoder's `s_error`.
+// a segment. A chunk of no samples, N = 0 alone, gives none. A damaged chunk ends early, with a
+// sample that has TLAST and TUSER bit 1. Damage of the layout (lengths, N, the end of the packet)
+// ends the current segment, or an empty one, with a word of zeros and the decoder's `s_error`.
 //
 // Rates: see delta_rice_decoder.v. The words N and L take a clock each, and a chunk begins when all
 // samples of the one before have been taken.
@@ -35,8 +35,8 @@ module delta_rice_chunk_decoder_axis #(
 
     localparam SAMPLES = 3'd0, LENGTH = 3'd1, PAYLOAD = 3'd2, ABORT = 3'd3, SKIP = 3'd4;
     reg [2:0]  state;
-    reg [31:0] samples_left;        // of the chunk, from this segment on
-    reg [31:0] words_left;          // of the segment
+    reg [31:0] samples_left;        // samples of the chunk, from this segment on
+    reg [31:0] words_left;          // words of the segment that have not come
     reg        packet_ended;        // with ABORT: s_axis_tlast has been seen
 
     wire        last_segment = samples_left <= segment_samples;

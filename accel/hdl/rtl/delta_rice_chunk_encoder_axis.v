@@ -40,7 +40,7 @@ module delta_rice_chunk_encoder_axis #(
 
     localparam COUNT_WIDTH = ADDRESS_WIDTH + 1;
 
-    // Configuration, taken during the reset.
+    // The configuration is checked in every clock, and must not change between resets.
     reg running;
     always @(posedge aclk) begin
         configuration_error <= chunk_samples == 32'd0 || segment_samples == 32'd0

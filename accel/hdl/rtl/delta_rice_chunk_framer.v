@@ -54,9 +54,9 @@ module delta_rice_chunk_framer #(
 
     localparam SAMPLES = 2'd0, LENGTH = 2'd1, PAYLOAD = 2'd2;
     reg [1:0]             state;
-    reg [31:0]            samples_left;     // of the chunk, this segment included
+    reg [31:0]            samples_left;     // samples of the chunk, from this segment on
     reg                   last_segment;
-    reg [COUNT_WIDTH-1:0] words_left;       // of the segment
+    reg [COUNT_WIDTH-1:0] words_left;       // words of the segment that have not gone out
 
     wire last_word = words_left == {{(COUNT_WIDTH - 1){1'b0}}, 1'b1};
 

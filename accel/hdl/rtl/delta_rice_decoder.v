@@ -133,13 +133,13 @@ module delta_rice_decoder #(
     reg         code_last, value_last, residual_last;
     reg         code_error, value_error, residual_error;
     reg  [3:0]  code_q;
-    reg  [23:0] code_bits;                      // below the leading one of a code without zeros
+    reg  [23:0] code_bits;                      // the 24 bits after the first bit of the code
     reg  [3:0]  code_k, value_k;
     reg         value_escape;
-    reg  [15:0] value_z;                        // of an escape
+    reg  [15:0] value_z;                        // the zigzag value, if the code is an escape
     reg  [17:0] value_bits;                     // q and what follows the leading one
     reg  [15:0] residual;
-    reg  [15:0] sum;                            // of the residuals of this segment
+    reg  [15:0] sum;                            // of the segment's residuals so far: the previous sample
     wire [23:0] remainder_bits = code_bits << code_q[2:0];
     wire [17:0] value_shifted = value_bits >> (4'd15 - value_k);
     wire [15:0] z = value_escape ? value_z : value_shifted[15:0];

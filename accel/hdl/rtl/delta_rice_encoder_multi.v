@@ -27,7 +27,7 @@ module delta_rice_encoder_multi #(
     parameter DELTA = 1,            // 1: taps [1, -1]; 0: taps [1]
     parameter COUNT_WIDTH = 20,     // bits of m_count: segments of up to 2^COUNT_WIDTH - 1 words
     parameter CHANNELS = 1,
-    parameter CHANNEL_WIDTH = 1     // at least log2(CHANNELS), and 1
+    parameter CHANNEL_WIDTH = 1     // bits of a channel's number: at least log2(CHANNELS), and at least 1
 ) (
     input  wire                     clk,
     input  wire                     rst,        // synchronous, active high; clears the state within CHANNELS clocks
@@ -153,7 +153,7 @@ module delta_rice_encoder_multi #(
         .s_value(place_value), .s_start(place_start), .s_end(place_end[4:0]),
         .m_current(current), .m_next(next));
     reg [2:0] completes_from_place;     // the code ends in the next word, or exactly with this one
-    reg [2:0] exact_from_place;         // it ends with a word
+    reg [2:0] exact_from_place;         // the code ends exactly with a word
     wire      completes = completes_from_place[2];
     wire      exact = exact_from_place[2];
     always @(posedge clk)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// One word of state per channel, for a loop of one clock: read, change, write back.
+// One word of state for each channel, which may be read, changed and written back in every clock.
 //
 // The word of `read_channel` is requested one clock before it is used, as block RAMs require. A
 // word that is written in that same clock is forwarded, so the samples of a channel may follow each
@@ -16,7 +16,7 @@ module delta_rice_state #(
     input  wire                     clk,
     input  wire                     enable,         // low: everything keeps its value
     input  wire [CHANNEL_WIDTH-1:0] read_channel,
-    output wire [WIDTH-1:0]         state,          // of read_channel in the clock before
+    output wire [WIDTH-1:0]         state,          // of the channel in read_channel one clock before
     input  wire                     write,
     input  wire [CHANNEL_WIDTH-1:0] write_channel,
     input  wire [WIDTH-1:0]         next_state

@@ -5,9 +5,10 @@
 //
 // Each chunk is encoded from its samples and decoded from its words, and its segments are encoded
 // alone, all at the same time, and compared word by word. A third of the chunks run without pauses,
-// and there the encoders must take a sample in every clock; the others run with random pauses on
-// every interface. Then the chunk is damaged: the decoder must end, and must detect exactly the
-// damage that a slow decoder detects, which is written here from the format alone.
+// and there the encoders must take a sample in every clock (the chunk encoder, if all segments have
+// 10 samples or more); the others run with random pauses on every interface. Then chunks of less
+// than 3,000 samples are damaged: the decoder must end, and must detect exactly the damage that a
+// slow decoder detects, which is written here from the format alone.
 
 #include <cstdint>
 #include <cstdio>
@@ -44,13 +45,13 @@ uint32_t below(uint32_t n) { return noise() % n; }
     std::exit(1);
 }
 
-// A master: sends beats in order, with its own pauses.
+// A master of a stream: sends beats (transfers) in order, with random pauses.
 struct Source {
     std::vector<Beat> beats;
     size_t at = 0;
     unsigned pause = 0;      // in 256ths of the clocks
     bool valid = false;
-    bool stalled = false;    // valid, and not taken, in any clock
+    bool stalled = false;    // whether a beat was offered and not taken in any clock
     void drive() { valid = at < beats.size() && (valid || below(256) >= pause); }
     void clock(bool ready) {
         if (valid && ready) {
@@ -61,7 +62,8 @@ struct Source {
     }
 };
 
-// A slave: receives beats. A beat that was offered and not taken must be offered again.
+// A slave of a stream: receives beats, with random pauses, and checks that a beat that was offered
+// and not taken is offered again.
 struct Sink {
     std::vector<Beat> beats;
     unsigned pause = 0;
@@ -83,7 +85,7 @@ struct Bench {
     Vbench_top top{&context};
     uint64_t clocks = 0;
 
-    // Call eval after the inputs and the clock have changed, before this.
+    // One clock. Call eval first if inputs have changed.
     void rising_edge() {
         top.aclk = 1;
         top.eval();
@@ -104,7 +106,7 @@ struct Bench {
         for (int i = 0; i < 3; i++) top.eval(), rising_edge();
     }
 
-    // One clock of all interfaces.
+    // Moves all interfaces by one clock.
     void step(Source &encode_s, Sink &encode_m, Source &decode_s, Sink &decode_m, Source &segment_s, Sink &segment_m) {
         for (Source *s : {&encode_s, &decode_s, &segment_s}) s->drive();
         for (Sink *m : {&encode_m, &decode_m, &segment_m}) m->drive();
@@ -187,7 +189,7 @@ void run(Bench &bench, const Chunk &c, int times) {
     decode_s.beats = chunks;
     bench.configure(c);
     if (bench.top.configuration_error) fail("configuration error", c, 0);
-    // Enough even if every beat of input and output waits for the longest pause.
+    // Enough clocks even if every beat of input and output waits for the longest pause.
     size_t limit = 100 + 16 * (samples.size() + chunks.size());
     for (size_t i = 0; encode_m.beats.size() < chunks.size() || decode_m.beats.size() < samples.size() ||
                        segment_m.beats.size() < payloads.size();
@@ -261,7 +263,7 @@ void run_damaged(Bench &bench, const Chunk &c) {
         case 4: w[payload] = 0; break;
         default: w[payload] ^= 1u << below(32);
     }
-    if (w[0] > 2 * c.samples.size() + 8) w[0] = 1;    // a huge N only takes long
+    if (w[0] > 2 * c.samples.size() + 8) w[0] = 1;    // to simulate a huge N would only take long
     std::vector<uint16_t> samples;
     bool is_valid = slow_decode(damaged, samples);
     Source decode_s, none;
@@ -294,7 +296,7 @@ void run_damaged(Bench &bench, const Chunk &c) {
         if (got[i].data != samples[i]) fail("samples of a valid chunk", c, i);
 }
 
-// A configuration that does not fit is refused, and no sample is taken.
+// Checks that a configuration that does not fit is refused, and no sample is taken.
 void run_misconfigured(Bench &bench) {
     const uint32_t too_long = (1u << 16) * 32 / 25 + 1;
     for (auto [chunk, segment] : {std::pair<uint32_t, uint32_t>{100, too_long}, {100, 0}, {0, 100}}) {

@@ -4,8 +4,9 @@
 //
 //   vvp chunk_file.vvp +samples=FILE +chunks=FILE +n=SAMPLES_PER_CHUNK +segment=SAMPLES_PER_SEGMENT +k=K
 //
-// Chunks follow each other in the output. Samples that do not fill a chunk are left out. Both sides
-// pause at times: the input has no sample to offer, or the output is not ready to take a word.
+// Chunks follow each other in the output. Samples at the end that do not fill a chunk are left out.
+// Both sides pause at times: the input has no sample to offer, or the output is not ready to take a
+// word. With +vcd, all signals also go to chunk_file.vcd.
 
 `timescale 1ns / 1ps
 

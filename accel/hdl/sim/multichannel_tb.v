@@ -83,8 +83,8 @@ module multichannel_tb;
             end
     end
 
-    // Orders of the channels: round robin, long runs of one channel, and random. Each with and
-    // without pauses.
+    // The channels come in three orders, with and without pauses: round robin, 40 samples of one
+    // channel after 40 of another, and random.
     integer sent = 0, waited = 0, ends = 0, mode, pauses;
     initial begin
         repeat (4) @(posedge clk);
@@ -101,7 +101,8 @@ module multichannel_tb;
                 s_last = $random(seed) % 16 == 0 || mode == 0 && (sent / 250) % 2;
             end
             #1;
-            // At first the RAMs are being cleared.
+            // Clocks in which a sample waits count, but not those at first, when the RAMs are
+            // cleared.
             if (!pauses && s_valid && !s_ready && sent > 0) waited = waited + 1;
             if (s_valid && s_ready) begin
                 sent = sent + 1;

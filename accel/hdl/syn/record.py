@@ -8,7 +8,8 @@ frequency. There is no open place and route for Xilinx 7 here: `estimate_mhz` is
 ABC reports for `synth_xilinx -abc9` (`Del`), with Yosys's delays of LUTs, carries and flip-flops and 300 ps for each wire. It
 is Yosys's estimate before placement; do not rely on it.
 
---check fails if the encoder on ECP5 is below 100 MHz with any seed.
+--check fails if one of the encoders is below 100 MHz on ECP5 with any seed. That does not hold for
+the chunk encoder.
 """
 
 import argparse
@@ -29,8 +30,8 @@ CORES = {
     "chunk encoder, k 3, 2048 words": ("delta_rice_chunk_encoder_axis", {"ADDRESS_WIDTH": 11}),
     "decoder, k 3": ("delta_rice_decoder", {}),
 }
-#: Device: Yosys and its command, then place and route with its options, or none. Ports go to any pins. ECP5 uses the
-#: newer Yosys that belongs to its nextpnr.
+#: For each device: Yosys and its command, then nextpnr with its options, or none. Ports go to any
+#: pins. ECP5 uses the newer Yosys that comes with its nextpnr.
 DEVICES = {
     "iCE40 HX8K": (
         "yosys",
@@ -44,7 +45,7 @@ DEVICES = {
     ),
     "Xilinx 7": ("yosys", "synth_xilinx -family xc7 -flatten -abc9 -noiopad -noclkbuf", None),
 }
-#: Combinations for which the ABC9 pass of Yosys 0.23 aborts.
+#: Devices and cores that are left out, because the ABC9 pass of Yosys 0.23 aborts.
 LEFT_OUT = {("Xilinx 7", "chunk encoder, k 3, 2048 words")}
 COLUMNS = "date,yosys,nextpnr,core,device,seed,lut,ff,carry,bram,lutram,dsp,fmax_mhz,estimate_mhz,command".split(",")
 MINIMUM_MHZ = 100
@@ -76,12 +77,14 @@ def synthesize(yosys: str, top: str, parameters: dict, command: str, folder: Pat
 
 
 def count(cells: dict, pattern: str, weights: dict = {}) -> int:
-    """Counts the cells whose names match; some count several times."""
+    """Counts the cells whose names match. A cell counts as often as `weights` says, by default
+    once."""
     return sum(n * weights.get(name, 1) for name, n in cells.items() if re.fullmatch(pattern, name))
 
 
 def used(cells: dict) -> dict:
-    """Counts cells by kind, for all three families. A carry cell of ECP5 counts as two LUTs."""
+    """Counts cells by kind, for all three families. A carry cell of ECP5 counts as two LUTs, and a
+    cell of its distributed RAM as six."""
     return {
         "lut": count(cells, r"SB_LUT4|LUT[1-6]|CCU2C|TRELLIS_DPR16X4", {"CCU2C": 2, "TRELLIS_DPR16X4": 6}),
         "ff": count(cells, r"SB_DFF.*|TRELLIS_FF|FD[RSCP]E(_1)?"),
@@ -93,7 +96,7 @@ def used(cells: dict) -> dict:
 
 
 def place(command: str, netlist: Path, seed: int) -> float:
-    """Returns the maximum frequency in MHz after routing."""
+    """Places and routes a netlist, and returns its maximum frequency in MHz after routing."""
     log = run(*command.split(), "--json", str(netlist), "--seed", str(seed), "--timing-allow-fail")
     return float(re.findall(r"Max frequency for clock[^:]*: ([\d.]+) MHz", log)[-1])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 VERILOG = FOLDER.parent / "rtl"
-#: Parameters that are results and not settings.
+#: Parameters of the modules that are results and not settings, which the components lack.
 DERIVED = {"MAX_SEGMENT_SAMPLES"}
 
 

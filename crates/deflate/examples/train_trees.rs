@@ -10,13 +10,13 @@
 use linerate_deflate::{Format, Level, Scratch, Stream, bound, finish_bound};
 
 const LIMIT: usize = 12;
-/// Input of a call in bytes, as in a proxy.
+/// Bytes of input in each call, as in a proxy.
 const CHUNK: usize = 16 << 10;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut counts = Counts { litlens: vec![0; 286], distances: vec![0; 30] };
     for path in std::env::args().skip(1) {
-        // Each file has the same weight, whatever its size.
+        // Each file has the same weight, whatever its size, and only its first 64 chunks count.
         let mut of_file = Counts { litlens: vec![0; 286], distances: vec![0; 30] };
         for chunk in std::fs::read(path)?.chunks(CHUNK).take(64) {
             of_file.add(&compress(chunk)?)?;
@@ -40,8 +40,8 @@ fn compress(chunk: &[u8]) -> linerate_deflate::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Returns lengths of at most [`LIMIT`] bits for all symbols. Symbols that never occurred count as
-/// rare.
+/// Returns code lengths of at most [`LIMIT`] bits for all symbols. A symbol that never occurred
+/// gets one too, as if it had occurred once in about 8,000 symbols.
 fn lengths(counts: &[u64]) -> Vec<u8> {
     let total: u64 = counts.iter().sum();
     let rare = (total >> (LIMIT + 1)).max(1);
@@ -162,10 +162,11 @@ impl Bits<'_> {
     }
 }
 
-/// A canonical code, decoded bit by bit.
+/// A canonical Huffman code, decoded bit by bit.
 struct Code {
-    /// Symbols in the order of (length, symbol), and the number of symbols of each length.
+    /// Symbols that have a code, in the order of code length and symbol.
     symbols: Vec<usize>,
+    /// Number of symbols of each code length.
     of_length: [usize; 16],
 }
 

@@ -8,9 +8,9 @@
 //!
 //! * `zeros`: 1 GB of zeros, in blocks by zlib-rs.
 //! * `runs`: one block of 4 GiB, all matches of 258 bytes with codes of one bit: 4 MB.
-//! * `words`: one block with fixed codes of 1 GiB, letters and short matches.
-//! * `copies`: 32 KiB copied again and again, then noise, then zeros, so that chunks have both
-//!   markers and bytes.
+//! * `words`: one block of 1 GiB with fixed codes: letters and short matches.
+//! * `copies`: 32,000 bytes copied again and again, then noise, then zeros, so that a chunk that is
+//!   decoded alone has both bytes and markers, which stand for bytes that earlier chunks have.
 //! * Anything else is the name of a gzip file.
 
 use std::fs::{self, File};
@@ -36,7 +36,7 @@ fn main() -> io::Result<()> {
         file => (Format::Gzip, Box::new(File::open(file)?)),
     };
     let stream = Options::new(format);
-    // The memory of this program itself.
+    // The memory of this program before it decodes, with the data that it has made.
     let held = memory("VmRSS:")?;
     let (start, before) = (Instant::now(), cpu("/proc/thread-self/schedstat")?);
     let totals =
@@ -55,13 +55,14 @@ fn main() -> io::Result<()> {
     std::process::exit(i32::from(peak > most));
 }
 
-/// Returns CPU time in nanoseconds.
+/// Returns the CPU time in a `schedstat` file, in nanoseconds.
 fn cpu(path: &str) -> io::Result<u64> {
     let text = fs::read_to_string(path)?;
     text.split(' ').next().and_then(|word| word.parse().ok()).ok_or_else(|| io::Error::other("no CPU time"))
 }
 
-/// Returns the current or peak memory of the process, in KiB.
+/// Returns the number in the line `name` of this process's status: its current memory (`VmRSS:`) or
+/// its peak (`VmHWM:`), in KiB.
 fn memory(name: &str) -> io::Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix(name));
@@ -83,7 +84,8 @@ impl Write for Counts {
     }
 }
 
-/// Compresses `parts` parts of content with zlib-rs, as raw deflate.
+/// Calls `part` as often as `parts` says, and compresses its results one after the other with
+/// zlib-rs, as raw deflate.
 fn compressed(mut part: impl FnMut(&mut Noise) -> Vec<u8>, parts: usize) -> io::Cursor<Vec<u8>> {
     let (mut noise, mut deflate) = (Noise::new(1), Deflate::new(6, false, 15));
     let (mut out, mut buffer) = (Vec::new(), vec![0; 4 << 20]);
@@ -102,7 +104,7 @@ fn compressed(mut part: impl FnMut(&mut Noise) -> Vec<u8>, parts: usize) -> io::
 fn copies(noise: &mut Noise) -> Vec<u8> {
     let window = noise.bytes(32_000);
     let mut out = window.repeat(160);
-    // Random bytes in between, so that it compresses to several hundred kilobytes.
+    // Random bytes in between, so that these copies compress to several hundred kilobytes.
     for at in (0..out.len()).step_by(60) {
         out[at] = noise.below(256) as u8;
     }
@@ -116,9 +118,9 @@ type Bits = (u32, u32);
 
 /// Deflate data of one final block, made while it is read.
 struct Block {
-    /// Makes a symbol. Returns its bits, and the number of bytes of content that it encodes.
+    /// Makes some symbols. Returns their bits, and the number of bytes of content that they encode.
     symbol: fn(&mut Noise) -> (Vec<Bits>, u64),
-    /// The code of the end of the block.
+    /// The code of the end of the block, the first bit lowest.
     end: u32,
     noise: Noise,
     left: u64,
@@ -170,8 +172,8 @@ impl Read for Block {
     }
 }
 
-/// Returns the header of a block with codes of 1 bit for length 258, of 2 bits for the byte 0 and
-/// the end, and of 1 bit for distance 1, and then the first byte.
+/// Returns the header of a block, and a first byte 0. The codes of the block have 1 bit for length
+/// 258, 2 bits for the byte 0 and for the end, and 1 bit for distance 1.
 fn dynamic_header() -> Vec<Bits> {
     // 286 and 1 codes, and 18 lengths for the code length code: symbol 18 takes 1 bit, symbols 2
     // and 1 take 2 bits.
@@ -190,7 +192,8 @@ fn dynamic_header() -> Vec<Bits> {
     header
 }
 
-/// Returns the header of a block with fixed codes, and the first letters.
+/// Returns the header of a block with fixed codes, and 64 letters, to which the first matches
+/// refer.
 fn fixed_header() -> Vec<Bits> {
     let letters = (0..64).map(|_| ((0x30 + b'a').reverse_bits().into(), 8));
     [(0b011, 3)].into_iter().chain(letters).collect()
@@ -201,7 +204,7 @@ fn run(_: &mut Noise) -> (Vec<Bits>, u64) {
     (vec![(0, 8)], 4 * 258)
 }
 
-/// Returns letters and a match of 35 to 42 bytes, with fixed codes.
+/// Returns eight letters and a match of 35 to 42 bytes, with fixed codes.
 fn word(noise: &mut Noise) -> (Vec<Bits>, u64) {
     let letters = (0..8).map(|_| ((0x30 + b"etaoin shrdlu\n"[noise.below(14)]).reverse_bits().into(), 8));
     let mut symbols: Vec<Bits> = letters.collect();

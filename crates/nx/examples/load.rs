@@ -17,9 +17,9 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let paths: Vec<String> = assets.archive().files().take(100).map(|file| file.path().to_owned()).collect();
     let batch = assets.batch(&paths)?.on_progress(|progress| {
         eprint!("\r{} of {} bytes", progress.bytes, progress.total_bytes);
-        true // false would stop it
+        true // false would stop the loading
     });
-    let loading = batch.read_many()?; // on the four threads, while this one draws the loading screen
+    let loading = batch.read_many()?; // on the four threads, while this one may draw a loading screen
     let loaded = loading.wait();
     eprintln!();
     for failure in &loaded.failures {

@@ -1,4 +1,4 @@
-//! Mounts an archive on a folder until Enter is pressed. Linux, with the feature `mount`.
+//! Mounts an archive on a folder until Enter is pressed. Needs Linux and the feature `mount`.
 //!
 //!     cargo run --release -p linerate-nx --features mount --example mount -- ARCHIVE FOLDER
 

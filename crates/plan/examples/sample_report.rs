@@ -4,7 +4,8 @@
 use linerate_plan::report::{self, Context};
 use linerate_plan::{Budget, Direction, Goal, Measurement, Memory, Pipe, Read, Scaling, Speed, plan};
 
-/// Candidates: settings, ratio, MB/s of decoding with one thread, MiB of memory per stream.
+/// Made-up candidates: settings, compression ratio, MB/s of decoding with one thread, and MiB of
+/// memory per stream.
 const CANDIDATES: &[(&str, f64, f64, f64)] = &[
     ("LZ4, blocks of 1 MiB", 1.52, 3900.0, 1.0),
     ("zstd 1, blocks of 1 MiB", 1.86, 2100.0, 1.0),
@@ -52,7 +53,7 @@ fn scaling(megabytes: f64) -> Vec<Scaling> {
     [(1, 1.0), (2, 1.93)].map(|(threads, times)| Scaling { threads, speed: speed(megabytes * times) }).into()
 }
 
-/// A peer without a command.
+/// A measurement of another library, for comparison, which has no command.
 fn comparison() -> Measurement {
     Measurement {
         engine: "gzip".into(),

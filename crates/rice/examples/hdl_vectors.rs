@@ -17,8 +17,8 @@ use std::io::{BufWriter, Result, Write};
 
 use linerate_rice::{Filter, Options, Params, decode, encode};
 
-/// A seeded source of noise: the upper half of a linear congruential generator with Knuth's MMIX
-/// multiplier.
+/// Pseudorandom numbers from a seed: the upper half of a linear congruential generator with Knuth's
+/// MMIX multiplier.
 struct Noise(u64);
 
 impl Noise {
@@ -32,7 +32,7 @@ impl Noise {
     }
 }
 
-/// Samples of one of seven kinds. `bits` is the width of the noise, 1 to 16.
+/// `n` samples of a random kind, of seven. `bits` is the width of the noise in them, 1 to 16.
 fn waveform(noise: &mut Noise, n: usize, bits: u32) -> Vec<i16> {
     let kind = noise.below(8);
     let offset = noise.next() as i16;
@@ -56,7 +56,7 @@ fn waveform(noise: &mut Noise, n: usize, bits: u32) -> Vec<i16> {
     (0..n).map(sample).collect()
 }
 
-/// The words of a chunk.
+/// The 32-bit words of a chunk.
 fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect()
 }
@@ -101,10 +101,11 @@ fn print(
     })
 }
 
-/// Chunks with `total` samples in all, and segments of at most `max_segment` samples.
+/// Prints random chunks until they have `total` samples in all. Segments have at most 60 to 10,000
+/// samples, more if `total` is larger.
 fn print_random(out: &mut impl Write, total: usize, seed: u64) -> Result<()> {
     let noise = &mut Noise(seed);
-    // Few samples have short segments, so that each k and each filter still occurs.
+    // If there are few samples in all, segments are short, so that each k and each filter occurs.
     let max_segment = (total / 400).clamp(60, 10_000) as u32;
     let (mut done, mut i) = (0, 0u32);
     while done < total {
@@ -131,7 +132,7 @@ fn print_random(out: &mut impl Write, total: usize, seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// The goldens of the original filter that the hardware's taps can express.
+/// Prints the golden chunks of the original filter whose taps the hardware has.
 fn print_goldens(out: &mut impl Write) -> Result<()> {
     for golden in linerate_testkit::rice::goldens() {
         let params = Params::from_cd_values(&golden.cd_values).expect("valid parameters");

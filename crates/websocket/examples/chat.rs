@@ -19,8 +19,8 @@ async fn chat(State(room): State<Room>, upgrade: WebSocketUpgrade) -> Response {
     upgrade.options(Options::window_bits(11)).on_upgrade(move |socket| serve(socket, room))
 }
 
-/// Serves one user: sends what the user says to everybody, and the user what others say, until the
-/// user leaves.
+/// Serves one user until the user leaves: sends what the user says to everybody, and what everybody
+/// says to the user.
 async fn serve(mut socket: Socket, room: Room) {
     let mut said = room.subscribe();
     let hello = match socket.get_ref().agreement() {

@@ -27,7 +27,7 @@ use tungstenite::{Message, WebSocket};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// A program that is killed on drop.
+/// A program with a websocket library of others, which is killed when this is dropped.
 struct Peer(Child);
 
 impl Drop for Peer {
@@ -68,7 +68,8 @@ fn message(i: usize) -> Message {
     Message::text(format!("{i}: {}", format!("message {} of many, ", i % 13).repeat(i % 90)))
 }
 
-/// One connection: the options of our side, and how many messages pass each way.
+/// One connection: bits of the windows, the options of Linerate's side, the seed that decides which
+/// messages are prepared, and how many messages pass each way.
 #[derive(Clone)]
 struct Case {
     bits: u8,
@@ -136,7 +137,7 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_io().build()?)
 }
 
-/// Connects our client of tungstenite to the peer's server, which echoes.
+/// Connects a client of tungstenite over Linerate to the peer's server, which echoes.
 fn ask(command: &[String], case: Case) -> Result<Done> {
     let mut peer = Peer::start(command, &["serve", &case.bits.to_string()])?;
     let port = peer.line()?;
@@ -156,8 +157,8 @@ fn ask(command: &[String], case: Case) -> Result<Done> {
     Ok((socket.get_ref().agreement(), order.prepared))
 }
 
-/// Connects our client of tokio-tungstenite to the peer's server, which echoes. The client does not
-/// wait for an echo before it sends the next message.
+/// Connects a client of tokio-tungstenite over Linerate to the peer's server, which echoes. The
+/// client does not wait for an echo before it sends the next message.
 fn ask_by_tokio(command: &[String], case: Case) -> Result<Done> {
     let mut peer = Peer::start(command, &["serve", &case.bits.to_string()])?;
     let port = peer.line()?;
@@ -198,7 +199,7 @@ fn ask_by_tokio(command: &[String], case: Case) -> Result<Done> {
     })
 }
 
-/// Connects the peer's client to a server of ours, which echoes one connection.
+/// Connects the peer's client to the server `serve`, which echoes the messages of one connection.
 fn answer(serve: fn(TcpListener, Case) -> Result<Done>, command: &[String], case: Case) -> Result<Done> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let url = format!("ws://{}/", listener.local_addr()?);
@@ -212,7 +213,7 @@ fn answer(serve: fn(TcpListener, Case) -> Result<Done>, command: &[String], case
     server.join().map_err(|_| "the server panicked")?
 }
 
-/// Serves by tungstenite.
+/// Echoes the messages of one connection, by tungstenite over Linerate.
 fn serve(listener: TcpListener, case: Case) -> Result<Done> {
     let mut order = Order::new(&case);
     let (stream, _) = listener.accept()?;
@@ -251,7 +252,7 @@ where
     Ok((socket.get_ref().agreement(), order.prepared))
 }
 
-/// Serves by tokio-tungstenite.
+/// Echoes the messages of one connection, by tokio-tungstenite over Linerate.
 fn serve_by_tokio(listener: TcpListener, case: Case) -> Result<Done> {
     listener.set_nonblocking(true)?;
     runtime()?.block_on(async {
@@ -263,7 +264,7 @@ fn serve_by_tokio(listener: TcpListener, case: Case) -> Result<Done> {
     })
 }
 
-/// Serves by axum.
+/// Echoes the messages of one connection, by axum over Linerate.
 fn serve_by_axum(listener: TcpListener, case: Case) -> Result<Done> {
     let (sender, mut results) = mpsc::channel(1);
     let handler = async move |upgrade: WebSocketUpgrade| -> Response {
