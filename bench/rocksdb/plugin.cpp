@@ -55,7 +55,7 @@ using rocksdb::Status;
 
 #if HAS_MANAGERS
 // libzstd with digested dictionaries, through the same interface of RocksDB as the plugin. That is
-// the fastest way to use libzstd without changes to RocksDB.
+// the best way to use libzstd without changes to RocksDB.
 class Digested : public rocksdb::DecompressorWrapper {
  public:
   Digested(std::shared_ptr<rocksdb::Decompressor> base, void* digest, const Slice& dictionary)
@@ -182,11 +182,11 @@ std::vector<std::string> lines;
 
 std::string RowOf(const Shape& shape, unsigned file, unsigned row) {
   if (lines.empty()) return Row(shape, file, row);
-  // Consecutive lines, from a pseudo-random place.
+  // The rows of a file are consecutive lines, from a pseudo-random place on.
   return lines[(file * size_t{2654435761} + row) % lines.size()];
 }
 
-// One way to read one database.
+// A way to read a database (RocksDB alone, libzstd, the plugin), and the database.
 struct Contender {
   std::string name;
   std::string dictionary;  // "8K", "raw 8K", or "" for none

@@ -21,7 +21,7 @@ import ours
 from measure import HDF5, Method, Trial, Unavailable, openmp
 
 _NAME = "waveforms"
-#: Arguments of `create_dataset`, and versions.
+#: Arguments of h5py's `create_dataset`, and the versions of the libraries.
 _Options = tuple[Mapping[str, Any], Mapping[str, str]]
 _numbers = itertools.count()
 

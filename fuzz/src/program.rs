@@ -29,7 +29,7 @@ pub enum Step {
 /// The calls on one stream, to be followed by `finish`.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The container.
+    /// The container format of the stream.
     pub format: Format,
     /// The initial level.
     pub level: Level,

@@ -51,7 +51,8 @@ module encoder_bits #(
     wire [9:0]         length = q < 8 ? q + 1 + K : 25;
     wire [24:0]        code = q < 8 ? (25'd1 << K) | (z & ((25'd1 << K) - 1)) : {9'd1, z};
 
-    // Input side.
+    // Follows the input: which segment and bit the samples have reached, and what the picked bit
+    // is.
     reg [4:0] segment = 0;
     reg [9:0] bits = 0;                 // of the current segment
     reg       is_known = 0;             // the picked bit belongs to a code that has been taken
@@ -76,7 +77,7 @@ module encoder_bits #(
             end
         end
 
-    // Output side.
+    // Follows the output, and compares the picked bit.
     reg [4:0] output_segment = 0;
     reg [9:0] output_word = 0;
     wire is_picked = m_valid && m_channel == picked_channel && output_segment == picked_segment;

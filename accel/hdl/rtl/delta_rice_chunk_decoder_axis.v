@@ -19,7 +19,7 @@ module delta_rice_chunk_decoder_axis #(
 ) (
     input  wire        aclk,
     input  wire        aresetn,             // synchronous, active low
-    // Constant while a chunk is decoded.
+    // These inputs must be constant while a chunk is decoded.
     input  wire [31:0] segment_samples,     // samples per segment, not 0; the last segment of a chunk has the rest
     input  wire [3:0]  rice_parameter,      // unused without K_INPUT
     input  wire        s_axis_tvalid,

@@ -24,7 +24,7 @@ module delta_rice_chunk_encoder_axis #(
 ) (
     input  wire        aclk,
     input  wire        aresetn,             // synchronous, active low
-    // Constant from reset to reset.
+    // These inputs must be constant from reset to reset.
     input  wire [31:0] chunk_samples,       // samples per chunk, N
     input  wire [31:0] segment_samples,     // samples per segment; the last segment of a chunk has the rest
     input  wire [3:0]  rice_parameter,      // unused without K_INPUT

@@ -16,16 +16,16 @@ module delta_rice_chunk_framer #(
 ) (
     input  wire                   clk,
     input  wire                   rst,              // synchronous, active high
-    // Constant from reset to reset, and not 0.
+    // These inputs must be constant from reset to reset, and not 0.
     input  wire [31:0]            chunk_samples,    // N
     input  wire [31:0]            segment_samples,  // samples of all segments but the last
-    // Words of segments.
+    // Input: words of segments.
     input  wire                   s_valid,
     output wire                   s_ready,
     input  wire [31:0]            s_data,
     input  wire                   s_last,           // the last word of a segment
     input  wire [COUNT_WIDTH-1:0] s_count,          // with s_last: words of the segment
-    // Words of chunks.
+    // Output: words of chunks.
     output wire                   m_valid,
     input  wire                   m_ready,
     output wire [31:0]            m_data,

@@ -21,7 +21,7 @@ module delta_rice_code (
     output reg  [4:0]  m_length     // 1 to 25
 );
 
-    // Zigzag.
+    // The zigzag value of the residual.
     reg [15:0] z;
     reg [3:0]  z_k;
 

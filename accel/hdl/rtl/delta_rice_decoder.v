@@ -26,7 +26,7 @@ module delta_rice_decoder #(
 ) (
     input  wire                     clk,
     input  wire                     rst,        // synchronous, active high
-    // Words.
+    // Input: words of payloads.
     input  wire                     s_valid,
     output wire                     s_ready,
     input  wire [31:0]              s_data,
@@ -34,7 +34,7 @@ module delta_rice_decoder #(
     input  wire                     s_error,    // with s_last: the segment is damaged whatever it holds
     input  wire [SAMPLES_WIDTH-1:0] s_samples,  // with the first word of a segment: its samples, at least 1
     input  wire [3:0]               s_k,        // with the first word of a segment
-    // Samples.
+    // Output: samples.
     output reg                      m_valid,
     input  wire                     m_ready,
     output reg  [15:0]              m_data,
@@ -58,7 +58,7 @@ module delta_rice_decoder #(
     wire [3:0] k = K_INPUT ? segment_k : K[3:0];
     wire       enable = !m_valid || m_ready;
 
-    // The code at the top: quotient, length, and the buffer without it.
+    // The code at the top of `buffer`: its quotient q, its length, and the buffer without the code.
     reg  [3:0] q;                               // 8: an escape; 9: no valid code
     always @*
         casez (buffer[63:55])
@@ -82,7 +82,7 @@ module delta_rice_decoder #(
     wire fail = state == RUN && enable && (is_invalid || (all_loaded && !is_whole));
     assign s_ready = state == IDLE || state == SKIP || (state == RUN && fill < 7'd32 && !all_loaded);
 
-    // The shift by k + 1 does not wait for q.
+    // The buffer is first shifted by k + 1, which does not wait for q, and then by q.
     wire [63:0] with_word = buffer | (take ? {s_data, 32'd0} >> fill[4:0] : 64'd0);
     wire [63:0] without_remainder = with_word << ({1'b0, k} + 5'd1);
     wire [63:0] without_code = q[3] ? with_word << 25 : without_remainder << q[2:0];

@@ -16,13 +16,13 @@ module delta_rice_encoder #(
 ) (
     input  wire                   clk,
     input  wire                   rst,      // synchronous, active high, one clock or more
-    // Samples.
+    // Input: samples.
     input  wire                   s_valid,
     output wire                   s_ready,
     input  wire [15:0]            s_data,
     input  wire                   s_last,   // the last sample of a segment
     input  wire [3:0]             s_k,      // the same for all samples of a segment; unused without K_INPUT
-    // Words.
+    // Output: words of payloads.
     output wire                   m_valid,
     input  wire                   m_ready,
     output wire [31:0]            m_data,   // the first bit of the stream is bit 31

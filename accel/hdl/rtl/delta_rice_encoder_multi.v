@@ -31,14 +31,14 @@ module delta_rice_encoder_multi #(
 ) (
     input  wire                     clk,
     input  wire                     rst,        // synchronous, active high; clears the state within CHANNELS clocks
-    // Samples.
+    // Input: samples.
     input  wire                     s_valid,
     output wire                     s_ready,
     input  wire [15:0]              s_data,
     input  wire                     s_last,     // the last sample of a segment
     input  wire [3:0]               s_k,        // the same for all samples of a segment
     input  wire [CHANNEL_WIDTH-1:0] s_channel,  // below CHANNELS
-    // Words.
+    // Output: words of payloads.
     output reg                      m_valid,
     input  wire                     m_ready,
     output reg  [31:0]              m_data,     // the first bit of the stream is bit 31
@@ -120,7 +120,7 @@ module delta_rice_encoder_multi #(
         .write(valid[INPUT] || clearing), .write_channel(clearing ? clear_channel : channel[INPUT]),
         .next_state(last[INPUT] || clearing ? 16'd0 : sample));
 
-    // Code.
+    // Code: the Rice code of the residual.
     wire [16:0] code_value;
     wire [4:0]  code_length;
     delta_rice_code code (
@@ -145,7 +145,7 @@ module delta_rice_encoder_multi #(
         .write(valid[CODE] || clearing), .write_channel(clearing ? clear_channel : channel[CODE]),
         .next_state(last[CODE] || clearing ? 5'd0 : code_end[4:0]));
 
-    // Align.
+    // Align: moves the code to its place, in one word or two.
     wire [31:0] current;
     wire [31:0] next;
     delta_rice_align align (

@@ -15,7 +15,7 @@ module bench_top #(
     input  wire [31:0] chunk_samples,
     input  wire [31:0] segment_samples,
     output wire        configuration_error,
-    // Samples to chunks.
+    // The chunk encoder: samples in, chunks out.
     input  wire        encode_s_tvalid,
     output wire        encode_s_tready,
     input  wire [15:0] encode_s_tdata,
@@ -23,7 +23,7 @@ module bench_top #(
     input  wire        encode_m_tready,
     output wire [31:0] encode_m_tdata,
     output wire        encode_m_tlast,
-    // Chunks to samples.
+    // The chunk decoder: chunks in, samples out.
     input  wire        decode_s_tvalid,
     output wire        decode_s_tready,
     input  wire [31:0] decode_s_tdata,
@@ -33,7 +33,7 @@ module bench_top #(
     output wire [15:0] decode_m_tdata,
     output wire        decode_m_tlast,
     output wire [1:0]  decode_m_tuser,
-    // Segments to payloads.
+    // The segment encoder: samples of segments in, payloads out.
     input  wire        segment_s_tvalid,
     output wire        segment_s_tready,
     input  wire [15:0] segment_s_tdata,

@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 
 RTL = Path(__file__).resolve().parents[1] / "rtl"
-#: Core: top module and parameters.
+#: For each core: its top module and parameters.
 CORES = {
     "encoder, k 3": ("delta_rice_encoder", {}),
     "encoder, k input": ("delta_rice_encoder", {"K_INPUT": 1}),

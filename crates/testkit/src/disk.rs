@@ -88,7 +88,7 @@ impl Disk {
         files_below(&self.folder.path("after"))
     }
 
-    /// Empties `before` and `after`.
+    /// Empties the folders `before/` and `after/`.
     pub fn clear(&self) {
         for name in ["before", "after"] {
             fs::remove_dir_all(self.folder.path(name)).expect("a folder");

@@ -24,7 +24,7 @@ pub fn moments(count: u32, whole: Duration) -> impl Iterator<Item = Duration> {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33;
-        // 31 bits.
+        // `mixed` has 31 bits.
         if number == 0 { Duration::ZERO } else { whole.mul_f64(mixed as f64 / (1u64 << 31) as f64) }
     })
 }

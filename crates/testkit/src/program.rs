@@ -1,5 +1,5 @@
 //! Runs the program `linerate` in a temporary folder. For tests of the program's package, since
-//! Cargo builds the program for them.
+//! Cargo builds the program for them. Other tests use only the temporary folder.
 
 use std::collections::BTreeMap;
 use std::env;

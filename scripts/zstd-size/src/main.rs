@@ -51,7 +51,7 @@ fn read(path: &CStr) -> Option<Vec<u8>> {
 
 fn write(mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
-        // SAFETY: the bytes are a slice.
+        // SAFETY: the pointer is valid for the length of the slice.
         let count = unsafe { libc::write(1, bytes.as_ptr().cast(), bytes.len()) };
         if count <= 0 {
             return false;
