@@ -22,8 +22,8 @@ Leftovers:
   unnamed. The name contains the ID of the process that writes the file. A file is removed if that
   process has ended. Where this is unknown, as after a restart of the system or on a network drive that
   another machine writes to, a file is removed if it has not been written to for a day. Every run of
-  linerate that writes a file first removes the leftovers in its folder: this subcommand is for folders
-  that are no longer written to.";
+  linerate that writes a file first removes the leftovers in the file's folder: this subcommand is
+  for folders that are no longer written to, and for those with more than 16,384 entries.";
 
 #[derive(clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]

@@ -24,7 +24,8 @@ Examples:
   linerate man rice encode | man -l -
   linerate man --list                        the subcommands that have a page";
 
-/// Bash reads the script from /usr/share/bash-completion/completions/linerate.
+/// Arguments of `linerate completions`. Bash reads the script that the first example writes to
+/// /usr/share/bash-completion/completions/linerate.
 #[derive(clap::Args)]
 #[command(after_help = format!("{COMPLETIONS_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct CompletionsArgs {
@@ -33,7 +34,7 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Without an argument, prints the page of `linerate` itself.
+/// Arguments of `linerate man`, which prints the page of `linerate` itself if there are none.
 #[derive(clap::Args)]
 #[command(after_help = format!("{MAN_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct ManArgs {
@@ -52,7 +53,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> ExitCode {
 
 pub(crate) fn man(args: &ManArgs) -> ExitCode {
     let mut root = command();
-    // Sets the full names of subcommands.
+    // Gives subcommands their full names, such as `linerate rice encode`, which the pages show.
     root.build();
     if args.list {
         return print(paths(&root).map(|path| path + "\n").collect::<String>().as_bytes());
@@ -68,7 +69,7 @@ pub(crate) fn man(args: &ManArgs) -> ExitCode {
     print(&page(command.clone()))
 }
 
-/// The names of the subcommands below `command` that the help lists, as `linerate man` takes them:
+/// The names of the subcommands below `command` that have a page, as `linerate man` takes them:
 /// `rice`, `rice encode`.
 fn paths(command: &Command) -> Box<dyn Iterator<Item = String> + '_> {
     let shown = command.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help");

@@ -19,7 +19,7 @@ pub(crate) struct PackArg {
     pack: Option<PathBuf>,
 }
 
-/// Opens a block file.
+/// Opens a block file. Its dictionary is read from `pack` if the file does not contain it.
 pub(crate) fn open_blocks(path: &Path, pack: &PackArg) -> Result<BlockFile, CliError> {
     let input = input(path)?;
     let store = Store::new();
@@ -48,7 +48,7 @@ pub(crate) fn open_pack(path: &Path) -> Result<Pack, CliError> {
     Pack::open_input(input(path)?).map_err(engine_error)
 }
 
-/// The JSON object of a file's dictionary.
+/// The JSON object of a file's dictionary, or null if the file has none.
 pub(crate) fn dictionary_object(dictionary: DictionaryReference) -> Value {
     let DictionaryReference { len, zstd_id, .. } = dictionary;
     match dictionary.place {
@@ -58,8 +58,8 @@ pub(crate) fn dictionary_object(dictionary: DictionaryReference) -> Value {
     }
 }
 
-/// The input at a path or at a URL. Files are read, not mapped, so that a file that another program
-/// truncates meanwhile is an error and not a signal.
+/// The input at a path or at a URL. Files are read, not mapped: if another program truncates a file
+/// meanwhile, reading it fails, while a mapping would end this program by a signal.
 pub(crate) fn input(path: &Path) -> Result<Input, CliError> {
     if let Some(url) = url(path) {
         return Ok(Input::source(remote(url)?));
@@ -68,7 +68,8 @@ pub(crate) fn input(path: &Path) -> Result<Input, CliError> {
     Input::file(path).map_err(engine_error)
 }
 
-/// Fails with the operating system's reason if a file cannot be opened.
+/// Fails with the operating system's reason if a file cannot be opened, and for a folder. From then
+/// on the program refuses to write an output over the file.
 pub(crate) fn openable(path: &Path) -> Result<(), CliError> {
     let cannot_open = || CliError::io("cannot open");
     if fs::metadata(path).map_err(cannot_open())?.is_dir() {

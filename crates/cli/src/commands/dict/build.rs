@@ -49,7 +49,7 @@ pub(crate) struct BuildArgs {
     #[arg(long)]
     records: bool,
 
-    /// Bytes of content of a block
+    /// Bytes of content of a block, from 16 to 32M; a larger record gets a block of its own
     #[arg(short = 'b', long, value_name = "SIZE", default_value = "4K", value_parser = size::parse)]
     block: u64,
 
@@ -93,7 +93,8 @@ pub(crate) struct DictionaryArgs {
     #[arg(short = 'D', long, value_name = "DICT", conflicts_with_all = ["no_dictionary", "size", "small_tables"], value_hint = ValueHint::FilePath)]
     dictionary: Option<PathBuf>,
 
-    /// Use a dictionary of this pack without embedding it; the pack records FILE's name as a user
+    /// Use a dictionary of this pack without embedding it; the pack records the output's file name
+    /// as a user
     #[arg(long, value_name = "PACK", requires = "number", conflicts_with_all = ["dictionary", "no_dictionary", "size", "small_tables"], value_hint = ValueHint::FilePath)]
     pack: Option<PathBuf>,
 
@@ -105,7 +106,8 @@ pub(crate) struct DictionaryArgs {
     #[arg(long, conflicts_with_all = ["size", "small_tables"])]
     no_dictionary: bool,
 
-    /// Train a dictionary of at most this many bytes with the first 8 MiB of records
+    /// Train a dictionary of at most this many bytes with the first 8 MiB of the sorted records; it
+    /// is left out if it saves nothing
     #[arg(short = 's', long, value_name = "SIZE", default_value = "8K", value_parser = size::parse)]
     size: u64,
 
@@ -131,8 +133,8 @@ impl DictionaryArgs {
     }
 }
 
-/// Records the user of a dictionary in its pack, so that it is not dropped, then reads the
-/// dictionary.
+/// Records the file name of `target` in the pack as a user of dictionary `id`, so that the
+/// dictionary is not dropped, then reads the dictionary.
 fn from_pack(pack: &Path, id: u64, target: &Path) -> Result<DictionaryChoice, CliError> {
     openable(pack)?;
     let mut editor = Editor::open(pack).map_err(engine_error)?;
@@ -177,8 +179,8 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
         DuplicateChoice::Last => Duplicates::LastWins,
     };
     let mut sorter = Sorter::new(args.memory as usize, duplicates);
-    // Until here there is no output, and a signal ends the program at once, even while it waits for
-    // input.
+    // While the input is read there is no output yet, and a signal ends the program at once, even
+    // while it waits for input.
     let bytes = read(args, reporter, &mut sorter)?;
     let written = cancellable(|cancel| {
         let progress = SharedProgress::new(reporter.step("writing", Some(bytes)));
@@ -207,7 +209,8 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
 
 /// Returns the compressed size of all blocks of the file with the dictionary and without it,
 /// estimated from the blocks that were compressed both ways. `None` if no blocks were compared. The
-/// bytes of a dictionary in a pack do not count, since other files use it.
+/// size with the dictionary includes the dictionary itself, unless it is in a pack, where other
+/// files use it, too.
 fn totals(file: &Summary) -> Option<Totals> {
     let savings = file.savings.as_ref().filter(|savings| savings.content > 0)?;
     let content = file.counts.content_bytes;
@@ -242,8 +245,8 @@ fn describe(file: &Summary, summary: &mut RunSummary) {
     summary.set("dictionary", dictionary_object(dictionary));
 }
 
-/// Writes the file. A signal cancels this and removes the incomplete file; the caller then ends the
-/// program by the signal.
+/// Writes the file. A signal makes this fail, which removes the incomplete file; the caller then
+/// ends the program by the signal.
 fn write(
     args: &BuildArgs,
     options: BlockFileOptions,
@@ -272,14 +275,14 @@ fn check_target(args: &BuildArgs) -> Result<(), CliError> {
         return Err(CliError::Refused(format!("there is no folder {} to write to", folder.display())));
     }
     inputs::refuse(&args.output)?;
-    // A device or a FIFO is written to directly.
+    // A device or a FIFO needs no -f: it is written to directly, and not replaced.
     if !args.force && args.output.is_file() {
         return Err(CliError::Refused(format!("{} exists already; -f overwrites it", args.output.display())));
     }
     Ok(())
 }
 
-/// Sorts all records; returns their bytes.
+/// Adds the records of all files to the sorter. Returns the bytes of their keys and values.
 fn read(args: &BuildArgs, reporter: &Reporter, sorter: &mut Sorter) -> Result<u64, CliError> {
     let sizes: Option<u64> =
         args.files.iter().map(|file| std::fs::metadata(file).ok().map(|m| m.len())).sum();

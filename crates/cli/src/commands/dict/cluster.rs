@@ -30,9 +30,9 @@ Examples:
 
 Output:
   The folder gets dictionary-000.dict, dictionary-001.dict and so on, and then
-  assignment.json, with a line for each set: its path, the dictionary's file name or null, and
-  its bytes. With --pack the folder gets dictionaries.pack, and assignment.json names
-  dictionaries by their numbers in the pack.";
+  assignment.json, with a JSON object on a line for each set: its path, the dictionary's file
+  name or null, and its bytes before and after compression. With --pack the folder gets
+  dictionaries.pack, and assignment.json names dictionaries by their numbers in the pack.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -130,7 +130,8 @@ fn process(args: &ClusterArgs, reporter: &mut Reporter) -> Result<RunSummary, Cl
     Ok(summary)
 }
 
-/// The sets: the operands, or the entries of a single folder.
+/// The sets: the operands or, if the only operand is a folder, the files and folders in it without
+/// links.
 fn sets_of(operands: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let [folder] = operands else { return Ok(operands.to_vec()) };
     if !folder.is_dir() {
@@ -172,7 +173,7 @@ fn dictionary_name(index: usize) -> String {
     format!("dictionary-{index:03}.dict")
 }
 
-/// Refuses a folder that is not empty, unless files in it may be replaced.
+/// Refuses an output folder that is not empty, unless `-f` is given.
 fn check_target(args: &ClusterArgs) -> Result<(), CliError> {
     let Some(folder) = args.output.path() else { return Ok(()) };
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
@@ -183,7 +184,7 @@ fn check_target(args: &ClusterArgs) -> Result<(), CliError> {
     }
 }
 
-/// The result with the names of the sets.
+/// The result of the clustering, and the paths of the sets in the same order.
 struct NamedResult<'a> {
     paths: &'a [PathBuf],
     found: &'a ClusteringResult,
@@ -206,13 +207,13 @@ impl NamedResult<'_> {
         output_args::write(&folder.join("assignment.json"), force, lines.concat().as_bytes())
     }
 
-    /// Makes a pack of all dictionaries. They form one cluster, so each is compressed with the first
-    /// one as its dictionary.
+    /// Makes a pack of all dictionaries. In the pack they form one cluster, so that the others are
+    /// compressed with the first one if that makes them smaller.
     fn pack(&self) -> linerate_core::Result<Vec<u8>> {
         let mut editor = Editor::in_memory(PackOptions::new())?;
         for (i, dictionary) in self.found.dictionaries.iter().enumerate() {
             let number = editor.add(dictionary, 0)?;
-            // Equal dictionaries share a number.
+            // Equal dictionaries share a number, which is then smaller than the index says.
             debug_assert!(number <= pack_number(i));
             for (path, set) in self.paths.iter().zip(&self.found.sets) {
                 if set.choice == Choice::Dictionary(i) {
@@ -243,7 +244,7 @@ impl NamedResult<'_> {
     }
 }
 
-/// The path of a set with slashes on every system, since packs find users by it.
+/// The path of a set, with slashes on every system: a pack finds users by the hash of this text.
 fn set_name(path: &Path) -> String {
     path.display().to_string().replace(std::path::MAIN_SEPARATOR, "/")
 }
@@ -310,7 +311,7 @@ fn describe(found: &ClusteringResult, summary: &mut RunSummary) {
     summary.set("rounds", found.rounds);
     let of_dictionary = |(i, bytes): (usize, &Vec<u8>)| {
         let users = found.sets.iter().filter(|set| set.choice == Choice::Dictionary(i)).count();
-        // A trained dictionary is always valid.
+        // Measuring does not fail, since a trained dictionary is valid.
         let id = Dictionary::measure(bytes).ok().map(|measured| measured.id());
         json!({ "file": dictionary_name(i), "bytes": bytes.len(), "id": id, "sets": users })
     };

@@ -1,4 +1,5 @@
-//! `linerate dict info`: summarizes files without reading all of their blocks.
+//! `linerate dict info`: summarizes block files and packs from their headers and indexes, and SST
+//! files as `linerate dict sst stats` does, which reads all their blocks.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -10,10 +10,11 @@ use crate::ui::error::CliError;
 use crate::ui::input::{self, Counted};
 use crate::ui::inputs;
 
-/// Maximum bytes of a line, key or value. A longer one is probably damage.
+/// Maximum bytes of a line, key or value. A longer one is refused, since it is probably damage.
 const MAX_LEN: usize = 64 << 20;
 
-/// A file, or standard input for `-`.
+/// Opens a file, or standard input for `-`. From then on the program refuses to write an output
+/// over the file.
 pub(crate) fn open(path: &Path) -> Result<File, CliError> {
     let file = if is_stdin(path) { input::stdin() } else { File::open(path) };
     let file = file.map_err(CliError::io("cannot open"))?;
@@ -37,8 +38,8 @@ impl InputReader {
         InputReader { inner: BufReader::with_capacity(128 << 10, Counted::new(file)), offset: 0 }
     }
 
-    /// Appends the next `len` bytes to `into`, fewer only at the end of the file. Returns their
-    /// number.
+    /// Reads the next `len` bytes, fewer only at the end of the file, and appends them to `into`.
+    /// Returns their number.
     pub(crate) fn take(&mut self, len: usize, into: &mut Vec<u8>) -> Result<usize, CliError> {
         let before = into.len();
         let read = (&mut self.inner).take(len as u64).read_to_end(into);
@@ -48,8 +49,8 @@ impl InputReader {
         Ok(n)
     }
 
-    /// Reads the next line, without its end, into `line`, replacing its content. Returns false at
-    /// the end of the file.
+    /// Reads the next line, without the `\n` at its end, into `line`, replacing its content.
+    /// Returns false at the end of the file. Fails for a line of more than 64 MiB.
     pub(crate) fn line(&mut self, line: &mut Vec<u8>) -> Result<bool, CliError> {
         line.clear();
         let mut limited = (&mut self.inner).take(MAX_LEN as u64 + 1);
@@ -64,7 +65,8 @@ impl InputReader {
     }
 
     /// Reads the next record into `key` and `value`, replacing their content. Returns false at the
-    /// end of the file.
+    /// end of the file. Fails if the file ends inside the record, or if its key or value has more
+    /// than 64 MiB.
     pub(crate) fn record(&mut self, key: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<bool, CliError> {
         key.clear();
         value.clear();
@@ -81,7 +83,8 @@ impl InputReader {
         Ok(true)
     }
 
-    /// Appends a key or value whose length prefix is `len`.
+    /// Reads a key or value and appends it to `into`. `len` has the bytes of its length prefix; if
+    /// the file has ended there, they are fewer than four, which is an error.
     fn prefixed(&mut self, len: &[u8], into: &mut Vec<u8>) -> Result<(), CliError> {
         let cut = |at| CliError::data(Kind::Truncated, at, "the file ends inside a record");
         let len = u32::from_le_bytes(len.try_into().map_err(|_| cut(self.offset))?) as usize;

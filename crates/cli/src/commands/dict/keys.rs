@@ -30,8 +30,8 @@ impl KeyArgs {
         if self.hex { hex(key) } else { String::from_utf8_lossy(key).into_owned() }
     }
 
-    /// Sets `name` of a JSON object to bytes that are UTF-8; sets `name_hex` to the digits of
-    /// others.
+    /// Sets the key `name` of a JSON object to bytes that are UTF-8. Sets `name_hex` to the
+    /// hexadecimal digits of other bytes and, with `--hex`, of all.
     pub(crate) fn put(&self, object: &mut Value, name: &str, bytes: &[u8]) {
         match std::str::from_utf8(bytes) {
             Ok(text) if !self.hex => object[name] = json!(text),
@@ -44,7 +44,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The first key after all that begin with `prefix`; `None` if there is none.
+/// The first key after all keys that begin with `prefix`; `None` if no key comes after them.
 pub(crate) fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut key = prefix.to_vec();
     while let Some(last) = key.pop() {

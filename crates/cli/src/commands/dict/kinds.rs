@@ -12,7 +12,7 @@ use super::sst_file::LimitArgs;
 use crate::ui::error::CliError;
 use crate::ui::verbosity::VerbosityArgs;
 
-/// The kind of a file: one of the two kinds of this engine, or an SST file of RocksDB.
+/// The kind of a file: a block file or a pack of `linerate dict`, or an SST file of RocksDB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
     Blocks,
@@ -40,7 +40,8 @@ pub(crate) struct FilesArgs {
 const BLOCKS: &[u8; 8] = b"\x89LRBLKS\n";
 const PACK: &[u8; 8] = b"\x89LRPACK\n";
 
-/// Detects the kind of a file by the magic number in its first or last 8 bytes.
+/// Detects the kind of a file by its magic number: the first 8 bytes of block files and packs, the
+/// last 8 bytes of SST files. Fails for other files.
 pub(crate) fn kind_of(path: &Path) -> Result<FileKind, CliError> {
     let input = input(path)?;
     let magic = |at: Option<u64>| -> Result<Option<[u8; 8]>, CliError> {

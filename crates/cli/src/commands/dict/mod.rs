@@ -38,9 +38,9 @@ Examples:
 
 Samples:
   Files are cut into blocks of --block bytes, as a storage engine compresses them. With --lines,
-  whole lines such as JSON are gathered into blocks of that size; with --records, the records
-  of a length-prefixed file are. --block 0 makes each file, line or record a sample. A folder
-  means all files below it.
+  whole lines such as JSON are gathered until they have that size; with --records, the values of
+  a length-prefixed file are. --block 0 makes each file, line or value a sample. A folder means
+  all files below it.
 
 Records:
   A length-prefixed file is a sequence of records: key length, key, value length, value. Lengths
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     command: DictCommand,
 }
 
-/// Each subcommand is a file of this folder.
+/// The subcommands of `linerate dict`. The source of each is a file in this folder.
 #[derive(Subcommand, Debug)]
 enum DictCommand {
     /// Train a dictionary from samples, of a given size or of the best size

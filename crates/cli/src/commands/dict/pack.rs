@@ -17,10 +17,11 @@ Examples:
   linerate dict pack list all.pack
 
 Packs:
-  Each dictionary has a number, which is never reused, and is compressed with the first
-  dictionary of its cluster. Users of a dictionary are recorded as hashes of names, such as
-  file names; a dictionary with users is never dropped. Adding appends to the file, so that
-  concurrent readers see it as it was. Compacting replaces the file atomically.";
+  Each dictionary has a number, which is never reused, and is stored in the smallest form:
+  compressed with the first dictionary of its cluster, compressed alone, or uncompressed. Users of
+  a dictionary are recorded as hashes of names, such as file names; a dictionary with users is
+  never dropped. Adding appends to the file, so that concurrent readers see it as it was.
+  Compacting replaces the file atomically.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]

@@ -64,7 +64,8 @@ pub(crate) struct AppendArgs {
 /// Dictionaries to add, with their cluster and users.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AddArgs {
-    /// Cluster number; dictionaries are compressed with the first one of their cluster
+    /// Cluster number; dictionaries are compressed with the first one of their cluster if that
+    /// makes them smaller
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) cluster: u32,
 
@@ -113,7 +114,7 @@ pub(crate) struct CompactArgs {
     #[arg(long)]
     pub(super) drop_unused: bool,
 
-    /// Drop the dictionary with this number, unless it has users
+    /// Drop the dictionary with this number, which must have no users
     #[arg(long, value_name = "N")]
     pub(super) drop: Vec<u64>,
 
@@ -248,7 +249,7 @@ fn add(
     Ok(summary)
 }
 
-/// The files that are operands, and the `*.dict` files below folders.
+/// The operands that are files, and the `*.dict` files below the operands that are folders.
 fn dictionaries_of(args: &AddArgs) -> Result<Vec<PathBuf>, CliError> {
     let files = files_of(&args.files)?;
     let is_dictionary = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "dict");
@@ -322,7 +323,7 @@ pub(super) fn compact(args: &CompactArgs) -> Result<RunSummary, CliError> {
     let uncompressed = args.uncompressed || pack.stats().uncompressed;
     let options = PackOptions::new().uncompressed(uncompressed).level(args.level);
     drop(pack);
-    // A signal ends the program after the compaction, so that no incomplete file is left.
+    // A signal ends the program only after the compaction, so that no incomplete file is left.
     let compacted = cancellable(|_| {
         linerate_dict::pack::compact_locked(&args.pack, lock, options, |entry| {
             !args.drop.contains(&entry.id) && (entry.users > 0 || !args.drop_unused)
@@ -362,7 +363,7 @@ pub(super) fn extract(args: &ExtractArgs) -> Result<RunSummary, CliError> {
     Ok(summary)
 }
 
-/// Records users of a dictionary, or removes them.
+/// Records users of a dictionary if `adds` is true, else removes them.
 pub(super) fn change_users(args: &UseArgs, adds: bool) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.pack, if adds { "retain" } else { "release" });
     openable(&args.pack)?;

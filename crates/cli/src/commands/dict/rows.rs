@@ -58,8 +58,9 @@ impl<'a> Rows<'a> {
         written.map_err(CliError::stdout_write)
     }
 
-    /// The JSON object of a record. A JSON value is inserted as text, to keep its numbers and the
-    /// order of its keys.
+    /// The JSON object of a record. A value that is JSON on one line is inserted unchanged, to keep
+    /// its numbers and the order of its keys. Any other value becomes a string or, if it is not
+    /// UTF-8, hexadecimal digits under the key `value_hex`.
     fn object(&self, key: &[u8], value: &[u8]) -> String {
         let mut object = json!({});
         self.args.keys.put(&mut object, "key", key);

@@ -1,5 +1,6 @@
-//! Collects samples from files: blocks of bytes, of whole lines or of records. If there is a limit,
-//! samples are distributed evenly over the files.
+//! Collects samples from files: blocks of bytes, of whole lines or of the values of records, or the
+//! data blocks of SST files. If the files hold more than the limit, samples are distributed evenly
+//! over them. If the size of a file is unknown, the first samples are taken.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,14 +14,14 @@ use super::input::{InputReader, is_stdin, open};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::size;
 
-/// Maximum bytes of a block. One block is in memory at a time.
+/// Maximum of `--block`, in bytes. One block at a time is in memory beside the samples.
 const MAX_BLOCK: u64 = 64 << 20;
 
 /// How files are cut into samples.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SampleArgs {
     /// Bytes of a sample, the same as of the blocks to compress later; 0 makes each file, line or
-    /// record a sample
+    /// value a sample
     #[arg(short = 'b', long, value_name = "SIZE", default_value = "4K", value_parser = block_size)]
     pub(crate) block: u64,
 
@@ -44,12 +45,14 @@ fn block_size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Samples, concatenated.
+/// The collected samples.
 #[derive(Default)]
 pub(crate) struct Samples {
+    /// All samples, concatenated.
     bytes: Vec<u8>,
+    /// Offset in `bytes` of the end of each sample.
     ends: Vec<usize>,
-    /// Bytes of the input that the samples were taken from.
+    /// Bytes of all blocks of the input, also of those that are no sample because of the limit.
     pub(crate) seen: u64,
 }
 
@@ -59,7 +62,7 @@ impl Samples {
         starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end]).collect()
     }
 
-    /// Bytes of the samples.
+    /// Total bytes of the samples.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -68,15 +71,18 @@ impl Samples {
 /// Collects samples from files.
 pub(crate) struct Sampler<'a> {
     args: &'a SampleArgs,
-    /// Maximum bytes of samples, evenly distributed over `total` input bytes if that is known.
+    /// Maximum bytes of samples, evenly distributed over the `total` bytes of the files.
     limit: u64,
+    /// Bytes of all files, or of the content of SST files; `None` if the size of one is unknown.
     total: Option<u64>,
     samples: Samples,
+    /// Lines or values that are not yet as long as a block.
     gathered: Vec<u8>,
 }
 
 impl<'a> Sampler<'a> {
-    /// Collects at most `limit` bytes of samples from `files`, evenly if their sizes are known.
+    /// Prepares to collect at most `limit` bytes of samples from `files`: evenly distributed if all
+    /// sizes are known, else the first ones.
     pub(crate) fn new(args: &'a SampleArgs, limit: u64, files: &[PathBuf]) -> Result<Sampler<'a>, CliError> {
         let size = |file: &PathBuf| {
             // The reporter prints the first file's name before every message.
@@ -88,12 +94,13 @@ impl<'a> Sampler<'a> {
         Ok(Sampler { args, limit, total, samples: Samples::default(), gathered: Vec::new() })
     }
 
-    /// Bytes of all files, if known.
+    /// Bytes of all files, or of the content of SST files; `None` if the size of one is unknown.
     pub(crate) fn total(&self) -> Option<u64> {
         self.total
     }
 
-    /// Collects samples from a file. Calls `progress` with the bytes read since its last call.
+    /// Collects samples from a file. Calls `progress` with the number of bytes read since its last
+    /// call; for an SST file, uncompressed bytes.
     pub(crate) fn add(&mut self, path: &Path, progress: &dyn Fn(usize)) -> Result<(), CliError> {
         if self.args.sst {
             return self.add_sst(path, progress);
@@ -143,7 +150,7 @@ impl<'a> Sampler<'a> {
     fn add_lines(&mut self, input: &mut InputReader, advance: &mut dyn FnMut(u64)) -> Result<(), CliError> {
         let mut line = Vec::new();
         while input.line(&mut line)? {
-            // A line that is a whole sample has no line end.
+            // A line that is a sample by itself has no line end.
             if self.args.block > 0 {
                 line.push(b'\n');
             }
@@ -192,7 +199,7 @@ impl<'a> Sampler<'a> {
         }
         let kept = self.samples.bytes.len() as u128;
         let (seen, limit) = (u128::from(self.samples.seen), u128::from(self.limit));
-        // Takes the share limit / total of every part of the input.
+        // Of every part of the input, the share `limit` / `total` becomes samples.
         let is_due = self.total.is_none_or(|total| kept * u128::from(total) <= seen * limit);
         self.samples.seen += sample.len() as u64;
         if is_due && kept + sample.len() as u128 <= limit {
@@ -202,7 +209,8 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Bytes of the file that samples are taken from; `None` for standard input, pipes and devices.
+/// Bytes of a file that samples are taken from: the uncompressed data blocks of an SST file, else
+/// the size of a regular file. `None` for standard input, pipes and devices.
 fn content_size(path: &Path, args: &SampleArgs) -> Result<Option<u64>, CliError> {
     if !args.sst {
         return file_size(path);
@@ -227,7 +235,8 @@ fn file_size(path: &Path) -> Result<Option<u64>, CliError> {
     Ok(meta.is_file().then_some(meta.len()))
 }
 
-/// Expands each folder to all files below it, sorted by path. Links in folders are not followed.
+/// Expands each operand that is a folder to all files below it, sorted by path. Links and special
+/// files below it are left out.
 pub(crate) fn files_of(operands: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let mut files = Vec::new();
     for operand in operands {

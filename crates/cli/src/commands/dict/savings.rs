@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-/// Total compressed bytes of all blocks: `with` a dictionary, whose own bytes are included, and
-/// `without` one.
+/// Bytes of all blocks: uncompressed, compressed with a dictionary, and compressed without one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Totals {
     /// Uncompressed bytes.
     pub(super) content: u64,
+    /// Compressed bytes with the dictionary, plus its own bytes unless it is in a pack.
     pub(super) with: u64,
+    /// Compressed bytes without a dictionary.
     pub(super) without: u64,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct ScanArgs {
     file: PathBuf,
 }
 
-/// Range of keys.
+/// The keys to print: a range of them or those with a prefix, and a maximum number of records.
 #[derive(clap::Args, Debug)]
 pub(crate) struct RangeArgs {
     /// Begin with this key, or the first after it
@@ -63,7 +63,7 @@ pub(crate) struct RangeArgs {
     pub(crate) limit: Option<u64>,
 }
 
-/// A range of keys, from the first, which is included, to the last, which is not.
+/// A range of keys: from `from`, which is included, to `to`, which is not. `None` is no bound.
 pub(crate) struct Range {
     pub(crate) from: Option<Vec<u8>>,
     pub(crate) to: Option<Vec<u8>>,
@@ -98,7 +98,7 @@ fn process(args: &ScanArgs, range: Range) -> Result<RunSummary, CliError> {
     let file = open_blocks(&args.file, &args.pack)?;
     let mut rows = Rows::new(&args.rows)?;
     let printed = print(args, &file, range, &mut rows);
-    // The records before damage are printed.
+    // If the file is damaged, the records before the damage are still printed.
     rows.finish()?;
     printed.map(|()| summary)
 }

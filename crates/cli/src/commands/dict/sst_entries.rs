@@ -79,12 +79,13 @@ pub(crate) struct GetArgs {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: PathBuf,
 
-    /// Keys; a missing or deleted one is an error, but the values of the others are still printed
+    /// Keys; a missing one is an error, as is, without --json, one whose newest entry is no value.
+    /// The values of the others are still printed
     #[arg(value_name = "KEY", required = true)]
     pub(super) wanted: Vec<String>,
 }
 
-/// Entries to list.
+/// The entries to list: those whose keys have the prefix, or else those in the range.
 struct Selection {
     prefix: Option<Vec<u8>>,
     range: Range,
@@ -99,7 +100,7 @@ enum Position {
 }
 
 impl Selection {
-    /// The key to seek to; `None` for the first of the file.
+    /// The key to seek to before listing; `None` to begin with the first entry of the file.
     fn start(&self, order: KeyOrder) -> Option<Vec<u8>> {
         match (&self.prefix, order) {
             (None, _) => self.range.from.clone(),
@@ -111,7 +112,7 @@ impl Selection {
     }
 
     fn position(&self, order: KeyOrder, key: &[u8]) -> Position {
-        // The order of two keys in the file.
+        // The order of two keys in the file; `None` if it is unknown.
         let compare = |a: &[u8], b: &[u8]| match order {
             KeyOrder::Bytewise => Some(a.cmp(b)),
             KeyOrder::Reverse => Some(b.cmp(a)),
@@ -139,7 +140,7 @@ pub(super) fn ls(args: &LsArgs) -> Result<ExitCode, String> {
         let stdout = output::stdout()?;
         let mut out = BufWriter::with_capacity(64 << 10, stdout);
         let listed = list(args, &selection, &sst, &mut reader, &mut out);
-        // The entries before damage are listed.
+        // If the file is damaged, the entries before the damage are still printed.
         out.flush().map_err(CliError::stdout_write)?;
         listed.map(|()| summary)
     }))

@@ -9,10 +9,10 @@ use super::blockfile::input;
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::size;
 
-/// Limits on what a file may cost.
+/// Limits on the memory that an SST file may need.
 #[derive(clap::Args, Debug)]
 pub(crate) struct LimitArgs {
-    /// Fail when a block decodes to more than this
+    /// Fail when a block or the range deletions of an SST file need more memory than this
     #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = size::parse)]
     max_block: u64,
 }
@@ -23,7 +23,7 @@ impl LimitArgs {
     }
 }
 
-/// Opens a file with a reader.
+/// Opens an SST file. Returns it with the reader that opened it.
 pub(super) fn open(path: &Path, limits: &LimitArgs) -> Result<(Sst, Reader), CliError> {
     let mut reader = Reader::new(&Store::new());
     let sst = reader.open_input(input(path)?, limits.options()).map_err(engine_error)?;

@@ -81,7 +81,8 @@ pub(super) fn stats(limits: &LimitArgs, all_properties: bool, path: &Path) -> Re
     Ok(summary)
 }
 
-/// Formats a property as a number or as text, else in hexadecimal.
+/// Formats a property: as text if it is UTF-8 without control characters, else as a number if it is
+/// one, else in hexadecimal.
 fn value_of(stats: &SstStats, name: &str, value: &[u8]) -> Value {
     match (std::str::from_utf8(value), stats.properties.number(name)) {
         (Ok(text), _) if !text.is_empty() && !text.contains(char::is_control) => json!(text),
@@ -90,7 +91,7 @@ fn value_of(stats: &SstStats, name: &str, value: &[u8]) -> Value {
     }
 }
 
-/// The compression manager of the file, in words.
+/// The compression manager that wrote the file, in words: RocksDB's own, none, or a custom one.
 fn manager(properties: &Properties) -> String {
     match properties.compression_manager().as_deref() {
         None => "RocksDB".into(),

@@ -7,24 +7,26 @@ use serde_json::{Value, json};
 
 use crate::ui::error::{CliError, engine_error};
 
-/// Size of the sample's content, in bytes.
+/// Approximate content of the blocks of the sample, in bytes.
 const SAMPLE: u64 = 1 << 20;
-/// Default level of zstd and of RocksDB.
+/// Level that is assumed for a file that states none: the default of zstd and of RocksDB.
 const DEFAULT_LEVEL: i32 = 3;
 
 /// Savings of a sample, scaled to all zstd blocks of the file.
 pub(super) struct SampledSavings {
     sample: Savings,
     sampled_blocks: usize,
-    /// Number of zstd blocks of the file, and bytes of their content.
+    /// Number of zstd blocks of the file.
     blocks: u64,
+    /// Bytes of content of the zstd blocks of the file.
     content: u64,
+    /// Level at which the sample was compressed.
     level: i32,
 }
 
 impl SampledSavings {
     /// Measures at the file's level, with blocks spread evenly over the file. Returns `None` for a
-    /// file without a dictionary or zstd blocks.
+    /// file without a dictionary and for one without zstd blocks.
     pub(super) fn measure(
         stats: &SstStats,
         sst: &Sst,
@@ -33,8 +35,8 @@ impl SampledSavings {
         let count = stats.blocks.get(&Compression::Zstd).copied().unwrap_or_default();
         let (Some(id), 1..) = (sst.dictionary(), count.blocks) else { return Ok(None) };
         let all = reader.blocks(sst).map_err(engine_error)?;
-        // If all blocks are zstd, no trailer is read again: that may take a request to a web server
-        // for each block.
+        // If all blocks are zstd, their trailers, which state the compression, are not read again:
+        // reading one may take a request to a web server.
         let all_zstd = all.len() as u64 == count.blocks;
         let wanted = SAMPLE / (count.content / count.blocks).max(1);
         let step = count.blocks.div_ceil(wanted.max(1)) as usize;
@@ -55,13 +57,14 @@ impl SampledSavings {
         Ok(Some(SampledSavings { sample, sampled_blocks, blocks, content: count.content, level }))
     }
 
-    /// Additional bytes that the zstd blocks would take without the dictionary.
+    /// Additional bytes that the zstd blocks would take without the dictionary, estimated from the
+    /// sample. Negative if the dictionary makes them larger.
     fn saved(&self) -> i64 {
         let sampled = self.sample.without as f64 - self.sample.with as f64;
         (sampled * self.content as f64 / self.sample.content.max(1) as f64).round() as i64
     }
 
-    /// Bytes saved in blocks, minus the bytes of the dictionary.
+    /// Bytes that the dictionary saves in the zstd blocks, minus its own bytes.
     fn net(&self) -> i64 {
         self.saved() - self.sample.dictionary as i64
     }

@@ -40,7 +40,8 @@ pub(crate) struct TrainArgs {
     #[arg(short = 's', long, value_name = "SIZE", default_value = DEFAULT_SIZE, value_parser = size::parse)]
     size: u64,
 
-    /// Try several sizes, and choose the one with the smallest sum of blocks and dictionary
+    /// Try several sizes, and choose the one with the smallest sum of blocks and dictionary; write
+    /// nothing if no size saves bytes
     #[arg(long, conflicts_with = "size")]
     search: bool,
 
@@ -48,7 +49,8 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "SIZES", requires = "search", value_delimiter = ',', value_parser = size::parse)]
     sizes: Vec<u64>,
 
-    /// Bytes of data that will be compressed with the dictionary [default: size of the files]
+    /// Bytes of data that will be compressed with the dictionary [default: those of the files that
+    /// samples may come from]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     expect: Option<u64>,
 
@@ -146,7 +148,8 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     Ok(summary)
 }
 
-/// Warns if the dictionary of the given size, or the best one, saves less than its own bytes.
+/// Warns if the dictionary of the given size, or the best one of a search, saves no more than its
+/// own bytes.
 fn warn(args: &TrainArgs, found: &SearchResult, reporter: &mut Reporter) {
     let Some(best) = found.candidates.iter().min_by_key(|candidate| candidate.total) else { return };
     let remedy = match (best.savings.with >= best.savings.without, args.expect) {

@@ -1,4 +1,5 @@
-//! `linerate dict verify`: checks every block, dictionary and count of files of any kind.
+//! `linerate dict verify`: checks every block, dictionary and count of block files, packs and SST
+//! files.
 
 use std::path::Path;
 use std::process::ExitCode;
