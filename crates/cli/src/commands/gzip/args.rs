@@ -30,9 +30,9 @@ Without FILE, or if FILE is `-`, standard input is read and standard output writ
 input file is kept.
 
 Threads process several files at a time, and parts of a large file. Three or more threads decompress any
-file together, which takes twice the CPU time of one thread. They decompress a pipe only if -p is given,
-since they wait for large pieces of it. Each thread needs 0.5M of working memory (7.5M at -8 and -9)
-besides its blocks, and at most 24M when decompressing.
+file of more than 512K together, which takes twice the CPU time of one thread. They decompress a pipe only
+if -p is given, since they wait for large pieces of it. Each thread needs 0.5M of working memory (7.5M at
+-8 and -9) besides its blocks. When decompressing, it needs at most 24M, and all together another 64M.
 
 SIZE is a number of bytes. With K, M or G it is a multiple of 1024, 1024^2 or 1024^3.";
 
@@ -60,8 +60,9 @@ pub(crate) struct Args {
     pub(crate) index: bool,
 
     /// Decompress LENGTH bytes of the content, beginning at byte START, or all from START with
-    /// START+. Both are SIZEs. If FILE.gz.gzidx exists, only this part is decompressed; otherwise
-    /// everything before it, too. FILE may be a URL with such an index beside it
+    /// START+. Both are SIZEs. If FILE.gz.gzidx exists, decompression begins at most about 4M
+    /// before START, otherwise at the beginning of FILE. FILE may be a URL with such an index
+    /// beside it
     #[arg(long, value_name = "START+LENGTH", value_parser = size::range, conflicts_with_all = ["test", "list"])]
     pub(crate) range: Option<Range<u64>>,
 
@@ -102,11 +103,12 @@ pub(crate) struct Args {
     #[arg(short = 'N', long, overrides_with = "no_name")]
     pub(crate) name: bool,
 
-    /// Format of the compressed data; without this option, decompressing detects gzip and zlib
+    /// Format of the compressed data; without this option, decompressing detects gzip and zlib by
+    /// the content, and deflate by the suffix
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<FormatChoice>,
 
-    /// Size of a block, which is compressed on its own; at most 65,280 bytes with bgzf
+    /// Size of a block, which one thread compresses; at most 65,280 bytes with bgzf
     #[arg(short = 'b', long, value_name = "SIZE", default_value = "512K", value_parser = block_size)]
     pub(crate) block: usize,
 
@@ -115,8 +117,8 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) history: bool,
 
-    /// End blocks where the content decides, about every 36K and at most every -b bytes, so that a
-    /// change of the input changes only the output near it. For rsync
+    /// End blocks where the content decides, about every 36K and at the latest after -b bytes (64K
+    /// if -b is less), so that a change of the input changes only the output near it. For rsync
     #[arg(long)]
     pub(crate) rsyncable: bool,
 
@@ -179,8 +181,8 @@ impl Args {
         }
     }
 
-    /// Options of compression. The gzip header is written separately, because it may contain a
-    /// name.
+    /// Options of compression. The header of the format `gzip` is written separately, because it
+    /// may contain the name of the file.
     pub(crate) fn options(&self, format: FormatChoice, threads: usize) -> Options {
         Options::new(format.container(), self.level.0)
             .threads(threads)
@@ -190,7 +192,7 @@ impl Args {
             .after_header(format == FormatChoice::Gzip)
     }
 
-    /// Whether matches cross blocks.
+    /// Whether blocks refer to the content before them: `--history`, or a level that always does.
     pub(crate) fn uses_history(&self) -> bool {
         self.history || self.level.0.uses_history()
     }

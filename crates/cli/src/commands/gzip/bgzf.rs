@@ -28,7 +28,8 @@ const TRAILER: usize = 8;
 pub(super) struct Members {
     /// Decoded bytes of the last member; `None` if no member was decoded.
     pub(super) last: Option<u64>,
-    /// Whether decoding stopped at a member that looks like BGZF but is invalid.
+    /// Whether decoding stopped at a member that looks like BGZF but is invalid, or that exceeds the
+    /// limit on output.
     pub(super) found_invalid: bool,
 }
 
@@ -104,7 +105,7 @@ struct Member {
 }
 
 impl Job {
-    /// Takes members from the source; `None` if the next one is not BGZF.
+    /// Takes members from the source; `None` if the next one is not a whole BGZF member.
     fn gather<R: Read>(source: &mut Source<R>, max_bytes: usize) -> Option<Job> {
         let mut job = Job::default();
         let mut capacity = 0;
@@ -146,7 +147,8 @@ impl Job {
     }
 }
 
-/// Returns the next member of the source, if it is whole, and the length of its header.
+/// Returns the length of the header of the source's next member, and all bytes of the member.
+/// Returns `None` if it is not BGZF, or is cut off.
 fn next_member<R: Read>(source: &mut Source<R>) -> Option<(usize, &[u8])> {
     // A read error occurs again in the sequential decoder, which reports it.
     let start = source.peek(HEADER).ok()?;

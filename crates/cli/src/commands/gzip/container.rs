@@ -12,12 +12,13 @@ use crate::ui::input::Source;
 /// First bytes of a gzip member (RFC 1952, section 2.3.1).
 pub(super) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Detects whether an input is gzip or zlib.
+/// Detects by its first two bytes whether an input is gzip or zlib. Fails for other data.
 pub(super) fn detect<R: Read>(source: &mut Source<R>) -> Result<Format, CliError> {
     of_start(source.peek(2)?)
 }
 
-/// Detects gzip or zlib by the first two bytes of a file.
+/// Detects gzip or zlib by the beginning of a file. A single byte that gzip begins with counts as a
+/// gzip header that is cut off.
 pub(super) fn of_start(start: &[u8]) -> Result<Format, CliError> {
     match *start {
         [] => Err(CliError::data(Kind::Truncated, 0, "the input is empty")),
@@ -36,8 +37,8 @@ pub(super) fn read_header<R: Read>(source: &mut Source<R>, format: Format) -> Re
     }
 }
 
-/// Checks a zlib header (RFC 1950, section 2.2): method 8, a window of at most 32 KiB, divisible by
-/// 31.
+/// Checks the two bytes of a zlib header (RFC 1950, section 2.2): they state method 8 and a window
+/// of at most 32 KiB, and as a big-endian number are divisible by 31.
 fn is_zlib(cmf: u8, flg: u8) -> bool {
     cmf & 15 == 8 && cmf >> 4 <= 7 && u16::from_be_bytes([cmf, flg]).is_multiple_of(31)
 }
@@ -72,7 +73,8 @@ fn zlib_header<R: Read>(source: &mut Source<R>) -> Result<(), CliError> {
     }
 }
 
-/// Reads a trailer, and compares it with the checksum and the length of the content.
+/// Reads a trailer, and compares it with the checksum of the content and, for gzip, its length
+/// modulo 2^32. Does nothing for deflate, which has no trailer.
 pub(super) fn read_trailer<R: Read>(
     source: &mut Source<R>,
     format: Format,

@@ -22,8 +22,8 @@ use crate::ui::write_behind::Target;
 /// Largest output buffer, in bytes: much larger than the window, which is copied each time the
 /// buffer has been written.
 const BUFFER: usize = 256 << 10;
-/// Size of the output buffer divided by that of the input buffer. Few small files expand more, so
-/// their output needs no second buffer.
+/// Size of the output buffer divided by that of the input buffer. Few small files expand by more,
+/// so one filling of the output buffer holds the content of nearly all of them.
 const RATIO: usize = 8;
 
 /// Result of decoding.
@@ -60,9 +60,10 @@ pub(crate) struct Decoder<R> {
     output: OutputCount,
     /// Number of threads, besides this one, that decode BGZF members in parallel.
     threads: usize,
-    /// Whether these threads also decode other data, in large pieces.
+    /// Whether these threads also decode other data, in large pieces. False after they have done so
+    /// once.
     speculates: bool,
-    /// Bytes that each thread takes at a time.
+    /// Bytes of BGZF members that each thread takes at a time.
     pub(super) job_bytes: usize,
     /// Whether the header of a member has been read and its data is next.
     in_member: bool,
@@ -107,7 +108,8 @@ impl<R: Read> Decoder<R> {
         Ok(decoder)
     }
 
-    /// Decodes the gzip members at the beginning of the source, and copies everything after them.
+    /// Makes a decoder that decodes the gzip members at the beginning of the source, and copies
+    /// everything after them, or everything if there are none.
     pub(crate) fn passing(
         mut source: Source<R>,
         max_output: Option<u64>,
@@ -221,8 +223,8 @@ impl<R: Read> Decoder<R> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<u64, CliError> {
         let (check, len) = if self.speculates && !is_bgzf {
-            // It decodes as many members as it can. The next one would stop it again, so the rest
-            // is decoded on this thread.
+            // The threads decode as many members as they can. The member at which they stop would
+            // stop them again, so the rest is decoded on this thread.
             self.speculates = false;
             self.data_in_parallel(target, progress)?
         } else {
@@ -260,8 +262,8 @@ impl<R: Read> Decoder<R> {
         }
     }
 
-    /// Decodes one round. Returns the number of bytes decoded, and whether the deflate data has
-    /// ended.
+    /// Decodes what is in the input buffer, until the output buffer is full. Returns the number of
+    /// bytes decoded, and whether the deflate data has ended.
     fn step(&mut self) -> Result<(usize, bool), CliError> {
         let Inflate { stream, scratch } = &mut self.inflate;
         let others = self.source.at() - stream.position();
@@ -313,12 +315,13 @@ impl<R: Read> Decoder<R> {
             return Ok(false);
         }
         let next = self.source.peek(MAGIC.len())?;
-        // The first byte of the magic number alone is a member that was cut off.
+        // The first byte of the magic number alone is a member that was cut off, unless data that
+        // is not gzip is copied.
         Ok(next.starts_with(&MAGIC) || next == &MAGIC[..1] && !self.passes)
     }
 
-    /// The offset of trailing garbage. Zeros up to the end of the input do not count: they are the
-    /// padding of tapes and disks.
+    /// The offset of the first byte after the data that is not zero; `None` if there is none. Zeros
+    /// up to the end of the input are the padding of tapes and disks.
     fn garbage(&mut self) -> Result<Option<u64>, CliError> {
         loop {
             let rest = self.source.peek(1)?;

@@ -7,7 +7,8 @@ use crate::ui::error::CliError;
 use crate::ui::output::OutputCount;
 use crate::ui::write_behind::Target;
 
-/// A reader whose count of bytes is visible to its caller.
+/// A reader that counts its bytes in a cell, which the caller can read meanwhile. Seeking does not
+/// change the count.
 pub(super) struct CountedReader<'a, R> {
     pub(super) inner: R,
     pub(super) bytes: &'a Cell<u64>,
@@ -27,8 +28,8 @@ impl<R: Seek> Seek for CountedReader<'_, R> {
     }
 }
 
-/// Writes to a target up to the limit of the output, and keeps the error, which an engine cannot
-/// return.
+/// Writes to a target up to the limit of the output. An error, such as exceeding the limit, is kept
+/// in `failure`, because an engine can return only an [`io::Error`].
 pub(super) struct TargetWriter<'a> {
     pub(super) target: &'a mut dyn Target,
     pub(super) progress: &'a mut dyn FnMut(u64),

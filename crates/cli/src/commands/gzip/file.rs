@@ -27,14 +27,16 @@ use crate::ui::write_behind::{Target, write_behind};
 /// compressing such a file.
 const SMALL_BLOCK: usize = 32 << 10;
 
-/// Files up to this size are decompressed and written by one thread, and with `-p1` read at once.
+/// Files up to this size are written by the thread that decompresses them, and decompressed by one
+/// thread unless they are BGZF. If only one thread is allowed, the input buffer holds the file.
 const SMALL: u64 = 512 << 10;
 
-/// Fewest threads that decode data other than BGZF together, since they take nearly twice the CPU
-/// time of one thread.
+/// Fewest threads that decode data other than BGZF together. They take nearly twice the CPU time of
+/// one thread, so two would gain little.
 const SPECULATIVE_THREADS: usize = 3;
 
-/// Totals of an operand.
+/// Format of an operand's compressed data, and the number of bytes read and written or, when only
+/// checking, decoded.
 #[derive(Serialize)]
 pub(crate) struct Totals {
     pub(crate) format: &'static str,
@@ -155,7 +157,7 @@ fn compress(
     let mut reader = Counted::new(&input.file);
     let mut options = args.options(format, args.threads.count_for(input.size()));
     if let Some(size) = input.size() {
-        // Smaller buffers: blocks larger than the file give the same output as one block for it.
+        // A block that is larger than the file only needs larger buffers: the output is the same.
         let whole = usize::try_from(size).map_or(usize::MAX, |len| len.saturating_add(1));
         options.block_size = options.block_size.min(whole.max(SMALL_BLOCK));
     }
@@ -181,8 +183,8 @@ fn decompress(
 ) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
     let beside = is_replaced(args, operand);
     let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
-    // Only with one thread may the buffer be as small as the file: with several, each takes a block
-    // out of it, which may be larger than the file.
+    // Only with one thread may the buffer be as small as the file. With several, the buffer must
+    // hold a whole BGZF block, whose stated size may exceed that of a damaged file.
     let source = Source::of_size(&input.file, input.size().filter(|_| threads == 1), SMALL);
     let mut decoder = match format {
         None if passes_other_data(args, operand) => Decoder::passing(source, args.max_output, threads)?,

@@ -7,22 +7,24 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use linerate_deflate::gzip::Header;
 
-/// The header for the file at `path`.
+/// The gzip header for the file at `path`, with its name and its modification time.
 pub(super) fn for_file(path: &Path, meta: &Metadata) -> Header {
     let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     Header {
         name: path.file_name().map(to_bytes),
-        // Zero means that no time is stored. It replaces times that do not fit, too.
+        // Zero means that no time is stored. It replaces times that do not fit into 32 bits, too:
+        // those before 1970 and after 2106.
         mtime: modified.and_then(|since| u32::try_from(since.as_secs()).ok()).unwrap_or(0),
         ..Header::default()
     }
 }
 
-/// Separators in names on Windows: of folders, and of drives and streams.
+/// Characters that end the name of a folder, drive or file before the rest of a path on Windows.
 const ON_WINDOWS: &[u8] = b"/\\:";
 
-/// The file's name in a header, without the folders before it, which the archive must not choose.
-/// `None` if it names no file, such as `..`, or, on Windows, a device or another file.
+/// The file's name that a header states, without the folders before it: a gzip file must not choose
+/// the folder of its output. `None` if there is no name, or if it names no file, such as `..`, or,
+/// on Windows, a device or a file of another name.
 pub(super) fn file_name(header: &Header) -> Option<OsString> {
     let base = base_name(header.name.as_deref()?, if cfg!(windows) { ON_WINDOWS } else { b"/" });
     let names_no_file =
@@ -30,8 +32,8 @@ pub(super) fn file_name(header: &Header) -> Option<OsString> {
     if names_no_file { None } else { from_bytes(base) }
 }
 
-/// Whether Windows keeps the name unchanged: it reads `NUL.txt` as a device and drops dots at the
-/// end.
+/// Whether Windows creates a file of exactly this name. For example, it reads `NUL.txt` as a device
+/// and drops dots at the end.
 fn names_file_on_windows(name: &[u8]) -> bool {
     std::str::from_utf8(name).is_ok_and(|name| linerate_nx::check_path(name).is_ok())
 }
@@ -42,7 +44,7 @@ fn base_name<'a>(name: &'a [u8], separators: &[u8]) -> &'a [u8] {
     &name[after..]
 }
 
-/// The modification time, if there is one.
+/// The modification time that a header states, if there is one.
 pub(super) fn modified(header: &Header) -> Option<SystemTime> {
     (header.mtime != 0).then(|| UNIX_EPOCH + Duration::from_secs(header.mtime.into()))
 }

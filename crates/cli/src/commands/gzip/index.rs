@@ -26,7 +26,7 @@ use crate::ui::remote;
 use crate::ui::session::{FileSummary, open_output};
 use crate::ui::write_behind::Target;
 
-/// Decodes a file, and writes its index beside it.
+/// Decodes a gzip file, and writes its index: beside it, or where `-o` or `-c` say.
 pub(super) fn make(
     args: &Args,
     operand: &Operand,
@@ -56,7 +56,7 @@ pub(super) fn make(
     Ok((summary, FinishedOutput::new(output, operand.path(), input, None, false)?))
 }
 
-/// A file that shows in the progress how much of it was read.
+/// A reader of a file that updates the progress display with the number of bytes read.
 struct Shown<'a> {
     file: Counted<&'a File>,
     progress: Progress,
@@ -95,7 +95,8 @@ pub(super) fn decompress(
     Ok(Decoded { bytes_in, bytes_out: totals.bytes_out, garbage_at })
 }
 
-/// Reads the part of an index, at a path or URL, that a range of the file's content needs.
+/// Reads the part of an index, at a path or URL, that a range of the file's content needs. Fails if
+/// the index was made of a file of another size than `file`.
 pub(super) fn open(path: &Path, file: &mut impl Seek, range: Range<u64>) -> Result<Index, CliError> {
     let in_file = |error: CliError| error.in_file(&path.display().to_string());
     let source = remote::open(path).map_err(in_file)?;
@@ -109,7 +110,8 @@ pub(super) fn open(path: &Path, file: &mut impl Seek, range: Range<u64>) -> Resu
     Ok(index)
 }
 
-/// The offset of data after the last member. Zeros up to the end of the file are padding.
+/// The offset of the first byte from `from` on that is not zero; `None` if there is none. Zeros
+/// from the last member up to the end of the file are padding.
 fn garbage(mut file: &File, from: u64) -> Result<Option<u64>, CliError> {
     let failed = |error| CliError::Read { error, offset: from };
     file.seek(io::SeekFrom::Start(from)).map_err(failed)?;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::args::FormatChoice;
 
-/// Suffixes of compressed files, the suffix that replaces each, and the format if content cannot
-/// show it.
+/// Each row has a suffix of compressed files, the suffix that replaces it on decompression, and the
+/// format, unless the content shows that.
 const SUFFIXES: [(&str, &str, Option<FormatChoice>); 7] = [
     ("gz", "", None),
     ("bgz", "", None),
@@ -16,7 +16,8 @@ const SUFFIXES: [(&str, &str, Option<FormatChoice>); 7] = [
     ("deflate", "", Some(FormatChoice::Deflate)),
 ];
 
-/// The path without `suffix` at its end, ignoring case. `None` if nothing else remains of its name.
+/// The path without `suffix` at its end, ignoring case. `None` if the name does not end in
+/// `suffix`, or consists of nothing else.
 fn strip(path: &Path, suffix: &str) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (stem, end) = name.split_at_checked(name.len().checked_sub(suffix.len())?)?;
@@ -28,18 +29,18 @@ fn known(path: &Path) -> Option<&'static (&'static str, &'static str, Option<For
     SUFFIXES.iter().find(|(known, ..)| suffix.eq_ignore_ascii_case(known))
 }
 
-/// The suffix of a path, if it is `given` or that of a compressed file.
+/// The suffix of a path, if it is `given` or one of [`SUFFIXES`]; `None` for another one.
 pub(crate) fn compressed_suffix<'s>(path: &Path, given: Option<&'s str>) -> Option<&'s str> {
     let given = given.filter(|suffix| strip(path, suffix).is_some());
     given.or_else(|| known(path).map(|row| row.0))
 }
 
-/// The format that the path's suffix means, if content cannot show it.
+/// The format that the path's suffix means, if the content cannot show it: deflate.
 pub(crate) fn format_by_suffix(path: &Path) -> Option<FormatChoice> {
     known(path).and_then(|row| row.2)
 }
 
-/// The path with the suffix `given`, or with the suffix of the format.
+/// The path with a suffix appended: `given`, or else that of the format.
 pub(crate) fn with_suffix(path: &Path, format: FormatChoice, given: Option<&str>) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(given.unwrap_or(match format {
@@ -57,7 +58,8 @@ pub(crate) fn of_index(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// The path without its suffix, if it has `given` or a known one.
+/// The path of the decompressed file: without the suffix `given`, or with one of [`SUFFIXES`]
+/// replaced. `None` for other suffixes.
 pub(crate) fn without_suffix(path: &Path, given: Option<&str>) -> Option<PathBuf> {
     let stripped = given.and_then(|suffix| strip(path, suffix));
     stripped.or_else(|| known(path).map(|row| path.with_extension(row.1)))

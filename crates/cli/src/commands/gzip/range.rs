@@ -19,10 +19,11 @@ use crate::ui::output::{Output, OutputCount};
 use crate::ui::remote::url;
 use crate::ui::session::{FileSummary, open_output};
 
-/// Bytes that are decoded at a time.
+/// Maximum number of bytes that are decoded at a time.
 const BUFFER: usize = 256 << 10;
 
-/// Decompresses the range of `--range` of a file.
+/// Decompresses the part of a file's content that `--range` names, and writes it to standard output
+/// or to the file of `-o`. Warns if the content ends before the range does.
 pub(super) fn decompress(
     args: &Args,
     operand: &Operand,
@@ -43,7 +44,7 @@ pub(super) fn decompress(
             break;
         }
         if at >= range.start {
-            // Writes up to the limit before the error, as without a range.
+            // What the limit on output allows is written before the error, as without a range.
             let allowed = usize::try_from(count.left()).unwrap_or(len).min(len);
             output.write_all(&buffer[..allowed]).map_err(|error| output.error(error))?;
             count.add(len, bytes_in.get())?;
@@ -63,6 +64,7 @@ pub(super) fn decompress(
 struct Content<'a> {
     reader: Box<dyn Read + 'a>,
     format: FormatChoice,
+    /// Offset in the content of the first byte that `reader` returns.
     at: u64,
     /// Size of the content in bytes, if it is known.
     end: Option<u64>,
@@ -100,7 +102,7 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Adds to an error of reading the index beside a URL that this index is needed.
+/// If the index beside a URL could not be read, adds to the error that a range needs this index.
 fn explain(error: CliError, args: &Args, index: &Path) -> CliError {
     match error {
         CliError::Io { context, error } if args.index_file.is_none() && url(index).is_some() => {
@@ -111,8 +113,9 @@ fn explain(error: CliError, args: &Args, index: &Path) -> CliError {
     }
 }
 
-/// The given index, or the one beside the file if it exists. The index beside a URL must exist:
-/// without it, everything before the range would be fetched.
+/// The path of the given index, or of the one beside the file if that exists. For a URL it is
+/// returned whether it exists or not: a range of a URL needs it, since otherwise everything before
+/// the range would be fetched.
 fn index_of(args: &Args, operand: &Operand) -> Option<PathBuf> {
     let beside = || operand.path().map(names::of_index).filter(|path| url(path).is_some() || path.is_file());
     args.index_file.clone().or_else(beside)

@@ -8,7 +8,7 @@ use super::bgzf::{self, DecodeOptions};
 use super::decode::{Decoded, Decoder};
 use crate::ui::input::Source;
 
-/// Output of a decoding, with its result, or with the message and kind of its error.
+/// The output of a decoding, and its result or the message and kind of its error.
 type Outcome = (Vec<u8>, Result<Decoded, (String, &'static str)>);
 
 fn outcome(input: &[u8], threads: usize, format: Option<FormatChoice>, max_output: Option<u64>) -> Outcome {
