@@ -18,11 +18,11 @@ use crate::ui::summary::RunSummary;
 pub(crate) struct Decoded<'a> {
     /// Index in the file, from 0.
     pub(crate) index: u64,
-    /// Nanoseconds since 1970, in recordings.
+    /// When its last part arrived, in nanoseconds since 1970; `None` if the file does not state it.
     pub(crate) time: Option<i64>,
     /// Index of its connection in the file, from 0.
     pub(crate) connection: u64,
-    /// When the connection began, in nanoseconds since 1970, in recordings.
+    /// When the connection began, in nanoseconds since 1970; `None` if the file does not state it.
     pub(crate) connected: Option<i64>,
     /// Number of compressed bytes of its connection before this message.
     pub(crate) begin: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Totals {
     /// Number of websocket messages; more than `messages` if some were fragmented.
     pub(crate) frames: u64,
     pub(crate) connections: u64,
-    /// Number of messages that were incomplete when their connection ended.
+    /// Number of messages that were incomplete when the next connection began.
     pub(crate) broken_off: u64,
     pub(crate) compressed: u64,
     pub(crate) payload: u64,
@@ -70,9 +70,9 @@ impl Totals {
 
 /// Why decoding ended before the end of the file.
 pub(crate) enum Ended {
-    /// A message failed; has its index and its connection.
+    /// A message failed. `index` counts messages and `connection` connections of the file, from 0.
     Message { index: u64, connection: u64, error: CliError },
-    /// Decoding ended for another reason.
+    /// Decoding ended for another reason, such as an error of reading the file.
     Otherwise(CliError),
 }
 
@@ -109,11 +109,11 @@ pub(crate) struct Decoding {
     connected: Option<i64>,
     /// Number of compressed bytes of the connection before the current message.
     begin: u64,
-    /// Parts of an incomplete message.
+    /// Totals over the parts of an incomplete message; `None` between messages.
     waiting: Option<Parts>,
 }
 
-/// The parts of a message received so far.
+/// Compressed bytes and decoding time of the parts of a message that have been decoded so far.
 #[derive(Clone, Copy, Default)]
 struct Parts {
     compressed: usize,
@@ -140,7 +140,8 @@ impl Decoding {
         }
     }
 
-    /// Calls `each` with every message. An error of `each` counts as an error of the message.
+    /// Calls `each` with every message. An error of `each` about data counts as an error of the
+    /// message. The first error ends the run; `totals` has the messages before it.
     pub(crate) fn run(
         &mut self,
         wire: Wire,
@@ -161,7 +162,7 @@ impl Decoding {
     fn reconnect(&mut self, time: i64) -> Result<(), CliError> {
         self.connected = known(time);
         self.begin = 0;
-        // The first connection is counted at the start, since its entry is optional.
+        // The first connection is counted when decoding starts, since its entry is optional.
         if self.totals.frames > 0 {
             self.totals.connections += 1;
         }
@@ -227,7 +228,7 @@ impl Decoding {
         self.begin += parts.compressed as u64;
     }
 
-    /// Converts an error of the current message.
+    /// Converts an error of the current message. Only errors about data name the message.
     fn message(&self, error: CliError) -> Ended {
         let (index, connection) = (self.totals.messages, self.totals.connections - 1);
         let error = match error {

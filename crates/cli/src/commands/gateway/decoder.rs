@@ -1,4 +1,4 @@
-//! The decoder of a connection: linerate's own, or that of another library to compare with.
+//! The decoder of a connection: this project's own, or that of another library to compare with.
 
 use std::borrow::Cow;
 
@@ -61,7 +61,7 @@ impl PayloadDecoder {
         Ok(())
     }
 
-    /// Memory of the connection and of the thread's scratch, in bytes.
+    /// Memory of the connection and of the thread's scratch buffers, in bytes; 0 where unknown.
     pub(crate) fn memory(&self) -> (usize, usize) {
         match self {
             PayloadDecoder::Uncompressed => (0, 0),

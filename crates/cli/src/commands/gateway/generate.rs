@@ -65,8 +65,8 @@ pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
     Reporter::new(&args.verbosity, false).one(&args.output, |reporter| process(args, reporter))
 }
 
-/// The three forms of a shard. They are written one after the other, so that only one file is
-/// incomplete when a signal arrives.
+/// Suffix and transport of the three files of each connection. They are written one after the
+/// other, so that only one file is incomplete when a signal arrives.
 const FORMS: [(&str, Option<Transport>); 3] =
     [("msgs", None), ("zlib", Some(Transport::Zlib)), ("zst", Some(Transport::Zstd))];
 
@@ -116,7 +116,8 @@ fn object(index: u64, messages: usize, [payload, zlib, zstd]: [u64; 3]) -> Value
     })
 }
 
-/// Writes a shard, compressed or not. Returns the bytes of its messages without their lengths.
+/// Writes the messages of one connection, compressed or not. Returns their bytes, without the
+/// lengths before them.
 fn write(
     traffic: &Traffic,
     index: u64,

@@ -12,10 +12,10 @@ use crate::ui::error::CliError;
 use crate::ui::progress::Progress;
 use crate::ui::signals::CancelToken;
 
-/// Interval at which signals, limits and heartbeats are checked.
+/// Interval at which signals, limits and heartbeats are checked while no message arrives.
 const TICK: Duration = Duration::from_millis(100);
 
-/// When to end, and the messages to send.
+/// When a live recording ends, and the messages to send.
 pub(super) struct Plan {
     pub(super) messages: Option<u64>,
     pub(super) duration: Option<Duration>,

@@ -45,7 +45,7 @@ pub(crate) struct Args {
     command: GatewayCommand,
 }
 
-/// Each subcommand is a file of this folder.
+/// The subcommands of `linerate gateway`. The source of each is a file in this folder.
 #[derive(Subcommand, Debug)]
 enum GatewayCommand {
     /// Decode and check connections, and name the first bad message

@@ -6,9 +6,9 @@ use zlib_rs::{Inflate, InflateFlush};
 #[cfg(feature = "zstd-compress")]
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
 
-/// The last bytes of a zlib message.
+/// The last bytes of each zlib-stream message: the lengths of the empty block of a sync flush.
 const SUFFIX: [u8; 4] = [0, 0, 0xff, 0xff];
-/// Largest buffer for a payload, in bytes.
+/// Largest payload that is decoded, in bytes, whatever `--max-message` says.
 const MAX_BUFFER: usize = 1 << 30;
 
 enum Library {
@@ -20,18 +20,18 @@ enum Library {
 /// The decoder of one connection.
 pub(crate) struct PeerDecoder {
     library: Library,
-    /// Parts of a message that is not complete yet.
+    /// Bytes of a zlib-stream message that is not complete yet.
     parts: Vec<u8>,
-    /// Buffer for a payload, one byte longer than the largest one, so that a full buffer means an
-    /// error.
+    /// Buffer for a payload, one byte longer than the largest allowed one, so that a full buffer
+    /// means an error.
     payload: Vec<u8>,
 }
 
 impl PeerDecoder {
     pub(crate) const NAMES: [&str; 2] = ["libzstd", "zlib-rs"];
 
-    /// Opens a decoder for payloads of at most `max_message` bytes, itself at most 1 GiB. The error
-    /// is a sentence.
+    /// Opens a decoder for payloads of at most `max_message` bytes, or of 1 GiB if that is less.
+    /// The error is a sentence.
     pub(crate) fn open(name: &str, transport: Transport, max_message: usize) -> Result<PeerDecoder, String> {
         let library = match (name, transport) {
             ("zlib-rs", Transport::Zlib) => zlib_rs(),
@@ -41,9 +41,9 @@ impl PeerDecoder {
         Ok(PeerDecoder { library, parts: Vec::new(), payload: vec![0; max_message.min(MAX_BUFFER) + 1] })
     }
 
-    /// Decodes a websocket message. Returns `None` if the payload continues in the next one.
-    /// [`SUFFIX`] at the end of a websocket message always ends a zlib message. The error is the
-    /// library's name and its message.
+    /// Decodes a websocket message. Returns `None` if the payload continues in the next one, which
+    /// only zlib-stream allows: there, a websocket message that ends with [`SUFFIX`] ends the
+    /// payload. The error is the library's name and its message.
     pub(crate) fn message(&mut self, frame: &[u8]) -> Result<Option<&[u8]>, (&'static str, String)> {
         let (name, read, written, len) = match &mut self.library {
             Library::Zlib(inflate) => {

@@ -134,8 +134,8 @@ fn record_file(args: &RecordArgs, reporter: &mut Reporter) -> Result<RunSummary,
     Ok(summary)
 }
 
-/// Records a pipe. Messages without a time get the current time. All are kept however the pipe
-/// ends.
+/// Records standard input. Messages without a time get the current time. Those before an error of
+/// the input are kept.
 fn record_pipe(
     args: &RecordArgs,
     wire: Wire,
@@ -153,7 +153,8 @@ fn record_pipe(
     outcome
 }
 
-/// Copies entries, at most as many messages as `--messages` says.
+/// Copies the entries of `wire` to the recording, until it has as many messages as `--messages`
+/// says. `time_of` maps the time of each websocket message, which is 0 if unknown.
 fn copy<W: Write>(
     args: &RecordArgs,
     wire: Wire,
@@ -205,8 +206,9 @@ fn record_live(
     Ok(summary)
 }
 
-/// Creates a file that only its owner may read. The file has its final name from the beginning, so
-/// that messages recorded before an error are kept. A device or a FIFO is written to directly.
+/// Creates a file that, on Unix, only its owner may read. The file has its final name from the
+/// beginning, so that messages recorded before an error are kept. A device or a FIFO is written to
+/// directly, and `-` is standard output.
 fn private(path: &Path, force: bool) -> Result<File, CliError> {
     if output_args::is_stdout(path) {
         return output::stdout();

@@ -7,12 +7,13 @@ use linerate_gateway::{Entry, Recorder, Scratch, Session};
 
 use super::wire::fault;
 
-/// Writes a recording, and decodes it to get the payloads.
+/// Writes a recording, and decodes its messages to count them and to return their payloads.
 pub(super) struct RecordingWriter<W> {
     pub(super) recorder: Recorder<W>,
     session: Session,
     scratch: Scratch,
-    /// The error after which payloads are no longer decoded.
+    /// The first error of decoding. After an error, the other messages of the connection are
+    /// recorded without being decoded.
     pub(super) fault: Option<String>,
     pub(super) messages: u64,
     pub(super) frames: u64,
@@ -39,8 +40,8 @@ impl<W: Write> RecordingWriter<W> {
         self.recorder.add(&Entry::Connection { time })
     }
 
-    /// Adds a websocket message, whether it decodes or not. Returns the payload of a complete
-    /// message.
+    /// Adds a websocket message, whether it decodes or not. Returns the payload if it decodes and
+    /// ends a message.
     pub(super) fn frame(&mut self, time: i64, wire: Vec<u8>) -> io::Result<Option<&[u8]>> {
         let decoded = match self.session.error() {
             // The decoder cannot continue in this connection; the next connection resets it.
@@ -63,7 +64,7 @@ impl<W: Write> RecordingWriter<W> {
     }
 }
 
-/// Nanoseconds since 1970.
+/// The current time, in nanoseconds since 1970.
 pub(super) fn now() -> i64 {
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)

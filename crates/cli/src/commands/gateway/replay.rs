@@ -1,4 +1,4 @@
-//! `linerate gateway replay`: decodes connections, and compares payloads.
+//! `linerate gateway replay`: decodes connections, and compares the payloads with those of a file.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -89,7 +89,7 @@ fn process(args: &ReplayArgs, path: &Path, reporter: &mut Reporter) -> Result<Ru
             }
         }
         Err(ended) => {
-            // The totals up to the error are printed, too.
+            // The lines with the totals up to the error are printed, but no line about success.
             summary.silent = true;
             summary.text = None;
             ended.report(&path.display().to_string(), &totals, reporter);
@@ -156,7 +156,8 @@ impl Expected {
         }))
     }
 
-    /// Compares the next payload with that of a message that begins at the compressed byte `begin`.
+    /// Fails if the next expected payload is not `payload`, that of a message which begins at the
+    /// compressed byte `begin`.
     fn compare(&mut self, payload: &[u8], begin: u64) -> Result<(), CliError> {
         let wrong = |what| Err(CliError::data(Kind::Corrupt, begin, what));
         match self.next()? {

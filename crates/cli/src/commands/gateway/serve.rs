@@ -89,7 +89,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "N")]
     drop_at: Vec<u64>,
 
-    /// Send payloads in pieces: as websocket messages for zlib, otherwise as frames of one message
+    /// Send payloads in pieces of at most BYTES: as websocket messages for zlib, otherwise as
+    /// frames of one message
     #[arg(long, value_name = "BYTES")]
     fragment: Option<NonZeroUsize>,
 
@@ -117,7 +118,7 @@ pub(crate) struct ServeArgs {
     verbosity: VerbosityArgs,
 }
 
-/// More heartbeats than any client can send.
+/// The value of `--no-ack` without a COUNT: more heartbeats than any client can send.
 const MANY: &str = "18446744073709551615";
 
 pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, String> {
@@ -170,7 +171,8 @@ fn raise_descriptor_limit(script: &mut Script, reporter: &mut Reporter) {
     }
 }
 
-/// Raises the soft limit of open files to `wanted`, or to the hard limit. Returns the new limit.
+/// Raises the soft limit of open files to `wanted`, or to the hard limit if that is lower. Returns
+/// the limit that then holds.
 #[cfg(unix)]
 fn descriptors(wanted: usize) -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -187,7 +189,7 @@ fn descriptors(wanted: usize) -> usize {
     }
 }
 
-/// Sockets are not counted among open files.
+/// Elsewhere, as on Windows, no limit of open files holds for sockets.
 #[cfg(not(unix))]
 fn descriptors(wanted: usize) -> usize {
     wanted
@@ -205,7 +207,8 @@ fn script(args: &ServeArgs) -> Result<Script, CliError> {
     script.heartbeat_interval = Duration::from_millis(args.heartbeat);
     script.once = args.once;
     script.max_duration = args.time;
-    // Faults that damage an event come before faults that end its connection.
+    // Several faults at one event are injected in this order. Those that damage the event come
+    // before those that end its connection.
     let at = |numbers: &[u64], fault| numbers.iter().map(move |&n| (n, fault)).collect::<Vec<_>>();
     script.faults = [
         args.corrupt_at.clone(),
@@ -236,7 +239,7 @@ fn events(path: &Path) -> Result<Events, CliError> {
     })
 }
 
-/// The error of a file that ends early or could not be read.
+/// The error of a file of messages that ends early, is damaged, or cannot be read.
 fn unreadable(error: std::io::Error, at: u64) -> CliError {
     match error.kind() {
         std::io::ErrorKind::UnexpectedEof => {
@@ -277,7 +280,7 @@ fn describe(report: &Report, summary: &mut RunSummary) {
     summary.text = Some(format!("{events} events to {connections} connections"));
 }
 
-/// Parses `N` or `N:VALUE`.
+/// Parses `N` or `N:VALUE`, as options of faults have them.
 fn number_and_value<T: std::str::FromStr>(text: &str) -> Result<(u64, Option<T>), String> {
     let bad = || format!("`{text}` is not N or N:VALUE, with whole numbers");
     let (number, value) = text.split_once(':').map_or((text, None), |(n, value)| (n, Some(value)));
@@ -298,7 +301,7 @@ fn flip(text: &str) -> Result<(u64, InjectedFault), String> {
     Ok((at, InjectedFault::Flip(bit.unwrap_or(1))))
 }
 
-/// The time between events.
+/// Parses a number of events per second. Returns the time between two events.
 fn rate(text: &str) -> Result<Duration, String> {
     let per_second = text.parse::<f64>().ok().filter(|&n| n > 0.0);
     let pause = per_second.and_then(|n| Duration::try_from_secs_f64(1.0 / n).ok());

@@ -85,7 +85,7 @@ impl SessionArgs {
     }
 
     /// The error of the first dictionary that is invalid by itself. If none is, `error` is about
-    /// two of them.
+    /// two dictionaries that do not go together, and is returned.
     fn dictionary_error(&self, files: &[Vec<u8>], error: Error) -> CliError {
         let alone = |(path, bytes): (&PathBuf, &Vec<u8>)| {
             let error = Dictionaries::new([bytes.as_slice()]).err()?;
@@ -95,7 +95,7 @@ impl SessionArgs {
         damaged.unwrap_or_else(|| CliError::Refused(format!("-D: {}", error.message)))
     }
 
-    /// Reads the dictionaries.
+    /// Reads the files of `-D`. From then on the program refuses to write an output over them.
     pub(crate) fn dictionaries(&self) -> Result<Vec<Vec<u8>>, CliError> {
         let read = |path: &PathBuf| {
             inputs::keep(path);

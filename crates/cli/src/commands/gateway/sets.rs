@@ -1,5 +1,5 @@
-//! Sets of statistics: messages counted by hour and by event, shown as a table, CSV, JSON and a
-//! page.
+//! Sets of statistics: messages counted by hour of the day (UTC) and by event, shown as a table,
+//! CSV, JSON and a page.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::ui::columns::aligned;
 /// Number of hours of a day.
 const HOURS: usize = 24;
 const HOUR_NS: i64 = 3_600_000_000_000;
-/// Maximum number of events with counts of their own; all others are counted as `other`.
+/// Maximum number of event names with counts of their own; later ones are counted as `other`.
 const MAX_EVENTS: usize = 64;
 
-/// The header line of the CSV.
+/// The header line of the CSV about sets.
 pub(crate) const CSV_HEADER: &str =
     "set,hour,messages,errors,compressed,payload,decode_ns,median_ns,p90_ns,p99_ns,p999_ns,timed";
 
@@ -34,7 +34,7 @@ impl SetStats {
         SetStats { name: name.into(), total: Stats::new(), hours, events: BTreeMap::new() }
     }
 
-    /// Counts a message, and its event if it is known.
+    /// Counts a message, in its hour if its time is known, and for its event if that is known.
     pub(crate) fn add(&mut self, record: &MessageRecord, event: Option<&str>) {
         self.total.add(record);
         // A message without a time is counted in no hour.
@@ -52,7 +52,7 @@ impl SetStats {
         }
     }
 
-    /// Hours with messages.
+    /// The hours of the day that have messages, from 0 to 23, and their counts.
     fn hours(&self) -> impl Iterator<Item = (usize, &Stats)> {
         self.hours.iter().enumerate().filter_map(|(hour, stats)| Some((hour, stats.as_deref()?)))
     }
@@ -133,12 +133,12 @@ fn row(name: String, stats: &Stats) -> Vec<String> {
     row
 }
 
-/// Decoding times in nanoseconds: the median, and 90, 99 and 99.9 %.
+/// Decoding times of messages in nanoseconds: the median, and the 90th, 99th and 99.9th percentile.
 fn quantiles(stats: &Stats) -> [u64; 4] {
     [0.5, 0.9, 0.99, 0.999].map(|quantile| stats.quantile_ns(quantile))
 }
 
-/// Seconds to decode all messages, estimated from those that were timed.
+/// Seconds to decode all messages, estimated from those that were timed; 0 if none was.
 fn decode_seconds(stats: &Stats) -> f64 {
     match stats.bytes_per_second() {
         speed if speed > 0.0 => stats.payload_bytes() as f64 / speed,

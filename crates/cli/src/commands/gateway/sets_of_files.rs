@@ -30,7 +30,8 @@ pub(crate) struct NamedFiles {
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// Parses `NAME=GLOB`. A glob without a wildcard is the path of a file.
+/// Parses `NAME=GLOB`, and finds the files. Only the last part of GLOB, after the folders, may have
+/// wildcards.
 pub(crate) fn parse_set(text: &str) -> Result<NamedFiles, String> {
     let (name, glob) = text.split_once('=').ok_or("give a name and its files, NAME=GLOB")?;
     let files = matching(Path::new(glob)).map_err(|error| format!("{glob}: {error}"))?;
@@ -40,7 +41,7 @@ pub(crate) fn parse_set(text: &str) -> Result<NamedFiles, String> {
     Ok(NamedFiles { name: name.into(), files })
 }
 
-/// The files whose names match the last part of a path, in order.
+/// The files in the folder of a path whose names match its last part, sorted.
 fn matching(path: &Path) -> Result<Vec<PathBuf>, String> {
     let (Some(name), folder) = (path.file_name().and_then(|name| name.to_str()), path.parent()) else {
         return Err("the glob has no file name".into());
@@ -67,8 +68,9 @@ pub(crate) fn has_records(path: &Path) -> bool {
     })
 }
 
-/// Whether a file has records of 18 bytes. These have no magic number: all have the same separator,
-/// and the file does not hold messages.
+/// Whether a file has records of 18 bytes. These have no magic number. A file counts as one if its
+/// length is a multiple of 18, the first records end in the same two bytes, and it does not begin
+/// as a file of messages.
 fn is_origin(head: &[u8], len: u64) -> bool {
     let separators = || head.chunks_exact(ORIGIN_RECORD).map(|record| &record[16..]);
     let is_whole = len > 0 && len.is_multiple_of(ORIGIN_RECORD as u64);
@@ -112,7 +114,7 @@ pub(crate) fn count(
     Ok(())
 }
 
-/// A reader that shows in the progress how much was read.
+/// A reader that updates the progress display with the number of bytes read.
 struct ProgressReader {
     inner: File,
     read: u64,
@@ -128,7 +130,7 @@ impl Read for ProgressReader {
     }
 }
 
-/// Decodes recordings and files of messages.
+/// Decodes a recording or a file of messages, and counts its messages.
 fn count_messages(wire: Wire, session: &SessionArgs, set: &mut SetStats) -> Result<(), CliError> {
     let transport = wire.transport.unwrap_or(Transport::Zstd);
     let mut decoding = Decoding::new(session, &wire)?;

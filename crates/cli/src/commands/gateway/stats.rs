@@ -48,11 +48,11 @@ CSV:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct StatsArgs {
-    /// Also compress the payloads with the other transport
+    /// Also compress the payloads with zlib-stream and zstd-stream, unless sent that way
     #[arg(long)]
     both: bool,
 
-    /// Print a line of CSV for each message instead of tables
+    /// Print CSV instead of tables: a line per message, or per set and hour
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &StatsArgs) -> ExitCode {
     })
 }
 
-/// Counts the named sets, and one more of the files that are in no set.
+/// Counts the named sets, and one more, `all`, of the files that are operands.
 fn run_sets(args: &StatsArgs) -> ExitCode {
     let mut named = args.set.clone();
     if !args.files.is_empty() {
@@ -119,7 +119,7 @@ fn count_sets(
     for NamedFiles { name, files } in named {
         let mut set = SetStats::new(name);
         for path in files {
-            // Messages before an error are counted.
+            // Messages before an error have been counted, and the next file is counted, too.
             if let Err(error) = sets_of_files::count(path, &args.session, &mut set, reporter) {
                 reporter.failed(&path.display().to_string(), error);
             }
@@ -188,7 +188,7 @@ pub(crate) fn encoding(payload: &[u8]) -> Encoding {
     if payload.first() == Some(&131) { Encoding::Etf } else { Encoding::Json }
 }
 
-/// The messages as compressed with one transport.
+/// Counts the messages of a file with the sizes that one transport gives them.
 struct Side {
     transport: Transport,
     /// Compresses the messages if they were sent with another transport; otherwise `None`.
@@ -196,6 +196,7 @@ struct Side {
     /// Index of the connection that the encoder belongs to.
     connection: u64,
     statistics: Statistics,
+    /// Compressed size of each message, in bytes.
     sizes: Vec<u32>,
 }
 
@@ -225,14 +226,17 @@ impl Side {
     }
 }
 
-/// Statistics of a file, which has one side for each transport, at least one.
+/// Statistics of a file, with one [`Side`] for each transport that is measured.
 struct FileStatistics {
+    /// At least one. Each counts all messages.
     sides: Vec<Side>,
+    /// Size of each payload, in bytes.
     sizes: Vec<u32>,
 }
 
 impl FileStatistics {
-    /// Statistics of the transport that messages were sent with, or of both.
+    /// Prepares to measure the transport that messages were sent with and, if `both` is true or the
+    /// file holds uncompressed payloads, zlib-stream and zstd-stream.
     fn new(sent: Option<Transport>, both: bool) -> Result<FileStatistics, CliError> {
         let streams =
             Transport::STREAMS.into_iter().filter(|&way| both || sent.is_none_or(|sent| sent == way));
@@ -241,7 +245,8 @@ impl FileStatistics {
         Ok(FileStatistics { sides, sizes: Vec::new() })
     }
 
-    /// Counts a message. Returns its compressed size in bytes with each transport, zlib first.
+    /// Counts a message. Returns its compressed size in bytes with zlib-stream and with
+    /// zstd-stream, `None` for one that is not measured.
     fn add(&mut self, message: &Decoded<'_>) -> Result<[Option<usize>; 2], CliError> {
         let mut bytes = [None; 2];
         for side in &mut self.sides {
@@ -256,7 +261,7 @@ impl FileStatistics {
         Ok(bytes)
     }
 
-    /// The lines of the tables: of all messages, then by size, opcode and event.
+    /// The lines of the tables: of all messages, then of messages by size, by opcode and by event.
     fn lines(&mut self) -> Vec<String> {
         let mut lines = aligned(&self.quantile_rows());
         for ([title, ..], keys) in self.groups() {
@@ -284,8 +289,8 @@ impl FileStatistics {
         rows
     }
 
-    /// Groups of messages by size, opcode and event, each after its title and its two names in
-    /// `--json`.
+    /// The messages grouped by size, by opcode and by event. Before each list of groups are its
+    /// title in the tables and, for `--json`, the name of the list and the name of a group's key.
     fn groups(&self) -> [([&'static str; 3], Vec<Group>); 3] {
         let first = &self.sides[0].statistics;
         let counters = |of: &dyn Fn(&Statistics) -> Counters| -> Vec<Counters> {
@@ -362,7 +367,7 @@ impl FileStatistics {
     }
 }
 
-/// Messages with a common key, as each side counted them.
+/// The messages that have the same size, opcode or event, counted for each transport.
 struct Group {
     key: Value,
     name: String,
@@ -377,7 +382,8 @@ fn short(transport: Transport) -> &'static str {
     }
 }
 
-/// Minimum, median, 90th and 99th percentile, and maximum.
+/// Sorts sizes. Returns minimum, median, 90th and 99th percentile, and maximum, or zeros if there
+/// are none.
 fn quantiles(sizes: &mut [u32]) -> [u32; 5] {
     sizes.sort_unstable();
     let last = sizes.len().saturating_sub(1);

@@ -34,7 +34,7 @@ impl Stream {
         Err(CliError::Refused(what.into()))
     }
 
-    /// The socket, whose timeouts hold for the stream.
+    /// The TCP socket. Its timeouts hold for the stream, encrypted or not.
     pub(super) fn socket(&self) -> &TcpStream {
         match self {
             Stream::Plain(socket) => socket,

@@ -1,5 +1,5 @@
-//! Encrypted connections to gateways, with rustls. As for archives on web servers, certificates are
-//! checked against Mozilla's list, which is built in, or against those of a file.
+//! Encrypted connections to gateways, with rustls. Certificates are checked against Mozilla's list,
+//! which is built in, or against those of a file.
 
 use std::io;
 use std::net::TcpStream;

@@ -81,14 +81,14 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
         .with_progress(|len| reporter.progress(&args.file.display().to_string(), len));
     let from = wire.transport;
     let form = if args.to.0.is_none() { Form::Messages } else { wire.form };
-    // The content of a recording stays private.
+    // Like a recording, output made from one may be read by its owner alone.
     let private = wire.form == Form::Recording;
     let mut writer = Writer::new(args, form, private)?;
     let mut decoding = Decoding::new(&args.session, &wire)?;
     let outcome = decoding.run(wire, |message| writer.add(message));
     let totals = decoding.totals;
     match outcome {
-        // The incomplete output is removed.
+        // After any error `writer` is dropped, which discards the incomplete output.
         Err(Ended::Otherwise(error)) => return Err(error),
         Err(ended) => {
             summary.silent = true;
@@ -117,7 +117,7 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
 /// Writes messages in the format of the output.
 struct Writer {
     transport: Option<Transport>,
-    /// Dictionary of the frames that are written.
+    /// Dictionary that zstd-frame messages are written with.
     dictionary: Option<Vec<u8>>,
     encoder: Option<Encoder>,
     connection: u64,
@@ -180,7 +180,7 @@ impl Writer {
         }
     }
 
-    /// Commits the output. Returns the bytes of messages.
+    /// Commits the output. Returns the bytes of messages in it, without lengths and times.
     fn finish(self) -> Result<u64, CliError> {
         let out = match self.sink {
             Sink::Messages(mut out) => out.flush().map(|()| out),
@@ -192,7 +192,7 @@ impl Writer {
     }
 }
 
-/// An encoder for a new connection.
+/// An encoder for a new connection; `None` if payloads are written uncompressed.
 fn encoder(transport: Option<Transport>, dictionary: Option<&[u8]>) -> Result<Option<Encoder>, CliError> {
     let Some(transport) = transport else { return Ok(None) };
     let encoder = Encoder::new(transport).map_err(fault)?;

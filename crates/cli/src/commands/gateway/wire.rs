@@ -1,4 +1,5 @@
-//! Reads files of connections: detects the format, and iterates over the messages.
+//! Reads files with the messages of connections: detects the format, and iterates over the
+//! messages.
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Cursor, Read};
@@ -38,7 +39,7 @@ impl Form {
     }
 }
 
-/// An open file.
+/// An open file of messages or recording, which iterates over its entries.
 pub(crate) struct Wire {
     pub(crate) form: Form,
     /// The compression of messages; `None` if they are payloads.
@@ -67,7 +68,7 @@ impl<R: Read> Read for Tally<R> {
 
 impl Wire {
     /// Opens a file, or standard input for `-`. The compression is `told`, or is detected by the
-    /// first bytes.
+    /// first bytes. A recording states its own, and it is an error to tell another one.
     pub(crate) fn open(path: &Path, told: Option<Transport>) -> Result<Wire, CliError> {
         let file = if path == Path::new("-") { input::stdin() } else { File::open(path) };
         let file = file.map_err(CliError::io("cannot open"))?;
@@ -137,7 +138,7 @@ impl Wire {
         Ok(Wire::new(Form::Recording, Some(transport), Box::new(recording)))
     }
 
-    /// The kind of the file, in words.
+    /// The kind of the file, in words: its framing and its compression.
     pub(crate) fn words(&self) -> String {
         match self.transport {
             Some(transport) => format!("{}, {transport}", self.form.words()),

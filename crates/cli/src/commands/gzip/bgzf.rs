@@ -28,8 +28,8 @@ const TRAILER: usize = 8;
 pub(super) struct Members {
     /// Decoded bytes of the last member; `None` if no member was decoded.
     pub(super) last: Option<u64>,
-    /// Whether decoding stopped at a member that looks like BGZF but is invalid, or that exceeds the
-    /// limit on output.
+    /// Whether decoding stopped at a member that looks like BGZF but is invalid, or whose content
+    /// exceeds the limit on output.
     pub(super) found_invalid: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `--dtype` and `--shape`: type and shape of an array.
+//! `--dtype` and `--shape`: type and shape of an array of raw samples.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use linerate_core::Kind;
@@ -7,7 +7,7 @@ use linerate_rice::v2::{ElementType, Shape};
 
 use crate::ui::error::{CliError, engine_error};
 
-/// Type and shape of an array.
+/// Type and shape of an array of raw samples.
 #[derive(clap::Args, Debug, Default)]
 pub(super) struct ArrayArgs {
     /// Read raw little-endian samples of this type
@@ -46,7 +46,7 @@ impl ArrayArgs {
     }
 }
 
-/// The types of samples, and NumPy's names for each.
+/// The types of samples, and NumPy's names for each, which are accepted, too.
 const ELEMENT_TYPES: [(ElementType, [&str; 2]); 4] = [
     (ElementType::I16, ["int16", "<i2"]),
     (ElementType::U16, ["uint16", "<u2"]),
@@ -69,7 +69,8 @@ pub(super) fn element_type() -> impl TypedValueParser<Value = ElementType> {
     })
 }
 
-/// Parses `ROWS,SAMPLES`, `-1,SAMPLES` and the like.
+/// Parses a shape: the lengths of any number of axes, such as `2000,7000`. The first may be -1,
+/// which means as many rows as there are.
 pub(super) fn partial_shape(text: &str) -> Result<PartialShape, String> {
     let mut parts: Vec<&str> = text.split(',').map(str::trim).collect();
     if parts.len() > 1 && parts.last() == Some(&"") {

@@ -8,7 +8,7 @@ use linerate_rice::{Filter, Params};
 /// The parameters of a v1 chunk, which does not contain them.
 #[derive(clap::Args, Debug)]
 pub(super) struct ChunkArgs {
-    /// Read one chunk of HDF5 filter 32025; the options below imply this
+    /// Read one chunk of HDF5 filter 32025; --cd-values, --m, --segment and --filter imply this
     #[arg(long)]
     v1: bool,
 
@@ -37,7 +37,7 @@ pub(super) struct ChunkArgs {
 }
 
 impl ChunkArgs {
-    /// The parameters, if an option says that the input is a v1 chunk.
+    /// The parameters of the chunk; `None` if no option says that the input is a v1 chunk.
     pub(super) fn params(&self) -> Option<Params> {
         if let Some(params) = self.cd_values {
             return Some(params);
@@ -55,13 +55,13 @@ impl ChunkArgs {
     }
 }
 
-/// Parses a Rice parameter that a chunk may have.
+/// Parses a Rice parameter that a chunk may have: also 1, which can be decoded but not encoded.
 pub(super) fn known_rice_parameter(text: &str) -> Result<u32, String> {
     let m = text.parse().map_err(|_| "not a number")?;
     Params::new(m, None).map(|params| params.m()).map_err(|e| e.message.to_owned())
 }
 
-/// Parses the segments of an array to be encoded.
+/// Parses the value of `--segment` for encoding.
 pub(super) fn segment(text: &str) -> Result<SegmentChoice, String> {
     match text {
         "auto" => Ok(SegmentChoice::Auto),

@@ -1,4 +1,4 @@
-//! `linerate rice decode`: decodes a file to an array.
+//! `linerate rice decode`: decodes files to arrays, or to the WAV files that were encoded.
 
 use std::process::ExitCode;
 
@@ -118,7 +118,7 @@ fn process(args: &DecodeArgs, operand: &Operand) -> Result<RunSummary, CliError>
     Ok(summary)
 }
 
-/// Restores a WAV file.
+/// Writes the WAV file that was encoded. Returns the type and shape of its samples.
 fn decode_wav(
     mut streams: StreamReader,
     sink: &mut Sink,
@@ -173,8 +173,9 @@ fn decode_v2(
     mut progress: Progress,
     summary: &mut RunSummary,
 ) -> Result<NpyHeader, CliError> {
-    // The header of an .npy file states the number of samples, so it must be known before the first
-    // sample is written, unless the shape is given. A pipe is then read to its end first.
+    // The header of an .npy file states the shape, so the number of samples must be known before
+    // the first sample is written, unless the complete shape is given. To know it, a pipe is read
+    // to its end first.
     let given = args.shape.and_then(|shape| shape.shape());
     let (element, early) = match streams.is_seekable() || !args.raw && given.is_none() {
         true => {
@@ -190,7 +191,7 @@ fn decode_v2(
         sink.put(bytes)?;
         progress.update(streams.position());
     }
-    // At least one stream was seen: without one there are no totals.
+    // At least one stream was seen, since an input without streams is an error above.
     let seen = streams.seen();
     let shape = shape(args, seen.map_or(Shape::from_rows(0, None), |seen| seen.shape()))?;
     summary.set("format", "v2");
@@ -199,7 +200,8 @@ fn decode_v2(
     Ok(NpyHeader { element, shape })
 }
 
-/// The shape of `--shape`, or else that of the file.
+/// The shape of `--shape`, or else that of the file. Fails if the file has another number of
+/// samples than `--shape` says.
 fn shape(args: &DecodeArgs, found: Shape) -> Result<Shape, CliError> {
     let samples = found.samples().unwrap_or(u64::MAX);
     match &args.shape {

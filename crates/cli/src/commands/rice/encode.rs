@@ -1,4 +1,4 @@
-//! `linerate rice encode`: encodes an array to a file.
+//! `linerate rice encode`: encodes arrays and WAV files.
 
 use std::fs::Metadata;
 use std::num::NonZeroU32;
@@ -41,7 +41,8 @@ pub(super) struct EncodeArgs {
     raw: ArrayArgs,
 
     /// Rice parameter of a v1 chunk: a power of two from 2 to 32768, or `auto` (the default) for
-    /// the one that makes the chunk smallest; for a pipe, its first 16 MiB
+    /// the one that makes the chunk smallest. Of a pipe, only the first 16 MiB count for this, or
+    /// the first segment if it is longer
     #[arg(long, value_name = "M", value_parser = rice_parameter, requires = "v1")]
     m: Option<RiceParameter>,
 
@@ -52,12 +53,12 @@ pub(super) struct EncodeArgs {
     segment: SegmentChoice,
 
     /// Channels of a v2 file, 1 to 1024: each row (the last axis) holds one sample of each channel,
-    /// such as the leads of an ECG or stereo sound. By default rows of up to 512 samples are tried
-    /// both ways
+    /// such as the leads of an ECG or stereo sound. By default, without --segment, rows of 2 to 512
+    /// samples are tried both ways
     #[arg(long, value_name = "N", value_parser = channels, conflicts_with = "v1")]
     channels: Option<NonZeroU32>,
 
-    /// Accept a v1 chunk that is more than 2 % larger than its samples
+    /// Accept a v1 chunk that is larger than its samples by more than 2 % and 64 bytes
     #[arg(long, requires = "v1")]
     allow_expansion: bool,
 
@@ -87,7 +88,7 @@ fn channels(text: &str) -> Result<NonZeroU32, String> {
     number.ok_or_else(|| "not a number from 1 to 1024".into())
 }
 
-/// The format to write.
+/// The format to write, v1 or v2: the last of the two options counts.
 #[derive(clap::Args, Debug)]
 struct VersionArgs {
     /// Write one chunk of HDF5 filter 32025, suffix .drc
@@ -99,7 +100,7 @@ struct VersionArgs {
     v2: bool,
 }
 
-/// A Rice parameter; `None` means the best one.
+/// The value of `--m`: a Rice parameter, or `None` for the one that makes the chunk smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RiceParameter(Option<u32>);
 
@@ -210,7 +211,7 @@ fn encode_v2(
     mut progress: Progress,
     summary: &mut RunSummary,
 ) -> Result<(), CliError> {
-    // A row longer than a stream can record is not recorded.
+    // A stream records the length of a row in 32 bits. A longer one is not recorded.
     let row = array.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
     let settings = stream_options(args).row(row);
     check_channels(args, &array)?;
@@ -235,7 +236,7 @@ fn stream_options(args: &EncodeArgs) -> StreamOptions {
     StreamOptions::new().segment(segment).channels(args.channels)
 }
 
-/// Encodes a WAV file with all of its bytes.
+/// Encodes a WAV file with all of its bytes, so that decoding restores it byte for byte.
 fn encode_wav(
     args: &EncodeArgs,
     input: Input,
@@ -273,7 +274,7 @@ fn encode_wav(
     Ok(summary)
 }
 
-/// Checks that rows hold as many samples as there are channels.
+/// Fails if `--channels` is given and rows do not have one sample for each channel.
 fn check_channels(args: &EncodeArgs, array: &ArrayReader) -> Result<(), CliError> {
     let Some(channels) = args.channels.filter(|n| n.get() > 1) else { return Ok(()) };
     match array.row() == Some(channels.get().into()) {
@@ -286,7 +287,8 @@ fn check_channels(args: &EncodeArgs, array: &ArrayReader) -> Result<(), CliError
     }
 }
 
-/// Adds type, shape and size of the array to the summary.
+/// Adds type, shape and number of samples of the array to the summary, and the bytes that were read
+/// of the input.
 fn describe(array: &ArrayReader, summary: &mut RunSummary) -> Result<(), CliError> {
     let element = array.element();
     summary.set("dtype", element.name());

@@ -55,7 +55,7 @@ fn process(args: &InfoArgs, operand: &Operand) -> Result<RunSummary, CliError> {
     Ok(summary)
 }
 
-/// Reads the lengths of a chunk's segments, but not the codes.
+/// Summarizes a v1 chunk from the lengths of its segments, without decoding their samples.
 fn info_v1(params: &Params, input: Input, summary: &mut RunSummary) -> Result<(), CliError> {
     let mut chunk = ChunkReader::new(input, params, Options::new()).map_err(engine_error)?;
     let (samples, segments) = (chunk.samples(), chunk.segments());
@@ -84,7 +84,7 @@ fn info_v1(params: &Params, input: Input, summary: &mut RunSummary) -> Result<()
     Ok(())
 }
 
-/// Reads the headers of streams, but not the segments.
+/// Summarizes a v2 file from the headers of its streams, without decoding their segments.
 fn info_v2(input: Input, summary: &mut RunSummary) -> Result<(), CliError> {
     let mut streams = StreamReader::new(input, Options::new());
     let (headers, totals) = streams.headers().map_err(engine_error)?;
@@ -119,12 +119,12 @@ fn info_v2(input: Input, summary: &mut RunSummary) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Describes in words what was encoded.
+/// Says what was encoded: an array, or a WAV file and its size.
 fn original(totals: &StreamTotals) -> String {
     totals.wav_bytes().map_or("an array".into(), |bytes| format!("a WAV file of {bytes} bytes"))
 }
 
-/// The number of channels of all streams, in words.
+/// The number of channels of the streams, in words: `none` if rows hold no channels.
 fn channels(headers: &[StreamHeader]) -> String {
     let first = headers.first().map_or(1, |header| header.channels);
     match headers.iter().all(|header| header.channels == first) {

@@ -65,7 +65,7 @@ enum RiceCommand {
     /// FILE.npy becomes FILE.rice, or FILE.drc with --v1; any other FILE keeps its suffix before
     /// the new one. FILE itself is kept.
     Encode(Box<encode::EncodeArgs>),
-    /// Decode to .npy files, or to raw samples
+    /// Decode to .npy files, to raw samples, or to the WAV files that were encoded
     Decode(Box<decode::DecodeArgs>),
     /// Print the headers of encoded files, without decoding them
     Info(Box<info::InfoArgs>),
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
 }
 
-/// Prints an error in the command line that clap cannot express. Returns the exit status.
+/// Prints an error in the command line that clap cannot detect. Returns the exit status.
 fn usage_error(message: &str) -> ExitCode {
     to_stderr(format_args!("linerate: {message}"));
     ExitCode::from(exit_code::USAGE)
@@ -100,7 +100,7 @@ fn writes_stdout(files: &[PathBuf], target: &TargetArgs) -> bool {
     target.is_stdout(reads_stdin(files))
 }
 
-/// Refuses a target that cannot take the output of these files.
+/// Refuses `-o` for several files, and reading and writing binary data on a terminal without `-f`.
 fn check_target(work: &WorkArgs, target: &TargetArgs) -> Result<(), &'static str> {
     let files = &work.files;
     if target.output.is_some() && (files.len() > 1 || work.recursive) {
@@ -115,7 +115,8 @@ fn check_target(work: &WorkArgs, target: &TargetArgs) -> Result<(), &'static str
     Ok(())
 }
 
-/// Processes operands in order, and reports each.
+/// Processes operands in order, and reports the result of each. An operand that is an error, of a
+/// folder that cannot be read, is reported as failed.
 fn process_each(
     operands: Vec<Result<Operand, (String, CliError)>>,
     verbosity: &VerbosityArgs,

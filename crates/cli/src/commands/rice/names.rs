@@ -10,11 +10,14 @@ pub(super) const STREAMS: &str = "rice";
 
 const NPY: &str = "npy";
 
-/// Suffixes of the files below a folder that `-r` processes: files to encode, and encoded files.
+/// Suffixes of the files below a folder that `encode -r` and `tune -r` process.
 pub(super) const TO_ENCODE: [&str; 2] = [NPY, "wav"];
+
+/// Suffixes of encoded files, which `decode -r` and `verify -r` process.
 pub(super) const ENCODED: [&str; 2] = [CHUNK, STREAMS];
 
-/// The name of an encoded array: `a.npy` becomes `a.drc`, `a.raw` becomes `a.raw.drc`.
+/// The name of an encoded file. If `suffix` is `drc`, `a.npy` becomes `a.drc`, and a file with
+/// another suffix keeps it: `a.raw` becomes `a.raw.drc`.
 pub(super) fn encoded(path: &Path, suffix: &str) -> PathBuf {
     match has_suffix(path, &[NPY]) {
         true => path.with_extension(suffix),
@@ -30,8 +33,9 @@ pub(super) enum Decoded {
     Wav,
 }
 
-/// The name of a decoded file: `a.drc` becomes `a.npy`. Raw samples and a WAV file only lose the
-/// suffix, or get `.raw` or `.wav` if no other suffix remains.
+/// The name of a decoded file: `a.drc` becomes `a.npy`. The name for raw samples or a WAV file only
+/// loses the suffix of an encoded file, but gets `.raw` or `.wav` if it has none, or if no other
+/// suffix remains.
 pub(super) fn decoded(path: &Path, decoded: Decoded) -> PathBuf {
     let stem = if has_suffix(path, &ENCODED) { path.with_extension("") } else { path.to_owned() };
     match (decoded, stem.extension().is_some() && stem != path) {
@@ -42,7 +46,7 @@ pub(super) fn decoded(path: &Path, decoded: Decoded) -> PathBuf {
     }
 }
 
-/// Whether the name ends in a dot and one of these, in any case.
+/// Whether the name ends in a dot and one of `suffixes`, in upper or lower case.
 pub(super) fn has_suffix(path: &Path, suffixes: &[&str]) -> bool {
     let suffix = path.extension().and_then(|s| s.to_str());
     suffix.is_some_and(|s| suffixes.iter().any(|known| s.eq_ignore_ascii_case(known)))

@@ -41,8 +41,8 @@ impl Operand {
         RunSummary::new(Path::new(&self.name()), mode)
     }
 
-    /// Opens the operand. Also returns the metadata of a regular file. Standard input counts as a
-    /// pipe, even if it is a file.
+    /// Opens the operand. Also returns the metadata if it is a regular file. Standard input counts
+    /// as a pipe, even if it is a file.
     pub(super) fn open(&self) -> Result<(Input, Option<Metadata>), CliError> {
         let cannot_open = || CliError::io("cannot open");
         match self {
@@ -65,7 +65,7 @@ impl Operand {
 /// An output that counts its bytes and gets the attributes of its source.
 pub(super) struct Sink {
     output: Output,
-    /// The file whose attributes the output gets.
+    /// Metadata of the source, whose times, owner and mode the output gets.
     source: Option<Metadata>,
     /// Bytes written.
     bytes: u64,
@@ -73,7 +73,8 @@ pub(super) struct Sink {
 
 impl Sink {
     /// Opens the output: standard output, the file that the command line names, or else the file
-    /// `beside`, whose name is made from that of the input. It gets the attributes in `source`.
+    /// whose name `beside` makes from that of the input. It gets the attributes in `source`. Fails
+    /// if the output would overwrite the input.
     pub(super) fn open(
         args: &TargetArgs,
         operand: &Operand,
@@ -99,8 +100,8 @@ impl Sink {
         Ok(())
     }
 
-    /// Commits a file. Adds its name and its size to the summary, whose `bytes` are those of the
-    /// input.
+    /// Commits a file. Adds its name and its size to the summary, whose `bytes` must be the size of
+    /// the input, and become the larger of both sizes.
     pub(super) fn finish(mut self, summary: &mut RunSummary) -> Result<(), CliError> {
         self.output.take_over(self.source.as_ref(), None, false)?;
         summary.output = self.output.commit()?;

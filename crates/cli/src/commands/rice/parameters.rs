@@ -3,26 +3,26 @@
 use linerate_rice::{Filter, Params};
 use serde_json::{Value, json};
 
-/// The values of HDF5's filter message, without the usual filter, which is the default. The segment
-/// is always included, since some filters use the length of a row without it.
+/// The values of HDF5's filter message: m, segment and, unless it is the default 1,-1, the filter.
+/// The segment is always included: without it, HDF5 filters may choose one by the length of a row.
 pub(super) fn cd_values(params: &Params) -> Vec<u32> {
     let (n, values) = params.cd_values();
     let needed = if params.filter() == &Filter::DELTA { 2 } else { n };
     values[..needed].to_vec()
 }
 
-/// The value of `--cd-values`: negative numbers have a sign.
+/// The parameters as the value of `--cd-values`: negative numbers have a sign.
 pub(super) fn signed(params: &Params) -> String {
     list(cd_values(params).into_iter().map(|v| v as i32))
 }
 
-/// The value of `h5repack -f`.
+/// The parameters as the value of h5repack's option -f: negative numbers are unsigned.
 pub(super) fn h5repack(params: &Params) -> String {
     let values = cd_values(params);
     format!("UD=32025,0,{},{}", values.len(), list(values))
 }
 
-/// The coefficients with commas between them.
+/// The coefficients of a filter, with commas between them.
 pub(super) fn taps(filter: &Filter) -> String {
     list(filter.taps())
 }
@@ -31,7 +31,7 @@ fn list<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
     values.into_iter().map(|v| v.to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// The JSON object: each parameter by its name, and the cd_values.
+/// The JSON object of parameters: each by its name, and the cd_values.
 pub(super) fn record(params: &Params) -> Value {
     json!({
         "m": params.m(),

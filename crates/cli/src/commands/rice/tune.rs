@@ -116,7 +116,7 @@ fn process(args: &TuneArgs, operand: &Operand) -> Result<RunSummary, CliError> {
     Ok(summary)
 }
 
-/// Finds the size for every m that can be encoded, on several threads.
+/// Computes the size of the chunk for every m that can be encoded, 2 to 32768, on several threads.
 fn sizes(
     samples: &[i16],
     segment: Option<NonZeroU32>,

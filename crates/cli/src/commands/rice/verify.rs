@@ -32,7 +32,7 @@ pub(super) struct VerifyArgs {
     #[command(flatten)]
     chunk: ChunkArgs,
 
-    /// Compare with this array
+    /// Compare with this array or WAV file
     #[arg(long, value_name = "ARRAY", value_hint = ValueHint::FilePath)]
     against: Option<PathBuf>,
 
@@ -66,7 +66,7 @@ fn process(args: &VerifyArgs, operand: &Operand) -> Result<RunSummary, CliError>
             let is_wav = is_wav && input.is_wav().map_err(engine_error)?;
             Ok((input, is_wav))
         });
-        // An error is reported under the name of the encoded file.
+        // The error is reported under the name of the encoded file, so it must name the original.
         match opened.map_err(|error| error.in_file(&name))? {
             (input, true) => wav = Some((input, name)),
             (input, false) => original = Some(Original::open(input, name, args.dtype)?),
@@ -153,7 +153,7 @@ fn verify_v2(
     Ok(())
 }
 
-/// Restores a WAV file, and compares it with the original, if there is one.
+/// Decodes a WAV file without writing it, and compares it with the original, if there is one.
 fn compare_wav(
     streams: &mut StreamReader,
     mut original: Option<&mut (Input, String)>,
@@ -180,7 +180,7 @@ fn compare_wav(
     }
 }
 
-/// The array that a file was made from.
+/// The array of `--against`, from which the file should have been made.
 struct Original {
     name: String,
     array: ArrayReader,
@@ -212,7 +212,7 @@ impl Original {
         }
     }
 
-    /// Fails if a pipe holds more samples than were compared.
+    /// Fails if the array holds more samples than were compared. Of a pipe only its end shows that.
     fn check_end(&mut self) -> Result<(), CliError> {
         match self.array.has_more().map_err(|error| engine_error(error).in_file(&self.name))? {
             true => Err(differs(0, format!("{} has more than {} samples", self.name, self.compared))),
@@ -220,7 +220,8 @@ impl Original {
         }
     }
 
-    /// Compares the lengths of rows, if both have a shape and a stream can record it.
+    /// Fails if the lengths of rows differ, unless the array has no shape because it is raw, or has
+    /// rows too long for a stream to record.
     fn check_row(&self, ours: Option<u64>) -> Result<(), CliError> {
         let theirs = self.array.row();
         if self.is_raw || ours == theirs || theirs.is_some_and(|row| u32::try_from(row).is_err()) {
@@ -230,7 +231,8 @@ impl Original {
         Err(differs(0, format!("it has {}, but {} has {}", rows(ours), self.name, rows(theirs))))
     }
 
-    /// Compares the shapes, if the streams record more of it than rows.
+    /// Fails if the shapes differ, unless the array is raw or the streams record only the length of
+    /// a row.
     fn check_shape(&self, ours: &Shape) -> Result<(), CliError> {
         let theirs = self.array.shape().map_err(|error| engine_error(error).in_file(&self.name))?;
         match self.is_raw || matches!(ours.axes(), [_] | [_, _]) || theirs == *ours {
@@ -239,7 +241,7 @@ impl Original {
         }
     }
 
-    /// Compares decoded samples, as little-endian bytes, with the next samples of the array.
+    /// Fails if decoded samples, as little-endian bytes, differ from the next samples of the array.
     fn compare(&mut self, ours: &[u8]) -> Result<(), CliError> {
         let (element, start) = (self.array.element(), self.array.start());
         let size = element.bytes();

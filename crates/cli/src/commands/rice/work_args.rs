@@ -52,7 +52,8 @@ pub(super) struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// The operands, where folders stand for the files below them that have one of these suffixes.
+    /// The operands; with `-r` each folder is replaced by the files below it that have one of these
+    /// suffixes. A folder that cannot be read is returned with its error.
     pub(super) fn operands(&self, suffixes: &[&str]) -> Vec<Result<Operand, (String, CliError)>> {
         let is_folder = |path: &&PathBuf| self.recursive && path.is_dir();
         let below = |folder: &PathBuf| -> Vec<_> {
