@@ -147,7 +147,7 @@ fn a_dictionary_and_transcoded_messages_may_go_to_standard_output() {
     assert_eq!(piped.stdout, messages);
 }
 
-/// A folder with the inputs of [`REPLACING`].
+/// A folder with files of all engines, among them the inputs of [`REPLACING`].
 fn inputs() -> Folder {
     let folder = Folder::new();
     let text = "some text of a file\n".repeat(100);
@@ -194,7 +194,7 @@ const REPLACING: [&[&str]; 23] = [
     &["gateway", "record", "-f", "zlib", "-o", "zlib"],
     &["gateway", "stats", "zlib", "--report", "zlib"],
     &["plan", "--pipe=nvme-4.0", "--seconds=1", "text", "--report", "text"],
-    // The input by another name.
+    // These name the input by another path.
     &["gzip", "-f", "text", "-o", "hard"],
     &["zstd", "-f", "text", "-o", "./sub/../text"],
     &["gzip", "-d", "text.gz", "-f", "-o", "sub/../text.gz"],
@@ -380,7 +380,7 @@ fn progress(folder: &Folder, args: &[&str]) -> Vec<Value> {
     objects.filter(|object| object["status"] == "progress").collect()
 }
 
-/// A log of statistics, `logs/A-000001.stats`.
+/// Writes a log of statistics, `logs/A-000001.stats`.
 fn write_log(folder: &Folder) {
     let options = LogOptions::new(folder.path("logs")).name("A");
     let mut log = LogFiles::create(options, Clock::Monotonic, 0).expect("a log");
@@ -437,10 +437,10 @@ fn every_long_command_prints_its_progress() {
         let last = objects.last().unwrap_or_else(|| panic!("{args:?}: no progress"));
         let (done, total) = (last["done"].as_u64(), last["total"].as_u64());
         assert!(last["file"].is_string() && done > Some(0), "{args:?}: {last}");
-        // The tables of an SST file do not count.
+        // Of an SST file only the data blocks are counted, but the total is the size of the file.
         assert!(if args.contains(&sst) { done < total } else { done == total }, "{args:?}: {last}");
     }
-    // These commands measure their progress in steps, not in bytes.
+    // `nx bench` shows its progress in steps, not in bytes.
     let steps =
         progress(&folder, &["nx", "bench", "--json", "--attempts=2", "--seconds=3600", "-p1", "a.nx"]);
     let steps: Vec<&str> = steps.iter().map(|object| object["step"].as_str().expect("text")).collect();

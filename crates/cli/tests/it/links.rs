@@ -21,7 +21,7 @@ fn linked(name: &str) -> (Folder, Command) {
     (folder, command)
 }
 
-/// `unpigz -d -c` with `input` on a pipe.
+/// Runs `unpigz -d -c` with `input` on a pipe.
 fn unpigz(input: &[u8]) -> Run {
     let (_folder, mut command) = linked("unpigz");
     Run::of(command.args(["-d", "-c"]), input)
@@ -98,7 +98,7 @@ fn damage_is_an_error_status_and_one_line_of_text() {
     unpigz(b"").fails(DAMAGED, "linerate: stdin: the input is empty");
 }
 
-/// Several threads read the pipe, in large pieces.
+/// With `-p3`, three threads decode what the first thread reads from the pipe, in large pieces.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_layer_on_a_pipe_is_unpacked_on_several_threads_if_they_are_asked_for() {
@@ -114,7 +114,7 @@ fn a_layer_on_a_pipe_is_unpacked_on_several_threads_if_they_are_asked_for() {
             let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).expect("it runs");
             tasks.count()
         };
-        // The pipe is still open, so the threads have not ended.
+        // The pipe is still open, so the threads wait for more of it and can be counted.
         let has_them = (0..1000).any(|_| {
             thread::sleep(Duration::from_millis(10));
             threads() >= wanted
@@ -160,7 +160,7 @@ fn several_threads_say_of_a_pipe_what_one_says() {
     }
 }
 
-/// Each write of the caller is a small part of a piece.
+/// Each write to the pipe is a small part of a piece that a thread decodes.
 #[test]
 fn a_layer_that_trickles_in_is_unpacked() {
     let (folder, _) = linked("unpigz");
@@ -202,7 +202,7 @@ fn a_killed_program_leaves_no_process_that_holds_its_pipes_and_no_file() {
     assert_eq!(folder.names(), ["unpigz"]);
 }
 
-/// The caller has stopped reading, but continues to write.
+/// The caller has closed the pipe of the output, but continues to write to that of the input.
 #[test]
 fn a_closed_pipe_ends_the_program_without_a_message() {
     let (folder, _) = linked("unpigz");

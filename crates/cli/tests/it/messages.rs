@@ -114,8 +114,8 @@ fn parsed(line: &str) -> (Vec<String>, Option<String>) {
     (words, input)
 }
 
-/// Runs a line, and returns what it prints on standard error, without clap's usage, and its exit
-/// status.
+/// Runs a line. Returns what it prints on standard error, without the usage that clap adds to an
+/// error in the command line, and its exit status.
 fn printed(folder: &Folder, line: &str) -> String {
     let (words, input) = parsed(line);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -128,7 +128,7 @@ fn printed(folder: &Folder, line: &str) -> String {
     format!("{message}\nexit {}\n", run.status.expect("no signal"))
 }
 
-/// The transcript with what every command prints now.
+/// The list with what every command prints now. Lines that begin with `#` are kept as titles.
 fn transcript(list: &str) -> String {
     let folder = folder();
     let mut all = String::new();

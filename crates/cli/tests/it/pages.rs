@@ -1,4 +1,4 @@
-//! Checks that the help, manual pages and completion scripts of all engines share.
+//! Checks of help, manual pages and completion scripts, which the tests of the subcommands call.
 
 use linerate_testkit::program::{Folder, Run};
 

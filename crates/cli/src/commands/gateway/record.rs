@@ -33,8 +33,8 @@ Examples:
       -D feed.dict --for 60 -o feed.lgwr
 
 Private content:
-  A recording contains private messages. Only the owner of the file may read it (mode 0600). Do
-  not share it.
+  A recording contains private messages. On Unix only the owner of the file may read it (mode
+  0600). Do not share it.
 
 Live connections:
   wss:// is encrypted, ws:// is not. Certificates are checked against Mozilla's list, which is

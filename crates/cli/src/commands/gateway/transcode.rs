@@ -31,8 +31,8 @@ Settings:
   The settings are those of gateways: zlib level 6, or zstd level 7 with a window of 64 KiB and
   tables of 2^15 entries. The transports zstd-frame, zlib, gzip and raw-deflate compress each
   message on its own; zstd-frame uses the first dictionary of -D, if there is one. A recording
-  becomes a recording, but payloads are always written as length-prefixed messages. Only the
-  owner may read output made from a recording.";
+  becomes a recording, but payloads are always written as length-prefixed messages. On Unix only
+  the owner may read output made from a recording.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -81,7 +81,7 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
         .with_progress(|len| reporter.progress(&args.file.display().to_string(), len));
     let from = wire.transport;
     let form = if args.to.0.is_none() { Form::Messages } else { wire.form };
-    // Like a recording, output made from one may be read by its owner alone.
+    // On Unix, output made from a recording may be read by its owner alone, like the recording.
     let private = wire.form == Form::Recording;
     let mut writer = Writer::new(args, form, private)?;
     let mut decoding = Decoding::new(&args.session, &wire)?;

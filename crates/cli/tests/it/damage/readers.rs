@@ -12,8 +12,8 @@ struct Reader {
     name: &'static str,
     file: &'static str,
     args: &'static [&'static str],
-    /// Whether accepted input must decode to the content, which a format without checksums cannot
-    /// promise.
+    /// Whether input that is accepted must decode to the undamaged content. Only formats whose
+    /// checksums cover all of it can promise that.
     checked: bool,
 }
 
@@ -65,7 +65,8 @@ impl Reader {
         );
         assert!(!run.stderr.contains("panicked"), "{}: {}", self.name, run.stderr);
         let files = if folder.has("out") { files_below(&folder.path("out")) } else { Default::default() };
-        // Every file under a final name is a file of the archive.
+        // Every file in `out` has the content of a file of the undamaged archive, unless the format
+        // cannot promise that.
         assert!(!self.checked || files.values().all(|content| whole.contains(content)), "{}", self.name);
         let refused = status != 0;
         if !refused && self.checked {

@@ -1,4 +1,4 @@
-//! The files that the commands read.
+//! Creates the files that the commands of these tests read.
 
 use linerate_testkit::data::{Noise, mixed};
 use linerate_testkit::program::Folder;

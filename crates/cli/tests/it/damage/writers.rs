@@ -15,11 +15,11 @@ use linerate_testkit::program::{Folder, Run, files_below};
 
 use super::sources::plant;
 
-/// A command that writes `out/a`.
+/// A command that writes `out/a`, or extracts files to the folder `out`.
 struct Writer {
     name: &'static str,
     args: &'static [&'static str],
-    /// The file that is copied to `out/a` before the command; `None` for one that makes a new file.
+    /// The file that is copied to `out/a` before the command; `None` for an extraction.
     before: Option<&'static str>,
     /// The command whose output shows the state of `out/a`, if a kill may leave uncommitted bytes
     /// in it.
@@ -109,8 +109,8 @@ impl Writer {
         let new = self.state(folder);
         assert!(old != new, "{}", self.name);
         let wanted = rounds(2);
-        // On a busy machine a short command may end before every kill. Then more are killed
-        // immediately.
+        // On a busy machine a short command may end before every kill. Then up to 50 more runs are
+        // killed immediately, until a kill succeeds.
         let again = repeat_n(Duration::ZERO, 50);
         for (i, moment) in moments(wanted as u32, whole_run).chain(again).enumerate() {
             if i >= wanted && outcome.kills > 0 {
@@ -125,7 +125,7 @@ impl Writer {
             match () {
                 () if found == new => outcome.new += 1,
                 () if found == old => outcome.old += 1,
-                // Each file is complete or missing.
+                // Each file of an extraction is complete or missing.
                 () => assert!(
                     self.is_extraction() && found.iter().all(|(path, bytes)| new.get(path) == Some(bytes)),
                     "{} after {moment:?}: {:?}",
@@ -147,7 +147,7 @@ impl Writer {
         let new: Files = files_below(&folder.path("out"));
         let whole = sizes(&folder.path("out"));
         let needed = if self.name == "dict pack append" { whole - old } else { whole };
-        // The output folder is on the disk.
+        // The output folder is on the disk, so the command gets the path `disk` instead of `out`.
         let args: Vec<String> = self.args.iter().map(|arg| on_disk(arg)).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let parts = rounds(2).min(16);
@@ -187,7 +187,7 @@ fn on_disk(arg: &str) -> String {
     }
 }
 
-/// The JSON objects without fields that differ from run to run.
+/// JSON objects, one per line, reduced to the fields that are the same in every run.
 fn without_times(text: &str) -> Vec<u8> {
     let lines = text.lines().map(|line| {
         let mut object: serde_json::Value = serde_json::from_str(line).expect("JSON");

@@ -48,7 +48,7 @@ fn json_lines_are_scanned_in_key_order() {
         let name = format!("{i}.blocks");
         let args = [&["build", "--key", "id", "--json", "rows", "-o", &name][..], options].concat();
         let run = folder.dict(&args);
-        // The fourth dictionary takes more bytes than it saves in so little data.
+        // The dictionary of -D takes more bytes than it saves in so little data: a warning.
         assert_eq!(run.status, Some(if i == 3 { WARNED } else { 0 }), "{run:?}");
         let built = run.objects().remove(0);
         assert_eq!(
@@ -300,7 +300,7 @@ fn damaged_block_files_are_errors() {
     folder.dict(&["get", "folder", "k"]).fails(FAILED, "linerate: folder: it is a directory");
 }
 
-/// A full disk, or a limit, stops the output.
+/// The limit on the size of files (`ulimit -f`) stands for a full disk.
 #[test]
 #[cfg(unix)]
 fn unwritable_output_is_an_error_with_the_reason() {
@@ -352,8 +352,7 @@ fn build_compares_the_dictionary_with_none_in_the_words_of_train() {
     let saved = folder.dict(&["build", "--key", "id", "--json", "rows", "-o", "a"]).ok().objects().remove(0);
     let bytes = |name: &str| saved["savings"][name].as_u64().expect("a number");
     assert!(bytes("with") < bytes("without") && bytes("without") < bytes("content"), "{saved}");
-    // The sizes differ slightly, since the dictionary was trained with these blocks, and the file
-    // has an index.
+    // The estimated size without a dictionary may differ slightly from that of a file without one.
     let plain = folder.dict(&["build", "--key", "id", "--json", "--no-dictionary", "rows", "-o", "b"]).ok();
     let stored = plain.objects()[0]["stored_bytes"].as_u64().expect("a number");
     assert!(stored.abs_diff(bytes("without")) < 2 * saved["blocks"].as_u64().expect("a number"), "{saved}");

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::data::{FAILED, USAGE, kind};
 use linerate_testkit::program::Folder;
 
-/// Sets of three kinds in turn; two of the sets are folders.
+/// Writes nine sets of three kinds in turn. The first two sets are folders, the others files.
 fn plant(folder: &Folder) {
     for i in 0..9u64 {
         let name = if i < 2 { format!("sets/{i}/deep/rows") } else { format!("sets/{i}") };
@@ -67,7 +67,7 @@ fn each_operand_is_a_set() {
     assert_eq!(assignment(&folder.read("out/assignment.json")).len(), 1);
 }
 
-/// The system's message about a folder with the name of a file.
+/// The system's message about opening a file as a folder.
 fn not_a_folder() -> &'static str {
     if cfg!(windows) { "Invalid name" } else { "Not a directory" }
 }

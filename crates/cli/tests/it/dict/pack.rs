@@ -3,7 +3,8 @@
 use super::data::{DAMAGED, FAILED, USAGE, WARNED, kind, lines_of, rows};
 use linerate_testkit::program::Folder;
 
-/// Dictionaries of two kinds, `0.dict` to `3.dict`.
+/// Trains four dictionaries on samples of two kinds, and writes them as `dicts/0.dict` to
+/// `dicts/3.dict`.
 fn plant(folder: &Folder) -> Vec<Vec<u8>> {
     let train = |i: u64| {
         folder.write("samples", &kind(i % 2, 50 + i, 60 << 10));
@@ -15,7 +16,7 @@ fn plant(folder: &Folder) -> Vec<Vec<u8>> {
     (0..4).map(train).collect()
 }
 
-/// Numbers, bytes and users of a pack's dictionaries.
+/// Number, size in bytes and number of users of each dictionary of a pack.
 fn listed(folder: &Folder, pack: &str) -> Vec<(u64, u64, u64)> {
     let number = |entry: &serde_json::Value, key: &str| entry[key].as_u64().expect("a number");
     let objects = folder.dict(&["pack", "list", "--json", pack]).ok().objects();
@@ -90,7 +91,7 @@ fn block_files_use_dictionaries_of_packs() {
     let build = ["build", "--key", "id", "--pack", "a.pack", "--number", "5", "rows", "-o", "b.blocks"];
     folder.dict(&build).ok();
     assert_eq!(listed(&folder, "a.pack")[4].2, 1, "the pack knows its user");
-    // An embedded dictionary takes more bytes than it saves with few rows.
+    // Embedding makes the file larger by the dictionary, which with few rows is more than it saves.
     folder.dict(&["build", "--key", "id", "-D", "dicts/rows.dict", "rows", "-o", "c.blocks"]).ok();
     let embedded = folder.read("c.blocks").len() - folder.read("b.blocks").len();
     assert!(embedded.abs_diff(folder.read("dicts/rows.dict").len()) < 100, "{embedded}");

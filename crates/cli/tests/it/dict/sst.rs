@@ -15,7 +15,7 @@ fn fixture(name: &str) -> String {
     fixtures().join(name).to_str().expect("UTF-8").to_owned()
 }
 
-/// All files except those with an unsupported compression.
+/// The paths of all files of `testdata/sst` except those with an unsupported compression.
 fn readable() -> Vec<String> {
     let entries = std::fs::read_dir(fixtures()).expect("testdata/sst");
     let names = entries.map(|entry| entry.expect("an entry").path().to_str().expect("UTF-8").to_owned());
@@ -114,8 +114,8 @@ fn stats_match_the_file() {
             assert_eq!(number("blocks"), number("sampled_without") - number("sampled_with"));
             assert_eq!(number("net"), number("blocks") - number("dictionary"));
             assert_eq!(savings["dictionary"], stats["dictionary"]["bytes"]);
-            // RocksDB compressed the blocks at the same level, and stores the length of the content
-            // before each.
+            // RocksDB compressed the blocks at the same level. Before each it stores the length of
+            // the content, in two bytes.
             let stored = zstd["stored"].as_f64().unwrap() - 2.0 * zstd["blocks"].as_f64().unwrap();
             assert!((number("sampled_with") / stored - 1.0).abs() < 0.1, "{name}: {savings}, {stored}");
             assert!(number("blocks") > 0.0, "{name}: {savings}");
@@ -137,7 +137,7 @@ fn compression_managers_and_newer_versions_are_named() {
     assert_eq!(compressor(&fixture("5-xxh3-zstd.sst")), "compressor  RocksDB");
     let own = fixture("7-none-zlib-samples.sst");
     assert_eq!(compressor(&own), "compressor  BuiltinV2, RocksDB's own");
-    // This file has no checksums.
+    // This file has no checksums, so that bytes of it can be changed.
     let mut bytes = std::fs::read(&own).unwrap();
     let at = bytes.windows(9).position(|window| window == b"BuiltinV2").expect("a name");
     bytes[at..at + 9].copy_from_slice(b"AcmeZip01");

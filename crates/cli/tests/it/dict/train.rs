@@ -146,7 +146,7 @@ fn zstd_uses_the_dictionary_in_both_directions() {
 fn a_dictionary_that_loses_is_made_with_a_warning() {
     let folder = Folder::new();
     let mut noise = Noise::new(1);
-    // A dictionary saves a few bytes of each of the six blocks.
+    // A dictionary saves a few bytes in each of the few blocks: less than its own size.
     let words = |noise: &mut Noise| {
         (0..90).map(|_| 33 + noise.below(94) as u8).chain(*b" and the same words\n").collect()
     };

@@ -6,7 +6,7 @@ use std::path::Path;
 use linerate_testkit::testdata::testdata;
 use tempfile::TempDir;
 
-/// A folder with all of these files.
+/// Creates a folder with these files.
 pub(crate) fn folder() -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     let root = folder.path();

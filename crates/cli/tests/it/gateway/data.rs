@@ -13,8 +13,8 @@ pub(crate) fn write_messages(folder: &Folder, name: &str, all: &[Vec<u8>]) {
     folder.write(name, &prefixed(all));
 }
 
-/// Writes a recording of connections with the first messages of a sample, one nanosecond apart.
-/// `connections` has the number of messages of each.
+/// Writes a recording with several connections, each with the first messages of the sample `file`,
+/// one nanosecond apart. `connections` has the number of messages of each connection.
 pub(crate) fn write_recording(folder: &Folder, name: &str, file: &str, connections: &[usize]) {
     let all = sample_messages(file);
     let transport = if file.ends_with(".zlib") { Transport::Zlib } else { Transport::Zstd };

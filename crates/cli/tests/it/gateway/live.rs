@@ -1,4 +1,4 @@
-//! `linerate gateway record` from live gateways: those of the test, on the loopback interface.
+//! `linerate gateway record` from live gateways, which the tests run on the loopback interface.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use linerate_testkit::program::{Folder, Run};
 const IDENTIFY: &str =
     r#"{"op":2,"d":{"token":"test","intents":0,"properties":{"os":"x","browser":"x","device":"x"}}}"#;
 
-/// Starts a server that ends by itself if a test fails.
+/// Starts a gateway, which ends by itself after a while even if its test fails.
 fn served(change: impl FnOnce(&mut Script)) -> Server {
     let mut script = Script::new();
     script.max_duration = Duration::from_secs(60);
@@ -20,7 +20,7 @@ fn served(change: impl FnOnce(&mut Script)) -> Server {
     Server::start(script).expect("a server on loopback")
 }
 
-/// Records into `live.lgwr` after an IDENTIFY.
+/// Records from a server into `live.lgwr`. An IDENTIFY is sent to the server.
 fn recorded(folder: &Folder, server: &Server, transport: &str, args: &[&str]) -> Run {
     folder.write("identify", format!("\n{IDENTIFY}\n").as_bytes());
     let url = format!("{}/?v=10&encoding=json&compress={transport}", server.url());
@@ -105,7 +105,7 @@ fn closed_connection_ends_the_recording_and_keeps_it() {
                 assert!(run.status == Some(FAILED) && said, "{run:?}");
             }
         }
-        // HELLO, READY and five more.
+        // The messages up to event 6: HELLO, READY (event 1) and five more events.
         let replayed = folder.gateway(&["replay", "--json", "live.lgwr"]).ok().object();
         assert_eq!(replayed["messages"], 7);
     }

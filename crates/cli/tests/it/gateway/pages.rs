@@ -14,7 +14,8 @@ fn help_has_examples_and_exit_statuses() {
     assert!(text("--help").contains("gateway"));
 }
 
-/// Also in builds without default features: `cargo test --package linerate --no-default-features`.
+/// This must hold in builds without default features, too:
+/// `cargo test --package linerate --no-default-features`.
 #[test]
 fn help_examples_use_existing_commands_and_options() {
     for command in COMMANDS {

@@ -187,7 +187,7 @@ fn other_decoders_give_the_same_result() {
         let args = ["replay", "--json", "--decoder", decoder, "--expect", &raw, &sample(file)];
         let object = folder.gateway(&args).ok().object();
         assert_eq!((&object["messages"], &object["decoder"]), (&306.into(), &decoder.into()));
-        // The other decoder fails at the same message, and also at a limit.
+        // The other library's decoder fails at the same message, and at a payload above the limit.
         let mut all = sample_messages(file);
         all[50][0] |= 6;
         write_messages(&folder, "bad", &all);

@@ -20,7 +20,7 @@ const IDENTIFY: &str = r#"{"op":2,"d":{"token":"test","intents":0,"properties":{
 /// Time that the proxy waits for one side before it reads from the other.
 const TICK: Duration = Duration::from_millis(5);
 
-/// A self-signed certificate for the names of these tests.
+/// A self-signed certificate, in PEM form, and the configuration of a server that presents it.
 struct Certificate {
     pem: String,
     config: Arc<ServerConfig>,
@@ -78,7 +78,7 @@ impl Drop for Front {
     }
 }
 
-/// Forwards data in both directions until one side ends the connection.
+/// Forwards data in both directions until one side ends the connection, or `ends` becomes true.
 fn pass(client: TcpStream, gateway: SocketAddr, config: &Arc<ServerConfig>, ends: &AtomicBool) {
     client.set_nonblocking(false).expect("a stream that waits");
     let mut gateway = TcpStream::connect(gateway).expect("the gateway");
@@ -95,7 +95,7 @@ fn pass(client: TcpStream, gateway: SocketAddr, config: &Arc<ServerConfig>, ends
     let _ = client.flush();
 }
 
-/// Forwards the available data. Returns whether more may come.
+/// Forwards the data that is available now. Returns whether more may come.
 fn hand_on(from: &mut impl Read, to: &mut impl Write) -> bool {
     let mut piece = [0; 16 << 10];
     match from.read(&mut piece) {
@@ -107,7 +107,7 @@ fn hand_on(from: &mut impl Read, to: &mut impl Write) -> bool {
     }
 }
 
-/// Records from a gateway through a proxy with this certificate.
+/// Records 20 messages of a gateway through a proxy that presents this certificate.
 fn recorded(folder: &Folder, certificate: &Certificate, host: &str, args: &[&str]) -> Run {
     let mut script = Script::new();
     script.max_duration = Duration::from_secs(60);

@@ -17,7 +17,7 @@ use linerate_testkit::program::Folder;
 /// Seconds after which a server ends, even if its test fails.
 const MOST: &str = "60";
 
-/// A running server.
+/// A running server, and the first line that it printed.
 struct Served {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -29,7 +29,7 @@ impl Served {
         Served::of(Folder::new().command(&["gateway", "serve", "--for", MOST]), args)
     }
 
-    /// Starts a server with limits of open files that the shell sets.
+    /// Starts a server in a shell that runs `limits` before, to limit its open files.
     fn limited(limits: &str, args: &[&str]) -> Served {
         let program = Folder::new().command(&[]).get_program().to_owned();
         let mut command = Command::new("sh");
@@ -60,7 +60,8 @@ impl Served {
     }
 }
 
-/// Runs a client until it has `wanted` events besides READY and RESUMED. Returns the events.
+/// Runs a client until it has `wanted` events besides READY and RESUMED. Returns those events and
+/// the client's counts.
 fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<Vec<u8>>, ClientCounts) {
     let mut client = Client::new(url, transport);
     let mut got = Vec::new();
@@ -75,7 +76,7 @@ fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<Vec<u8>>, Clien
     (got, client.counts().clone())
 }
 
-/// The events of the sample.
+/// The events of the sample, without READY.
 fn events() -> Vec<Vec<u8>> {
     let is_event = |text: &Vec<u8>| {
         let value: Value = serde_json::from_slice(text).expect("JSON");
@@ -215,7 +216,7 @@ fn invalid_files_and_options_of_serve_are_errors() {
     }
 }
 
-/// Connects clients until one is refused. Returns the number that got a HELLO.
+/// Connects up to `most` clients, until one is refused. Returns the number that got a HELLO.
 fn admitted(url: &str, most: usize) -> usize {
     let place = url.strip_prefix("ws://").expect("an address");
     let mut all = Vec::new();

@@ -15,8 +15,8 @@ fn numbers(set: &Value, key: &str) -> Vec<u64> {
     set["by_hour"].as_array().unwrap().iter().map(|hour| hour[key].as_u64().unwrap()).collect()
 }
 
-/// Writes 300 messages of 3 connections as a log in the folder `logs`. Hour `n` has `n + 1`
-/// messages.
+/// Writes the statistics of 300 messages of 3 connections as a log in the folder `logs`. Hour `n`
+/// of the day has `n + 1` messages.
 fn write_log(folder: &Folder, name: &str) {
     let options = LogOptions::new(folder.path("logs")).name(name);
     let mut log = LogFiles::create(options, Clock::Monotonic, 0).unwrap();
@@ -29,7 +29,7 @@ fn write_log(folder: &Folder, name: &str) {
                 verdict: Verdict::Decoded,
                 compressed: 100,
                 payload: 500,
-                // A recorder times one message in 16, too.
+                // A program that writes such logs times one message in 16, too.
                 decode_ns: (i % 16 == 0).then_some(1000 + i),
             };
             log.add(&LogEntry::Message(record), record.time).unwrap();
@@ -49,7 +49,8 @@ fn sets_of_logs_are_counted_by_hour_and_drawn() {
         assert_eq!((&set["name"], &set["messages"], &set["errors"]), (&name.into(), &300.into(), &0.into()));
         assert_eq!((&set["compressed_bytes"], &set["payload_bytes"]), (&30_000.into(), &150_000.into()));
         assert_eq!(numbers(set, "messages"), (1..=24).collect::<Vec<_>>());
-        // One message in 16 of each hour is timed, and only these count in the time.
+        // Of each hour the first message and the 17th, if any, are timed. Only these count in the
+        // time.
         assert_eq!((&set["timed"], &set["decode_ns"]), (&32.into(), &32_128.into()));
         assert!(set["p99_ns"].as_u64() >= set["median_ns"].as_u64() && set["ratio"] == 5.0);
     }

@@ -41,7 +41,7 @@ fn independent_messages_are_replayed_and_recorded() {
         let made = [&["transcode", "-f", "--to", to, &raw, "-o", "made"], dictionary].concat();
         folder.gateway(&made).ok();
         folder.gateway(&[&["record", "-f", "made", "-o", "made.lgwr"], options].concat()).ok();
-        // A recording states its transport.
+        // A recording states its transport, so that it is read without `--transport`.
         for (file, options) in [("made", options), ("made.lgwr", dictionary)] {
             let replay = [&["replay", "--json", "--expect", &raw, file], options].concat();
             let object = folder.gateway(&replay).ok().object();

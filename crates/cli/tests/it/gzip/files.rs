@@ -345,7 +345,7 @@ mod unix {
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o600);
     }
 
-    /// Folders in which nobody, not even root, can create a file.
+    /// Tests folders in which nobody, not even root, can create a file: /proc, and a file.
     #[test]
     fn output_in_a_folder_that_takes_no_files_is_an_error() {
         let folder = Folder::new();

@@ -103,7 +103,8 @@ fn a_file_is_decompressed_by_an_index_as_without() {
     assert_eq!(folder.gzip(&["-t", "--index-file", "a.gz.gzidx", "a.gz"]).status, Some(DAMAGED));
 }
 
-/// With an index of gztool, a range needs the points in it, and the whole file needs all points.
+/// The index was made by gztool. Decompressing a range reads the points that the range needs;
+/// decompressing the whole file reads all points.
 #[test]
 fn index_of_gztool_is_taken_for_ranges_and_whole_files() {
     let folder = Folder::new();

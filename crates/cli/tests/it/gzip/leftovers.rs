@@ -15,13 +15,13 @@ fn temporary_names(folder: &Folder) -> Vec<String> {
     folder.names().into_iter().filter(|name| name.starts_with(".linerate-")).collect()
 }
 
-/// The name of a file that a process was writing when it was killed.
+/// A temporary name with the ID of a process that has ended.
 fn name_of_an_ended_process() -> String {
     let mut child = Command::new("true").spawn().expect("it starts");
     child.wait().expect("it ends");
     let own = linerate_io::temporary_name();
     let mut parts: Vec<String> = own.split('-').map(str::to_owned).collect();
-    // .linerate, PLACE, PROCESS, START, COUNT.tmp
+    // The parts are .linerate, PLACE, PROCESS, START and COUNT.tmp.
     parts[2] = format!("{:x}", child.id());
     let name = parts.join("-");
     assert!(linerate_io::is_temporary_name(&name));

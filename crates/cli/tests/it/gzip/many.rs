@@ -5,7 +5,8 @@ use serde_json::Value;
 use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{Folder, Run};
 
-/// Creates files, folders and missing names. Returns the names in the order of the command line.
+/// Creates files and folders. Returns their names, and some of files that do not exist, in the
+/// order of the command line.
 fn plant(folder: &Folder) -> Vec<String> {
     let mut names = Vec::new();
     for i in 0..300 {
@@ -31,7 +32,8 @@ fn plant(folder: &Folder) -> Vec<String> {
     names
 }
 
-/// The exit status, standard error, the JSON objects, and the files with their contents.
+/// What a run leads to: the exit status, standard error, the JSON objects without times and
+/// threads, and the files with their contents.
 type Outcome = (Option<i32>, String, Vec<Value>, Vec<(String, Vec<u8>)>);
 
 fn outcome(folder: &Folder, run: Run) -> Outcome {
@@ -58,7 +60,7 @@ fn files_compressed_in_parallel_are_reported_in_operand_order() {
         let names = || names.iter().map(String::as_str);
         let packed: Vec<String> = names().map(|name| format!("{name}.gz")).collect();
         let gzip = |args: &[&str], files: &[&str]| {
-            // Times differ from run to run.
+            // -n leaves the times out of gzip headers: they differ from run to run.
             let run = folder.gzip(&[&[threads, "--json", "-n"], args, files].concat());
             outcome(&folder, run)
         };

@@ -24,11 +24,12 @@ fn a_range_takes_the_bytes_it_needs_of_the_file_and_its_index() {
     let (server, url) = serve(folder.read("a.gz"), Some(folder.read("a.gz.gzidx")));
     let run = folder.gzip(&["-c", "--range", "8600000+5000", &url]).ok();
     assert!(run.stdout == content[8_600_000..8_605_000]);
-    // The data from a block just after 8 MiB, and less than 128 KiB of the index.
+    // The file from the index's point just after 8 MiB of content to the end of the range, and less
+    // than 128 KiB of the index, take less than this.
     let sent = server.bytes();
     assert!(sent < 600_000, "{sent} bytes in {} requests", server.requests());
 
-    // Requests grow, so that few are enough.
+    // Each request asks for more bytes than the one before, so that few are enough.
     let before = server.requests();
     let run = folder.gzip(&["-c", "--range", "1000+4000000", &url]).ok();
     assert!(run.stdout == content[1000..4_001_000]);

@@ -47,7 +47,7 @@ fn content_is_written_before_its_pipe_ends() {
     let mut command = folder.command(&["gzip", "-d"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    // Not more than the two pipes hold together.
+    // This is not more than the pipes of input and output hold together, so writing does not block.
     stdin.write_all(&packed[..100_000]).unwrap();
     let (send, receive) = std::sync::mpsc::channel();
     let reader = std::thread::spawn(move || {

@@ -43,7 +43,8 @@ fn calls(folder: &Folder, args: &[&str]) -> Vec<Call> {
     trace(folder, traced, args).iter().filter_map(|line| call(line, &root)).collect()
 }
 
-/// A line such as `17 fsync(4</folder>) = 0`. An unnamed file is shown as deleted.
+/// The effect of a call in a line of strace such as `17 fsync(4</folder>) = 0`. The path of an
+/// unnamed file ends with ` (deleted)` there.
 fn call(line: &str, root: &std::path::Path) -> Option<Call> {
     let (name, arguments) = line.split_once(' ')?.1.trim_start().split_once('(')?;
     Some(match name {
@@ -84,7 +85,7 @@ fn sources_are_deleted_last_once_content_and_names_are_on_the_disk() {
     if !can_trace() {
         return;
     }
-    // A few files are synced one by one; many are synced together.
+    // Fewer than eight files are synced one by one. More are synced together by `syncfs`.
     for count in [1, 3, 12] {
         let folder = Folder::new();
         let names: Vec<String> = (0..count).map(|i| format!("f{i:02}")).collect();
@@ -99,7 +100,7 @@ fn sources_are_deleted_last_once_content_and_names_are_on_the_disk() {
     }
 }
 
-/// A descriptor reports only write errors since it was opened.
+/// `syncfs` reports only write errors that occurred after its descriptor was opened.
 #[test]
 fn many_files_are_synced_through_a_descriptor_that_is_older_than_their_content() {
     if !can_trace() {
@@ -113,7 +114,7 @@ fn many_files_are_synced_through_a_descriptor_that_is_older_than_their_content()
     let lines = trace(&folder, "trace=open,openat,openat2,write,fsync,syncfs", &args);
     let position = |call: &str| lines.iter().position(|line| line.contains(call));
     let Some(synced) = position(" syncfs(") else {
-        // Some file systems do not support it. Then each file is synced.
+        // Some file systems do not support `syncfs`. Then each file and the folder are synced.
         assert!(lines.iter().filter(|line| line.contains(" fsync(")).count() > 12, "{lines:#?}");
         return;
     };

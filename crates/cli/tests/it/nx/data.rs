@@ -20,7 +20,7 @@ impl Golden {
         self.path.to_str().expect("UTF-8")
     }
 
-    /// The paths, sizes and hashes of the record.
+    /// Sizes and hashes of the files by their paths, from the record.
     pub(crate) fn entries(&self) -> BTreeMap<String, (u64, String)> {
         let files = self.record["files"].as_array().expect("files");
         let entry = |file: &Value| {

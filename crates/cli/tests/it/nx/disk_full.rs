@@ -11,7 +11,7 @@ fn run(disk: &Disk, args: &[&str]) -> Run {
     disk.run(1 << 20, &[&["nx"], args].concat())
 }
 
-/// Packs an archive of more data than the disk holds, outside of the disk.
+/// Packs more data than the disk holds into the archive `a.nx`, which is not on the disk.
 fn archive(disk: &Disk) {
     plant(&disk.folder, "in");
     disk.folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "a.nx"]).ok();
@@ -63,7 +63,8 @@ fn pack_that_fills_the_disk_leaves_the_old_archive() {
 #[test]
 fn repack_that_fills_the_disk_leaves_the_old_archive() {
     let Some(disk) = Disk::new() else { return };
-    // The archive is small when it is packed, and large when it is stored.
+    // The archive is small while its content is compressed, and too large for the disk if it is
+    // stored.
     disk.folder.write("in/zeros", &vec![0; 3 << 20]);
     disk.folder.nx(&["pack", "in", "-o", "a.nx"]).ok();
     let archive = disk.folder.read("a.nx");

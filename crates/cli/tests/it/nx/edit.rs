@@ -14,7 +14,7 @@ fn pack(folder: &Folder, source: &str, target: &str) {
     folder.nx(&[&["pack", source, "-o", target], &FAST[..]].concat()).ok();
 }
 
-/// The content of an archive, by extraction.
+/// The files of an archive, as extraction restores them. Also verifies the archive.
 fn contents(folder: &Folder, archive: &str) -> BTreeMap<String, Vec<u8>> {
     let out = format!("contents of {archive}");
     let _ = fs::remove_dir_all(folder.path(&out));
@@ -97,7 +97,7 @@ fn file_and_folder_of_one_path_are_not_packed_together() {
         folder.nx(&["merge", "-f", "--on-clash", rule, "1.nx", "2.nx", "-o", "a.nx"]).ok();
         assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), [expected]);
     }
-    // An ordinary update of a mod, with metadata.
+    // An update that makes a folder of a file, or a file of a folder, with and without metadata.
     folder.nx(&["pack", "--metadata", "m2", "-f", "-o", "2.nx"]).ok();
     for archive in ["1.nx", "2.nx"] {
         let source = if archive == "1.nx" { "m2" } else { "m1" };
@@ -198,7 +198,7 @@ fn update_adds_and_replaces_changed_files() {
     assert!(contents(&folder, "b.nx") == files);
 }
 
-/// Copies of a file are compared while its chunks are decoded.
+/// All copies of a file are compared with the archive while the chunks that they share are decoded.
 #[cfg(unix)]
 #[test]
 fn update_of_many_copies_stays_within_the_limit_of_open_files() {
@@ -256,7 +256,8 @@ fn archive_in_its_folder_is_not_updated_with_itself() {
     }
 }
 
-/// Updates an archive from two folders at the same time. Returns both exit statuses.
+/// Updates an archive from two folders at the same time. Returns what both programs printed, and
+/// their exit statuses.
 fn update_at_once(folder: &Folder, more: &[&str]) -> [std::process::Output; 2] {
     let start = |source: &str| {
         let mut command = folder.command(&["nx"]);

@@ -1,4 +1,5 @@
-//! Killing `pack` and `extract` at random moments leaves no incomplete file under a final name.
+//! Killing `pack`, `repack` and `extract` at random moments leaves no incomplete file under a final
+//! name.
 
 use std::fs;
 use std::process::Stdio;

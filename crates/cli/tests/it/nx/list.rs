@@ -1,4 +1,4 @@
-//! Commands that read only the header: `list`, `info`, `diff`.
+//! Tests of `list`, `info` and `diff`, which read only the headers of archives.
 
 use std::collections::BTreeMap;
 

@@ -194,7 +194,7 @@ fn links_out_of_the_folder_are_errors_that_name_them() {
         ("absolute", outside.as_str()),
         ("up", "../outside"),
         ("d/up", "../../outside"),
-        // `d/top` leads to the top folder, and a link above it leads outside.
+        // `d/top` leads to the top folder, so a path that goes up from there leads outside.
         ("d/top", ".."),
         ("through", "d/top/../outside"),
         ("fine", "file"),
@@ -407,7 +407,7 @@ fn verify_against_a_folder_reports_each_metadata_change() {
     folder.nx(&["extract", "a.nx", "-o", "plain"]).ok();
     folder.nx(&["verify", "--no-metadata", "--against", "plain", "a.nx"]).ok();
 
-    // The same differences between archives.
+    // `diff` of two archives reports the same differences.
     pack(&folder, "in", "b.nx", &[]);
     let run = folder.nx(&["diff", "--exit-code", "a.nx", "b.nx"]);
     assert_eq!(run.status, Some(FAILED), "{}", run.stderr);

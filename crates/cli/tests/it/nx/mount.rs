@@ -36,8 +36,8 @@ fn mount(folder: &Folder, args: &[&str]) -> Option<Child> {
     None
 }
 
-/// Waits until the program ends by itself, and returns its exit status. Kills it after half a
-/// minute.
+/// Waits until the program ends by itself, and returns its exit status. After half a minute, kills
+/// it and panics.
 fn status(mut child: Child) -> Option<i32> {
     for _ in 0..600 {
         if let Some(status) = child.try_wait().unwrap() {
@@ -147,7 +147,7 @@ fn mounting_on_what_is_no_folder_is_an_error() {
         ("in/a", "it is not a folder"),
         ("in/a/b", "it is not a folder"),
     ] {
-        // A mount would not end by itself.
+        // Waits for the end with a limit: if this mounted, the program would not end by itself.
         let mut child =
             folder.command(&["nx", "mount", "a.nx", target]).stderr(Stdio::piped()).spawn().unwrap();
         let mut error = String::new();

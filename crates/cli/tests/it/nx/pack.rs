@@ -254,7 +254,7 @@ fn links_are_skipped_with_a_warning() {
     assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), ["a"]);
 }
 
-/// A folder with two good files, and names that no archive can hold.
+/// Writes the folder `in` with two good files, and others whose names no archive can hold.
 #[cfg(unix)]
 fn plant_bad_names(folder: &Folder) {
     use std::os::unix::ffi::OsStrExt;

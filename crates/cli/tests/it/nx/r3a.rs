@@ -17,7 +17,7 @@ fn pack(folder: &Folder, args: &[&str]) {
     folder.nx(&[&["pack"], args, &FAST[..]].concat()).ok();
 }
 
-/// The magic number, the version and the form of the tables.
+/// The magic number, the version and the form of the tables, from the header of an archive.
 fn front(archive: &[u8]) -> (&[u8], u8, u8) {
     (&archive[..4], archive[7] >> 1, archive[15] >> 5)
 }
@@ -108,8 +108,8 @@ fn dictionaries_shrink_small_files_of_one_kind_and_need_r3a() {
     folder.nx(&["verify", "--against", "in", "a.r3a"]).ok();
     folder.nx(&["extract", "-p3", "a.r3a", "-o", "out"]).ok();
     assert!(files_below(&folder.path("out")) == files_below(&folder.path("in")));
-    // Only decoding is measured: the archive is in memory without decoding, since the limit leaves
-    // no memory for its contents.
+    // `bench` reads the archive into memory without decoding it: the memory limit leaves room for
+    // the archive, but not for the contents of its files.
     let limit = folder.read("a.r3a").len() + 1000;
     assert!(limit < 300_000, "{limit}");
     let run = folder.nx(&["bench", "--attempts=1", "-p1", "--max-memory", &limit.to_string(), "a.r3a"]).ok();

@@ -45,7 +45,7 @@ fn repack_of_a_url_is_an_error() {
     assert!(folder.names().is_empty());
 }
 
-/// Commands that would change an archive fail at once.
+/// Commands that would change an archive on a server fail before they send a request.
 #[test]
 fn changing_an_archive_on_a_server_makes_no_request() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! Rules of Windows: files that programs hold open, backslashes, names, lists with carriage
-//! returns.
+//! Tests rules of Windows: files that programs hold open, backslashes, names, and lists with
+//! carriage returns.
 
 use std::fs::File;
 use std::os::windows::fs::OpenOptionsExt;

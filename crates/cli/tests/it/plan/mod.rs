@@ -9,7 +9,7 @@ use linerate_testkit::disk::Disk;
 use linerate_testkit::program::{Folder, Run};
 use serde_json::Value;
 
-/// Options for a short measurement: samples are small, and speeds are not checked.
+/// Subcommand and options for a short measurement, which is enough since speeds are not checked.
 const QUICK: [&str; 3] = ["plan", "--seconds", "0.05"];
 
 fn plan(folder: &Folder, args: &[&str]) -> Run {
@@ -26,7 +26,7 @@ fn json(folder: &Folder, args: &[&str]) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// A folder of text and noise.
+/// Writes the folder `mods`, with 20 small files of JSON and a large file of text and noise.
 fn mods(folder: &Folder) {
     for i in 0..20 {
         let row = format!("{{\"id\":{i},\"name\":\"item {}\",\"tags\":[\"common\",\"tool\"]}},", i * 37);

@@ -29,7 +29,7 @@ fn npy(rows: usize, columns: usize) -> Vec<u8> {
     [head, bytes(&wave(rows * columns))].concat()
 }
 
-/// One channel of 16-bit PCM.
+/// A WAV file with one channel of 16-bit samples.
 fn wav(samples: usize) -> Vec<u8> {
     let data = bytes(&wave(samples));
     let words = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
@@ -54,8 +54,8 @@ fn words(command: &Value) -> Vec<&str> {
 }
 
 /// Plans for the data and a pipe that is slower than any candidate. Checks shape and sentence, and
-/// runs the command of every candidate that has one. All but the first must replace existing
-/// outputs.
+/// runs the command of the plan and that of every candidate that has one. The commands after the
+/// first replace outputs of earlier ones, and get `-f`.
 #[track_caller]
 fn commands_run(folder: &Folder, shape: &str, data: &[&str]) -> Value {
     let found = json(folder, &[&["--pipe", "1MB/s", "--"], data].concat());
@@ -71,7 +71,7 @@ fn commands_run(folder: &Folder, shape: &str, data: &[&str]) -> Value {
         // Commands that only check files have no -f.
         words.extend((i > 0 && words[1] != "sst").then_some("-f"));
         let run = Run::of(&mut folder.command(&words), b"");
-        // A dictionary for so little data saves less than its own size, which is a warning.
+        // A dictionary for so little data may save less than its own size, which is a warning.
         let warns = words[..2] == ["dict", "train"] && run.status == Some(WARNED);
         assert!(run.status == Some(0) || warns, "{words:?}: {}", run.stderr);
     }

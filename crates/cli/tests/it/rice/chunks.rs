@@ -15,7 +15,7 @@ fn encode_options(cd_values: Option<&str>) -> Vec<String> {
     let m = values.first().unwrap_or(&"8").to_string();
     let segment = values.get(1).map_or("all".into(), |v| signed(v));
     let mut options = vec!["encode".into(), "--v1".into(), "--m".into(), m, "--segment".into(), segment];
-    options.push("--allow-expansion".into()); // as the original
+    options.push("--allow-expansion".into()); // since the original filter accepts any size
     if values.len() > 3 {
         let taps: Vec<String> = values[3..].iter().map(|v| signed(v)).collect();
         options.extend(["--filter".into(), taps.join(",")]);
@@ -135,8 +135,8 @@ fn best_m_gives_the_smallest_chunk() {
 
 #[test]
 fn chunk_of_more_than_16_mib_is_the_same_as_in_memory() {
-    // Pieces have 16 MiB. One array has rows whose length does not divide that, another one longer
-    // segment.
+    // Pieces have up to 16 MiB. Segments of 7013 samples do not divide that evenly, and a segment
+    // of 8,388,609 samples is longer.
     let folder = Folder::new();
     let data = wave(9_000_000);
     folder.write("a.raw", &data);

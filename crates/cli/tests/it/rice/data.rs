@@ -7,7 +7,7 @@ use serde_json::Value;
 
 pub(crate) use linerate_testkit::program::{DAMAGED, FAILED, LIMIT, USAGE};
 
-/// A chunk that the original filter made of a whole array.
+/// An array, and the chunk that the original HDF5 filter made of all of it.
 pub(crate) struct Golden {
     pub(crate) name: String,
     /// The value of `--cd-values`; `None` for a chunk without cd_values.
@@ -28,7 +28,7 @@ impl Golden {
     }
 }
 
-/// The goldens of 16-bit samples in C order whose only chunk is the whole array.
+/// The goldens of `testdata/rice` that have 16-bit samples and are one chunk without a checksum.
 pub(crate) fn goldens() -> Vec<Golden> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rice");
     let read = |name: &str| fs::read(folder.join(name)).expect("a file of testdata/rice");

@@ -77,7 +77,7 @@ fn memory_is_bounded_for_large_arrays() {
     limited(&folder, "decode -p2 --raw -o - a.raw.rice | cmp - a.raw");
 }
 
-/// Files that were changed with `cat`, `head` and `>>`.
+/// The files are changed with `cat`, `head` and `>>`.
 #[cfg(unix)]
 #[test]
 fn files_that_shell_tools_join_append_to_and_cut_are_arrays_or_errors() {

@@ -78,7 +78,7 @@ fn shape_option_restores_more_axes() {
     decode(&["--shape", "2,3,101"]).fails(FAILED, line);
 }
 
-/// Formats axes as Python does.
+/// The axes of these streams say more than the number of samples and the length of a row.
 #[test]
 fn streams_that_keep_a_shape_are_read_from_files_and_pipes() {
     let folder = Folder::new();
@@ -104,7 +104,7 @@ fn more_axes_survive_in_several_streams_and_concatenated_files() {
     let folder = Folder::new();
     let data = wave(9_000_000);
     // A piece has at most 16 MiB: 3728 elements along the first axis of the first array, but less
-    // than one of the second array.
+    // than one element along that of the second array.
     for (shape, option, samples) in [
         ("(4000, 2, 1125)", "-1,2,1125", &[8_388_000, 612_000][..]),
         ("(1, 2, 4500000)", "1,2,4500000", &[0, 4_500_000, 4_500_000]),
@@ -138,7 +138,7 @@ fn verify_against_an_array_of_another_shape_reports_it() {
     folder.rice(&["verify", "--against", "b.npy", "a.rice"]).fails(DAMAGED, line);
 }
 
-/// The streams of a file, by the library.
+/// The streams of a file, as the library `linerate-rice` finds them.
 fn streams(mut file: &[u8]) -> Vec<v2::Info> {
     let mut found = Vec::new();
     while !file.is_empty() {
@@ -161,7 +161,7 @@ fn long_arrays_are_several_streams_of_whole_rows() {
     };
     let rows = encode(&["--shape", "-1,3000"]);
     let found = streams(&rows);
-    // 16 MiB hold 2796 rows.
+    // A stream has at most 16 MiB of samples: 2796 rows of 3000.
     assert_eq!(found.iter().map(|s| s.samples).collect::<Vec<_>>(), [8_388_000, 612_000]);
     assert!(found.iter().all(|s| s.row.unwrap().get() == 3000 && s.segment == 3000));
     let line = encode(&["-p2"]);
@@ -273,7 +273,7 @@ fn flipped_bits_are_errors_or_without_effect() {
         let mut damaged = whole.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         let run = folder.rice_with(&["decode"], &damaged);
-        // Bits after the last code may be ignored. All others affect samples.
+        // Bits after the last code of a segment may be ignored. Any other changed bit is an error.
         if run.status == Some(0) {
             assert!(run.stdout == file, "bit {bit}");
         } else {

@@ -32,12 +32,12 @@ fn riff(form: &[u8; 4], parts: &[&[u8]]) -> Vec<u8> {
     [&form[..], &size.to_le_bytes(), b"WAVE", &body].concat()
 }
 
-/// A chunk `data` that declares `size` bytes.
+/// A chunk `data` that declares `size` bytes, whatever the length of `content`.
 fn data(size: u32, content: &[u8]) -> Vec<u8> {
     [b"data", &size.to_le_bytes()[..], content].concat()
 }
 
-/// Noisy samples of `channels` channels.
+/// `n` noisy samples of each of `channels` channels, interleaved.
 fn samples(n: usize, channels: usize, sample_bytes: usize) -> Vec<u8> {
     let wide: Vec<i16> =
         wave(n * channels).chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect();

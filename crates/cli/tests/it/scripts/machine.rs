@@ -15,13 +15,13 @@ const TOOLS: &[&str] = &[
     "tee",
 ];
 
-/// A script that puts a recent Rust into the folder `$1`.
+/// A script that puts a `rustc` and a `cargo` into the folder `$1` that claim to be recent.
 pub(crate) const NEW_RUST: &str = r##"PATH=/usr/bin:/bin
 mkdir -p "$1"
 for program in rustc cargo; do echo "#!/bin/sh
 echo $program 999.0.0" >"$1/$program"; chmod +x "$1/$program"; done"##;
 
-/// A machine that setup.sh takes for Debian 12 with root.
+/// A machine that `scripts/setup.sh` takes for Debian 12, and its user for root.
 pub(crate) struct Machine {
     folder: TempDir,
 }
@@ -60,7 +60,7 @@ impl Machine {
         assert!(write.status().expect("a shell").success(), "room for a program");
     }
 
-    /// Makes `package` the only package of the distribution.
+    /// Makes `package` the only package that the distribution offers.
     pub(crate) fn offers(&self, package: &str, version: &str) {
         self.has("apt-cache", &format!("[ \"$2\" != {package} ] || echo '  Candidate: {version}'"));
     }
@@ -75,7 +75,7 @@ impl Machine {
         run(command.env("CARGO_TARGET_DIR", self.path("target")))
     }
 
-    /// Whether a program was called with `arguments`.
+    /// Whether a command line that begins with `call` was run.
     pub(crate) fn ran(&self, call: &str) -> bool {
         fs::read_to_string(self.path("log")).unwrap_or_default().lines().any(|line| line.starts_with(call))
     }

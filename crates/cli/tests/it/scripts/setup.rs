@@ -5,7 +5,8 @@ use std::process::Command;
 use super::machine::{Machine, NEW_RUST};
 use super::text;
 
-/// The installer that `curl` downloads: it puts Rust into the same folder as rustup's.
+/// The script of a `curl` that writes an installer to the file after its option -o. The installer
+/// puts a stand-in for Rust into the folder that rustup uses.
 fn curl_that_brings_an_installer() -> String {
     format!(
         "while [ \"$1\" != -o ]; do shift; done\ncat >\"$2\" <<'END'\nset -- \"$HOME/.cargo/bin\" \"$@\"\n{NEW_RUST}\nEND"

@@ -9,7 +9,7 @@ use super::data::testdata;
 use linerate_testkit::data::{Noise, json_rows, mixed as sample};
 use linerate_testkit::program::{DAMAGED, FAILED, Folder, LIMIT, USAGE, WARNED};
 
-/// The totals of frames, from their headers.
+/// The JSON object of `zstd -l` about frames: totals from their headers.
 fn listed(folder: &Folder, frames: &[u8]) -> Value {
     folder.zstd_with(&["-l", "--json"], frames).ok().object()
 }
@@ -17,7 +17,7 @@ fn listed(folder: &Folder, frames: &[u8]) -> Value {
 #[test]
 fn every_level_round_trips() {
     let folder = Folder::new();
-    // Above 512 KiB libzstd uses its threads.
+    // If there are more than 512 KiB, libzstd uses its threads.
     let data = json_rows(1, 2000);
     let size = |args: &[&str]| {
         let packed = folder.zstd_with(args, &data).ok().stdout;
@@ -148,7 +148,7 @@ fn dictionaries_make_small_files_smaller() {
             assert_eq!(folder.zstd_with(&["-d"], &packed).status, Some(DAMAGED), "{level}");
         }
     }
-    // A dictionary for several files, one of which is compressed on several threads.
+    // One dictionary serves several files, one of which is compressed on several threads.
     folder.write("large", &json_rows(2, 6000));
     folder.zstd_with(&["-T4", "-D", "raw", "row", "large"], b"").ok();
     for name in ["row", "large"] {
@@ -257,8 +257,8 @@ fn signal_removes_the_incomplete_output() {
     stdin.write_all(&sample(4_000_000)).unwrap();
     assert!(!folder.has("out.zst"));
     terminate(&child);
-    // The pipe stays open until now, since the program could see the end of the input before the
-    // signal.
+    // The pipe is closed only after the program has ended, since the program could otherwise see
+    // the end of the input before the signal.
     assert_eq!(child.wait().unwrap().signal(), Some(15));
     drop(stdin);
     assert_eq!(folder.names(), [""; 0]);

@@ -77,7 +77,7 @@ fn json_has_objects_for_failures() {
 #[test]
 fn a_frame_that_states_more_than_its_blocks_can_hold_is_damaged_in_the_list_too() {
     let folder = Folder::new();
-    // A single segment with a content size of 8 bytes in the header, and one empty block.
+    // A single segment whose header states `size` in a field of 8 bytes, and one empty block.
     let states = |size: u64| [&b"\x28\xb5\x2f\xfd\xe0"[..], &size.to_le_bytes(), b"\x01\0\0"].concat();
     for size in [u64::MAX, 1 << 40, 1] {
         folder.write("a.zst", &states(size));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A frame of a single segment that stores `content`.
+/// A frame of a single segment with raw blocks of `content`. Its header states the content size.
 pub(crate) fn stored(content: &[u8]) -> Vec<u8> {
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0b1010_0000];
     frame.extend_from_slice(&(content.len() as u32).to_le_bytes());
@@ -11,7 +11,8 @@ pub(crate) fn stored(content: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// A frame with a window of `1 << log` bytes and no content size.
+/// A frame with raw blocks of `content`, whose header states a window of `1 << log` bytes and no
+/// content size.
 pub(crate) fn windowed(log: u8, content: &[u8]) -> Vec<u8> {
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, (log - 10) << 3];
     frame.extend(blocks(content, 1 << log));

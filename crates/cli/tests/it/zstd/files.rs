@@ -1,4 +1,4 @@
-//! Names and attributes of files, and that none is lost.
+//! Tests names and attributes of files, and that no file is lost.
 
 use std::fs::{self, File, FileTimes};
 use std::time::{Duration, UNIX_EPOCH};
@@ -156,7 +156,7 @@ fn rm_deletes_the_source() {
     folder.zstd_with(&["-d", "--rm", "a.zst", "b.zst"], b"").ok();
     folder.zstd_with(&["-d", "--rm", "-k", "c.zst"], b"").ok();
     assert_eq!(folder.names(), ["a", "b", "c", "c.zst"]);
-    // Without an output file, no source is deleted.
+    // If the output is no file, the source is kept: a later -c overrides -o.
     folder.zstd_with(&["-dc", "--rm", "c.zst"], b"").ok();
     folder.zstd_with(&["-d", "--rm", "-o", "-", "c.zst"], b"").ok();
     folder.zstd_with(&["-t", "--rm", "c.zst"], b"").ok();
@@ -236,7 +236,7 @@ fn list_has_frames_and_sizes_of_headers() {
     let run = folder.zstd_with(&["-l", "--json", "b.zst"], b"").ok();
     let record: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((record["window"].as_u64(), record["bytes_out"].as_u64()), (Some(4096), None));
-    // Incomplete frames and other data are detected.
+    // An incomplete frame is detected.
     folder.write("c.zst", &frames[..frames.len() - 3]);
     assert_eq!(folder.zstd_with(&["-l", "c.zst"], b"").status, Some(3));
 }

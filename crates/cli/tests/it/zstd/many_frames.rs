@@ -4,7 +4,8 @@ use super::data::{skippable, stored, windowed};
 use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{DAMAGED, Folder, LIMIT};
 
-/// Frames with and without content sizes, one of them too large for memory, and their content.
+/// Frames with and without content sizes, and their content. One frame has 33 MiB, which is too
+/// large to be decoded in memory by a thread.
 fn plant(folder: &Folder) -> (Vec<u8>, Vec<u8>) {
     let (mut frames, mut content) = (Vec::new(), Vec::new());
     for i in 0..200 {
