@@ -85,7 +85,7 @@ impl<'a> Sampler<'a> {
     /// sizes are known, else the first ones.
     pub(crate) fn new(args: &'a SampleArgs, limit: u64, files: &[PathBuf]) -> Result<Sampler<'a>, CliError> {
         let size = |file: &PathBuf| {
-            // The reporter prints the first file's name before every message.
+            // The name of the first file is printed before every message anyway.
             content_size(file, args)
                 .map_err(|e| if *file == files[0] { e } else { e.in_file(&file.display().to_string()) })
         };

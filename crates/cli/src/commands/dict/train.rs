@@ -49,8 +49,8 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "SIZES", requires = "search", value_delimiter = ',', value_parser = size::parse)]
     sizes: Vec<u64>,
 
-    /// Bytes of data that will be compressed with the dictionary [default: those of the files that
-    /// samples may come from]
+    /// Bytes of data that will be compressed with the dictionary [default: all data that samples
+    /// are taken from]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     expect: Option<u64>,
 

@@ -57,7 +57,7 @@ impl Totals {
         self.payload as f64 / 1e6 / self.spent.as_secs_f64().max(1e-9)
     }
 
-    /// Sets the `--json` keys that all subcommands share.
+    /// Sets the `--json` keys that `replay`, `stats` and `transcode` share.
     pub(crate) fn describe(&self, summary: &mut RunSummary) {
         summary.set("messages", self.messages);
         summary.set("frames", self.frames);

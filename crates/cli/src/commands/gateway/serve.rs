@@ -94,7 +94,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "BYTES")]
     fragment: Option<NonZeroUsize>,
 
-    /// Send this many events per second, instead of as many as the client accepts
+    /// Send each client this many events per second, instead of as many as it accepts
     #[arg(long, value_name = "N", value_parser = rate)]
     rate: Option<Duration>,
 

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     session.code()
 }
 
-/// Checks that clap cannot express.
+/// Checks what clap cannot express about the command line. The error is a message about its use.
 fn check_usage(args: &Args) -> Result<(), &'static str> {
     let reads_stdin = operands::read_stdin(&args.files);
     if args.output.is_some() && args.files.len() > 1 {
@@ -94,14 +94,14 @@ fn list(args: &Args, listed: &mut bool, summary: &FileSummary<Totals>) {
     to_stdout(format_args!("{small:>15} {large:>15} {ratio:>7.3}  {}", summary.name));
 }
 
-/// The line of `-v`.
+/// The line that `-v` prints about an operand.
 fn verbose_line(summary: &FileSummary<Totals>) -> String {
     let Totals { bytes_in, bytes_out, .. } = summary.totals;
     let percent = 100.0 * bytes_out as f64 / bytes_in.max(1) as f64;
     summary.line(&format!("{bytes_in} -> {bytes_out} bytes ({percent:.1}%)"), bytes_in)
 }
 
-/// The object of `--json`.
+/// The object that `--json` prints about an operand.
 fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
     let mut value = summary.record(args.mode());
     if args.mode() == Mode::Compress {

@@ -45,7 +45,8 @@ pub(super) struct DecodeArgs {
     #[arg(long)]
     raw: bool,
 
-    /// Fail when the samples take more bytes than this; K, M and G are multiples of 1024
+    /// Fail when the samples or the WAV file take more bytes than this; K, M and G are multiples of
+    /// 1024
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     max_output: Option<u64>,
 
@@ -67,7 +68,7 @@ pub(super) fn run(args: &DecodeArgs) -> ExitCode {
     }
 }
 
-/// Checks that clap cannot express.
+/// Checks what clap cannot express about the command line. The error is a message about its use.
 fn check(args: &DecodeArgs) -> Result<(), &'static str> {
     check_target(&args.work, &args.target)?;
     match args.dtype {

@@ -125,7 +125,7 @@ pub(super) fn run(args: &EncodeArgs) -> ExitCode {
     }
 }
 
-/// Checks that clap cannot express.
+/// Checks what clap cannot express about the command line. The error is a message about its use.
 fn check(args: &EncodeArgs) -> Result<(), &'static str> {
     check_target(&args.work, &args.target)?;
     let v1 = args.version.v1;

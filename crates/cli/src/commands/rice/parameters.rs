@@ -16,7 +16,7 @@ pub(super) fn signed(params: &Params) -> String {
     list(cd_values(params).into_iter().map(|v| v as i32))
 }
 
-/// The parameters as the value of h5repack's option -f: negative numbers are unsigned.
+/// The parameters as the value of h5repack's option -f: negative numbers appear as unsigned ones.
 pub(super) fn h5repack(params: &Params) -> String {
     let values = cd_values(params);
     format!("UD=32025,0,{},{}", values.len(), list(values))
