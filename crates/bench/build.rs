@@ -1,5 +1,5 @@
-//! Passes versions on to the record: the compiler's, and those of libraries that have no function
-//! to return their own.
+//! Passes versions to the program, which writes them to records: the compiler's, and those of
+//! libraries that have no function to return their own version.
 
 use std::process::Command;
 
@@ -21,7 +21,8 @@ fn output(program: &str, args: &[&str]) -> String {
     if text.is_empty() { "unknown".into() } else { text }
 }
 
-/// The version of a package in the lock file, where it is on the line after the name.
+/// The version of a package in the text of `Cargo.lock`, where it is on the line after the name.
+/// "unknown" if the package is not there.
 fn locked(lock: &str, package: &str) -> String {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines().skip_while(|line| *line != name);

@@ -14,7 +14,8 @@ pub(crate) fn fields(line: &str) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// The first field, and the text after its comma if there is one.
+/// The first field of a line, and the text after its comma if there is one. `None` if a quote is
+/// not closed or is in the middle of the field.
 fn first(line: &str) -> Option<(String, Option<&str>)> {
     let Some(mut rest) = line.strip_prefix('"') else {
         let (field, after) = line.split_once(',').map_or((line, None), |(field, after)| (field, Some(after)));

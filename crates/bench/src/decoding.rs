@@ -1,26 +1,27 @@
-//! Measuring decoders, which the shapes "frames" and "inflate" share.
+//! Measures decoders, for the shapes "frames" and "inflate".
 
 use crate::harness::{Clock, Contender, PART, Rounds, measure as harness, parts, progress, repeats, same};
 use crate::records::Measurement;
 
-/// Decodes a frame or stream into a buffer; returns the bytes written.
+/// Decodes a frame or stream into a buffer. Returns the number of bytes written.
 pub(crate) type Run = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, String>>;
 
 /// A decoder, ready to run.
 pub(crate) struct Decoder {
     pub(crate) name: &'static str,
     pub(crate) run: Run,
-    /// Bytes that an idle stream keeps between calls.
+    /// Bytes that an idle stream keeps between calls, if known.
     pub(crate) state: Option<usize>,
-    /// Bytes that all streams of a thread can share.
+    /// Bytes of working memory that all streams of a thread can share, if known.
     pub(crate) scratch: Option<usize>,
 }
 
-/// Frames or streams with their contents.
+/// Frames or streams to decode, with their contents in the same order.
 pub(crate) struct Jobs<'a> {
     pub(crate) frames: Vec<Vec<u8>>,
     pub(crate) contents: Vec<&'a [u8]>,
-    /// Bytes of room that a timed call gets; `None` means the longest content.
+    /// Bytes of room for the output of a timed call, at most those of the longest content. `None`
+    /// means as many.
     pub(crate) room: Option<usize>,
 }
 
@@ -31,7 +32,8 @@ impl Jobs<'_> {
 }
 
 /// Lets every decoder decode everything once, compares the content, then times the decoders. `base`
-/// names the one that others are compared with, and `blank` has what all measurements share.
+/// names the decoder that the others are compared with, and `blank` has what all measurements
+/// share.
 pub(crate) fn measure(
     blank: &Measurement,
     base: &str,

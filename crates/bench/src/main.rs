@@ -17,9 +17,9 @@ use linerate_bench::{http, websocket};
 const NOTES: &str = "\
 Contenders:
   Linerate's engines, zlib-rs, libzstd and memcpy are in every build; --features
-  peers,system-peers adds other libraries. Everything that a contender writes or decodes is
-  checked before the clock starts. Contenders take turns within a round, and quotients compare
-  turns of the same round.
+  peers,system-peers adds other libraries. What contenders write or decode is checked, most of it
+  before the clock starts. Contenders take turns within a round, and quotients compare turns of
+  the same round.
 
 Records:
   --record FILE appends JSON Lines: a line with CPU, versions and command, then one for each
@@ -90,7 +90,7 @@ enum Command {
         /// The metric or param of the horizontal axis
         #[arg(long, default_value = "ratio")]
         x: String,
-        /// The metric of the vertical axis
+        /// The metric or param of the vertical axis
         #[arg(long, default_value = "speed")]
         y: String,
         /// The folder for the SVG files
@@ -109,7 +109,7 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
-    /// Extract an archive into maps of its files, a variant that `archives` measures
+    /// Extract an archive into memory maps of its files, a variant that `archives` measures
     #[command(hide = true)]
     ExtractMapped {
         #[arg(long, default_value_t = 1)]
@@ -123,7 +123,7 @@ enum Command {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<OsString>,
     },
-    /// A contender that needs a process of its own
+    /// Run a contender that needs a process of its own
     #[command(hide = true)]
     Child { shape: String, words: Vec<String> },
 }
@@ -179,7 +179,7 @@ fn run(command: Command) -> Result<(), String> {
     }
 }
 
-/// Prints the contenders of one shape or of all.
+/// Prints the contenders of the shape `only`, or of all shapes, and which peers this build lacks.
 fn contenders(only: Option<&str>) -> Result<(), String> {
     let root = Cli::command();
     let is_wanted = |name: &str| remake::is_shape(name) && only.is_none_or(|only| only == name);
@@ -203,7 +203,7 @@ fn contenders(only: Option<&str>) -> Result<(), String> {
             "websocket" => websocket::names(),
             "rice" => rice::names(),
             "archives" => archives::names(),
-            // These have no peers.
+            // The shapes threads, packs and plan have no peers.
             _ => vec!["linerate".into()],
         };
         print(&format!("{}: {about}\n  {}\n\n", shape.get_name(), names.join("\n  ")))?;

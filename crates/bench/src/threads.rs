@@ -21,19 +21,19 @@ pub struct ThreadsArgs {
     corpus: CorpusArgs,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Bytes for each stateless call
+    /// Bytes of a block, which is compressed without references to other blocks
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "128K,512K,1M")]
     block: Vec<Chunk>,
     /// Numbers of threads; the first is what the others are compared with
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2")]
     count: Vec<usize>,
-    /// Levels
+    /// Levels of deflate
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,3",
           value_parser = clap::value_parser!(u8).range(0..=9))]
     level: Vec<u8>,
 }
 
-/// Measures each block size and level.
+/// Measures each block size, with `--quick` only the first, at each level.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -53,11 +53,13 @@ pub fn run(args: &ThreadsArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// Compresses the corpus, its files joined, from memory to memory. Also returns the number of cores
-/// that the process had in the turns with the fewest threads.
+/// Compresses the corpus, its files joined, from memory to memory with each number of threads. Also
+/// returns the mean number of cores that the process used in the turns with the fewest threads: CPU
+/// time divided by elapsed time.
 ///
 /// # Errors
-/// A sentence, if the output does not decode to the input or depends on the number of threads.
+/// A sentence, if there is no such level, `threads` is empty, the output does not decode to the
+/// input, or the output depends on the number of threads.
 pub fn measure(
     corpus: &Corpus,
     block: Chunk,

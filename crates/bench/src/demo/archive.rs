@@ -1,5 +1,5 @@
-//! Packs the project's sources, documents and test data, and reads single files, beside one zstd
-//! frame over all of it, which is what `tar --zstd` makes.
+//! Packs the project's sources, documents and test data into an Nx archive, and reads single files,
+//! beside one zstd frame over all of the data, which is what `tar --zstd` makes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,10 @@ use linerate_nx::pack::{Builder, PackOptions};
 use linerate_nx::{Archive, Verifier};
 
 const FOLDERS: [&str; 3] = ["crates", "docs", "testdata"];
-/// The default level of `nx pack` for small files.
+/// zstd level of the one frame. It lies between the default levels of `nx pack`, which are 16 for
+/// small files and 9 for larger ones.
 const ZSTD_LEVEL: i32 = 12;
-/// Number of files that are read alone, spread over the archive.
+/// Maximum number of files that are read alone, spread over the archive.
 const READS: usize = 50;
 
 pub(super) fn run() -> Result<String, String> {
@@ -40,7 +41,7 @@ pub(super) fn run() -> Result<String, String> {
     ))
 }
 
-/// Returns the archive, and the number of bytes of its content.
+/// Packs files into memory. Returns the archive, and the number of bytes of its content.
 fn pack(files: &[PathBuf]) -> Result<(Vec<u8>, u64), String> {
     let mut builder = Builder::new(PackOptions::new()).map_err(|e| e.to_string())?;
     for (i, path) in files.iter().enumerate() {
@@ -62,8 +63,8 @@ fn read_single_files(archive: &Archive<&[u8]>) -> Result<f64, String> {
     Ok(stats::middle(times))
 }
 
-/// Seconds to decode everything before the middle of the frame, since a file there cannot be
-/// reached otherwise.
+/// Half of the time to decode the whole frame, in seconds. It stands for reading a file in the
+/// middle, which cannot be reached without decoding everything before it.
 fn half_of(frame: &[u8], all: &[u8]) -> Result<f64, String> {
     let mut out = vec![0; all.len()];
     let begun = Instant::now();

@@ -1,11 +1,13 @@
-//! Compresses web content in calls of 16 KiB that share no memory, beside zlib-rs.
+//! Compresses the files that the program carries in calls of 16 KiB, whose output does not refer to
+//! the input of earlier calls, beside zlib-rs.
 
 use linerate_bench::bytes::Field;
 use linerate_bench::harness::corpus::Corpus;
 use linerate_bench::harness::filter::Chunk;
 
-/// Our contender, then the fastest level of the peer.
+/// Name and format of our contender.
 const OURS: &str = "linerate 1 deflate";
+/// Name and format of the contender to compare with: zlib-rs at its fastest level that compresses.
 const PEER: &str = "zlib-rs 1 deflate";
 
 pub(super) fn run() -> Result<String, String> {

@@ -1,4 +1,4 @@
-//! Decodes the messages of 1,000 gateway connections that take turns, beside zlib-rs.
+//! Decodes the messages of 1,000 gateway connections over zlib that take turns, beside zlib-rs.
 
 use std::path::PathBuf;
 

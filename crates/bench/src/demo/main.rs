@@ -1,6 +1,7 @@
-//! `make demo`: every engine does its main job once beside one peer and prints one sentence of
-//! result. Every output is decoded and compared first. The demo ends with a plan for the data and
-//! machine at hand, and writes `target/demo-report.html`.
+//! `make demo`: deflate, Delta-Rice, dictionaries, gateways and Nx archives each do their main job
+//! beside one other library, and print one sentence of result. Every output is decoded and checked
+//! before its sentence is printed. The demo ends with a plan for the files that the project carries
+//! and this machine, and writes `target/demo-report.html`.
 
 mod archive;
 mod cold;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 
 use linerate_bench::records::Measurement;
 
-/// The project, which all paths of the demo are relative to.
+/// Folder of the project. All paths of the demo are relative to it.
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// A part of the demo, which returns its sentence.
@@ -48,7 +49,7 @@ fn demo() -> Result<(), String> {
     Ok(())
 }
 
-/// The median of a metric of a contender.
+/// The median of a metric, in the first measurement of a contender.
 fn metric(found: &[Measurement], contender: &str, name: &str) -> Result<f64, String> {
     let of = found.iter().find(|measurement| measurement.contender == contender);
     let figure = of.and_then(|measurement| measurement.metrics.get(name));

@@ -1,5 +1,5 @@
-//! Plans for the files that the project carries: measured here, for a drive that this machine may
-//! have.
+//! Plans how to compress the files that the project carries, from measurements on this machine, for
+//! a SATA drive.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use linerate_plan::report::{self, Context};
 use linerate_plan::{Budget, Goal, Pipe, plan};
 
 const DATA: &str = "crates/bench/corpus";
-/// A drive that delivers less than two cores decode, so that both the pipe and the cores matter.
+/// Name of the pipe to plan for. A SATA drive delivers less than two cores can decode, so that both
+/// the drive and the number of cores matter.
 const PIPE: &str = "sata";
 const SECONDS: f64 = 4.0;
 const REPORT: &str = "target/demo-report.html";

@@ -6,7 +6,7 @@ use linerate_bench::harness::{Clock, Contender, Rounds, measure, row};
 use linerate_bench::waveforms::Set;
 use linerate_rice::{Options, v2};
 
-/// Number of waveforms of [`Set::Nab`]: 4.2 MB.
+/// Number of waveforms, all from [`Set::Nab`]. They take 4.2 MB.
 const ROWS: usize = 300;
 const ROUNDS: usize = 5;
 const ZSTD_LEVEL: i32 = 3;

@@ -1,4 +1,4 @@
-//! Comparison with an earlier record.
+//! Compares the measurements of a run with those of an earlier record.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -6,13 +6,15 @@ use std::sync::Arc;
 use super::output::aligned;
 use crate::records::{Better, Figure, Measurement, Run, metric};
 
-/// Returns a sentence about the runs, a line for each metric of each measurement that both have,
-/// and the names of new and missing ones.
+/// Returns a table that compares a run with earlier ones: a line for each metric that the same
+/// measurement has in both, except exact figures that changed by less than 0.1 %, and metrics of
+/// which neither more nor less is better. A sentence for each other CPU of the earlier runs comes
+/// first. The contenders of new measurements, and of those that are missing now, come last.
 pub(super) fn text(earlier: &[(Arc<Run>, Measurement)], run: &Run, now: &[Measurement]) -> String {
     let is_same = |a: &Measurement, b: &Measurement| {
         a.shape == b.shape && a.data == b.data && a.contender == b.contender && a.params == b.params
     };
-    // The newest measurement, of the same CPU if there is one.
+    // The newest earlier measurement on this CPU or, if there is none, the newest on any CPU.
     let before = |m: &Measurement| {
         let mut found = earlier.iter().filter(|(_, old)| is_same(old, m));
         let newest = found.clone().next_back();
@@ -61,9 +63,11 @@ pub(super) fn text(earlier: &[(Arc<Run>, Measurement)], run: &Run, now: &[Measur
     text
 }
 
-/// Says whether a figure is better or worse, unless the ranges of the rounds overlap.
+/// Returns "better" or "worse" for a figure compared with the earlier one, or "within noise" if the
+/// ranges of their rounds overlap.
 fn verdict(then: &Figure, now: &Figure, better: Better) -> &'static str {
-    // A converted record has one end of the range; the other is assumed to be as far away.
+    // A record converted from the older format has only one end of the range of the rounds. The
+    // other end is assumed to be as far from the median.
     let range = |f: &Figure| match (f.low, f.high) {
         (Some(low), Some(high)) => (low, high),
         (None, Some(high)) => (2.0 * f.median - high, high),

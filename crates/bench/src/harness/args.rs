@@ -1,4 +1,4 @@
-//! Options that shapes share.
+//! Command-line options that shapes share.
 
 use std::path::PathBuf;
 
@@ -17,13 +17,13 @@ pub struct Common {
     /// Print JSON Lines instead of tables
     #[arg(long, conflicts_with = "against")]
     pub json: bool,
-    /// Print what changed against an earlier record
+    /// Print what changed since an earlier record
     #[arg(long, value_name = "RECORD")]
     pub against: Option<PathBuf>,
     /// Number of rounds [default: depends on the shape; with --quick at most 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub rounds: Option<u16>,
-    /// Use little data and few rounds, to see that it runs
+    /// Use little data and few rounds, to see that the shape runs
     #[arg(long)]
     pub quick: bool,
     /// The core to run on, for shapes of one thread [default: the last allowed one]
@@ -32,11 +32,12 @@ pub struct Common {
 }
 
 impl Common {
-    /// Opens the record and the earlier one, for a shape that is not pinned to one core. Called
-    /// before a long run, so that it fails early. `versions` are those of other programs.
+    /// Opens the record to append to, and reads the earlier one, for a shape that does not run on
+    /// one core. Shapes call this before a long run, so that errors come early. `versions` are
+    /// names and versions of other programs.
     ///
     /// # Errors
-    /// A sentence that names the file, or that says that the shape takes no core.
+    /// A sentence that names the file, or that says that the shape does not take `--core`.
     pub fn open(&self, versions: &[(String, String)]) -> Result<Output, String> {
         match self.core {
             Some(_) => Err("--core: this shape does not run on one core; leave the option out".into()),
@@ -44,10 +45,11 @@ impl Common {
         }
     }
 
-    /// Pins the thread to a core, and opens the record and the earlier one.
+    /// Pins the thread to the core of `--core`, or to the last one that is allowed where the system
+    /// can do that; then opens the record to append to, and reads the earlier one.
     ///
     /// # Errors
-    /// A sentence, if there is no such core or a file cannot be opened.
+    /// A sentence, if the thread cannot run on the given core or a file cannot be opened.
     pub fn open_pinned(&self) -> Result<Output, String> {
         match (self.core, crate::pin(self.core)) {
             (Some(wanted), None) => Err(format!("cannot run on core {wanted}")),
@@ -55,7 +57,7 @@ impl Common {
         }
     }
 
-    /// The number of rounds that the user chose, or `usual`.
+    /// The number of rounds that the user chose, or else `usual`, with `--quick` at most 3.
     pub fn rounds(&self, usual: usize) -> usize {
         self.rounds.map_or(if self.quick { usual.min(3) } else { usual }, usize::from)
     }
@@ -71,10 +73,10 @@ pub struct CorpusArgs {
     /// Use generated data instead of files
     #[arg(long, value_name = "KIND", value_parser = ["random", "rows"], conflicts_with = "corpus")]
     pub synthetic: Option<String>,
-    /// The corpus's name in the record [default: from the path]
+    /// The corpus's name in the record [default: from the path; else carried, random or rows]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Take only the first bytes of each file
+    /// Take only the first N bytes of each file of --corpus
     #[arg(long, value_name = "N", value_parser = parse_bytes)]
     pub max_bytes_per_file: Option<u64>,
 }

@@ -7,20 +7,21 @@ use linerate_plan::report::chart::{Chart, Series};
 
 use crate::records::{self, Measurement, metric};
 
-/// The axes: metrics, or on the horizontal one also a param that is a number.
+/// What the axes of a chart show: each the name of a metric, or of a param that is a number.
 pub struct Axes<'a> {
-    /// Horizontal axis.
+    /// Metric or param of the horizontal axis.
     pub x: &'a str,
-    /// Vertical axis.
+    /// Metric or param of the vertical axis.
     pub y: &'a str,
 }
 
-/// Draws the newest measurements of a record that have both axes, in a chart for each combination
-/// of data and params. A contender is a point, or a line if `x` is a param with several values.
-/// Returns the names of the files.
+/// Draws the measurements of a record that have both axes, in an SVG file for each combination of
+/// shape, data and params. A contender, with its params `mode`, `calls` and `format`, is a point,
+/// or a line if its measurements have several values of `x`. Of measurements with the same value,
+/// the last in the record counts. Returns the names of the files in `folder`.
 ///
 /// # Errors
-/// A sentence that names the file.
+/// A sentence that names the file that cannot be read or written.
 pub fn draw(record: &Path, axes: &Axes<'_>, folder: &Path) -> Result<Vec<String>, String> {
     let mut charts: BTreeMap<String, BTreeMap<String, Vec<(f64, f64)>>> = BTreeMap::new();
     for (_, m) in records::read(record)? {
@@ -52,7 +53,7 @@ pub fn draw(record: &Path, axes: &Axes<'_>, folder: &Path) -> Result<Vec<String>
         let svg = Chart { title: title.clone(), x, y, series: all.collect() }.svg();
         let name: String = title.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let name = name.replace("--", "-");
-        // Titles may differ only in characters that a file name lacks.
+        // Two titles may differ only in characters that became `-`, so a number is added.
         let names = (1..).map(|n| if n == 1 { format!("{name}.svg") } else { format!("{name}-{n}.svg") });
         let name = names.into_iter().find(|name| !made.contains(name)).unwrap_or_default();
         let path = folder.join(&name);

@@ -1,16 +1,19 @@
-//! The input in memory: the files of a directory, one file, or generated data.
+//! The input in memory: the files of a directory, one file, the files that the program carries, or
+//! generated data.
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Words of the generated rows. Frequent ones are listed more than once.
+/// Names of services in generated log rows, all equally frequent.
 const SERVICES: [&str; 6] = ["checkout", "inventory", "search", "payments", "accounts", "recommendations"];
+/// Log levels with HTTP statuses in generated log rows. Frequent ones are listed more than once.
 const OUTCOMES: [(&str, u16); 6] =
     [("INFO", 200), ("INFO", 200), ("INFO", 200), ("INFO", 204), ("WARN", 404), ("ERROR", 503)];
+/// HTTP methods in generated log rows. The most frequent one is listed more than once.
 const METHODS: [&str; 5] = ["GET", "GET", "GET", "POST", "PUT"];
 
-/// The files of `corpus/`, carried because the program also runs without its sources.
+/// The files of `corpus/`, compiled into the program because it also runs without its sources.
 const CARRIED: [&[u8]; 6] = [
     include_bytes!("../../corpus/earthquakes.json"),
     include_bytes!("../../corpus/northamerica.tz"),
@@ -20,25 +23,25 @@ const CARRIED: [&[u8]; 6] = [
     include_bytes!("../../corpus/zoneinfo.bin"),
 ];
 
-/// Files in memory, each compressed separately.
+/// Files in memory. Most shapes compress each of them separately.
 pub struct Corpus {
-    /// Its name in the record, never a path of the machine.
+    /// Name of the corpus in the record, never a path of the machine.
     pub name: String,
-    /// The contents, in the order of their paths. None is empty.
+    /// The contents of the files, in the order of their paths. Empty files are left out.
     pub files: Vec<Vec<u8>>,
 }
 
 impl Corpus {
-    /// The small files of the repository, which the program carries.
+    /// The small files of `crates/bench/corpus`, which the program carries.
     pub fn carried() -> Self {
         Corpus { name: "carried".into(), files: CARRIED.iter().map(|file| file.to_vec()).collect() }
     }
 
     /// Reads one file, or all files below a directory in the order of their paths, each cut to
-    /// `max` bytes.
+    /// `max` bytes. Links are followed, and empty files are left out.
     ///
-    /// A path that does not exist is looked up below `$LINERATE_CORPORA`, and its name is relative
-    /// to that.
+    /// A path that does not exist is looked up below `$LINERATE_CORPORA`. The corpus is named after
+    /// the first part of the path below that folder or, elsewhere, after the last part of the path.
     ///
     /// # Errors
     /// A sentence that names the path; also if there is no byte to compress.
@@ -71,8 +74,8 @@ impl Corpus {
         Corpus { name: "random".into(), files: vec![(0..n).map(|_| next()).collect()] }
     }
 
-    /// Rows of a service's log in JSON, about 370 bytes each and `n` bytes in all, the same on
-    /// every machine.
+    /// Log rows of web services in JSON, about 340 bytes each and `n` bytes in all, the same on
+    /// every machine. The last row may be cut.
     pub fn rows(n: usize) -> Self {
         let mut state = 0x2545_f491_4f6c_dd1d_u64;
         let mut below = |n: u64| {
@@ -114,7 +117,7 @@ impl Corpus {
         Corpus { name: "rows".into(), files: vec![text.into_bytes()] }
     }
 
-    /// Bytes of all files.
+    /// Number of bytes in all files together.
     pub fn bytes(&self) -> usize {
         self.files.iter().map(Vec::len).sum()
     }
@@ -124,7 +127,8 @@ pub(crate) fn corpora() -> Option<PathBuf> {
     std::env::var_os("LINERATE_CORPORA").map(PathBuf::from)
 }
 
-/// Returns the path, or the one below `$LINERATE_CORPORA` if it does not exist.
+/// Returns `path` if it exists or `$LINERATE_CORPORA` is not set. Otherwise returns the same path
+/// below that folder, which may not exist either.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
     match corpora() {
         Some(root) if !path.exists() => root.join(path),
@@ -132,7 +136,8 @@ pub(crate) fn resolve(path: &Path) -> PathBuf {
     }
 }
 
-/// The first part of the path below `$LINERATE_CORPORA`, or else the last part of the path.
+/// The name of a corpus: for a path below `$LINERATE_CORPORA` the first part below that folder,
+/// otherwise the last part of the path.
 fn name(path: &Path) -> String {
     let below = corpora().and_then(|root| path.strip_prefix(root).ok().map(Path::to_owned));
     let part = match &below {
@@ -142,10 +147,10 @@ fn name(path: &Path) -> String {
     part.map_or_else(|| "corpus".into(), |c| c.as_os_str().to_string_lossy().into_owned())
 }
 
-/// All regular files below a folder, sorted by path. Links are not followed.
+/// All regular files below a folder, sorted by path. Links are left out.
 ///
 /// # Errors
-/// A sentence that names the folder.
+/// A sentence that names the folder that cannot be read.
 pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>, String> {
     files(folder, false)
 }

@@ -1,4 +1,4 @@
-//! Parsing of contender filters and chunk sizes.
+//! Parses filters of contenders, chunk sizes, and numbers of bytes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,15 +9,15 @@ use std::str::FromStr;
 pub struct Filter(Vec<String>);
 
 impl Filter {
-    /// Whether a contender with this label is chosen.
+    /// Whether the filter chooses a contender with this label, which is its name and format.
     pub fn admits(&self, label: &str) -> bool {
         let label = label.to_lowercase();
         self.0.is_empty() || self.0.iter().any(|part| holds(&label, part))
     }
 }
 
-/// Whether the label contains the part without cutting a number: `zlib 12` does not contain `zlib
-/// 1`.
+/// Whether `label` contains `part`, and `part` does not end within a number: the label `zlib 12`
+/// does not hold the part `zlib 1`.
 fn holds(label: &str, part: &str) -> bool {
     let ends_in_digit = part.ends_with(|c: char| c.is_ascii_digit());
     label
@@ -33,17 +33,17 @@ impl FromStr for Filter {
     }
 }
 
-/// The part of a file that one call gets.
+/// The part of a file that one call of a contender gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunk {
-    /// This many bytes, at least one.
+    /// This many bytes, at least one; at the end of a file, fewer.
     Bytes(usize),
     /// The whole file.
     Whole,
 }
 
 impl Chunk {
-    /// The size of the pieces that files are cut into.
+    /// The size of the pieces that files are cut into, in bytes; `usize::MAX` for whole files.
     pub fn size(self) -> usize {
         match self {
             Chunk::Bytes(n) => n,
@@ -77,10 +77,10 @@ impl FromStr for Chunk {
     }
 }
 
-/// A number of bytes: digits, then nothing, `K` (1024) or `M` (1024^2).
+/// Parses a number of bytes: digits, then nothing, `K` (1024) or `M` (1024^2), in either case.
 ///
 /// # Errors
-/// A sentence that quotes the text.
+/// A sentence that quotes the text, if it is no such number or does not fit 64 bits.
 pub fn parse_bytes(s: &str) -> Result<u64, String> {
     let (digits, shift) = match s.as_bytes().last() {
         Some(b'K' | b'k') => (&s[..s.len() - 1], 10),

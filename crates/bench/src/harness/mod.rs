@@ -31,9 +31,9 @@ pub use self::args::Common;
 pub use self::output::{Output, progress};
 use crate::records::{Figure, Measurement};
 
-/// Bytes of content in a part; after each part the next contender has its turn. It is small enough
-/// that a disturbance of the machine hits all contenders alike, and large enough that reading the
-/// clock costs nothing.
+/// Minimum bytes of content in a part of a round; the last part may have fewer. After each part the
+/// next contender has its turn. Parts are small enough that a disturbance of the machine hits all
+/// contenders alike, and large enough that reading the clock costs nothing.
 pub const PART: usize = 4 << 20;
 
 /// The time that a turn took, and other figures that it found. A turn is one contender's work on one
@@ -41,7 +41,7 @@ pub const PART: usize = 4 << 20;
 pub struct Spent {
     /// Time of the work.
     pub time: Duration,
-    /// Other figures of this turn, by metric and in its unit.
+    /// Other figures of this turn: the name of a metric, and a value in the unit of that metric.
     pub more: Vec<(&'static str, f64)>,
 }
 
@@ -58,7 +58,7 @@ pub struct Contender<'c> {
     measurement: Measurement,
     bytes: usize,
     units: usize,
-    /// The metric that the time itself becomes, in seconds.
+    /// The metric that gets the time of a round, in seconds. `None` adds no such metric.
     seconds: Option<&'static str>,
     bases: Vec<(usize, String)>,
     /// Whether bases are compared by `cpu_by_base`, where less is better, instead of by speed.
@@ -67,21 +67,21 @@ pub struct Contender<'c> {
     turn: Turn<'c>,
 }
 
-/// A measurement that has no metrics yet.
+/// A measurement that has no params and no metrics yet.
 pub fn row(shape: &str, data: &str, contender: impl Into<String>) -> Measurement {
     let (shape, data) = (shape.into(), data.into());
     Measurement { shape, data, contender: contender.into(), ..Measurement::default() }
 }
 
 impl Measurement {
-    /// Adds a param.
+    /// Adds a param, or replaces the one of this name.
     #[must_use]
     pub fn param(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.params.insert(name.into(), value.into());
         self
     }
 
-    /// Adds an exact metric, if it is known.
+    /// Adds an exact metric, rounded to six significant digits, if its value is known.
     #[must_use]
     pub fn exact(mut self, metric: &str, value: impl Into<Option<f64>>) -> Self {
         self.metrics.extend(value.into().map(|value| (metric.to_owned(), rounded(value).into())));
@@ -95,7 +95,7 @@ impl Measurement {
     }
 }
 
-/// Rounds to six significant digits.
+/// Rounds to six significant digits. Whole numbers, infinity and NaN stay as they are.
 pub(crate) fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() || value.fract() == 0.0 {
         return value;
@@ -105,7 +105,8 @@ pub(crate) fn rounded(value: f64) -> f64 {
 }
 
 impl<'c> Contender<'c> {
-    /// A contender that measures its own turns. Each turn works on one part.
+    /// A contender that measures its own turns: `turn` gets the index of a part of the round, works
+    /// on that part, and returns the time.
     pub fn new<S: Into<Spent>>(
         measurement: Measurement,
         mut turn: impl FnMut(usize) -> Result<S, String> + 'c,
@@ -122,7 +123,7 @@ impl<'c> Contender<'c> {
         }
     }
 
-    /// A contender whose work on a part is timed by `clock`.
+    /// A contender whose turns are timed by `clock`: `work` gets the index of a part of the round.
     pub fn timed(
         measurement: Measurement,
         clock: Clock,
@@ -131,14 +132,14 @@ impl<'c> Contender<'c> {
         Self::new(measurement, move |part| clock.time(|| work(part)).map(|((), time)| time))
     }
 
-    /// Sets the bytes of content in a round, which gives the metric `speed`.
+    /// Sets the bytes of content in a round. Without them, or with 0, there is no metric `speed`.
     #[must_use]
     pub fn bytes(self, bytes: usize) -> Self {
         Contender { bytes, ..self }
     }
 
-    /// Sets the number of blocks, messages or calls in a round; the metric `time` is the time of
-    /// one of them.
+    /// Sets the number of blocks, messages or calls in a round. The metric `time` is then the time
+    /// of one of them, in microseconds.
     #[must_use]
     pub fn units(self, units: usize) -> Self {
         Contender { units, ..self }
@@ -150,15 +151,17 @@ impl<'c> Contender<'c> {
         Contender { seconds: Some(metric), ..self }
     }
 
-    /// Compares the speed with that of the contender at index `place`: the metric `speed_by_base`,
-    /// with `name` as the param `base`. With several bases there is a measurement for each.
+    /// Compares the speed with that of the base, the contender at index `place`: adds the metric
+    /// `speed_by_base`, with `name` as the param `base`. With several bases there is a measurement
+    /// for each.
     #[must_use]
     pub fn base(mut self, place: usize, name: impl Into<String>) -> Self {
         self.bases.push((place, name.into()));
         self
     }
 
-    /// Compares with the base by `cpu_by_base`, where less is better, instead of by speed.
+    /// Compares with the base by the metric `cpu_by_base`, where less is better, instead of
+    /// `speed_by_base`.
     #[must_use]
     pub fn by_cost(self) -> Self {
         Contender { by_cost: true, ..self }
@@ -171,7 +174,7 @@ impl<'c> Contender<'c> {
         self
     }
 
-    /// Library and level, as measurements have it.
+    /// Name of the contender in measurements, such as a library and its level.
     pub fn name(&self) -> &str {
         &self.measurement.contender
     }
@@ -184,28 +187,28 @@ pub struct Rounds {
     pub count: usize,
     /// Number of parts in a round; contenders take turns with each part.
     pub parts: usize,
-    /// Whether each contender first has one turn that does not count.
+    /// Whether a round that does not count comes before them.
     pub warm: bool,
 }
 
 impl Rounds {
-    /// Rounds of one part each, after a turn that does not count.
+    /// `count` rounds of one part each, after a round that does not count.
     pub fn warm(count: usize) -> Self {
         Rounds { count, parts: 1, warm: true }
     }
 
-    /// Rounds of several parts, all of which count.
+    /// `count` rounds of `parts` parts each. All of them count.
     pub fn parts(count: usize, parts: usize) -> Self {
         Rounds { count, parts, warm: false }
     }
 }
 
 /// Lets contenders take turns, starting with a different one each time, and returns their
-/// measurements. Every timed figure is the median of the rounds with the lowest and the highest.
-/// Quotients compare turns of the same round.
+/// measurements in the order of `contenders`. Every timed figure is the median of the rounds with
+/// the lowest and the highest. Quotients compare times of the same round.
 ///
 /// # Errors
-/// The message of a contender, with its name in front.
+/// The message of the contender that failed, with its name in front.
 pub fn measure(mut contenders: Vec<Contender<'_>>, rounds: Rounds) -> Result<Vec<Measurement>, String> {
     let count = contenders.len();
     let mut times = vec![Vec::with_capacity(rounds.count); count];
@@ -287,14 +290,16 @@ fn report(
     compared.collect()
 }
 
-/// The median with the lowest and highest value, or an exact figure if all are equal.
+/// The median with the lowest and highest value, or an exact figure if all values are equal when
+/// rounded to six significant digits. `None` if there are no values.
 fn figure(values: &[f64]) -> Option<Figure> {
     let values: Vec<f64> = values.iter().map(|&value| rounded(value)).collect();
     let figure = Figure::of(&values)?;
     Some(if figure.low == figure.high { figure.median.into() } else { figure })
 }
 
-/// Divides pieces, in order, into runs of about `part` bytes each. No piece is split.
+/// Groups consecutive pieces, whose lengths are given in bytes, into parts of at least `part` bytes
+/// each; the last part may be shorter. Returns the range of pieces in each part. No piece is split.
 pub fn parts(lengths: impl IntoIterator<Item = usize>, part: usize) -> Vec<Range<usize>> {
     let (mut ranges, mut start, mut bytes, mut end) = (Vec::new(), 0, 0, 0);
     for length in lengths {
@@ -310,14 +315,15 @@ pub fn parts(lengths: impl IntoIterator<Item = usize>, part: usize) -> Vec<Range
     ranges
 }
 
-/// Number of times a turn repeats content that is shorter than [`PART`].
+/// Number of times that a turn works on the same `bytes` bytes of content: as often as they fit
+/// into [`PART`], at least once and at most 1,000 times.
 pub fn repeats(bytes: usize) -> u32 {
     (PART / bytes.max(1)).clamp(1, 1000) as u32
 }
 
 /// Prefix of the error message of a run for which the machine lacks a program or a library.
 pub const MISSING: &str = "missing: ";
-/// Exit status of such a run.
+/// Exit status of a run for which the machine lacks a program or a library.
 pub const MISSING_STATUS: u8 = 3;
 
 /// The message of an error.

@@ -7,22 +7,24 @@ use std::sync::Arc;
 use super::{Common, against, message, provenance};
 use crate::records::{self, METRICS, Measurement, Run, Writer};
 
-/// The results of a run so far.
+/// The results of a run so far, and where they are written.
 pub struct Output {
     json: bool,
     writers: Vec<Writer>,
     earlier: Option<Vec<(Arc<Run>, Measurement)>>,
     run: Run,
-    /// All measurements.
+    /// All measurements that were added so far.
     pub done: Vec<Measurement>,
 }
 
 impl Output {
-    /// Checks before a long run that the record can be written and the earlier one can be read.
-    /// `versions` are those of other programs, beside the libraries of this one.
+    /// Reads the earlier record, and writes the line about this run to the record and, with
+    /// `--json`, to standard output. This comes before a long run, so that errors come early.
+    /// `versions` are names and versions of other programs, which are added to those of the
+    /// libraries in this one.
     ///
     /// # Errors
-    /// A sentence that names the file.
+    /// A sentence that names the file, or standard output.
     pub fn open(args: &Common, versions: &[(String, String)]) -> Result<Self, String> {
         let earlier = args.against.as_deref().map(records::read).transpose()?;
         let mut run = provenance::run();
@@ -38,10 +40,11 @@ impl Output {
         Ok(Output { json: args.json, writers, earlier, run, done: Vec::new() })
     }
 
-    /// Writes measurements to the record at once, and prints their table.
+    /// Writes measurements to the record at once, and prints them: as a table below `title`, or
+    /// with `--json` as JSON Lines.
     ///
     /// # Errors
-    /// A sentence, if they cannot be written.
+    /// A sentence, if they cannot be written or a metric has an unknown name.
     pub fn add(&mut self, title: &str, measurements: Vec<Measurement>) -> Result<(), String> {
         for writer in &mut self.writers {
             for measurement in &measurements {
@@ -63,7 +66,8 @@ impl Output {
         if self.json { Ok(()) } else { print(&format!("{text}\n")) }
     }
 
-    /// Prints which of these peers this build lacks, except with `--json`. Each peer is a feature.
+    /// Prints which of these peers this build lacks, if any, except with `--json`. Peers are
+    /// features of this crate; an empty list means all of them.
     ///
     /// # Errors
     /// A sentence, if standard output cannot be written.
@@ -71,10 +75,10 @@ impl Output {
         provenance::absent(peers).map_or(Ok(()), |text| self.say(&text))
     }
 
-    /// Prints the comparison with the earlier record.
+    /// Prints the comparison with the earlier record, if the user gave one.
     ///
     /// # Errors
-    /// A sentence, if it cannot be written.
+    /// A sentence, if standard output cannot be written.
     pub fn finish(&self) -> Result<(), String> {
         match &self.earlier {
             Some(earlier) if !self.json => print(&against::text(earlier, &self.run, &self.done)),
@@ -94,7 +98,8 @@ pub fn print(text: &str) -> Result<(), String> {
     }
 }
 
-/// Shows one line of progress on a terminal, in place of the last one.
+/// Shows one line of progress in place of the last one, if standard error is a terminal. An empty
+/// text removes the line.
 pub fn progress(what: &str) {
     let mut terminal = std::io::stderr();
     if terminal.is_terminal() {
@@ -105,6 +110,9 @@ pub fn progress(what: &str) {
 }
 
 /// A table of measurements: a heading with what they share, then a line for each.
+///
+/// # Panics
+/// Panics if there are no measurements.
 pub fn table(measurements: &[Measurement]) -> String {
     let shown = |m: &Measurement, name: &str| match m.params.get(name) {
         Some(serde_json::Value::String(text)) => text.clone(),
@@ -153,7 +161,7 @@ pub fn table(measurements: &[Measurement]) -> String {
     format!("{}\n\n{}", head.join(", "), aligned(&rows))
 }
 
-/// Aligns cells in columns, the first one left, the others right.
+/// Aligns the cells of rows in columns: the first column to the left, the others to the right.
 pub fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |i: usize| rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max();

@@ -1,4 +1,4 @@
-//! Running other programs, and this one again for a measurement that needs its own process.
+//! Runs other programs, and this one again for a measurement that needs its own process.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use super::{MISSING, message, progress};
 use crate::records::Measurement;
 
-/// The path of `linerate`, which must be beside this program.
+/// The path of the program `linerate`, which must be in the folder of this program.
 ///
 /// # Errors
-/// A sentence, if it is not there or has another version.
+/// A sentence, if `linerate` is not there or has another version than this program.
 pub fn linerate() -> Result<PathBuf, String> {
     let name = if cfg!(windows) { "linerate.exe" } else { "linerate" };
     let path = std::env::current_exe().map_err(message)?.with_file_name(name);
@@ -28,7 +28,7 @@ pub fn linerate() -> Result<PathBuf, String> {
     }
 }
 
-/// A command that runs this program with a hidden subcommand.
+/// A command that runs this program again with `args`, which name a hidden subcommand.
 ///
 /// # Errors
 /// A sentence, if the system cannot return the path of this program.
@@ -38,10 +38,11 @@ pub fn this(args: &[&str]) -> Result<Command, String> {
     Ok(command)
 }
 
-/// Runs a command to its end and returns the elapsed time.
+/// Runs a command to its end, without input and with its standard output discarded, and returns the
+/// elapsed time.
 ///
 /// # Errors
-/// A sentence, if it cannot be started or fails.
+/// A sentence, if the command cannot be started or fails.
 pub fn run(command: &mut Command) -> Result<Duration, String> {
     let name =
         Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -51,10 +52,11 @@ pub fn run(command: &mut Command) -> Result<Duration, String> {
     if status.success() { Ok(begun.elapsed()) } else { Err(format!("{name}: {status}")) }
 }
 
-/// Runs a command and returns the number that it prints.
+/// Runs a command without input and returns the number that it prints.
 ///
 /// # Errors
-/// Its message, or a sentence if it prints no number.
+/// What the command writes to standard error, which may be nothing, if it fails or prints no
+/// number; the system's message, if it cannot be started.
 pub fn number(command: &mut Command) -> Result<usize, String> {
     let output = command.stdin(Stdio::null()).output().map_err(message)?;
     match String::from_utf8_lossy(&output.stdout).trim().parse() {
@@ -66,9 +68,10 @@ pub fn number(command: &mut Command) -> Result<usize, String> {
     }
 }
 
-/// Measures the resident memory of idle connections for each contender. Each child process, whose
-/// arguments are in `rows`, holds those of one contender, so that none reuses memory that another
-/// has freed. `added` is relative to the first row, which does not compress.
+/// Measures the resident memory of `count` idle connections for each contender, in bytes. Each
+/// child process, whose arguments are in `rows`, holds the connections of one contender, so that
+/// none reuses memory that another has freed. The metric `added` is the difference from the first
+/// row, whose connections are not compressed.
 ///
 /// # Errors
 /// The message of a child process.
@@ -86,11 +89,12 @@ pub fn idle(count: usize, rows: Vec<(Measurement, Vec<String>)>) -> Result<Vec<M
     Ok(found)
 }
 
-/// Runs a command and returns its peak of resident memory. The hidden subcommand `peak` starts it,
-/// because the system also charges a child for the memory of a large parent.
+/// Runs a program and returns its peak of resident memory, in bytes. The hidden subcommand `peak`
+/// of this program starts it, because the system also charges a child for the memory of a large
+/// parent.
 ///
 /// # Errors
-/// The message of the command.
+/// What the program or the subcommand writes to standard error.
 pub fn peak(program: &Path, args: &[OsString]) -> Result<usize, String> {
     number(this(&["peak"])?.arg(program).args(args))
 }

@@ -7,7 +7,7 @@ use linerate_candidates::environment::{command, cpu, date};
 use crate::bytes;
 use crate::records::Run;
 
-/// The `Run` that all measurements of this process share.
+/// Returns the [`Run`] that all measurements of this process share.
 pub fn run() -> Run {
     let mut versions = bytes::versions();
     versions.extend(
@@ -34,14 +34,16 @@ const PEERS: [(&str, bool); 7] = [
     ("zlib-ng", cfg!(feature = "zlib-ng")),
 ];
 
-/// A sentence with those of `peers` that this build lacks; with no name given, of all peers.
+/// Returns a sentence that lists those of `peers` that this build lacks, or `None` if it lacks none
+/// of them. An empty `peers` means all peers.
 pub fn absent(peers: &[&str]) -> Option<String> {
     let is_absent = |(name, is_in): &&(&str, bool)| !is_in && (peers.is_empty() || peers.contains(name));
     let missing: Vec<&str> = PEERS.iter().filter(is_absent).map(|(name, _)| *name).collect();
     (!missing.is_empty()).then(|| format!("Not in this build: {}", missing.join(", ")))
 }
 
-/// Linerate's version, and its commit if it was built from a git checkout.
+/// Linerate's version and, if the folder of the sources is in a git checkout when this program
+/// runs, what `git describe` prints there: a tag or commit, with `-dirty` if files are changed.
 fn linerate() -> String {
     let version = env!("CARGO_PKG_VERSION");
     let git = Command::new("git")

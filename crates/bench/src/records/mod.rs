@@ -1,7 +1,7 @@
 //! Records of measurements as JSON Lines: the files of `records/`, and the output of every harness.
 //!
-//! `records/README.md` defines the format. `params` is a flat map of texts and numbers that
-//! distinguishes measurements. `metrics` has results under the names of [`METRICS`].
+//! `records/README.md` defines the format. In a measurement, `params` is a flat map of texts and
+//! numbers that distinguishes it from others, and `metrics` has results under names of [`METRICS`].
 
 mod read;
 mod registry;
@@ -20,7 +20,7 @@ pub use write::Writer;
 pub struct Run {
     /// Date as YYYY-MM-DD.
     pub date: String,
-    /// Name, family and model of the CPU.
+    /// Name of the CPU, with family and model where the system has them.
     pub cpu: String,
     /// Version and commit of Linerate. Empty if Linerate was not measured.
     pub linerate: String,
@@ -72,7 +72,8 @@ impl From<f64> for Figure {
 }
 
 impl Figure {
-    /// The median, lowest and highest of `rounds`. `None` if `rounds` is empty.
+    /// The median, lowest and highest of `rounds`. Of an even number of rounds, the median is the
+    /// upper one of the two in the middle. `None` if `rounds` is empty.
     pub fn of(rounds: &[f64]) -> Option<Self> {
         let mut sorted = rounds.to_vec();
         sorted.sort_by(f64::total_cmp);

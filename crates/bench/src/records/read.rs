@@ -1,4 +1,4 @@
-//! Reads records and checks every line against the registry.
+//! Reads records. Every line must have the fields of the format, and metrics with known names.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,17 +12,19 @@ use super::{Figure, Measurement, Run, metric};
 /// Measurements, each with its run.
 pub type Records = Vec<(Arc<Run>, Measurement)>;
 
-/// Reads a file of JSON Lines: each measurement with its run.
+/// Reads a record, which is a file of JSON Lines. Returns each measurement with its run.
 ///
 /// # Errors
-/// One line that names the file, the line and what is wrong with it.
+/// A sentence of one line: the file, and the number of the wrong line and its problem, or why the
+/// file cannot be read.
 pub fn read(path: &Path) -> Result<Records, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     parse(&text).map_err(|(line, problem)| format!("{name}:{line}: {problem}"))
 }
 
-/// Parses lines. An error has the number of its line.
+/// Parses the lines of a record. An error has the number of the wrong line, counted from 1, and the
+/// problem.
 fn parse(text: &str) -> Result<Records, (usize, String)> {
     let mut current: Option<Arc<Run>> = None;
     let mut found = Vec::new();
@@ -103,7 +105,8 @@ fn text(value: Value, name: &str) -> Result<String, String> {
     if let Value::String(text) = value { Ok(text) } else { Err(format!("{name} is no text")) }
 }
 
-/// The text of a field, or an empty text if there is no such field.
+/// Takes a field out of `fields` and returns its text, or an empty text if there is no such field.
+/// A value that is not a text is an error.
 fn take(fields: &mut Map<String, Value>, name: &str) -> Result<String, String> {
     fields.remove(name).map_or(Ok(String::new()), |value| text(value, name))
 }

@@ -1,6 +1,6 @@
 //! The registry of metrics: name, unit, direction and format of each.
 
-/// Whether more is better.
+/// Whether more or less of a metric is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// More is better, as for a speed or a ratio.
@@ -16,9 +16,9 @@ pub enum Better {
 pub struct Metric {
     /// Name in records and queries.
     pub name: &'static str,
-    /// The unit of its values. Empty for quotients and counts.
+    /// The unit of its values. Empty for quotients, counts and rates of requests.
     pub unit: &'static str,
-    /// Whether more is better.
+    /// Whether more or less is better.
     pub better: Better,
     /// Number of decimals that tables print.
     pub decimals: usize,
@@ -43,8 +43,8 @@ const fn row(
 
 use Better::{Higher, Lower, Neither};
 
-/// Every metric, by kind. Speeds are of content, in CPU time unless the shape measures another
-/// time.
+/// Every metric, by kind. Speeds are bytes of content per second of CPU time, unless the meaning or
+/// the parameter `clock` says otherwise, or the shape works on several threads or files.
 #[rustfmt::skip]
 pub const METRICS: &[Metric] = &[
     // Speeds.

@@ -14,11 +14,11 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Writes the line of `run`. Appends to the file, which is created if it does not exist, or
-    /// prints to standard output.
+    /// Writes the line of `run`: appends it to the file at `path`, which is created if it does not
+    /// exist, or without a path prints it to standard output.
     ///
     /// # Errors
-    /// Those of opening and writing.
+    /// Those of opening the file and of writing.
     pub fn new(path: Option<&Path>, run: &Run) -> io::Result<Self> {
         let out: Box<dyn Write> = match path {
             Some(path) => Box::new(OpenOptions::new().create(true).append(true).open(path)?),
@@ -40,14 +40,15 @@ impl Writer {
         self.line(&measurement_line(measurement))
     }
 
-    /// Writes a line in one call, so that lines of programs that share a file stay whole.
+    /// Writes a line in one piece, so that lines of programs that append to the same file stay
+    /// whole.
     fn line(&mut self, line: &str) -> io::Result<()> {
         self.out.write_all(format!("{line}\n").as_bytes())?;
         self.out.flush()
     }
 }
 
-/// The line of a run, without empty fields.
+/// The line of a run in a record, without empty fields and without the line break.
 pub(super) fn run_line(run: &Run) -> String {
     let texts = [
         ("date", &run.date),
@@ -70,7 +71,8 @@ pub(super) fn run_line(run: &Run) -> String {
     format!("{{\"run\":{{{}}}}}", fields.join(","))
 }
 
-/// The line of a measurement, with its parts in the order of reading.
+/// The line of a measurement in a record: shape, data, contender, params, metrics, in this order
+/// because people read it. The line break is left out.
 pub(super) fn measurement_line(measurement: &Measurement) -> String {
     let Measurement { shape, data, contender, params, metrics } = measurement;
     let metrics: Map<String, Value> = metrics.iter().map(|(name, f)| (name.clone(), figure(*f))).collect();
@@ -95,7 +97,7 @@ fn figure(Figure { median, low, high }: Figure) -> Value {
     }
 }
 
-/// Returns whole numbers without `.0`.
+/// Returns a JSON number, without `.0` if it is whole and its magnitude is below 9e15.
 #[allow(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
 fn number(value: f64) -> Value {
     let whole = value.fract() == 0.0 && value.abs() < 9e15;
