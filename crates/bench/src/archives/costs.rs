@@ -1,5 +1,5 @@
-//! The bytes of an archive: what it costs and what each saving saves, beside archives of other
-//! programs.
+//! Sizes of archives: with each preset, without each option that saves bytes, and beside archives
+//! of other programs; and the bytes of an archive that are not compressed.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,11 +16,12 @@ use crate::records::Measurement;
 
 /// Number of threads that pack.
 const PACKING: usize = 2;
+/// Bytes of tar in each independent zstd frame of `tar_in_pieces`.
 const PIECE: usize = 1 << 20;
-/// Name of the default options.
+/// Name of the default options in records.
 const DEFAULT: &str = "default";
 
-/// Levels at which small files are packed, beside the default one.
+/// zstd levels at which small files are packed, beside the default level 16.
 const SMALL_FILES: [i32; 2] = [9, 12];
 
 /// Options to pack with, and their name in the record.
@@ -28,13 +29,13 @@ struct Setting {
     name: String,
     options: PackOptions,
     format: Format,
-    /// The contender to compare with: another setting, or tar.
+    /// Name of the contender to compare with: another setting, or `tar --zstd`.
     base: String,
 }
 
-/// Measures the bytes of the archive of each setting, divided by those of its base, and the CPU
-/// time of packing it with the files in the cache. For Nx archives it also measures the header,
-/// padding and stored blocks.
+/// Measures the size of the archive of each setting, also divided by that of its base, and the CPU
+/// time of packing with the files in the page cache, beside archives of other programs. For Nx
+/// archives it also measures the bytes of the header, the padding and the stored blocks.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let folder = bench.folder()?;
     let (mut found, mut of_parts, mut saved) = (others(bench, folder.path()), Vec::new(), Vec::new());
@@ -62,8 +63,9 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     Ok(vec![found, of_parts, saved])
 }
 
-/// The default and every preset, plain and with its filters, and the default without one of its
-/// savings at a time.
+/// The settings to compare: the default, and the default without one of the options that save bytes
+/// at a time, with filters, and with small files at other levels; every preset, plain and with its
+/// filters; and presets with dictionaries also as R3A archives.
 fn settings() -> Vec<Setting> {
     let setting = |name: String, options: PackOptions, format, base| Setting { name, options, format, base };
     let tar = |level: i32| format!("{} {level}", TAR_ZSTD.archive);
@@ -96,7 +98,7 @@ fn settings() -> Vec<Setting> {
     all
 }
 
-/// The zstd level for large files.
+/// The zstd level for large files, or 0 if they are coded otherwise.
 fn level(options: &PackOptions) -> i32 {
     match options.chunked {
         linerate_nx::pack::Coding::Zstd(zstd) => zstd.level,
@@ -104,7 +106,8 @@ fn level(options: &PackOptions) -> i32 {
     }
 }
 
-/// Archives of other programs. tar --zstd has one for each level that a setting is compared at.
+/// Archives of other programs. There is one of `tar --zstd` for each level with which a setting is
+/// compared, and one in pieces. Programs that this machine lacks are left out with a message.
 fn others(bench: &Bench<'_>, folder: &Path) -> Vec<Measurement> {
     static TAR: Program = TAR_ZSTD;
     let mut levels: Vec<i32> =
@@ -138,7 +141,8 @@ fn other(bench: &Bench<'_>, folder: &Path, program: &'static Program, level: i32
     }
 }
 
-/// Shows what independent blocks cost: the tar file in pieces of 1 MiB, each a zstd frame.
+/// Shows what independent blocks cost: measures a tar file in pieces of 1 MiB, each a zstd frame of
+/// its own. Returns `None` if tar fails.
 fn tar_in_pieces(bench: &Bench<'_>, level: i32) -> Option<Measurement> {
     let tar =
         Command::new("tar").args(["--sort=name", "-cf", "-", "."]).current_dir(&bench.input.root).output();
@@ -156,9 +160,10 @@ fn sized(bench: &Bench<'_>, contender: String, bytes: u64) -> Measurement {
     bench.sized(bench.row("costs", contender, 2, ""), bytes)
 }
 
-/// Returns a measurement of what one saving gains: the size of the setting that has it, divided by
-/// the size of the setting that lacks it. Names with " without " lack it, and their base has it;
-/// other names add it to their base.
+/// Returns a measurement of what one option gains: the size of the archive with the option, divided
+/// by the size without. `by` is the size of the setting `name` divided by that of the setting
+/// `base`. A setting with " without " in its name lacks the option, and its base has it; any other
+/// setting adds the option to its base.
 fn savings(bench: &Bench<'_>, name: &str, base: &str, by: Option<f64>) -> Measurement {
     let (name, base, by) = match name.contains(" without ") {
         true => (base, name, by.map(|by| 1.0 / by)),
@@ -169,7 +174,7 @@ fn savings(bench: &Bench<'_>, name: &str, base: &str, by: Option<f64>) -> Measur
     row
 }
 
-/// The bytes of an archive that are not compressed content.
+/// Measures the bytes of an archive that are not compressed: header, padding and stored blocks.
 fn parts(bench: &Bench<'_>, name: &str, path: &Path) -> Result<Vec<Measurement>, String> {
     let source = FileSource::open(path).map_err(message)?;
     let bytes = path.metadata().map_err(message)?.len();

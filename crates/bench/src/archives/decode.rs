@@ -34,7 +34,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
             };
             Contender::new(row, turn).bytes(content).seconds(if clock == "cpu" { "cpu" } else { "elapsed" })
         };
-        // Measured in CPU time, since other work on the machine affects it less.
+        // One thread is measured in CPU time, which other work on the machine affects less, and
+        // then again by the wall clock, beside two threads.
         let mut raw = Raw::new(&archive);
         let libzstd = Contender::timed(row("libzstd", 1, "cpu"), Clock::Cpu, |_| raw.each(|_| ()));
         let by_cpu = vec![
@@ -55,8 +56,9 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     Ok(found)
 }
 
-/// Decodes all blocks as `linerate nx verify` does. The clock stops at the last block, because the
-/// other checks of verifying are not decoding.
+/// Decodes all blocks as `linerate nx verify` does, with or without checking hashes, and returns
+/// the time by the clock `now`. The clock stops at the last block, because the other checks of
+/// verifying are not decoding.
 pub(super) fn ours(
     archive: &InMemory<'_>,
     threads: usize,
@@ -77,8 +79,8 @@ pub(super) fn ours(
     }
 }
 
-/// libzstd alone, with one context and one buffer for every block of the archive. Stored blocks are
-/// copied.
+/// Decodes an archive with libzstd alone, with one context and one buffer for all blocks. Stored
+/// blocks are copied.
 pub(super) struct Raw<'a> {
     context: DCtx<'static>,
     blocks: Vec<(Codec, &'a [u8], usize)>,
@@ -86,7 +88,8 @@ pub(super) struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// No block may be filtered, which holds for every archive that the bench packs.
+    /// The archive must have no filtered blocks, because libzstd would decode them to filtered
+    /// content.
     pub(super) fn new(archive: &'a InMemory<'a>) -> Raw<'a> {
         debug_assert!(!archive.header().filtered);
         let blocks = blocks(archive);
@@ -94,7 +97,7 @@ impl<'a> Raw<'a> {
         Raw { context: DCtx::create(), blocks, out: vec![0; longest] }
     }
 
-    /// Decodes each block and passes its content to `take`.
+    /// Decodes each block and passes its content to `take`. A block of LZ4 is an error.
     pub(super) fn each(&mut self, mut take: impl FnMut(&[u8])) -> Result<(), String> {
         for &(codec, block, len) in &self.blocks {
             let out = &mut self.out[..len];
@@ -124,7 +127,8 @@ fn blocks<'a>(archive: &'a InMemory<'a>) -> Vec<(Codec, &'a [u8], usize)> {
     archive.toc().blocks.iter().enumerate().map(of).collect()
 }
 
-/// Decodes the LZ4 blocks of an archive with `lz4_flex` and with liblz4.
+/// Measures decoding the LZ4 blocks of archives, packed at levels 1 and 12, with `lz4_flex` and
+/// with liblz4.
 #[cfg(feature = "lz4")]
 pub(super) fn lz4(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let mut found = Vec::new();
@@ -161,7 +165,7 @@ pub(super) fn lz4(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     Ok(found)
 }
 
-/// Without the feature `lz4` there is nothing to compare.
+/// Returns nothing: without the feature `lz4` there is no liblz4 to compare with.
 #[cfg(not(feature = "lz4"))]
 pub(super) fn lz4(_: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     eprintln!("lz4: built without the feature `lz4`");

@@ -1,5 +1,5 @@
-//! Archives extracted to a folder: the released command, variants of it, and other programs, each
-//! as a process.
+//! Archives extracted to a folder by `linerate nx extract`, by variants of it, and by other
+//! programs, each as a process.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     bench.levels.iter().map(|&level| at(bench, level)).collect()
 }
 
-/// Our contenders come last, because they are compared with those before.
+/// Measures extraction of archives packed at one level. The contender with two threads and checked
+/// hashes comes last, because it is compared with all those before.
 fn at(bench: &Bench<'_>, level: i32) -> Result<Vec<Measurement>, String> {
     let (input, folder) = (bench.input, bench.folder()?);
     let (archive, out) = (folder.path().join("packed.nx"), folder.path().join("out"));
@@ -72,7 +73,8 @@ fn at(bench: &Bench<'_>, level: i32) -> Result<Vec<Measurement>, String> {
     harness(all.collect(), Rounds::warm(bench.rounds))
 }
 
-/// Extracts once into an empty folder and counts the files there.
+/// Runs a command that extracts into the empty folder `out`. Then checks, untimed, that the number
+/// of files there and their bytes are those of the input, and removes the folder.
 fn turn(input: &Input, out: &Path, mut command: Command) -> Result<Spent, String> {
     let at = |e: std::io::Error| format!("{}: {e}", out.display());
     fs::create_dir(out).map_err(at)?;
@@ -93,7 +95,8 @@ fn turn(input: &Input, out: &Path, mut command: Command) -> Result<Spent, String
     Ok(Spent { time, more: cpu.into_iter().chain([allocated]).collect() })
 }
 
-/// Bytes that the file system has allocated for the files below a folder.
+/// Bytes that the file system has allocated for the files below a folder; their lengths on systems
+/// that are not Unix.
 fn allocated(folder: &Path) -> Result<u64, String> {
     #[cfg(unix)]
     let blocks = |meta: &fs::Metadata| std::os::unix::fs::MetadataExt::blocks(meta) * 512;

@@ -1,11 +1,11 @@
-//! Aims for archives, which are printed below the tables as met or missed.
+//! Bounds that figures of archives should keep. Below the tables they are printed as met or missed.
 
 use std::cmp::Ordering::{self, Greater, Less};
 use std::fmt::Write;
 
 use crate::records::Measurement;
 
-/// Names and values of params.
+/// Names of params, each with the value that a measurement must have.
 type Params = &'static [(&'static str, &'static str)];
 
 /// A bound that a metric should keep.
@@ -29,7 +29,7 @@ const fn most(contender: &'static str, params: Params, metric: &'static str, bou
 
 const GOALS: [Goal; 17] = [
     least("linerate", &[("measure", "decode"), ("verify", "no"), ("base", "libzstd")], "speed_by_base", 0.95),
-    // Checking the hashes costs at most 8 % of the speed.
+    // Checking the hashes makes decoding take at most 8 % longer.
     least(
         "linerate",
         &[("measure", "decode"), ("base", "linerate --no-verify")],
@@ -60,12 +60,12 @@ const GOALS: [Goal; 17] = [
     most("", &[("measure", "memory"), ("base", "allowed")], "counted_by_base", 1.0),
     most("", &[("measure", "open"), ("base", "header and one block")], "counted_by_base", 1.0),
     most("open, find, read 4 KiB", &[("measure", "open")], "elapsed", 0.010),
-    // The base is a tar file, compressed by zstd at the same level.
+    // The base is a tar file, compressed by zstd at level 9, the default level for large files.
     most("linerate default", &[("measure", "costs")], "output_by_base", 1.01),
 ];
 
 impl Goal {
-    /// The value of the metric, if the goal applies to this measurement.
+    /// The value of the goal's metric, if the goal applies to this measurement.
     fn of(&self, m: &Measurement) -> Option<f64> {
         let text =
             |name: &str| m.params.get(name).map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned));
@@ -75,7 +75,8 @@ impl Goal {
     }
 }
 
-/// Returns a line for each goal and each measurement that it is about: whether the goal is met.
+/// Returns a line for each measurement and each goal that applies to it, which says whether the
+/// goal is met.
 pub(super) fn said(found: &[Measurement]) -> String {
     let mut text = String::new();
     for m in found {

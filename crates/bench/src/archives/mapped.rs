@@ -1,6 +1,6 @@
-//! Extraction as both original programs do it: each file is created at its full length and mapped,
-//! and blocks are decoded into the map. Measured beside the released command, which writes from a
-//! hot buffer.
+//! Extracts Nx archives as both original Nx programs do: creates each file at its full length, maps
+//! it into memory, and decodes blocks into the map. The bench measures this beside
+//! `linerate nx extract`, which writes from a buffer that stays in the CPU caches.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
@@ -13,8 +13,8 @@ use linerate_nx::{Archive, FileSource, ReadAt, Reader};
 use super::message;
 use crate::kernel::map::map_for_writing;
 
-/// Extracts all files and checks their hashes. Paths are not checked, so the archive must be
-/// trusted.
+/// Extracts all files into the folder `out` and checks their hashes. Paths are not checked, so the
+/// archive must be trusted.
 pub fn extract(archive: &Path, out: &Path, threads: usize) -> Result<(), String> {
     let archive = Archive::open(FileSource::open(archive).map_err(message)?).map_err(message)?;
     let folders: HashSet<&Path> =
@@ -36,7 +36,8 @@ pub fn extract(archive: &Path, out: &Path, threads: usize) -> Result<(), String>
     on_threads(threads, &work)
 }
 
-/// Groups of files that share a block, and large files alone, those with most bytes first.
+/// The work for threads, as indices of files: each group of files that share a block, and each
+/// large file alone. Those with most bytes come first.
 fn units<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     let mut files: Vec<_> = archive.files().collect();
     files.sort_by_key(|file| (file.entry().first_block, file.entry().block_offset));
@@ -50,7 +51,7 @@ fn units<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     units.into_iter().map(|(_, unit)| unit).collect()
 }
 
-/// Extracts under a temporary name first, as the released command does.
+/// Extracts one file, first under a temporary name, as `linerate nx extract` does.
 fn one<S: ReadAt>(
     archive: &Archive<S>,
     reader: &mut Reader<'_, S>,

@@ -1,5 +1,5 @@
-//! The peak memory of packing and extracting, beside the memory that they should need; and the size
-//! of the archive beside a tar.zst.
+//! The peak memory of packing and of extracting, beside the memory that they should need; and the
+//! size of the archive beside that of a tar.zst.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::harness::process::peak;
 use crate::harness::progress;
 use crate::records::Measurement;
 
-/// Measures peaks. `counted_by_base` divides by the memory allowed: that of the program when it
-/// lists the archive, plus for each thread a chunk and the largest compressed block (extracting),
-/// or five chunks and libzstd's context (packing: three for the thread, two blocks that wait to be
-/// written).
+/// Measures peaks of resident memory. The metric `counted_by_base` divides a peak by the memory
+/// allowed. That is what the program takes to list the archive, and for each thread a chunk and the
+/// largest compressed block to extract, or five chunks and libzstd's context to pack: three chunks
+/// for the thread, and two for blocks that wait to be written.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     static TAR: Program = TAR_ZSTD;
     let mut found = Vec::new();
@@ -57,14 +57,15 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     Ok(vec![found])
 }
 
-/// Bytes of the largest block.
+/// Compressed size of the largest block of an archive, in bytes.
 fn largest(archive: &Path) -> Result<u64, String> {
     let archive = Archive::open(FileSource::open(archive).map_err(message)?).map_err(message)?;
     let largest = archive.toc().blocks.iter().map(|block| u64::from(block.compressed)).max();
     Ok(largest.unwrap_or(0))
 }
 
-/// Bytes of libzstd's context once it has compressed a block.
+/// Size of libzstd's context once it has compressed a block of `chunk` bytes at this level, in
+/// bytes.
 fn codec(level: i32, chunk: u64) -> Result<u64, String> {
     let name = zstd_safe::get_error_name;
     let mut context = CCtx::create();

@@ -36,7 +36,7 @@ pub struct ArchivesArgs {
     /// The folder to pack, or a name below $LINERATE_CORPORA [default: a small generated one]
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// Its name in the record [default: from the path]
+    /// The corpus's name in the record [default: from the path]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Cut each file of the corpus into a folder of small files with this mean size
@@ -47,7 +47,7 @@ pub struct ArchivesArgs {
     /// The parts to measure [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
     only: Vec<Part>,
-    /// Levels of zstd
+    /// Levels of zstd, of which --quick takes only the first
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "9,12")]
     level: Vec<i32>,
     /// The program to measure [default: `linerate` beside this one]
@@ -75,7 +75,7 @@ pub enum Part {
     Open,
     /// Peak memory of packing and extracting; archive size beside a tar.zst
     Memory,
-    /// What an archive costs and what each saving saves, beside other programs
+    /// Archive size by preset and without each option that saves bytes, beside other programs
     Costs,
     /// Ratio and decoding speed of each preset
     Presets,
@@ -89,7 +89,7 @@ pub enum Part {
     Filters,
     /// Each texture filter alone
     Inverses,
-    /// Distances of matches in textures
+    /// Distances and lengths of matches in textures
     Distances,
 }
 
@@ -111,7 +111,8 @@ pub struct Bench<'s> {
     pub drive: PathBuf,
 }
 
-/// Bytes of a block in all parts but `presets` and `settings`.
+/// Bytes of a block in the parts `decode`, `lz4`, `extract`, `dedup`, `open`, `cold` and
+/// `level-load`, and at the levels of `pack`. Other parts measure several sizes, or presets.
 const CHUNK: u64 = 1 << 20;
 
 /// Measures part by part.
@@ -162,8 +163,8 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// Contenders: ours with each preset, libzstd, and other programs, with the package of each that is
-/// missing.
+/// Names of the contenders: Linerate with each preset, libzstd, and other programs. The name of a
+/// program that this machine lacks is followed by its Debian package.
 pub fn names() -> Vec<String> {
     let presets = PRESETS.iter().map(|preset| format!("linerate {}", preset.name));
     let names = presets.chain(["libzstd".into()]).chain(PROGRAMS.iter().map(Program::availability));
@@ -171,12 +172,12 @@ pub fn names() -> Vec<String> {
 }
 
 impl Part {
-    /// Whether the part starts the program `linerate`.
+    /// Whether this part starts the program `linerate`.
     fn runs_linerate(self) -> bool {
         matches!(self, Part::Extract | Part::Open | Part::Memory)
     }
 
-    /// Measures the part.
+    /// Measures this part. Returns the measurements of each table.
     ///
     /// # Errors
     /// A sentence for the user.
@@ -202,7 +203,7 @@ impl Part {
 }
 
 impl Bench<'_> {
-    /// A measurement of the corpus, without metrics.
+    /// A measurement of the corpus without metrics. It has the param `clock` unless that is empty.
     fn row(&self, measure: &str, contender: impl Into<String>, threads: usize, clock: &str) -> Measurement {
         let row =
             row("archives", &self.input.name, contender).param("measure", measure).param("threads", threads);
@@ -214,7 +215,8 @@ impl Bench<'_> {
         folder(&self.scratch)
     }
 
-    /// Adds the size of an archive in bytes, and relative to the content.
+    /// Adds the size of an archive: in bytes as the metric `output`, and divided by the size of the
+    /// content as the metric `size`.
     fn sized(&self, row: Measurement, bytes: u64) -> Measurement {
         row.exact("output", bytes as f64).exact("size", bytes as f64 / self.input.bytes as f64)
     }
@@ -225,9 +227,9 @@ fn folder(scratch: &Path) -> Result<TempDir, String> {
     made.map_err(|e| format!("{}: {e}", scratch.display()))
 }
 
-/// A folder with its number of files and their bytes.
+/// A folder to pack, with the number of its files and of their bytes.
 pub struct Input {
-    /// Its name in the record, never a path of the machine.
+    /// Name of the folder in the record, never a path of the machine.
     pub name: String,
     root: PathBuf,
     files: usize,
@@ -235,10 +237,11 @@ pub struct Input {
 }
 
 impl Input {
-    /// Counts the files and bytes of a folder.
+    /// Counts the files and bytes of a folder. Without `name`, the last part of the path is its
+    /// name in the record.
     ///
     /// # Errors
-    /// A sentence that names the path, also if all files are empty.
+    /// A sentence that names the path, also if the folder has no files or only empty ones.
     pub fn of(root: &Path, name: Option<&str>) -> Result<Input, String> {
         let last = root.components().next_back();
         let own = last.map_or_else(|| "corpus".into(), |c| c.as_os_str().to_string_lossy().into_owned());
@@ -255,7 +258,8 @@ impl Input {
         }
     }
 
-    /// Small generated files of rows, noise and textures, the same on every machine.
+    /// Writes small generated files into a folder: log rows in JSON, and textures with noise. They
+    /// are the same on every machine.
     fn generated(root: &Path) -> Result<Input, String> {
         let rows = Corpus::rows(4 << 20).files.concat();
         for (i, piece) in rows.chunks(40_000).enumerate() {
@@ -272,8 +276,9 @@ impl Input {
         Input::of(root, Some("generated"))
     }
 
-    /// Cuts the files of another input into small ones of up to twice `mean` bytes, in random order
-    /// by name. Each file becomes a folder. The result is the same on every machine.
+    /// Cuts the files of another input into small files of 1 to twice `mean` bytes, with random
+    /// names, so that the order of names is not that of the content. Each file becomes a folder,
+    /// whose name lacks the extension. The result is the same on every machine.
     fn cut(of: &Input, mean: usize, into: &Path) -> Result<Input, String> {
         let mut random = Random::stream(2, 0);
         for path in files_below(&of.root)? {
@@ -307,7 +312,7 @@ impl Input {
     }
 }
 
-/// Options with one level for all blocks of `chunk` bytes.
+/// Options to pack into blocks of `chunk` bytes, all of them compressed by zstd at one level.
 fn pack_options(level: i32, chunk: u64, threads: usize) -> PackOptions {
     let coding = Coding::zstd(level);
     let solid_limit = chunk.min(64 << 20) - 1;

@@ -1,4 +1,4 @@
-//! One small file out of very many: opening the archive, finding the file, reading it.
+//! Reads one small file out of very many: opens the archive, finds the file, and reads it.
 
 use std::process::Command;
 
@@ -68,7 +68,7 @@ fn name(i: usize) -> String {
     format!("assets/{:03}/part {:02}/texture-{i:06}.bin", i / 1000, i / 50 % 20)
 }
 
-/// Bytes that compress to about half, different for each file.
+/// The content of file number `i`: bytes that compress to about half, different for each file.
 fn content(i: usize) -> Vec<u8> {
     let mut state = (i as u32).wrapping_mul(0x9e37_79b9) | 1;
     let mut next = || {

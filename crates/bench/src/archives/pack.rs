@@ -1,5 +1,5 @@
-//! Packing a folder, beside libzstd compressing the same blocks with one thread; and a folder that
-//! holds every file twice.
+//! Packs a folder, beside libzstd compressing the same blocks with one thread; and packs a folder
+//! that holds every file twice.
 
 use std::fs;
 use std::path::Path;
@@ -31,8 +31,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     Ok(found)
 }
 
-/// Measures one setting with one thread and with two, beside libzstd at `level` on the same blocks.
-/// All turns must write the same archive.
+/// Measures packing with the options `packing`, with one thread and with two, and if there is a
+/// `level` beside libzstd at that level on the same blocks. All turns must write the same archive.
 fn setting(
     bench: &Bench<'_>,
     name: &str,
@@ -91,7 +91,9 @@ fn setting(
     harness(all.collect(), Rounds::warm(bench.rounds))
 }
 
-/// Packs a folder with every file in it twice. The second copy costs hashing but no compression.
+/// Measures packing a folder that holds every file twice, beside one that holds them once. The
+/// second copy costs reading and hashing but no compression, so reading and hashing all files is
+/// measured too. A last row compares that with the time that the copies add.
 pub(super) fn dedup(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let folder = bench.folder()?;
     for copy in ["once/a", "twice/a", "twice/b"] {

@@ -1,4 +1,4 @@
-//! The usual archivers, started as processes.
+//! Starts the usual archivers as processes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,19 +6,20 @@ use std::process::{Command, Stdio};
 /// A program that packs a folder and extracts what it packed, with two threads where it can.
 pub(super) struct Program {
     pub(super) name: &'static str,
-    /// Its archive format, as records name it.
+    /// Name of the program's archives in records.
     pub(super) archive: &'static str,
-    /// Whether it takes a zstd level; otherwise it uses its own default.
+    /// Whether the program takes a zstd level. Otherwise it compresses at its own default level.
     pub(super) has_levels: bool,
-    /// The Debian package of the program.
+    /// The Debian packages of the program.
     package: &'static str,
     /// The file name of the archive.
     file: &'static str,
-    /// The command that packs its working folder. `a|b` are two names of one program.
+    /// The command that packs its working folder. `a|b` are two names of one program. `ARCHIVE` and
+    /// `LEVEL` stand for the path of the archive and the zstd level.
     pack: &'static str,
-    /// The command that extracts into its working folder.
+    /// The command that extracts into its working folder, written in the same way.
     extract: &'static str,
-    /// The argument that prints the version.
+    /// The argument with which the program that extracts prints its version.
     version: &'static str,
 }
 
@@ -66,7 +67,8 @@ pub(super) const PROGRAMS: [Program; 5] = [
     },
 ];
 
-/// `tar --zstd`, which compresses in another process.
+/// `tar --zstd`, which starts zstd in another process. The environment variable `ZSTD_CLEVEL` sets
+/// the level.
 pub(super) const TAR_ZSTD: Program = Program {
     name: "tar --zstd",
     archive: "tar --zstd",
@@ -78,7 +80,7 @@ pub(super) const TAR_ZSTD: Program = Program {
     version: "--version",
 };
 
-/// The command that these words describe, to run in `folder`.
+/// Returns the command that `words` describe, as in [`Program`], to run in `folder`.
 fn command(words: &'static str, archive: &Path, level: i32, folder: &Path) -> Command {
     let (names, words) = words.split_once(' ').unwrap_or((words, ""));
     let mut command = Command::new(found(names).unwrap_or(names));
@@ -93,7 +95,7 @@ fn command(words: &'static str, archive: &Path, level: i32, folder: &Path) -> Co
     command
 }
 
-/// The first of these names that is an executable on this machine.
+/// The first of the names, which `|` separates, for which a folder of `PATH` has a file.
 pub(super) fn found(names: &'static str) -> Option<&'static str> {
     let path = std::env::var_os("PATH")?;
     names.split('|').find(|name| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
@@ -107,7 +109,7 @@ pub(super) struct Packed {
 }
 
 impl Program {
-    /// Packs `root` into `folder`.
+    /// Packs the folder `root` into an archive in `folder`.
     ///
     /// # Errors
     /// The package to install if the program is missing, or what failed.
@@ -126,7 +128,7 @@ impl Program {
         }
     }
 
-    /// The name, and the package to install if it is missing.
+    /// The name of the program, and the package to install if the program is missing.
     pub(super) fn availability(&self) -> String {
         match self.executable() {
             Some(_) => self.name.to_owned(),
@@ -151,13 +153,14 @@ impl Packed {
     }
 }
 
-/// Versions of the programs on this machine.
+/// Names and versions of the programs on this machine that extract.
 pub(super) fn versions() -> Vec<(String, String)> {
     let known = PROGRAMS.iter().filter_map(|program| Some((program.executable()?, program.version)));
     known.map(|(name, arg)| (name.to_owned(), version(name, arg))).collect()
 }
 
-/// The first line that a program prints about its version, up to a comma.
+/// The first line that a program prints about its version, up to a comma, parenthesis or colon.
+/// Empty if the program cannot be started.
 fn version(executable: &str, arg: &str) -> String {
     let Ok(output) = Command::new(executable).arg(arg).stdin(Stdio::null()).output() else {
         return String::new();

@@ -1,5 +1,5 @@
-//! Reading archives: one that no cache holds, and the files of a game level beside other
-//! containers.
+//! Measures reading archives: an archive that is not in the page cache, and the files of a game
+//! level from an archive beside other containers.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -21,9 +21,10 @@ use crate::harness::{Clock, Contender, Rounds, Spent, measure as harness, proces
 use crate::kernel::os::told;
 use crate::records::Measurement;
 
+/// Bytes of each read when a file is read without decoding it.
 const STEP: usize = 4 << 20;
 
-/// A file that gives the system no hints about reads.
+/// A file that gives the system no hints about coming reads.
 struct Unhinted(FileSource);
 
 impl ReadAt for Unhinted {
@@ -36,9 +37,10 @@ impl ReadAt for Unhinted {
     }
 }
 
-/// Measures the wall time of verifying an archive that no cache holds, with one thread and with
-/// two, beside reading alone and decoding alone. One form passes `ReadAt::will_read` to the system,
-/// the other does not. The file leaves the page cache before each turn.
+/// Measures the wall time of verifying an archive that is not in the page cache, with one thread
+/// and with two, once with hints to the system about coming reads (`ReadAt::will_read`) and once
+/// without. Beside that it measures reading the file without decoding it, and verifying it from the
+/// page cache. Before all other turns the file is dropped from the page cache.
 pub(super) fn cold(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     fs::create_dir_all(&bench.drive).map_err(|e| format!("{}: {e}", bench.drive.display()))?;
     let folder = super::folder(&bench.drive)?;
@@ -83,10 +85,11 @@ pub(super) fn cold(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     Ok(found)
 }
 
-/// Drops the file's pages from the page cache.
+/// Writes a file to its drive and drops its pages from the page cache.
 ///
 /// # Errors
-/// Names the bytes that stay in memory if they are more than a tenth of the file, as on tmpfs.
+/// The system's message; or the number of bytes that stay in memory, if they are more than a tenth
+/// of the file, as on tmpfs.
 fn forget(path: &Path) -> Result<(), String> {
     let at = |e: io::Error| format!("{}: {e}", path.display());
     let file = File::open(path).map_err(at)?;
@@ -107,17 +110,21 @@ fn verify<S: ReadAt>(archive: &Archive<S>, threads: usize) -> Result<(), String>
     verified.failures.first().map_or(Ok(()), |failure| Err(message(failure)))
 }
 
-/// Number of files read from a tar file, each by decoding from the start of its frame.
+/// Maximum number of files read from a tar file, each by decoding from the start of the zstd frame.
 const SAMPLED: usize = 30;
+/// Maximum number of files read from other containers.
 const FILES: usize = 3000;
+/// Number of times that all files are read, one after the other.
 const PASSES: usize = 3;
-/// Bytes of the cache of an archive.
+/// Capacity of an archive's cache of decoded blocks, in bytes.
 const CACHE: u64 = 64 << 20;
 
-/// Reads whole files in an order that is not the archive's, one by one, in three passes: from an
-/// archive with a shared cache, a zip file (inflated by zlib-rs), a mounted squashfs file, a
-/// folder, and a tar file in one zstd frame, which is decoded from its start up to the end of each
-/// file. Each contender has its own process, whose peak memory is measured.
+/// Measures reading whole files in an order that is not the archive's, one by one, in three passes:
+/// from an archive with a shared cache, a zip file (inflated by zlib-rs), a mounted squashfs file,
+/// and a folder. Two contenders make one pass: a batch, which reads all files of the archive in one
+/// call, and a tar file in one zstd frame, which is decoded from its start up to the end of each of
+/// 30 files. Each contender has its own process, whose peak memory is measured; the process that
+/// mounts the squashfs file is not counted.
 pub(super) fn level_load(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let (folder, level) = (bench.folder()?, bench.levels[0]);
     let nx = folder.path().join("l.nx");
@@ -131,7 +138,7 @@ pub(super) fn level_load(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, Str
             _ => continue,
         };
         let packed = program.packed(&bench.input.root, folder.path(), level).map(|packed| packed.archive);
-        // Not every machine can mount it.
+        // Not every machine can mount a squashfs file.
         let usable = |path: &PathBuf| if kind == "squashfs" { Mounted::new(path).map(drop) } else { Ok(()) };
         match packed.and_then(|path| usable(&path).map(|()| path)) {
             Ok(path) => all.push((kind, path)),
@@ -164,10 +171,11 @@ pub(super) fn level_load(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, Str
     Ok(vec![harness(contenders.collect(), Rounds::parts(bench.rounds, 1))?])
 }
 
-/// Reads one file, whole.
+/// Reads the whole file at a path within a container.
 type ReadFile = Box<dyn FnMut(&str) -> Result<Vec<u8>, String>>;
 
-/// The child process of one contender, which prints a metric on each line.
+/// Runs the child process of one contender, which prints the name and the value of a metric on each
+/// line. `words` are the kind of container, its path, and the folder with the same files.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -206,7 +214,7 @@ pub fn child(words: &[String]) -> Result<(), String> {
                 wall += took;
                 times.push(took.as_secs_f64() * 1e6);
                 first.get_or_insert_with(|| begun.elapsed());
-                // Not timed.
+                // This check is in none of the elapsed times, but in the CPU time of `cpu`.
                 if hash(&content) != *expected {
                     return Err(format!("{name}: different bytes"));
                 }
@@ -224,7 +232,8 @@ pub fn child(words: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The files below a folder, shuffled, in the same order in every run.
+/// Paths of at most `FILES` files below a folder, relative to it and shuffled, in the same order in
+/// every run.
 fn order(folder: &Path) -> Result<Vec<String>, String> {
     let name = |path: &PathBuf| {
         let name = path.strip_prefix(folder).ok().and_then(Path::to_str);
@@ -277,11 +286,13 @@ impl Drop for Mounted {
     }
 }
 
+/// The little-endian number in `len` bytes from index `at`.
 fn number(bytes: &[u8], at: usize, len: usize) -> usize {
     (0..len).rev().fold(0, |value, i| value << 8 | usize::from(bytes[at + i]))
 }
 
-/// Reads files of a zip file without extensions through its central directory.
+/// Opens a zip file that has no comment and no Zip64 fields, and reads its central directory. The
+/// returned function reads files that are stored or deflated.
 fn zip(path: &str) -> Result<ReadFile, String> {
     let source = FileSource::open(path).map_err(message)?;
     let len = source.len() as usize;
@@ -318,7 +329,8 @@ fn zip(path: &str) -> Result<ReadFile, String> {
     }))
 }
 
-/// Decodes a tar file from its start to the end of the wanted file.
+/// Reads a file from a tar file in one zstd frame, by decoding from the start to the end of that
+/// file. Paths longer than the fields of a tar header are not found.
 fn from_tar(path: &str, wanted: &str) -> io::Result<Vec<u8>> {
     let mut reader = linerate_zstd::Decoder::new(File::open(path)?)?;
     let mut header = [0; 512];

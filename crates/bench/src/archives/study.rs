@@ -1,5 +1,5 @@
-//! Archive size and decoding speed by preset, and by block size, level, parsing, codec, dictionary
-//! and threads, one at a time.
+//! Measures archive size and decoding speed by preset, and by block size, level, match search,
+//! codec, dictionary and number of threads, changed one at a time.
 
 use std::time::Instant;
 
@@ -18,16 +18,19 @@ use crate::records::Measurement;
 /// Number of threads that pack.
 const PACKING: usize = 2;
 const MIB: u64 = 1 << 20;
-/// Block sizes of the grid. Each block of "whole files" holds one file.
+/// Names of block sizes, with their bytes, each of which is measured at every level. A block of
+/// "whole files" holds one file.
 const BLOCKS: [(&str, u64); 3] =
     [("whole files", MAX_CHUNK), ("blocks of 128 KiB", 128 << 10), ("blocks of 1 MiB", MIB)];
-/// Levels that are tried without Huffman-coded literals.
+/// zstd levels that are measured without Huffman-coded literals.
 const RAW_LEVELS: [i32; 3] = [3, 12, 16];
+/// zstd level at which options other than the level are changed.
 const LEVEL: i32 = 16;
-/// Minimum match lengths to try beside the level's own.
+/// Minimum match lengths to measure beside the level's own, in bytes.
 const MIN_MATCHES: [u32; 3] = [4, 5, 6];
-/// Drives to keep up with, and the setting whose archives are read from them.
+/// Names of drives for which the required decode speed is computed.
 const DRIVES: [&str; 4] = ["sata", "nvme-3.0", "nvme-4.0", "nvme-5.0"];
+/// Name of the setting whose archive is read from the drives.
 const FROM_DRIVES: &str = "zstd 16, 1 MiB";
 /// Block and dictionary size of the setting with a dictionary.
 const WITH_DICTIONARY: &str = "128K+110K";
@@ -37,7 +40,8 @@ struct Setting {
     name: String,
     options: PackOptions,
     hashes: bool,
-    /// Times one thread and two by the wall clock; otherwise one thread by CPU time.
+    /// Whether decoding is timed with one thread and with two by the wall clock. Otherwise it is
+    /// timed with one thread in CPU time.
     two_threads: bool,
 }
 
@@ -46,7 +50,7 @@ impl Setting {
         Setting { name, options, hashes: false, two_threads: false }
     }
 
-    /// Packs the folder, then decodes its blocks.
+    /// Packs the folder, then measures decoding all blocks.
     fn measure(self, param: (&str, &str), bench: &Bench<'_>) -> Result<Vec<Measurement>, String> {
         progress(&format!("packing {}: {}", bench.input.name, self.name));
         let (bytes, summary) = bench.input.pack(self.options)?;
@@ -74,7 +78,8 @@ impl Setting {
     }
 }
 
-/// Measures every preset without hashing: codec and options only.
+/// Measures the archive of every preset without filters. Hashes are not checked, so that only
+/// decoding is timed.
 pub(super) fn presets(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let one = |preset: &Preset| {
         let packing = PackOptions { threads: PACKING, ..preset.options() };
@@ -83,7 +88,8 @@ pub(super) fn presets(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     Ok(vec![PRESETS.iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()])
 }
 
-/// Measures block sizes by level, then the other options one at a time.
+/// Measures each block size at each level. Without `quick`, also other options one at a time, a
+/// dictionary, and the decode speed that drives require.
 pub(super) fn settings(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let mut all = grid(bench.levels);
     if !bench.quick {
@@ -111,7 +117,8 @@ fn grid(levels: &[i32]) -> Vec<Setting> {
     BLOCKS.into_iter().flat_map(of).collect()
 }
 
-/// Settings that change something other than block size and level.
+/// Further settings: level 3, checked hashes, a fitted match search, raw literals, minimum match
+/// lengths, LZ4, and for decoding with two threads, level 22 in long mode and blocks of 16 MiB.
 fn varied() -> Vec<Setting> {
     let zstd = |level| Zstd { level, min_match: 0, literals: true, long: false };
     let named = |name: String, coding, chunk| Setting::new(format!("zstd {name}"), plain(coding, chunk));
@@ -143,8 +150,8 @@ fn varied() -> Vec<Setting> {
     all
 }
 
-/// Blocks of 128 KiB that share one dictionary, as R3A archives allow. The dictionary is trained on
-/// some of the measured blocks, as in an archive, and its bytes count.
+/// Measures blocks of 128 KiB that share one dictionary, as R3A archives allow. The dictionary is
+/// trained on at most 1,000 of the measured blocks, as in an archive, and its bytes count.
 fn with_dictionary(bench: &Bench<'_>) -> Result<Vec<Measurement>, String> {
     let corpus = Corpus::read(&bench.input.root, None)?;
     let case = WITH_DICTIONARY.parse()?;
@@ -170,8 +177,8 @@ fn with_dictionary(bench: &Bench<'_>) -> Result<Vec<Measurement>, String> {
     Ok([12, LEVEL].into_iter().map(one).collect::<Result<Vec<_>, String>>()?.concat())
 }
 
-/// The decode speed that each drive requires: its speed divided by the relative size of the
-/// archive.
+/// The decode speed that each drive requires, in MB/s of content: the drive's speed divided by
+/// `size`, which is the size of the archive divided by that of its content.
 fn required(bench: &Bench<'_>, size: f64) -> Vec<Measurement> {
     let one = |drive: &str| {
         let pipe = linerate_plan::Pipe::parse(drive).expect("a drive with a name");
@@ -181,8 +188,9 @@ fn required(bench: &Bench<'_>, size: f64) -> Vec<Measurement> {
     DRIVES.into_iter().map(one).collect()
 }
 
-/// Uses one coding for all blocks of `chunk` bytes. The match search is the level's, not one that is
-/// fitted to the content ([`PackOptions::fit_search`]).
+/// Options to pack into blocks of `chunk` bytes, all with the same coding. The match search is the
+/// level's, not one that is fitted to the content ([`PackOptions::fit_search`]). With the largest
+/// chunk, each block holds one file.
 fn plain(coding: Coding, chunk: u64) -> PackOptions {
     let options = pack_options(0, chunk, PACKING).solid(coding).chunked(coding).fit_search(false);
     if chunk == MAX_CHUNK { options.solid_limit(0) } else { options }

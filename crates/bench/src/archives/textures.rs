@@ -1,4 +1,5 @@
-//! Textures: archives with and without filters, each filter alone, and where matches are.
+//! Measures textures: archives with and without filters, each filter alone, and the distances of
+//! matches.
 
 use std::hint::black_box;
 
@@ -13,15 +14,17 @@ use crate::harness::{Clock, Contender, Rounds, measure as harness, progress, row
 use crate::kernel::sequences::Finder;
 use crate::records::Measurement;
 
+/// Bytes of a block where filters are measured alone.
 const BLOCK: usize = 1 << 20;
-/// Number of bytes on which the inverse of a filter alone is timed.
+/// Number of bytes on which the inverse of a filter is timed without zstd. They fit a CPU cache.
 const IN_CACHE: usize = 128 << 10;
 /// zstd level where filters are measured alone and where matches are found.
 const LEVEL: i32 = 12;
-/// Shorter streams have no frame of their own in archives.
+/// Minimum bytes of a stream of filtered texels that has a zstd frame of its own in archives.
 const MIN_STREAM: usize = 16 << 10;
 
-/// A BC1 texture with a header: noise over a gradient, so that filters have something to do.
+/// A BC1 texture of `side` by `side` texels in a DDS file: noise over a gradient, so that filters
+/// make it smaller.
 pub(super) fn generated(side: usize) -> Vec<u8> {
     let mut head = b"DDS \x7c\0\0\0\x07\x10\x0a\0".to_vec();
     for value in [side as u32, side as u32, (side * side / 2) as u32, 0, 1] {
@@ -44,8 +47,10 @@ pub(super) fn generated(side: usize) -> Vec<u8> {
     head
 }
 
-/// Measures archives of the folder by preset, at level 12, and at level 22 in long mode with blocks
-/// of 1 and 16 MiB; with one thread and with two, without hashes.
+/// Measures archives of the folder with and without filters: at level 12 with all filters and with
+/// the fast ones, and with each preset. Without `quick`, also at level 12 with blocks of 16 MiB,
+/// and at level 22 in long mode with blocks of 1 and 16 MiB. Each archive is decoded with one
+/// thread and with two, without checking hashes.
 pub(super) fn filters(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let slowest = Coding::Zstd(Zstd { level: 22, min_match: 0, literals: true, long: true });
     let at = |chunk: u64, coding| {
@@ -110,7 +115,8 @@ fn filtered(
     Ok(found)
 }
 
-/// The texel data of the files that have this format and that `wanted` accepts, ordered by path.
+/// The texels of the files that have this texture format and whose path `wanted` accepts, ordered
+/// by path.
 fn load(
     bench: &Bench<'_>,
     format: TextureFormat,
@@ -126,7 +132,7 @@ fn load(
     Ok(found)
 }
 
-/// A compressed block, and the filter to undo.
+/// A compressed block, and the filter to undo after decompression, if there is one.
 #[derive(Clone)]
 struct Stored {
     compressed: Vec<u8>,
@@ -134,9 +140,9 @@ struct Stored {
 }
 
 /// Measures each filter before zstd beside zstd alone, in blocks of 1 MiB. `best` takes for each
-/// block the filter that makes it smallest. Filters were tuned only on the files of the set
-/// `tuning`: those for which the bytes of the folder's name and the file's name add up to 0 or 1
-/// modulo 4. The others are `unseen`.
+/// block the filter that makes it smallest, or none if that is smaller. Filters were tuned only on
+/// the files of the set `tuning`: those for which the bytes of the folder's name and the file's
+/// name add up to 0 or 1 modulo 4. The others are the set `unseen`.
 pub(super) fn inverses(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let mut found = Vec::new();
     for &format in TextureFormat::ALL {
@@ -226,7 +232,8 @@ fn store(blocks: &[&[u8]], filter: Option<Filter>) -> Result<Vec<Stored>, String
     blocks.iter().map(one).collect()
 }
 
-/// GB/s of the inverse alone, on the beginning of the first block that is long enough.
+/// Speed of undoing a filter, without zstd, in GB/s: the median of nine measurements on the first
+/// 128 KiB of the first block that is long enough. 0 if no block is.
 fn inverse(filter: Filter, blocks: &[&[u8]]) -> f64 {
     let Some(block) = blocks.iter().find(|block| block.len() >= IN_CACHE) else { return 0.0 };
     let (mut filtered, mut content) = (vec![0; IN_CACHE], vec![0; IN_CACHE]);
@@ -242,8 +249,8 @@ fn inverse(filter: Filter, blocks: &[&[u8]]) -> f64 {
     linerate_candidates::stats::middle(speeds.collect())
 }
 
-/// Where matches are looked for: in blocks of textures, of filtered textures, or in their streams
-/// alone.
+/// Where matches are looked for: in blocks of textures, in blocks of filtered textures, or in each
+/// stream of filtered textures alone.
 #[derive(Clone, Copy)]
 enum Form {
     Plain,
@@ -251,8 +258,8 @@ enum Form {
     Streams(Filter),
 }
 
-/// Measures the distance and length of matches in textures, with and without a filter, in blocks of
-/// 1 and 16 MiB.
+/// Measures the distance and length of matches in textures of each format, without a filter and
+/// with the last filter of the format, in blocks of 1 and 16 MiB.
 pub(super) fn distances(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let mut found = Vec::new();
     for &format in TextureFormat::ALL {
@@ -274,7 +281,8 @@ pub(super) fn distances(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, Stri
     Ok(if found.is_empty() { vec![] } else { vec![found] })
 }
 
-/// Counts the matches of all blocks.
+/// Adds to `row` the number of matches in all blocks, their mean length, and the share of each
+/// class of distances.
 fn matches(row: Measurement, textures: &[Vec<u8>], block: usize, form: Form) -> Result<Measurement, String> {
     const CLASSES: [(&str, u32); 5] = [
         ("up_to_4k", 4 << 10),
@@ -301,8 +309,9 @@ fn matches(row: Measurement, textures: &[Vec<u8>], block: usize, form: Form) -> 
     Ok(CLASSES.iter().zip(counts).fold(row, |row, ((name, _), n)| row.exact(name, n as f64 / all)))
 }
 
-/// The textures as an archive has them: in pieces that do not cross the end of a block, each
-/// filtered by itself. `Form::Streams` also separates the streams of a piece.
+/// The textures in blocks of `block` bytes, as an archive has them: in pieces that do not cross the
+/// end of a block, each filtered by itself. With `Form::Streams` every stream of a piece is a block
+/// of its own, unless it is short.
 fn blocks(textures: &[Vec<u8>], block: usize, form: Form) -> Vec<Vec<u8>> {
     let mut blocks: Vec<Vec<u8>> = Vec::new();
     for piece in textures.iter().flat_map(|texels| texels.chunks(block)) {
@@ -311,7 +320,7 @@ fn blocks(textures: &[Vec<u8>], block: usize, form: Form) -> Vec<Vec<u8>> {
             filter.apply(piece, &mut filtered);
         }
         if let Form::Streams(filter) = form {
-            // Cuts where a stream ends, unless that leaves one side too short.
+            // Cuts where a stream ends, unless one side would have less than `MIN_STREAM` bytes.
             let mut start = 0;
             for end in filter.stream_ends(&filtered) {
                 if end - start >= MIN_STREAM && filtered.len() - end >= MIN_STREAM {

@@ -1,19 +1,19 @@
-//! The trait of an encoder in the shape "bytes".
+//! The trait that every encoder in the shape "bytes" implements.
 
 use linerate_deflate::Format;
 
 /// Form of a contender's output, which determines how it is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
-    /// The outputs of one file, joined, are one stream of that format.
+    /// The outputs of all chunks of one file, joined, are one stream of this format.
     Stream(Format),
-    /// Each chunk is a complete deflate stream of its own.
+    /// The output of each chunk is a complete deflate stream of its own.
     DeflatePieces,
-    /// Each chunk is an LZ4 block.
+    /// The output of each chunk is an LZ4 block.
     Lz4Pieces,
-    /// Each chunk is an LZO1X block.
+    /// The output of each chunk is an LZO1X block.
     LzoPieces,
-    /// The input itself.
+    /// The output is the input itself.
     Copy,
 }
 
@@ -31,8 +31,8 @@ pub trait Encoder {
         Ok(())
     }
 
-    /// Compresses one chunk without reference to the chunks before, ends the stream after the
-    /// `last`, and returns the number of bytes written.
+    /// Compresses one chunk without reference to the chunks before, ends the stream if the chunk is
+    /// the `last` of its file, and returns the number of bytes written.
     fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String>;
 
     /// Bytes held by each idle stream between chunks, if known.
@@ -45,7 +45,7 @@ pub trait Encoder {
         Some(0)
     }
 
-    /// The library's version; empty if it has none of its own.
+    /// The library's version; empty for Linerate's own encoder and for plain copying.
     fn version(&self) -> String {
         String::new()
     }
@@ -57,7 +57,8 @@ pub fn output_capacity(n: usize) -> usize {
     2 * n + 4096
 }
 
-/// Divides a file into pieces of `chunk` bytes, each with a flag that marks the last.
+/// Divides a file into pieces of `chunk` bytes, each with a flag that marks the last piece, which
+/// may be shorter. An empty file has no pieces.
 pub fn pieces(file: &[u8], chunk: usize) -> impl Iterator<Item = (&[u8], bool)> {
     let count = file.len().div_ceil(chunk);
     file.chunks(chunk).enumerate().map(move |(i, piece)| (piece, i + 1 == count))

@@ -1,4 +1,5 @@
-//! The encoders that are Rust crates: our levels, libdeflate and zlib-rs; and a copy.
+//! The encoders that are called through Rust crates: our levels, libdeflate and zlib-rs; and one
+//! that only copies.
 
 #[cfg(feature = "libdeflate")]
 use libdeflater::{CompressionLvl, Compressor};
@@ -9,7 +10,7 @@ use zlib_rs::{Deflate, DeflateFlush, Status};
 use super::encoder::{Coding, Encoder};
 use crate::harness::message;
 
-/// The upper bound: copying the chunk.
+/// Copies each chunk. Its speed is the upper bound for every encoder.
 pub(crate) struct Memcpy;
 
 impl Encoder for Memcpy {
@@ -23,6 +24,7 @@ impl Encoder for Memcpy {
     }
 }
 
+/// Working memory of our levels: small for levels 0 and 1, full for the others.
 enum Memory {
     Fast(Box<FastScratch>),
     Full(Box<Scratch>),
@@ -54,7 +56,8 @@ impl Encoder for Ours {
         Ok(())
     }
 
-    /// Called as a proxy calls it, which learns only afterwards that a chunk was the last.
+    /// Encodes a chunk as a proxy does, which learns only afterwards that a chunk was the last: the
+    /// stream is ended in a call of its own.
     fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String> {
         let scratch: ScratchMut<'_> = match &mut self.memory {
             Memory::Fast(m) => m.into(),
@@ -77,7 +80,7 @@ impl Encoder for Ours {
     }
 }
 
-/// zlib-rs: one stream per file, a full flush per chunk.
+/// zlib-rs at one level: one stream per file, and a full flush after each chunk but the last.
 pub(crate) struct ZlibRs {
     stream: Deflate,
     state: Option<usize>,
@@ -121,7 +124,7 @@ impl Encoder for ZlibRs {
     }
 }
 
-/// libdeflate: each chunk is a stream of its own; one compressor serves all.
+/// libdeflate at one level: each chunk is a stream of its own, and one compressor serves all.
 #[cfg(feature = "libdeflate")]
 pub(crate) struct Libdeflate {
     compressor: Compressor,

@@ -25,7 +25,7 @@ use crate::harness::filter::{Chunk, Filter};
 use crate::harness::{Clock, Common, Contender, PART, Rounds, measure, parts, progress, repeats, row};
 use crate::records::Measurement;
 
-/// Bases of comparison; the first available one is used.
+/// Contenders with which the others are usually compared: the first one that is available.
 const BASES: [&str; 3] = ["libslz deflate", "ISA-L 1 deflate", "zlib-rs 1 deflate"];
 
 /// Options of the shape.
@@ -35,18 +35,18 @@ pub struct BytesArgs {
     corpus: CorpusArgs,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Bytes in each call: numbers such as 16K, or `whole` for a file at once
+    /// Bytes of input in each call: numbers such as 16K, or `whole` for a file at once
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1K,4K,16K,64K,whole")]
     chunk: Vec<Chunk>,
-    /// Only contenders whose name and format contain one of these
+    /// Only contenders whose name and format contain one of these, and the base
     #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     only: Filter,
-    /// The contender that others are compared with [default: libslz, ISA-L 1 or zlib-rs 1]
+    /// The base, with which the others are compared [default: libslz, else ISA-L 1, else zlib-rs 1]
     #[arg(long, value_name = "NAME")]
     base: Option<String>,
 }
 
-/// Measures each chunk size.
+/// Measures each chunk size, with `--quick` only the first.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -66,7 +66,7 @@ pub fn run(args: &BytesArgs) -> Result<(), String> {
 pub struct Field {
     loaded: Vec<(Entry, Loaded)>,
     base: usize,
-    /// A line for each wanted contender that is not available here.
+    /// A line for each chosen contender that this build or machine lacks, with the reason.
     pub absent: String,
 }
 
@@ -75,7 +75,7 @@ impl Field {
     /// names, or the first available one of the usual bases.
     ///
     /// # Errors
-    /// A sentence, if there is no such base.
+    /// A sentence, if there is no such base or it is not available.
     pub fn new(only: &Filter, base: Option<&str>) -> Result<Self, String> {
         let base = choose_base(base)?;
         let mut field = Field { loaded: vec![], base: 0, absent: String::new() };
@@ -118,8 +118,8 @@ impl Field {
         let ranges = parts(files.iter().map(Vec::len), PART);
         let longest = files.iter().map(Vec::len).max().unwrap_or(0);
         let repeats = repeats(bytes);
-        // Filled with ones, so that its pages exist before the first turn and no turn pays for the
-        // page faults.
+        // The output is filled with ones, so that its pages exist before the first turn and no turn
+        // pays for the page faults.
         let out = std::cell::RefCell::new(vec![1; output_capacity(chunk.size().min(longest))]);
         let contenders = self.loaded.iter_mut().zip(&sizes).map(|((entry, encoder), &size)| {
             let measurement = row("bytes", &corpus.name, entry.name.as_str())
@@ -174,7 +174,7 @@ fn choose_base(wanted: Option<&str>) -> Result<String, String> {
     }
 }
 
-/// Versions of the libraries that this build and machine have.
+/// Versions of the libraries in the shape "bytes" that this build and machine have, by name.
 pub(crate) fn versions() -> BTreeMap<String, String> {
     let library = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
     let made =
@@ -182,7 +182,8 @@ pub(crate) fn versions() -> BTreeMap<String, String> {
     made.filter(|(_, version)| !version.is_empty()).collect()
 }
 
-/// The contenders, with a reason for each one that is not available here.
+/// Names and formats of the contenders, each with the version of its library, or with the reason if
+/// this build or machine lacks it.
 pub fn names() -> Vec<String> {
     let name = |entry: Entry| match (entry.make)() {
         Ok(encoder) if encoder.version().is_empty() => entry.label(),

@@ -15,14 +15,14 @@ pub type Loaded = Box<dyn Encoder>;
 /// Creates a contender, or returns the reason why it is not available.
 type Make = Box<dyn Fn() -> Result<Loaded, String>>;
 
-/// The strategies of zlib's encoder, with their codes in its interface.
+/// Strategies of zlib's encoder that are measured, with their codes in its interface.
 #[derive(Clone, Copy)]
 pub(crate) enum Strategy {
     /// Matches, coded with fixed or dynamic trees, whichever are smaller.
     Default = 0,
     /// No matches.
     HuffmanOnly = 2,
-    /// Only runs of one byte.
+    /// Only matches at distance 1, which repeat one byte.
     Runs = 3,
     /// Matches, coded with fixed trees.
     Fixed = 4,
@@ -34,10 +34,10 @@ pub struct Entry {
     pub name: String,
     /// `deflate`, `gzip`, `lz4`, `lzo` or `none`.
     pub format: &'static str,
-    /// Creates it.
+    /// Creates the contender.
     ///
     /// # Errors
-    /// The reason why it is not available.
+    /// The reason why the contender is not available.
     pub make: Make,
 }
 
@@ -68,7 +68,8 @@ fn zlib_rs(level: i32) -> Result<Loaded, String> {
     Ok(Box::new(ZlibRs::new(level)))
 }
 
-/// A constructor of an optional peer, which is an error in builds without its feature.
+/// Defines a constructor of an optional peer. In builds without the feature of the peer, it returns
+/// an error that names the feature.
 macro_rules! optional {
     ($feature:literal, $name:ident($($arg:ident: $type:ty),*), $make:expr) => {
         #[cfg(feature = $feature)]
@@ -89,7 +90,8 @@ optional!("lz4", lz4(), crate::kernel::lz4::Lz4::new());
 optional!("zlib", zlib(level: i32, strategy: Strategy), crate::kernel::zlib::Zlib::new(level, strategy)?);
 optional!("zlib-ng", zlib_ng(level: i32), crate::kernel::zlib::ZlibNg::new(level, Strategy::Default)?);
 
-/// A row for each format and each libslz that the user names, or else the machine's.
+/// Rows of libslz: one for each format and each library that `LINERATE_LIBSLZ` names, or else for
+/// the machine's own.
 fn libslz() -> Vec<Entry> {
     #[cfg(feature = "libslz")]
     let names = crate::kernel::slz::names();

@@ -1,4 +1,5 @@
-//! Verifies a contender's output with another library's decoder.
+//! Decodes the output of contenders and compares it with their input. The decoder is that of
+//! another library, except for LZO, and for zlib-rs in builds without libdeflate.
 
 use linerate_deflate::Format;
 use zlib_rs::{Inflate, InflateFlush, Status};
@@ -7,7 +8,8 @@ use super::encoder::{Coding, Encoder, output_capacity, pieces};
 use crate::harness::same;
 use crate::kernel::lzo;
 
-/// Compresses every file in chunks of `chunk` bytes, decodes the result, and returns its size.
+/// Compresses every file in chunks of `chunk` bytes, decodes the output, compares it with the
+/// input, and returns the size of all output in bytes.
 ///
 /// # Errors
 /// The contender's message, or that its output does not decode to the input.
@@ -40,8 +42,8 @@ pub fn encode_and_check(
     Ok(total)
 }
 
-/// Verifies that a stream decodes to `content`: with libdeflate, the strictest decoder, in builds
-/// that have it, otherwise with zlib-rs.
+/// Verifies that a stream decodes to `content`: with libdeflate in builds that have it, otherwise
+/// with zlib-rs. `buffer` is memory to reuse.
 ///
 /// # Errors
 /// The decoder's message, or that it returns other bytes.
@@ -66,7 +68,8 @@ pub(crate) fn check_stream(
     }
 }
 
-/// Verifies with zlib-rs that `bytes` is exactly one stream and decodes to `content`.
+/// Verifies with zlib-rs that `bytes` is exactly one stream and decodes to `content`. `buffer` is
+/// memory to reuse.
 pub(crate) fn inflate(
     format: Format,
     content: &[u8],
