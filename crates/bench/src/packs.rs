@@ -1,8 +1,8 @@
-//! The shape "packs": files of dictionaries written, read, and opened until the first block is
-//! decoded, by the wall clock with the files in the page cache.
+//! The shape "packs": packs, which are files of dictionaries, written, read, and opened until the
+//! first block is decoded, by the wall clock with the files in the page cache.
 //!
-//! Dictionaries are trained with pieces of files or of generated rows. Further dictionaries have
-//! the same tables and other content, so that all are different.
+//! Dictionaries are trained with pieces of files or of generated rows. Those that fill a large pack
+//! have the tables of a trained one and other content, so that all are different.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,11 +18,11 @@ use crate::harness::{
 };
 use crate::records::Measurement;
 
-/// Bytes of a dictionary.
+/// Maximum bytes of a dictionary.
 const SIZE: usize = 8192;
-/// Bytes of samples for each dictionary, as a multiple of its size.
+/// Bytes of samples for each trained dictionary, as a multiple of [`SIZE`].
 const SAMPLES: usize = 100;
-/// Number of trained dictionaries.
+/// Maximum number of dictionaries trained with one file.
 const TRAINED: usize = 64;
 
 /// Options of the shape.
@@ -30,7 +30,7 @@ const TRAINED: usize = 64;
 pub struct PacksArgs {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Files whose dictionaries are packed, beside generated rows; also names below
+    /// Files to train dictionaries with and pack these, beside generated rows; also names below
     /// $LINERATE_CORPORA
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -70,7 +70,8 @@ pub fn run(args: &PacksArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// Dictionaries trained with pieces of the data.
+/// Trains dictionaries, each with its own 819,200 bytes of the data. Shorter rest is left out, and
+/// so is a piece with which training fails.
 fn trained(data: &[u8]) -> Vec<Vec<u8>> {
     let train = |piece: &[u8]| Training::new(SIZE).train(&piece.chunks(1024).collect::<Vec<_>>()).ok();
     data.chunks_exact(SIZE * SAMPLES).take(TRAINED).filter_map(train).collect()
@@ -84,7 +85,8 @@ fn blank(data: &str, count: usize, case: &str, step: &str) -> Measurement {
         .param("step", step)
 }
 
-/// Compresses dictionaries, each alone and with the first one as reference.
+/// Measures packs in memory whose dictionaries are compressed, each alone and with the first one as
+/// reference: their ratio, and the time to add and to read a dictionary.
 fn forms(data: &str, trained: &[Vec<u8>], rounds: usize) -> Result<Vec<Measurement>, String> {
     let (bytes, count) = (trained.iter().map(Vec::len).sum::<usize>(), trained.len());
     let mut found = Vec::new();
@@ -114,7 +116,7 @@ fn forms(data: &str, trained: &[Vec<u8>], rounds: usize) -> Result<Vec<Measureme
     Ok(found)
 }
 
-/// Times building tables, and validating stored ones.
+/// Times building the decoding tables of dictionaries, and validating and hashing stored ones.
 fn tables(dictionaries: &[Vec<u8>], rounds: usize) -> Result<Vec<Measurement>, String> {
     let mut regions = Vec::new();
     for bytes in dictionaries {
@@ -155,7 +157,8 @@ fn tables(dictionaries: &[Vec<u8>], rounds: usize) -> Result<Vec<Measurement>, S
     harness(contenders, Rounds::warm(rounds))
 }
 
-/// Times opening a pack until the first block is decoded.
+/// Writes a pack, and measures that, the pack's size, and the time from opening it until the first
+/// block is decoded.
 fn pack(
     dictionaries: &[Vec<u8>],
     path: &Path,

@@ -1,21 +1,22 @@
-//! A case of the shape "cold": the size of blocks, and the number and size of dictionaries.
+//! A case of the shape "cold": the size of blocks, and the size and number of dictionaries; and how
+//! sentences and records write these.
 
 use crate::harness::filter::Chunk;
 
-/// One set of blocks and dictionaries.
+/// Size of blocks, and size and number of dictionaries, that are measured together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
     /// Bytes of a block.
     pub block: usize,
     /// Bytes of a dictionary.
     pub dictionary: usize,
-    /// Dictionaries, all different.
+    /// Number of dictionaries, which are all different.
     pub count: usize,
 }
 
 impl Case {
-    /// Number of blocks: one per dictionary, or as many as it takes to reach `least` bytes of
-    /// content.
+    /// Number of blocks: one per dictionary, or if that is more, as many as fit into `least` bytes
+    /// of content. At least one.
     pub(crate) fn blocks(&self, least: usize) -> usize {
         self.count.max(least / self.block).max(1)
     }
@@ -26,7 +27,7 @@ pub(crate) fn size(bytes: usize) -> String {
     Chunk::Bytes(bytes).to_string()
 }
 
-/// A size as sentences write it: `4 KiB`.
+/// A size as sentences write it: `4 KiB`, or `1000 B` if it is no multiple of 1024 bytes.
 pub(crate) fn kib(bytes: usize) -> String {
     match bytes % 1024 {
         0 => format!("{} KiB", bytes / 1024),

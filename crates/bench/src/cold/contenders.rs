@@ -21,7 +21,7 @@ pub(crate) enum Library {
 }
 
 impl Library {
-    /// Its name in reports.
+    /// Name of the library in records.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Library::Linerate => "linerate",
@@ -30,32 +30,36 @@ impl Library {
     }
 }
 
-/// How the decoder is called.
+/// How a decoder is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Calls {
     /// A call for each block.
     Single,
     /// A call for each batch of blocks, in the given order.
     Batch,
-    /// A call for each batch of 4096 blocks, ordered by dictionary.
+    /// Batches of 4,096 blocks, ordered by dictionary: a call for each batch or, of libzstd, for
+    /// each block.
     Sorted,
-    /// A call for each block, with the dictionary and the block prefetched two blocks ahead.
+    /// A call for each block. Before it, the dictionary and the compressed block of the call after
+    /// the next are prefetched.
     Burst,
     /// A call for each block, before which the dictionary's tables and content are copied to one
     /// place, which stays in the cache.
     Copy,
-    /// As `Copy`, with the source of the copy prefetched.
+    /// As `Copy`, with the source of the copy and the compressed block prefetched, as in `Burst`.
     CopyBurst,
     /// A call for each block, which gets the bytes of the dictionary instead of its tables.
     Raw,
-    /// As `Raw`, with the bytes copied to one place before each block.
+    /// As `Raw`, with the bytes of the dictionary copied to one place before each block.
     RawCopy,
-    /// As `RawCopy`, with the source of the copy prefetched.
+    /// As `RawCopy`, with the source of the copy and the compressed block prefetched, as in
+    /// `Burst`.
     RawCopyBurst,
 }
 
 impl Calls {
-    /// Its name in the record.
+    /// Name of the way to call in records. `batch` is the number of jobs in a batch that is not
+    /// sorted.
     pub(crate) fn name(self, batch: usize) -> String {
         match self {
             Calls::Single => "single".into(),
@@ -71,19 +75,20 @@ impl Calls {
     }
 }
 
-/// A row of a case.
+/// A contender: a library, called in one way with one choice of dictionaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contender {
     /// The decoder.
     pub(crate) library: Library,
-    /// Name of the choice: `hot`, `two`, `none`, `cold`, or `random` for sorted batches.
+    /// Name of the choice of dictionaries in records: `hot`, `two`, `none`, `cold`, or `random` for
+    /// sorted batches.
     pub(crate) mode: &'static str,
     /// How the decoder is called.
     pub(crate) calls: Calls,
     pub(crate) choice: Choice,
-    /// Index of the hot row that it is compared with.
+    /// Index in [`CONTENDERS`] of the one with hot dictionaries that this one is compared with.
     pub(crate) hot: usize,
-    /// Index of the row without dictionaries that it is compared with.
+    /// Index in [`CONTENDERS`] of the one without dictionaries that this one is compared with.
     pub(crate) none: usize,
 }
 
@@ -97,7 +102,7 @@ const fn row(
     Contender { library, mode, calls, choice, hot, none }
 }
 
-/// All contenders, the hot ones of each library first.
+/// All contenders: those of Linerate, then those of libzstd, the hot ones of each library first.
 pub(crate) const CONTENDERS: [Contender; 19] = [
     row(Library::Linerate, "hot", Choice::Hot, Calls::Single, (0, 3)),
     row(Library::Linerate, "hot", Choice::Hot, Calls::Batch, (1, 4)),
@@ -120,14 +125,14 @@ pub(crate) const CONTENDERS: [Contender; 19] = [
     row(Library::Libzstd, "cold", Choice::Cold, Calls::RawCopyBurst, (8, 10)),
 ];
 
-/// Every choice of dictionaries once.
+/// All choices of dictionaries, each once.
 pub(crate) const CHOICES: [Choice; 5] =
     [Choice::Hot, Choice::Two, Choice::Nothing, Choice::Cold, Choice::Random];
 
-/// Called with the index of a request and its decoded content.
+/// A function that is called with the index of a request and its decoded content.
 pub(crate) type OnContent<'a> = &'a mut dyn FnMut(usize, &[u8]) -> Result<(), String>;
 
-/// Contexts and output buffers that all contenders share.
+/// Decoders, contexts and output buffers that all contenders share.
 pub(crate) struct Tools<'a> {
     decoder: Decoder,
     context: Context,
@@ -151,7 +156,8 @@ impl<'a> Tools<'a> {
     }
 }
 
-/// The requests of one choice, with the dictionaries in each library's form.
+/// Requests to decode with one choice of dictionaries, and these in the form that each library
+/// takes.
 pub(crate) struct Requests<'a> {
     pub(crate) work: Work<'a>,
     ids: Vec<Id>,
@@ -169,7 +175,8 @@ impl<'a> Requests<'a> {
         Requests { work, ids, digested, raw, numbers }
     }
 
-    /// Decodes the requests from index `first` to the last.
+    /// Decodes the requests from index `first` to the last in the way of a contender, and calls
+    /// `on_content` for each of them.
     pub(crate) fn pass(
         &self,
         contender: &Contender,

@@ -21,12 +21,12 @@ const CARRIED: [&[u8]; 3] = [
     include_bytes!("../../corpus/zic.c"),
 ];
 
-/// Kinds of data, as the published figures name them.
+/// Kinds of data. Figures that others published are of JSON and text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Generated log rows in JSON.
     Json,
-    /// Text.
+    /// Prose: `silesia/dickens`, or the text that the program carries.
     Text,
     /// Generated lines of logs.
     Log,
@@ -34,12 +34,12 @@ pub enum Kind {
     Sqlite,
     /// Generated messages as Protocol Buffers code them.
     Protobuf,
-    /// Something else.
+    /// Any other file or folder.
     Other,
 }
 
 impl Kind {
-    /// Its name in the record.
+    /// Name of the kind in records.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Json => "JSON",
@@ -54,20 +54,20 @@ impl Kind {
 
 /// Bytes in two halves: one to make dictionaries of, the other to cut blocks from.
 pub struct Data {
-    /// Its kind.
+    /// Kind of the data.
     pub kind: Kind,
-    /// Its name in the record, never a path of the machine.
+    /// Name of the data in the record, never a path of the machine.
     pub name: String,
     pub(crate) dictionaries: Vec<u8>,
     pub(crate) blocks: Vec<u8>,
 }
 
 impl Data {
-    /// Finds data by name: `json`, `text`, `log`, `sqlite`, `protobuf`, or a file, which may be
-    /// below `$LINERATE_CORPORA`.
+    /// Finds data by name: `json`, `text`, `log`, `sqlite`, `protobuf`, or a file or folder, which
+    /// may be below `$LINERATE_CORPORA`.
     ///
     /// # Errors
-    /// A sentence that names the file.
+    /// A sentence that names the file or folder.
     pub fn find(name: &str) -> Result<Data, String> {
         match name {
             "json" => Ok(Data::json()),
@@ -79,7 +79,7 @@ impl Data {
         }
     }
 
-    /// Log rows in JSON of about 370 bytes each, the same on every machine.
+    /// Log rows in JSON of about 340 bytes each, the same on every machine.
     pub fn json() -> Data {
         Data::new(Kind::Json, "generated rows".into(), &Corpus::rows(ROWS).files.concat())
     }
@@ -124,7 +124,8 @@ impl Data {
     }
 }
 
-/// Pieces of one length, each from a different place of the source until all places are used.
+/// Pieces of `source`, all of one length. Each begins at a different place until all places are
+/// used; then they come again.
 pub(crate) struct Pieces<'a> {
     source: &'a [u8],
     len: usize,
@@ -134,11 +135,12 @@ pub(crate) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// Returns `None` if the source is shorter than a piece.
+    /// Makes pieces of `len` bytes, of which the first begins at index `start`, modulo the number
+    /// of places. Returns `None` if the source is shorter than a piece.
     pub(crate) fn new(source: &'a [u8], len: usize, start: usize) -> Option<Self> {
         let places = source.len().checked_sub(len)? + 1;
-        // Steps of the golden section spread evenly over the source. A step that is coprime to the
-        // number of places visits each of them.
+        // Steps of the golden section spread pieces evenly over the source. A step that is coprime
+        // to the number of places visits each place once.
         let mut step = (places as f64 * 0.618_034) as usize | 1;
         while divisor(step, places) != 1 {
             step += 1;
@@ -157,7 +159,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// The greatest common divisor.
+/// The greatest common divisor of `a` and `b`.
 fn divisor(a: usize, b: usize) -> usize {
     if b == 0 { a } else { divisor(b, a % b) }
 }

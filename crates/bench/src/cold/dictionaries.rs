@@ -1,5 +1,5 @@
-//! Dictionaries that are all different: each has the tables of one of a few trained dictionaries,
-//! and its own content.
+//! Makes dictionaries that are all different: each has the tables of one of a few trained
+//! dictionaries, and its own content.
 
 use linerate_dict::Training;
 use linerate_zstd::Dictionary;
@@ -11,13 +11,16 @@ use linerate_gateway_sim::traffic::Random;
 
 /// The first dictionary ID that needs no registration (RFC 8878, section 5).
 const FIRST_NUMBER: u32 = 32_768;
-/// Minimum and maximum bytes of samples for each training.
+/// Minimum and maximum bytes of the samples with which a dictionary is trained.
 const SAMPLES: (usize, usize) = (1 << 20, 4 << 20);
 /// Length of the magic number that begins a trained dictionary.
 const MAGIC: usize = 4;
 
 /// Makes `case.count` dictionaries of `case.dictionary` bytes, each with its own ID and its own
 /// piece of the data as content.
+///
+/// # Errors
+/// A sentence, if the data is too short for so many, or the size too small for tables and content.
 pub(crate) fn make(data: &Data, case: &Case, options: &ColdOptions) -> Result<Vec<Vec<u8>>, String> {
     if data.dictionaries.len() < case.dictionary {
         return Err(too_short(data, case));
@@ -57,7 +60,8 @@ fn too_short(data: &Data, case: &Case) -> String {
     )
 }
 
-/// Trained dictionaries cut off before their content.
+/// Trains `options.trained` dictionaries, or `case.count` if that is less, and cuts each off before
+/// its content.
 fn heads(data: &Data, case: &Case, options: &ColdOptions) -> Result<Vec<Vec<u8>>, String> {
     let mut random = Random::stream(SEED, 1);
     let pieces = Pieces::new(&data.dictionaries, case.block, random.below(1 << 30))

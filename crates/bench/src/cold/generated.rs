@@ -1,6 +1,6 @@
 //! Generated records of the kinds that storage engines hold, the same on every machine.
 
-/// Words of texts. `skewed` picks the first ones more often than the last ones.
+/// Words of generated texts. [`Random::skewed`] picks the first ones more often than the last ones.
 const WORDS: [&str; 48] = [
     "the",
     "order",
@@ -87,7 +87,7 @@ const AGENTS: [&str; 5] = [
     "Prometheus/2.53.0",
 ];
 
-/// A xorshift generator.
+/// A pseudorandom generator: xorshift (Marsaglia 2003).
 struct Random(u64);
 
 impl Random {
@@ -106,7 +106,7 @@ impl Random {
         words[self.below(words.len() as u64) as usize]
     }
 
-    /// Picks a word; earlier ones are more likely.
+    /// Picks one of `words`. Earlier ones are more likely.
     fn skewed<'a>(&mut self, words: &[&'a str]) -> &'a str {
         let n = words.len() as u64;
         words[(self.below(n) * self.below(n) / n) as usize]
@@ -117,7 +117,7 @@ impl Random {
     }
 }
 
-/// Appends records until there are `n` bytes.
+/// Returns `n` bytes of records. `record` appends the record with a number; the last one is cut.
 fn filled(n: usize, mut record: impl FnMut(&mut Random, u64, &mut Vec<u8>)) -> Vec<u8> {
     let (mut random, mut out) = (Random(0x9e37_79b9_7f4a_7c15), Vec::with_capacity(n + 1024));
     for number in 0.. {
@@ -130,7 +130,7 @@ fn filled(n: usize, mut record: impl FnMut(&mut Random, u64, &mut Vec<u8>)) -> V
     out
 }
 
-/// Lines of a web server's log and of a system journal.
+/// Returns `n` bytes of log lines: of a web server, a system journal and an application, mixed.
 pub(super) fn log_lines(n: usize) -> Vec<u8> {
     filled(n, |random, number, out| {
         let (minute, second, milli) = (number / 600 % 60, number / 10 % 60, random.below(1000));
@@ -166,8 +166,8 @@ pub(super) fn log_lines(n: usize) -> Vec<u8> {
     })
 }
 
-/// Cells of an SQLite table: length, row number, a header with the type of each column, and the
-/// columns.
+/// Returns `n` bytes of cells of an SQLite table: each has a length, the row number, a header with
+/// the type of each column, and the columns.
 pub(super) fn sqlite_rows(n: usize) -> Vec<u8> {
     filled(n, |random, number, out| {
         let texts = [
@@ -179,7 +179,7 @@ pub(super) fn sqlite_rows(n: usize) -> Vec<u8> {
                 random.text(words)
             },
         ];
-        // Types: integers of 4, 2 and 6 bytes, a float, the constant 1, texts.
+        // Types of the columns: integers of 4, 2 and 6 bytes, a float, the constant 1, and texts.
         let mut header = vec![4, 2, 5, 7, 9];
         texts.iter().for_each(|text| varint_big(13 + 2 * text.len() as u64, &mut header));
         let mut row = vec![header.len() as u8 + 1];
@@ -195,7 +195,8 @@ pub(super) fn sqlite_rows(n: usize) -> Vec<u8> {
     })
 }
 
-/// Variable-length integers of SQLite, the most significant 7 bits first.
+/// Appends a variable-length integer of SQLite, the most significant 7 bits first. `value` is below
+/// 2^56.
 fn varint_big(value: u64, out: &mut Vec<u8>) {
     for shift in (1..9).rev().filter(|shift| value >> (7 * shift) > 0) {
         out.push((value >> (7 * shift)) as u8 | 0x80);
@@ -203,7 +204,7 @@ fn varint_big(value: u64, out: &mut Vec<u8>) {
     out.push(value as u8 & 0x7f);
 }
 
-/// Protocol Buffers messages, each with its length in front.
+/// Returns `n` bytes of Protocol Buffers messages, each with its length in front.
 pub(super) fn protobuf_messages(n: usize) -> Vec<u8> {
     filled(n, |random, number, out| {
         let mut message = Vec::new();

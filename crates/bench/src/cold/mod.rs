@@ -1,5 +1,6 @@
-//! The shape "cold": small blocks decoded through thousands of dictionaries, each of which leaves
-//! the CPU caches before its next use. Ours and libzstd, hot and cold, in CPU time of one thread.
+//! The shape "cold": small zstd blocks decoded through thousands of dictionaries, each of which
+//! leaves the CPU caches before its next use. It measures our decoder and libzstd's, with hot and
+//! with cold dictionaries, in CPU time of one thread.
 
 mod case;
 mod contenders;
@@ -58,11 +59,12 @@ const CASES: [(usize, usize, usize); 22] = [
     (8, 12, 1245),
     (8, 110, 1245),
 ];
-/// Number of cases that every kind of data has.
+/// Number of cases that every kind of data has: the first ones of [`CASES`].
 const OF_ALL: usize = 10;
-/// Seed of the choice of data and the order of blocks.
+/// Seed for the places of the data that are used, and for the order of blocks and dictionaries.
 const SEED: u64 = 1;
-/// Number of blocks decoded before each timed pass. They are the last ones of the previous pass.
+/// Maximum number of blocks that are decoded before each timed pass, untimed: the last ones of the
+/// pass.
 const WARMUP_BLOCKS: usize = 4096;
 
 /// Options of the shape.
@@ -76,16 +78,20 @@ pub struct ColdArgs {
     /// libzstd and without; and the time of training
     #[arg(long, conflicts_with_all = ["count", "sweep", "small_tables", "batch", "least", "level"])]
     sizes: bool,
-    /// Sizes of blocks [default: those of published figures, or 4K]
+    /// Sizes of blocks [default: those of published figures, or 4K beside --dict, --count, --sweep
+    /// or --quick; with --sizes 1K,4K,16K]
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = |text: &str| within(text, 256, 128 << 10))]
     block: Vec<usize>,
-    /// Sizes of dictionaries [default: those of published figures, or 8K]
+    /// Sizes of dictionaries [default: those of published figures, or 8K beside --block, --count,
+    /// --sweep or --quick; with --sizes 2K,4K,8K,16K]
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = |text: &str| within(text, 1 << 10, 1 << 20))]
     dict: Vec<usize>,
-    /// Numbers of dictionaries, all different [default: those of published figures, or 2500]
+    /// Numbers of dictionaries, all different [default: those of published figures, or 2500 beside
+    /// --block, --dict or --quick]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: Vec<u32>,
-    /// Measure 1, 2, 8, 30, 100, 300, 1000, 2500, 10000 and 30000 dictionaries
+    /// Measure 1, 2, 8, 30, 100, 300, 1000, 2500, 10000 and 30000 dictionaries; with --quick the
+    /// first five numbers
     #[arg(long, conflicts_with = "count")]
     sweep: bool,
     #[command(flatten)]
@@ -109,10 +115,10 @@ pub struct ColdOptions {
     /// Minimum content of a round in bytes; with few dictionaries, each has several blocks
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = |text: &str| within(text, 0, 1 << 30))]
     pub least: usize,
-    /// Number of trained dictionaries; each other one has the tables of one of them.
+    /// Number of trained dictionaries. Every dictionary has the tables of one of them.
     #[arg(skip = 8usize)]
     pub trained: usize,
-    /// Whether opening a store is also measured.
+    /// Whether opening all dictionaries is also measured.
     #[arg(skip = true)]
     pub opening: bool,
 }
@@ -130,7 +136,7 @@ fn within(text: &str, least: usize, most: usize) -> Result<usize, String> {
     }
 }
 
-/// Measures each case of each kind of data.
+/// Measures each case of each kind of data, or with `--sizes` sizes of blocks.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -206,18 +212,18 @@ impl ColdArgs {
     }
 }
 
-/// Contenders, each as decoder, dictionaries and calls.
+/// Names of the contenders: library, choice of dictionaries, and way to call.
 pub fn names() -> Vec<String> {
     let batch = ColdOptions::default().batch;
     let name = |row: &Row| format!("{}, {}, {}", row.library.name(), row.mode, row.calls.name(batch));
     CONTENDERS.iter().map(name).collect()
 }
 
-/// Verifies every block with every contender, then measures one case, and opening a store in each
-/// way.
+/// Measures one case: first, if the options say so, opening a store in each way, then decoding.
+/// Before decoding is timed, the content of every block is verified with every contender.
 ///
 /// # Errors
-/// A sentence, if memory or data are not sufficient or a decoder failed.
+/// A sentence, if memory or data are not sufficient, or a decoder fails or returns other content.
 pub fn measure(
     data: &Data,
     case: &Case,
@@ -285,7 +291,7 @@ pub fn measure(
     Ok(found)
 }
 
-/// Decodes every block once and compares the content.
+/// Decodes every block once with one contender and compares the content.
 fn check(row: &Row, requests: &Requests<'_>, tools: &mut Tools<'_>) -> Result<(), String> {
     let mut seen = 0;
     let mut on_content = |i: usize, content: &[u8]| {
@@ -301,7 +307,7 @@ fn check(row: &Row, requests: &Requests<'_>, tools: &mut Tools<'_>) -> Result<()
     }
 }
 
-/// Bytes of memory for each dictionary beside the dictionary itself.
+/// Bytes of memory that a library takes for each dictionary beside the dictionary itself.
 fn beside(library: Library, store: &Store, theirs: &[Digested<'_>], dictionaries: &[Vec<u8>]) -> usize {
     let count = dictionaries.len().max(1);
     match library {
@@ -314,7 +320,7 @@ fn beside(library: Library, store: &Store, theirs: &[Digested<'_>], dictionaries
     }
 }
 
-/// Summarises one case in a sentence; `None` if a measurement is missing.
+/// Summarises the measurements of one case in a sentence; `None` if one that it needs is missing.
 pub fn sentence(found: &[Measurement]) -> Option<String> {
     let metric = |m: &Measurement, name: &str| m.metrics.get(name).map(|figure| figure.median);
     let of = |library: &str, mode: &str, calls: &str| {

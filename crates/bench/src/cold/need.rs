@@ -3,27 +3,29 @@
 use super::case::{Case, dictionaries};
 use crate::kernel::os::told;
 
-/// Bytes of each dictionary beside its content: libzstd's object and the one that is copied, our
-/// tables and slot, and rounding by allocators.
+/// Bytes of memory for each dictionary beside its content: libzstd's object and the one that is
+/// copied, our tables and slot, and rounding by allocators.
 const BESIDE: usize = (27 << 10) + (27 << 10) + (9 << 10) + (2 << 10);
-/// Number of sets of compressed blocks to allow for. There is one for each of the five choices in
-/// `contenders::CHOICES`. A set is never much larger than its content.
+/// Number of sets of compressed blocks to allow for: one for each of the five choices in
+/// `contenders::CHOICES`, and a second copy of one while it is made. A set is never much larger
+/// than its content.
 const SETS: usize = 6;
-/// Bytes of decoders, data and the program.
+/// Bytes to allow for decoders, data and the program.
 const FIXED: usize = 128 << 20;
 
-/// Bytes that measuring a case takes: each dictionary as bytes and in our store, and tables for
-/// both libraries.
+/// Bytes of memory that measuring a case takes: each dictionary as bytes and in our store, tables
+/// for both libraries, and compressed blocks. `least` is the content of a round in bytes.
 pub(crate) fn bytes(case: &Case, least: usize) -> usize {
     let dictionary = case.dictionary.saturating_mul(2).saturating_add(BESIDE);
     let blocks = case.blocks(least).saturating_mul(case.block).saturating_mul(SETS);
     case.count.saturating_mul(dictionary).saturating_add(blocks).saturating_add(FIXED)
 }
 
-/// Fails if the system has less memory than a case takes.
+/// Checks that a case takes at most nine tenths of the memory that the system has available. Where
+/// the system does not report that, every case passes.
 ///
 /// # Errors
-/// A sentence with both amounts.
+/// A sentence with the memory needed and the memory available.
 pub(crate) fn check(case: &Case, least: usize) -> Result<(), String> {
     match told("/proc/meminfo", "MemAvailable:") {
         Some(free) => compare(case, bytes(case, least), free),
@@ -32,7 +34,7 @@ pub(crate) fn check(case: &Case, least: usize) -> Result<(), String> {
 }
 
 fn compare(case: &Case, need: usize, free: usize) -> Result<(), String> {
-    // A tenth is left to the rest of the system.
+    // A tenth of the available memory is left to the rest of the system.
     if need > free / 10 * 9 {
         let gib = |bytes: usize| bytes as f64 / f64::from(1 << 30);
         return Err(format!(

@@ -1,4 +1,4 @@
-//! Time from an empty store until the first block is decoded.
+//! Measures the time from an empty store until the first block is decoded.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -21,7 +21,7 @@ const EMPTY: [u8; 9] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];
 /// If the dictionaries have more bytes than this, opening is measured once, and not from a file.
 const LARGE: usize = 1 << 30;
 
-/// Dictionaries in memory, which stand for a mapped file.
+/// Dictionaries in memory, which stand for dictionaries in a mapped file.
 pub(crate) struct DictionaryList(pub(crate) Vec<Vec<u8>>);
 
 impl Source for DictionaryList {
@@ -30,10 +30,12 @@ impl Source for DictionaryList {
     }
 }
 
-/// Ways to fill a store: mapping a pack, registering hashes, copying, and copying with digesting.
+/// Ways to fill a store: mapping a pack, registering hashes of dictionaries, copying them, and
+/// copying and digesting them.
 const WAYS: [&str; 4] = ["pack", "register", "insert", "digest"];
 
-/// Opens all dictionaries in each way in our store, and as libzstd's objects.
+/// Measures opening all dictionaries, in our store in each of the ways in `WAYS`, and as libzstd's
+/// digested dictionaries, until the first block is decoded.
 pub(crate) fn measure(
     data: &Data,
     case: &Case,
@@ -51,7 +53,7 @@ pub(crate) fn measure(
     let n = encoder.encode(id, content, &mut frame).map_err(message)?;
     frame.truncate(n);
 
-    // A file of dictionaries stores these hashes.
+    // These hashes are computed before the clock starts, because files of dictionaries store them.
     let hashes: Vec<(u32, u64)> = (0..).zip(dictionaries.iter().map(|bytes| content_hash(bytes))).collect();
 
     let folder = tempfile::tempdir().map_err(message)?;
@@ -61,7 +63,7 @@ pub(crate) fn measure(
 
     let ours = |way: &str, out: &mut [u8]| {
         let store = Store::new();
-        // Dropping it would release the dictionaries.
+        // Dropping what a pack has registered would release the dictionaries.
         let mut loaded = None;
         let ids = match way {
             "pack" => {
@@ -100,7 +102,7 @@ pub(crate) fn measure(
             let out = &mut out.borrow_mut()[..];
             out.fill(0);
             let begun = thread_time();
-            // Closing is not timed.
+            // The clock is read before the dictionaries are dropped, so closing is not timed.
             let (n, time, digested) = match library {
                 Library::Linerate => {
                     let (store, _loaded, n) = ours(mode, out).map_err(message)?;
@@ -123,7 +125,7 @@ pub(crate) fn measure(
 }
 
 /// Writes a pack whose dictionaries are uncompressed, so that they are used where they are mapped.
-/// Returns the ID of the first.
+/// Returns the ID of the first dictionary in the pack.
 fn pack(file: &Path, dictionaries: &[Vec<u8>]) -> linerate_dict::Result<u64> {
     let mut editor = Editor::create(file, PackOptions::new().uncompressed(true))?;
     let ids = dictionaries.iter().map(|bytes| editor.add(bytes, 0)).collect::<Result<Vec<u64>, _>>()?;

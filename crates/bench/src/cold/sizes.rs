@@ -1,5 +1,5 @@
-//! Sizes of blocks with dictionaries of both trainers and without, and the time of training. No
-//! measured block was among the samples of its dictionary.
+//! Measures sizes of compressed blocks with dictionaries of our trainer and of libzstd's and
+//! without, and the time of training. No measured block was among the samples of its dictionary.
 
 use linerate_dict::{Savings, Training};
 use linerate_zstd::Dictionary;
@@ -10,20 +10,23 @@ use crate::frames::cases::train_by_libzstd;
 use crate::harness::{Clock, message, progress, row};
 use crate::records::Measurement;
 
-/// Sizes of dictionaries and of blocks, in bytes.
+/// Default sizes of dictionaries, in bytes.
 pub(super) const DICTIONARIES: [usize; 4] = [2 << 10, 4 << 10, 8 << 10, 16 << 10];
+/// Default sizes of blocks, in bytes.
 pub(super) const BLOCKS: [usize; 3] = [1 << 10, 4 << 10, 16 << 10];
-/// Kinds of data.
+/// Default kinds of data.
 pub(super) const DATA: [&str; 5] = ["json", "log", "text", "sqlite", "protobuf"];
-/// Levels of libzstd.
+/// Levels at which libzstd compresses the blocks.
 const LEVELS: [i32; 4] = [1, 3, 6, 9];
-/// Level at which training is timed, the only one of libzstd's trainer.
+/// Level for which our trainer is timed. libzstd's trainer takes no level and trains for this one.
 const TIMED_LEVEL: i32 = 3;
-/// Bytes of training samples, and of the blocks that are compressed.
+/// Maximum bytes of the samples that a dictionary is trained with.
 const SAMPLES: usize = 1 << 20;
+/// Maximum bytes of the blocks that are compressed.
 const MEASURED: usize = 512 << 10;
 
-/// The trainers and kinds of entropy tables that are compared.
+/// The trainers and kinds of entropy tables that are compared. "none" is the content of the trained
+/// dictionary without its tables.
 const FORMS: [(&str, &str); 4] =
     [("libzstd", "full"), ("linerate", "full"), ("linerate", "small"), ("linerate", "none")];
 
@@ -36,8 +39,9 @@ struct Compared {
     libzstd: f64,
 }
 
-/// Measures sizes at each block size and level for one kind of data and one dictionary size. The
-/// mean and the worst quotient follow.
+/// Measures sizes at each block size and level for one kind of data and one dictionary size. Then
+/// come the mean and the worst of these sizes, divided by those without a dictionary and by those
+/// with libzstd's.
 ///
 /// # Errors
 /// A sentence, if the data is too short.
@@ -95,8 +99,8 @@ impl<'d> Cell<'d> {
         Ok(Cell { dictionary, samples, measured, libzstd, libzstd_time: time.as_secs_f64() })
     }
 
-    /// Sizes at a level, in the order of [`FORMS`], and the seconds it took to train the full
-    /// dictionary.
+    /// Sizes of the blocks at a level, in the order of [`FORMS`], and the CPU time in seconds that
+    /// our trainer took for the dictionary with full tables.
     fn at(&self, level: i32) -> Result<([Compared; 4], f64), String> {
         let training = Training::new(self.dictionary).level(level);
         let train = |training: Training| training.train(&self.samples).map_err(message);
@@ -114,8 +118,9 @@ impl<'d> Cell<'d> {
     }
 }
 
-/// Mean and worst of a form's sizes, divided by those without a dictionary and by those with
-/// libzstd's: base, case, quotient.
+/// The mean and the worst, that is largest, of the sizes with a dictionary of one of [`FORMS`],
+/// divided by those without a dictionary and by those with libzstd's. Each is a base, "mean" or
+/// "worst", and the quotient.
 fn quotients(form: (&str, &str), compared: &[Compared]) -> [(&'static str, &'static str, f64); 4] {
     let of_form = || compared.iter().filter(|compared| compared.form == form);
     let mean_and_worst = |quotient: fn(&Compared) -> f64| {

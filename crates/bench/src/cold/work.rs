@@ -1,4 +1,4 @@
-//! Requests to decode: the block, its dictionary, and their order.
+//! The requests to decode: blocks, the dictionary of each, and their order.
 
 use linerate_dict::{Encoder, Id, Store};
 
@@ -6,16 +6,17 @@ use super::data::{Data, Pieces};
 use super::{Case, ColdOptions, SEED};
 use linerate_gateway_sim::traffic::Random;
 
-/// Number of dictionaries in a hot pass. The blocks are divided into as many runs of consecutive
-/// blocks, and each run uses one dictionary. A single one might be better or worse than average.
+/// Maximum number of dictionaries in a hot pass. The requests are divided into as many groups of
+/// consecutive ones, and each group uses one dictionary. A single dictionary for all of them might
+/// be better or worse than average.
 pub(crate) const RUNS: usize = 8;
 
 /// Which dictionaries the blocks use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// One dictionary for each of [`RUNS`] runs of blocks.
+    /// One dictionary for each of [`RUNS`] groups of consecutive blocks.
     Hot,
-    /// Two dictionaries, alternating, for each of [`RUNS`] runs of blocks.
+    /// Two dictionaries, alternating, for each of [`RUNS`] groups of consecutive blocks.
     Two,
     /// No dictionary.
     Nothing,
@@ -33,7 +34,7 @@ struct Request {
     len: usize,
 }
 
-/// Blocks in the order of their requests, which is unrelated to their order in memory.
+/// Compressed blocks in the order of their requests, which is unrelated to their order in memory.
 pub(crate) struct Work<'d> {
     requests: Vec<Request>,
     frames: Vec<u8>,
@@ -43,8 +44,11 @@ pub(crate) struct Work<'d> {
 }
 
 impl<'d> Work<'d> {
-    /// Compresses each block of `data` once, with the dictionary that `choice` gives it. `ids` are
-    /// the dictionaries.
+    /// Cuts blocks from `data` and compresses each once, with the dictionary that `choice` gives
+    /// it. `ids` are the dictionaries in `store`.
+    ///
+    /// # Errors
+    /// A sentence, if the data is too short for a block or a block cannot be compressed.
     pub(crate) fn new(
         data: &'d Data,
         case: &Case,
@@ -97,25 +101,25 @@ impl<'d> Work<'d> {
         self.bytes as f64 / self.frames.len().max(1) as f64
     }
 
-    /// The compressed block of a request.
+    /// The compressed block of the request at index `i`.
     pub(crate) fn frame(&self, i: usize) -> &[u8] {
         let Request { start, len, .. } = self.requests[i];
         &self.frames[start..start + len]
     }
 
-    /// The content of the block of a request.
+    /// The content of the block of the request at index `i`.
     pub(crate) fn content(&self, i: usize) -> &[u8] {
         self.contents[self.requests[i].content as usize]
     }
 
-    /// The dictionary of each request.
+    /// The index of each request's dictionary, or `None` for a request without one.
     pub(crate) fn dictionaries(&self) -> impl Iterator<Item = Option<usize>> {
         self.requests.iter().map(|request| request.dictionary.map(|at| at as usize))
     }
 }
 
 impl Choice {
-    /// Chooses one of `count` dictionaries for each of `blocks`.
+    /// Chooses the index of one of `count` dictionaries, or none, for each of `blocks` blocks.
     fn dictionaries(self, blocks: usize, count: usize, random: &mut Random) -> Vec<Option<u32>> {
         let runs = RUNS.min(count);
         let run = |i: usize| i * runs / blocks;

@@ -1,5 +1,5 @@
-//! The input of the shape "frames": blocks of a size, with or without a dictionary, compressed by
-//! libzstd.
+//! The input of the shape "frames": blocks of one size, or whole files, with or without a
+//! dictionary, compressed by libzstd.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,9 +13,9 @@ use crate::harness::filter::Chunk;
 /// A size of blocks, and of the dictionary that they share, written as `4K`, `4K+8K` or `whole`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Bytes of a block.
+    /// Size of a block, or whole files.
     pub chunk: Chunk,
-    /// Bytes of the dictionary, if there is one.
+    /// Maximum bytes of the dictionary, if there is one.
     pub dictionary: Option<usize>,
 }
 
@@ -44,18 +44,18 @@ impl FromStr for Case {
     }
 }
 
-/// The frames of a case.
+/// The frames of a case with their contents, and its dictionary.
 pub(crate) struct Blocks<'a> {
     pub(crate) jobs: Jobs<'a>,
     pub(crate) dictionary: Option<Vec<u8>>,
 }
 
 impl<'a> Blocks<'a> {
-    /// Cuts the corpus into blocks and compresses them. Above `most` bytes it takes blocks evenly
-    /// from the corpus, or cuts off the ends of whole files.
+    /// Cuts the corpus into blocks and compresses them. If the blocks have more than `most` bytes
+    /// in all, blocks are taken evenly from the corpus. Whole files are each cut to `most` bytes.
     pub(crate) fn new(corpus: &'a Corpus, case: &Case, level: i32, most: usize) -> Result<Self, String> {
         let size = case.chunk.size();
-        // The rest at the end of a file is not a block of that size.
+        // The end of a file that is shorter than a block is left out.
         let blocks: Vec<&'a [u8]> = match case.chunk {
             Chunk::Whole => corpus.files.iter().map(|file| &file[..file.len().min(most)]).collect(),
             Chunk::Bytes(_) => corpus.files.iter().flat_map(|file| file.chunks_exact(size)).collect(),
@@ -72,8 +72,8 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Trains on at most 1000 blocks, taken evenly: a dictionary for a table of the store, not for the
-/// measured blocks alone.
+/// Trains a dictionary of at most `size` bytes on at most 1,000 of all blocks, taken evenly. As in
+/// a storage engine, the dictionary is for a whole table, not for the measured blocks alone.
 fn train(blocks: &[&[u8]], size: usize) -> Result<Vec<u8>, String> {
     let step = blocks.len().div_ceil(1000).max(1);
     let samples: Vec<&[u8]> = blocks.iter().copied().skip(step / 2).step_by(step).collect();

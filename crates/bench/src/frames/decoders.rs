@@ -1,4 +1,5 @@
-//! Decoders of frames: ours, libzstd, and ruzstd with the feature of that name.
+//! Decoders of zstd frames and streams: ours, libzstd, and for frames also ruzstd, with the feature
+//! of that name.
 
 use linerate_zstd::{Dictionary, FrameDecoder, Options, Scratch, StreamDecoder};
 use zstd_safe::zstd_sys::ZSTD_EndDirective::ZSTD_e_flush;
@@ -8,7 +9,7 @@ use crate::decoding::Decoder;
 use crate::harness::corpus::Corpus;
 use crate::harness::message;
 
-/// The decoders of this build, with the dictionary digested.
+/// The decoders of frames in this build. If there is a dictionary, each has digested it.
 pub(super) fn contenders(dictionary: Option<&[u8]>) -> Result<Vec<Decoder>, String> {
     Ok(vec![
         ours(dictionary)?,
@@ -30,7 +31,7 @@ fn ours(dictionary: Option<&[u8]>) -> Result<Decoder, String> {
     Ok(Decoder { name: "linerate", run: Box::new(run), state: Some(state), scratch: Some(memory) })
 }
 
-/// Bytes that our stream with a window of 64 KiB keeps.
+/// Bytes that our decoder of a stream with a window of 64 KiB keeps between calls.
 fn ours_state() -> Result<usize, String> {
     let (stream, _) = messages()?;
     let mut decoder = StreamDecoder::new(Options::new());
@@ -49,11 +50,11 @@ fn libzstd(dictionary: Option<&[u8]>) -> Decoder {
         }
         .map_err(|e| get_error_name(e).into())
     };
-    // Contexts share no memory.
+    // Contexts of libzstd share no memory, so their scratch is 0.
     Decoder { name: "libzstd", run: Box::new(run), state: libzstd_state().ok(), scratch: Some(0) }
 }
 
-/// Bytes that libzstd's stream with a window of 64 KiB keeps.
+/// Bytes that libzstd's decoder of a stream with a window of 64 KiB keeps between calls.
 fn libzstd_state() -> Result<usize, String> {
     let (stream, content) = messages()?;
     let mut context = DCtx::create();
@@ -84,11 +85,13 @@ fn ruzstd(dictionary: Option<&[u8]>) -> Result<Decoder, String> {
     Ok(Decoder { name: "ruzstd", run: Box::new(run), state: None, scratch: None })
 }
 
-/// Decoders of streams of flushed pieces, as gateways send them.
+/// Streams of flushed pieces, as gateways send them, and their decoders.
 pub(super) mod streams {
     use super::*;
 
-    /// Compresses a stream into length-prefixed pieces; returns it with its content.
+    /// Compresses the first `most` bytes of the corpus, its files joined, into a stream whose
+    /// pieces of `piece` bytes are flushed and have their compressed length in front. Returns the
+    /// stream and its content.
     pub(in super::super) fn compress(
         corpus: &Corpus,
         piece: usize,
@@ -105,7 +108,8 @@ pub(super) mod streams {
         Ok((stream, content))
     }
 
-    /// Compresses and flushes each piece, with a window of 64 KiB. The frame is never ended.
+    /// Compresses pieces into one zstd frame with a window of 64 KiB, and flushes after each.
+    /// Returns the compressed bytes of each piece. The frame is not ended.
     pub(super) fn flushed<'p>(
         pieces: impl Iterator<Item = &'p [u8]>,
         level: i32,

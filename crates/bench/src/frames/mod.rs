@@ -18,7 +18,7 @@ use crate::harness::filter::{Chunk, parse_bytes};
 use crate::harness::{Clock, Common, Contender, Rounds, measure as harness, message, progress, row};
 use crate::records::Measurement;
 
-/// Number of digests in a turn.
+/// Number of times that a dictionary is digested in a turn.
 const DIGESTS: u32 = 2000;
 
 /// Options of the shape.
@@ -42,7 +42,8 @@ pub struct FramesArgs {
     /// The level at which libzstd compresses
     #[arg(long, value_name = "N", default_value_t = 3, allow_negative_numbers = true)]
     level: i32,
-    /// Maximum bytes of each case, taken evenly from the corpus; with `whole`, of each file
+    /// Maximum bytes of each case, taken evenly from the corpus; with `whole`, of each file; of a
+    /// flushed stream, the first ones of the corpus; with --quick always 1M
     #[arg(long, value_name = "N", default_value = "16M", value_parser = at_least_one)]
     most: u64,
 }
@@ -67,7 +68,8 @@ pub fn run(args: &FramesArgs) -> Result<(), String> {
     }
     for &piece in &args.flush {
         let (frame, content) = streams::compress(&corpus, piece as usize, args.level, most)?;
-        // Each piece overwrites the last one, as in the buffer of a connection.
+        // In timed calls the content of each piece overwrites the last one, as in the buffer of a
+        // connection.
         let room = Some(piece as usize);
         let jobs = decoding::Jobs { frames: vec![frame], contents: vec![&content], room };
         let blank = row("frames", &corpus.name, "")
@@ -86,7 +88,7 @@ pub fn run(args: &FramesArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// The contenders in this build.
+/// Names of the contenders in this build.
 ///
 /// # Errors
 /// The message of a contender that cannot be made.
@@ -94,7 +96,8 @@ pub fn names() -> Result<Vec<String>, String> {
     Ok(contenders(None)?.iter().map(|decoder| decoder.name.to_owned()).collect())
 }
 
-/// Decodes the blocks of a case, and digests its dictionary if it has one.
+/// Measures decoding the blocks of a case, and digesting its dictionary if it has one. Returns
+/// nothing if no file is as long as a block.
 ///
 /// # Errors
 /// A sentence, if a contender fails or decodes to other content.
@@ -123,8 +126,8 @@ pub fn measure(
     Ok(found)
 }
 
-/// Times digesting a dictionary. Neither library copies its content. Speeds count the bytes of the
-/// dictionary.
+/// Measures digesting a dictionary, by our library and by libzstd. Neither copies the content of
+/// the dictionary. Speeds count the bytes of the dictionary.
 fn digest(data: &str, case: &Case, dictionary: &[u8], rounds: usize) -> Result<Vec<Measurement>, String> {
     let digest = Dictionary::measure(dictionary).map_err(message)?;
     let theirs = DDict::create_by_reference(dictionary).sizeof();

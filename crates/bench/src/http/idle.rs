@@ -1,5 +1,5 @@
 //! Resident memory of idle responses with server-sent events, on the loopback interface. Each
-//! response has sent 20 events of about 100 bytes and waits for the next. The server is axum on one
+//! response has sent 20 events of about 75 bytes and waits for the next. The server is axum on one
 //! thread; another process holds the clients. Without a layer the memory is that of hyper, tokio
 //! and axum.
 
@@ -25,7 +25,8 @@ use crate::kernel::os::{resident, unlimited_files};
 use crate::records::Measurement;
 
 const EVENTS: usize = 20;
-/// Names of the layers, with the log2 of our window.
+/// Names of the layers, with the base-2 logarithm of the window in bytes for layers of Linerate. 0
+/// means no window, and nothing for other layers.
 const LAYERS: [(&str, u8); 9] = [
     ("none", 0),
     ("linerate, no window", 0),
@@ -41,7 +42,7 @@ const LAYERS: [(&str, u8); 9] = [
 /// Number of responses that have sent all their events.
 static IDLE: AtomicUsize = AtomicUsize::new(0);
 
-/// Measures each layer.
+/// Measures the memory of `count` idle responses through each layer.
 pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
     let one = |(name, _)| {
         let words = ["http", name, &count.to_string()].map(str::to_owned);
@@ -50,7 +51,8 @@ pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
     process::idle(count, LAYERS.map(one).into())
 }
 
-/// The child processes: a server, which returns the growth of its memory, and the clients.
+/// Runs one of the child processes: a server, which returns the growth of its resident memory in
+/// bytes, or the clients, which return 0.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -89,8 +91,8 @@ fn router(layer: &str) -> Option<Router> {
     })
 }
 
-/// Sends the requests and waits for the end of standard input. Responses that it does not read stay
-/// in the system's buffers.
+/// Connects, sends the requests, and waits for the end of standard input. The responses are not
+/// read and stay in the system's buffers.
 fn clients(address: &str, count: &str) -> std::io::Result<()> {
     let mut streams = Vec::new();
     for _ in 0..count.parse::<usize>().map_err(std::io::Error::other)? {
@@ -118,7 +120,7 @@ async fn serve(layer: &str, count: usize) -> std::io::Result<usize> {
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    // The last events are still on their way.
+    // Waits until the server has sent the last events.
     tokio::time::sleep(Duration::from_millis(500)).await;
     let grown = memory()?.saturating_sub(before);
     drop(child.stdin.take());

@@ -39,7 +39,7 @@ pub struct HttpArgs {
     connections: Option<usize>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Pages to measure beside three generated feeds
+    /// Pages to measure beside three generated feeds [default: a page that the program carries]
     #[arg(value_name = "FILE")]
     pages: Vec<PathBuf>,
 }
@@ -68,7 +68,8 @@ pub fn run(args: &HttpArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// A body of one or more parts. If there are several, each is followed by a pause.
+/// The body of a response, in one or more parts. If there are several, each is followed by a pause:
+/// one poll that returns `Pending`.
 struct Script {
     parts: std::vec::IntoIter<Bytes>,
     pauses: bool,
@@ -92,7 +93,7 @@ impl Body for Script {
     }
 }
 
-/// A service with one response.
+/// A service that returns one response, to the first request, and panics at another.
 struct Answer(Option<Response<Script>>);
 
 impl Service<Request<()>> for Answer {
@@ -109,7 +110,7 @@ impl Service<Request<()>> for Answer {
     }
 }
 
-/// Returns a compressed response, and the time it took.
+/// Sends a response through a layer. Returns its compressed body, and the thread's CPU time.
 type Respond = Box<dyn Fn(&Traffic) -> Result<(Vec<u8>, Duration), String>>;
 
 /// Makes a contender of a tower layer: it sends a request through the layer to a service that
@@ -162,13 +163,13 @@ fn peer(level: CompressionLevel) -> Respond {
     by(Peer::new().quality(level).compress_when(SizeAbove::new(0)))
 }
 
-/// Names of the layers for pages, then those for events.
+/// Names of the layers for pages, then those of the layers for feeds.
 pub fn names() -> Vec<String> {
     [1, 2].iter().flat_map(|&parts| contenders(parts)).map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Layers for a page, or for a feed of several parts. The fastest level of tower-http comes first
-/// and is the base.
+/// Layers for a page, which has one part, or for a feed, which has several. The fastest level of
+/// tower-http comes first and is the base.
 fn contenders(parts: usize) -> Vec<(&'static str, Respond)> {
     let mut all = vec![
         ("tower-http, fastest, zlib", peer(CompressionLevel::Fastest)),
@@ -198,7 +199,7 @@ fn contenders(parts: usize) -> Vec<(&'static str, Respond)> {
 
 fn speed(traffic: &Traffic, rounds: usize) -> Result<Vec<Measurement>, String> {
     let (plain, parts) = (traffic.parts.concat(), traffic.parts.len());
-    // A single page takes too little time for the clock.
+    // A single page takes too little time for the clock, so that a turn sends it 50 times.
     let repeats = if parts == 1 { 50 } else { 1 };
     let mut timed = Vec::new();
     for (name, respond) in contenders(parts) {

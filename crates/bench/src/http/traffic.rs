@@ -1,11 +1,11 @@
-//! Pages and feeds, the same on every machine.
+//! Responses to measure: pages, and generated feeds that are the same on every machine.
 
 use std::path::Path;
 
 use bytes::Bytes;
 use linerate_gateway_sim::traffic::Random;
 
-/// A response to send: a page, or events.
+/// A response to send: a page in one part, or a feed with an event in each part.
 pub(super) struct Traffic {
     pub(super) name: String,
     pub(super) content_type: &'static str,
@@ -26,7 +26,7 @@ impl Traffic {
     }
 }
 
-/// Generated feeds: prices, the words of a language model, and posts.
+/// Three generated feeds of 2,000 events: prices, the words of a language model, and posts.
 pub(super) fn feeds() -> Vec<Traffic> {
     let feed = |name: &str, event: fn(&mut Random, usize) -> String| {
         let mut random = Random::stream(1, 0);
@@ -39,7 +39,8 @@ pub(super) fn feeds() -> Vec<Traffic> {
 const WORDS: &str = "the of and to a in is it you that he was for on are with as his they be at one have this from or had by not \
     but some what there we can out other were all your when up use how said an each she which do their time if will way about";
 
-/// Random words, of which the first in the list are the most frequent.
+/// Returns `count` random English words, separated by blanks. The first ones in the list are the
+/// most frequent.
 pub(crate) fn words(random: &mut Random, count: usize) -> String {
     let all: Vec<&str> = WORDS.split_whitespace().collect();
     let one = |_| all[random.below(all.len()).min(random.below(all.len()))];
@@ -58,7 +59,7 @@ fn price(random: &mut Random, i: usize) -> String {
     )
 }
 
-/// A language model's answer, word by word.
+/// An event with one word of a language model's answer.
 fn token(random: &mut Random, _: usize) -> String {
     format!(
         "data: {{\"id\":\"answer-7f3a91\",\"object\":\"chunk\",\"created\":1790000000,\"model\":\"large\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\" {}\"}},\"finish_reason\":null}}]}}\n\n",

@@ -12,7 +12,7 @@ use crate::kernel::inflate;
 use crate::kernel::inflate::{Given, Resumable, Step};
 use linerate_candidates::footprint;
 
-/// The decoders of this build for calls of that size.
+/// The decoders of this build that can decode in calls of this size.
 pub(super) fn contenders(chunk: Chunk) -> Result<Vec<Decoder>, String> {
     let all = vec![
         ours(chunk)?,
@@ -80,9 +80,9 @@ impl Resumable for Inflate {
     }
 }
 
-/// Makes a contender of the decoder that `open` returns. The memory that it holds after a first
-/// stream counts as `state` if a stream takes several calls. If it takes one call, all streams can
-/// share the memory, and it counts as `scratch`.
+/// Makes a contender of the decoder that `open` returns. The memory that this decoder holds after a
+/// first stream counts as `state` if a stream takes several calls. If a stream takes one call, all
+/// streams can share the memory, and it counts as `scratch`.
 fn peer<D: Resumable + 'static>(
     name: &'static str,
     chunk: Chunk,
@@ -107,7 +107,7 @@ fn peer<D: Resumable + 'static>(
     Ok(Decoder { name, run, state, scratch })
 }
 
-/// libdeflate, which decodes whole streams only.
+/// libdeflate, which decodes whole streams only: `None` for other sizes of calls.
 #[cfg(feature = "libdeflate")]
 fn libdeflate(chunk: Chunk) -> Option<Decoder> {
     if chunk != Chunk::Whole {
@@ -120,7 +120,7 @@ fn libdeflate(chunk: Chunk) -> Option<Decoder> {
     Some(Decoder { name: "libdeflate", run, state: Some(0), scratch })
 }
 
-/// ISA-L's decoder of whole streams.
+/// ISA-L's decoder of whole streams: `None` for other sizes of calls.
 #[cfg(feature = "isal")]
 fn isal(chunk: Chunk) -> Option<Decoder> {
     use crate::kernel::isal::IsalInflate;
@@ -134,8 +134,8 @@ fn isal(chunk: Chunk) -> Option<Decoder> {
     })
 }
 
-/// Decodes a stream with at most `size` bytes of input and output in each call. Each output follows
-/// the last one.
+/// Decodes a stream with at most `size` bytes of input and of output in each call. Each call writes
+/// behind the output of the call before. Returns the length of the content.
 fn in_calls(
     stream: &[u8],
     out: &mut [u8],
@@ -158,10 +158,10 @@ fn in_calls(
     }
 }
 
-/// Enough content to fill any window, in bytes.
+/// Bytes of content in a sample stream: enough to fill any window.
 const SAMPLE: usize = 64 << 10;
 
-/// A stream of [`SAMPLE`] bytes of content.
+/// A stream of deflate data whose content is [`SAMPLE`] zeros.
 fn sample() -> Result<Vec<u8>, String> {
     compress(&[0; SAMPLE], 6)
 }

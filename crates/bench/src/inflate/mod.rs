@@ -29,7 +29,7 @@ pub struct InflateArgs {
     level: i32,
 }
 
-/// Measures each size of calls.
+/// Measures decoding with each size of calls.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -43,7 +43,7 @@ pub fn run(args: &InflateArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// The contenders in this build.
+/// Names of the contenders in this build.
 ///
 /// # Errors
 /// The message of a contender that cannot be made.
@@ -51,7 +51,8 @@ pub fn names() -> Result<Vec<String>, String> {
     Ok(contenders(Chunk::Whole)?.iter().map(|decoder| decoder.name.to_owned()).collect())
 }
 
-/// Decodes the files of the corpus, each a stream without a container, with every contender.
+/// Measures how fast every contender decodes the files of the corpus, each a stream without a
+/// container, with each size of calls.
 ///
 /// # Errors
 /// A sentence, if a contender fails or decodes to other content.
@@ -74,7 +75,7 @@ pub fn measure(
     chunks.iter().map(one).collect()
 }
 
-/// One stream of deflate data.
+/// Compresses `content` with zlib-rs into one stream of deflate data without a container.
 fn compress(content: &[u8], level: i32) -> Result<Vec<u8>, String> {
     let mut out = vec![0; output_capacity(content.len())];
     let mut stream = Deflate::new(level, false, 15);
