@@ -1,5 +1,5 @@
-//! inflate of zlib and zlib-ng, on one stream for the life of a connection, or on streams one after
-//! another.
+//! Decodes with zlib's and zlib-ng's `inflate`: one stream for the life of a connection, or streams
+//! one after another.
 
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use std::ffi::{c_int, c_uint};
@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_uint};
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use super::zlib::empty_stream;
 
-/// The result of a call of a decoder: the bytes read and written.
+/// The result of a call of a decoder: the bytes read and written, and whether the stream has ended.
 pub(crate) struct Step {
     /// Bytes of input that were read.
     pub(crate) read: usize,
@@ -17,14 +17,14 @@ pub(crate) struct Step {
     pub(crate) ends: bool,
 }
 
-/// The input and output that a call gets.
+/// What a call of a decoder gets of a stream.
 #[derive(Clone, Copy)]
 pub(crate) enum Given {
-    /// All input, and room for all output.
+    /// All input of the stream, and room for all its output.
     All,
-    /// Any part of the input.
+    /// Any part of the input, and any room.
     Part,
-    /// Input up to a flush.
+    /// Input up to the next flush of the encoder, which is a message.
     Message,
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum Given {
 pub(crate) trait Resumable {
     /// Begins another stream of the same kind.
     fn reset(&mut self) -> Result<(), String>;
-    /// Goes on with the stream.
+    /// Goes on with the stream: reads from `input` and writes to `out` as much as is possible.
     fn call(&mut self, input: &[u8], out: &mut [u8], given: Given) -> Result<Step, String>;
 }
 

@@ -1,4 +1,4 @@
-//! ISA-L's stateless encoder and decoder, linked dynamically.
+//! ISA-L's stateless encoder and stateless decoder of deflate, linked dynamically.
 
 use std::ffi::{c_int, c_void};
 
@@ -67,7 +67,8 @@ pub(crate) struct Isal {
 }
 
 impl Isal {
-    /// Levels 0 to 3; `fixed` takes the trees of RFC 1951 at level 0 instead of the built-in ones.
+    /// Makes an encoder at a level from 0 to 3. `fixed` makes level 0 use the fixed trees of RFC
+    /// 1951 instead of ISA-L's built-in trees.
     pub(crate) fn new(level: u32, fixed: bool) -> Result<Self, String> {
         // Default sizes of the level buffer in version 2.30.
         let size = *[0, 282_624, 331_776, 348_160].get(level as usize).ok_or("ISA-L: no such level")?;

@@ -15,7 +15,7 @@ const USUAL: [&str; 2] = ["liblzo2.so.2", "liblzo2.so"];
 
 /// Words of working memory that LZO1X-1 asks for: 16,384 pointers.
 const WORKING_WORDS: usize = 16_384;
-/// Functions return zero on success.
+/// What the library's functions return on success.
 const OK: c_int = 0;
 
 /// The type of sizes in the library's interface.
@@ -55,7 +55,8 @@ impl Lzo {
     }
 }
 
-/// Decodes a block of `n` bytes with the library itself, because there is no other decoder.
+/// Decodes a block whose content has `n` bytes, with LZO itself, because there is no other decoder.
+/// Longer content is an error.
 pub(crate) fn decode(block: &[u8], n: usize) -> Result<Vec<u8>, String> {
     let library = open()?;
     // SAFETY: the type is that of the library's public header for this name.
@@ -110,8 +111,8 @@ impl Encoder for Lzo {
     }
 
     fn chunk(&mut self, input: &[u8], _last: bool, out: &mut [u8]) -> Result<usize, String> {
-        // The function does not take the capacity. Incompressible data grows by a sixteenth and 67
-        // bytes.
+        // LZO's function does not take the capacity of the output. Incompressible data grows by at
+        // most a sixteenth and 67 bytes.
         if out.len() < input.len() + input.len() / 16 + 67 {
             return Err("lzo: the output buffer is smaller than its worst case".into());
         }

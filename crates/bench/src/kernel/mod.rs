@@ -1,4 +1,4 @@
-//! The operating system's clocks and the C peers, which are all `unsafe` code of this crate.
+//! Calls of the operating system and of C libraries: all `unsafe` code of this crate.
 #![allow(unsafe_code)]
 
 pub(crate) mod inflate;

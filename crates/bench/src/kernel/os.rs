@@ -1,4 +1,5 @@
-//! Pinning to a core, other processes, and resident memory.
+//! Calls of the operating system: pinning to a core, figures of child processes, resident memory,
+//! the limit of open files, and the page cache.
 
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ pub fn pin(core: Option<usize>) -> Option<usize> {
     }
 }
 
-/// Pinning is not possible on this system.
+/// Returns `None`: pinning is only done on Linux.
 #[cfg(not(target_os = "linux"))]
 pub fn pin(_core: Option<usize>) -> Option<usize> {
     None
@@ -54,19 +55,20 @@ fn children() -> Option<libc::rusage> {
     }
 }
 
-/// This system does not report it.
+/// Returns `None`: only Unix reports the memory of child processes.
 #[cfg(not(unix))]
 pub(crate) fn children_peak() -> Option<u64> {
     None
 }
 
-/// This system does not report it.
+/// Returns `None`: only Unix reports the CPU time of child processes.
 #[cfg(not(unix))]
 pub(crate) fn children_time() -> Option<Duration> {
     None
 }
 
-/// Returns free memory of the C heap to the system, so that resident memory is comparable.
+/// Returns free memory of the C heap to the system, so that resident memory is comparable. Does
+/// nothing where the C library is not glibc.
 pub(crate) fn trim_heap() {
     // SAFETY: takes a plain number.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -80,14 +82,16 @@ pub(crate) fn resident() -> Option<usize> {
     told("/proc/self/status", "VmRSS:")
 }
 
-/// A number of bytes that Linux reports in a line of a file below `/proc`; `None` elsewhere.
+/// A number of bytes, from the line of a file below `/proc` that begins with `name` and has the
+/// unit kB. `None` if there is no such file or line, as on other systems than Linux.
 pub(crate) fn told(file: &str, name: &str) -> Option<usize> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix(" kB")?.trim().parse::<usize>().ok().map(|kib| kib << 10)
 }
 
-/// Raises the limit of open files of this process to the highest that the system allows.
+/// Raises this process's limit of open files to the highest that the system allows. If that fails,
+/// and on systems other than Unix, the limit stays.
 #[cfg(feature = "servers")]
 pub(crate) fn unlimited_files() {
     #[cfg(unix)]
@@ -103,8 +107,8 @@ pub(crate) fn unlimited_files() {
     }
 }
 
-/// Drops a file's pages from the page cache. A file system in memory keeps them, which [`cached`]
-/// shows.
+/// Drops a file's pages from the page cache, except those that are not yet written to the drive. A
+/// file system in memory keeps all pages. [`cached`] shows how many bytes stay.
 ///
 /// # Errors
 /// The error of the system. Outside Linux this is always an error.
@@ -116,13 +120,13 @@ pub(crate) fn forget(file: &std::fs::File) -> std::io::Result<()> {
     if code == 0 { Ok(()) } else { Err(std::io::Error::from_raw_os_error(code)) }
 }
 
-/// This system cannot drop pages.
+/// Returns an error: pages are only dropped on Linux.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn forget(_: &std::fs::File) -> std::io::Result<()> {
     Err(std::io::ErrorKind::Unsupported.into())
 }
 
-/// The bytes of a file that are in the page cache.
+/// The number of bytes of a file that are in the page cache, in whole pages.
 ///
 /// # Errors
 /// The error of the system. Outside Linux this is always an error.
@@ -130,9 +134,11 @@ pub(crate) fn forget(_: &std::fs::File) -> std::io::Result<()> {
 pub(crate) fn cached(file: &std::fs::File) -> std::io::Result<u64> {
     const PAGE: usize = 4096;
     // `mincore` takes addresses, so the file is mapped.
-    // SAFETY: the file is not changed while it is mapped, and its bytes are not read through the map.
+    // SAFETY: the file is not changed while it is mapped, and its bytes are not read through the
+    // map.
     let map = unsafe { memmap2::Mmap::map(file)? };
-    // One entry for each page, if pages have the smallest possible size.
+    // `mincore` writes one byte for each page. There are enough even if pages have the smallest
+    // possible size.
     let mut pages = vec![0u8; map.len().div_ceil(PAGE)];
     // SAFETY: the map is that long, begins at a page, and has no more pages than `pages` has bytes.
     if unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), pages.as_mut_ptr()) } != 0 {
@@ -143,7 +149,7 @@ pub(crate) fn cached(file: &std::fs::File) -> std::io::Result<u64> {
     Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64 * page)
 }
 
-/// This system does not report it.
+/// Returns an error: the page cache is only looked at on Linux.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn cached(_: &std::fs::File) -> std::io::Result<u64> {
     Err(std::io::ErrorKind::Unsupported.into())

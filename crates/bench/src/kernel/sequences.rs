@@ -1,15 +1,16 @@
-//! The sequences that libzstd finds in a block.
+//! Finds the matches that libzstd would code in a block.
 
 use zstd_safe::zstd_sys::{
     ZSTD_CCtx, ZSTD_CCtx_setParameter, ZSTD_Sequence, ZSTD_cParameter, ZSTD_createCCtx, ZSTD_freeCCtx,
     ZSTD_generateSequences, ZSTD_isError, ZSTD_sequenceBound,
 };
 
-/// A context for blocks of one size, whose window covers a whole block.
+/// A context of libzstd that finds matches, for blocks up to the size of its window.
 pub(crate) struct Finder(*mut ZSTD_CCtx);
 
 impl Finder {
-    /// Makes a context at `level` in long mode. Returns `None` if memory runs out.
+    /// Makes a context at `level` in long mode, with a window of 2^`window_log` bytes. Returns
+    /// `None` if memory runs out or libzstd refuses a parameter.
     pub(crate) fn new(level: i32, window_log: u32) -> Option<Finder> {
         // SAFETY: a call without preconditions.
         let finder = Finder(unsafe { ZSTD_createCCtx() });
@@ -28,7 +29,7 @@ impl Finder {
         Some(finder)
     }
 
-    /// Distance and length of each match. Returns `None` if libzstd refuses.
+    /// Returns distance and length of each match in a block, in bytes, or `None` if libzstd fails.
     pub(crate) fn matches(&mut self, block: &[u8]) -> Option<Vec<(u32, u32)>> {
         // SAFETY: a pure function of its argument.
         let bound = unsafe { ZSTD_sequenceBound(block.len()) };
@@ -44,7 +45,7 @@ impl Finder {
         }
         // SAFETY: libzstd has written this many.
         unsafe { found.set_len(n) };
-        // A sequence without a match ends a block of zstd.
+        // A sequence without a match ends a block of zstd. It is left out.
         Some(found.iter().filter(|s| s.matchLength > 0).map(|s| (s.offset, s.matchLength)).collect())
     }
 }

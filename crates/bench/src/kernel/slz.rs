@@ -14,7 +14,8 @@ const VARIABLE: &str = "LINERATE_LIBSLZ";
 /// File names of the machine's library.
 const USUAL: [&str; 2] = ["libslz.so.1", "libslz.so"];
 
-/// The descriptor has 40 bytes on 64-bit systems. Later versions may use more.
+/// Memory for the descriptor of a stream, which has 40 bytes on 64-bit systems. Later versions of
+/// libslz may use more of it.
 type Descriptor = [u64; 8];
 type Init = unsafe extern "C" fn(*mut Descriptor, c_int) -> c_int;
 type Encode = unsafe extern "C" fn(*mut Descriptor, *mut c_void, *const c_void, c_long, c_int) -> c_long;
@@ -33,7 +34,7 @@ pub(crate) struct Slz {
 }
 
 impl Slz {
-    /// Loads the library at this index of [`names`].
+    /// Loads the library at index `library` of [`names`], and takes its functions for `format`.
     pub(crate) fn load(format: Format, library: usize) -> Result<Self, String> {
         let (library, version) = match given(std::env::var_os(VARIABLE).as_deref()).get(library) {
             Some(path) => (open(path)?, version(path).unwrap_or_else(|| "not stated".into())),
@@ -57,14 +58,14 @@ impl Slz {
     }
 }
 
-/// The paths of the libraries that the user names.
+/// The paths in the value of [`VARIABLE`], if it is set. Empty paths are left out.
 fn given(variable: Option<&OsStr>) -> Vec<PathBuf> {
     let all = variable.map(|list| std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()));
     all.into_iter().flatten().collect()
 }
 
-/// A contender name for each library: `libslz` for the first, with version or file name for the
-/// others.
+/// A contender name for each library that the user names, or for the machine's: `libslz` for the
+/// first. The others add the version or, if their path has none, the file name.
 pub(crate) fn names() -> Vec<String> {
     names_of(&given(std::env::var_os(VARIABLE).as_deref()))
 }
@@ -81,7 +82,8 @@ fn names_of(libraries: &[PathBuf]) -> Vec<String> {
     names
 }
 
-/// The version in a library's path, after following links. libslz has no function that returns it.
+/// The version in a library's path, after following links: three or more numbers, in the name of
+/// the file or else of the nearest folder that has one. libslz has no function that returns it.
 fn version(path: &Path) -> Option<String> {
     let path = path.canonicalize().unwrap_or_else(|_| path.into());
     let is_version = |text: &&str| text.split('.').filter(|part| !part.is_empty()).count() >= 3;
@@ -115,7 +117,8 @@ impl Encoder for Slz {
         Ok(())
     }
 
-    /// Called as a proxy calls it, which learns only afterwards that a chunk was the last.
+    /// Encodes a chunk as a proxy does, which learns only afterwards that a chunk was the last: the
+    /// stream is ended in a call of its own.
     fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String> {
         // libslz does not take the size of the output. Its fixed codes take at most 9 bits for each
         // byte, and a trailer less than 64 bytes.
@@ -147,7 +150,8 @@ impl Encoder for Slz {
         Some(40)
     }
 
-    /// The hash table that each call keeps on the stack, according to its documentation.
+    /// Size of the hash table that each call of libslz keeps on the stack, according to libslz's
+    /// documentation.
     fn scratch_bytes(&self) -> Option<usize> {
         Some(65_536)
     }

@@ -1,4 +1,4 @@
-//! zlib and zlib-ng, which share an interface but no symbols.
+//! The encoders of zlib and zlib-ng, which share an interface but no symbols.
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
@@ -18,7 +18,7 @@ pub(super) extern "C" fn release(_: *mut c_void, block: *mut c_void) {
     unsafe { libc::free(block) }
 }
 
-/// A stream that no function has opened yet.
+/// Makes a stream of zlib's interface that no function has opened yet.
 macro_rules! empty_stream {
     ($sys:ident) => {
         Box::new($sys::z_stream {
@@ -41,7 +41,8 @@ macro_rules! empty_stream {
 }
 pub(super) use empty_stream;
 
-/// A contender type for each library, with one stream per file and a full flush per chunk.
+/// Defines a contender of the shape "bytes" for a library with zlib's interface: one stream per
+/// file, and a full flush after each chunk but the last.
 macro_rules! zlib_family {
     ($name:ident, $label:literal, $sys:ident) => {
         pub(crate) struct $name {
@@ -143,14 +144,14 @@ macro_rules! zlib_family {
 zlib_family!(Zlib, "zlib", libz_sys);
 #[cfg(feature = "zlib")]
 impl Zlib {
-    /// Makes a stream with a window of 2^`window_bits` bytes.
+    /// Makes a stream with a window of 2^`window_bits` bytes. Its memory is not measured.
     pub(crate) fn in_window(level: i32, window_bits: u8) -> Result<Self, String> {
         let stream = Self::open(level, Strategy::Default, window_bits.into())?;
         Ok(Zlib { stream, state: None })
     }
 
-    /// Encodes a message that the decoder can decode at once. It may have matches into earlier
-    /// messages.
+    /// Encodes a message and flushes it, so that it can be decoded when it arrives. The message may
+    /// have matches into earlier ones. Returns the number of bytes written to `out`.
     pub(crate) fn flushed(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
         self.deflate(input, libz_sys::Z_SYNC_FLUSH, libz_sys::Z_OK, out)
     }

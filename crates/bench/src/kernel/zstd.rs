@@ -12,15 +12,16 @@ use zstd_safe::zstd_sys::{
     ZSTD_sizeof_DDict,
 };
 
-/// Bytes of a `ZSTD_DDict` in versions 1.5.x, whose layout is known: three pointers and numbers,
+/// Bytes of a `ZSTD_DDict` in versions 1.5.x, whose layout is known: two pointers and a size,
 /// tables for sequences (10,264 bytes) and literals (16,388 bytes, of which the first half is
-/// used), repeat offsets, scratch, and two numbers.
+/// used), repeat offsets, scratch, two numbers, and the allocator.
 const OBJECT: usize = 27_352;
-/// Byte ranges of the object that decoding reads.
+/// Byte ranges of a `ZSTD_DDict` of versions 1.5.x that decoding reads.
 const IN_USE: [(usize, usize); 3] = [(0, 18_496), (26_676, 26_688), (27_316, OBJECT)];
-/// Bytes at the end of the content that are prefetched, where most matches are.
+/// Bytes at the end of a dictionary's content that are prefetched, because most matches refer to
+/// them.
 const CONTENT: usize = 8 << 10;
-/// Bytes at the beginning of a dictionary that are prefetched, where its tables are.
+/// Bytes at the beginning of a dictionary that are prefetched, because its tables are there.
 const HEAD: usize = 256;
 /// `ZSTD_dlm_byRef` of zstd.h: the content of the dictionary is not copied.
 const BY_REFERENCE: i32 = 1;
@@ -48,7 +49,8 @@ pub(crate) struct Digested<'a> {
 }
 
 impl<'a> Digested<'a> {
-    /// Returns `None` if `bytes` is not a dictionary or memory runs out.
+    /// Digests a dictionary. Bytes without a dictionary's magic number are content without tables.
+    /// Returns `None` if the tables are damaged or memory runs out.
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         // SAFETY: the object refers to the slice, which outlives it.
         let object =
@@ -63,8 +65,8 @@ impl<'a> Digested<'a> {
         self.memory
     }
 
-    /// Prefetches, all at once, every line that decoding may read from it, and the last 8 KiB of
-    /// content.
+    /// Prefetches every cache line that decoding may read from libzstd's object, and the last 8 KiB
+    /// of content, without waiting in between.
     pub(crate) fn prefetch(&self) {
         let start = self.object.as_ptr() as usize;
         let whole = [(0, self.memory)];
@@ -76,7 +78,7 @@ impl<'a> Digested<'a> {
     }
 }
 
-/// Prefetches every line of a block.
+/// Prefetches every cache line of `bytes`.
 pub(crate) fn prefetch_all(bytes: &[u8]) {
     let start = bytes.as_ptr() as usize;
     fetch(start, start + bytes.len());
@@ -99,11 +101,12 @@ impl Drop for Digested<'_> {
 
 /// Dictionaries that are copied to one place before each use, so that the bytes that decoding reads
 /// at random are in the cache. The content's end then always has the same address, so libzstd takes
-/// the dictionary for the last one and leaves its slower path for cold dictionaries.
+/// the dictionary for the one that it used last, and does not take its slower path for cold
+/// dictionaries.
 ///
-/// An object of libzstd is opaque, but it lies in the caller's memory and its only address is that
-/// of the content. Each object is therefore made while its content is in the common place, and can
-/// then be copied as bytes.
+/// libzstd's object for a digested dictionary is opaque, but it lies in the caller's memory, and
+/// the only address in it is that of the content. Each object is therefore made while its content
+/// is in the common place, and can then be copied as bytes.
 pub(crate) struct HotCopies<'a> {
     dictionaries: &'a [Vec<u8>],
     /// Every object, in the memory where it was made.
@@ -120,7 +123,7 @@ pub(crate) struct HotCopies<'a> {
 }
 
 impl<'a> HotCopies<'a> {
-    /// Digests all dictionaries. Returns `None` if one of them is not a dictionary.
+    /// Digests all dictionaries. Returns `None` if one of them has damaged tables.
     pub(crate) fn new(dictionaries: &'a [Vec<u8>]) -> Option<Self> {
         let capacity = dictionaries.iter().map(Vec::len).max().unwrap_or(0);
         // SAFETY: takes and returns numbers.
@@ -132,7 +135,8 @@ impl<'a> HotCopies<'a> {
         (0..dictionaries.len()).all(|i| copies.digest(i)).then_some(copies)
     }
 
-    /// Makes the object of a dictionary while its content is in the common place.
+    /// Makes the object of the dictionary at `index` while its content is in the common place.
+    /// Returns whether libzstd made it.
     fn digest(&mut self, index: usize) -> bool {
         self.copy_content(index);
         let object = &mut self.objects[self.words * index..][..self.words];
@@ -162,7 +166,8 @@ impl<'a> HotCopies<'a> {
         self.len = bytes.len();
     }
 
-    /// Copies object and content. Frames are decoded with the returned value until the next copy.
+    /// Copies the object and the content of the dictionary at `index` to the common place. Frames
+    /// can be decoded with the returned value until the next copy.
     pub(crate) fn copy_digested(&mut self, index: usize) -> With<'_> {
         self.copy_content(index);
         let object = &self.objects[self.words * index..][..self.words];
@@ -171,7 +176,8 @@ impl<'a> HotCopies<'a> {
         With::Copied(self)
     }
 
-    /// Copies the bytes of the dictionary, which are digested for one frame.
+    /// Copies the bytes of the dictionary at `index` to the common place. libzstd digests them
+    /// again for each frame that is decoded with the returned value.
     pub(crate) fn copy_raw(&mut self, index: usize) -> With<'_> {
         self.copy_content(index);
         // SAFETY: the last `len` bytes of the place were just written, and stay while this is
@@ -189,7 +195,8 @@ impl<'a> HotCopies<'a> {
         prefetch_end(&self.dictionaries[index]);
     }
 
-    /// Prefetches the dictionary's tables and the last 8 KiB of its content.
+    /// Prefetches what [`copy_raw`](Self::copy_raw) and libzstd read first: the dictionary's tables
+    /// and the last 8 KiB of its content.
     pub(crate) fn prefetch_raw(&self, index: usize) {
         let bytes = &self.dictionaries[index];
         prefetch_all(&bytes[..bytes.len().min(HEAD)]);
@@ -220,7 +227,7 @@ pub(crate) enum With<'a> {
     Raw(&'a [u8]),
 }
 
-/// A decompression context.
+/// A decompression context of libzstd.
 pub(crate) struct Context(NonNull<ZSTD_DCtx>, PhantomData<*const ()>);
 
 impl Context {
