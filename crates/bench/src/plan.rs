@@ -5,11 +5,11 @@
 //!
 //! Use a quiet machine, and data of 200 MB to 2 GB. A real speed is that of the printed command, or
 //! of the command that decodes and checks its output, including the start of the program and file
-//! access. It is the best of some rounds; a command that takes longer than 5 s has one round. One
-//! thread counts in CPU time (in elapsed time where the system does not report that of a command),
-//! as in the plan, several in elapsed time. Beside the winner, the smallest candidate runs, and the
-//! one that decodes fastest of those that compress, among the candidates whose command is predicted
-//! to take no longer than `--max-encode`.
+//! access. It is the best of some rounds; a command that takes longer than 5 s has one round. A
+//! command with one thread is measured in CPU time, as in the plan, or in elapsed time where the
+//! system does not report the CPU time of a command; one with several threads in elapsed time.
+//! Beside the winner, the smallest candidate runs, and the one that decodes fastest of those that
+//! compress, among the candidates whose command is predicted to take no longer than `--max-encode`.
 
 use std::collections::HashSet;
 use std::fs;
@@ -25,7 +25,7 @@ use crate::harness::{self, Common, message, process, rounded};
 use crate::kernel::os::children_time;
 use crate::records::{Figure, Measurement};
 
-/// Shortest time of a command that has only one round, because noise is a small part of its time.
+/// Time of a command above which it has only one round, because noise is a small part of its time.
 const LONG: Duration = Duration::from_secs(5);
 
 /// Options of the shape.
@@ -34,7 +34,7 @@ pub struct PlanArgs {
     /// The program to run [default: `linerate` beside this one]
     #[arg(long, value_name = "PROGRAM")]
     linerate: Option<PathBuf>,
-    /// Seconds of each plan
+    /// Seconds that each plan may take, with --quick at most 2
     #[arg(long, default_value_t = 20.0)]
     seconds: f64,
     /// The pipe of the plan
@@ -139,7 +139,7 @@ struct Plan {
     sampled: u64,
     /// Seconds that `linerate plan` ran.
     seconds: f64,
-    /// Storing plainly, then the candidates.
+    /// The candidates of the plan. The first one is storing the data uncompressed.
     candidates: Vec<Candidate>,
     /// Index of the candidate whose command the plan prints, or of storing plainly if it prints
     /// none.
@@ -175,9 +175,10 @@ impl Plan {
         self.applied.map(|i| self.candidates[i].settings.as_str())
     }
 
-    /// Returns the candidates to run, without duplicates, and why each runs: that whose command the
-    /// plan prints; then, of those predicted to encode all of the data within `max_encode` seconds,
-    /// the smallest, and the fastest to decode of those that compress.
+    /// Returns the candidates to run, without duplicates, and why each runs: the one whose command
+    /// the plan prints; then, of those predicted to encode all of the data within `max_encode`
+    /// seconds, the one with the smallest output, and the fastest to decode of those whose ratio is
+    /// above 1.05. A candidate without a command is left out.
     fn chosen(&self, max_encode: f64) -> Vec<(&Candidate, &'static str)> {
         let is_quick = |one: &Candidate| {
             let last = one.encode_scaling.last().map(|point| point.speed).or(one.encode);
@@ -226,7 +227,8 @@ fn candidate(json: &Value) -> Candidate {
     }
 }
 
-/// Runs commands in a folder.
+/// How commands of `linerate` are run: the program, the folder with the data, the number of threads
+/// of this machine, and the number of rounds.
 struct Run<'r> {
     program: &'r Path,
     folder: &'r Path,
@@ -238,17 +240,18 @@ struct Run<'r> {
 /// prediction, and real value. Speeds are in MB/s.
 type Compared = (&'static str, usize, Figure, f64);
 
-/// Properties of an engine's command.
+/// Properties of a command of `linerate`, and how its output is checked.
 struct Runs {
-    /// Whether the command does to all of the data what the plan predicts.
+    /// Whether the command does to all of the data what the plan predicts. Only then its ratio and
+    /// its encoding speed are compared with the plan.
     is_for_all: bool,
     /// Number of threads that the command uses.
     encode_threads: usize,
     /// Arguments of the subcommand that decodes the output and checks it. Empty if there is none.
     check: &'static [&'static str],
-    /// Numbers of threads with which the check runs. If there are several, `option` passes each.
+    /// Numbers of threads with which the check runs. If there are several, `option` sets them.
     decode_threads: Vec<usize>,
-    /// The option of the check that sets its number of threads, without the number.
+    /// The option that sets the check's number of threads, without the number.
     option: &'static str,
 }
 
@@ -264,8 +267,8 @@ impl Runs {
         let one = |check| Runs { encode_threads: 1, ..all(check, vec![1]) };
         match command {
             ["nx", ..] => all(&["nx", "verify", "-q"], vec![1, threads]),
-            // A chunk of version 1 does not contain its parameters, and the check does not know
-            // them.
+            // A chunk of Delta-Rice version 1 does not contain its parameters, and without them it
+            // cannot be checked.
             ["rice", "encode", "--v1", ..] => all(&[], Vec::new()),
             ["rice", ..] => all(&["rice", "verify", "-q"], vec![1, threads]),
             ["gateway", ..] => one(&["gateway", "replay", "-q"]),
@@ -311,7 +314,7 @@ impl Run<'_> {
                 figures.push(("encode", runs.encode_threads, predicted, mb(encode)));
             }
         }
-        // A command that only checks its input writes nothing. The last argument is taken as its
+        // A command that only checks its input writes no file. The last argument is taken as its
         // input.
         let files: Vec<String> = match made.is_empty() {
             true => vec![command[command.len() - 1].clone()],
@@ -330,7 +333,8 @@ impl Run<'_> {
         Ok(figures)
     }
 
-    /// Returns the best time of all rounds. `again` prepares every round after the first.
+    /// Runs the command in several rounds and returns the shortest time. `again` prepares every
+    /// round after the first. There is no further round once the shortest time exceeds [`LONG`].
     fn best(
         &self,
         args: &[&str],
@@ -363,16 +367,16 @@ impl Run<'_> {
         Ok(files)
     }
 
-    /// Runs the command, and returns its CPU time if it uses one thread and the system reports it,
-    /// otherwise the elapsed time.
+    /// Runs the command once. Returns its CPU time if it uses one thread and the system reports
+    /// that, otherwise the elapsed time.
     fn time(&self, args: &[&str], threads: usize) -> Result<Duration, String> {
         let mut command = Command::new(self.program);
         command.args(args).current_dir(self.folder).stdout(Stdio::null()).stderr(Stdio::null());
         let (begun, used) = (Instant::now(), children_time());
         let status = command.status().map_err(|e| format!("{}: {e}", self.program.display()))?;
         match status.code() {
-            // Status 5 is a warning: files whose names no archive can hold were left out, as in the
-            // plan.
+            // Exit status 5 is a warning: files whose names no archive can hold were left out, as
+            // in the plan.
             Some(0 | 5) => Ok(match (children_time(), used) {
                 (Some(now), Some(before)) if threads == 1 => now - before,
                 _ => begun.elapsed(),

@@ -21,8 +21,9 @@ pub struct RemakeArgs {
     only: Vec<String>,
 }
 
-/// A run: the file of its record, the arguments, and the corpora below `$LINERATE_CORPORA` to add
-/// one at a time, each as an option or as an operand.
+/// A shape to run: the name of its record without `.jsonl`, the arguments, and the corpora below
+/// `$LINERATE_CORPORA`. The shape runs once for each corpus, which is added as an option or as an
+/// operand, or once without if none is listed.
 struct Run {
     file: &'static str,
     args: &'static [&'static str],
@@ -56,7 +57,7 @@ static RUNS: [Run; 20] = [
     run_of("plan-accuracy", &["plan"], &PLANNER),
 ];
 
-/// Sets on which no plan was tuned, as `scripts/corpora.sh` makes them.
+/// Corpora with which no plan was tuned, as `scripts/corpora.sh` makes them.
 const PLANNER: [&str; 13] = [
     "planner/html",
     "planner/source",
@@ -73,7 +74,7 @@ const PLANNER: [&str; 13] = [
     "planner/float.npy",
 ];
 
-/// Targets of the Makefile for harnesses in other languages.
+/// Targets of the Makefile that run harnesses in other languages, which `remake` does not run.
 const OTHERS: &str =
     "bench-waveforms, bench-gateway-java, bench-gateway-node, bench-rocksdb, bench-servers, bench-gpu";
 
@@ -82,11 +83,11 @@ pub fn is_shape(name: &str) -> bool {
     RUNS.iter().any(|run| run.args[0] == name)
 }
 
-/// Runs everything, and prints at the end what could not be measured. It is not an error if the
-/// machine lacks something.
+/// Runs all shapes, or those that `--only` names, and prints at the end what could not be measured.
+/// It is not an error if the machine lacks a program, a library or a corpus.
 ///
 /// # Errors
-/// A sentence, if a run failed or no shape has a wanted name.
+/// A sentence, if a run failed, no shape has a wanted name, or the folder cannot be made.
 pub fn run(args: &RemakeArgs) -> Result<(), String> {
     std::fs::create_dir_all(&args.out).map_err(|e| format!("{}: {e}", args.out.display()))?;
     let mut left_out: Vec<String> = Vec::new();
@@ -98,7 +99,7 @@ pub fn run(args: &RemakeArgs) -> Result<(), String> {
         let mut command = process::this(&[])?;
         command.args(words).arg("--record").arg(args.out.join(format!("{}.jsonl", run.file)));
         command.args(args.quick.then_some("--quick"));
-        // The tables are left out; they are for users who run one shape.
+        // The tables that the process prints are discarded; they are for users who run one shape.
         let output = command.output().map_err(message)?;
         let (what, count) = match output.status.code() {
             Some(0) => (run.args[0].to_owned(), None),
@@ -131,8 +132,9 @@ pub fn run(args: &RemakeArgs) -> Result<(), String> {
     if failed > 0 { Err(format!("{failed} of {} runs failed", all.len())) } else { Ok(()) }
 }
 
-/// The runs of the wanted shapes, each with its arguments. Runs that this build or machine cannot
-/// do are added to `left_out`.
+/// The runs of the wanted shapes, each with its arguments: one for each corpus, with `--quick` one
+/// without a corpus. Runs for which the build lacks a feature or the machine a corpus are added to
+/// `left_out` instead.
 fn wanted(args: &RemakeArgs, left_out: &mut Vec<String>) -> Result<Vec<(&'static Run, Vec<String>)>, String> {
     let is_wanted =
         |run: &&Run| args.only.is_empty() || args.only.iter().any(|only| run.args[0].contains(&**only));

@@ -2,12 +2,12 @@
 //! RocksDB.
 //!
 //! RocksDB writes the files into a folder, unless they are already there; they are in the page
-//! cache. In each round every way looks up the same rows, in random order. RocksDB runs in separate
-//! processes, which wait meanwhile. All ways must find the same values. Figures are CPU time of the
-//! thread for each row.
+//! cache. In each round every contender looks up the same rows, in random order, or decodes the
+//! blocks that hold them. RocksDB runs in separate processes, which wait during other turns. All
+//! contenders must find the same values. Figures are CPU time of the thread for each row.
 //!
-//! RocksDB is the system's, or the library that `LINERATE_ROCKSDB` names, whose version `--rocksdb`
-//! gives.
+//! RocksDB is the system's, or the library that the environment variable `LINERATE_ROCKSDB` names.
+//! `--rocksdb` gives its version where the tools of RocksDB do not print it.
 
 use std::cell::Cell;
 use std::fs;
@@ -45,9 +45,9 @@ pub struct SstArgs {
 
 /// Number of rows in a file.
 const ROWS: usize = 700;
-/// Bytes of each file's dictionary.
+/// Maximum bytes of each file's dictionary.
 const DICTIONARY: usize = 8192;
-/// The level of zstd.
+/// The level of zstd at which RocksDB compresses.
 const LEVEL: usize = 3;
 /// Number of rows in a batch.
 const BATCH: usize = 64;
@@ -55,14 +55,18 @@ const BATCH: usize = 64;
 /// Names of the contenders.
 pub const NAMES: [&str; 3] = ["RocksDB", "linerate", "libzstd"];
 
-/// A checksum of a value, computed in the same way on both sides.
+/// A checksum of a value or block. The program that calls RocksDB, `bench/rocksdb/sst_cold.c`,
+/// computes it in the same way.
+///
+/// # Panics
+/// Panics if the value has less than 30 bytes.
 fn seen(value: &[u8]) -> u64 {
     value.len() as u64
         + 1_000_003 * u64::from(value[value.len() / 3])
         + 7919 * u64::from(value[value.len() - 30])
 }
 
-/// Compiles the program that calls RocksDB.
+/// Compiles the program that calls RocksDB into a folder, and returns its path.
 fn rocksdb(folder: &Path) -> Result<PathBuf, String> {
     let program = folder.join("rocksdb-sst-cold");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/rocksdb/sst_cold.c");
@@ -80,14 +84,17 @@ fn rocksdb(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// RocksDB's version, from its tools, which come with the library.
+/// RocksDB's version, as its tool `sst_dump` prints it; empty if there is no such tool.
 fn version() -> String {
     let output = Command::new("sst_dump").arg("--version").output();
     let said = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     said.split_whitespace().last().unwrap_or_default().to_owned()
 }
 
-/// Lets RocksDB write the files, unless they exist, and returns their paths.
+/// Lets RocksDB write the files, unless an earlier run did, and returns their paths.
+///
+/// # Panics
+/// Panics if RocksDB fails, or the folder has another number of files.
 fn tables(folder: &Path, files: usize, program: &Path) -> Vec<PathBuf> {
     let made = folder.join("made");
     if made.exists() {
@@ -157,14 +164,14 @@ impl Drop for Other {
     }
 }
 
-/// Times and checksum of one pass.
+/// Times of one turn, and the sum of the checksums of what it found.
 struct Turn {
     cpu: Duration,
     wall: Duration,
     sum: u64,
 }
 
-/// Our side: all files open, the first key of each, and a reader.
+/// Linerate's reader with all files open, in the order of their first keys.
 struct Ours<'p> {
     reader: Reader,
     files: Vec<Sst>,
@@ -189,7 +196,8 @@ impl<'p> Ours<'p> {
         Ours { reader, files, first, paths }
     }
 
-    /// Finds the file of a key, by binary search as a database does.
+    /// Finds the index of the file that may have a key, by binary search as a database does.
+    /// `first` are the first keys of the files.
     fn file(first: &[Vec<u8>], key: &[u8]) -> usize {
         first.partition_point(|first| &first[..] <= key).saturating_sub(1)
     }
@@ -239,7 +247,7 @@ impl<'p> Ours<'p> {
         sum
     }
 
-    /// The block that contains each row.
+    /// The block that contains each row. A row is the index of a file and of a row in that file.
     fn blocks(&mut self, rows: &[(usize, usize)]) -> Vec<(usize, Handle)> {
         let mut of: Vec<Vec<(usize, Handle)>> = Vec::new();
         for sst in &self.files {
@@ -280,7 +288,7 @@ impl Libzstd {
         let contents: Vec<Vec<u8>> = ours.paths.iter().map(|path| fs::read(path).expect("a file")).collect();
         let frame = |&(file, handle): &(usize, Handle)| {
             let block = &contents[file][handle.offset as usize..(handle.offset + handle.size) as usize];
-            // The size of the content precedes the frame.
+            // The size of the content, a variable-length number, precedes the zstd frame.
             let size = block.iter().position(|byte| *byte < 128).expect("a number") + 1;
             (file, block[size..].to_vec())
         };
@@ -308,7 +316,7 @@ fn timed(work: impl FnOnce() -> u64) -> Turn {
     Turn { cpu: thread_time() - cpu, wall: wall.elapsed(), sum }
 }
 
-/// A contender that must find the same values as those before it.
+/// A contender whose turns must find the same values as the turn before, whose checksum is `sum`.
 fn contender<'a>(
     row: Measurement,
     sum: &'a Cell<Option<u64>>,
@@ -326,13 +334,14 @@ fn contender<'a>(
     Contender::new(row, turn).units(queries)
 }
 
-/// Measures every way.
+/// Measures every contender.
 ///
 /// # Errors
-/// A sentence, if RocksDB or a C compiler is missing.
+/// A sentence, if RocksDB or a C compiler is missing, a file of the bench cannot be written, or two
+/// contenders find different values.
 ///
 /// # Panics
-/// Panics if a file is damaged, or if two ways find different values.
+/// Panics if RocksDB fails, or if an SST file is damaged or missing.
 pub fn run(args: &SstArgs) -> Result<(), String> {
     let (files, queries) = if args.common.quick { (args.files.min(64), 4_000) } else { (args.files, 40_000) };
     // Each number of files has its own folder.
@@ -354,7 +363,7 @@ pub fn run(args: &SstArgs) -> Result<(), String> {
     let blocks = first.blocks(&rows);
     let mut libzstd = Libzstd::new(&first, &blocks);
     let (keys, blocks) = (&keys[..], &blocks[..]);
-    // Checksums of all rows and of all blocks, as found by the first contender.
+    // Checksums of all rows and of all blocks, as found in the last turn.
     let sums = [Cell::new(None), Cell::new(None)];
     let case = |name: &str, [operation, reads, checksums]: [&str; 3], batch: usize, cache: usize| {
         let row = row("sst", "rows", name)

@@ -1,5 +1,6 @@
-//! A day of thousands of generated connections, decoded three ways. It writes statistics logs with
-//! the times of a day, from which `linerate gateway stats --set` makes tables and a page.
+//! The shape "day": a day of thousands of generated connections, decoded in three ways. With
+//! `--logs` it writes statistics logs with the times of a day, from which
+//! `linerate gateway stats --set` makes tables and a page.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use linerate_gateway_sim::traffic::{Random, Traffic};
 use crate::harness::{Common, message, progress, row};
 use crate::records::Measurement;
 
-/// Text after the options in the help.
+/// Text after the options in the help of the shape "day".
 pub const EXAMPLES: &str = "\
 Examples:
   linerate-bench day                                   2,500 connections, 10 million messages a set
@@ -25,15 +26,15 @@ Sets:
     Every set decodes the same messages at the same times of the day. Nothing waits between
     messages, so a day takes as long as decoding does.";
 
-/// Number of different connections that are generated. Further shards play one of these, each at
-/// its own times.
+/// Maximum number of different connections that are generated. Further shards, which is what a
+/// gateway calls connections, play one of these, each at its own times.
 const STREAMS: usize = 50;
-/// Longest stream, in messages. A shard that reaches the end of its stream connects again.
+/// Maximum messages of a generated connection. A shard that reaches the end connects again.
 const MAX_STREAM: u64 = 20_000;
 /// Seed of the random generator.
 const SEED: u64 = 1;
 const HOUR_NS: i64 = 3_600_000_000_000;
-/// Messages between two updates of the progress line.
+/// Number of messages between two updates of the progress line.
 const STEP: u64 = 10_000;
 
 /// Arguments of the shape "day".
@@ -67,7 +68,7 @@ impl DayArgs {
 /// A way of decoding.
 struct Way {
     name: &'static str,
-    /// Prefix of the names of its logs.
+    /// Prefix of the names of the logs, and name of the set in records.
     log: &'static str,
     transport: Transport,
     /// Bytes of the buffer that payloads are copied through.
@@ -150,7 +151,8 @@ struct Shard {
     at: usize,
 }
 
-/// Decodes the day in one way. Returns the counts of the whole day, then those of each hour.
+/// Decodes the day in one way. Returns the statistics of the whole day, then those of each hour
+/// that has messages.
 fn decode(
     args: &DayArgs,
     way: &Way,
@@ -161,7 +163,7 @@ fn decode(
     all.extend((0..args.hours as usize).map(|hour| (Some(hour), Stats::new())));
     let written = |folder: &PathBuf, e: std::io::Error| format!("{}: cannot write: {e}", folder.display());
     let log = |folder: &PathBuf| {
-        // No log file of the day is deleted.
+        // The limit is so high that no log file of the day is deleted.
         let options = LogOptions::new(folder).name(way.log).max_files(usize::MAX);
         LogFiles::create(options, Clock::Monotonic, midnight).map_err(|e| written(folder, e))
     };
@@ -215,7 +217,7 @@ fn decode(
     Ok(all)
 }
 
-/// Copies a payload in pieces, as a client with a buffer does.
+/// Copies a payload through a buffer in pieces, as a client with a buffer of that size does.
 fn take(payload: &[u8], buffer: &mut [u8]) {
     for piece in payload.chunks(buffer.len()) {
         buffer[..piece.len()].copy_from_slice(piece);

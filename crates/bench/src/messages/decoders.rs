@@ -1,4 +1,5 @@
-//! Decoders of gateway messages, ours and peers, each with the state of one connection.
+//! Decoders of gateway messages, ours and those of other libraries, each with the state of one
+//! connection.
 
 use linerate_gateway::stats::{StatsOptions, StatsRecorder};
 use linerate_gateway::{Limits, Scratch, Session, Transport};
@@ -19,15 +20,15 @@ pub(crate) struct Shared {
     /// Output buffer, larger than any payload.
     out: Vec<u8>,
     step: Vec<u8>,
-    /// The payload, collected from several steps.
+    /// The payload of a message that is decoded in several steps.
     gathered: Vec<u8>,
-    /// Counts the messages of connections that record; started by the first of them.
+    /// Counts the messages of connections that record statistics. The first of them starts it.
     recorder: Option<StatsRecorder>,
 }
 
 impl Shared {
     pub(crate) fn new(longest: usize) -> Shared {
-        // One extra byte: a buffer that is full means an error.
+        // One extra byte, because a buffer that is full means an error.
         let capacity = longest + 1;
         Shared {
             scratch: Scratch::new(),
@@ -38,7 +39,7 @@ impl Shared {
         }
     }
 
-    /// Number of records dropped so far.
+    /// Number of records that the running recorder has dropped so far; 0 if none is running.
     pub(crate) fn dropped(&self) -> u64 {
         self.recorder.as_ref().map_or(0, StatsRecorder::dropped)
     }
@@ -54,10 +55,11 @@ impl Shared {
 
 /// The decoder of one connection.
 pub(crate) trait Decoder {
-    /// Decodes a message.
+    /// Decodes the next message of the connection and returns its payload.
     fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String>;
 
-    /// Bytes held, as reported by the library; `None` if it does not report them.
+    /// Bytes that the connection holds, as reported by the library; `None` if it does not report
+    /// them.
     fn reported_memory(&self) -> Option<usize> {
         None
     }
@@ -73,12 +75,12 @@ pub(crate) struct Contender {
 /// Makes the decoder of a connection.
 type Open = fn(&mut Shared) -> Result<Box<dyn Decoder>, String>;
 
-/// Name of the contender whose session records each message, which costs time of its thread and of
-/// another one.
+/// Name of the contender whose session records each message for statistics, which costs time of the
+/// decoding thread and of another one.
 const RECORDED: &str = "linerate, recorded";
 
 impl Contender {
-    /// Whether another thread works for it.
+    /// Whether this contender records statistics, for which another thread works.
     pub(crate) fn is_recorded(&self) -> bool {
         self.name == RECORDED
     }
@@ -103,8 +105,8 @@ pub(crate) const CONTENDERS: &[Contender] = &[
     row("libzstd 8K", Transport::Zstd, |_| Ok(Box::new(LibzstdSteps(context()?)))),
 ];
 
-/// A session that records the cost of each message, as `linerate_gateway::stats` does for live
-/// statistics.
+/// A session that records statistics as programs with live statistics do: the size and verdict of
+/// each message, and the decoding time of one in 16.
 fn recorded(transport: Transport, shared: &mut Shared) -> Result<Session, String> {
     if shared.recorder.is_none() {
         shared.recorder = Some(StatsRecorder::start(StatsOptions::new()).map_err(message)?);
@@ -142,7 +144,7 @@ impl<D: Resumable> Decoder for D {
     }
 }
 
-/// Returns the payload, if all input was consumed and the buffer is not full.
+/// Returns the payload, if all input was `read` and the buffer is not full.
 fn whole(read: bool, written: usize, out: &[u8]) -> Result<&[u8], String> {
     match read && written < out.len() {
         true => Ok(&out[..written]),
@@ -156,7 +158,7 @@ fn context() -> Result<DCtx<'static>, String> {
     Ok(context)
 }
 
-/// libzstd with an output buffer for the whole payload.
+/// libzstd, with an output buffer that has room for the whole payload.
 struct Libzstd(DCtx<'static>);
 
 impl Decoder for Libzstd {
@@ -173,7 +175,7 @@ impl Decoder for Libzstd {
     }
 }
 
-/// libzstd for payloads of unknown size: 8 KiB in each call, collected.
+/// libzstd, used for payloads of unknown size: each call writes at most 8 KiB, which are collected.
 struct LibzstdSteps(DCtx<'static>);
 
 impl Decoder for LibzstdSteps {

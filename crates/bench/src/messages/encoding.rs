@@ -1,5 +1,5 @@
-//! The encoding side: messages of one connection, or of many in turn, in raw deflate. Each is
-//! flushed so that it can be decoded when it arrives.
+//! Measures encoding: messages of one connection, or of many in turn, in raw deflate. Each message
+//! is flushed, so that it can be decoded when it arrives.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,15 +21,16 @@ use linerate_gateway_sim::traffic::feeds;
 /// bytes written.
 type Encode = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, String>>;
 
-/// A row of the comparison.
+/// A contender: its name, and a function that makes an encoder for a connection.
 struct Entry {
     name: String,
     open: Box<dyn Fn() -> Result<Encode, String>>,
 }
 
-/// Number of messages in a feed.
+/// Maximum number of messages in a feed.
 const COUNT: usize = 2_000;
-/// Longest gateway event that is taken. Larger ones are rare, but would be most of the bytes.
+/// Maximum bytes of a gateway event that is measured. Longer events are rare, but would be most of
+/// the bytes.
 const LONGEST: usize = 4_000;
 
 /// Number of messages that each of many connections encodes before the clock starts.
@@ -37,13 +38,14 @@ const WARM: usize = 4;
 /// Number of messages that each of many connections encodes while the clock runs.
 const TIMED: usize = 2;
 
-/// The messages of a connection.
+/// Messages of one kind, and the name of the kind.
 struct Feed {
     name: &'static str,
     messages: Vec<Vec<u8>>,
 }
 
-/// The three feeds. That of the gateway is the beginning of the live part of the first connection.
+/// The three feeds. That of the gateway has the first live events of the first connection, without
+/// long ones.
 fn all_feeds(input: &Input) -> [Feed; 3] {
     let connection = &input.connections[0];
     let events = connection.payloads[connection.live..].iter().filter(|event| event.len() <= LONGEST);
@@ -55,8 +57,8 @@ fn all_feeds(input: &Input) -> [Feed; 3] {
     ]
 }
 
-/// Ours with no window and with windows of 2, 8 and 32 KiB; zlib and zlib-rs with 32 KiB, zlib 6
-/// also with 2 KiB.
+/// The contenders: ours with no window and with windows of 2, 8 and 32 KiB; zlib-rs and, in builds
+/// with the feature, zlib with 32 KiB, zlib 6 also with 2 KiB.
 fn contenders() -> Vec<Entry> {
     let window = |bits: u8| if bits == 0 { "none".into() } else { format!("{} KiB", (1 << bits) >> 10) };
     let entry = |name: String, open: Box<dyn Fn() -> Result<Encode, String>>| Entry { name, open };
@@ -108,8 +110,8 @@ fn zlib(level: i32, window_bits: u8) -> Result<Encode, String> {
     Ok(Box::new(move |input, out| zlib.flushed(input, out)))
 }
 
-/// Encodes each feed with every contender: by one connection, then by `many` in turn unless that is
-/// 0.
+/// Measures encoding each feed with every contender: by one connection, then by `many` connections
+/// in turn unless that is 0.
 ///
 /// # Errors
 /// A sentence, if a contender fails, or if a message does not decode to what was encoded.
@@ -140,14 +142,16 @@ pub(super) fn measure(input: &Input, rounds: usize, many: usize) -> Result<Vec<M
     Ok(found)
 }
 
-/// Connections, each with a message that it encodes.
+/// Messages in the order in which they are encoded, first untimed and then timed, each with the
+/// index of its connection.
 struct Order<'f> {
     warm: Vec<(usize, &'f [u8])>,
     timed: Vec<(usize, &'f [u8])>,
 }
 
-/// One connection gets all messages. Of several, each gets a few in turn, from a different place of
-/// the feed.
+/// Gives one connection all messages of a feed, timed. Of several connections, each gets six
+/// messages from a different place of the feed, in turn with the others, of which the last two are
+/// timed.
 fn order(feed: &Feed, connections: usize) -> Order<'_> {
     let message = |number: usize| feed.messages[number % feed.messages.len()].as_slice();
     if connections == 1 {
@@ -161,8 +165,8 @@ fn capacity(feed: &Feed) -> usize {
     message_bound(feed.messages.iter().map(Vec::len).max().unwrap_or(0)) + 64
 }
 
-/// Encodes a feed and verifies that each message decodes. Returns the compressed size, and the
-/// growth of the heap by the encoder.
+/// Encodes a feed and verifies that each message decodes to itself. Returns the compressed size,
+/// and the number of bytes by which the heap grew when the encoder was made, if it is known.
 fn check(contender: &Entry, feed: &Feed) -> Result<(usize, Option<usize>), String> {
     let (encoder, heap) = footprint(|| (contender.open)());
     let (mut encoder, mut out, mut size) = (encoder?, vec![0; capacity(feed)], 0);

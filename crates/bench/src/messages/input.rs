@@ -1,4 +1,4 @@
-//! Connections to decode: generated, or from files.
+//! Gateway connections to decode: generated, or from files.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -9,49 +9,52 @@ use linerate_gateway::{Encoder, Limits, Messages, Scratch, Session, Transport, t
 use crate::harness::message;
 use linerate_gateway_sim::traffic::Traffic;
 
-/// Events at the start of a connection. The events after the last of them are live.
+/// What payloads of the events at the start of a connection contain. The events after the last of
+/// them are live.
 const STARTUP: [&str; 2] = [r#""t":"READY""#, r#""t":"GUILD_CREATE""#];
-/// Largest zstd block with a 64 KiB window.
+/// Maximum content of a zstd block with a window of 64 KiB, in bytes.
 const BLOCK: usize = 64 << 10;
-/// The name of an event is in this many first bytes of a payload.
+/// Number of bytes at the start of a payload in which the name of the event is looked for.
 const HEAD: usize = 200;
 
-/// One connection: payloads, and their frames in each transport.
+/// One connection: the payloads of its messages, and their compressed frames in each transport.
 pub struct Connection {
     pub(crate) payloads: Vec<Vec<u8>>,
     frames: [Vec<Vec<u8>>; 2],
-    /// Frames of the live events on a separate stream, after the large message if there is one.
+    /// Frames in each transport of a separate stream, which has only the large message, if there is
+    /// one, and the live events.
     turn_frames: [Vec<Vec<u8>>; 2],
-    /// Index of the first live event.
+    /// Index of the first live event, which is the number of messages before it.
     pub(crate) live: usize,
-    /// Index of an earlier message that takes more than one block of zstd.
+    /// Index of the first message before the live events that takes more than one block of zstd.
     large: Option<usize>,
 }
 
 /// The connections to measure.
 pub struct Input {
-    /// Name in the record, never a path of this machine.
+    /// Name of the connections in the record, never a path of this machine.
     pub name: String,
     /// At least one connection.
     pub connections: Vec<Connection>,
 }
 
 impl Input {
-    /// Generates traffic.
+    /// Generates the connections of the first `shards` shards of `traffic`.
     ///
     /// # Errors
-    /// A sentence, if memory runs out.
+    /// A sentence, if a message cannot be encoded.
     pub fn generated(traffic: Traffic, shards: u64) -> Result<Input, String> {
         let one = |shard| Connection::new(traffic.shard(shard).collect(), [None, None]);
         let connections = (0..shards).map(one).collect::<Result<_, _>>()?;
         Ok(Input { name: "generated".into(), connections })
     }
 
-    /// Reads files, and folders of files. Files of the same name that end in `.msgs`, `.zlib` and
-    /// `.zst` are one connection. One of them is enough; the others are made as a gateway would.
+    /// Reads files, and the files in folders. Files of the same name that end in `.msgs`, `.zlib`
+    /// and `.zst` are one connection: its payloads, and its frames in each transport. One of them
+    /// is enough; the others are made as a gateway would.
     ///
     /// # Errors
-    /// A sentence that names the file.
+    /// A sentence, which names the file if one is missing or cannot be read.
     pub fn read(paths: &[PathBuf]) -> Result<Input, String> {
         let mut stems = Vec::new();
         for path in paths {
@@ -67,7 +70,7 @@ impl Input {
         Ok(Input { name: names.join(" "), connections })
     }
 
-    /// Messages of all connections.
+    /// Number of messages on all connections together.
     pub fn messages(&self) -> usize {
         self.connections.iter().map(|one| one.payloads.len()).sum()
     }
@@ -77,7 +80,7 @@ impl Input {
     }
 }
 
-/// Paths of the files of a folder, without their endings.
+/// Paths of the files in a folder that end in `.msgs`, `.zlib` or `.zst`, without these endings.
 fn stems_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let message = |e: std::io::Error| format!("{}: {e}", folder.display());
     let mut stems = Vec::new();
@@ -92,7 +95,8 @@ fn stems_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 impl Connection {
-    /// Makes a connection with the given frames, or encodes those that are missing.
+    /// Makes a connection of payloads. `given` has the frames for zlib and for zstd; those that are
+    /// missing are encoded.
     fn new(payloads: Vec<Vec<u8>>, given: [Option<Vec<Vec<u8>>>; 2]) -> Result<Connection, String> {
         let live = payloads.iter().rposition(|payload| is_startup(payload)).map_or(0, |last| last + 1);
         let [zlib, zstd] = given;
@@ -129,24 +133,25 @@ impl Connection {
         &self.frames[side(transport)]
     }
 
-    /// Payloads and frames of the separate stream: the large message and the live events.
+    /// Payloads and frames, as pairs of frame and payload, of the separate stream with the large
+    /// message and the live events.
     pub(crate) fn turns(&self, transport: Transport) -> impl Iterator<Item = (&Vec<u8>, &Vec<u8>)> {
         let payloads = self.large.map(|i| &self.payloads[i]).into_iter().chain(&self.payloads[self.live..]);
         self.turn_frames[side(transport)].iter().zip(payloads)
     }
 
-    /// The frame of the large message on that stream.
+    /// The frame of the large message on the separate stream, if there is a large message.
     pub(crate) fn large_frame(&self, transport: Transport) -> Option<&[u8]> {
         self.large.map(|_| &self.turn_frames[side(transport)][0][..])
     }
 
-    /// The frames of the live events on that stream.
+    /// The frames of the live events on the separate stream.
     pub(crate) fn live_frames(&self, transport: Transport) -> &[Vec<u8>] {
         &self.turn_frames[side(transport)][usize::from(self.large.is_some())..]
     }
 }
 
-/// A file name with another extension appended.
+/// The path `stem` with a dot and the ending `end` appended.
 fn beside(stem: &Path, end: &str) -> PathBuf {
     let mut name = stem.as_os_str().to_owned();
     name.push(".");
@@ -154,7 +159,7 @@ fn beside(stem: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// The index of a transport in arrays.
+/// The index of a transport in arrays of two: 0 for zlib, 1 for zstd.
 pub(crate) fn side(transport: Transport) -> usize {
     usize::from(transport == Transport::Zstd)
 }
@@ -182,7 +187,7 @@ fn decoded(transport: Transport, frames: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Str
     frames.iter().map(&mut one).collect()
 }
 
-/// The messages of a file, if it exists.
+/// The length-prefixed messages of a file, or `None` if the file does not exist.
 fn messages(path: &Path) -> Result<Option<Vec<Vec<u8>>>, String> {
     let message = |e: std::io::Error| format!("{}: {e}", path.display());
     if !path.is_file() {

@@ -1,4 +1,5 @@
-//! Many open connections decoded in rotation, so that the state of each is cold; and their memory.
+//! Measures many open connections: decodes their messages in rotation, so that the state of each
+//! connection is cold; and their memory.
 
 use std::cell::RefCell;
 
@@ -11,13 +12,15 @@ use crate::harness::{Clock, Contender, Rounds, measure as harness, progress};
 use crate::kernel::os::{resident, trim_heap};
 use crate::records::Measurement;
 
-/// Messages that each connection decodes before the clock starts (up to twice as many): enough to
-/// fill every window. One large message precedes them, as on every real connection.
+/// Number of live messages that each connection decodes before the clock starts, up to twice as
+/// many: enough to fill every window. If the input has fewer, a third of them is taken. A large
+/// message precedes them if the input has one, as every real connection does.
 const WARMUP_MESSAGES: usize = 100;
-/// Messages of each connection in a round.
+/// Maximum number of messages that each connection decodes in a round.
 const MESSAGES_PER_ROUND: usize = 8;
 
-/// The messages of each connection.
+/// Which messages each connection decodes: some before the clock starts, from `warm` up to almost
+/// twice as many, then `turns` in each round.
 struct Plan<'i> {
     input: &'i Input,
     connections: usize,
@@ -27,7 +30,8 @@ struct Plan<'i> {
 }
 
 impl<'i> Plan<'i> {
-    /// Plans as many messages as the input has. Returns `None` if that is fewer than a round needs.
+    /// Plans as many messages as the connection with fewest live events has. Returns `None` if they
+    /// are too few for a message in each round, or if `connections` is 0.
     fn new(input: &'i Input, connections: usize, rounds: usize) -> Option<Self> {
         let live = |one: &Connection| one.payloads.len() - one.live;
         let live = input.connections.iter().map(live).min()?;
@@ -40,13 +44,13 @@ impl<'i> Plan<'i> {
         &self.input.connections[i % self.input.connections.len()]
     }
 
-    /// Number of messages that a connection decodes before the clock starts. It varies, so that
-    /// neighbours decode different messages.
+    /// Number of live messages that connection `i` decodes before the clock starts. It varies, so
+    /// that connections decoded one after the other decode different messages.
     fn warmup(&self, i: usize) -> usize {
         self.warm + i * 7 % self.warm
     }
 
-    /// Mean number of payload bytes in a round.
+    /// Mean number of payload bytes that all connections together decode in a round.
     fn bytes(&self) -> usize {
         let timed = |i: usize| {
             let connection = self.connection(i);
@@ -92,7 +96,7 @@ pub(super) fn measure(
     let mut contenders = Vec::new();
     for entry in entries {
         progress(&format!("{}: {connections} connections", entry.name));
-        // Opened once before, so that the thread's scratch is already allocated.
+        // One connection is opened before, so that the thread's scratch is already allocated.
         plan.open(entry, 1, &mut shared.borrow_mut())?;
         trim_heap();
         let before = resident();

@@ -4,8 +4,8 @@
 //! | mode | what is timed |
 //! |---|---|
 //! | `whole` | each connection from its first message to its last, one after the other |
-//! | `live` | only the messages after the guilds |
-//! | `many` | connections in rotation, so that the state of each is cold; also their memory |
+//! | `live` | the same, but only the messages after the guilds are timed |
+//! | `many` | open connections in rotation, so that the state of each is cold; also their memory |
 //!
 //! `messages-encode` times encoding of short flushed messages, and `messages-resident` measures the
 //! memory of connections in a separate process.
@@ -66,7 +66,7 @@ fn transport(name: &str) -> Result<Transport, String> {
     stream.ok_or_else(|| "must be zlib-stream or zstd-stream".into())
 }
 
-/// Measures what the options say.
+/// Measures decoding, or with `--encode` encoding, or with `--resident` memory.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -108,14 +108,14 @@ impl MessagesArgs {
     }
 }
 
-/// The contenders in this build: decoders by transport, then encoders.
+/// Names of the contenders in this build: decoders by transport, then encoders.
 pub fn names() -> Vec<String> {
     let decoders = CONTENDERS.iter().map(|entry| format!("{}: {}", entry.transport, entry.name));
     decoders.chain(encoding::names().map(|name| format!("--encode: {name}"))).collect()
 }
 
-/// Decodes the connections with every contender of a transport, in each mode. `many` is left out if
-/// a connection has too few live events.
+/// Measures decoding with every contender of a transport, in each mode. The mode `many` is left out
+/// if a connection has too few live events or `connections` is 0, and `live` if there are none.
 ///
 /// # Errors
 /// A sentence, if a contender fails or a payload differs.
@@ -155,7 +155,7 @@ pub fn measure(
                 let begun = thread_time();
                 all(&mut *decoder, timed, shared)?;
                 let time = thread_time() - begun;
-                // Its thread must not run during the turns of others.
+                // The thread of a recorder must not run during the turns of other contenders.
                 let dropped = shared.stop_recording()?;
                 spent(entry, time, other_threads().saturating_sub(others), connection.payloads.len(), dropped)
             };
@@ -175,7 +175,7 @@ pub fn measure(
     Ok(found)
 }
 
-/// Compares contenders with the base of their transport.
+/// Sets the base of contenders: that of the transport of `entries`, which are in the same order.
 fn based<'c>(contenders: impl Iterator<Item = Contender<'c>>, entries: &[&Entry]) -> Vec<Contender<'c>> {
     let name = base(entries[0].transport);
     let place = entries.iter().position(|entry| entry.name == name).unwrap_or(0);
@@ -212,15 +212,16 @@ fn check<'a>(
     shared.stop_recording().map(drop)
 }
 
-/// CPU time of the other threads of this process.
+/// CPU time of this process so far, without that of this thread.
 fn other_threads() -> Duration {
     cpu_time().saturating_sub(thread_time())
 }
 
-/// A turn, with the time of another thread that counted messages meanwhile.
+/// The time of a turn and, if the contender records statistics, the CPU time `counting` of the
+/// thread that counted messages meanwhile, for each of `messages` messages.
 ///
 /// # Errors
-/// A sentence, if records were dropped: dropped records would cost nothing.
+/// A sentence, if records were dropped, because dropped records would cost nothing.
 fn spent(
     entry: &Entry,
     time: Duration,
@@ -242,11 +243,12 @@ fn all(decoder: &mut dyn Decoder, frames: &[Vec<u8>], shared: &mut Shared) -> Re
     Ok(())
 }
 
-/// Number of messages that each connection decodes before its memory is measured: a large one, if
-/// there is one, then live ones.
+/// Maximum number of messages that each connection decodes before its memory is measured: a large
+/// one, if there is one, then live ones.
 const RESIDENT_MESSAGES: usize = 30;
 
-/// Measures the memory of connections, with a separate process for each contender.
+/// Measures the resident memory of `count` connections, with a separate process for each contender
+/// of a transport.
 fn resident_of_all(
     args: &MessagesArgs,
     input: &Input,
@@ -273,7 +275,8 @@ fn resident_of_all(
     entries.map(one).collect()
 }
 
-/// The child process: returns the growth of resident memory by the connections of one contender.
+/// Runs the child process of one contender: opens connections and returns the growth of resident
+/// memory in bytes.
 ///
 /// # Errors
 /// A sentence, if the contender fails or the system does not report memory.
@@ -293,7 +296,7 @@ pub fn child(words: &[String]) -> Result<usize, String> {
         let mut decoder = (entry.open)(&mut shared)?;
         all(&mut *decoder, &frames, &mut shared).map(|()| decoder)
     };
-    // The first connection allocates what all of them share.
+    // The first connection allocates what all connections share, so it is not measured.
     drop(open()?);
     let mut opened = Vec::with_capacity(count);
     let before = resident().ok_or("the system does not tell")?;

@@ -1,5 +1,6 @@
-//! The shape "rice": Delta-Rice of both versions, with a contender for each CPU tier, beside
-//! straightforward codecs; in CPU time of one thread, and by the wall clock with several threads.
+//! The shape "rice": Delta-Rice of both versions, with a contender for each CPU tier. Version 1 is
+//! also measured beside straightforward codecs, and with several threads by the wall clock; all
+//! else in CPU time of one thread.
 
 pub mod plain;
 
@@ -19,7 +20,7 @@ use crate::waveforms::Set;
 /// Options of the shape.
 #[derive(Args, Clone, Debug)]
 pub struct RiceArgs {
-    /// Number of threads to measure beside one, with the highest tier
+    /// Number of threads to measure beside one thread, for version 1 with the highest tier
     #[arg(long, value_name = "N", default_value_t = 2)]
     threads: usize,
     #[command(flatten)]
@@ -33,20 +34,20 @@ pub struct RiceArgs {
 /// Names of the straightforward codecs.
 const PLAIN: [&str; 2] = ["plain", "clz"];
 
-/// Contenders on this machine.
+/// Names of the contenders on this machine, with the CPU tier of each.
 pub fn names() -> Vec<String> {
     let tiers = || Tier::ALL.into_iter().filter(|tier| tier.is_supported()).map(Tier::name);
     let first = PLAIN.into_iter().chain(tiers()).map(|tier| format!("linerate v1, {tier}"));
     first.chain(tiers().map(|tier| format!("linerate v2, {tier}"))).collect()
 }
 
-/// Samples of 16 or of 32 bits.
+/// Samples of 16 or of 32 bits. Unsigned ones are taken as signed.
 enum Samples {
     Short(Vec<i16>),
     Long(Vec<i32>),
 }
 
-/// Measures each file or set.
+/// Measures each file or, without files, each generated set, of which `--quick` takes the first.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -103,8 +104,8 @@ fn read_npy(path: &Path) -> Result<(Samples, usize), String> {
     Ok((samples, row.ok_or_else(wrong)?))
 }
 
-/// Measures version 1 with m = 8 and with the best m. The base is a straightforward codec, or one
-/// thread.
+/// Measures version 1 with m = 8 and with the best m. The base is the straightforward codec "plain"
+/// or, for several threads, one thread.
 fn first(
     name: &str,
     samples: &[i16],
@@ -190,8 +191,8 @@ fn first(
     Ok(found)
 }
 
-/// Repeats work on this many bytes as often as the clock needs. Returns the last result, and the
-/// time of one repetition.
+/// Repeats `work` on `bytes` bytes as often as the clock needs. Returns the last result, and the
+/// mean time of one repetition.
 fn repeated<T>(
     clock: Clock,
     bytes: usize,
@@ -207,10 +208,10 @@ fn repeated<T>(
     clock.time(all).map(|(done, time)| (done, time / count))
 }
 
-/// Decodes a chunk; returns whether all of it was decoded.
+/// Decodes a chunk of version 1 into a buffer. Returns whether all of the chunk was decoded.
 type Decode<'a> = Box<dyn Fn(&mut [i16]) -> bool + 'a>;
 
-/// A contender that decodes. Each turn compares the decoded samples outside the clock.
+/// A contender that decodes a chunk of version 1. Each turn compares the decoded samples, untimed.
 fn decoding<'a>(
     row: Measurement,
     clock: Clock,
@@ -225,14 +226,14 @@ fn decoding<'a>(
     })
 }
 
-/// Measures version 2 by tier.
+/// Measures encoding and decoding with version 2 on each CPU tier, with one thread.
 fn second<T: Element>(
     name: &str,
     samples: &[T],
     row_length: usize,
     rounds: usize,
 ) -> Result<Vec<Measurement>, String> {
-    // A single row is the same as no rows.
+    // Samples that are a single row are coded without rows.
     let row_length = Some(row_length).filter(|&length| length < samples.len());
     let row_length = row_length.and_then(|length| u32::try_from(length).ok()).and_then(NonZeroU32::new);
     let settings = StreamOptions::new().row(row_length);
@@ -246,7 +247,7 @@ fn second<T: Element>(
     let buffers = &buffers;
     let mut found = Vec::new();
     for operation in ["encode", "decode"] {
-        // LINERATE_CPU lowers the highest tier.
+        // The environment variable LINERATE_CPU lowers the highest tier.
         let tiers =
             Tier::ALL.into_iter().filter(|&tier| tier.is_supported() && tier <= linerate_core::cpu::tier());
         let contenders = tiers.map(|tier| {

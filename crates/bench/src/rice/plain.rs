@@ -1,12 +1,14 @@
-//! Straightforward codecs to compare with.
+//! Straightforward codecs for Delta-Rice version 1, to compare ours with.
 //!
-//! They stand for the original filter, which is not part of this project. In a separate measurement
-//! beside two such codecs, the original encoded at 0.63 to 0.83 times the speed of an encoder like
-//! [`encode`], and decoded at 0.18 to 0.34 times the speed of a decoder like [`clz_decode`].
-//! Quotients to `encode` are thus smaller than quotients to the original would be, and the quotient
-//! of [`decode`] to `clz_decode` shows how close `decode` is to the original.
+//! They stand for the original HDF5 filter, which is not part of this project. In a separate
+//! measurement beside two such codecs, the original encoded at 0.63 to 0.83 times the speed of an
+//! encoder like [`encode`], and decoded at 0.18 to 0.34 times the speed of a decoder like
+//! [`clz_decode`]. Our speed divided by that of `encode` is thus less than it would be divided by
+//! that of the original, and the speed of [`decode`] divided by that of `clz_decode` shows how
+//! close `decode` is to the original.
 
-/// Encodes one sample at a time into a 64-bit accumulator.
+/// Encodes samples in rows of `row` samples into a chunk of version 1, one sample at a time into a
+/// 64-bit accumulator. `m` is a power of two.
 pub fn encode(samples: &[i16], row: usize, m: u32) -> Vec<u8> {
     let k = m.trailing_zeros();
     let mut out = (samples.len() as u32).to_le_bytes().to_vec();
@@ -37,7 +39,11 @@ pub fn encode(samples: &[i16], row: usize, m: u32) -> Vec<u8> {
     out
 }
 
-/// Reads the unary part bit by bit, the rest in one piece.
+/// Decodes a chunk of version 1 into `out`. It reads the unary part of a sample bit by bit, the
+/// rest in one piece.
+///
+/// # Panics
+/// Panics if the chunk is too short.
 pub fn decode(chunk: &[u8], row: usize, m: u32, out: &mut [i16]) {
     let word = |i: usize| u32::from_le_bytes(chunk[4 * i..4 * i + 4].try_into().expect("4 bytes"));
     let k = m.trailing_zeros();
@@ -70,7 +76,11 @@ pub fn decode(chunk: &[u8], row: usize, m: u32, out: &mut [i16]) {
     }
 }
 
-/// Counts zeros with one instruction, with the next bits in a 64-bit register.
+/// Decodes a chunk of version 1 into `out`. It keeps the next bits in a 64-bit register, and counts
+/// the zeros of the unary part with one instruction.
+///
+/// # Panics
+/// Panics if the chunk has fewer rows than `out`.
 pub fn clz_decode(chunk: &[u8], row: usize, m: u32, out: &mut [i16]) {
     let k = m.trailing_zeros();
     let (words, _) = chunk.as_chunks::<4>();
@@ -79,7 +89,7 @@ pub fn clz_decode(chunk: &[u8], row: usize, m: u32, out: &mut [i16]) {
     for row in out.chunks_mut(row) {
         let length = words.next().expect("a length") as usize;
         let mut payload = words.by_ref().take(length);
-        // The upper `left` bits of `bits` come next; the other bits are zero.
+        // The upper `left` bits of `bits` are the next ones of the row; its other bits are zero.
         let (mut bits, mut left, mut last) = (0u64, 0, 0i16);
         for x in row {
             if left < 32 {

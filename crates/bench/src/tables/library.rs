@@ -14,7 +14,7 @@ use super::query::Filter;
 use crate::csv;
 use crate::records::{self, Better, Figure, Measurement, Records, Run, metric};
 
-/// The files of a folder, each read once.
+/// The records and CSV files of a folder. Each is read when it is first opened, and kept.
 pub(super) struct Library {
     folder: PathBuf,
     files: RefCell<BTreeMap<String, Rc<Vec<Rc<Entry>>>>>,
@@ -32,7 +32,7 @@ impl Library {
         Self { folder: folder.to_owned(), files: RefCell::default() }
     }
 
-    /// The entries of a file in order.
+    /// The entries of the file `name`, in the order of the file.
     pub(super) fn open(&self, name: &str) -> Result<Rc<Vec<Rc<Entry>>>, String> {
         if let Some(entries) = self.files.borrow().get(name) {
             return Ok(entries.clone());
@@ -46,7 +46,8 @@ impl Library {
     }
 }
 
-/// Reads the rows of a CSV file, whose columns become parameters.
+/// Reads a CSV file: each row after the heading is a measurement, whose columns become parameters.
+/// The columns `date`, `cpu`, `linerate` and `command` also describe its run.
 fn read_csv(path: &Path) -> Result<Records, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut lines = text.lines().map(csv::fields);
@@ -64,8 +65,8 @@ fn read_csv(path: &Path) -> Result<Records, String> {
 }
 
 impl Entry {
-    /// The text of a key: a part of the measurement or of its run, or a parameter. Empty if there
-    /// is no such key.
+    /// The text of a key: a parameter, or else a part of the measurement or of its run. Empty if
+    /// there is no such key.
     pub(super) fn field(&self, key: &str) -> Cow<'_, str> {
         let (run, Measurement { shape, data, contender, params, .. }) = (&self.run, &self.measurement);
         let text = match (key, params.get(key)) {
@@ -86,21 +87,22 @@ impl Entry {
         text.into()
     }
 
-    /// The version of the contender: that of the longest name in `versions` with which the
-    /// contender's name begins.
+    /// The version of the contender: that of the longest name in the run's `versions` with which
+    /// the contender's name begins. Empty if there is none.
     fn version(&self) -> &str {
         let named = self.run.versions.iter();
         let named = named.filter(|(name, _)| self.measurement.contender.starts_with(name.as_str()));
         named.max_by_key(|(name, _)| name.len()).map_or("", |(_, version)| version)
     }
 
-    /// The figure of a metric, or a number in a column of a CSV file.
+    /// The figure of a metric, or else a number in a parameter, as a column of a CSV file is.
     pub(super) fn figure(&self, name: &str) -> Option<Figure> {
         let metric = self.measurement.metrics.get(name).copied();
         metric.or_else(|| self.field(name).parse::<f64>().ok().map(Figure::from))
     }
 
-    /// The best round if `best`, otherwise the median.
+    /// The value of a metric: the best round if `best` and the figure has that round, otherwise the
+    /// median.
     pub(super) fn value(&self, name: &str, best: bool) -> Option<f64> {
         let Figure { median, low, high } = self.figure(name)?;
         let round = match metric(name).map(|metric| metric.better) {
@@ -111,7 +113,8 @@ impl Entry {
         Some(round.unwrap_or(median))
     }
 
-    /// Whether each key has one of its values. A part of the CPU or of the command is enough.
+    /// Whether the entry has, for each key of the filter, one of the values that the filter gives,
+    /// or any if it gives none. For the CPU and the command, a part of the text is enough.
     pub(super) fn matches(&self, filter: &Filter) -> bool {
         filter.0.iter().all(|(key, values)| {
             let text = self.field(key);

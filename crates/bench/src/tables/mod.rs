@@ -4,7 +4,7 @@
 //! | file | content |
 //! |---|---|
 //! | `query.rs` | the parser of queries |
-//! | `library.rs` | the files that they name |
+//! | `library.rs` | the records and CSV files that queries name |
 //! | `render.rs` | selection, numbers, Markdown |
 //! | `picture.rs` | the picture of the front page |
 
@@ -33,12 +33,12 @@ impl Pages {
         Self { library: Library::new(records) }
     }
 
-    /// Returns the page with each table and value replaced by the result of its query. `depth` is
-    /// the number of folders between the root and the page, for links to records. Marks in code
-    /// blocks are left alone.
+    /// Returns the page with each table and value replaced by the result of its query, and the list
+    /// of metrics by a table of them. `depth` is the number of folders between the root and the
+    /// page, for links to records. Marks in code blocks and code spans are left alone.
     ///
     /// # Errors
-    /// A sentence with the line of the query.
+    /// The number of the line where the query begins, and a sentence.
     pub fn fill(&self, page: &str, depth: usize) -> Result<String, String> {
         let records = format!("{}records/", "../".repeat(depth));
         let mut filled = String::new();
@@ -66,7 +66,8 @@ const TABLE: &str = "<!-- table\n";
 const VALUE: &str = "<!-- value ";
 const METRICS: &str = "<!-- metrics ";
 
-/// Finds the next mark outside of code blocks and code spans: its offset, and which mark it is.
+/// Finds the next mark in `rest` outside of code blocks and code spans: its offset, and which mark
+/// it is. `before` is the page before `rest`, in which a code block may have begun.
 fn next_mark(rest: &str, before: &str) -> Option<(usize, &'static str)> {
     let marks = [TABLE, VALUE, METRICS].into_iter();
     let found = marks.flat_map(|mark| rest.match_indices(mark).map(move |(at, _)| (at, mark)));
@@ -75,7 +76,7 @@ fn next_mark(rest: &str, before: &str) -> Option<(usize, &'static str)> {
     found.filter(|(at, _)| !is_code(*at)).min()
 }
 
-/// The registry of metrics as a table.
+/// All metrics as a Markdown table.
 fn glossary() -> String {
     let row = |metric: &Metric| {
         let better = match metric.better {

@@ -1,4 +1,4 @@
-//! The picture on the front page: each engine beside the best other library on the same work.
+//! Draws the picture on the front page: each engine beside the best other library on the same work.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -7,13 +7,14 @@ use super::library::Library;
 use super::query::{Filter, Query};
 use super::render::value;
 
-/// Two bars, as inline values of pages. A peer counts only if its output is at most 2 % larger than
-/// ours.
+/// Two bars of the picture: the name of the work, and queries that are written as inline values of
+/// pages are. `peer` lists by hand the libraries that count: those whose output is at most 2 %
+/// larger than ours.
 struct Comparison {
     work: &'static str,
     ours: &'static str,
     peer: &'static str,
-    /// How many times as fast ours is.
+    /// Query that gives how many times as fast ours is as the best peer.
     times: &'static str,
 }
 
@@ -49,7 +50,8 @@ const COMPARISONS: [Comparison; 6] = [
         peer: r#"frames.jsonl shape=frames data=web block=4K dictionary="" contender=libzstd|ruzstd: {contender}, {speed.best} MB/s"#,
         times: r#"frames.jsonl shape=frames data=web block=4K dictionary="" contender=linerate: {speed.best by contender=libzstd|ruzstd}"#,
     },
-    // The quotient is the median of those within each round, which the record has for each peer.
+    // The quotient of this comparison is the median of the quotients within each round, which the
+    // record has for each peer.
     Comparison {
         work: "2,215 files extracted, 2 threads",
         ours: r#"archives.jsonl shape=archives data=mixed measure=extract level=12 contender=linerate base="unsquashfs 1M": linerate nx, {elapsed ms} ms"#,
@@ -58,16 +60,19 @@ const COMPARISONS: [Comparison; 6] = [
     },
 ];
 
-/// Width of the picture, height of a row, and height of the part above the first row, in pixels.
+/// Width of the picture, in pixels.
 const WIDTH: f64 = 800.0;
+/// Height of a row, which has two bars, in pixels.
 const ROW: f64 = 58.0;
+/// Height of the part above the first row, in pixels.
 const TOP: f64 = 34.0;
-/// Horizontal start of the bars, and their length for each "times as fast", in pixels.
+/// Horizontal start of the bars, in pixels.
 const LEFT: f64 = 260.0;
+/// Length of the peer's bar, in pixels. Ours is as many times as long as it is times as fast.
 const SCALE: f64 = 100.0;
 
-/// Checks that the record has each alternative of a query. A missing peer would otherwise be left
-/// out silently.
+/// Checks that the record has a measurement for each alternative value in a query. A missing peer
+/// would otherwise be left out silently.
 fn check_alternatives(library: &Library, query: &str) -> Result<(), String> {
     let (file, filter, _) = Query::parse_value(query)?;
     let entries = library.open(&file)?;

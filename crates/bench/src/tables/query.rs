@@ -1,11 +1,13 @@
-//! Parses queries: the lines between `<!-- table` and `-->`. `records/README.md` defines them.
+//! Parses queries: the lines between `<!-- table` and `-->`, and inline values. `records/README.md`
+//! defines them.
 
-/// Accepted values by key. Several values of a key are alternatives.
+/// Accepted values by key. Several values of a key are alternatives; a key without values accepts
+/// any.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Filter(pub(super) Vec<(String, Vec<String>)>);
 
-/// Rows of a table: one for each combination of values of the keys, which are given or found, or a
-/// single row.
+/// Rows of a table: one for each combination of values of the keys, which the query gives or which
+/// are found in the record; or, if `single` is set, one row with a label.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Rows {
     pub(super) label: Option<String>,
@@ -20,11 +22,11 @@ pub(super) struct Column {
     pub(super) template: Vec<Part>,
 }
 
-/// A part of a template.
+/// A part of the template of a cell.
 #[derive(Debug, PartialEq)]
 pub(super) enum Part {
     Text(String),
-    /// Left out if a value in it is missing.
+    /// Parts that are left out together if a value in them is missing.
     Optional(Vec<Part>),
     Value(Piece),
 }
@@ -35,16 +37,16 @@ pub(super) struct Piece {
     pub(super) statistic: Statistic,
     pub(super) unit: Option<String>,
     pub(super) decimals: Option<usize>,
-    /// Print the signed difference from 1, in percent.
+    /// Whether to print the signed difference from 1, in percent.
     pub(super) change: bool,
-    /// Zero counts as missing.
+    /// Whether 0 counts as a missing value.
     pub(super) nonzero: bool,
     pub(super) filter: Filter,
-    /// The filter of the measurement that the value is divided by.
+    /// What differs in the filter of the measurement that the value is divided by, if there is one.
     pub(super) base: Option<Filter>,
 }
 
-/// The statistic that a piece takes from one or more figures.
+/// The number that a value takes from one or more figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Statistic {
     Median,
@@ -64,7 +66,8 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Parses the lines of a table. A line that begins with a blank continues the one before.
+    /// Parses the lines of the query of a table. A line that begins with a blank continues the line
+    /// before.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let joined = text.replace("\n ", " ");
         let mut query = Self::default();
@@ -103,7 +106,8 @@ impl Filter {
         }
     }
 
-    /// `key=value`, `key="a value"|another`, or a key alone.
+    /// Parses words such as `key=value`, `key="a value"|another`, or a key alone, which has no
+    /// values.
     fn parse_keys(text: &str) -> Result<Self, String> {
         let one = |word: String| {
             let Some((key, values)) = word.split_once('=') else { return Ok((word, Vec::new())) };
@@ -113,13 +117,13 @@ impl Filter {
         Ok(Self(words(text)?.into_iter().map(one).collect::<Result<_, String>>()?))
     }
 
-    /// Merges both filters. For a key in both, the values of `other` count.
+    /// Merges both filters. For a key that both have, the values of `other` count.
     pub(super) fn with(&self, other: &Self) -> Self {
         let kept = self.0.iter().filter(|(key, _)| other.0.iter().all(|(name, _)| name != key));
         Self(kept.chain(&other.0).cloned().collect())
     }
 
-    /// Keys that have several alternatives.
+    /// Keys that have several values, which are alternatives.
     pub(super) fn choices(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|(_, values)| values.len() > 1).map(|(key, _)| &**key)
     }
@@ -190,7 +194,7 @@ impl Statistic {
     }
 }
 
-/// Parses text, `{values}` and `[optional parts]`.
+/// Parses a template, which has text, `{values}` and `[optional parts]`.
 fn parse_template(text: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -213,20 +217,21 @@ fn parse_template(text: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// Splits at the first colon outside of quotes.
+/// Splits text at the first colon outside of quotes. Without a colon it is an error.
 fn at_colon(text: &str) -> Result<(&str, &str), String> {
     let before = *split(text, |c| c == ':')?.first().unwrap_or(&"");
     let after = text.get(before.len() + 1..).ok_or_else(|| format!("no colon in `{text}`"))?;
     Ok((before, after))
 }
 
-/// Splits into words at blanks and commas outside of quotes.
+/// Splits text into words at blanks and commas outside of quotes.
 fn words(text: &str) -> Result<Vec<String>, String> {
     let words = split(text, |c| c == ' ' || c == ',')?;
     Ok(words.into_iter().filter(|word| !word.is_empty()).map(str::to_owned).collect())
 }
 
-/// Splits at separators outside of quotes, and keeps the quotes.
+/// Splits text at separators outside of quotes, and keeps the quotes. A quote that is not closed is
+/// an error.
 fn split(text: &str, separates: impl Fn(char) -> bool) -> Result<Vec<&str>, String> {
     let mut quoted = false;
     let parts = text.split(|c| {

@@ -1,4 +1,4 @@
-//! Selects measurements and renders Markdown.
+//! Selects the measurements of queries and renders them as Markdown.
 
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -8,7 +8,8 @@ use super::library::{Entry, Library};
 use super::query::{Filter, Part, Piece, Query, Rows, Statistic};
 use crate::records::{Better, metric};
 
-/// Units by quantity, with the factor to the smallest unit of the quantity or, for quotients, to 1.
+/// Units, each with its quantity and its size in the smallest unit of that quantity, which is 1,
+/// ns, byte, or byte per second.
 const UNITS: &[(&str, &str, f64)] = &[
     ("", "quotient", 1.0),
     ("%", "quotient", 0.01),
@@ -26,7 +27,7 @@ const UNITS: &[(&str, &str, f64)] = &[
     ("GiB/s", "speed", 1_073_741_824.0),
 ];
 
-/// The entries of the files of one query, and those that its cells used.
+/// The entries of the files of one query, and those of them that its cells used.
 struct Selection {
     entries: Vec<Rc<Entry>>,
     used: RefCell<Vec<Rc<Entry>>>,
@@ -79,7 +80,7 @@ pub(super) fn line(cells: &[&str]) -> String {
 }
 
 impl super::query::Column {
-    /// Whether the column shows metrics, and not only what identifies the row.
+    /// Whether the column shows values of the record, and not only text and the label of the row.
     fn measures(&self) -> bool {
         fn any(parts: &[Part]) -> bool {
             parts.iter().any(|part| match part {
@@ -101,7 +102,8 @@ impl Selection {
         Ok(Self { entries, used: RefCell::default() })
     }
 
-    /// The label and filter of each row.
+    /// The label and the filter of each row of a table. It is an error if a line `row` or `rows` of
+    /// the query gives no row.
     fn rows(&self, filter: &Filter, rows: &[Rows]) -> Result<Vec<(Option<String>, Filter)>, String> {
         let mut found = Vec::new();
         for Rows { label, keys, single } in rows {
@@ -126,7 +128,8 @@ impl Selection {
         Ok(found)
     }
 
-    /// The text of a cell. `None` if a value outside of optional parts is missing.
+    /// The text of a cell. `None` if a value outside of optional parts is missing, or if the text
+    /// is empty.
     fn cell(&self, filter: &Filter, parts: &[Part], label: Option<&str>) -> Result<Option<String>, String> {
         let mut text = String::new();
         for part in parts {
@@ -178,7 +181,8 @@ impl Selection {
         Ok(Some(text))
     }
 
-    /// The entries that match a filter. Among alternatives, the one with the best figure.
+    /// The entries that match a filter. If it has alternatives, and `name` is a metric, only the
+    /// entry with the best figure of that metric.
     ///
     /// # Errors
     /// A sentence, if one alternative has several entries with different figures.
@@ -205,7 +209,8 @@ impl Selection {
         Ok(found.into_iter().max_by(|a, b| rank(a).total_cmp(&rank(b))).into_iter().collect())
     }
 
-    /// A line for each file: the first run that cells used, and how many others.
+    /// A line for each file that cells used: a link to it below `records`, the first run of it that
+    /// they used, and the number of other runs.
     fn sources(&self, records: &str) -> String {
         let mut files: Vec<(String, Vec<String>)> = Vec::new();
         for entry in self.used.borrow().iter() {
@@ -241,8 +246,9 @@ impl Selection {
     }
 }
 
-/// The metric that chooses among alternatives: the cell's first one without a filter of its own, or
-/// that of the piece.
+/// The metric that chooses among alternatives for a value, and whether by its best round: the
+/// cell's first metric without a filter of its own; or the value's own metric, if the value has a
+/// filter or the cell has no such metric.
 fn chooser<'p>(piece: &'p Piece, cell: &'p [Part]) -> (&'p str, bool) {
     let is_metric = |piece: &Piece| metric(&piece.name).is_some();
     let first = cell.iter().find_map(|part| match part {
@@ -253,7 +259,8 @@ fn chooser<'p>(piece: &'p Piece, cell: &'p [Part]) -> (&'p str, bool) {
     (&chosen.name, chosen.statistic == Statistic::Best)
 }
 
-/// The number that a piece takes from its entries, in the unit of the registry.
+/// The number that a value takes from its entries, in the unit of the metric. `None` if no entry
+/// has the metric, except for sums and counts.
 fn number(found: &[Rc<Entry>], piece: &Piece) -> Result<Option<f64>, String> {
     let figures: Vec<_> = found.iter().filter_map(|entry| entry.figure(&piece.name)).collect();
     let least = |values: Vec<f64>| values.into_iter().min_by(f64::total_cmp);
@@ -280,7 +287,7 @@ fn several(found: &[Rc<Entry>], a: &Entry, b: &Entry) -> String {
     format!("{} measurements match, {:?} and {:?}", found.len(), a.measurement, b.measurement)
 }
 
-/// Formats a number in the unit and with the decimals of a piece.
+/// Formats a number in the unit and with the decimals that the query gives for a value.
 fn format(number: f64, piece: &Piece) -> Result<String, String> {
     let known = metric(&piece.name);
     let find = |name: &str| {
@@ -307,8 +314,8 @@ fn format(number: f64, piece: &Piece) -> Result<String, String> {
     Ok(format!("{value:.decimals$}{suffix}"))
 }
 
-/// Every combination of the given values, the first key outermost. Keys without values are left
-/// out.
+/// Every combination of the values of keys, as filters. The values of the last key change first.
+/// Keys without values are left out.
 fn product(keys: &[(String, Vec<String>)]) -> Vec<Filter> {
     let given = keys.iter().filter(|(_, values)| !values.is_empty());
     given.fold(vec![Filter::default()], |rows, (key, values)| {

@@ -1,4 +1,5 @@
-//! Makes a row of each set. Lengths are in samples, heights in units of the converter.
+//! Makes rows of each set of waveforms. Lengths are in samples, heights in units of the
+//! analog-to-digital converter.
 
 use super::shapes::{Pulses, Wander, edge};
 use linerate_gateway_sim::traffic::Random;
@@ -13,7 +14,7 @@ pub(super) fn nab(random: &mut Random, row: &mut [i16]) {
     let second = random.between(1500.0, 6000.0) as usize;
     let second_amplitude = 300.0 * random.exponential();
     let baseline = 4.0 * random.normal();
-    // The amplifier filters part of the noise through its own, slower, response.
+    // The amplifier passes part of the noise through its own, slower response.
     let kept = 0.72_f64;
     let gain = 4.6 * (1.0 - kept * kept).sqrt();
     let mut slow = 0.0;
@@ -51,7 +52,8 @@ pub(super) fn nedm(random: &mut Random, row: &mut [i16]) {
 /// Neutrons after a pulsed source: fast ones first and close together, slow ones later and apart.
 pub(super) fn noptrex(random: &mut Random, row: &mut [i16]) {
     const EVENTS: f64 = 250.0;
-    /// The rate is 1 / (t + EARLY), with time in rows; its integral is ln(11).
+    /// The rate falls as 1 / (t + EARLY), where t is the time as a part of the row. The integral of
+    /// that over the row is ln(11).
     const EARLY: f64 = 0.1;
     const INTEGRAL: f64 = 2.398;
     let mut pulses = Pulses::new(80.0, 3.0);
@@ -65,7 +67,7 @@ pub(super) fn noptrex(random: &mut Random, row: &mut [i16]) {
     }
 }
 
-/// The value that a converter of `bits` bits returns.
+/// The value that a converter of `bits` bits returns: rounded, and limited to the signed range.
 fn converted(x: f64, bits: i32) -> i16 {
     let most = f64::from((1 << (bits - 1)) - 1);
     x.round().clamp(-most - 1.0, most) as i16

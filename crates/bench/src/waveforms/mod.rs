@@ -2,8 +2,8 @@
 //!
 //! The three sets have the shapes and kinds of signal that users of Delta-Rice record: silicon
 //! detectors for beta decay, square pulses, and neutron time of flight. Their noise is set so that
-//! sizes with m = 8 are those published for such data (about 29, 27 and 25 % of raw). They are good
-//! for timing, but are no evidence of how small real recordings get.
+//! sizes with m = 8 are close to those published for such data (about 29, 27 and 25 % of raw). The
+//! sets are good for timing, but are no evidence of how small real recordings get.
 //!
 //! ```
 //! use linerate_bench::waveforms::Set;
@@ -37,10 +37,10 @@ pub enum Set {
 }
 
 impl Set {
-    /// All sets, in the order of the tables.
+    /// All sets, in the order in which tables have them.
     pub const ALL: [Set; 3] = [Set::Nab, Set::Nedm, Set::Noptrex];
 
-    /// Name in lower case, as on the command line and in records.
+    /// Name of the set in lower case, as on the command line and in records.
     pub fn name(self) -> &'static str {
         match self {
             Set::Nab => "nab",
@@ -49,7 +49,7 @@ impl Set {
         }
     }
 
-    /// The set of that name.
+    /// The set with this name, which must be in lower case.
     pub fn from_name(name: &str) -> Option<Set> {
         Set::ALL.into_iter().find(|set| set.name() == name)
     }
@@ -71,7 +71,8 @@ impl Set {
         }
     }
 
-    /// Makes row number `index`, which depends on nothing else. `row` may have any length.
+    /// Makes row number `index`. Its samples depend only on the set, on `index` and on the length
+    /// of `row`, which may be any.
     pub fn fill(self, index: usize, row: &mut [i16]) {
         let seed = match self {
             Set::Nab => 0x6e61_6200,
@@ -89,7 +90,7 @@ impl Set {
     /// Writes the first `rows` rows to a `.npy` file, with one row in memory at a time.
     ///
     /// # Errors
-    /// Errors of the file, and more samples than an array can have.
+    /// An error of the file, or more samples than an array can have.
     pub fn write_npy(self, path: &Path, rows: usize) -> io::Result<()> {
         let shape = Shape::new(&[rows as u64, self.row_samples() as u64])?;
         let mut file = BufWriter::new(File::create(path)?);
@@ -105,7 +106,7 @@ impl Set {
         file.flush()
     }
 
-    /// The first `rows` rows, one after another.
+    /// Makes the first `rows` rows, one after another.
     pub fn samples(self, rows: usize) -> Vec<i16> {
         let mut samples = vec![0; rows * self.row_samples()];
         for (index, row) in samples.chunks_mut(self.row_samples()).enumerate() {

@@ -8,7 +8,7 @@ struct Decay {
 }
 
 impl Decay {
-    /// `samples` is the time constant.
+    /// A value of 0 that decays with a time constant of this many samples.
     fn new(samples: f64) -> Decay {
         Decay { value: 0.0, kept: samples / (samples + 1.0) }
     }
@@ -17,7 +17,7 @@ impl Decay {
         let now = self.value;
         self.value *= self.kept;
         if self.value.abs() < 1e-9 {
-            self.value = 0.0; // long before the numbers become subnormal, which takes time
+            self.value = 0.0; // long before the value is subnormal: computing with those is slow
         }
         now
     }
@@ -31,12 +31,12 @@ pub(super) struct Pulses {
 }
 
 impl Pulses {
-    /// Takes the time constants in samples.
+    /// Takes the time constants of the fall and of the rise, in samples.
     pub(super) fn new(fall: f64, rise: f64) -> Pulses {
         Pulses { fall: Decay::new(fall), rise: Decay::new(rise) }
     }
 
-    /// Starts a pulse at the next sample.
+    /// Starts a pulse at the next sample. Its peak is a little lower than `amplitude`.
     pub(super) fn start(&mut self, amplitude: f64) {
         self.fall.value += amplitude;
         self.rise.value += amplitude;

@@ -1,5 +1,5 @@
 //! Resident memory of idle connections, on the loopback interface. Each has sent and received 20
-//! messages of about 700 bytes, which fill a window of 8 KiB, and waits. The server is tungstenite
+//! messages of about 550 bytes, which fill a window of 8 KiB, and waits. The server is tungstenite
 //! with small buffers; another process holds the clients.
 
 use std::io::{ErrorKind, Read, Write};
@@ -17,7 +17,8 @@ use crate::records::Measurement;
 
 const MESSAGES: usize = 20;
 
-/// Measures each window size; 0 means no compression.
+/// Measures the memory of `count` connections with windows of several sizes. They are given as
+/// base-2 logarithms of bytes; 0 means no compression.
 pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
     let one = |bits: i32| {
         let words = ["websocket", &count.to_string(), &bits.to_string()].map(str::to_owned);
@@ -26,7 +27,8 @@ pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
     process::idle(count, [0, 8, 9, 10, 11, 13, 15].map(one).into())
 }
 
-/// The child processes: a server, which returns the growth of its memory, and the clients.
+/// Runs one of the child processes: a server, which returns the growth of its resident memory in
+/// bytes, or the clients, which return 0.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -44,7 +46,7 @@ pub fn child(words: &[String]) -> Result<usize, String> {
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Small buffers, since most connections are idle.
+/// A configuration with small buffers, since most connections are idle.
 fn config() -> WebSocketConfig {
     WebSocketConfig::default().read_buffer_size(512).write_buffer_size(0)
 }
@@ -55,7 +57,7 @@ fn message(number: usize) -> String {
     (0..18).map(one).collect()
 }
 
-/// Sends each message and expects it back.
+/// Acts as a client: sends each message and expects the same message back.
 fn talk<S: Read + Write>(mut socket: WebSocket<S>) -> Result<WebSocket<S>, Failure> {
     for number in 0..MESSAGES {
         socket.send(Message::text(message(number)))?;
@@ -66,7 +68,7 @@ fn talk<S: Read + Write>(mut socket: WebSocket<S>) -> Result<WebSocket<S>, Failu
     Ok(socket)
 }
 
-/// Sends each message back.
+/// Acts as the server: sends each message back.
 fn echo<S: Read + Write>(mut socket: WebSocket<S>) -> Result<WebSocket<S>, Failure> {
     for _ in 0..MESSAGES {
         let message = socket.read()?;
@@ -75,7 +77,8 @@ fn echo<S: Read + Write>(mut socket: WebSocket<S>) -> Result<WebSocket<S>, Failu
     Ok(socket)
 }
 
-/// Connects, talks, and waits for the end of standard input.
+/// Opens `count` connections, exchanges the messages on each, and waits for the end of standard
+/// input.
 fn clients(address: &str, count: usize, bits: u8) -> Result<(), Failure> {
     let (address, url): (SocketAddr, _) = (address.parse()?, format!("ws://{address}/"));
     let (mut plain, mut compressed) = (Vec::new(), Vec::new());

@@ -1,6 +1,7 @@
-//! The shape "websocket": permessage-deflate. It encodes and decodes messages beside zlib with
-//! takeover and a window of 32 KiB, in CPU time of one thread. `websocket-broadcast` sends a
-//! message to many connections, and `websocket-idle` measures the memory of connections that wait.
+//! The shape "websocket": permessage-deflate with takeover, that is with matches into earlier
+//! messages. It encodes and decodes messages beside zlib with a window of 32 KiB, in CPU time of
+//! one thread. `websocket-broadcast` sends a message to many connections, and `websocket-idle`
+//! measures the memory of connections that wait.
 
 mod idle;
 mod prepared;
@@ -41,7 +42,7 @@ pub struct WebsocketArgs {
     files: Vec<PathBuf>,
 }
 
-/// Measures messages and idle connections.
+/// Measures messages, broadcasts and idle connections.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -71,12 +72,13 @@ pub fn run(args: &WebsocketArgs) -> Result<(), String> {
     output.finish()
 }
 
-/// A connection in both directions.
+/// The encoder and the decoder of one connection.
 trait Codec {
+    /// Appends the compressed message to `out`.
     fn encode(&mut self, message: &[u8], out: &mut Vec<u8>) -> Result<(), String>;
-    /// Decodes the output of `encode`.
+    /// Decodes the output of one call of `encode`, and appends the message to `out`.
     fn decode(&mut self, wire: &[u8], out: &mut Vec<u8>) -> Result<(), String>;
-    /// Bytes that the connection holds.
+    /// Bytes that the encoder and the decoder hold between messages.
     fn state(&self) -> usize;
 }
 
@@ -126,8 +128,9 @@ fn measure(name: &str, messages: &[Vec<u8>], rounds: usize) -> Result<Vec<Measur
     harness(timed, Rounds::parts(rounds, 1))
 }
 
-/// Encodes and decodes all messages of a connection. Returns the compressed size, the state, and
-/// both times.
+/// Encodes all messages of a connection, then decodes them and compares the content. Returns the
+/// compressed size, the bytes that the connection holds, and the CPU times of encoding and of
+/// decoding.
 fn round(codec: &mut dyn Codec, messages: &[Vec<u8>]) -> Result<(usize, usize, Duration, Duration), String> {
     let (mut wire, mut ends, mut plain) =
         (Vec::with_capacity(1 << 24), Vec::new(), Vec::with_capacity(1 << 21));

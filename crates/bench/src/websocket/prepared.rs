@@ -1,5 +1,5 @@
-//! `websocket-broadcast`: one message for many connections, compressed once or for each of them,
-//! without sockets, in CPU time of one thread.
+//! Measures `websocket-broadcast`: messages that are sent to many connections, each compressed once
+//! or for every connection, without sockets, in CPU time of one thread.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use linerate_websocket::{Agreement, DeflateStream, Direction, Options, Prepared,
 use crate::harness::{Contender, Rounds, measure as harness, message, row};
 use crate::records::Measurement;
 
-/// Base-2 logarithm of the window.
+/// Base-2 logarithm of the window in bytes.
 const BITS: u8 = 11;
 /// Minimum number of frames sent in a turn, that is in one timed run of a contender: messages times
 /// listeners. Fewer would take too little time to measure.
@@ -42,7 +42,8 @@ type Listener = DeflateStream<Sink>;
 /// Sends one message to all listeners.
 type Send = fn(&str, &mut [Listener]) -> Result<(), String>;
 
-/// Name, whether later messages may refer to prepared ones, and the function that sends.
+/// The contenders: name, whether later messages may refer to prepared ones, and the function that
+/// sends.
 const CONTENDERS: [(&str, bool, Send); 3] =
     [(BASE, true, to_each), ("prepared", true, to_all), ("prepared, forgotten", false, to_all)];
 
@@ -51,7 +52,7 @@ pub(super) fn names() -> impl Iterator<Item = String> {
     CONTENDERS.into_iter().map(|(name, ..)| name.to_owned())
 }
 
-/// Writes a frame to each, as a library does.
+/// Writes an uncompressed frame to each listener, which compresses it, as websocket libraries do.
 fn to_each(text: &str, listeners: &mut [Listener]) -> Result<(), String> {
     for listener in listeners {
         let frame = [&[0x81, 126][..], &(text.len() as u16).to_be_bytes(), text.as_bytes()].concat();
@@ -69,7 +70,7 @@ fn to_all(text: &str, listeners: &mut [Listener]) -> Result<(), String> {
     Ok(())
 }
 
-/// Measures each number of listeners with messages of each size.
+/// Measures several numbers of listeners with messages of several sizes.
 pub(super) fn measure(rounds: usize, quick: bool) -> Result<Vec<Measurement>, String> {
     let mut all = Vec::new();
     for size in [256, 512, 2048] {
