@@ -1,5 +1,5 @@
-//! Compares the memory that connections report with the growth of the heap. It needs its own
-//! process, because the heap is shared by all threads.
+//! Compares the memory that connections report with the growth of the heap. This test needs its own
+//! process, because tests on other threads would change the heap.
 
 use linerate_bench::messages::{Input, measure};
 use linerate_gateway::Transport;
@@ -12,7 +12,8 @@ fn reported_memory_is_close_to_heap_growth() {
         let mut seen = 0;
         for m in measure(&input, transport, 1, 50).unwrap().iter().filter(|m| m.params["mode"] == "many") {
             let metric = |name: &str| m.metrics.get(name).map(|figure| figure.median);
-            // Memory in which a recorder counts is not part of a connection.
+            // The contender that records statistics is left out: the memory in which its recorder
+            // counts is not part of a connection.
             let (Some(heap), Some(told), "linerate" | "libzstd") =
                 (metric("heap"), metric("told"), &*m.contender)
             else {

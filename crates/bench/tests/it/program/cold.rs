@@ -66,7 +66,7 @@ fn invalid_arguments_are_one_line_errors() {
     }
 }
 
-/// Only Linux reports the size of the memory.
+/// Only on Linux the bench knows how much memory is available.
 #[cfg(target_os = "linux")]
 #[test]
 fn case_larger_than_memory_is_an_error() {

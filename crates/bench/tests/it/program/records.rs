@@ -1,4 +1,4 @@
-//! What all shapes share: their list, records, `--against` and charts.
+//! What all shapes share: their list, records, `--against`, charts and `remake`.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use linerate_testkit::program::{Folder, Run};
 
 use super::{bench, measurements};
 
-/// A run of the shape "bytes" that is done at once.
+/// Arguments of a run of the shape "bytes" that takes little time.
 const BYTES: [&str; 9] =
     ["bytes", "--corpus", "corpus", "--chunk", "4K", "--rounds", "3", "--only", "linerate 1,memcpy"];
 

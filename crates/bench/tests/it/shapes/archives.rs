@@ -7,7 +7,7 @@ use linerate_bench::archives::{Bench, Input, Part, mapped};
 use linerate_bench::records::Measurement;
 use linerate_nx::pack::{Builder, PackOptions};
 
-/// A folder with text, noise, a large file and an empty one.
+/// A folder with a file of text, an empty one, and a large one of noise.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let below = folder.path().join("a/b");

@@ -5,7 +5,8 @@ use linerate_bench::harness::corpus::Corpus;
 use linerate_bench::harness::filter::{Chunk, Filter};
 use linerate_deflate::Format;
 
-/// Text, zeros and noise, with lengths around the chunk sizes below.
+/// Files of text, zeros and noise. Two of them are as long as a chunk size of the test below, and
+/// one byte longer.
 fn files() -> Vec<Vec<u8>> {
     let text = "the quick brown fox jumps over the lazy dog, and again the quick brown fox. ";
     let noise = Corpus::random(5000).files.remove(0);
@@ -84,7 +85,7 @@ impl Encoder for FixedOutput {
 
 #[test]
 fn output_that_does_not_decode_to_its_input_is_found() {
-    // A fixed block that holds "a", and the beginning of it.
+    // A deflate stream that holds "a", in one block with fixed codes.
     let a = b"\x4b\x04\x00";
     for coding in [Coding::Stream(Format::Deflate), Coding::DeflatePieces] {
         assert_eq!(encode_and_check(&mut FixedOutput(coding, a), &[b"a".to_vec()], 16), Ok(3));

@@ -12,7 +12,7 @@ fn hash(samples: &[i16]) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// Enough rows for a stable size: several hundred thousand samples.
+/// Number of rows that are enough for a stable size: 655,000 to a million samples.
 fn some_rows(set: Set) -> usize {
     (700_000 / set.row_samples()).max(2)
 }
