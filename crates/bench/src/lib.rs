@@ -1,5 +1,5 @@
-//! Measures Linerate's engines beside their peers, within one shape of work: the same bytes, in the
-//! same chunks, on one machine.
+//! Measures Linerate's engines beside other libraries, one kind of work at a time, which is called
+//! a shape: on the same bytes, in the same chunks, on one machine.
 //!
 //! The output of each contender is verified, then contenders take turns in interleaved rounds.
 //! Their figures become [`records`](mod@records), which pages query.
@@ -21,9 +21,9 @@
 //! | [`remake`] | all shapes in turn |
 //! | `kernel/` | the operating system and C peers: all `unsafe` code |
 //!
-//! Peers that no engine depends on are features, off by default: `peers` needs only a C compiler,
-//! `system-peers` more. The feature `servers`, on by default, has the shapes "http" and
-//! "websocket".
+//! Other libraries that no engine depends on are features, off by default: the feature `peers` has
+//! those that need only a C compiler, `system-peers` those that need more. The feature `servers`,
+//! on by default, has the shapes "http" and "websocket".
 
 pub mod archives;
 pub mod bytes;

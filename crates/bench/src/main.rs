@@ -1,4 +1,4 @@
-//! `linerate-bench`: engines beside other libraries, one shape of work at a time.
+//! The program `linerate-bench`, which measures Linerate's engines beside other libraries.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ enum Command {
     /// Zlib and zstd: a day of thousands of connections, three ways, each message timed
     #[command(after_help = messages::day::EXAMPLES)]
     Day(messages::day::DayArgs),
-    /// HTTP: responses through layers of tower, beside tower-http; memory of idle ones
+    /// HTTP: responses through layers of tower, beside tower-http; memory of idle responses
     #[cfg(feature = "servers")]
     Http(http::HttpArgs),
     /// Websockets: permessage-deflate beside zlib; memory of idle connections

@@ -25,13 +25,13 @@ const SAMPLES: usize = 100;
 /// Maximum number of dictionaries trained with one file.
 const TRAINED: usize = 64;
 
-/// Options of the shape.
+/// Options of `linerate-bench packs`.
 #[derive(Args, Clone, Debug)]
 pub struct PacksArgs {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Files to train dictionaries with and pack these, beside generated rows; also names below
-    /// $LINERATE_CORPORA
+    /// Files to train dictionaries with, which are then packed, beside generated rows; also names
+    /// below $LINERATE_CORPORA
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }

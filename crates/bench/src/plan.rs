@@ -28,7 +28,7 @@ use crate::records::{Figure, Measurement};
 /// Time of a command above which it has only one round, because noise is a small part of its time.
 const LONG: Duration = Duration::from_secs(5);
 
-/// Options of the shape.
+/// Options of `linerate-bench plan`.
 #[derive(Args, Clone, Debug)]
 pub struct PlanArgs {
     /// The program to run [default: `linerate` beside this one]

@@ -27,10 +27,10 @@ use crate::harness::filter::Chunk;
 use crate::harness::{Common, Contender, MISSING, Rounds, Spent, measure as harness, message, progress, row};
 use crate::records::Measurement;
 
-/// Options of the shape.
+/// Options of `linerate-bench sst`.
 #[derive(Args, Clone, Debug)]
 pub struct SstArgs {
-    /// Number of files
+    /// Number of files, with --quick at most 64
     #[arg(long, value_name = "N", default_value_t = 2048)]
     files: usize,
     /// RocksDB's version, if its tools do not print it

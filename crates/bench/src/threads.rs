@@ -14,7 +14,7 @@ use crate::harness::filter::Chunk;
 use crate::harness::{Clock, Common, Contender, Rounds, measure as harness, message, progress, row};
 use crate::records::Measurement;
 
-/// Options of the shape.
+/// Options of `linerate-bench threads`.
 #[derive(Args, Clone, Debug)]
 pub struct ThreadsArgs {
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! Archives decoded in memory into reused buffers: ours beside libzstd alone, and blocks of LZ4 by
-//! two libraries.
+//! Measures decoding archives in memory into reused buffers: our decoder beside libzstd alone, and
+//! blocks of LZ4 by two libraries.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

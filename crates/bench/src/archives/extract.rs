@@ -1,5 +1,5 @@
-//! Archives extracted to a folder by `linerate nx extract`, by variants of it, and by other
-//! programs, each as a process.
+//! Measures extracting archives to a folder by `linerate nx extract`, by variants of it, and by
+//! other programs, each as a process.
 
 use std::fs;
 use std::path::Path;

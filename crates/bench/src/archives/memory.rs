@@ -1,5 +1,5 @@
-//! The peak memory of packing and of extracting, beside the memory that they should need; and the
-//! size of the archive beside that of a tar.zst.
+//! Measures the peak memory of packing and of extracting, beside the memory that they should need;
+//! and the size of the archive beside that of a tar.zst.
 
 use std::ffi::OsString;
 use std::path::Path;

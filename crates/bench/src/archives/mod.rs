@@ -30,7 +30,7 @@ use crate::records::Measurement;
 
 pub use self::reading::child as level_load_child;
 
-/// Options of the shape.
+/// Options of `linerate-bench archives`.
 #[derive(Args, Clone, Debug)]
 pub struct ArchivesArgs {
     /// The folder to pack, or a name below $LINERATE_CORPORA [default: a small generated one]
@@ -81,9 +81,9 @@ pub enum Part {
     Presets,
     /// Ratio and decoding speed by block size, level and codec
     Settings,
-    /// Reading an archive that no cache holds
+    /// Reading an archive that is not in the page cache
     Cold,
-    /// The files of a game level in random order, from an archive, a zip, a tar and a folder
+    /// Reading files in random order, from an archive, a zip, a squashfs, a tar and a folder
     LevelLoad,
     /// Archives of textures with and without filters
     Filters,
@@ -145,7 +145,8 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
     let bench = Bench { input: &input, levels, rounds, quick, linerate, scratch, drive };
     for part in parts {
         let found = match part.measure(&bench) {
-            // Not every system and drive can drop a file from the cache.
+            // Not every system and drive can drop a file from the page cache, so this part may fail
+            // unless the user asked for it.
             Err(why) if *part == Part::Cold && args.only.is_empty() => {
                 eprintln!("cold: {why}");
                 continue;

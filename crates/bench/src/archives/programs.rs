@@ -101,7 +101,7 @@ pub(super) fn found(names: &'static str) -> Option<&'static str> {
     names.split('|').find(|name| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
 }
 
-/// A program with its archive of the input.
+/// An archive that a program packed, with its size in bytes.
 pub(super) struct Packed {
     pub(super) program: &'static Program,
     pub(super) archive: PathBuf,

@@ -28,7 +28,7 @@ use crate::records::Measurement;
 /// Contenders with which the others are usually compared: the first one that is available.
 const BASES: [&str; 3] = ["libslz deflate", "ISA-L 1 deflate", "zlib-rs 1 deflate"];
 
-/// Options of the shape.
+/// Options of `linerate-bench bytes`.
 #[derive(Args, Clone, Debug)]
 pub struct BytesArgs {
     #[command(flatten)]

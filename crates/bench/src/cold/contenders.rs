@@ -156,8 +156,8 @@ impl<'a> Tools<'a> {
     }
 }
 
-/// Requests to decode with one choice of dictionaries, and these in the form that each library
-/// takes.
+/// Requests to decode with one choice of dictionaries, and the dictionary of each request in the
+/// form that each library takes.
 pub(crate) struct Requests<'a> {
     pub(crate) work: Work<'a>,
     ids: Vec<Id>,

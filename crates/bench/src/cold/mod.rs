@@ -67,7 +67,7 @@ const SEED: u64 = 1;
 /// pass.
 const WARMUP_BLOCKS: usize = 4096;
 
-/// Options of the shape.
+/// Options of `linerate-bench cold`.
 #[derive(Args, Clone, Debug)]
 pub struct ColdArgs {
     /// json, log, sqlite, protobuf (generated), text ($LINERATE_CORPORA/silesia/dickens, or else
@@ -112,7 +112,8 @@ pub struct ColdOptions {
     /// Number of jobs in a batch
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = RangedU64ValueParser::<usize>::new().range(1..=65_535))]
     pub batch: usize,
-    /// Minimum content of a round in bytes; with few dictionaries, each has several blocks
+    /// Content of a round in bytes, unless one block for each dictionary has more; with few
+    /// dictionaries, each has several blocks
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = |text: &str| within(text, 0, 1 << 30))]
     pub least: usize,
     /// Number of trained dictionaries. Every dictionary has the tables of one of them.

@@ -21,7 +21,7 @@ use crate::records::Measurement;
 /// Number of times that a dictionary is digested in a turn.
 const DIGESTS: u32 = 2000;
 
-/// Options of the shape.
+/// Options of `linerate-bench frames`.
 #[derive(Args, Clone, Debug)]
 pub struct FramesArgs {
     #[command(flatten)]

@@ -36,8 +36,8 @@ use crate::records::{Figure, Measurement};
 /// contenders alike, and large enough that reading the clock costs nothing.
 pub const PART: usize = 4 << 20;
 
-/// The time that a turn took, and other figures that it found. A turn is one contender's work on one
-/// part.
+/// The time that a turn took, and other figures that it found. A turn is the work of one contender
+/// on one part of a round.
 pub struct Spent {
     /// Time of the work.
     pub time: Duration,
@@ -53,7 +53,7 @@ impl From<Duration> for Spent {
 
 type Turn<'c> = Box<dyn FnMut(usize) -> Result<Spent, String> + 'c>;
 
-/// One participant of a comparison, with the work that it does in a turn.
+/// A library or program that is measured beside others, with the work that it does in a turn.
 pub struct Contender<'c> {
     measurement: Measurement,
     bytes: usize,

@@ -23,7 +23,7 @@ pub fn run() -> Run {
     Run { date: date(), cpu: cpu(), linerate: linerate(), command: command(), versions, ..Run::default() }
 }
 
-/// Peers that are features of this crate, each with whether this build has it.
+/// Other libraries that are features of this crate, each with whether this build has it.
 const PEERS: [(&str, bool); 7] = [
     ("isal", cfg!(feature = "isal")),
     ("libdeflate", cfg!(feature = "libdeflate")),

@@ -25,8 +25,8 @@ use crate::kernel::os::{resident, unlimited_files};
 use crate::records::Measurement;
 
 const EVENTS: usize = 20;
-/// Names of the layers, with the base-2 logarithm of the window in bytes for layers of Linerate. 0
-/// means no window, and nothing for other layers.
+/// Names of the layers, and for those of Linerate the base-2 logarithm of the window in bytes, or 0
+/// for no window. The number has no meaning for other layers.
 const LAYERS: [(&str, u8); 9] = [
     ("none", 0),
     ("linerate, no window", 0),

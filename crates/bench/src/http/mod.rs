@@ -31,7 +31,7 @@ pub(crate) use self::traffic::words;
 use crate::harness::{Common, Contender, Rounds, measure as harness, message, row};
 use crate::records::Measurement;
 
-/// Options of the shape.
+/// Options of `linerate-bench http`.
 #[derive(Args, Clone, Debug)]
 pub struct HttpArgs {
     /// Number of idle responses; 0 leaves them out [default: 10000, with --quick 200]

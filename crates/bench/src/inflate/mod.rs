@@ -14,7 +14,7 @@ use crate::harness::filter::Chunk;
 use crate::harness::{Common, progress, row};
 use crate::records::Measurement;
 
-/// Options of the shape.
+/// Options of `linerate-bench inflate`.
 #[derive(Args, Clone, Debug)]
 pub struct InflateArgs {
     #[command(flatten)]

@@ -42,12 +42,12 @@ macro_rules! inflate {
         pub(crate) struct $name(Box<$sys::z_stream>);
 
         impl $name {
-            /// A stream with zlib's header.
+            /// Opens a decoder of a stream with zlib's header.
             pub(crate) fn new() -> Result<Self, String> {
                 Self::open(15)
             }
 
-            /// A stream of deflate data alone.
+            /// Opens a decoder of a stream of deflate data without a container.
             pub(crate) fn raw() -> Result<Self, String> {
                 Self::open(-15)
             }

@@ -70,14 +70,15 @@ impl Isal {
     /// Makes an encoder at a level from 0 to 3. `fixed` makes level 0 use the fixed trees of RFC
     /// 1951 instead of ISA-L's built-in trees.
     pub(crate) fn new(level: u32, fixed: bool) -> Result<Self, String> {
-        // Default sizes of the level buffer in version 2.30.
+        // ISA-L's default sizes of the level buffer in version 2.30, in bytes, by level.
         let size = *[0, 282_624, 331_776, 348_160].get(level as usize).ok_or("ISA-L: no such level")?;
         // SAFETY: ZStream is numbers and raw pointers, for which zero is valid.
         let mut stream = unsafe { zeroed::<ZStream>() };
         // SAFETY: the allocation is larger than the library's structure and aligned for it.
         unsafe { isal_deflate_stateless_init(&mut *stream) };
         if fixed {
-            // SAFETY: as above; with this kind the tables argument is not used.
+            // SAFETY: the stream was initialised; with this kind of trees the pointer to tables is
+            // not used.
             let rc = unsafe { isal_deflate_set_hufftables(&mut *stream, std::ptr::null_mut(), STATIC_TREES) };
             if rc != 0 {
                 return Err(format!("ISA-L: no fixed trees, code {rc}"));

@@ -35,7 +35,7 @@ pub(crate) struct Lzo {
     compress: Code,
     working: Vec<usize>,
     version: String,
-    // Last, so that the code outlives the pointers into it.
+    // This field is last, so that the library's code outlives the pointers into it.
     _library: Library,
 }
 

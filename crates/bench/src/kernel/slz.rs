@@ -29,7 +29,7 @@ pub(crate) struct Slz {
     stream: Box<Descriptor>,
     format: Format,
     version: String,
-    // Last, so that the code outlives the pointers into it.
+    // This field is last, so that the library's code outlives the pointers into it.
     _library: Library,
 }
 

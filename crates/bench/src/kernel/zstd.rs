@@ -60,7 +60,7 @@ impl<'a> Digested<'a> {
         Some(Digested { object, content: bytes, memory })
     }
 
-    /// Bytes of memory beside the content.
+    /// Bytes of memory that libzstd's object takes beside the content.
     pub(crate) fn memory(&self) -> usize {
         self.memory
     }
@@ -109,7 +109,8 @@ impl Drop for Digested<'_> {
 /// is in the common place, and can then be copied as bytes.
 pub(crate) struct HotCopies<'a> {
     dictionaries: &'a [Vec<u8>],
-    /// Every object, in the memory where it was made.
+    /// libzstd's objects of all dictionaries, one after the other, in the memory where they were
+    /// made.
     objects: Vec<u64>,
     /// Size of an object in 64-bit words.
     words: usize,
@@ -233,7 +234,7 @@ pub(crate) struct Context(NonNull<ZSTD_DCtx>, PhantomData<*const ()>);
 impl Context {
     /// Returns `None` if memory runs out.
     pub(crate) fn new() -> Option<Self> {
-        // SAFETY: it takes nothing.
+        // SAFETY: a call without arguments.
         NonNull::new(unsafe { ZSTD_createDCtx() }).map(|context| Context(context, PhantomData))
     }
 

@@ -37,7 +37,7 @@ const HOUR_NS: i64 = 3_600_000_000_000;
 /// Number of messages between two updates of the progress line.
 const STEP: u64 = 10_000;
 
-/// Arguments of the shape "day".
+/// Options of `linerate-bench day`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct DayArgs {
     /// Number of connections

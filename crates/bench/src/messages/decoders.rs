@@ -65,7 +65,8 @@ pub(crate) trait Decoder {
     }
 }
 
-/// A decoder of one transport, as a row of the comparison.
+/// A contender: the name of a decoder, its transport, and a function that makes the decoder of a
+/// connection.
 pub(crate) struct Contender {
     pub(crate) name: &'static str,
     pub(crate) transport: Transport,

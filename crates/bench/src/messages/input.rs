@@ -34,7 +34,7 @@ pub struct Connection {
 pub struct Input {
     /// Name of the connections in the record, never a path of this machine.
     pub name: String,
-    /// At least one connection.
+    /// The connections, at least one.
     pub connections: Vec<Connection>,
 }
 

@@ -12,9 +12,10 @@ use crate::harness::{Clock, Contender, Rounds, measure as harness, progress};
 use crate::kernel::os::{resident, trim_heap};
 use crate::records::Measurement;
 
-/// Number of live messages that each connection decodes before the clock starts, up to twice as
-/// many: enough to fill every window. If the input has fewer, a third of them is taken. A large
-/// message precedes them if the input has one, as every real connection does.
+/// Number of live messages that each connection decodes before the clock starts, or up to twice as
+/// many: enough to fill every window. If a connection has fewer than 300 live events, a third of
+/// them is taken instead. A large message precedes them if the input has one, as every real
+/// connection does.
 const WARMUP_MESSAGES: usize = 100;
 /// Maximum number of messages that each connection decodes in a round.
 const MESSAGES_PER_ROUND: usize = 8;

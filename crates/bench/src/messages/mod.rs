@@ -31,7 +31,7 @@ use crate::harness::{Common, Contender, Rounds, Spent, measure as harness, proce
 use crate::kernel::os::resident;
 use crate::records::Measurement;
 
-/// Options of the shape.
+/// Options of `linerate-bench messages`.
 #[derive(Args, Clone, Debug)]
 pub struct MessagesArgs {
     /// Connections of generated traffic [default: 3, with --quick 1]
@@ -46,12 +46,12 @@ pub struct MessagesArgs {
     /// Connections in rotation; 0 leaves that mode out [default: 2500, with --quick 250]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     connections: Option<u32>,
-    /// Encode instead of decoding: 2,000 each of live events, server-sent events and JSON rows, in
-    /// raw deflate, by one connection and by many in rotation
+    /// Encode instead of decoding: up to 2,000 live events, 2,000 server-sent events and 2,000 JSON
+    /// rows, in raw deflate, by one connection and by many in rotation
     #[arg(long, conflicts_with_all = ["transport", "resident"])]
     encode: bool,
-    /// Measure memory instead of speed: connections after 30 messages, each contender in its own
-    /// process
+    /// Measure memory instead of speed: connections after up to 30 messages, each contender in its
+    /// own process
     #[arg(long, conflicts_with_all = ["shards", "seed", "rounds"])]
     resident: bool,
     #[command(flatten)]

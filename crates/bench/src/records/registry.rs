@@ -1,4 +1,4 @@
-//! The registry of metrics: name, unit, direction and format of each.
+//! The list of all metrics: name, unit, whether more is better, decimals and meaning of each.
 
 /// Whether more or less of a metric is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub enum Better {
     Higher,
     /// Less is better, as for a time or a size.
     Lower,
-    /// Neither; the metric is a property.
+    /// Neither more nor less is better, as for a number of blocks.
     Neither,
 }
 

@@ -32,7 +32,7 @@ impl Writer {
     /// Writes the line of a measurement.
     ///
     /// # Errors
-    /// Those of writing. A metric that the registry does not have is `InvalidInput`.
+    /// Those of writing. A metric with an unknown name is `InvalidInput`.
     pub fn measurement(&mut self, measurement: &Measurement) -> io::Result<()> {
         if let Some(name) = measurement.metrics.keys().find(|name| metric(name).is_none()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("no metric is named {name}")));

@@ -17,7 +17,7 @@ use crate::harness::{Clock, Common, Contender, Rounds, measure as harness, messa
 use crate::records::Measurement;
 use crate::waveforms::Set;
 
-/// Options of the shape.
+/// Options of `linerate-bench rice`.
 #[derive(Args, Clone, Debug)]
 pub struct RiceArgs {
     /// Number of threads to measure beside one thread, for version 1 with the highest tier

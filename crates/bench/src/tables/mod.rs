@@ -38,7 +38,8 @@ impl Pages {
     /// page, for links to records. Marks in code blocks and code spans are left alone.
     ///
     /// # Errors
-    /// The number of the line where the query begins, and a sentence.
+    /// A sentence after the number of the line where the query begins. Lines are counted with the
+    /// results of earlier queries already replaced.
     pub fn fill(&self, page: &str, depth: usize) -> Result<String, String> {
         let records = format!("{}records/", "../".repeat(depth));
         let mut filled = String::new();

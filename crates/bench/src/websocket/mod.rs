@@ -28,7 +28,7 @@ const ZLIB_STATE: usize = (1 << 17) + (1 << 17) + 6_000 + (1 << 15) + 7_200;
 /// Name of the contender that others are compared with.
 const BASE: &str = "zlib 6, 32 KiB";
 
-/// Options of the shape.
+/// Options of `linerate-bench websocket`.
 #[derive(Args, Clone, Debug)]
 pub struct WebsocketArgs {
     /// Number of idle connections; 0 leaves them out [default: 10000, with --quick 200]

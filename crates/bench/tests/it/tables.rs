@@ -29,7 +29,8 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Compares a file with its expected content, or writes it.
+/// Compares a file with its expected content, or writes that if they differ and `LINERATE_UPDATE`
+/// is set.
 fn check(path: &Path, wanted: &str) -> Result<(), String> {
     let found = fs::read_to_string(path).unwrap_or_default();
     if found != wanted && env::var_os("LINERATE_UPDATE").is_some() {

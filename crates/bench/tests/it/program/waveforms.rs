@@ -1,4 +1,4 @@
-//! `linerate-bench waveforms`.
+//! The subcommand `linerate-bench waveforms`.
 
 use linerate_bench::waveforms::Set;
 

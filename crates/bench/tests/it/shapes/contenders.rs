@@ -61,7 +61,7 @@ fn peers_left_out_of_the_build_name_their_feature() {
     }
 }
 
-/// Writes fixed bytes, whatever its input.
+/// An encoder that writes fixed bytes, whatever its input.
 struct FixedOutput(Coding, &'static [u8]);
 
 impl Encoder for FixedOutput {

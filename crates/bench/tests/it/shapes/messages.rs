@@ -54,7 +54,7 @@ fn the_sample_is_one_stream_of_each_kind() {
 
 #[test]
 fn every_mode_has_every_contender() {
-    // The other files of the same name are found too.
+    // `Input::read` finds sample.msgs and sample.zlib too.
     let input = Input::read(&[path("sample.zst")]).unwrap();
     for (transport, compressed, least) in [(Transport::Zlib, 70_000.0, 3), (Transport::Zstd, 64_686.0, 4)] {
         let found = measure(&input, transport, 2, 20).unwrap();

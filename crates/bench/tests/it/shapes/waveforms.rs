@@ -6,7 +6,7 @@ use linerate_bench::rice::plain;
 use linerate_bench::waveforms::Set;
 use linerate_rice::{Options, Params, decode, encode, encoded_len};
 
-/// FNV-1a over the little-endian bytes.
+/// Hash of samples: FNV-1a over their little-endian bytes.
 fn hash(samples: &[i16]) -> u64 {
     let bytes = samples.iter().flat_map(|x| x.to_le_bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
