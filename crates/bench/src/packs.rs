@@ -30,8 +30,8 @@ const TRAINED: usize = 64;
 pub struct PacksArgs {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Files to train dictionaries with, which are then packed, beside generated rows; also names
-    /// below $LINERATE_CORPORA
+    /// Files of at least 819,200 bytes to train dictionaries with, which are then packed, beside
+    /// generated rows; also names below $LINERATE_CORPORA
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }

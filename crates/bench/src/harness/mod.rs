@@ -187,7 +187,7 @@ pub struct Rounds {
     pub count: usize,
     /// Number of parts in a round; contenders take turns with each part.
     pub parts: usize,
-    /// Whether a round that does not count comes before them.
+    /// Whether a round that does not count comes before those that do.
     pub warm: bool,
 }
 

@@ -7,7 +7,7 @@
 pub(super) struct Filter(pub(super) Vec<(String, Vec<String>)>);
 
 /// Rows of a table: one for each combination of values of the keys, which the query gives or which
-/// are found in the record; or, if `single` is set, one row with a label.
+/// are found in the record; or, if `single` is set, one row, which may have a label.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Rows {
     pub(super) label: Option<String>,
