@@ -14,21 +14,24 @@ create_exception!(
      Attributes\n----------\n\
      kind : str\n    The kind of error: \"truncated\", \"corrupt\", \"unsupported\",\n    \
      \"output too small\", \"bad argument\", \"limit exceeded\".\n\
-     offset : int\n    Offset in bytes from the start of the data (or of the ``cd_values``, 4 bytes each)."
+     offset : int\n    Offset in bytes from the start of the data (or of the ``cd_values``, 4 bytes each).\n\
+     index : int\n    Index of the block, chunk or key, for errors of a call with several of them.\n\
+     needed : int\n    Number of bytes that the output must have, for `decompress_into`."
 );
 
 create_exception!(
     pylinerate.gateway,
     GatewayError,
     Error,
-    "A damaged or truncated stream, or one above the limits.\n\n\
+    "A message is damaged, truncated, above the limits, or needs something that is not supported.\n\n\
      Attributes\n----------\n\
      kind : str\n    \"corrupt\", \"truncated\", \"limit exceeded\" or \"unsupported\".\n\
      offset : int\n    Offset in compressed bytes from the beginning of the connection.\n\
      message_index : int\n    Index of the message, from 0."
 );
 
-/// Converts an engine's error to the exception, with its kind and offset.
+/// Converts an engine's error to a Python exception with the attributes `kind` and `offset`: to
+/// `FileError` if a file could not be read or written, else to [`Error`].
 pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
     let error = match e.kind {
         linerate_core::Kind::Read | linerate_core::Kind::Write => {
@@ -40,14 +43,16 @@ pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
     with_attributes(py, error, e.kind, e.offset)
 }
 
-/// Converts a connection's error to the exception, with the index of its message.
+/// Converts the error of a gateway connection to a [`GatewayError`], with `kind`, `offset` and the
+/// index of the message that failed.
 pub(crate) fn raise_session_error(py: Python<'_>, session_error: linerate_gateway::SessionError) -> PyErr {
     let error = GatewayError::new_err(session_error.to_string());
     let error = with_attributes(py, error, session_error.kind(), session_error.offset());
     with(py, error, "message_index", session_error.message_index)
 }
 
-/// The error for an output with room for fewer bytes than `needed`.
+/// The error for an output buffer of fewer than `needed` bytes, the size of the payload. The
+/// exception has `needed` as an attribute.
 pub(crate) fn output_too_small(py: Python<'_>, needed: usize) -> PyErr {
     let text = format!("out is too small for the payload of {needed} bytes");
     let error = with_attributes(py, Error::new_err(text), linerate_core::Kind::OutputTooSmall, 0);
@@ -71,21 +76,22 @@ fn with(py: Python<'_>, error: PyErr, name: &str, value: u64) -> PyErr {
     set.err().unwrap_or(error)
 }
 
-/// `UnknownId`: the store or pack has no dictionary of that number.
+/// The exception class `UnknownId`: a store or pack has no dictionary with the given ID.
 pub(crate) fn unknown_id_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let doc = "There is no dictionary of this number. The kind is \"bad argument\".";
+    let doc = "The store or pack has no dictionary with this ID. The kind is \"bad argument\".";
     class(py, &CLASS, "UnknownId", py.get_type::<PyKeyError>(), doc)
 }
 
-/// `FileError`: the system could not read or write a file.
+/// The exception class `FileError`: the system could not read or write a file.
 pub(crate) fn file_error_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let doc = "The system could not read or write a file. The kind is \"cannot read\" or \"cannot write\".";
     class(py, &CLASS, "FileError", py.get_type::<PyOSError>(), doc)
 }
 
-/// Makes an exception class of `pylinerate.dict` once, with the bases [`Error`] and `other`.
+/// Returns the exception class `name` of `pylinerate.dict`, with the bases [`Error`] and `other`.
+/// The first call makes it and stores it in `known`.
 fn class<'py>(
     py: Python<'py>,
     known: &'py PyOnceLock<Py<PyType>>,
@@ -99,8 +105,8 @@ fn class<'py>(
         members.set_item("__doc__", doc)?;
         // KeyError's own __str__ puts the message in quotes.
         members.set_item("__str__", py.get_type::<PyBaseException>().getattr("__str__")?)?;
-        // Unpickling, which Dask does with errors, calls __new__. That of the first base, Error,
-        // makes no OSError.
+        // Unpickling an error, which Dask does, calls the __new__ of its class. The __new__ of
+        // Error, the first base, cannot make an OSError, so that of `other` is used.
         members.set_item("__new__", other.getattr("__new__")?)?;
         let bases = (py.get_type::<Error>(), other);
         let class = py.get_type::<PyType>().call1((name, bases, members))?;

@@ -1,15 +1,16 @@
-//! The content of one websocket message.
+//! The input of one call, such as the content of a websocket message.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::sys::buffers::Input;
 
-/// Immutable compressed bytes.
+/// Input bytes that nobody can change during the call: a compressed message to decode, or a payload
+/// to encode or to look into.
 pub(crate) enum Frame<'py> {
-    /// A `bytes` object, as websocket libraries return it.
+    /// A `bytes` object, which is immutable. Websocket libraries return such objects.
     Bytes(Bound<'py, PyBytes>),
-    /// A copy of any other buffer, because its owner could write to it during decoding.
+    /// A copy of any other buffer, because its owner could write to it during the call.
     Copy(Vec<u8>),
 }
 

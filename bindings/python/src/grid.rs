@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
 
-/// One axis of a dataset: elements per chunk; start, step and count of the selection.
+/// One axis of a dataset: elements per chunk along the axis, and the selection there, the `count`
+/// indices `start`, `start + step`, and so on.
 #[derive(Clone, Copy)]
 pub(crate) struct Axis {
     pub(crate) chunk: usize,
@@ -14,13 +15,15 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// Numbers of the selected indices, from 0, that lie in the chunk beginning at `offset`.
+    /// The part of the selected indices that lies in the chunk beginning at index `offset`. The
+    /// first selected index has the number 0 in this range, the second the number 1, and so on.
     fn within(&self, offset: usize) -> Range<usize> {
         let first_from = |at: usize| at.saturating_sub(self.start).div_ceil(self.step).min(self.count);
         first_from(offset)..first_from(offset.saturating_add(self.chunk))
     }
 
-    /// Position, within the chunk beginning at `offset`, of the selected index number `i`.
+    /// Position of the selected index with number `i` within its chunk, which begins at index
+    /// `offset`.
     fn inside(&self, offset: usize, i: usize) -> usize {
         self.start + i * self.step - offset
     }
@@ -41,12 +44,14 @@ pub(crate) struct Part {
 }
 
 struct PartAxis {
-    /// Number of elements along this axis of the chunk, and of the output.
+    /// Number of elements of the chunk along this axis, and of the output.
     sizes: [usize; 2],
-    /// Position of the part's first element in the chunk, and in the output.
+    /// Position along this axis of the part's first element: in the chunk, and in the output.
     first: [usize; 2],
-    /// Distance in the chunk between neighbouring elements of the part, in elements.
+    /// Distance in the chunk between neighbouring elements of the part, in elements. In the output
+    /// they are neighbours.
     step: usize,
+    /// Number of elements of the part along this axis.
     count: usize,
 }
 
@@ -55,7 +60,11 @@ fn bad(what: &'static str) -> Error {
 }
 
 impl Grid {
-    /// Checks that sizes are positive and do not overflow.
+    /// Makes a grid of elements of `itemsize` bytes.
+    ///
+    /// # Errors
+    /// Returns [`Kind::BadArgument`] if there are no axes, if a chunk size, a step or `itemsize` is
+    /// 0, or if the size of a chunk or of the selection overflows. An empty selection is valid.
     pub(crate) fn new(axes: Vec<Axis>, itemsize: usize) -> Result<Grid> {
         let product = |size: fn(&Axis) -> usize| {
             axes.iter().try_fold(itemsize, |all, axis| all.checked_mul(size(axis)))
@@ -73,7 +82,7 @@ impl Grid {
         Ok(Grid { axes, itemsize, chunk_bytes, out_bytes })
     }
 
-    /// Bytes of an unfiltered chunk.
+    /// Bytes of a decoded chunk.
     pub(crate) fn chunk_bytes(&self) -> usize {
         self.chunk_bytes
     }
@@ -88,8 +97,11 @@ impl Grid {
         self.out_bytes
     }
 
-    /// The part of the selection in the chunk that begins at `offset`. Parts of different chunks
-    /// are disjoint in the output.
+    /// The part of the selection in the chunk whose first element has the index `offset`. Parts of
+    /// different chunks are disjoint in the output.
+    ///
+    /// # Errors
+    /// Returns [`Kind::BadArgument`] if no chunk begins at `offset`.
     pub(crate) fn part(&self, offset: &[usize]) -> Result<Part> {
         let on_grid = |(axis, &at): (&Axis, &usize)| at % axis.chunk == 0;
         if offset.len() != self.axes.len() || !self.axes.iter().zip(offset).all(on_grid) {
@@ -115,7 +127,8 @@ impl Part {
         self.axes.iter().any(|axis| axis.count == 0)
     }
 
-    /// The range of the chunk's elements, in C order, from the first selected one to the last.
+    /// The range of the chunk's elements, numbered in C order, from the first selected one to the
+    /// last. Only for a part that is not empty.
     pub(crate) fn span(&self) -> Range<usize> {
         let at = |index: fn(&PartAxis) -> usize| {
             self.axes.iter().fold(0, |at, axis| at * axis.sizes[0] + axis.first[0] + index(axis))
@@ -123,7 +136,8 @@ impl Part {
         at(|_| 0)..at(|axis| (axis.count - 1) * axis.step) + 1
     }
 
-    /// The byte range of the output, if all of this chunk goes there unchanged and without gaps.
+    /// The byte range of the output that the chunk fills, if the whole chunk goes there unchanged
+    /// and without gaps. Otherwise `None`.
     pub(crate) fn whole(&self) -> Option<Range<usize>> {
         let all = self.axes.iter().all(|axis| axis.step == 1 && axis.count == axis.sizes[0]);
         let long = self.axes.iter().position(|axis| axis.count > 1).unwrap_or(self.axes.len());
@@ -133,8 +147,9 @@ impl Part {
         (all && in_one).then(|| first * self.itemsize..(first + elements) * self.itemsize)
     }
 
-    /// Calls `copy` for each run of elements that is contiguous in the chunk and in the output,
-    /// with its byte ranges in both.
+    /// Splits the part into runs of elements that are contiguous in the chunk and in the output.
+    /// Calls `copy` for each run with its byte range in the chunk, then that in the output. Only
+    /// for a part that is not empty.
     pub(crate) fn runs(&self, mut copy: impl FnMut(Range<usize>, Range<usize>)) {
         let Some((last, outer)) = self.axes.split_last() else { return };
         let (runs, elements) = if last.step == 1 { (1, last.count) } else { (last.count, 1) };
@@ -160,7 +175,7 @@ impl Part {
     }
 }
 
-/// The next index in C order. False if there is none.
+/// Moves `index` to the next one in C order. Returns false if it was the last, and is all 0 again.
 fn advance(index: &mut [usize], axes: &[PartAxis]) -> bool {
     for (i, axis) in index.iter_mut().zip(axes).rev() {
         *i += 1;

@@ -19,21 +19,21 @@ use crate::error::raise;
 use crate::sys::buffers::{Input, Output};
 use crate::sys::bytes::copied;
 
-/// Bytes between two checks for signals such as Ctrl-C: bytes of content for a seek, bytes of the
-/// compressed file for the building of an index.
+/// Number of bytes between two checks for signals such as Ctrl-C. A seek counts bytes of content,
+/// and [`gzip_build_index`] counts bytes of the compressed file.
 const UNINTERRUPTED: u64 = 64 << 20;
 
-/// Where compressed bytes come from: a file, or a Python object that reads one.
+/// Where compressed bytes come from: a file of the system, or a Python file object.
 enum Source {
     File(File),
     Object(Object),
 }
 
-/// A Python file object.
+/// A Python file object, with its methods `read`, `seek` and `tell`.
 struct Object {
     file: Py<PyAny>,
-    /// The exception that it raised last. An [`io::Error`] takes its place until Python is reached
-    /// again.
+    /// The exception that a method of `file` raised last. The decoder gets an [`io::Error`] in its
+    /// place; [`raised_by`] then returns this exception to Python.
     raised: Arc<Mutex<Option<PyErr>>>,
 }
 
@@ -86,14 +86,16 @@ pub(crate) struct GzipReader {
     /// `None` after `close`.
     file: Mutex<Option<GzipFile<Source>>>,
     raised: Arc<Mutex<Option<PyErr>>>,
-    /// The process that opened the file. A fork does not have its decoding threads.
+    /// ID of the process that opened the file. A forked process does not have the threads that
+    /// decode the file.
     process: u32,
 }
 
 #[pymethods]
 impl GzipReader {
-    /// Opens the file at `path`, or else reads the file object `file`, which only one thread may
-    /// do. `index` is the path of an index, if there is one.
+    /// Opens the file at `path`. Without a path, reads the file object `file` instead, and decodes
+    /// in the calling thread whatever `threads` is. `index` is the path of an index, if there is
+    /// one.
     #[new]
     fn new(
         py: Python<'_>,
@@ -120,15 +122,15 @@ impl GzipReader {
         Ok(GzipReader { file: Mutex::new(Some(file)), raised, process: process::id() })
     }
 
-    /// Writes content to the start of `out`; returns the number of bytes, which is 0 only at the
-    /// end of the content.
+    /// Writes content to the start of `out`, and returns the number of bytes. It is 0 only at the
+    /// end of the content, or if `out` is empty.
     fn readinto(&self, py: Python<'_>, mut out: Output) -> PyResult<usize> {
         let out = out.bytes_mut([])?;
         self.with(py, |file| file.read(out))
     }
 
-    /// Sets the position as `io.RawIOBase.seek` does, and returns it. A position after the end
-    /// becomes the end.
+    /// Sets the position in the content as `io.RawIOBase.seek` does, and returns it. A position
+    /// after the end becomes the end; one before the beginning is an error.
     fn seek(&self, py: Python<'_>, offset: i64, whence: u8) -> PyResult<u64> {
         let to = match (whence, u64::try_from(offset)) {
             (0, Ok(offset)) => SeekFrom::Start(offset),
@@ -137,8 +139,9 @@ impl GzipReader {
             (2, _) => SeekFrom::End(offset),
             _ => return Err(PyValueError::new_err(format!("whence is {whence}, but must be 0, 1 or 2"))),
         };
-        // Without an index everything up to the target is decoded, which may take minutes: signals
-        // are checked in between.
+        // Without an index a seek decodes everything up to the target, which may take minutes. So
+        // seeks to the end, or forward to an absolute position, go in steps, and signals are
+        // checked between them. Seeks back, and relative ones, are a single step.
         loop {
             let step = self.with(py, |file| {
                 let at = file.stream_position()?;
@@ -160,7 +163,7 @@ impl GzipReader {
         }
     }
 
-    /// The position.
+    /// The position in the content, in bytes from its beginning.
     fn tell(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |file| file.stream_position())
     }
@@ -180,15 +183,16 @@ impl GzipReader {
         if process::id() != self.process {
             return Err(PyValueError::new_err("the file was opened by another process: open it again"));
         }
-        // The interpreter's lock is released first, because a file object takes it while
-        // `self.file` is locked.
+        // The interpreter's lock is released before `self.file` is locked. A thread that reads a
+        // file object takes the interpreter's lock while it has `self.file` locked, so waiting in
+        // the other order could deadlock.
         let result = py.detach(|| lock(&self.file).as_mut().map(work));
         let result = result.ok_or_else(|| PyValueError::new_err("I/O operation on closed file."))?;
         result.map_err(|error| raised_by(py, error, &self.raised))
     }
 
-    /// Drops the file. In a forked process it is leaked instead: dropping would wait for threads
-    /// that do not exist there.
+    /// Drops the file, which waits for its decoding threads. A forked process leaks the file
+    /// instead, because these threads do not exist there and it would wait for ever.
     fn forget_if_forked(&self, file: Option<GzipFile<Source>>) {
         if process::id() != self.process {
             mem::forget(file);
@@ -215,7 +219,8 @@ fn with_name(py: Python<'_>, error: io::Error, path: &Path) -> PyErr {
     text.map_or_else(|e| e, |text| PyOSError::new_err((number, text.unbind(), path.as_os_str().to_owned())))
 }
 
-/// Converts an error to an exception. If the file object has raised one, it is returned instead.
+/// Converts an error to a Python exception. If the error occurred because the file object or a
+/// signal handler raised an exception, which is then in `raised`, returns that one instead.
 fn raised_by(py: Python<'_>, error: io::Error, raised: &Mutex<Option<PyErr>>) -> PyErr {
     if let Some(raised) = lock(raised).take() {
         return raised;
@@ -226,18 +231,19 @@ fn raised_by(py: Python<'_>, error: io::Error, raised: &Mutex<Option<PyErr>>) ->
     }
 }
 
-/// Bytes of input that one call encodes.
+/// Number of bytes of input that are collected and then encoded together, as one block.
 const BLOCK: usize = 256 << 10;
-/// Bytes before the block in which `Level::Lazy` and higher levels also find matches.
+/// Number of bytes before a block in which `Level::Lazy` and higher levels also look for matches.
+/// Lower levels do not look there.
 const WINDOW: usize = 32 << 10;
 
-/// Encodes the data of a gzip member, after its header.
+/// Encodes a gzip member from the end of its header, which the caller writes, to its trailer.
 #[pyclass(frozen, module = "pylinerate._pylinerate")]
 pub(crate) struct GzipEncoder(Mutex<Encoder>);
 
 struct Encoder {
     stream: Stream,
-    /// `window` bytes that are encoded already, then input that is not.
+    /// First `window` bytes that were encoded already, then the bytes that wait to be encoded.
     input: Vec<u8>,
     window: usize,
 }
@@ -255,7 +261,8 @@ impl Encoder {
         Ok(())
     }
 
-    /// Encodes all input that is not encoded yet, and keeps the window for the next block.
+    /// Encodes the bytes that wait and appends the result to `out`. Then keeps the last [`WINDOW`]
+    /// bytes for the next block, or none below `Level::Lazy`.
     fn encode(&mut self, out: &mut Vec<u8>) -> linerate_core::Result<()> {
         let Encoder { stream, input, window } = self;
         with_thread_scratch(bound(input.len() - *window), |scratch, room| {
@@ -278,7 +285,8 @@ impl GzipEncoder {
         Ok(GzipEncoder(Mutex::new(Encoder { stream, input: Vec::new(), window: 0 })))
     }
 
-    /// Takes data; returns the compressed bytes that are complete.
+    /// Adds data to the member. Returns the compressed bytes that became complete, which may be
+    /// none.
     fn write<'py>(&self, py: Python<'py>, data: Input) -> PyResult<Bound<'py, PyBytes>> {
         self.encoded(py, |encoder, out| encoder.write(data.bytes(), out))
     }
@@ -294,7 +302,7 @@ impl GzipEncoder {
         })
     }
 
-    /// Returns the end of the member, including its trailer.
+    /// Ends the member. Returns its last compressed bytes and its trailer.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.encoded(py, |encoder, out| {
             encoder.encode(out)?;
@@ -318,8 +326,9 @@ impl GzipEncoder {
     }
 }
 
-/// Decodes the gzip file at `path`, writes its index to the path `index`, and returns the bytes of
-/// the content.
+/// Decodes the gzip file at `path`, writes its index to the path `index`, and returns the length of
+/// the content in bytes. An existing index is replaced only when the new one is complete.
+/// `spacing` is the minimum number of bytes of content between two points of the index.
 #[pyfunction]
 pub(crate) fn gzip_build_index(py: Python<'_>, path: PathBuf, index: PathBuf, spacing: u64) -> PyResult<u64> {
     let raised = Mutex::default();
@@ -338,11 +347,13 @@ pub(crate) fn gzip_build_index(py: Python<'_>, path: PathBuf, index: PathBuf, sp
     built.map_err(|error| raised_by(py, error, &raised))
 }
 
-/// A file whose reads fail once a signal handler has raised an exception.
+/// A file that checks for signals every [`UNINTERRUPTED`] bytes. If a signal handler raises an
+/// exception, reading fails.
 struct Interruptible<'a> {
     file: File,
     /// Bytes to read before the next check for signals.
     left: u64,
+    /// The exception of the signal handler.
     raised: &'a Mutex<Option<PyErr>>,
 }
 

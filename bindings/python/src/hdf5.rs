@@ -10,22 +10,26 @@ use crate::grid::{Axis, Grid};
 use crate::pipeline::{Pipeline, Stage};
 use crate::scatter::{ChunkError, Job, decode_all};
 
-/// A filter of a dataset: its HDF5 number and values.
+/// A filter of a dataset: its HDF5 number and its values (`cd_values`).
 #[derive(FromPyObject)]
 pub(crate) struct Filter(pub(crate) i32, pub(crate) Vec<u32>);
 
-/// One axis of a selection: samples per chunk; the first selected index, the step, and the number
-/// of selected indices.
+/// A selection along one axis: elements per chunk along this axis, first selected index, step,
+/// number of selected indices.
 #[derive(FromPyObject)]
 pub(crate) struct Selected(usize, usize, usize, usize);
 
-/// A stored chunk: its offset in the dataset, the mask of filters that were skipped, its bytes.
+/// A stored chunk: the index of its first element along each axis of the dataset, the mask of
+/// filters that were skipped, its stored bytes.
 #[derive(FromPyObject)]
 pub(crate) struct Stored<'py>(Vec<usize>, u32, Bound<'py, PyBytes>);
 
-/// Decodes chunks into `out`, which has the bytes of the selected elements in C order.
+/// Decodes chunks, and writes the bytes of the selected elements to `out` in C order. Parts of
+/// `out` whose chunks are not given stay unchanged.
 ///
-/// An error has the attribute `chunk`: the offset of the damaged chunk in the dataset, or None.
+/// An error of the chunks or the selection has the attribute `chunk`: the index of the first
+/// element of the damaged chunk along each axis, or None if no single chunk is to blame. An error
+/// of the filters has no such attribute.
 #[pyfunction]
 pub(crate) fn hdf5_decode(
     py: Python<'_>,
@@ -55,7 +59,8 @@ pub(crate) fn hdf5_decode(
     })
 }
 
-/// Address of the `H5Z_class2_t` that describes a filter of this package, for `H5Zregister`.
+/// Address of the `H5Z_class2_t` that describes filter 32025 or 325, for HDF5's `H5Zregister`. It
+/// is static. Another `id` raises `KeyError`.
 #[pyfunction]
 pub(crate) fn hdf5_class(id: i32) -> PyResult<usize> {
     let known = [&linerate_hdf5::DELTARICE, &linerate_hdf5::DELTARICE2];

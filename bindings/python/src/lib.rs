@@ -1,23 +1,25 @@
 //! The extension module `pylinerate._pylinerate`.
 //!
-//! Functions take flat, C-contiguous NumPy arrays or buffers, and release the interpreter's lock
-//! (the GIL) while they work. Shapes, defaults and other libraries are handled in Python, in
-//! `python/pylinerate/`, one library per module. NumPy is loaded by the first function that takes
-//! an array, not by the import.
+//! Functions take flat, C-contiguous NumPy arrays or buffers; those of `gpu` also take addresses in
+//! device memory. Long work is done without the interpreter's lock (the GIL). Short work keeps it,
+//! such as decoding a small message, because another thread may take the lock for 5 ms once it is
+//! released. Shapes, defaults and other libraries are handled in Python, in `python/pylinerate/`,
+//! one library per module. NumPy is loaded by the first function that takes an array, not by the
+//! import.
 //!
 //! | module | |
 //! |---|---|
 //! | `rice`, `rice2`, `params` | functions of `linerate-rice` over NumPy arrays |
 //! | `hdf5`, `pipeline` | decode chunks of an HDF5 dataset; undo its filters |
-//! | `grid`, `scatter` | map selected elements to the output; decode many chunks on several threads |
+//! | `grid`, `scatter` | map selected elements to the output; decode chunks on several threads |
 //! | `dict` | classes behind `pylinerate.dict`: stores, batches, files, training |
 //! | `gateway` | classes behind `pylinerate.gateway`: the decompressor, dictionaries, statistics |
 //! | `gzip` | classes and the function behind `pylinerate.gzip` |
 //! | `websocket` | classes behind `pylinerate.websockets` |
-//! | `frame` | the content of a websocket message or frame |
+//! | `frame` | the input of one call, such as a websocket message, safe from changes meanwhile |
 //! | `gpu` | classes behind `pylinerate.gpu`: a device, its memory, batches on a stream, DLPack |
 //! | `error` | errors of the engines as Python exceptions |
-//! | `sys` | `unsafe` code: buffers, an output that threads share, DLPack, device addresses |
+//! | `sys` | `unsafe` code: buffers, `bytes`, output that threads share, DLPack, device addresses |
 //!
 //! `build_backend.py` builds the wheel: the HDF5 plugins, then maturin.
 
@@ -73,11 +75,12 @@ mod _pylinerate {
     #[pymodule_export]
     use crate::websocket::{WebsocketCodec, WebsocketOptions, WebsocketPrepared};
 
-    /// The version of the package.
+    /// The version of the package `pylinerate`.
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// Whether this is a build for tests, which is slower and must not be measured.
+    /// Whether the extension was built with debug assertions, as for tests. Such a build is slower,
+    /// and must not be used to measure speed.
     #[pymodule_export]
     const DEBUG_ASSERTIONS: bool = cfg!(debug_assertions);
 

@@ -1,11 +1,12 @@
-//! Parameters of filter 32025 as Python passes them: m, segment (-1 for all samples of the chunk),
-//! filter coefficients.
+//! Parameters of filter 32025 as Python passes them: m, samples per segment (-1 for all samples of
+//! the chunk), filter coefficients.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_rice::Params;
 use pyo3::prelude::*;
 
-/// `pylinerate.rice.Params` as a tuple, not checked yet.
+/// The fields of `pylinerate.rice.Params` as a tuple: m, samples per segment (-1 for all samples),
+/// filter coefficients. [`Numbers::check`] checks them.
 #[derive(FromPyObject)]
 pub(crate) struct Numbers(i64, i64, Vec<i64>);
 
@@ -17,7 +18,8 @@ impl Numbers {
     /// Converts to parameters.
     ///
     /// # Errors
-    /// Those of [`Params::from_cd_values`].
+    /// Returns [`Kind::BadArgument`] for a number that does not fit 32 bits, and the errors of
+    /// [`Params::from_cd_values`]. The offset is that of the wrong value, at 4 bytes per value.
     pub(crate) fn check(&self) -> Result<Params> {
         let Numbers(m, segment, filter) = self;
         let mut values = vec![word(0, u32::try_from(*m))?, word(1, i32::try_from(*segment))? as u32];

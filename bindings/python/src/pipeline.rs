@@ -8,36 +8,41 @@ use linerate_rice::{Options, Params, Segments, decode_into, decode_segments};
 
 use crate::gpu::Format;
 
-/// A supported filter.
+/// An HDF5 filter that this module can undo.
 pub(crate) enum Stage {
-    /// Filter 2, byte shuffle, with the bytes per element: stores the first bytes of all elements,
-    /// then the second ones, and so on.
+    /// Filter 2, byte shuffle, with the number of bytes per element. It stores the first bytes of
+    /// all elements, then the second bytes of all, and so on.
     Shuffle(usize),
     /// Filter 3: a checksum of 4 bytes after the data.
     Fletcher32,
-    /// Filter 32025.
+    /// Filter 32025: Delta-Rice chunks with these parameters.
     DeltaRice(Params),
-    /// Filter 325, version 2 streams, with the sample type if the filter's values have it.
+    /// Filter 325: version 2 streams of Delta-Rice. The sample type is known if the filter's values
+    /// name it.
     DeltaRice2(Option<ElementType>),
 }
 
 /// Sizes of a decoded chunk.
 struct Layout {
-    /// Bytes of the chunk.
+    /// Bytes of the decoded chunk.
     bytes: usize,
-    /// Bytes of each segment but the last.
+    /// Decoded bytes of each segment but the last, which may have fewer.
     segment: usize,
 }
 
-/// Filters in the order in which they were applied.
+/// The filters of a dataset, in the order in which they are applied when a chunk is written.
 pub(crate) struct Pipeline {
     stages: Vec<Stage>,
-    /// Bytes of an unfiltered chunk.
+    /// Bytes of a chunk before filters are applied.
     chunk_bytes: usize,
 }
 
 impl Stage {
-    /// The filter that HDF5 knows as `id`.
+    /// The filter with the HDF5 number `id` and the filter values (`cd_values`) of the dataset.
+    ///
+    /// # Errors
+    /// Returns [`Kind::Unsupported`] for another filter, [`Kind::BadArgument`] if the values of
+    /// filter 325 name an unknown sample type, and the errors of [`Params::from_cd_values`].
     pub(crate) fn new(id: i32, values: &[u32]) -> Result<Stage> {
         match (id, values) {
             (2, &[size, ..]) if size > 0 => Ok(Stage::Shuffle(size as usize)),
@@ -53,7 +58,7 @@ impl Stage {
         }
     }
 
-    /// Bytes that undoing the filter makes of `data`.
+    /// Number of bytes that `data` has after this filter is undone.
     fn undone_len(&self, data: &[u8]) -> Result<usize> {
         match self {
             Stage::Shuffle(_) => Ok(data.len()),
@@ -64,7 +69,8 @@ impl Stage {
         }
     }
 
-    /// Layout of the decoded chunk. `None` if this filter has no segments.
+    /// Sizes of the chunk that Delta-Rice data decodes to. `None` for shuffle and Fletcher32, which
+    /// have no segments.
     fn layout(&self, data: &[u8]) -> Result<Option<Layout>> {
         let (samples, segment, width) = match self {
             Stage::Shuffle(_) | Stage::Fletcher32 => return Ok(None),
@@ -85,7 +91,8 @@ impl Stage {
         Ok(Some(Layout { bytes: samples.saturating_mul(width), segment: segment.saturating_mul(width) }))
     }
 
-    /// Undoes the filter. `out` has the length [`Stage::undone_len`], and is aligned for `u32`.
+    /// Undoes the filter. `out` has the length [`Stage::undone_len`]. For Delta-Rice, `out` must
+    /// also be aligned for the samples; otherwise undoing is an error.
     fn undo(&self, data: &[u8], out: &mut [u8], options: Options) -> Result<()> {
         fn of<T: Element + bytemuck::Pod>(data: &[u8], out: &mut [u8], options: Options) -> Result<()> {
             v2::decode_into(data, samples::<T>(out)?, options).map(drop)
@@ -106,7 +113,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Decodes the segments `which` of a chunk into `out`, which has exactly their bytes.
+    /// Decodes the segments with the numbers `which` into `out`, which has exactly the length of
+    /// their samples in bytes. Fails for filters other than Delta-Rice.
     fn segments(&self, data: &[u8], which: Range<usize>, out: &mut [u8]) -> Result<()> {
         fn of<T: Element + bytemuck::Pod>(data: &[u8], which: Range<usize>, out: &mut [u8]) -> Result<()> {
             v2::decode_segments(data, which, samples::<T>(out)?, Options::new()).map(drop)
@@ -131,8 +139,11 @@ fn samples<T: bytemuck::Pod>(bytes: &mut [u8]) -> Result<&mut [T]> {
         .map_err(|_| Error::corrupt("the size of a chunk is not a multiple of the sample size"))
 }
 
-/// The first `bytes` bytes of `words`, which is resized to hold them and aligns them for any sample
-/// type.
+/// Resizes `words` to hold `bytes` bytes, and returns these bytes. They are aligned to 4 bytes, as
+/// samples of any type need. Their content is unspecified.
+///
+/// # Errors
+/// Returns [`Kind::Limit`] if memory runs out.
 pub(crate) fn aligned_buffer(words: &mut Vec<u32>, bytes: usize) -> Result<&mut [u8]> {
     let count = bytes.div_ceil(4);
     let more = count.saturating_sub(words.len());
@@ -141,11 +152,11 @@ pub(crate) fn aligned_buffer(words: &mut Vec<u32>, bytes: usize) -> Result<&mut 
     Ok(&mut bytemuck::cast_slice_mut(words)[..bytes])
 }
 
-/// Bytes of a chunk.
+/// Bytes of a chunk, of which none or some of the filters were undone.
 enum Bytes<'a> {
-    /// The bytes as stored in the file.
+    /// The bytes as stored in the file, perhaps without their Fletcher32 checksum.
     Stored(&'a [u8]),
-    /// The bytes after a filter was undone: words, and the number of their bytes that are in use.
+    /// The bytes after a filter was undone: a buffer of words, and how many of its bytes are used.
     Undone(Vec<u32>, usize),
 }
 
@@ -163,7 +174,12 @@ impl Pipeline {
         Pipeline { stages, chunk_bytes }
     }
 
-    /// Undoes all filters but the first. A set bit i in `mask` means that filter i was not applied.
+    /// Undoes all filters of a stored chunk except the one that was applied first. If bit i of
+    /// `mask` is set, filter i was not applied to this chunk.
+    ///
+    /// # Errors
+    /// Returns the errors of undoing a filter, such as a wrong checksum, and [`Kind::Corrupt`] if
+    /// the decoded chunk would not have the size of the dataset's chunks.
     pub(crate) fn open<'a>(&'a self, data: &'a [u8], mask: u32, options: Options) -> Result<Opened<'a>> {
         let was_applied = |i: usize| mask.checked_shr(i as u32).unwrap_or(0) & 1 == 0;
         let stages = self.stages.iter().enumerate();
@@ -186,7 +202,7 @@ impl Pipeline {
         Ok(Opened { first, data, bytes, segment })
     }
 
-    /// Undoes a filter that is not the first.
+    /// Undoes a filter that was not the first to be applied.
     fn undone<'a>(&self, stage: &Stage, data: Bytes<'a>, options: Options) -> Result<Bytes<'a>> {
         if let (Stage::Fletcher32, Bytes::Stored(data)) = (stage, &data) {
             return checked(data).map(Bytes::Stored);
@@ -201,19 +217,21 @@ impl Pipeline {
     }
 }
 
-/// A chunk whose filters are undone, except the first if there is one. Its decoded length is
-/// verified.
+/// A chunk of which at most one filter is left to undo: the one that was applied first. The chunk
+/// is known to decode to the size of the dataset's chunks.
 pub(crate) struct Opened<'a> {
     first: Option<&'a Stage>,
     data: Bytes<'a>,
     /// Bytes of the decoded chunk.
     bytes: usize,
-    /// Decoded bytes of a segment, the smallest unit that can be decoded alone.
+    /// Decoded bytes of a segment, the smallest unit that can be decoded alone: 1 if no filter is
+    /// left, and `usize::MAX` if the filter has no segments, so that the chunk is decoded whole.
     segment: usize,
 }
 
 impl Opened<'_> {
-    /// The format of the chunk, and its bytes, if only Delta-Rice is left to undo.
+    /// The Delta-Rice format and the encoded bytes of the chunk. `None` if Delta-Rice is not the
+    /// filter that is left to undo.
     pub(crate) fn rice(&self) -> Result<Option<(Format, &[u8])>> {
         let data = self.data.all();
         Ok(match self.first {
@@ -223,7 +241,7 @@ impl Opened<'_> {
         })
     }
 
-    /// The smallest range of bytes that consists of whole segments and covers `span`.
+    /// The smallest range of decoded bytes that consists of whole segments and contains `span`.
     pub(crate) fn covering(&self, span: Range<usize>) -> Range<usize> {
         let end = span.end.div_ceil(self.segment).saturating_mul(self.segment);
         span.start / self.segment * self.segment..end.min(self.bytes)
@@ -253,8 +271,9 @@ fn unshuffle(data: &[u8], out: &mut [u8], size: usize) {
     rest.copy_from_slice(&data[elements * size..]);
 }
 
-/// Verifies the checksum in the last four bytes and returns the data before it. Early versions of
-/// HDF5 swapped the bytes of each half of the checksum; both forms are accepted.
+/// Verifies the Fletcher-32 checksum in the last four bytes of `data`, and returns the bytes before
+/// it. Early versions of HDF5 swapped the bytes of each half of the checksum; both forms are
+/// accepted.
 fn checked(data: &[u8]) -> Result<&[u8]> {
     let Some((body, stored)) = data.split_last_chunk::<4>() else {
         return Err(Error::new(Kind::Truncated, data.len() as u64, "a chunk ends within its checksum"));
@@ -268,8 +287,8 @@ fn checked(data: &[u8]) -> Result<&[u8]> {
     }
 }
 
-/// Fletcher-32 as in HDF5: over big-endian 16-bit words, with a zero after an odd last byte. Sums
-/// are reduced modulo 65535 to 1..=65535, and are 0 only if the unreduced sum is.
+/// Fletcher-32 as HDF5 computes it: over big-endian 16-bit words, with a zero byte appended to data
+/// of odd length. Sums are reduced modulo 65535 to 1..=65535; only a sum of 0 stays 0.
 fn fletcher32(data: &[u8]) -> u32 {
     let reduce = |sum: u64| if sum == 0 { 0 } else { (sum - 1) % 65_535 + 1 };
     let (mut first, mut second) = (0u64, 0u64);
@@ -278,7 +297,7 @@ fn fletcher32(data: &[u8]) -> u32 {
             first += u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0));
             second += first;
         }
-        (first, second) = (reduce(first), reduce(second)); // before, both were below 2^48
+        (first, second) = (reduce(first), reduce(second)); // no overflow: sums stay below 2^48
     }
     (second << 16 | first) as u32
 }

@@ -1,4 +1,5 @@
-//! Chunks of filter 32025. Samples are `i16`; Python passes unsigned arrays as views of that type.
+//! Encodes and decodes chunks of filter 32025, version 1 of Delta-Rice. Samples are `i16`; Python
+//! passes an array of `uint16` as a view of that type.
 
 use std::num::NonZeroU32;
 
@@ -31,22 +32,23 @@ pub(crate) fn rice_len(
     len.map_err(|e| raise(py, e))
 }
 
-/// The default segment for an array of this shape, in samples; -1 for all of them.
+/// The default number of samples per segment for an array of this shape. -1 means one segment of
+/// all samples.
 #[pyfunction]
 pub(crate) fn rice_segment_for(shape: Vec<u64>) -> i64 {
     Params::segment_for(&shape).map_or(-1, |n| i64::from(n.get()))
 }
 
-/// Whether a chunk of `bytes` bytes is so much larger than its `samples` samples that `encode`
-/// refuses it.
+/// Whether a chunk of `bytes` bytes is larger than its `samples` samples by more than 2 % and more
+/// than 64 bytes. `pylinerate.rice.encode` refuses to return such a chunk.
 #[pyfunction]
 pub(crate) fn rice_expands(samples: usize, bytes: u64) -> bool {
     linerate_rice::expands(samples, bytes)
 }
 
-/// The first of `candidates` (segments in samples, -1 for the whole chunk) that divides `samples`
-/// samples into as many segments as the chunk has. If none does, the first candidate, so that
-/// decoding reports the error.
+/// Finds the segment of a chunk. `candidates` are numbers of samples per segment, -1 for the whole
+/// chunk. Returns the first that divides `samples` samples into as many segments as the chunk has.
+/// If none does, returns the first candidate, so that decoding reports the error.
 #[pyfunction]
 pub(crate) fn rice_fitting_segment(
     chunk: PyReadonlyArray1<'_, u8>,
@@ -62,7 +64,7 @@ pub(crate) fn rice_fitting_segment(
     Ok(fitting.copied().unwrap_or(-1))
 }
 
-/// Encodes into the start of `out`, returns the number of bytes written.
+/// Encodes samples as a chunk into the start of `out`. Returns the number of bytes written.
 #[pyfunction]
 pub(crate) fn rice_encode_into(
     py: Python<'_>,
@@ -78,7 +80,7 @@ pub(crate) fn rice_encode_into(
     n.map_err(|e| raise(py, e))
 }
 
-/// Encodes into a new `bytes` object.
+/// Encodes samples as a chunk in a new `bytes` object.
 #[pyfunction]
 pub(crate) fn rice_encode<'py>(
     py: Python<'py>,
@@ -93,7 +95,8 @@ pub(crate) fn rice_encode<'py>(
     })
 }
 
-/// The chunk's numbers of samples and of segments, checked against its size.
+/// The number of samples and the number of segments of a chunk. It is an error if the chunk is too
+/// short for them.
 #[pyfunction]
 pub(crate) fn rice_samples(
     py: Python<'_>,
@@ -108,7 +111,7 @@ pub(crate) fn rice_samples(
     counts.map_err(|e| raise(py, e))
 }
 
-/// Decodes a chunk into the start of `out`, returns the number of samples written.
+/// Decodes a chunk into the start of `out`. Returns the number of samples written.
 #[pyfunction]
 pub(crate) fn rice_decode(
     py: Python<'_>,
@@ -123,8 +126,8 @@ pub(crate) fn rice_decode(
     n.map_err(|e| raise(py, e))
 }
 
-/// Decodes the segments `start..stop` into the start of `out`, returns the number of samples
-/// written.
+/// Decodes the segments with the numbers `start..stop` of a chunk into the start of `out`. Returns
+/// the number of samples written.
 #[pyfunction]
 pub(crate) fn rice_decode_segments(
     py: Python<'_>,
@@ -143,8 +146,9 @@ pub(crate) fn rice_decode_segments(
     n.map_err(|e| raise(py, e))
 }
 
-/// The best m for `filter`, or the best m and filter if `filter` is `None`. `segment` is -1 for the
-/// whole array.
+/// Finds the m that makes a chunk of the samples smallest. Searches for the filter too if `filter`
+/// is `None`. Returns m and the coefficients of the filter. `segment` is the number of samples per
+/// segment, -1 for the whole array.
 #[pyfunction]
 pub(crate) fn rice_best(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Version 2 streams of any of the four sample types.
+//! Encodes and decodes version 2 streams of Delta-Rice, of any of the four sample types.
 
 use std::num::NonZeroU32;
 
@@ -30,7 +30,8 @@ pub(crate) enum OutputArray<'py> {
     U32(PyReadwriteArray1<'py, u32>),
 }
 
-/// Evaluates an expression with the typed array of any variant.
+/// Evaluates the expression `$work` with `$name` bound to the typed array in `$array`, an enum
+/// `$kind` with one variant per sample type.
 macro_rules! for_each_type {
     ($kind:ident, $array:expr, $name:ident => $work:expr) => {
         match $array {
@@ -42,6 +43,12 @@ macro_rules! for_each_type {
     };
 }
 
+/// Converts the options of an encoder: samples per segment, samples per row, shape of the array,
+/// number of channels. `None` leaves an option at its default.
+///
+/// # Errors
+/// Returns [`Kind::BadArgument`] for a number that is 0 or does not fit 32 bits, and the errors of
+/// [`Shape::new`]. Lower bounds than 32 bits are checked when samples are encoded.
 pub(crate) fn settings(
     segment: Option<u64>,
     row: Option<u64>,
@@ -68,7 +75,7 @@ pub(crate) fn numpy_name(element: ElementType) -> &'static str {
     }
 }
 
-/// Encodes into a new `bytes` object.
+/// Encodes samples as a stream in a new `bytes` object.
 #[pyfunction]
 pub(crate) fn rice2_encode<'py>(
     py: Python<'py>,
@@ -93,7 +100,7 @@ pub(crate) fn rice2_encode<'py>(
     for_each_type!(Samples, samples, samples => encoded(py, &settings, samples.as_slice()?, threads))
 }
 
-/// Encodes into the start of `out`, returns the number of bytes written.
+/// Encodes samples as a stream into the start of `out`. Returns the number of bytes written.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn rice2_encode_into(
@@ -117,11 +124,12 @@ pub(crate) fn rice2_encode_into(
     n.map_err(|e| raise(py, e))
 }
 
-/// The header of a stream: sample type, samples, samples per row (0 if there are no rows), samples
-/// per segment, segments, bytes, the shape if the stream has it, and channels.
+/// The header of a stream: NumPy's name of the sample type, number of samples, samples per row (0
+/// if there are no rows), samples per segment, number of segments, bytes of the stream, shape of
+/// the array if the stream has it, number of channels.
 type Header = (&'static str, u64, u32, u32, u64, u64, Option<Vec<u64>>, u32);
 
-/// The header of the stream that begins at byte `at`.
+/// The header of the stream that begins at byte `at` of the array `stream`.
 #[pyfunction]
 pub(crate) fn rice2_info(py: Python<'_>, stream: PyReadonlyArray1<'_, u8>, at: usize) -> PyResult<Header> {
     let info =
@@ -132,8 +140,8 @@ pub(crate) fn rice2_info(py: Python<'_>, stream: PyReadonlyArray1<'_, u8>, at: u
     Ok((numpy_name(info.element), info.samples, row, segment, info.segments, info.bytes, shape, channels))
 }
 
-/// Decodes the stream in the bytes `at..end` into the start of `out`, returns the number of samples
-/// written.
+/// Decodes the stream in the bytes `at..end` of the array `stream` into the start of `out`. Returns
+/// the number of samples written.
 #[pyfunction]
 pub(crate) fn rice2_decode(
     py: Python<'_>,
@@ -152,8 +160,8 @@ pub(crate) fn rice2_decode(
     n.map_err(|e| raise(py, e.shifted(at as u64)))
 }
 
-/// Decodes the segments `start..stop` of a stream into the start of `out`, returns the number of
-/// samples written.
+/// Decodes the segments with the numbers `start..stop` of a stream into the start of `out`. Returns
+/// the number of samples written.
 #[pyfunction]
 pub(crate) fn rice2_decode_segments(
     py: Python<'_>,

@@ -13,13 +13,15 @@ use crate::sys::shared::SharedOutput;
 
 /// A chunk to decode.
 pub(crate) struct Job<'a> {
+    /// Index of the chunk's first element along each axis of the dataset.
     pub(crate) offset: &'a [usize],
-    /// A set bit for each filter that was skipped.
+    /// Bit i is set if filter i was not applied to this chunk.
     pub(crate) mask: u32,
+    /// The chunk as stored in the file.
     pub(crate) bytes: &'a [u8],
 }
 
-/// An error, and the index of its job unless it concerns the whole call.
+/// An error, and the index of the job that failed. `None` if the error concerns the whole call.
 pub(crate) struct ChunkError {
     pub(crate) job: Option<usize>,
     pub(crate) error: Error,
@@ -31,10 +33,12 @@ impl From<Error> for ChunkError {
     }
 }
 
-/// Decodes all chunks on up to `threads` threads.
+/// Decodes all chunks on up to `threads` threads, and writes their selected elements to `out`.
 ///
 /// # Errors
-/// The error of the first job that has one.
+/// Before any chunk is decoded, [`Kind::BadArgument`] if `out` does not have the size of the
+/// selection, or if a chunk is given twice or is not on the grid. Later, the error of the first
+/// job, in the order of `jobs`, that failed; all other jobs are decoded nevertheless.
 pub(crate) fn decode_all(
     pipeline: &Pipeline,
     grid: &Grid,
@@ -110,7 +114,8 @@ fn decode_one(
     chunk.decode(range, bytes, options)?;
     part.runs(|from, to| {
         let run = &bytes[from.start - before..from.end - before];
-        // SAFETY: as above, and this thread writes the runs of a part one after the other.
+        // SAFETY: the parts of different chunks are disjoint, and this thread writes the runs of
+        // its part one after the other.
         unsafe { out.with(to, |out| out.copy_from_slice(run)) }
     });
     Ok(())

@@ -14,13 +14,14 @@ use crate::error::raise;
 use crate::frame::Frame;
 use crate::sys::bytes::copied;
 
-/// Smallest message for which the interpreter's lock is released, in bytes. For shorter messages,
-/// releasing takes longer than the work: another thread may keep the lock for 5 ms.
+/// Smallest input for which the interpreter's lock is released, in bytes: those of a message to
+/// compress, or compressed ones to decode. For shorter input, releasing the lock takes longer than
+/// the work, because another thread may then keep it for 5 ms.
 const RELEASE_LOCK_FROM: usize = 16 << 10;
-/// Largest output buffer that is kept for the next message, in bytes.
+/// Largest buffer for decoded output that is kept for the next message, in bytes.
 const KEPT_BUFFER: usize = 1 << 20;
-/// Number of working memories that are kept, and so of threads that can work at the same time
-/// without allocating.
+/// Maximum number of working memories that are kept. As many threads can work at the same time
+/// without allocating new ones.
 const KEPT: usize = 16;
 
 /// Working memory of one thread while it encodes or decodes.
@@ -33,8 +34,8 @@ struct Work {
 static WORK: Mutex<Vec<Work>> = Mutex::new(Vec::new());
 
 /// Runs `job` with working memory from the process's pool, or with new memory if the pool is empty
-/// or locked. Never waits for the lock: a process that was forked while another thread held it
-/// would wait for ever.
+/// or locked. Never waits for the pool's lock: in a process that was forked while another thread
+/// held this lock, nobody would ever release it.
 fn with_work<T>(job: impl FnOnce(&mut Work) -> T) -> T {
     let mut work = WORK.try_lock().ok().and_then(|mut kept| kept.pop()).unwrap_or_default();
     let result = job(&mut work);
@@ -49,7 +50,9 @@ fn with_work<T>(job: impl FnOnce(&mut Work) -> T) -> T {
     result
 }
 
-/// The options of one side of a connection, and its part of the handshake.
+/// The options of one side of a connection. Its methods do this side's part of the handshake. In
+/// `encoder` and `decoder`, Python passes the window bits and whether the window is kept between
+/// messages.
 #[pyclass(frozen, module = "pylinerate._pylinerate")]
 pub(crate) struct WebsocketOptions {
     options: Options,
@@ -80,23 +83,25 @@ impl WebsocketOptions {
         Ok(WebsocketOptions { options })
     }
 
-    /// A client's offers, as the value of `Sec-WebSocket-Extensions`.
+    /// The offers of a client with these options, as the value of the header
+    /// `Sec-WebSocket-Extensions`.
     fn offer(&self) -> String {
         offer(&self.options)
     }
 
-    /// A server's answer to `offer`, and its codec; None if no offer can be accepted.
+    /// The answer of a server to the header `offer`, and the codec of the server's side. None if
+    /// no offer in the header can be accepted.
     fn answer(&self, py: Python<'_>, offer: &str) -> PyResult<Option<(String, WebsocketCodec)>> {
         let Some((agreement, header)) = answer(&self.options, offer) else { return Ok(None) };
         Ok(Some((header, self.codec(py, agreement, Role::Server)?)))
     }
 
-    /// The client's codec after the server's answer; None if the server has declined.
+    /// The codec of the client's side, from the server's `answer`. None if the server has declined.
     ///
     /// Raises
     /// ------
     /// Error
-    ///     If the answer fits no offer.
+    ///     If the answer fits no offer, or accepts two.
     fn agree(&self, py: Python<'_>, answer: &str) -> PyResult<Option<WebsocketCodec>> {
         let agreement = agree(&self.options, answer).map_err(|e| raise(py, e))?;
         agreement.map(|agreement| self.codec(py, agreement, Role::Client)).transpose()
@@ -114,7 +119,8 @@ impl WebsocketOptions {
     }
 }
 
-/// A message for many connections, compressed once for each window size among them.
+/// A message for many connections. It is compressed once for each window size among them, when a
+/// connection first needs that.
 #[pyclass(frozen, module = "pylinerate._pylinerate")]
 pub(crate) struct WebsocketPrepared(Prepared);
 
@@ -127,8 +133,8 @@ impl WebsocketPrepared {
     }
 }
 
-/// The encoder and decoder of one connection. Their locks are never held while waiting for the
-/// interpreter's.
+/// The encoder and decoder of one connection, each with a lock of its own. A thread that holds one
+/// of these locks never waits for the interpreter's lock.
 #[pyclass(frozen, module = "pylinerate._pylinerate")]
 pub(crate) struct WebsocketCodec {
     agreement: Agreement,
@@ -139,7 +145,8 @@ pub(crate) struct WebsocketCodec {
 
 #[pymethods]
 impl WebsocketCodec {
-    /// Encodes a whole message. None if the message should be sent uncompressed.
+    /// Encodes a whole message. Returns None if it has fewer bytes than the option `smallest` or
+    /// would not become smaller, and so must be sent uncompressed.
     fn encode<'py>(&self, py: Python<'py>, data: Frame<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let data = data.bytes();
         if data.len() < self.smallest {
@@ -151,10 +158,10 @@ impl WebsocketCodec {
         })
     }
 
-    /// Encodes a prepared message. None if the message should be sent uncompressed.
+    /// Encodes a prepared message. Returns None if it must be sent uncompressed, as `encode` does.
     ///
-    /// Keeps the interpreter's lock, even when it compresses the message for the first time: if it
-    /// released the lock for each of many connections, another thread could take it for 5 ms each
+    /// Keeps the interpreter's lock, even if it has to compress the message. If a broadcast to many
+    /// connections released the lock for each of them, another thread could take it for 5 ms each
     /// time.
     fn encode_prepared<'py>(
         &self,
@@ -171,7 +178,7 @@ impl WebsocketCodec {
         })
     }
 
-    /// Encodes a fragment of a message.
+    /// Encodes a fragment of a message. `is_last` tells that the fragment ends its message.
     fn encode_part<'py>(
         &self,
         py: Python<'py>,
@@ -185,12 +192,15 @@ impl WebsocketCodec {
         })
     }
 
-    /// Decodes a fragment of a message, or a whole one, to `max_size` bytes at most.
+    /// Decodes a fragment of a message, or a whole message if that is one frame. `is_last` tells
+    /// that the fragment ends its message.
     ///
     /// Raises
     /// ------
     /// Error
-    ///     The kind is "corrupt" or "limit exceeded". The connection cannot be used any more.
+    ///     The kind is "corrupt" for damaged data. It is "limit exceeded" if the fragment decodes
+    ///     to more than `max_size` bytes, the message exceeds a limit of the options, or memory
+    ///     runs out. The connection cannot be used any more.
     fn decode<'py>(
         &self,
         py: Python<'py>,
@@ -216,14 +226,16 @@ impl WebsocketCodec {
         (server.window_bits, server.takeover, client.window_bits, client.takeover)
     }
 
-    /// Bytes of memory that this connection holds.
+    /// Bytes of memory that this connection holds, without the working memory that all connections
+    /// share.
     #[getter]
     fn memory(&self, py: Python<'_>) -> usize {
         py.detach(|| lock(&self.encoder).memory() + lock(&self.decoder).memory()) + size_of::<Self>()
     }
 }
 
-/// Runs `job`, which works on `bytes` bytes, without the interpreter's lock if these are many.
+/// Runs `job`, which works on `bytes` bytes. Releases the interpreter's lock meanwhile if these are
+/// at least [`RELEASE_LOCK_FROM`].
 fn released<T: Send>(py: Python<'_>, bytes: usize, job: impl FnOnce() -> T + Send) -> T {
     if bytes < RELEASE_LOCK_FROM { job() } else { py.detach(job) }
 }

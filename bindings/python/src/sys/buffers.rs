@@ -1,8 +1,8 @@
 //! Buffers of Python objects, used without the interpreter's lock.
 //!
 //! While a buffer is held, its object can be neither resized nor freed. The Python caller must not
-//! write to it from another thread meanwhile, as the documentation of all functions that release
-//! the lock says.
+//! write to the object from another thread meanwhile, as the documentation of the Python modules
+//! says.
 
 use std::slice;
 
@@ -12,9 +12,10 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-/// The bytes of an input: any object with a C-contiguous buffer.
+/// The bytes of an input: any Python object with a C-contiguous buffer. Another object is a
+/// `TypeError`, and a buffer with gaps a `ValueError`.
 pub(crate) enum Input {
-    /// A `bytes` object, read directly, because asking for its buffer allocates.
+    /// A `bytes` object. Its bytes are read directly, because asking for its buffer allocates.
     Bytes(PyBackedBytes),
     Buffer(PyUntypedBuffer),
 }
@@ -29,8 +30,8 @@ impl Input {
         if len == 0 {
             return &[];
         }
-        // SAFETY: the buffer is contiguous, which was checked, and held; nobody writes to it, see
-        // the module.
+        // SAFETY: `extract` has checked that the buffer is contiguous, and `self` holds it. The
+        // Python caller guarantees that nobody writes to it, see the module.
         unsafe { slice::from_raw_parts(buffer.buf_ptr().cast::<u8>(), len) }
     }
 }
@@ -50,14 +51,15 @@ impl<'py> FromPyObject<'_, 'py> for Input {
     }
 }
 
-/// The bytes of an output: any object with a writeable C-contiguous buffer of bytes.
+/// The bytes of an output: any Python object with a writeable C-contiguous buffer of bytes. Another
+/// buffer is a `ValueError`, and one of other elements a `TypeError`.
 pub(crate) struct Output(PyUntypedBuffer);
 
 impl Output {
     /// The bytes to write.
     ///
     /// # Errors
-    /// `ValueError` if they overlap one of `inputs`.
+    /// `ValueError` if these bytes overlap one of `inputs`, which the call reads meanwhile.
     pub(crate) fn bytes_mut<'a>(
         &'a mut self,
         inputs: impl IntoIterator<Item = &'a [u8]>,
@@ -75,8 +77,9 @@ impl Output {
         if inputs.into_iter().any(overlaps) {
             return Err(PyValueError::new_err("out overlaps the input"));
         }
-        // SAFETY: the buffer is contiguous and writeable, which was checked, and held; it overlaps
-        // no input, and nobody else uses it, see the module.
+        // SAFETY: `extract` has checked that the buffer is contiguous and writeable, and `self`
+        // holds it. It overlaps no input. The Python caller guarantees that nobody else uses it,
+        // see the module.
         Ok(unsafe { slice::from_raw_parts_mut(start, len) })
     }
 }
@@ -89,7 +92,7 @@ impl<'py> FromPyObject<'_, 'py> for Output {
         if buffer.readonly() || !buffer.is_c_contiguous() {
             return Err(PyValueError::new_err("out must be writeable and C-contiguous"));
         }
-        // Other elements must not be overwritten with bytes: they may be pointers to Python
+        // Elements other than bytes must not be overwritten, because they may be pointers to Python
         // objects.
         if buffer.item_size() != 1 || !matches!(buffer.format().to_bytes(), b"B" | b"b" | b"c") {
             return Err(PyTypeError::new_err("out must be a buffer of bytes, such as an array of uint8"));

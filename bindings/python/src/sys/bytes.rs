@@ -1,5 +1,5 @@
-//! Python `bytes` objects. If memory runs out, these functions return `MemoryError` and do not
-//! panic.
+//! Makes Python `bytes` objects. If memory runs out, these functions return a `MemoryError`, where
+//! those of pyo3 would panic.
 
 use std::os::raw::c_int;
 
@@ -11,14 +11,15 @@ use pyo3::types::PyBytes;
 use crate::error::raise;
 
 unsafe extern "C" {
-    /// It is part of Python's stable interface, but pyo3 does not declare it there.
+    /// Resizes a `bytes` object. The function is part of Python's stable ABI, but pyo3 has no public
+    /// declaration of it.
     fn _PyBytes_Resize(bytes: *mut *mut ffi::PyObject, len: ffi::Py_ssize_t) -> c_int;
 }
 
-/// A copy of `content`.
+/// A `bytes` object with a copy of `content`.
 ///
 /// # Errors
-/// `MemoryError`, where `PyBytes::new` would panic.
+/// `MemoryError` if memory runs out, where `PyBytes::new` would panic.
 pub(crate) fn copied<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let len = content.len() as ffi::Py_ssize_t; // a slice has at most isize::MAX bytes
     // SAFETY: the interpreter is attached, and `len` bytes can be read at the pointer. The result
@@ -29,11 +30,15 @@ pub(crate) fn copied<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py
     Ok(object?.cast_into::<PyBytes>()?)
 }
 
-/// A `bytes` object that `fill` writes without the interpreter's lock. `fill` gets `bound` bytes of
-/// arbitrary content and returns how many of them it wrote; the object is then shortened to these.
+/// Makes a `bytes` object whose content `fill` writes, without the interpreter's lock. `fill` gets
+/// `bound` bytes of arbitrary content, and returns how many of them it wrote from the start; the
+/// object is then shortened to these.
 ///
 /// # Errors
-/// Those of `fill`, and `MemoryError`.
+/// The errors of `fill` as Python exceptions, and `MemoryError`.
+///
+/// # Panics
+/// If `fill` returns more than `bound`.
 pub(crate) fn filled<'py>(
     py: Python<'py>,
     bound: usize,
@@ -59,8 +64,8 @@ pub(crate) fn filled<'py>(
     }
 }
 
-/// `bytes` as Python's signed length. A bound above its maximum becomes the maximum, which no
-/// allocator grants.
+/// Converts a number of bytes to Python's signed type for lengths. A number above its maximum
+/// becomes the maximum, which no allocator grants.
 fn length(bytes: usize) -> ffi::Py_ssize_t {
     ffi::Py_ssize_t::try_from(bytes).unwrap_or(ffi::Py_ssize_t::MAX)
 }

@@ -1,5 +1,5 @@
-//! DLPack capsules: made and consumed, with the structures of DLPack's C header (versions 0 and
-//! 1.0).
+//! Makes and consumes DLPack capsules, by which libraries exchange arrays. The structures are those
+//! of DLPack's C header, before version 1.0 and since.
 
 use std::ffi::{CStr, c_void};
 
@@ -55,33 +55,39 @@ struct Versioned {
     tensor: Tensor,
 }
 
-/// `kDLCUDA`.
+/// `kDLCUDA`, the kind of device for memory of a CUDA device.
 const CUDA: i32 = 2;
+// Names of capsules: of a tensor without and with a version, and the names that the consumer of the
+// capsule gives it then.
 const PLAIN: &CStr = c"dltensor";
 const VERSIONED: &CStr = c"dltensor_versioned";
 const USED_PLAIN: &CStr = c"used_dltensor";
 const USED_VERSIONED: &CStr = c"used_dltensor_versioned";
 
-/// The objects that an exported tensor keeps alive: the owner of its memory, its shape and strides.
+/// What an exported tensor keeps alive: the Python object that owns its memory, its shape and its
+/// strides.
 struct Context {
     _owner: Py<PyAny>,
     shape: Vec<i64>,
     strides: Vec<i64>,
 }
 
-/// An array in device memory.
+/// The description of an array in device memory.
 pub(crate) struct Array {
+    /// Device address of the first element.
     pub(crate) pointer: u64,
+    /// Number of the CUDA device.
     pub(crate) device: i32,
     pub(crate) shape: Vec<i64>,
     /// Distance from one index to the next along each axis, in elements.
     pub(crate) strides: Vec<i64>,
-    /// NumPy's letter of the type: i, u or f.
+    /// NumPy's letter for the kind of elements: i, u or f.
     pub(crate) kind: u8,
+    /// Bytes of an element.
     pub(crate) itemsize: u8,
 }
 
-/// `DLDataTypeCode` for a letter of NumPy.
+/// The `DLDataTypeCode` of the kind of elements for which NumPy has this letter: i, u or f.
 fn code_of(kind: u8) -> u8 {
     match kind {
         b'i' => 0,
@@ -90,7 +96,8 @@ fn code_of(kind: u8) -> u8 {
     }
 }
 
-/// Makes a capsule of `array`, whose memory `owner` keeps alive.
+/// Makes a capsule of `array`, whose memory the Python object `owner` keeps alive. With `versioned`
+/// the tensor has the structure of DLPack 1.0.
 pub(crate) fn export<'py>(
     py: Python<'py>,
     array: Array,
@@ -126,7 +133,7 @@ pub(crate) fn export<'py>(
 /// Frees a tensor that [`export`] made. Consumers may call it on any thread.
 ///
 /// # Safety
-/// `managed` is such a tensor, and is not used any more.
+/// `managed` is a tensor that [`export`] made without a version, and is not used any more.
 unsafe extern "C" fn delete_plain(managed: *mut Managed) {
     // SAFETY: by the caller; both were boxed by `export`.
     unsafe {
@@ -135,10 +142,10 @@ unsafe extern "C" fn delete_plain(managed: *mut Managed) {
     }
 }
 
-/// [`delete_plain`] for a versioned tensor.
+/// Frees a tensor that [`export`] made with a version. Consumers may call it on any thread.
 ///
 /// # Safety
-/// As for [`delete_plain`].
+/// `managed` is a tensor that [`export`] made with a version, and is not used any more.
 unsafe extern "C" fn delete_versioned(managed: *mut Versioned) {
     // SAFETY: by the caller; both were boxed by `export`.
     unsafe {
@@ -147,23 +154,28 @@ unsafe extern "C" fn delete_versioned(managed: *mut Versioned) {
     }
 }
 
+/// Frees the context of a tensor, and drops its reference to the owner of the memory.
+///
 /// # Safety
 /// `context` is from `export`, and is not used any more.
 unsafe fn delete_context(context: *mut c_void) {
-    // SAFETY: by the caller. The owner is released with the interpreter attached.
+    // SAFETY: the caller passes a context of `export`, which boxed it. The reference to the owner is
+    // dropped below, while this thread is attached to the interpreter.
     let mut context = Some(unsafe { Box::from_raw(context.cast::<Context>()) });
     if Python::try_attach(|_| drop(context.take())).is_none() {
-        // The interpreter has ended, and the owner with it.
+        // The interpreter has ended, so there is no object to release: the context leaks.
         std::mem::forget(context);
     }
 }
 
-/// Destroys a capsule that nobody consumed.
+/// Destructor of a capsule that [`export`] made without a version. If nobody has consumed the
+/// capsule, frees its tensor.
 ///
 /// # Safety
-/// Python calls it with the capsule.
+/// Only Python calls this function, with such a capsule.
 unsafe extern "C" fn destroy_plain(capsule: *mut ffi::PyObject) {
-    // SAFETY: a capsule whose name is still the first holds a tensor of `export` that nobody owns.
+    // SAFETY: a consumer renames the capsule and then owns the tensor. So if the capsule still has
+    // the name that `export` gave it, nobody else frees the tensor.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, PLAIN.as_ptr()) != 0 {
             delete_plain(ffi::PyCapsule_GetPointer(capsule, PLAIN.as_ptr()).cast());
@@ -171,12 +183,13 @@ unsafe extern "C" fn destroy_plain(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// [`destroy_plain`] for a versioned tensor.
+/// Destructor of a capsule that [`export`] made with a version. If nobody has consumed the capsule,
+/// frees its tensor.
 ///
 /// # Safety
-/// As for [`destroy_plain`].
+/// Only Python calls this function, with such a capsule.
 unsafe extern "C" fn destroy_versioned(capsule: *mut ffi::PyObject) {
-    // SAFETY: as above.
+    // SAFETY: as in `destroy_plain`.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, VERSIONED.as_ptr()) != 0 {
             delete_versioned(ffi::PyCapsule_GetPointer(capsule, VERSIONED.as_ptr()).cast());
@@ -184,7 +197,7 @@ unsafe extern "C" fn destroy_versioned(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// The tensor of a capsule that another library made.
+/// A tensor taken from the capsule of another library. Dropping it calls the library's deleter.
 pub(crate) struct Borrowed {
     pub(crate) array: Array,
     managed: Owned,
@@ -195,9 +208,9 @@ enum Owned {
     Versioned(*mut Versioned),
 }
 
-// SAFETY: the tensor's deleter may be called on any thread, by DLPack.
+// SAFETY: DLPack allows to call the tensor's deleter on any thread.
 unsafe impl Send for Borrowed {}
-// SAFETY: shared references give out numbers only.
+// SAFETY: a shared reference gives access to numbers only, which do not change.
 unsafe impl Sync for Borrowed {}
 
 impl Drop for Borrowed {
@@ -230,11 +243,12 @@ pub(crate) fn contiguous_strides(shape: &[i64]) -> Option<Vec<i64>> {
     Some(strides)
 }
 
-/// Takes the tensor out of a capsule.
+/// Takes the tensor out of a capsule. The capsule counts as consumed then.
 ///
 /// # Errors
-/// `BufferError` if the capsule holds no tensor in the memory of a CUDA device, or has been
-/// consumed already.
+/// `BufferError` if this is no DLPack capsule or it was consumed already, if its version is
+/// unknown, or if the tensor is not in the memory of a CUDA device, has elements other than integers
+/// or floats, or has an impossible shape. The capsule is then not consumed.
 pub(crate) fn import(capsule: &Bound<'_, PyAny>) -> PyResult<Borrowed> {
     let object = capsule.as_ptr();
     // SAFETY: by DLPack the capsule's name gives the type of its pointer. Renaming the capsule
@@ -288,8 +302,8 @@ unsafe fn describe(tensor: &Tensor) -> PyResult<Array> {
     if strides.is_empty() {
         strides = contiguous_strides(&shape).ok_or_else(impossible)?;
     }
-    // Checked here, because callers multiply strides by the size of an element, and sizes with each
-    // other.
+    // Callers multiply strides by the size of an element, and sizes with each other. This check
+    // shows that none of these products overflows.
     let is_possible = strides.iter().all(|stride| stride.checked_mul(bytes).is_some())
         && shape.iter().try_fold(bytes, |product, &n| product.checked_mul(n.max(1))).is_some();
     if !is_possible {

@@ -1,7 +1,9 @@
-//! Calls on device addresses that Python passes, from `__cuda_array_interface__` and DLPack.
+//! Calls of `linerate_cuda` with device addresses that Python passes, which are from
+//! `__cuda_array_interface__` and DLPack.
 //!
 //! As with any library that takes such addresses, the Python caller guarantees that they are valid,
 //! and that arrays live until the stream is done; `pylinerate.gpu` holds the arrays until then.
+//! This is what the `SAFETY` lines of this file mean by "see above".
 
 use std::ffi::c_void;
 
@@ -11,13 +13,14 @@ use linerate_rice::v2::{ElementType, StreamOptions};
 
 use crate::gpu::Rows;
 
-/// The CUDA stream with the handle `raw`.
+/// The CUDA stream with the handle (`CUstream`) `raw`.
 pub(crate) fn stream_of(context: &Context, raw: usize) -> Stream {
     // SAFETY: the handle is a stream of the primary context, see above.
     unsafe { Stream::from_raw(context, raw as *mut c_void) }
 }
 
-/// Copies host memory to the device, and waits for the copy.
+/// Copies `content` from host memory to the device address `to`, after the work queued on the
+/// stream, and waits for the copy.
 pub(crate) fn upload(stream: &Stream, to: u64, content: &[u8]) -> Result<()> {
     // SAFETY: see above; the content is borrowed until the stream is done.
     let queued = unsafe { stream.copy_to_device(to, content) };
@@ -25,19 +28,20 @@ pub(crate) fn upload(stream: &Stream, to: u64, content: &[u8]) -> Result<()> {
     queued
 }
 
-/// Copies device memory to the host, after the work queued on the stream.
+/// Waits for the work queued on the stream, and copies `bytes` bytes at the device address `at` to
+/// host memory.
 pub(crate) fn copy_out(stream: &Stream, at: u64, bytes: usize) -> Result<Vec<u8>> {
     // SAFETY: see above.
     unsafe { sys::copy_to_vec(at, bytes, stream) }
 }
 
-/// Queues setting bytes to zero.
+/// Queues on the stream that `bytes` bytes at the device address `to` are set to zero.
 pub(crate) fn fill(stream: &Stream, to: u64, bytes: usize) -> Result<()> {
     // SAFETY: see above.
     unsafe { stream.fill(to, 0, bytes) }
 }
 
-/// Queues a copy of rows.
+/// Queues on the stream a copy of rows between the arrays at the device addresses `from` and `to`.
 pub(crate) fn copy_rows(stream: &Stream, to: u64, from: u64, rows: &Rows) -> Result<()> {
     let (to, from) = (to + rows.to as u64, from + rows.from as u64);
     // SAFETY: see above; the rows are within the arrays.

@@ -1,5 +1,6 @@
-//! All `unsafe` code: buffers and `bytes` of Python, an output that threads share, DLPack, device
-//! addresses.
+//! The `unsafe` code of this crate: buffers and `bytes` of Python, an output that threads share,
+//! DLPack, device addresses. Outside of this folder only `scatter.rs` has `unsafe` blocks, which
+//! call `SharedOutput::with`.
 #![allow(unsafe_code)]
 
 pub(crate) mod buffers;

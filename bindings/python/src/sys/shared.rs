@@ -1,4 +1,4 @@
-//! One output buffer that several threads write at disjoint ranges.
+//! [`SharedOutput`]: an output buffer of which several threads write disjoint ranges.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -22,7 +22,7 @@ impl<'a> SharedOutput<'a> {
         SharedOutput { start: slice.as_mut_ptr(), len: slice.len(), _borrowed: PhantomData }
     }
 
-    /// Whether `range` begins at a multiple of `width` bytes.
+    /// Whether the memory address of the first byte of `range` is a multiple of `width`.
     pub(crate) fn is_aligned(&self, range: &Range<usize>, width: usize) -> bool {
         (self.start as usize).wrapping_add(range.start).is_multiple_of(width)
     }
