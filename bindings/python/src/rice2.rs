@@ -48,7 +48,7 @@ macro_rules! for_each_type {
 ///
 /// # Errors
 /// Returns [`Kind::BadArgument`] for a number that is 0 or does not fit 32 bits, and the errors of
-/// [`Shape::new`]. Lower bounds than 32 bits are checked when samples are encoded.
+/// [`Shape::new`]. The largest segment and number of channels are checked when samples are encoded.
 pub(crate) fn settings(
     segment: Option<u64>,
     row: Option<u64>,

@@ -1,4 +1,4 @@
-//! Block files.
+//! The native classes behind `pylinerate.dict.BlockFile`: read and write sorted files of records.
 
 use std::ops::Bound as Limit;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::error::raise;
 use crate::sys::buffers::Input;
 use crate::sys::bytes::copied;
 
-/// Memory for sorting records, in bytes. More records are sorted in temporary files.
+/// Memory for sorting records, in bytes. Records that need more go to temporary files.
 const SORTED: usize = 256 << 20;
 
 #[pyclass(frozen)]
@@ -27,13 +27,14 @@ pub(crate) struct DictBlockFile {
     readers: Arc<Pool<Reader>>,
 }
 
-/// Counts of a file: records, key bytes, value bytes, blocks, content bytes, stored bytes, index
-/// blocks, index bytes.
+/// Counts of a block file: records, bytes of keys, bytes of values, blocks, bytes of the blocks
+/// decoded, bytes of the blocks as stored, index blocks, bytes of the index.
 type Numbers = (u64, u64, u64, u64, u64, u64, u64, u64);
-/// Counts; file bytes, block size, level, whether blocks have checksums, length and hash of the
-/// dictionary.
+/// Statistics of a block file: its counts; its bytes, target size of a block, zstd level, whether
+/// blocks have checksums, bytes and hash of its dictionary.
 type Stats = (Numbers, u64, u32, i32, bool, u32, u64);
-/// The value of each request or `None`, and errors by the request's index.
+/// Results of a batch of lookups: a list with the value of each request, or `None` without one, and
+/// a dict of the errors by the index of the request.
 type Results<'py> = (Bound<'py, PyList>, Bound<'py, PyDict>);
 
 fn numbers(counts: &Counts) -> Numbers {
@@ -51,8 +52,9 @@ fn numbers(counts: &Counts) -> Numbers {
 
 #[pymethods]
 impl DictBlockFile {
-    /// Opens a file, mapped into memory or read. `dictionary` is the ID of an external dictionary
-    /// in the store.
+    /// Opens a block file. If `map` is true, maps it into memory; otherwise each block is read when
+    /// it is needed. `dictionary` is the ID in the store of a dictionary that is not in the file;
+    /// with `None` such a dictionary is found by its hash.
     #[staticmethod]
     fn open(
         py: Python<'_>,
@@ -80,7 +82,7 @@ impl DictBlockFile {
         self.open.is_closed()
     }
 
-    /// The ID of the file's dictionary in the store.
+    /// The ID of the file's dictionary in the store; 0 if the file has none.
     fn dictionary(&self) -> PyResult<u64> {
         Ok(self.open.file()?.dictionary().get())
     }
@@ -93,8 +95,9 @@ impl DictBlockFile {
         value.map(|value| copied(py, value)).transpose()
     }
 
-    /// The next records from `start` on (after it if `exclusive`) and before `stop`, about
-    /// `max_bytes` bytes of them. Empty at the end.
+    /// Records in key order, from the key `start` on, or after it if `exclusive` is true, to the
+    /// key `stop` (not included). Returns the first records that together have at least
+    /// `max_bytes` bytes, or all if they have fewer. The list is empty if no record is left.
     fn scan<'py>(
         &self,
         py: Python<'py>,
@@ -119,8 +122,8 @@ impl DictBlockFile {
                         bytes += record.0.len() + record.1.len();
                         records.push(record);
                     }
-                    // The records before the error are returned first; the next call meets the
-                    // error again.
+                    // The records before the error are returned without it. The next call, which
+                    // begins after them, returns the error.
                     Err(_) if !records.is_empty() => break,
                     Err(e) => return Err(e),
                 }
@@ -148,7 +151,8 @@ impl DictBlockFile {
     }
 }
 
-/// Looks up a key in a file for each request. All files are of one store.
+/// Looks up keys in block files; a request is a file and a key. All files must have been opened
+/// with one store. Raises `ValueError` if a file is closed.
 #[pyfunction]
 pub(crate) fn dict_block_multi_get<'py>(
     py: Python<'py>,
@@ -173,12 +177,13 @@ pub(crate) fn dict_block_multi_get<'py>(
     Ok((values, errors))
 }
 
-/// Records the error of one request.
+/// Adds the error of the request with this index to the dict `errors`, as a Python exception.
 pub(super) fn set_error(py: Python<'_>, errors: &Bound<'_, PyDict>, index: usize, e: Error) -> PyResult<()> {
     errors.set_item(index, raise(py, e).into_value(py))
 }
 
-/// A file that is being written. The sorter is there if records may come in any order.
+/// A block file that is being written. If records may come in any order, they go to the sorter
+/// first; without a sorter they go to the builder directly.
 struct Building {
     builder: Builder,
     sorter: Option<Sorter>,
@@ -189,8 +194,8 @@ pub(crate) struct DictBuilder(Mutex<Option<Building>>);
 
 #[pymethods]
 impl DictBuilder {
-    /// Creates a file with the given dictionary; or with one of `train` bytes, trained on the
-    /// records; or without one.
+    /// Begins a block file. It gets the given dictionary; or else, if `train` is given, one of at
+    /// most that many bytes, trained on the first records; or else none.
     #[new]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -219,7 +224,8 @@ impl DictBuilder {
         Ok(DictBuilder(Mutex::new(Some(Building { builder, sorter }))))
     }
 
-    /// Adds records of a key and a value.
+    /// Adds records, each a key and a value. The first one that cannot be added raises its error;
+    /// those after it are not added.
     fn add(&self, py: Python<'_>, records: Vec<(Input, Input)>) -> PyResult<()> {
         let records: Vec<_> = records.iter().map(|(key, value)| (key.bytes(), value.bytes())).collect();
         let added = py.detach(|| {
@@ -245,7 +251,7 @@ impl DictBuilder {
         finished.map_err(|e| raise(py, e))
     }
 
-    /// Discards the file.
+    /// Discards the file, unless it is finished. An existing file of its name is not changed.
     fn discard(&self, py: Python<'_>) {
         py.detach(|| drop(lock(&self.0).take()));
     }

@@ -10,11 +10,12 @@ use pyo3::prelude::*;
 use crate::error::raise;
 use crate::sys::buffers::Input;
 
-/// Blocks whose buffers are held until this is dropped: each in a buffer of its own, or all in one.
+/// The blocks of a batch, each in a buffer of its own or all in one buffer. This object holds the
+/// Python buffers until it is dropped.
 #[pyclass(frozen)]
 pub(crate) struct DictBlocks {
     buffers: Vec<Input>,
-    /// The blocks' ranges if all are in one buffer.
+    /// The byte range of each block in the only buffer. `None` if each block has its own buffer.
     slices: Option<Vec<Range<usize>>>,
 }
 
@@ -25,7 +26,7 @@ impl DictBlocks {
         DictBlocks { buffers: blocks, slices: None }
     }
 
-    /// Blocks in one buffer, from their starts and lengths.
+    /// Blocks in the buffer `data`, from the offset and the length of each in bytes.
     #[staticmethod]
     fn slices(
         py: Python<'_>,
@@ -41,7 +42,7 @@ impl DictBlocks {
         self.slices.as_ref().map_or(self.buffers.len(), Vec::len)
     }
 
-    /// The output capacity that each block requires, in bytes; 0 if that exceeds `max_size`.
+    /// The output capacity for each block in bytes, see [`capacity_for`].
     fn sizes<'py>(&self, py: Python<'py>, max_size: usize) -> Bound<'py, PyArray1<i64>> {
         let blocks: Vec<&[u8]> = self.iter().collect();
         let sizes: Vec<i64> =
@@ -58,7 +59,8 @@ impl DictBlocks {
     }
 }
 
-/// Ranges of a buffer of `len` bytes, from their starts and lengths.
+/// Makes ranges of a buffer of `len` bytes from their starts and lengths. It is an error if these
+/// differ in number, or if a range is not within the buffer.
 pub(super) fn ranges(starts: &[i64], lengths: &[i64], len: usize) -> Result<Vec<Range<usize>>> {
     let bad = |what| Error::new(Kind::BadArgument, 0, what);
     if starts.len() != lengths.len() {
@@ -73,14 +75,16 @@ pub(super) fn ranges(starts: &[i64], lengths: &[i64], len: usize) -> Result<Vec<
     all.collect()
 }
 
-/// Upper bound of a block's content, in bytes: exact if the frame header has the size. 0 if that
-/// size exceeds `max_size`, or the frame is damaged.
+/// Output capacity for the content of a block, in bytes. This is the size that the frame header
+/// states, or 0 if that exceeds `max_size`. If the header has no size, the capacity is an upper
+/// bound that the frame's own blocks give, at most `max_size`. It is 0 if the frame is damaged.
 pub(super) fn capacity_for(block: &[u8], max_size: usize) -> usize {
     let Ok(header) = FrameHeader::parse(block, Format::Standard) else { return 0 };
     match header.content_size {
         Some(size) if size > max_size as u64 => 0,
-        // The header may lie: a zstd block takes at least four bytes and has at most `BLOCK_MAX` of
-        // content.
+        // The header may state a huge size that the frame does not have. A block within the frame
+        // takes at least four bytes and has at most `BLOCK_MAX` bytes of content, so the length of
+        // the frame bounds the size.
         Some(size) => (size as usize).min((block.len() / 4 + 1).saturating_mul(BLOCK_MAX)),
         None => frame_extent(block, Format::Standard)
             .map_or(0, |extent| extent.bound.min(max_size as u64) as usize),

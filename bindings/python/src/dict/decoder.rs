@@ -1,4 +1,4 @@
-//! Decodes single blocks and batches.
+//! The base class of `pylinerate.dict.Decoder`: decodes single blocks and batches of blocks.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
@@ -16,19 +16,21 @@ use crate::error::raise;
 use crate::sys::buffers::{Input, Output};
 use crate::sys::bytes::copied;
 
-/// Smallest content of a block for which the interpreter's lock is released, in bytes. For less,
-/// releasing costs more than decoding: another thread may keep the lock for 5 ms.
+/// Smallest content of a single block for which the interpreter's lock is released, in bytes. For
+/// less, releasing the lock takes longer than decoding, because another thread may then keep it for
+/// 5 ms.
 const RELEASE_LOCK_FROM: usize = 64 << 10;
 
-/// The base class of `pylinerate.dict.Decoder`. Threads that share a decoder wait for each other
-/// without holding the interpreter's lock.
+/// The base class of `pylinerate.dict.Decoder`. Threads that share a decoder wait for each other,
+/// without holding the interpreter's lock meanwhile.
 #[pyclass(frozen, subclass)]
 pub(crate) struct DictDecoder {
     store: Store,
     decoder: Mutex<Decoder>,
 }
 
-/// The length of each block's content (0 after an error), and errors by the block's index.
+/// Results of a batch: an array with the length of each block's content (0 after an error), and a
+/// dict of the errors by the index of the block.
 type Done<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyDict>);
 
 #[pymethods]
@@ -38,24 +40,23 @@ impl DictDecoder {
         DictDecoder { store: store.store.clone(), decoder: Mutex::new(Decoder::new(&store.store)) }
     }
 
-    /// Decodes one block. Several are faster in a batch.
+    /// Decodes one block, and returns its content. Several blocks are faster in a batch.
     ///
     /// Parameters
     /// ----------
     /// id : int
-    ///     The dictionary, or `NONE`.
+    ///     The ID of the block's dictionary in the store, or `NONE`.
     /// block : buffer
-    ///     One zstd frame.
+    ///     The block: exactly one zstd frame.
     /// max_size : int
-    ///     A block whose header has a larger size is not decoded; the error has the kind
-    ///     "output too small".
+    ///     Largest content in bytes. A block with more is an error of the kind "output too small".
     ///
     /// Raises
     /// ------
     /// UnknownId
-    ///     If the store has no such dictionary.
+    ///     If the store has no dictionary with this ID.
     /// Error
-    ///     If the block is damaged or truncated, names another dictionary, or is larger than
+    ///     If the block is damaged or truncated, names another dictionary, or has more content than
     ///     ``max_size``.
     #[pyo3(signature = (id, block, max_size=1_048_576))]
     fn decode<'py>(
@@ -73,17 +74,21 @@ impl DictDecoder {
                 self.one(py, id, block, out, capacity).map_err(|e| raise_for(py, &self.store, id, e))?;
             Ok(())
         })?;
-        // Only frames without a content size leave unused capacity.
+        // If the frame header has the size of the content, the capacity is exactly that size.
+        // Otherwise the content may be shorter, and is copied.
         if written == capacity { Ok(decoded) } else { copied(py, &decoded.as_bytes()[..written]) }
     }
 
     /// Decodes one block into the start of ``out``, a writeable buffer of bytes, and returns the
-    /// number of bytes. After an error the content of ``out`` is unspecified.
+    /// number of bytes of its content. After an error the content of ``out`` is unspecified.
     ///
     /// Raises
     /// ------
     /// UnknownId, Error
-    ///     As `decode`; also if ``out`` is too small.
+    ///     The errors of `decode`. The limit is the size of ``out`` in place of ``max_size``.
+    /// ValueError, TypeError
+    ///     If ``out`` is not writeable, is not C-contiguous or overlaps ``block``; if it has other
+    ///     elements than bytes.
     fn decode_into(&self, py: Python<'_>, id: u64, block: Input, mut out: Output) -> PyResult<usize> {
         let block = block.bytes();
         let out = out.bytes_mut([block])?;
@@ -91,7 +96,9 @@ impl DictDecoder {
         self.one(py, id, block, out, capacity).map_err(|e| raise_for(py, &self.store, id, e))
     }
 
-    /// Decodes all blocks into their slices of `out`.
+    /// Decodes each block into its slice of `out`, which begins at its number in `starts` and has
+    /// its number in `sizes` of bytes. The slices must not overlap. `ids` has the ID of each
+    /// block's dictionary. An error of one block does not affect the others.
     #[allow(clippy::too_many_arguments)]
     fn _decode_batch<'py>(
         &self,
@@ -128,8 +135,8 @@ impl DictDecoder {
         Ok((PyArray1::from_iter(py, lengths), errors))
     }
 
-    /// Counters: blocks, blocks with kept tables, blocks with temporary tables, errors, prefetched
-    /// cache lines.
+    /// Counters since the creation of the decoder: blocks, blocks with kept tables, blocks with
+    /// temporary tables, errors, prefetched cache lines.
     fn _counters(&self, py: Python<'_>) -> (u64, u64, u64, u64, u64) {
         let counters = py.detach(|| self.lock().counters());
         (
@@ -143,13 +150,14 @@ impl DictDecoder {
 }
 
 impl DictDecoder {
-    /// Call it without the interpreter's lock: the thread that holds this lock may be waiting for
-    /// that one.
+    /// Locks the decoder. Call this method without the interpreter's lock, because a thread that
+    /// has the decoder locked may be waiting for the interpreter's lock.
     fn lock(&self) -> MutexGuard<'_, Decoder> {
         lock(&self.decoder)
     }
 
-    /// Decodes a block whose content has at most `capacity` bytes.
+    /// Decodes a block, whose content has at most `capacity` bytes, into `out`. Keeps the
+    /// interpreter's lock if the block is small and no other thread is using the decoder.
     fn one(&self, py: Python<'_>, id: u64, block: &[u8], out: &mut [u8], capacity: usize) -> Result<usize> {
         let id = Id::from_raw(id);
         if capacity < RELEASE_LOCK_FROM
@@ -172,7 +180,8 @@ fn order_of(name: &str) -> PyResult<Order> {
     }
 }
 
-/// Splits a buffer into disjoint mutable slices.
+/// Borrows the ranges `slices` of a buffer as mutable slices, in the order given. It is an error if
+/// two of them overlap; empty ones overlap nothing.
 fn split_disjoint<'a>(mut out: &'a mut [u8], slices: &[Range<usize>]) -> Result<Vec<&'a mut [u8]>> {
     let mut parts: Vec<&mut [u8]> = slices.iter().map(|_| &mut [][..]).collect();
     let mut order: Vec<usize> = (0..slices.len()).filter(|&i| !slices[i].is_empty()).collect();

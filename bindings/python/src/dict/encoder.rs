@@ -1,4 +1,4 @@
-//! Encodes single blocks.
+//! The native class behind `pylinerate.dict.Encoder`: compresses single blocks.
 
 use std::sync::Mutex;
 
@@ -12,7 +12,7 @@ use crate::error::raise;
 use crate::sys::buffers::Input;
 use crate::sys::bytes::copied;
 
-/// Capacity of the output buffer that is kept between blocks, in bytes.
+/// Largest capacity of the output buffer that is kept between blocks, in bytes.
 const KEPT_CAPACITY: usize = 1 << 20;
 
 #[pyclass(frozen)]

@@ -1,4 +1,4 @@
-//! Packs of dictionaries.
+//! The native classes behind `pylinerate.dict.Pack`: read, load and edit files of dictionaries.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -19,11 +19,12 @@ use crate::sys::bytes::copied;
 #[pyclass(frozen)]
 pub(crate) struct DictPack(Open<Pack>);
 
-/// A dictionary: ID, length, hash, Dictionary_ID in its zstd header, table logs, cluster, stored
-/// length, number of users.
+/// A dictionary in a pack: ID, bytes, hash, Dictionary_ID of zstd, base-2 logarithms of the sizes
+/// of its four tables, cluster, bytes as stored, number of users.
 type Row = (u64, u32, u64, u32, (u8, u8, u8, u8), u32, u32, u32);
-/// A pack: dictionaries, unused ones, their bytes, stored bytes, bytes of removed ones, file bytes,
-/// ignored bytes, generation; whether it is uncompressed.
+/// Statistics of a pack: number of dictionaries, number of those without users, bytes of the
+/// dictionaries, their bytes as stored, stored bytes of removed dictionaries, bytes of the file,
+/// ignored bytes at its end, generation, whether dictionaries are stored uncompressed.
 type Numbers = (usize, usize, u64, u64, u64, u64, u64, u64, bool);
 
 fn row(entry: Entry) -> Row {
@@ -96,7 +97,8 @@ impl DictPack {
         Ok(numbers(&stats))
     }
 
-    /// Puts the pack's dictionaries into a store: reads them now, or at first use if `lazy`.
+    /// Puts the pack's dictionaries into a store. Reads them now or, if `lazy` is true, each when
+    /// it is first used.
     fn load(&self, py: Python<'_>, store: &DictStore, lazy: bool) -> PyResult<DictLoaded> {
         let pack = self.0.file()?;
         let store = &store.store;
@@ -105,18 +107,22 @@ impl DictPack {
     }
 }
 
+/// Converts an error of an operation on the dictionary `id` of a pack to an exception: `UnknownId`
+/// if the pack has no such dictionary.
 fn raise_in(py: Python<'_>, pack: &Pack, id: u64, e: Error) -> PyErr {
     let unknown = e.kind == Kind::BadArgument && pack.entry(id).is_none();
     if unknown { unknown_id(py, "pack", id) } else { raise(py, e) }
 }
 
-/// The dictionaries that a pack has put into a store, until they are released.
+/// The dictionaries that a pack has put into a store. This object is a user of each in the store,
+/// until `release` or until it is freed.
 #[pyclass(frozen)]
 pub(crate) struct DictLoaded(Mutex<Option<Loaded>>);
 
 #[pymethods]
 impl DictLoaded {
-    /// The ID of each dictionary in the pack and in the store.
+    /// Pairs of IDs of each dictionary: that in the pack and that in the store. Empty after
+    /// `release`.
     fn ids(&self) -> Vec<(u64, u64)> {
         let loaded = lock(&self.0);
         loaded.iter().flat_map(Loaded::iter).map(|(id, there)| (id, there.get())).collect()
@@ -191,14 +197,14 @@ impl DictEditor {
     }
 }
 
-/// The user ID that stands for a name.
+/// Computes the number of a user of dictionaries from the user's name: its 64-bit XXH3.
 #[pyfunction]
 pub(crate) fn dict_user(name: &str) -> u64 {
     user_id(name)
 }
 
-/// Rewrites a pack without the dictionaries `drop`. Returns the numbers of dictionaries kept and
-/// dropped, and the file's bytes before and after.
+/// Rewrites a pack without the dictionaries whose IDs are in `drop`. Returns the number of
+/// dictionaries kept, the number dropped, and the bytes of the file before and after.
 #[pyfunction]
 pub(crate) fn dict_compact(
     py: Python<'_>,

@@ -7,8 +7,9 @@ use linerate_core::lock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A pool with one item for each thread that uses it at the same time.
+/// A pool of items, such as readers of files. It holds as many as threads used at the same time.
 pub(super) struct Pool<T> {
+    /// Items that no thread is using.
     idle: Mutex<Vec<T>>,
 }
 
@@ -19,18 +20,18 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Takes an item, or creates one. Never waits for the lock: a process that was forked while
-    /// another thread held it would wait for ever.
+    /// Takes an item, or makes one if the pool is empty or locked. Never waits for the pool's lock:
+    /// in a process that was forked while another thread held this lock, nobody would release it.
     pub(super) fn acquire(&self, make: impl FnOnce() -> T) -> PoolGuard<'_, T> {
         let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
         PoolGuard { pool: self, item: Some(idle.unwrap_or_else(make)) }
     }
 }
 
-/// An item taken from a pool, which gets it back on drop.
+/// An item taken from a pool. Dropping the guard gives the item back to the pool.
 pub(super) struct PoolGuard<'a, T> {
     pool: &'a Pool<T>,
-    /// `Some` until this is dropped.
+    /// `Some` until the guard is dropped.
     item: Option<T>,
 }
 
@@ -50,7 +51,8 @@ impl<T> DerefMut for PoolGuard<'_, T> {
 
 impl<T> Drop for PoolGuard<'_, T> {
     fn drop(&mut self) {
-        // An item in use during a panic may be inconsistent, and is dropped.
+        // An item that was in use during a panic may be inconsistent, so it is dropped. So is one
+        // that is returned while the pool is locked.
         if !std::thread::panicking()
             && let Ok(mut idle) = self.pool.idle.try_lock()
         {
@@ -59,7 +61,8 @@ impl<T> Drop for PoolGuard<'_, T> {
     }
 }
 
-/// A file that can be closed. Reads in progress have a clone and finish.
+/// A file that one thread can close while others read. Each read in progress has a clone of the
+/// file, and so finishes.
 pub(super) struct Open<T>(Mutex<Option<T>>);
 
 impl<T: Clone> Open<T> {

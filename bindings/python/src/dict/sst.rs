@@ -1,4 +1,4 @@
-//! RocksDB's SST files.
+//! The native class behind `pylinerate.dict.Sst`: reads RocksDB's SST files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,24 +22,26 @@ pub(crate) struct DictSst {
     readers: Arc<Pool<Reader>>,
 }
 
-/// An entry: key, sequence number, kind, value.
+/// An entry: key, sequence number, name of its kind, value.
 type Row<'py> = (Bound<'py, PyBytes>, u64, &'static str, Bound<'py, PyBytes>);
-/// A range deletion: first key, end, sequence number.
+/// A range deletion: first deleted key, first key after the range, sequence number.
 type Deletion<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, u64);
-/// The entry of each request or `None`, and errors by the request's index.
+/// Results of a batch of lookups: a list with the entry of each request, or `None` without one, and
+/// a dict of the errors by the index of the request.
 type Results<'py> = (Bound<'py, PyList>, Bound<'py, PyDict>);
-/// A file: bytes, format version, checksum kind, index kind, key order; length and Dictionary_ID of
-/// its dictionary.
+/// Statistics of a file: bytes, format version, kind of checksums, kind of index, key order; bytes
+/// of its dictionary, if it has one, and Dictionary_ID of zstd if the dictionary is a trained one.
 type Head = (u64, u32, &'static str, &'static str, &'static str, Option<u64>, Option<u32>);
-/// The data blocks by compression: its name, the number of blocks, their stored bytes and content
-/// bytes.
+/// The data blocks by compression: name of the compression, number of blocks, their bytes as
+/// stored, and their bytes when decoded.
 type Stored = Vec<(String, u64, u64, u64)>;
+/// Names and values of the properties that RocksDB has stored in the file.
 type Properties<'py> = Vec<(String, Bound<'py, PyBytes>)>;
-/// Counts of a verified file: data blocks, other blocks, entries, deletions, merge operands, key
-/// bytes, value bytes.
+/// Counts of a verified file: data blocks, other blocks, entries, deletions, merge operands, bytes
+/// of keys, bytes of values.
 type Verified = (u64, u64, u64, u64, u64, u64, u64);
 
-/// A copy of an entry, which outlives its block.
+/// A copy of an entry. It outlives the decoded block that the entry is in.
 struct OwnedEntry {
     key: Vec<u8>,
     sequence: u64,
@@ -76,7 +78,8 @@ impl DictSst {
         Ok(order_name(self.open.file()?.key_order()))
     }
 
-    /// The newest entry of a key up to `sequence`.
+    /// The newest entry of a key whose sequence number is at most `sequence`. If a newer range
+    /// deletion contains the key, returns that instead, even if the file has no entry of the key.
     fn get<'py>(&self, py: Python<'py>, key: Input, sequence: u64) -> PyResult<Option<Row<'py>>> {
         let sst = self.open.file()?;
         let mut reader = self.reader(&sst);
@@ -85,8 +88,10 @@ impl DictSst {
         found.map(|entry| row(py, entry)).transpose()
     }
 
-    /// The next entries from `start` on, without the first `skip`, and before `stop`, about
-    /// `max_bytes` bytes of them. Empty at the end.
+    /// Entries in the order of the file, from the key `start` on without the first `skip` entries,
+    /// to the key `stop` (not included). Returns the first entries that together take at least
+    /// `max_bytes` bytes of memory, or all if they take less. The list is empty if no entry is
+    /// left.
     fn scan<'py>(
         &self,
         py: Python<'py>,
@@ -143,7 +148,8 @@ impl DictSst {
         Ok((head, stored.collect(), properties.collect::<PyResult<_>>()?))
     }
 
-    /// Counts, the first errors, and the number of all errors.
+    /// Reads and decodes every block. Returns counts, the first hundred errors, and the number of
+    /// all errors.
     fn verify<'py>(&self, py: Python<'py>) -> PyResult<(Verified, Bound<'py, PyList>, u64)> {
         let sst = self.open.file()?;
         let mut reader = self.reader(&sst);
@@ -171,7 +177,8 @@ impl DictSst {
     }
 }
 
-/// Looks up the newest entry of a key in a file for each request. All files are of one store.
+/// Looks up the newest entries of keys; a request is a file and a key. All files must have been
+/// opened with one store. Raises `ValueError` if a file is closed.
 #[pyfunction]
 pub(crate) fn dict_sst_multi_get<'py>(
     py: Python<'py>,
@@ -205,8 +212,9 @@ fn order_name(order: KeyOrder) -> &'static str {
     }
 }
 
-/// Copies entries out of a file. Entries before an error are returned without it; the next call
-/// meets it first.
+/// Copies entries out of a file, as [`DictSst::scan`] says. Entries before an error are returned
+/// without it; the next call, which begins after them, returns the error. If the key order is
+/// unknown, a `start` or `stop` is an error of [`Kind::Unsupported`].
 fn copy_entries(
     reader: &mut Reader,
     sst: &Sst,

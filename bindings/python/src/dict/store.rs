@@ -1,4 +1,4 @@
-//! The dictionary store.
+//! The native class behind `pylinerate.dict.Store`, which holds dictionaries by ID.
 
 use std::sync::Arc;
 
@@ -14,13 +14,15 @@ use crate::sys::bytes::copied;
 #[pyclass(frozen)]
 pub(crate) struct DictStore {
     pub(super) store: Store,
-    /// Readers of block files that were opened with the store.
+    /// Readers of the block files that were opened with this store.
     pub(super) readers: Arc<Pool<blocks::Reader>>,
+    /// Readers of the SST files that were opened with this store.
     pub(super) sst_readers: Arc<Pool<sst::Reader>>,
 }
 
-/// A store: dictionaries, their bytes, dictionaries with tables, table bytes, slot bytes, mapped
-/// bytes, huge pages, tables built, evictions.
+/// Statistics of a store: number of dictionaries, their bytes, number of dictionaries with tables,
+/// bytes of these tables, bytes of the store's own slots, bytes of reserved address space, state of
+/// huge pages, number of tables built and kept, number of tables evicted.
 type Numbers = (usize, usize, usize, usize, usize, usize, &'static str, u64, u64);
 
 #[pymethods]
@@ -103,8 +105,8 @@ pub(crate) fn dict_content_hash(dictionary: Input) -> u64 {
     linerate_dict::content_hash(dictionary.bytes())
 }
 
-/// Converts an error of an operation on the dictionary `id`: to `UnknownId` if the store does not
-/// have it.
+/// Converts an error of an operation on the dictionary `id` to an exception: `UnknownId` if the
+/// store has no such dictionary.
 pub(super) fn raise_for(py: Python<'_>, store: &Store, id: u64, e: linerate_dict::Error) -> PyErr {
     let number = Id::from_raw(id);
     let unknown = e.kind == Kind::BadArgument && number != Id::NONE && !store.contains(number);

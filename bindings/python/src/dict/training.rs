@@ -10,27 +10,31 @@ use crate::error::raise;
 use crate::sys::buffers::Input;
 use crate::sys::bytes::copied;
 
-/// Bytes of the blocks: uncompressed, compressed without and with a dictionary. Bytes of the
-/// dictionary, and of its tables.
+/// Savings of a dictionary. Bytes of the blocks: uncompressed, compressed without the dictionary,
+/// and compressed with it. Bytes of the dictionary, and of its decoding tables.
 type SavingsRow = (usize, usize, usize, usize, usize);
-/// The best dictionary, its index among the candidates; each candidate's size, savings and total
-/// bytes; bytes of the expected data, uncompressed and compressed without a dictionary.
+/// Result of a search: the best dictionary, and its index among the candidates; for each candidate
+/// its size, its savings, and the total bytes of data and dictionary; bytes of the expected data,
+/// uncompressed and compressed without a dictionary.
 type Results<'py> = (Option<Bound<'py, PyBytes>>, Option<usize>, Vec<(usize, SavingsRow, u64)>, u64, u64);
-/// A cost: bytes of blocks, bytes of dictionaries, number of dictionaries.
+/// Total cost of one way to assign dictionaries: bytes of compressed blocks, bytes of dictionaries,
+/// number of dictionaries.
 type Spent = (u64, u64, usize);
-/// A set: the index of its dictionary, or the reason for none; bytes of content; compressed bytes
-/// without a dictionary, with one of its own, and as chosen.
+/// Result for one set of samples: index of the dictionary that the set should use, or the reason
+/// for none; bytes of the set, uncompressed; its compressed bytes without a dictionary, with a
+/// dictionary of its own, and with the dictionary that it should use.
 type Chosen = (Option<usize>, Option<&'static str>, u64, u64, Option<u64>, u64);
-/// Dictionaries; sets; the costs without dictionaries, with one for each set, with one for all, and
-/// with the shared ones; rounds.
+/// Result of a clustering: the dictionaries; the result for each set; the costs without
+/// dictionaries, with a dictionary for each set, with one for all sets, and with the shared ones;
+/// number of rounds.
 type Shared<'py> = (Vec<Bound<'py, PyBytes>>, Vec<Chosen>, Vec<Spent>, usize);
 
-/// Dictionary size that is always allowed, in bytes. Larger ones are allowed up to the bytes of the
-/// samples.
+/// Size in bytes up to which the requested size of a dictionary is never lowered. Larger sizes are
+/// lowered to the bytes of the samples.
 const MIN_SIZE_BOUND: usize = 1 << 20;
 
-/// Bounds a dictionary size by the bytes of the samples, so that any number from Python can be
-/// allocated.
+/// Lowers the requested size of a dictionary to the bytes of the samples, or to [`MIN_SIZE_BOUND`]
+/// if that is more, so that a huge number from Python does not exhaust the memory.
 fn bounded_size(size: usize, samples: &[&[u8]]) -> usize {
     let all: usize = samples.iter().map(|sample| sample.len()).sum();
     size.min(all.max(MIN_SIZE_BOUND))
@@ -51,7 +55,7 @@ pub(crate) fn dict_train<'py>(
     copied(py, &dictionary.map_err(|e| raise(py, e))?)
 }
 
-/// Copies a dictionary with smaller entropy tables.
+/// Returns a copy of a dictionary with smaller entropy tables.
 #[pyfunction]
 pub(crate) fn dict_shrink_tables<'py>(py: Python<'py>, dictionary: Input) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = dictionary.bytes();
@@ -77,7 +81,8 @@ fn savings_row(savings: &Savings) -> SavingsRow {
     (savings.content, savings.without, savings.with, savings.dictionary, savings.tables)
 }
 
-/// Trains a dictionary of each size and picks the one with the fewest bytes in total.
+/// Trains a dictionary of each size, and picks the one with which the expected data and the
+/// dictionary itself take the fewest bytes together.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn dict_search<'py>(
@@ -115,8 +120,8 @@ fn chosen(set: &SetReport) -> Chosen {
     (dictionary, reason, set.content, set.without, set.own, set.chosen)
 }
 
-/// Shares at most `max_count` dictionaries among sets of samples. A set may come with the bytes of
-/// all its data.
+/// Trains at most `max_count` dictionaries and assigns them to sets of samples. A set is its
+/// samples and the number of bytes of the data that they represent; `None` means the samples alone.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn dict_cluster<'py>(

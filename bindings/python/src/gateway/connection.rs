@@ -4,17 +4,18 @@ use std::borrow::Cow;
 
 use linerate_gateway::{Envelope, Error, Kind, Scratch, Session, SessionError};
 
-/// A session that loses no message: if Python could not take a decoded message (out of memory, not
-/// UTF-8, `out` too small), it is kept for the next call.
+/// A session that loses no message. If Python could not take a decoded message, because memory ran
+/// out, the payload is not UTF-8 or `out` is too small, the message is kept for the next call.
 pub(super) struct Connection {
     session: Session,
     last: Option<LastEnvelope>,
     undelivered: Option<Undelivered>,
-    /// The error if memory ran out while a message was to be kept.
+    /// The error that every call returns after a message was lost, because there was no memory to
+    /// keep it.
     error: Option<SessionError>,
 }
 
-/// The envelope of the last payload.
+/// The envelope of the last decoded payload: its opcode, sequence number and event.
 #[derive(Clone, Default)]
 pub(super) struct LastEnvelope {
     pub(super) op: Option<u64>,
@@ -24,15 +25,17 @@ pub(super) struct LastEnvelope {
 
 /// A decoded message that was not delivered.
 struct Undelivered {
-    /// Its compressed bytes, by which the next call asks for it.
+    /// The last websocket message that was received. The next call passes the same bytes again to
+    /// get the payload.
     frame: Box<[u8]>,
     payload: Vec<u8>,
 }
 
-/// Why there is no payload.
+/// The error of [`Connection::receive`].
 pub(super) enum ReceiveError {
+    /// The message, or the connection, is damaged.
     Session(SessionError),
-    /// A message is undelivered, and the call has other bytes than that one.
+    /// There is an undelivered message, and the call does not repeat its bytes.
     OtherFrame,
 }
 
@@ -53,17 +56,19 @@ impl Connection {
         self.session.error().or(self.error)
     }
 
-    /// Number of delivered messages.
+    /// Number of whole messages, without an undelivered one. Messages that are compressed on their
+    /// own count even if they were damaged.
     pub(super) fn messages(&self) -> u64 {
         self.session.messages() - u64::from(self.undelivered.is_some())
     }
 
-    /// Compressed bytes of the delivered messages.
+    /// Number of compressed bytes received, including fragments of an incomplete message, without
+    /// the last websocket message if its payload is undelivered.
     pub(super) fn consumed(&self) -> u64 {
         self.session.consumed() - self.undelivered.as_ref().map_or(0, |kept| kept.frame.len() as u64)
     }
 
-    /// Bytes of memory held.
+    /// Bytes of memory held, including an undelivered message.
     pub(super) fn memory(&self) -> usize {
         let kept = self.undelivered.as_ref().map_or(0, |kept| kept.frame.len() + kept.payload.capacity());
         let event = self.last.as_ref().and_then(|last| last.event.as_ref()).map_or(0, String::capacity);
@@ -79,8 +84,9 @@ impl Connection {
         self.session.resume_after(sequence);
     }
 
-    /// Decodes `frame` and returns the payload, or `None` if the message is incomplete. If there is
-    /// an undelivered message, `frame` must repeat it, and its payload is returned.
+    /// Decodes `frame`, the content of a websocket message. Returns the payload, or `None` if the
+    /// message is incomplete. If there is an undelivered message, `frame` must repeat its bytes;
+    /// its payload is returned then, and it counts as delivered.
     pub(super) fn receive<'s>(
         &mut self,
         frame: &[u8],
@@ -105,7 +111,8 @@ impl Connection {
         Ok(Some(Cow::Borrowed(message.payload)))
     }
 
-    /// Keeps the undelivered payload that [`receive`](Self::receive) returned for `frame`.
+    /// Keeps a payload that could not be delivered, which [`receive`](Self::receive) returned for
+    /// `frame`. If there is no memory to keep it, every later call returns an error.
     pub(super) fn keep(&mut self, frame: &[u8], payload: Cow<'_, [u8]>) {
         let payload = match payload {
             Cow::Owned(payload) => Ok(payload),

@@ -20,23 +20,24 @@ use crate::frame::Frame;
 use crate::sys::buffers::Output;
 use crate::sys::bytes::copied;
 
-/// Working memory for all connections of the process. A single event loop uses one item of the
-/// pool.
+/// Working memory that all connections of the process share. Each thread uses one item of the pool
+/// while it decodes a message, so a single event loop needs only one.
 pub(super) static SCRATCH: ScratchPool = ScratchPool::new(16);
-/// Smallest frame for which the interpreter's lock is released, in compressed bytes. For fewer,
-/// releasing costs more than decoding: another thread may keep the lock for 5 ms.
+/// Smallest websocket message for which the interpreter's lock is released, in compressed bytes.
+/// For smaller ones, releasing the lock takes longer than decoding, because another thread may then
+/// keep it for 5 ms.
 const RELEASE_LOCK_FROM: usize = 16 << 10;
-/// Supported base-2 logarithms of zstd windows.
+/// Values that the option `window_log` may have: base-2 logarithms of zstd windows in bytes.
 const WINDOW_LOGS: std::ops::RangeInclusive<u8> = 10..=27;
 
-/// The part of `pylinerate.gateway.Decompressor` that is called for each message.
+/// The base class of `pylinerate.gateway.Decompressor`, which has its native methods.
 #[pyclass(frozen, subclass, weakref, module = "pylinerate._pylinerate")]
 pub(crate) struct GatewayDecompressor {
     /// Whether a call that changes the connection is in progress.
     busy: AtomicBool,
-    /// Locked while decoding or reading, never while waiting for the interpreter's lock.
+    /// The connection. A thread that has it locked never waits for the interpreter's lock.
     connection: Mutex<Connection>,
-    /// The recorder of its messages, and the recorder's number for this connection.
+    /// The recorder of statistics, and the number that it gave this connection.
     recorder: Option<(Py<GatewayStatsRecorder>, u32)>,
 }
 
@@ -90,28 +91,34 @@ impl GatewayDecompressor {
     /// Returns
     /// -------
     /// bytes or None
-    ///     The payload; None for a fragment of a message, which zlib streams may send.
+    ///     The payload. None if the message is incomplete, since zlib streams may split a message
+    ///     into several websocket messages.
     ///
     /// Raises
     /// ------
     /// GatewayError
-    ///     If the data is damaged, truncated or above the limits. With a stream, every further call
-    ///     raises it too, until `reset`. If each message is compressed on its own, the next message
-    ///     decodes again.
+    ///     If the data is damaged, truncated or above the limits, or needs a dictionary that is not
+    ///     there. With a stream, every further call raises the error too, until `reset`. If each
+    ///     message is compressed on its own, the next message decodes again.
+    /// Error
+    ///     If an earlier payload could not be delivered, and `data` is not that message again. The
+    ///     kind is "bad argument". Nothing changes.
     /// RuntimeError
     ///     If another thread is using the decompressor at this moment. Nothing changes.
     fn decompress<'py>(&self, py: Python<'py>, data: Frame<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         self.receive(py, &data, |payload| copied(py, payload))
     }
 
-    /// Decompresses to a string, without making a `bytes` object first.
+    /// Decompresses the content of one websocket message to a string, without making a `bytes`
+    /// object first. Returns None if the message is incomplete.
     ///
     /// Raises
     /// ------
-    /// GatewayError, RuntimeError
-    ///     As `decompress`.
+    /// GatewayError, Error, RuntimeError
+    ///     The errors of `decompress`.
     /// UnicodeDecodeError
-    ///     If the payload is not UTF-8. It is not lost: `decompress` with the same data returns it.
+    ///     If the payload is not UTF-8. The payload is not lost: `decompress` with the same data
+    ///     returns it.
     fn decompress_text<'py>(
         &self,
         py: Python<'py>,
@@ -120,21 +127,23 @@ impl GatewayDecompressor {
         self.receive(py, &data, |payload| PyString::from_bytes(py, payload))
     }
 
-    /// Decompresses into the start of `out`, a writeable buffer of bytes.
+    /// Decompresses the content of one websocket message into the start of `out`, a writeable
+    /// buffer of bytes.
     ///
     /// Returns
     /// -------
     /// int or None
-    ///     Length of the payload; None if the message is incomplete. The rest of `out` is
+    ///     Length of the payload in bytes; None if the message is incomplete. The rest of `out` is
     ///     unchanged.
     ///
     /// Raises
     /// ------
-    /// GatewayError, RuntimeError
-    ///     As `decompress`.
-    /// Error
-    ///     If `out` is too small: the kind is "output too small", and `needed` is the number of bytes
-    ///     required. Nothing is written, and the message is not lost: call again with the same data.
+    /// GatewayError, Error, RuntimeError
+    ///     The errors of `decompress`. There is also an Error if `out` is too small: its kind is
+    ///     "output too small", and its attribute `needed` is the number of bytes required. Nothing
+    ///     is written then, and the message is not lost: call again with the same data.
+    /// ValueError, TypeError
+    ///     If `out` is not writeable or not C-contiguous; if it has other elements than bytes.
     fn decompress_into(&self, py: Python<'_>, data: Frame<'_>, mut out: Output) -> PyResult<Option<usize>> {
         let output = out.bytes_mut([data.bytes()])?;
         self.receive(py, &data, |payload| {
@@ -144,8 +153,14 @@ impl GatewayDecompressor {
         })
     }
 
-    /// Prepares for a new connection, including one that resumes an old session: clears history,
-    /// fragments, counters, recent messages and the error.
+    /// Prepares for a new connection, including one that resumes an old session: clears the
+    /// history, fragments, an undelivered message, the envelope, counters, the last sequence
+    /// number, recent messages and the error. The statistics of a recorder go on.
+    ///
+    /// Raises
+    /// ------
+    /// RuntimeError
+    ///     If another thread is using the decompressor at this moment. Nothing changes.
     fn reset(&self) -> PyResult<()> {
         let _busy = self.enter()?;
         self.lock().reset();
@@ -153,7 +168,13 @@ impl GatewayDecompressor {
     }
 
     /// Sets the last sequence number that was received before this connection, when a session is
-    /// resumed. Call it after `reset`; only the check of sequence numbers uses it.
+    /// resumed. Call this method after `reset`, which clears the number. Only the check `sequence`
+    /// uses the number.
+    ///
+    /// Raises
+    /// ------
+    /// RuntimeError
+    ///     If another thread is using the decompressor at this moment. Nothing changes.
     fn resume_after(&self, sequence: u64) -> PyResult<()> {
         let _busy = self.enter()?;
         self.lock().resume_after(sequence);
@@ -161,13 +182,13 @@ impl GatewayDecompressor {
     }
 
     /// The recent compressed messages with their times of receipt, as a file for `linerate gateway
-    /// replay`. If older messages were dropped, the file begins in the middle of the connection and
-    /// cannot be decoded again.
+    /// replay`. If older messages were dropped, the file begins in the middle of the connection. A
+    /// stream cannot be decoded again from there; messages that are compressed on their own can.
     ///
     /// Raises
     /// ------
     /// Error
-    ///     If the decompressor keeps no messages.
+    ///     If the decompressor was created without `recent`, or a kept message has more than 1 GiB.
     fn recording<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let what = "no messages are kept: create the decompressor with recent=(messages, bytes)";
         let file = self.read(py, |connection| connection.session().recording());
@@ -175,46 +196,53 @@ impl GatewayDecompressor {
         copied(py, &file)
     }
 
-    /// The transport. For streams it is the value of `compress` in the gateway's URL.
+    /// The name of the transport, as passed to the constructor. For a stream it is the value of
+    /// `compress` in the gateway's URL.
     #[getter]
     fn kind(&self, py: Python<'_>) -> &'static str {
         self.read(py, |connection| connection.session().transport().name())
     }
 
-    /// Whole messages of this connection.
+    /// Number of whole messages since the creation or the last `reset`, without one that was not
+    /// delivered. Messages that are compressed on their own count even if they were damaged.
     #[getter]
     fn messages(&self, py: Python<'_>) -> u64 {
         self.read(py, Connection::messages)
     }
 
-    /// Compressed bytes of this connection.
+    /// Number of compressed bytes received since the creation or the last `reset`, including
+    /// fragments, without a message that was not delivered.
     #[getter]
     fn compressed_bytes(&self, py: Python<'_>) -> u64 {
         self.read(py, Connection::consumed)
     }
 
-    /// Bytes of memory held for this connection: history, tables, fragments, recent messages. The
-    /// working memory that all connections share is not counted.
+    /// Bytes of memory held for this connection: history, tables, fragments, recent messages, an
+    /// undelivered message. Dictionaries and the working memory, which connections share, are not
+    /// counted.
     #[getter]
     fn memory(&self, py: Python<'_>) -> usize {
         self.read(py, Connection::memory) + size_of::<Self>() - size_of::<Connection>()
     }
 
-    /// Statistics of this connection; None if it has no recorder, or the recorder has reached
-    /// ``max_connections``.
+    /// Statistics of this decompressor's messages. None if it has no recorder, or if the recorder
+    /// already had ``max_connections`` connections when this one was created.
     #[getter]
     fn stats(&self, py: Python<'_>) -> Option<GatewayStats> {
         let (recorder, number) = self.recorder.as_ref()?;
         recorder.get().of_connection(py, *number)
     }
 
-    /// The error of this connection, which every further call raises; None if there is none.
+    /// The error that ended this connection, which every further call that decompresses raises.
+    /// None if there is none. A damaged message that is compressed on its own does not end its
+    /// connection.
     #[getter]
     fn error(&self, py: Python<'_>) -> Option<PyErr> {
         self.read(py, Connection::error).map(|error| raise_session_error(py, error))
     }
 
-    /// Opcode, sequence number and event of the last message.
+    /// Opcode, sequence number and event of the last decoded message. None before the first one,
+    /// and if payloads are not checked.
     fn _envelope(&self, py: Python<'_>) -> Option<Members> {
         let last = self.read(py, |connection| connection.last().cloned());
         last.map(|LastEnvelope { op, sequence, event }| (op, sequence, event))
@@ -226,7 +254,8 @@ impl GatewayDecompressor {
         lock(&self.connection)
     }
 
-    /// Reads from the connection. If another thread is decoding a message, waits for it.
+    /// Calls `read` with the connection. If another thread is decoding a message, first waits for
+    /// it, without the interpreter's lock.
     fn read<T: Send>(&self, py: Python<'_>, read: impl FnOnce(&Connection) -> T + Send) -> T {
         if let Ok(connection) = self.connection.try_lock() {
             return read(&connection);
@@ -234,8 +263,9 @@ impl GatewayDecompressor {
         py.detach(|| read(&self.lock()))
     }
 
-    /// Raises an error if another thread is in a call that changes the connection. Waiting for it
-    /// would decode messages in an arbitrary order.
+    /// Begins a call that changes the connection, which ends when the result is dropped. If another
+    /// thread is in such a call, raises `RuntimeError`. If it waited instead, messages would be
+    /// decoded in an arbitrary order.
     fn enter(&self) -> PyResult<Busy<'_>> {
         if self.busy.swap(true, Ordering::Acquire) {
             return Err(PyRuntimeError::new_err("another thread uses the decompressor at this moment"));
@@ -243,7 +273,9 @@ impl GatewayDecompressor {
         Ok(Busy(&self.busy))
     }
 
-    /// Decodes and delivers the payload. If delivery fails, the payload is kept for the next call.
+    /// Decodes `frame`, the content of a websocket message, and passes the payload to `deliver`. If
+    /// that fails, keeps the payload for the next call. Returns `None` if the message is
+    /// incomplete.
     fn receive<T>(
         &self,
         py: Python<'_>,
@@ -277,12 +309,13 @@ impl GatewayDecompressor {
 
 impl Drop for GatewayDecompressor {
     fn drop(&mut self) {
-        // The fields are freed after this returns, long before the trimming thread looks.
+        // The fields are freed just after this method returns, long before the thread that `closed`
+        // may start gives free memory back to the system.
         closed();
     }
 }
 
-/// Marks that a call that changes the connection is in progress, until dropped.
+/// Marks, until it is dropped, that a call is changing the connection.
 struct Busy<'a>(&'a AtomicBool);
 
 impl Drop for Busy<'_> {

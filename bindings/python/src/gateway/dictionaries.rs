@@ -8,7 +8,7 @@ use pyo3::pybacked::PyBackedBytes;
 
 use crate::error::raise;
 
-/// Dictionaries of `pylinerate.gateway.Decompressor`, found by their ids.
+/// Zstd dictionaries that decompressors of `pylinerate.gateway` share, found by their ids.
 #[pyclass(frozen, subclass, module = "pylinerate._pylinerate")]
 pub(crate) struct GatewayDictionaries(pub(super) Arc<Dictionaries>);
 

@@ -1,4 +1,4 @@
-//! Envelopes of payloads: opcode, sequence number, event.
+//! Reads envelopes of payloads: their opcode, sequence number and event.
 
 use linerate_core::{Error, Kind};
 use linerate_gateway::{Encoding, Envelope};
@@ -9,10 +9,10 @@ use pyo3::types::PyString;
 use crate::error::raise;
 use crate::frame::Frame;
 
-/// Opcode, sequence number and event.
+/// Opcode, sequence number and event of a payload. Each is `None` if the payload does not have it.
 pub(super) type Members = (Option<u64>, Option<u64>, Option<String>);
 
-/// Reads the envelope of a payload, which is `str` or a buffer.
+/// Reads the envelope of a payload, which is a `str` or a buffer. `encoding` is "json" or "etf".
 #[pyfunction]
 pub(crate) fn gateway_peek(py: Python<'_>, payload: &Bound<'_, PyAny>, encoding: &str) -> PyResult<Members> {
     let encoding = encoding_of(encoding)?;

@@ -13,7 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The native part of `pylinerate.gateway.StatsRecorder`.
+/// The base class of `pylinerate.gateway.StatsRecorder`, which has its native methods.
 #[pyclass(frozen, subclass, weakref, module = "pylinerate._pylinerate")]
 pub(crate) struct GatewayStatsRecorder(StatsRecorder);
 
@@ -54,7 +54,7 @@ impl GatewayStatsRecorder {
         GatewayStats(Of::All(Box::new(py.detach(|| self.0.stats()))))
     }
 
-    /// Statistics by transport, for the transports that had messages.
+    /// Statistics of each transport that had messages, by the name of the transport.
     fn by_transport<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
         let stats = py.detach(|| self.0.by_transport());
@@ -72,26 +72,29 @@ impl GatewayStatsRecorder {
         py.detach(|| self.0.prometheus())
     }
 
-    /// Connections that have statistics of their own.
+    /// Number of connections that have statistics of their own now. Those of a connection end when
+    /// its decompressor is freed.
     #[getter]
     fn connections(&self, py: Python<'_>) -> usize {
         py.detach(|| self.0.connections())
     }
 
-    /// Messages that are not in the statistics, because records came faster than they were
-    /// collected.
+    /// Number of messages that are missing in the statistics, because messages came faster than the
+    /// recorder counted them.
     #[getter]
     fn dropped(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.0.dropped())
     }
 
-    /// Counts the messages recorded so far, writes them to the log, and stops. Statistics can still
-    /// be read; later messages are not recorded. A second call does nothing.
+    /// Counts the messages recorded so far, writes them to the log, and stops recording. Statistics
+    /// can still be read; later messages are not counted. A second call, and a call in a forked
+    /// process, does nothing.
     ///
     /// Raises
     /// ------
     /// OSError
-    ///     The first error of writing the log. The statistics are complete nevertheless.
+    ///     If writing the log has failed since it was opened: the first error. The statistics are
+    ///     complete nevertheless.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         Ok(py.detach(|| self.0.stop())?)
     }
@@ -103,26 +106,28 @@ impl GatewayStatsRecorder {
         py.detach(|| self.0.connection())
     }
 
-    /// Statistics of one connection; `None` beyond `max_connections`.
+    /// Statistics of the connection with this number. `None` if the recorder already had
+    /// `max_connections` connections when it was created.
     pub(super) fn of_connection(&self, py: Python<'_>, number: u32) -> Option<GatewayStats> {
         let stats = py.detach(|| self.0.connection_stats(number));
         stats.map(|stats| GatewayStats(Of::Connection(Box::new(stats))))
     }
 }
 
-/// A snapshot of messages, bytes and times: of one connection, of a transport, or of all
-/// connections.
+/// Counts of messages and bytes, and decoding times, at one moment: those of one connection, of a
+/// transport, or of all connections.
 #[pyclass(frozen, module = "pylinerate._pylinerate")]
 pub(crate) struct GatewayStats(Of);
 
-/// The statistics, whose counters are narrower for a single connection.
+/// Statistics. Those of a single connection have a histogram with counters of 32 bits.
 enum Of {
     /// Statistics of a transport, or of all connections.
     All(Box<Stats>),
+    /// Statistics of a single connection.
     Connection(Box<Stats<u32>>),
 }
 
-/// Reads the statistics of either kind.
+/// Calls the method `$name` of the statistics in `$stats`, whichever type they have.
 macro_rules! read {
     ($stats:expr, $name:ident($($argument:expr),*)) => {
         match &$stats.0 {
@@ -134,14 +139,14 @@ macro_rules! read {
 
 #[pymethods]
 impl GatewayStats {
-    /// Messages that were decoded.
+    /// Number of messages that were decoded.
     #[getter]
     fn messages(&self) -> u64 {
         read!(self, messages())
     }
 
-    /// Messages that could not be decoded, by the ``kind`` of their `GatewayError`. Kinds without
-    /// messages are left out.
+    /// Number of messages that could not be decoded, by the ``kind`` of their `GatewayError`. Kinds
+    /// without messages are left out.
     #[getter]
     fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let errors = PyDict::new(py);
@@ -154,13 +159,13 @@ impl GatewayStats {
         Ok(errors)
     }
 
-    /// Compressed bytes.
+    /// Number of compressed bytes of all messages, including those that could not be decoded.
     #[getter]
     fn compressed_bytes(&self) -> u64 {
         read!(self, compressed_bytes())
     }
 
-    /// Bytes of payloads.
+    /// Number of bytes of the payloads, which only decoded messages have.
     #[getter]
     fn payload_bytes(&self) -> u64 {
         read!(self, payload_bytes())
@@ -172,27 +177,29 @@ impl GatewayStats {
         read!(self, ratio())
     }
 
-    /// Messages that were decoded and timed: the first of each connection, and then one in 16.
+    /// Number of messages that were decoded and timed. The recorder times the first message of each
+    /// connection, and then one in 16.
     #[getter]
     fn timed(&self) -> u64 {
         read!(self, timed())
     }
 
-    /// Total nanoseconds of decoding the timed messages.
+    /// Nanoseconds that decoding the timed messages took in total.
     #[getter]
     fn decode_ns(&self) -> u64 {
         read!(self, decode_ns())
     }
 
-    /// Messages that are not in the statistics; counted only for all connections together.
+    /// Number of messages that are missing in the statistics, because messages came faster than the
+    /// recorder counted them. Always 0 in the statistics of one connection or transport.
     #[getter]
     fn dropped(&self) -> u64 {
         read!(self, dropped())
     }
 
-    /// The decoding time, in nanoseconds, that this part of the timed messages did not exceed
-    /// (``quantile`` 0.5: the median). It is exact to 0.1 % for all messages and to 6 % for one
-    /// connection. 0 if no message was timed.
+    /// The decoding time, in nanoseconds, that the fraction ``quantile`` (from 0 to 1) of the timed
+    /// messages did not exceed; 0.5 gives the median. It is exact to 6 % in the statistics of one
+    /// connection, and to 0.1 % in others. 0 if no message was timed.
     fn quantile_ns(&self, quantile: f64) -> PyResult<u64> {
         if !(0.0..=1.0).contains(&quantile) {
             return Err(PyValueError::new_err(format!("quantile is {quantile}, but must be 0 to 1")));

@@ -9,30 +9,31 @@ use pyo3::prelude::*;
 
 use super::decompressor::SCRATCH;
 
-/// Number of closed connections from which a thread is started to give back their memory, which is
-/// then a few megabytes.
+/// Number of connections that must be closed before a thread is started that gives their memory
+/// back to the system. It is then a few megabytes.
 const WORTH: u64 = 64;
-/// Time without a closed connection after which memory is given back.
+/// That thread waits until no connection was closed for this time.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Number of connections closed so far.
 static CLOSED: AtomicU64 = AtomicU64::new(0);
 /// Value of [`CLOSED`] when memory was last given back.
 static TRIMMED: AtomicU64 = AtomicU64::new(0);
-/// ID of the process that has a trimming thread, or 0. A forked process does not inherit that
-/// thread.
+/// ID of the process that has a thread which waits to give memory back, or 0 if there is none. A
+/// forked process does not inherit that thread.
 static WAITING: AtomicU32 = AtomicU32::new(0);
 
 /// Returns memory to the system: unused working memory, and the freed memory of closed connections.
 ///
-/// This happens by itself a few seconds after 64 or more connections were closed. It takes
-/// milliseconds for hundreds of megabytes.
+/// This happens by itself after 64 or more connections were closed, once no further one is closed
+/// for two to four seconds. It takes milliseconds for hundreds of megabytes.
 #[pyfunction]
 pub(crate) fn gateway_trim(py: Python<'_>) {
     py.detach(trim);
 }
 
-/// Counts a closed connection, and starts the trimming thread if enough were closed.
+/// Counts a closed connection. If [`WORTH`] connections were closed since memory was last given
+/// back, starts the thread that does so, unless it is running.
 pub(super) fn closed() {
     let closed = CLOSED.fetch_add(1, Ordering::Relaxed) + 1;
     if closed - TRIMMED.load(Ordering::Relaxed) < WORTH {

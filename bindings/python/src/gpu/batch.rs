@@ -17,19 +17,22 @@ use crate::sys::gpu::{decode, decode_streams, encode, encode_streams, stream_of,
 
 use super::device::{GpuDevice, raise};
 
-/// A queued batch.
+/// A batch of chunks or streams, whose decoding or encoding is queued on a CUDA stream.
 #[pyclass(module = "pylinerate._pylinerate")]
 pub(crate) struct GpuBatch {
+    /// Memory with the outcomes. `None` after [`GpuBatch::wait`], and if nothing was queued.
     workspace: Option<PooledWorkspace>,
-    /// Samples that each job must have, if that is known.
+    /// Number of samples that each job must decode to, if that is known.
     expected: Option<usize>,
 }
 
 #[pymethods]
 impl GpuBatch {
-    /// Waits for the batch. Returns the size of each result: samples decoded, or bytes encoded.
+    /// Waits for the batch. Returns the size of each result: samples decoded, or bytes encoded. A
+    /// second call returns an empty list.
     ///
-    /// The error is that of the first damaged chunk, whose index is its attribute `index`.
+    /// If chunks are damaged, raises the error of the first one. Its attribute `index` is the
+    /// number of the queued job, from 0.
     fn wait(&mut self, py: Python<'_>) -> PyResult<Vec<usize>> {
         let Some(mut workspace) = self.workspace.take() else {
             return Ok(Vec::new());
@@ -53,7 +56,8 @@ fn at_index(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
     set.err().unwrap_or(error)
 }
 
-/// Encoded bytes: in host memory, or a device address and a size.
+/// The input of a job, a chunk to decode or samples to encode: a device address and a size in
+/// bytes, or a buffer in host memory.
 #[derive(FromPyObject)]
 pub(crate) enum Place {
     Device(u64, usize),
@@ -69,8 +73,8 @@ impl Place {
     }
 }
 
-/// An output in device memory: its address, and its capacity in samples (decoding) or bytes
-/// (encoding).
+/// The output of a job in device memory: its address, and its capacity in samples if the job
+/// decodes, or in bytes if it encodes.
 #[derive(FromPyObject)]
 pub(crate) struct Target(u64, usize);
 
@@ -97,12 +101,12 @@ fn encode_jobs<'a>(samples: &'a [Place], outputs: &[Target]) -> Vec<EncodeJob<'a
     samples.iter().zip(outputs).map(job).collect()
 }
 
-/// A chunk as stored in the file: the mask of filters that were skipped, its bytes, the device
-/// address for its samples.
+/// A chunk of an HDF5 dataset: the mask of filters that were skipped, its bytes as stored in the
+/// file, the device address to which its samples are decoded.
 #[derive(FromPyObject)]
 pub(crate) struct Stored<'py>(u32, Bound<'py, PyBytes>, u64);
 
-/// Queues the decoding of version 1 chunks.
+/// Queues the decoding of version 1 chunks on a stream. Chunk i is decoded to output i.
 #[pyfunction]
 pub(crate) fn gpu_decode(
     device: &GpuDevice,
@@ -118,8 +122,8 @@ pub(crate) fn gpu_decode(
         .queue(py, stream, None, |stream, workspace| decode(&device.codec, &params, &jobs, stream, workspace))
 }
 
-/// Queues the decoding of version 2 streams. Streams in device memory must have at least
-/// `min_segment` samples per segment.
+/// Queues the decoding of version 2 streams, which `chunks` has, on the CUDA stream `stream`. Each
+/// of those in device memory must have at least `min_segment` samples per segment.
 #[pyfunction]
 pub(crate) fn gpu_decode2(
     device: &GpuDevice,
@@ -137,7 +141,8 @@ pub(crate) fn gpu_decode2(
     })
 }
 
-/// Queues the encoding of samples as version 1 chunks.
+/// Queues the encoding of arrays of samples as version 1 chunks on a stream. Array i is encoded to
+/// output i.
 #[pyfunction]
 pub(crate) fn gpu_encode(
     device: &GpuDevice,
@@ -153,7 +158,8 @@ pub(crate) fn gpu_encode(
         .queue(py, stream, None, |stream, workspace| encode(&device.codec, &params, &jobs, stream, workspace))
 }
 
-/// Queues the encoding of samples as version 2 streams.
+/// Queues the encoding of arrays of samples as version 2 streams on the CUDA stream `stream`. Array
+/// i is encoded to output i. `segment`, `row` and `shape` are options of the encoder.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn gpu_encode2(
@@ -176,10 +182,13 @@ pub(crate) fn gpu_encode2(
 }
 
 /// Queues the decoding of chunks of an HDF5 dataset, each of `chunk_bytes` bytes when decoded. The
-/// host undoes the filters after Delta-Rice, and all filters of chunks that did not go through
-/// Delta-Rice.
+/// host undoes the filters that were applied after Delta-Rice. It decodes a chunk completely, and
+/// copies it to the device, if Delta-Rice was not the first filter applied to the chunk, or if the
+/// sample type of the chunk differs from that of the first one.
 ///
-/// An error has the index of its chunk as the attribute `index`.
+/// An error that the host finds has the index of its chunk as the attribute `index`. If the device
+/// finds the error, [`GpuBatch::wait`] raises it, and `index` counts the chunks that the device
+/// decodes.
 #[pyfunction]
 pub(crate) fn gpu_decode_stored(
     device: &GpuDevice,
@@ -199,8 +208,8 @@ pub(crate) fn gpu_decode_stored(
         chunks.iter().enumerate().map(open).collect::<Result<Vec<_>, _>>()
     });
     let opened = opened.map_err(|(i, e)| at_index(py, raise_chunk(py, e), i))?;
-    // A dataset's chunks have the same parameters or sample type; one that differs is decoded on
-    // the host.
+    // The chunks of a dataset should all have the same parameters and sample type. A chunk that
+    // differs from the first one is decoded on the host.
     let mut rice = None;
     let mut jobs = Vec::new();
     let mut undone = Vec::new();
@@ -232,7 +241,7 @@ pub(crate) fn gpu_decode_stored(
     })
 }
 
-/// Undoes all filters of a chunk but the first.
+/// Undoes all filters of a chunk except the one that was applied first.
 fn open_chunk<'a>(
     pipeline: &'a Pipeline,
     &(mask, bytes, _): &(u32, &'a [u8], u64),
@@ -240,14 +249,17 @@ fn open_chunk<'a>(
     pipeline.open(bytes, mask, Options::new())
 }
 
-/// The format of a chunk, which selects the kernels that decode it.
+/// The Delta-Rice format of a chunk. One call of the kernels decodes chunks of one format.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Format {
+    /// A version 1 chunk with these parameters.
     V1(linerate_rice::Params),
+    /// A version 2 stream of samples of this type.
     V2(ElementType),
 }
 
 impl Format {
+    /// Bytes of a sample.
     fn sample_bytes(self) -> usize {
         match self {
             Format::V1(_) => 2,
@@ -274,7 +286,8 @@ impl GpuDevice {
     }
 }
 
-/// Maximum size, in bytes, of the version 2 stream of `samples` samples.
+/// Maximum size, in bytes, of the version 2 stream that the device encodes `samples` samples to,
+/// with these options of the encoder.
 #[pyfunction]
 pub(crate) fn gpu_stream_bound(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! A device with its codec, and its memory.
+//! The class of a GPU with its codec, and the class of memory allocated there.
 
 use std::sync::Arc;
 
@@ -13,7 +13,9 @@ use crate::sys::gpu::{copy_out, copy_rows, fill, stream_of, upload};
 
 use super::region::Region;
 
-/// Converts an error of the driver or the device to an exception.
+/// Converts an error of the CUDA driver or the device to a Python exception: `MemoryError`,
+/// `ValueError`, `NotImplementedError` if this build has no kernel for the operation, or else
+/// `RuntimeError`.
 pub(crate) fn raise(error: Error) -> PyErr {
     let text = error.to_string();
     match error {
@@ -24,13 +26,14 @@ pub(crate) fn raise(error: Error) -> PyErr {
     }
 }
 
-/// Number of CUDA devices.
+/// Number of CUDA devices. Raises `RuntimeError` if the driver cannot be loaded or finds none.
 #[pyfunction]
 pub(crate) fn gpu_device_count() -> PyResult<usize> {
     Driver::get().and_then(Driver::device_count).map_err(raise)
 }
 
-/// A device and its codec.
+/// A CUDA device, with the codec that decodes and encodes on it. Methods that only queue work
+/// return before the work is done. `stream` is the handle (`CUstream`) of the CUDA stream.
 #[pyclass(module = "pylinerate._pylinerate", frozen)]
 pub(crate) struct GpuDevice {
     pub(crate) codec: Arc<Codec>,
@@ -56,26 +59,27 @@ impl GpuDevice {
         self.codec.context().device_name().map_err(raise)
     }
 
-    /// Free and total bytes of its memory.
+    /// Free bytes and total bytes of the device's memory.
     fn memory(&self) -> PyResult<(usize, usize)> {
         self.codec.context().memory().map_err(raise)
     }
 
-    /// Allocates `bytes` bytes with unspecified content.
+    /// Allocates `bytes` bytes of device memory with unspecified content.
     fn allocate(&self, py: Python<'_>, bytes: usize) -> PyResult<GpuMemory> {
         let buffer = py.detach(|| DeviceBuffer::new(self.codec.context(), bytes)).map_err(raise)?;
         Ok(GpuMemory { buffer })
     }
 
-    /// Copies `content` to the device address `to`, and waits for it.
+    /// Copies `content` from host memory to the device address `to`, after the work queued on the
+    /// stream, and waits for the copy.
     fn upload(&self, py: Python<'_>, to: u64, content: Input, stream: usize) -> PyResult<()> {
         let context = self.codec.context();
         let bytes = content.bytes();
         py.detach(|| upload(&stream_of(context, stream), to, bytes)).map_err(raise)
     }
 
-    /// Waits for the work queued on the stream, and copies `bytes` bytes at the device address
-    /// `at`.
+    /// Waits for the work queued on the stream, and returns a copy of `bytes` bytes at the device
+    /// address `at`.
     fn download<'py>(
         &self,
         py: Python<'py>,
@@ -88,14 +92,15 @@ impl GpuDevice {
         copied(py, &content)
     }
 
-    /// Queues setting `bytes` bytes to zero.
+    /// Queues on the stream that `bytes` bytes at the device address `to` are set to zero.
     fn clear(&self, to: u64, bytes: usize, stream: usize) -> PyResult<()> {
         fill(&stream_of(self.codec.context(), stream), to, bytes).map_err(raise)
     }
 
-    /// Queues the copy of a box of elements of `itemsize` bytes between two arrays in C order. The
-    /// box has the shape `shape`. It begins at index `skip` of the array of shape `from_shape` at
-    /// address `source`, and at index `position` of the array of shape `to_shape` at address `to`.
+    /// Queues on the stream the copy of a box of elements between two arrays in C order, with
+    /// elements of `itemsize` bytes. The box has the shape `shape`. It begins at index `skip` of
+    /// the array of shape `from_shape` at address `source`, and at index `position` of the array of
+    /// shape `to_shape` at address `to`. Raises `ValueError` if it is not within both arrays.
     #[allow(clippy::too_many_arguments)]
     fn copy_region(
         &self,
@@ -115,7 +120,8 @@ impl GpuDevice {
         region.rows().try_for_each(|rows| copy_rows(&stream, to, source, &rows)).map_err(raise)
     }
 
-    /// Makes later work on `stream` wait for the work queued on `other` so far.
+    /// Makes later work on the stream `stream` wait for the work queued so far on the stream
+    /// `other`.
     fn wait(&self, stream: usize, other: usize) -> PyResult<()> {
         let context = self.codec.context();
         if stream == other {
@@ -135,13 +141,13 @@ impl GpuDevice {
         py.detach(|| stream_of(context, stream).synchronize()).map_err(raise)
     }
 
-    /// Frees scratch memory that is not in use.
+    /// Frees the codec's scratch memory, on the device and on the host, that no batch is using.
     fn release(&self) {
         self.codec.release_workspaces();
     }
 }
 
-/// Device memory, freed with the object.
+/// Memory of a CUDA device. It is freed when this object is.
 #[pyclass(module = "pylinerate._pylinerate", frozen)]
 pub(crate) struct GpuMemory {
     buffer: DeviceBuffer,

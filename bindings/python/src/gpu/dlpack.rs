@@ -5,8 +5,9 @@ use pyo3::prelude::*;
 
 use crate::sys::dlpack::{Array, Borrowed, contiguous_strides, export, import};
 
-/// Makes a DLPack capsule of a C-contiguous array in device memory, which `owner` keeps alive.
-/// `typestr` is NumPy's, such as `<i2`.
+/// Makes a DLPack capsule of a C-contiguous array in device memory, which the Python object `owner`
+/// keeps alive. `typestr` names the type of the elements as in NumPy, such as `<i2`. With
+/// `versioned` the tensor has the structure of DLPack 1.0, else the older one.
 #[pyfunction]
 pub(crate) fn gpu_to_dlpack<'py>(
     py: Python<'py>,
@@ -28,11 +29,13 @@ pub(crate) fn gpu_to_dlpack<'py>(
     export(py, Array { pointer, device, shape, strides, kind, itemsize }, owner, versioned)
 }
 
-/// An array of another library, which is released with this object.
+/// An array of another library in device memory, from a DLPack capsule. When this object is freed,
+/// the library gets its array back.
 #[pyclass(module = "pylinerate._pylinerate", frozen)]
 pub(crate) struct GpuBorrowed(Borrowed);
 
-/// Takes the array of a DLPack capsule.
+/// Takes the array out of a DLPack capsule, which counts as consumed then. Raises `BufferError` if
+/// the capsule has no array of integers or floats in the memory of a CUDA device.
 #[pyfunction]
 pub(crate) fn gpu_from_dlpack(capsule: &Bound<'_, PyAny>) -> PyResult<GpuBorrowed> {
     import(capsule).map(GpuBorrowed)
@@ -40,7 +43,7 @@ pub(crate) fn gpu_from_dlpack(capsule: &Bound<'_, PyAny>) -> PyResult<GpuBorrowe
 
 #[pymethods]
 impl GpuBorrowed {
-    /// The device address.
+    /// The device address of the first element.
     #[getter]
     fn pointer(&self) -> u64 {
         self.0.array.pointer
@@ -64,7 +67,7 @@ impl GpuBorrowed {
         array.strides.iter().map(|stride| stride * i64::from(array.itemsize)).collect()
     }
 
-    /// The type as in NumPy, such as `<i2`.
+    /// The type of the elements as in NumPy, such as `<i2`.
     #[getter]
     fn typestr(&self) -> String {
         let array = &self.0.array;

@@ -1,11 +1,11 @@
-//! The classes behind `pylinerate.gpu`.
+//! The classes and functions behind `pylinerate.gpu`.
 //!
 //! | file | |
 //! |---|---|
-//! | `device` | a device with its codec, and its memory |
-//! | `batch` | batches of chunks and streams, queued on a stream |
-//! | `region` | copies a box of elements from one array to another |
-//! | `dlpack` | exchanges arrays with other libraries |
+//! | `device` | a GPU with its codec; memory allocated there |
+//! | `batch` | batches of chunks and version 2 streams, queued on a CUDA stream |
+//! | `region` | splits the copy of a box of elements into copies of rows |
+//! | `dlpack` | exchanges arrays in device memory with other libraries |
 
 mod batch;
 mod device;

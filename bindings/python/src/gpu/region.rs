@@ -3,19 +3,22 @@
 
 /// A box of elements with its places in both arrays.
 pub(crate) struct Region {
-    /// Size of the box along each axis: elements, and bytes along a last axis of the bytes of an
-    /// element.
+    /// Size of the box along each axis, in elements. An axis is added at the end: the bytes of an
+    /// element. Axes that were merged are one.
     shape: Vec<usize>,
-    /// Bytes from one index to the next along each axis, in the destination and in the source.
+    /// Bytes from one index to the next along each axis, in the destination.
     to_strides: Vec<usize>,
+    /// Bytes from one index to the next along each axis, in the source.
     from_strides: Vec<usize>,
-    /// Offset of the box's first byte, in the destination and in the source.
+    /// Offset of the box's first byte in the destination.
     to_start: usize,
+    /// Offset of the box's first byte in the source.
     from_start: usize,
 }
 
-/// One strided copy: `count` rows of `width` bytes, from offset `from` to offset `to`; rows are
-/// `from_pitch` and `to_pitch` bytes apart.
+/// One strided copy of `count` rows of `width` bytes. The first row is at offset `from` of the
+/// source and at offset `to` of the destination. From one row to the next it is `from_pitch` bytes
+/// in the source and `to_pitch` bytes in the destination.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Rows {
     pub(crate) to: usize,
@@ -26,7 +29,8 @@ pub(crate) struct Rows {
     pub(crate) count: usize,
 }
 
-/// Bytes from one element to the next along each axis.
+/// Bytes from one element to the next along each axis of an array in C order. `None` if a number
+/// overflows.
 fn strides(shape: &[usize], itemsize: usize) -> Option<Vec<usize>> {
     let mut strides = vec![0; shape.len()];
     let mut stride = itemsize;
@@ -38,8 +42,9 @@ fn strides(shape: &[usize], itemsize: usize) -> Option<Vec<usize>> {
 }
 
 impl Region {
-    /// The box of shape `shape` that begins at index `skip` of an array of shape `from`, and at
-    /// index `position` of an array of shape `to`. `None` if the box is not within both.
+    /// The box of shape `shape` that begins at index `skip` of a source of shape `from`, and at
+    /// index `position` of a destination of shape `to`; elements have `itemsize` bytes. `None` if
+    /// the box is not within both arrays, or their size overflows.
     pub(crate) fn new(
         to: &[usize],
         position: &[usize],
@@ -77,7 +82,8 @@ impl Region {
         Some(region)
     }
 
-    /// Merges neighbouring axes that are contiguous in both arrays, or of which one has length 1.
+    /// Merges each axis with the one before it if the two are contiguous in both arrays, or if the
+    /// one before has length 1. So there are fewer copies.
     fn merge_axes(&mut self) {
         let mut i = self.shape.len() - 1;
         while i > 0 {
@@ -92,7 +98,8 @@ impl Region {
         }
     }
 
-    /// The strided copies, each of the last two axes.
+    /// The strided copies that together copy the box. Each copies the last two axes at one index of
+    /// the others. An empty box has none.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Rows> + '_ {
         let axes = self.shape.len();
         let outer = axes.saturating_sub(2);

@@ -11,8 +11,8 @@ use pyo3::types::PyBytes;
 use crate::error::raise;
 
 unsafe extern "C" {
-    /// Resizes a `bytes` object. The function is part of Python's stable ABI, but pyo3 has no public
-    /// declaration of it.
+    /// Resizes a `bytes` object. The function is part of Python's stable ABI, but pyo3 has no
+    /// public declaration of it.
     fn _PyBytes_Resize(bytes: *mut *mut ffi::PyObject, len: ffi::Py_ssize_t) -> c_int;
 }
 

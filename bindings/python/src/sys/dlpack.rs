@@ -64,8 +64,8 @@ const VERSIONED: &CStr = c"dltensor_versioned";
 const USED_PLAIN: &CStr = c"used_dltensor";
 const USED_VERSIONED: &CStr = c"used_dltensor_versioned";
 
-/// What an exported tensor keeps alive: the Python object that owns its memory, its shape and its
-/// strides.
+/// Objects that an exported tensor keeps alive: the Python object that owns its memory, its shape
+/// and its strides.
 struct Context {
     _owner: Py<PyAny>,
     shape: Vec<i64>,
@@ -159,8 +159,8 @@ unsafe extern "C" fn delete_versioned(managed: *mut Versioned) {
 /// # Safety
 /// `context` is from `export`, and is not used any more.
 unsafe fn delete_context(context: *mut c_void) {
-    // SAFETY: the caller passes a context of `export`, which boxed it. The reference to the owner is
-    // dropped below, while this thread is attached to the interpreter.
+    // SAFETY: the caller passes a context of `export`, which boxed it. The reference to the owner
+    // is dropped below, while this thread is attached to the interpreter.
     let mut context = Some(unsafe { Box::from_raw(context.cast::<Context>()) });
     if Python::try_attach(|_| drop(context.take())).is_none() {
         // The interpreter has ended, so there is no object to release: the context leaks.
@@ -247,8 +247,9 @@ pub(crate) fn contiguous_strides(shape: &[i64]) -> Option<Vec<i64>> {
 ///
 /// # Errors
 /// `BufferError` if this is no DLPack capsule or it was consumed already, if its version is
-/// unknown, or if the tensor is not in the memory of a CUDA device, has elements other than integers
-/// or floats, or has an impossible shape. The capsule is then not consumed.
+/// unknown, or if the tensor is not in the memory of a CUDA device, has elements other than
+/// integers or floats of 8 to 64 bits, or has an impossible shape. The capsule is not consumed
+/// then.
 pub(crate) fn import(capsule: &Bound<'_, PyAny>) -> PyResult<Borrowed> {
     let object = capsule.as_ptr();
     // SAFETY: by DLPack the capsule's name gives the type of its pointer. Renaming the capsule
