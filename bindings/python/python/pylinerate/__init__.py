@@ -24,7 +24,8 @@ __all__ = ["Error", "__version__", "rice"]
 
 
 def __getattr__(name: str) -> Any:
-    # Imported on first use: it needs NumPy, which programs without arrays may not have.
+    # The module rice is imported on first use, because it needs NumPy, which programs without
+    # arrays may not have.
     if name == "rice":
         return import_module(".rice", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,5 @@
-"""NumPy arrays and buffers as the extension module takes them: flat, contiguous, aligned."""
+"""Converts NumPy arrays and buffers to the form that the extension module takes: one dimension,
+contiguous, aligned. Also checks arguments."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ Integer = TypeVar("Integer", bound="np.integer[Any]")
 
 
 def sample_dtype(dtype: DTypeLike, sizes: tuple[int, ...]) -> np.dtype[Any]:
-    """Returns ``dtype``. Raises ``TypeError`` unless it is an integer type of one of ``sizes`` bytes in
-    this machine's byte order."""
+    """Returns ``dtype`` as NumPy's type. Raises ``TypeError`` unless it is an integer type in this
+    machine's byte order whose size in bytes is one of ``sizes``."""
     dtype = np.dtype(dtype)
     if dtype.kind not in "iu" or dtype.itemsize not in sizes:
         names = " or ".join(f"{u}int{8 * size}" for size in sizes for u in ("", "u"))
@@ -32,12 +33,14 @@ def sample_dtype(dtype: DTypeLike, sizes: tuple[int, ...]) -> np.dtype[Any]:
 
 
 def flat_samples(array: NDArray[Any]) -> NDArray[Any]:
-    """``array`` in one dimension; a copy only if it is not C-contiguous and aligned."""
+    """Returns ``array`` in one dimension, in C order. Copies it only if it is not C-contiguous or
+    not aligned."""
     return np.require(array, requirements=["C", "A"]).reshape(-1)
 
 
 def flat_bytes(buffer: Any) -> NDArray[np.uint8]:
-    """The bytes of an object with the buffer protocol, without a copy."""
+    """Returns the bytes of an object with the buffer protocol, without a copy. Raises
+    ``ValueError`` if they are not C-contiguous."""
     view = memoryview(buffer)
     if not view.c_contiguous:
         raise ValueError("the buffer is not C-contiguous")
@@ -45,7 +48,9 @@ def flat_bytes(buffer: Any) -> NDArray[np.uint8]:
 
 
 def flat_output(out: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """``out`` in one dimension, for writing: a view, never a copy."""
+    """Returns ``out``, an array or a buffer, as an array of ``dtype`` in one dimension to write to:
+    a view, never a copy. Raises ``ValueError`` if ``out`` is not writeable and C-contiguous, and
+    ``TypeError`` if it is an array of another type, unless bytes are written."""
     if isinstance(out, np.ndarray):
         if not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
             raise ValueError("out must be C-contiguous, aligned and writeable")
@@ -59,8 +64,9 @@ def flat_output(out: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def full_shape(shape: int | tuple[int, ...] | None, samples: int) -> tuple[int, ...]:
-    """Returns ``shape`` as a tuple. An axis of -1 gets the length that makes ``samples`` samples in
-    all; raises ``ValueError`` if no length does."""
+    """Returns ``shape`` as a tuple; ``None`` means one axis of ``samples`` samples. An axis of -1
+    gets the length with which the array has ``samples`` samples. Raises ``ValueError`` if the shape
+    has another number of samples."""
     if shape is None:
         return (samples,)
     sizes = [operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
@@ -73,7 +79,9 @@ def full_shape(shape: int | tuple[int, ...] | None, samples: int) -> tuple[int, 
 
 
 def integers(values: ArrayLike, dtype: type[Integer], name: str) -> NDArray[Integer]:
-    """``values`` as an array of one dimension. Floats are an error; they are not rounded."""
+    """Returns ``values`` as a C-contiguous array of ``dtype`` in one dimension. Raises
+    ``TypeError`` for floats, which are not rounded, and ``ValueError`` for several axes. ``name``
+    is the name of the argument in these errors."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} are {array.dtype}, but must be integers")
@@ -83,7 +91,8 @@ def integers(values: ArrayLike, dtype: type[Integer], name: str) -> NDArray[Inte
 
 
 def stream_segment(segment: int | None) -> int | None:
-    """Returns ``segment``. Raises ``ValueError`` if a version 2 stream cannot have it."""
+    """Returns ``segment``, the samples per segment of a version 2 stream; ``None`` is the default.
+    Raises ``ValueError`` if it is not 1 to 65536."""
     if segment is None:
         return None
     segment = operator.index(segment)
@@ -93,7 +102,8 @@ def stream_segment(segment: int | None) -> int | None:
 
 
 def stream_channels(channels: int | None) -> int | None:
-    """Returns ``channels``. Raises ``ValueError`` if a version 2 stream cannot have them."""
+    """Returns ``channels``, the number of channels of a version 2 stream; ``None`` means that they
+    are found out. Raises ``ValueError`` if it is not 1 to 1024."""
     if channels is None:
         return None
     channels = operator.index(channels)

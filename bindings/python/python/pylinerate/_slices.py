@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Buffer
 
-    #: Type checkers know that arrays are buffers from Python 3.12 on.
+    #: Type of any object with a buffer. Arrays are named, because only from Python 3.12 on do type
+    #: checkers know that they are buffers too.
     AnyBuffer: TypeAlias = Buffer | NDArray[Any]
 
 
 class Slices(Sequence[memoryview]):
-    """Slices of one buffer, such as blocks in a file, or outputs of a batch. It is a sequence of
-    ``memoryview``; nothing is copied.
+    """Slices of one buffer, such as blocks in a file, or outputs of a batch. This is a sequence of
+    ``memoryview`` objects; the content of the buffer is not copied. Raises ``ValueError`` if a
+    slice is not within the buffer.
 
     Attributes
     ----------
@@ -66,16 +68,16 @@ class Slices(Sequence[memoryview]):
 
 
 class Batch(Slices):
-    """The results of a batch, in the order of its blocks.
+    """The results of decoding a batch, in the order in which its blocks were given.
 
     ``batch[i]`` returns the content of block i, a ``memoryview`` of :attr:`data`, or raises the
-    block's error. It has the attributes of :class:`Slices`; the length of a block that could not be
-    decoded is 0.
+    block's error. A batch has the attributes of :class:`Slices`; the length of a block that could
+    not be decoded is 0.
 
     Attributes
     ----------
     errors : dict of int to Error
-        The errors by the index of the block.
+        The errors of blocks that could not be decoded, by the index of the block.
     """
 
     errors: dict[int, Error]

@@ -13,21 +13,25 @@ if TYPE_CHECKING:
 
 
 class Stats(NamedTuple):
-    """The state of a :class:`Store`."""
+    """Sizes and counts of a :class:`Store`."""
 
     #: Number of dictionaries.
     dictionaries: int
-    #: Bytes of the dictionaries, except those used directly from a mapped pack.
+    #: Bytes of the dictionaries, each rounded up to a multiple of 64, without those that are used
+    #: directly from a mapped pack.
     raw_bytes: int
-    #: Number of dictionaries that have decoding tables now.
+    #: Number of dictionaries whose decoding tables are kept now. Raw content needs no tables, and
+    #: is not counted.
     digested: int
-    #: Bytes of these tables.
+    #: Bytes of these tables, each rounded up to a multiple of 64.
     table_bytes: int
     #: Bytes of the store's own slots and lists.
     slot_bytes: int
-    #: Bytes of reserved address space; unused parts take no memory.
+    #: Bytes of address space reserved for dictionaries and tables. Parts that were never used take
+    #: no memory.
     mapped_bytes: int
-    #: "off" if not requested, "advised" if the system accepted the advice, else "refused".
+    #: "off" if huge pages were not requested, "advised" if the system accepted the request, else
+    #: "refused".
     huge_pages: Literal["off", "advised", "refused"]
     #: Number of times that tables were built and kept.
     digests: int
@@ -36,7 +40,7 @@ class Stats(NamedTuple):
 
 
 class Store(NotPicklable):
-    """Holds dictionaries under IDs that the store assigns. Threads share it.
+    """Holds dictionaries under IDs that the store assigns. Threads may share a store.
 
     A dictionary never changes. It is checked when it is inserted; its decoding tables are built for
     the first block that needs them. IDs are never reused. They are not zstd's Dictionary_ID, which
@@ -46,14 +50,15 @@ class Store(NotPicklable):
     Parameters
     ----------
     table_budget : int, optional
-        Bytes for tables; a dictionary needs at most 5.3 KiB. If that is not enough for all, the
-        most used dictionaries keep their tables; others get temporary ones for each block. Default:
-        no limit.
+        Maximum bytes of kept decoding tables; those of a dictionary take at most 5.3 KiB. When new
+        tables exceed this budget, tables that were not used lately are evicted, and built again
+        when a block needs them. If none can be evicted, a block gets temporary tables. Default: no
+        limit.
     raw_limit : int, optional
-        Bytes for the dictionaries, each rounded up to a multiple of 64. Inserting more is an error.
-        Default: no limit.
+        Maximum bytes of the dictionaries, each rounded up to a multiple of 64, without those used
+        directly from a mapped pack. Inserting more is an error. Default: no limit.
     huge_pages : bool
-        Whether to ask the system for huge pages.
+        Whether to ask the system for huge pages, which make random accesses faster.
     """
 
     __slots__ = ("__weakref__", "_store")
@@ -64,8 +69,9 @@ class Store(NotPicklable):
         self._store = _pylinerate.DictStore(table_budget, raw_limit, huge_pages)
 
     def insert(self, dictionary: AnyBuffer, hash: int | None = None) -> int:
-        """Copies a dictionary into the store and returns its ID. If the store has the same bytes
-        already, adds a user to them.
+        """Copies a dictionary into the store and returns its ID. The caller is its first user, see
+        :meth:`release`. If the store has the same bytes already, adds a user to that dictionary and
+        returns its ID.
 
         Parameters
         ----------
@@ -78,7 +84,8 @@ class Store(NotPicklable):
         Raises
         ------
         Error
-            If a trained dictionary is damaged, the hash differs, or ``raw_limit`` is reached.
+            If the dictionary has fewer than 8 bytes or 4 GiB or more, a trained one is damaged, the
+            hash differs, or ``raw_limit`` is reached.
         """
         return self._store.insert(dictionary, hash)
 
@@ -94,13 +101,14 @@ class Store(NotPicklable):
         return self._store.hash(id)
 
     def find(self, hash: int) -> int | None:
-        """The ID of the dictionary with this :func:`content_hash`, or ``None``. This does not add a
-        user: call :meth:`retain` to keep the dictionary.
+        """The ID of the first dictionary with this :func:`content_hash`, or ``None``. This does not
+        add a user: call :meth:`retain` to keep the dictionary.
         """
         return self._store.find(hash)
 
     def retain(self, id: int) -> None:
-        """Adds a user to a dictionary.
+        """Adds a user to a dictionary, which stays in the store until each user has called
+        :meth:`release`.
 
         Raises
         ------
@@ -122,7 +130,7 @@ class Store(NotPicklable):
 
     def trim(self) -> int:
         """Gives unused memory back to the system, including memory that is otherwise kept for later
-        insertions. Returns the number of bytes, by which ``stats().mapped_bytes`` decreased.
+        insertions. Returns the number of bytes by which ``stats().mapped_bytes`` has decreased.
         """
         return self._store.trim()
 
@@ -143,7 +151,7 @@ class Store(NotPicklable):
     __iter__ = None
 
     def stats(self) -> Stats:
-        """The state of the store."""
+        """Sizes and counts of the store at this moment."""
         return Stats(*self._store.stats())
 
     def __repr__(self) -> str:

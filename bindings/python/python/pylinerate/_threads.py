@@ -5,14 +5,15 @@ from __future__ import annotations
 import operator
 import os
 
-#: Greater thread counts are lowered to this one.
+#: Largest number of threads. Larger numbers are lowered to this one.
 MAX_THREADS = 256
 
 
 def thread_count(threads: int | None) -> int:
-    """``threads``, but at most :data:`MAX_THREADS`.
+    """Returns ``threads``, but at most :data:`MAX_THREADS`. Raises ``ValueError`` if it is below 1.
 
-    ``None`` means the environment variable ``LINERATE_THREADS`` if it is set, else 1.
+    ``None`` means the environment variable ``LINERATE_THREADS`` if that is a positive number, else
+    1.
     """
     if threads is None:
         given = os.environ.get("LINERATE_THREADS", "")

@@ -27,12 +27,13 @@ def stream_error(error: GatewayError) -> StreamError:
 
 
 class DecompressObject:
-    """Has the methods of ``zlib.decompressobj()``. :class:`ZlibModule` makes it."""
+    """The decompressor of one connection, with methods of the objects that ``zlib.decompressobj()``
+    makes. :class:`ZlibModule` makes it."""
 
     __slots__ = ("_raises", "decompressor")
 
-    # Attributes of zlib's objects. They never change, because a gateway's stream never ends and every
-    # message is decompressed completely.
+    # Attributes of zlib's objects. They never change, because a gateway's stream never ends and
+    # every message is decompressed completely.
     eof = False
     unused_data = b""
     unconsumed_tail = b""
@@ -43,15 +44,18 @@ class DecompressObject:
         self._raises = raises
 
     def decompress(self, data: AnyBuffer, /, max_length: int = 0) -> bytes:
-        """Returns the payload, or ``b""`` if the message is incomplete.
+        """Decompresses the content of one websocket message. Returns the payload, or ``b""`` if the
+        gateway's message is incomplete.
 
-        ``max_length`` must be 0: the limit is the decompressor's ``max_message``.
+        ``max_length`` must be 0, because the decompressor's ``max_message`` is the limit.
 
         Raises
         ------
         GatewayError
-            If the stream is damaged or above the limits. The error is a ``zlib.error`` too. If
-            ``raises`` is given, that exception is raised instead.
+            If the stream is damaged or above the limits. The error is a ``zlib.error`` too. If this
+            object was made with ``raises``, the exception that ``raises`` makes is raised instead.
+        ValueError
+            If ``max_length`` is not 0.
         """
         if max_length:
             raise ValueError("max_length is not supported: set max_message")
@@ -63,7 +67,8 @@ class DecompressObject:
             raise self._raises(str(error)) from error
 
     def flush(self, length: int = 16384, /) -> bytes:
-        """Returns ``b""``, since :meth:`decompress` has returned everything."""
+        """Returns ``b""``, since :meth:`decompress` has returned everything. ``length`` is
+        ignored."""
         return b""
 
 
@@ -71,22 +76,22 @@ class ZlibModule:
     """Replaces the module ``zlib`` in gateway clients that call
     ``zlib.decompressobj().decompress(message)``.
 
-    Assign one to the name ``zlib`` of the client's module. ``decompressobj()`` then makes a
-    :class:`DecompressObject` for each connection. ``decompressobj`` with arguments, and every other
-    name, is passed on to ``zlib``.
+    Assign a ``ZlibModule`` to the name ``zlib`` of the client's module. ``decompressobj()`` then
+    makes a :class:`DecompressObject` for each connection. ``decompressobj`` with arguments, and
+    every other name, is passed on to ``zlib``.
 
     Parameters
     ----------
     raises : callable, optional
-        The exception to raise in place of a ``GatewayError``. Many clients connect again and resume
-        after a ``TimeoutError``.
+        Makes the exception to raise in place of a ``GatewayError``, from the message of that error:
+        usually an exception class. Many clients connect again and resume after a ``TimeoutError``.
     options
-        The arguments of :class:`Decompressor`.
+        The arguments of :class:`Decompressor`, except its kind, which is "zlib-stream".
     """
 
     def __init__(self, *, raises: Callable[[str], Exception] | None = None, **options: Any) -> None:
         self._raises, self._options = raises, options
-        self.decompressobj()  # so that wrong options are errors here
+        self.decompressobj()  # so that wrong options raise an error now, not at the first connection
 
     def decompressobj(self, *arguments: Any, **named: Any) -> Any:
         """Returns a :class:`DecompressObject`; with arguments, the object that ``zlib`` makes."""

@@ -1,8 +1,8 @@
 """Small zstd blocks, each with one of very many dictionaries.
 
-For programs with a dictionary per file, tenant or table that read blocks of a few KiB in random
-order. Decoding tables are small. A batch prefetches the tables of the next block while it decodes
-the current one.
+This module is for programs with a dictionary per file, tenant or table that read blocks of a few
+KiB in random order. Decoding tables are small. A batch prefetches the tables of the next block
+while it decodes the current one.
 
 >>> from pylinerate.dict import Decoder, Encoder, Store
 >>> store = Store()
@@ -12,10 +12,11 @@ the current one.
 b'{"user": "ann", "active": true, "score": 7}'
 
 A block is one zstd frame, from any encoder. Data, blocks and dictionaries may be any C-contiguous
-buffers: ``bytes``, slices of a ``memoryview``, a mapped file, arrays. They are not copied, and
-cannot be resized while in use. The functions release the interpreter's lock, except for a single
-block of less than 64 KiB, where releasing costs more than decoding. Do not change buffers
-meanwhile: the result would be other bytes or an error.
+buffers: ``bytes``, slices of a ``memoryview``, a mapped file, arrays. They are read in place, and
+cannot be resized while a call uses them; a store copies the dictionaries that it takes. Long work
+is done without the interpreter's lock. Decoding a single block of less than 64 KiB keeps the lock,
+because releasing the lock would take longer than decoding. Do not change buffers during a call: the
+result would be other bytes or an error.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
 
     from ._slices import AnyBuffer
 
-    #: Order in which the blocks of a batch are decoded.
+    #: Order in which the blocks of a batch are decoded, see :meth:`Decoder.decode_batch`.
     Order = Literal["as_given", "by_dictionary", "any"]
 
 __all__ = [
@@ -115,28 +116,31 @@ MAX_SIZE = 1 << 20
 
 
 class Counters(NamedTuple):
-    """Counters of a :class:`Decoder`."""
+    """Counters of a :class:`Decoder` since it was created."""
 
     #: Number of blocks, including those with errors.
     blocks: int
-    #: Number of blocks that were decoded with kept tables, or with a dictionary that needs none.
+    #: Number of blocks that were decoded with tables that the store keeps, or with a dictionary
+    #: that needs none. Blocks without a dictionary do not count.
     with_tables: int
-    #: Number of blocks that were decoded with temporary tables, because the table budget was used up.
+    #: Number of blocks that were decoded with temporary tables, because the table budget was used
+    #: up, the store was locked, or another thread was building the tables.
     without_tables: int
     #: Number of blocks that could not be decoded.
     errors: int
-    #: Number of prefetched cache lines.
+    #: Number of cache lines that were prefetched while the block before was decoded.
     prefetched_lines: int
 
 
 class Decoder(NotPicklable, _pylinerate.DictDecoder):
     """Decodes blocks with the dictionaries of a store.
 
-    Use one per thread; it takes about 290 KiB. Threads that share a decoder wait for each other.
+    Use one decoder per thread; it takes about 290 KiB, and 4 bytes for each block of the largest
+    batch. Threads that share a decoder wait for each other.
 
     A block that names another dictionary by its Dictionary_ID is an error. If the wrong dictionary
-    has the same Dictionary_ID, or the block names none, only a checksum in the block detects the
-    mistake.
+    has the same Dictionary_ID, or the block names none, only a checksum in the block is certain to
+    detect the mistake.
     """
 
     __slots__ = ("_store",)
@@ -150,7 +154,7 @@ class Decoder(NotPicklable, _pylinerate.DictDecoder):
 
     @property
     def store(self) -> Store:
-        """The store."""
+        """The store whose dictionaries this decoder uses."""
         return self._store
 
     def decode_batch(
@@ -164,9 +168,9 @@ class Decoder(NotPicklable, _pylinerate.DictDecoder):
         errors: Literal["return", "raise"] = "return",
         max_size: int = MAX_SIZE,
     ) -> Batch:
-        """Decodes many blocks, prefetching the memory of each while the one before it is decoded.
+        """Decodes many blocks. While one block is decoded, the memory of the next is prefetched.
 
-        An error in one block does not stop the others. Needs NumPy: ``pip install
+        An error in one block does not stop the others. This method needs NumPy: ``pip install
         "pylinerate[numpy]"``.
 
         Parameters
@@ -174,20 +178,23 @@ class Decoder(NotPicklable, _pylinerate.DictDecoder):
         ids : array of integers, or int
             The ID of each block's dictionary, or one ID for all blocks.
         blocks : iterable of buffers, or Slices
-            The blocks, or slices of one buffer.
+            The blocks, each in a buffer of its own, or as slices of one buffer.
         sizes : array of integers, optional
-            Output size of each block in bytes. Default: the size in its frame header.
+            Space in the output for the content of each block, in bytes. Default: the size in its
+            frame header, or an upper bound if the header has none.
         out : writeable buffer, or Slices, optional
-            One buffer, which gets the contents one after the other; or slices of one buffer, which
-            must not overlap. Default: a new array.
+            One buffer, in which the spaces for the blocks follow each other; or slices of one
+            buffer, which must not overlap, in place of ``sizes``. Default: a new array.
         order : "as_given", "by_dictionary" or "any"
-            Order of decoding. "any" groups the blocks by dictionary if there are two or more blocks
-            per dictionary.
+            Order of decoding. "any" groups the blocks by dictionary if there are on average two or
+            more blocks per dictionary, and else keeps the given order. Results are always in the
+            given order.
         errors : "return" or "raise"
-            "return": errors are in the result. "raise": after all blocks the first error is raised,
-            with the ``index`` of its block.
+            "return": errors are in the result. "raise": after all blocks were decoded, the first
+            error is raised. In both cases it has the ``index`` of its block.
         max_size : int
-            Without ``sizes``, a block whose header has a larger size is an error.
+            If neither ``sizes`` nor slices are given: largest content of a block in bytes. A block
+            with more is an error.
 
         Returns
         -------
@@ -223,7 +230,7 @@ class Decoder(NotPicklable, _pylinerate.DictDecoder):
         return Batch(outputs.data, outputs.starts, lengths, failed)
 
     def counters(self) -> Counters:
-        """Counters of the decoder."""
+        """Counters of this decoder since it was created."""
         return Counters(*self._counters())
 
     def __repr__(self) -> str:
@@ -231,7 +238,7 @@ class Decoder(NotPicklable, _pylinerate.DictDecoder):
 
 
 def _array(values: Any) -> Any:
-    """``values``, as a list if it is an iterator."""
+    """Returns ``values``, or a list of its items if it is an iterable without a length."""
     return values if hasattr(values, "__len__") else list(values)
 
 
@@ -242,7 +249,8 @@ def _blocks(blocks: Iterable[AnyBuffer] | Slices) -> _pylinerate.DictBlocks:
 
 
 def _outputs(jobs: _pylinerate.DictBlocks, sizes: Any, out: AnyBuffer | Slices | None, max_size: int) -> Slices:
-    """The slice of the output that each block is decoded to."""
+    """The output of a batch: for each block the slice of one buffer that it is decoded to. The
+    parameters are those of :meth:`Decoder.decode_batch`."""
     import numpy as np
 
     from ._arrays import integers
@@ -262,18 +270,23 @@ def _outputs(jobs: _pylinerate.DictBlocks, sizes: Any, out: AnyBuffer | Slices |
 class Encoder(NotPicklable):
     """Compresses blocks with the dictionaries of a store, through libzstd.
 
-    Use one per thread. It keeps the four dictionaries that it used last in prepared form, which
-    takes 100 KiB to 1 MiB each.
+    Use one encoder per thread. It keeps the four dictionaries that it used last in a form prepared
+    for compression, which takes 100 KiB to 1 MiB each.
 
     Parameters
     ----------
     store : Store
-        The dictionaries.
+        The store with the dictionaries.
     level : int
         A level of zstd, -7 to 22.
     checksum : bool
-        Whether each block ends with a checksum of its content, 4 bytes. It also detects a wrong
-        dictionary.
+        Whether each block ends with a checksum of its content, which takes 4 bytes. When the block
+        is decoded, the checksum also detects a wrong dictionary.
+
+    Raises
+    ------
+    Error
+        If ``level`` is not -7 to 22.
     """
 
     __slots__ = ("_encoder", "_settings", "_store")
@@ -285,16 +298,19 @@ class Encoder(NotPicklable):
 
     @property
     def store(self) -> Store:
-        """The store."""
+        """The store whose dictionaries this encoder uses."""
         return self._store
 
     def encode(self, id: int, data: AnyBuffer) -> bytes:
-        """Compresses ``data`` as one block.
+        """Compresses ``data`` as one block, with the dictionary that has the ID ``id`` in the
+        store, or without one if that is :data:`NONE`.
 
         Raises
         ------
         UnknownId
-            If the store has no such dictionary.
+            If the store has no dictionary with this ID.
+        Error
+            If memory runs out.
         """
         return self._encoder.encode(id, data)
 

@@ -41,9 +41,10 @@ if TYPE_CHECKING:
 
 __all__ = ["BadGzipFile", "GzipFile", "build_index", "open"]
 
-#: Bytes of content in the buffer of a file that is read.
+#: Size in bytes of the buffer for decoded content, which each file opened for reading has.
 BUFFER = 128 << 10
-#: Bytes of each step when all content is read, or zeros are written.
+#: Number of bytes that are read at a time when all content is read, or written at a time when
+#: :meth:`GzipFile.seek` writes zeros.
 CHUNK = 1 << 20
 
 
@@ -65,7 +66,8 @@ class BadGzipFile(gzip.BadGzipFile, zlib.error):
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Converts decoding errors to the standard library's exceptions."""
+    """Raises the standard library's exceptions in place of decoding errors: ``EOFError`` for a
+    truncated file, :class:`BadGzipFile` for a damaged one. Other errors are not changed."""
     try:
         yield
     except Error as error:
@@ -80,7 +82,7 @@ def _translated() -> Iterator[None]:
 
 
 class _Content(io.RawIOBase):
-    """The unbuffered content of a file."""
+    """The decoded content of a gzip file, without a buffer. ``io.BufferedReader`` reads it."""
 
     def __init__(self, reader: GzipReader) -> None:
         self._reader = reader
@@ -122,36 +124,37 @@ class GzipFile(io.BufferedIOBase):
     filename : path, optional
         The file; together with ``fileobj`` only the name to store in the header.
     mode : str, optional
-        "r", "a", "w" or "x", with or without "b". Default: that of ``fileobj``, or "rb".
+        "r", "a", "w" or "x", with or without "b". Default: the mode of ``fileobj``, or "rb".
     compresslevel : int
-        0 to 9. The levels are Linerate's: 2 is for speed, 6 is as small as zlib's 6, 9 is the
-        smallest and by far the slowest.
+        0 to 9; -1 means 6. The levels are Linerate's: 2 is for speed, 6 is as small as zlib's 6, 9
+        is the smallest and by far the slowest. Default: 9.
     fileobj : file object, optional
-        The compressed file. It is not closed.
+        The compressed file. :meth:`close` leaves it open.
     mtime : number, optional
         The time to store in the header, in seconds since 1970. Default: now.
     threads : int, optional
-        Number of threads that decode, if the file is opened by its name. 1: calls that read decode.
-        2: another thread decodes ahead of the program. 3 or more: these threads decode together,
-        for about twice the CPU time, or for hardly more with an index. Default: the environment
-        variable ``LINERATE_THREADS``, else 1.
+        Number of threads that decode, if a regular file is opened by its name and read from its
+        beginning. 1: calls that read decode. 2: another thread decodes ahead of the program. 3 or
+        more: these threads decode together, for about twice the CPU time, or for hardly more with
+        an index. Default: the environment variable ``LINERATE_THREADS``, else 1.
     index : path, optional
-        An index of the file, written by :func:`build_index` or indexed_gzip. With it you reach
-        every position at once. Content read after a seek is not verified up to the next member.
+        An index of the file, written by :func:`build_index`, indexed_gzip or gztool. With it you
+        reach every position at once. After a seek, calls that read decode, and no checksum
+        verifies the content up to the next member.
 
     Raises
     ------
     OSError
         If a file cannot be opened.
     Error
-        If the index is damaged, or belongs to a file of another size.
+        If the index is damaged, has an unknown format, or belongs to a file of another size.
     """
 
     #: The compressed file; None after :meth:`close`.
     fileobj: Any
-    #: "rb" or "wb".
+    #: "rb" for reading, "wb" for writing in any mode.
     mode: str
-    #: The name of the compressed file, or "".
+    #: The name of the compressed file, or "" if it is not known.
     name: Any
 
     def __init__(
@@ -188,7 +191,8 @@ class GzipFile(io.BufferedIOBase):
             self.name = os.fspath(filename) if isinstance(filename, (str, bytes, os.PathLike)) else ""
             self.mode = "rb" if reads else "wb"
             if encoder is None:
-                # Opening a regular file by its path again gives the same content; a pipe would not.
+                # The native reader opens the path again, and then can use threads. For a regular
+                # file this gives the same content. For a pipe it would not, so fileobj is read.
                 own = self._own is not None and stat.S_ISREG(os.fstat(fileobj.fileno()).st_mode)
                 path = os.fsdecode(self.name) if own else None
                 index_path = None if index is None else os.fsdecode(index)
@@ -214,27 +218,31 @@ class GzipFile(io.BufferedIOBase):
         return self._buffer.read(size)
 
     def read1(self, size: int = -1) -> bytes:
-        """Reads up to ``size`` bytes, with at most one call of the decoder."""
+        """Reads up to ``size`` bytes with at most one call of the decoder. If ``size`` is negative,
+        reads up to ``io.DEFAULT_BUFFER_SIZE`` bytes."""
         self._check("rb", "read1")
         return self._buffer.read1(io.DEFAULT_BUFFER_SIZE if size < 0 else size)
 
     def readinto(self, buffer: Any) -> int:
-        """Fills a buffer, or less at the end; returns the number of bytes."""
+        """Fills a buffer with content, only in part if the content ends before. Returns the number
+        of bytes."""
         self._check("rb", "readinto")
         return self._buffer.readinto(buffer)
 
     def readinto1(self, buffer: Any) -> int:
-        """:meth:`readinto` with at most one call of the decoder."""
+        """Reads into a buffer with at most one call of the decoder, which may not fill it. Returns
+        the number of bytes."""
         self._check("rb", "readinto1")
         return self._buffer.readinto1(buffer)
 
     def peek(self, n: int = 0) -> bytes:
-        """Returns some bytes without changing the position. Empty only at the end."""
+        """Returns the next bytes of content, as many as are buffered, without changing the
+        position. Empty only at the end. ``n`` is ignored."""
         self._check("rb", "peek")
         return self._buffer.peek(n)
 
     def readline(self, size: int | None = -1) -> bytes:
-        """Reads a line, or ``size`` bytes of it."""
+        """Reads a line with its line feed, or only its first ``size`` bytes if it is longer."""
         self._check("rb", "readline")
         return self._buffer.readline(size)
 
@@ -243,8 +251,8 @@ class GzipFile(io.BufferedIOBase):
         return next(self._buffer)
 
     def write(self, data: AnyBuffer) -> int:
-        """Compresses data and returns its number of bytes. The last bytes reach the file with later
-        ones, or by :meth:`flush`."""
+        """Compresses data and returns its number of bytes. Bytes that do not complete a block of
+        256 KiB reach the compressed file with later ones, or by :meth:`flush` or :meth:`close`."""
         self._check("wb", "write")
         view = memoryview(cast("Buffer", data))
         if view.nbytes:
@@ -255,8 +263,8 @@ class GzipFile(io.BufferedIOBase):
         return view.nbytes
 
     def flush(self, zlib_mode: int = zlib.Z_SYNC_FLUSH) -> None:
-        """Writes all data so far to the file, so that a reader can decode it. ``zlib_mode`` is
-        ignored."""
+        """Writes all data so far to the compressed file, so that a reader can decode it. Does
+        nothing if the file is open for reading. ``zlib_mode`` is ignored."""
         if self.fileobj is None:
             raise ValueError("I/O operation on closed file.")
         if self.mode == "wb":
@@ -264,8 +272,9 @@ class GzipFile(io.BufferedIOBase):
             self.fileobj.flush()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Sets the position in the content, and returns it. A position after the end becomes the
-        end. When writing, seeks only forward, by writing zeros."""
+        """Sets the position in the content, and returns it. When reading, a position after the end
+        becomes the end; without an index, everything up to the position is decoded. When writing,
+        seeks only forward and not from the end, and writes zeros up to the position."""
         if self.fileobj is None:
             raise ValueError("I/O operation on closed file.")
         if self.mode == "rb":
@@ -282,14 +291,15 @@ class GzipFile(io.BufferedIOBase):
         return self._position
 
     def rewind(self) -> None:
-        """Goes back to the beginning. Only for reading."""
+        """Goes back to the beginning of the content. Raises ``OSError`` if the file is open for
+        writing."""
         if self.mode != "rb":
             raise OSError("Can't rewind in write mode")
         self.seek(0)
 
     def close(self) -> None:
-        """Ends the member when writing, and closes the compressed file if it was opened by its
-        name."""
+        """Closes the file. When writing, first ends the gzip member. The compressed file itself is
+        closed only if it was opened by its name. A second call does nothing."""
         fileobj, self.fileobj = self.fileobj, None
         if fileobj is None:
             return
@@ -308,17 +318,17 @@ class GzipFile(io.BufferedIOBase):
         return self.fileobj is None
 
     def fileno(self) -> int:
-        """The descriptor of the compressed file. If that was opened by its name, nothing is read
-        through it."""
+        """The descriptor of the compressed file. If a regular file was opened by its name, its
+        content is read through another descriptor."""
         number: int = self.fileobj.fileno()
         return number
 
     def readable(self) -> bool:
-        """Whether the file is open for reading."""
+        """Whether the file was opened for reading. Does not change when it is closed."""
         return self.mode == "rb"
 
     def writable(self) -> bool:
-        """Whether the file is open for writing."""
+        """Whether the file was opened for writing. Does not change when it is closed."""
         return self.mode == "wb"
 
     def seekable(self) -> bool:
@@ -339,8 +349,8 @@ def _level(compresslevel: int) -> int:
 
 
 def _header(name: Any, level: int, mtime: float) -> bytes:
-    """The header of a member (RFC 1952). It has the file's name without ``.gz``, if Latin-1 can
-    encode it."""
+    """The header of a gzip member (RFC 1952). It has the name of the file, without folders and
+    ``.gz``, if Latin-1 can encode it."""
     try:
         name = os.path.basename(name)
         name = name if isinstance(name, bytes) else name.encode("latin-1")
@@ -404,7 +414,8 @@ def open(
     Parameters
     ----------
     filename : path or file object
-        The compressed file. A file object is read by the calling thread, and is not closed.
+        The compressed file. A file object is read only by the threads that call the result, and
+        is not closed.
     mode : str
         "r", "rb", "w", "wb", "x", "xb", "a" or "ab" for bytes, "rt", "wt", "xt" or "at" for text.
     compresslevel, threads, index
@@ -415,7 +426,7 @@ def open(
     Returns
     -------
     GzipFile
-        For text: an ``io.TextIOWrapper`` around one.
+        In a mode for text: an ``io.TextIOWrapper`` around a :class:`GzipFile`.
     """
     if "t" in mode:
         if "b" in mode:
@@ -447,12 +458,13 @@ def build_index(filename: Path, index: Path | None = None, *, spacing: int = 4 <
         The index. Default: the name of the file with ``.gzidx`` appended. An existing file is
         replaced only when the index is complete.
     spacing : int
-        Bytes of content between two points of the index, at least 64 KiB. A point takes 32 KiB.
+        Minimum number of bytes of content between two points of the index. Less than 64 KiB counts
+        as 64 KiB. A point takes 32 KiB in the index, unless it is at the beginning of a member.
 
     Returns
     -------
     int
-        The number of bytes of the content.
+        The length of the content in bytes.
 
     Raises
     ------

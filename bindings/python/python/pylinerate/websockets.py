@@ -19,8 +19,8 @@ package's own.
 >>> asyncio.run(main())
 again and again and again and again [<PerMessageDeflate: server 11 bits, client 11 bits>]
 
-:func:`prepare` compresses a message for many connections only once; ``broadcast`` and ``send`` take
-it.
+:func:`prepare` makes a message for many connections that is not compressed for each of them. The
+package's ``broadcast`` and ``send`` take it.
 """
 
 from __future__ import annotations
@@ -58,19 +58,20 @@ _NAME = ExtensionName("permessage-deflate")
 class PreparedBytes(NotPicklable, bytes):
     """A binary message for many connections. :func:`prepare` makes it."""
 
-    #: The native message. ``None`` if :func:`prepare` did not make these bytes: an ordinary
-    #: message.
+    #: The native part of the prepared message. ``None`` if :func:`prepare` did not make this
+    #: object, which is then sent as an ordinary message.
     _native: _pylinerate.WebsocketPrepared | None = None
 
 
 class PreparedText(NotPicklable, str):
     """A text message for many connections. :func:`prepare` makes it."""
 
+    #: The text in UTF-8. ``None`` if :func:`prepare` did not make this object.
     _payload: PreparedBytes | None = None
 
     def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
-        """Returns the text as bytes. For UTF-8, which the library sends, they are the prepared
-        bytes."""
+        """Returns the text as bytes. For "utf-8", which the package ``websockets`` asks for, this
+        is the :class:`PreparedBytes` object of the message."""
         if self._payload is None or encoding != "utf-8":
             return super().encode(encoding, errors)
         return self._payload
@@ -83,24 +84,24 @@ def prepare(message: bytes | bytearray | memoryview, *, level: int = 6) -> Prepa
 def prepare(
     message: str | bytes | bytearray | memoryview, *, level: int = 6
 ) -> PreparedText | PreparedBytes:
-    """Prepares a message for many connections, for which it is compressed only once.
+    """Prepares a message that is sent on many connections, so that it is not compressed for each.
 
-    The result is still a ``str`` or ``bytes``: the library's ``broadcast`` and ``send`` take it,
-    also for connections without this extension. It is compressed once for each window size, when a
-    connection first needs that, and refers to no other message.
+    The result is still a ``str`` or ``bytes``: the functions ``broadcast`` and ``send`` of
+    ``websockets`` take it, also for connections without this extension. It is compressed once for
+    each window size, when a connection first needs that, and refers to no other message.
 
     Parameters
     ----------
     message : str or buffer
         The whole message, as text or binary.
     level : int
-        0 to 9, as in :class:`Options`. A higher level takes more time once, and saves bytes for
-        every listener.
+        0 to 9, from fast to small, as in :class:`Options`. A higher level takes more time once, and
+        saves bytes on every connection. Default: 6.
 
     Raises
     ------
     Error
-        If there is no such level.
+        If ``level`` is above 9.
     UnicodeEncodeError
         If the text cannot be encoded as UTF-8.
 
@@ -121,33 +122,34 @@ def prepare(
 
 
 class PerMessageDeflate(Extension):
-    """The extension of one connection. The factories make it."""
+    """The extension permessage-deflate of one connection. The factories make it during the
+    handshake."""
 
     name = _NAME
 
     def __init__(self, codec: _pylinerate.WebsocketCodec) -> None:
         self._codec = codec
-        #: Whether the message being received is compressed.
+        #: Whether the message whose frames are being received is compressed.
         self._decodes = False
 
     @property
     def server_window_bits(self) -> int:
-        """Base-2 logarithm of the server's window in bytes."""
+        """Base-2 logarithm of the window for the server's messages, in bytes."""
         return self._codec.agreement[0]
 
     @property
     def server_takeover(self) -> bool:
-        """Whether the server's messages refer to earlier ones."""
+        """Whether messages of the server may refer to earlier ones."""
         return self._codec.agreement[1]
 
     @property
     def client_window_bits(self) -> int:
-        """Base-2 logarithm of the client's window in bytes."""
+        """Base-2 logarithm of the window for the client's messages, in bytes."""
         return self._codec.agreement[2]
 
     @property
     def client_takeover(self) -> bool:
-        """Whether the client's messages refer to earlier ones."""
+        """Whether messages of the client may refer to earlier ones."""
         return self._codec.agreement[3]
 
     @property
@@ -157,8 +159,8 @@ class PerMessageDeflate(Extension):
         return self._codec.memory
 
     def encode(self, frame: Frame) -> Frame:
-        """Encodes a frame to send. A message of one frame that would not become smaller is returned as
-        it is."""
+        """Encodes a frame to send. Returns unchanged a control frame, and a message of one frame
+        that would not become smaller or is shorter than the option ``smallest``."""
         if frame.opcode in CTRL_OPCODES:
             return frame
         begins = frame.opcode is not Opcode.CONT
@@ -175,14 +177,17 @@ class PerMessageDeflate(Extension):
         return Frame(frame.opcode, encoded, frame.fin, begins, frame.rsv2, frame.rsv3)
 
     def decode(self, frame: Frame, *, max_size: int | None = None) -> Frame:
-        """Decodes a received frame.
+        """Decodes a received frame. Returns control frames, and frames of messages that are not
+        compressed, as they are.
 
         Raises
         ------
         PayloadTooBig
-            If the frame is larger than ``max_size``, or its message exceeds a limit of this side.
+            If the decoded frame is larger than ``max_size`` bytes, its message exceeds a limit of
+            this side's :class:`Options`, or memory runs out.
         ProtocolError
-            If the frame is damaged, or uses a larger window than agreed.
+            If the frame is damaged, uses a larger window than agreed, or continues a message and
+            has RSV1.
         """
         if frame.opcode in CTRL_OPCODES:
             return frame
@@ -209,7 +214,7 @@ class PerMessageDeflate(Extension):
 
 
 class ServerPerMessageDeflateFactory(ServerExtensionFactory):
-    """Accepts offers of clients. :func:`server_extensions` makes it."""
+    """Answers the offers of clients during the handshake. :func:`server_extensions` makes it."""
 
     name = _NAME
 
@@ -219,7 +224,8 @@ class ServerPerMessageDeflateFactory(ServerExtensionFactory):
     def process_request_params(
         self, params: Sequence[ExtensionParameter], accepted_extensions: Sequence[Extension]
     ) -> tuple[list[ExtensionParameter], Extension]:
-        """Answers one offer. Raises ``NegotiationError`` to decline it."""
+        """Accepts the offer with these parameters. Returns the parameters of the answer and the
+        extension of the connection. Raises ``NegotiationError`` to decline the offer."""
         _refuse_second(accepted_extensions)
         answer = self._options.answer(_header(params))
         if answer is None:
@@ -243,8 +249,9 @@ class ClientPerMessageDeflateFactory(ClientExtensionFactory):
     def process_response_params(
         self, params: Sequence[ExtensionParameter], accepted_extensions: Sequence[Extension]
     ) -> PerMessageDeflate:
-        """Returns the extension that the server has accepted. Raises ``NegotiationError`` if the
-        answer fits no offer."""
+        """Returns the extension of the connection, from the parameters of the server's answer.
+        Raises ``NegotiationError`` if the answer fits no offer, or the server has accepted this
+        extension twice."""
         _refuse_second(accepted_extensions)
         try:
             codec = self._options.agree(_header(params))
@@ -258,29 +265,34 @@ class ClientPerMessageDeflateFactory(ClientExtensionFactory):
 class Options(TypedDict, total=False):
     """Options of one side of a connection.
 
-    A connection holds the windows of both directions, and an index of twice the window for sent
-    messages.
+    A connection holds the windows of both directions, and an index of the window for sent messages.
+    The index takes twice the bytes of that window, but at most 8 KiB.
     """
 
     #: Base-2 logarithm of the largest window for sent messages, in bytes: 8 to 15. Default: 15.
     window_bits: int
-    #: Whether sent messages may refer to earlier ones within the window. If not, nothing is held
-    #: between messages. Default: true.
+    #: Whether sent messages may refer to earlier ones within the window. If not, no window is held
+    #: for sent messages. Default: true.
     takeover: bool
-    #: ``window_bits`` for received messages, if the peer agrees. Default: as for sent messages.
+    #: Base-2 logarithm of the largest window for received messages, if the peer agrees to it.
+    #: Default: ``window_bits``.
     receive_window_bits: int
-    #: ``takeover`` for received messages, if the peer agrees. Default: as for sent messages.
+    #: Whether received messages may refer to earlier ones, if the peer agrees. Default:
+    #: ``takeover``.
     receive_takeover: bool
-    #: 0 to 9, from fast to small; 8 and 9 are the same as 7. From 4 on a connection holds hash
-    #: chains, up to 144 KiB. Default: 2.
+    #: Level of compression, 0 to 9, from fast to small; 8 and 9 are the same as 7. From 4 on, a
+    #: connection with ``takeover`` holds hash chains in place of the index, up to 144 KiB.
+    #: Default: 2.
     level: int
-    #: Messages of fewer bytes are sent uncompressed. Default: 32.
+    #: Smallest message to compress, in bytes. Shorter ones in one frame are sent uncompressed.
+    #: Default: 32.
     smallest: int
-    #: Whether later messages may refer to prepared ones. If not, a prepared message empties the
-    #: window, which saves work before the next ordinary message but makes that message larger.
-    #: Default: true.
+    #: Whether later messages may refer to messages of :func:`prepare`. If not, sending a prepared
+    #: message empties the window, which saves work before the next ordinary message but makes that
+    #: message larger. Default: true.
     remember_prepared: bool
-    #: Largest received message, in bytes. A smaller ``max_size`` of the library applies too.
+    #: Largest compressed message that is received, in decoded bytes. A smaller ``max_size`` of
+    #: ``websockets`` applies too, and is the only limit for messages that are not compressed.
     #: Default: 64 MiB.
     message_limit: int
     #: Largest ratio of a received message to its compressed bytes, checked once it has 64 KiB.
@@ -289,26 +301,33 @@ class Options(TypedDict, total=False):
 
 
 def client_extensions(**options: Unpack[Options]) -> list[ClientPerMessageDeflateFactory]:
-    """Returns ``extensions`` for ``websockets.connect``. Pass ``compression=None`` with it.
+    """Returns the argument ``extensions`` for ``connect`` of ``websockets``. Pass
+    ``compression=None`` with it. The options are those of :class:`Options`.
 
     Raises
     ------
     Error
         If an option is out of the range that :class:`Options` allows.
+    TypeError
+        If there is no such option.
     """
     native = _native(options)
     return [ClientPerMessageDeflateFactory(native, offer.strip()) for offer in native.offer().split(",")]
 
 
 def server_extensions(**options: Unpack[Options]) -> list[ServerPerMessageDeflateFactory]:
-    """Returns ``extensions`` for ``websockets.serve``. Pass ``compression=None`` with it.
+    """Returns the argument ``extensions`` for ``serve`` of ``websockets``. Pass
+    ``compression=None`` with it. The options are those of :class:`Options`.
 
-    If a client cannot limit its window, the server asks it not to keep the window between messages.
+    If ``receive_window_bits`` is below 15 and a client cannot limit its window, the server asks the
+    client not to keep its window between messages.
 
     Raises
     ------
     Error
         If an option is out of the range that :class:`Options` allows.
+    TypeError
+        If there is no such option.
     """
     return [ServerPerMessageDeflateFactory(_native(options))]
 
@@ -334,7 +353,7 @@ def _header(params: Sequence[ExtensionParameter]) -> str:
 
 
 def _parameters(header: str) -> list[ExtensionParameter]:
-    """Splits one of our own offers or answers into its parameters."""
+    """Splits an offer or answer that the native code has made into its parameters."""
     parts = [part.strip().partition("=") for part in header.split(";")[1:]]
     return [(name, value if separator else None) for name, separator, value in parts]
 
