@@ -18,11 +18,12 @@ from . import _pylinerate
 from ._read import SUPPORTED, _axes, _filters, _Plan, check_dataset
 from .gpu import DeviceArray, _device
 
-#: Maximum size of a batch in decoded bytes, unless a single chunk is larger.
+#: Maximum size of a batch of chunks in decoded bytes, unless a single chunk is larger.
 BATCH_BYTES = 64 << 20
 #: Maximum number of chunks in a batch.
 BATCH_CHUNKS = 1 << 14
-#: Maximum number of queued batches: one is decoded and one is copied while the next is read.
+#: Maximum number of batches that are queued on the stream at the same time. While one is decoded
+#: and one is copied to the device, the next is read from the file.
 BATCHES_AHEAD = 3
 
 
@@ -48,6 +49,7 @@ def read_dataset(dataset: Any, selection: Any, stream: int, device: int) -> Devi
 
 
 def _why_not(dataset: Any) -> str:
+    """The reason why a dataset cannot be read into device memory, for the message of an error."""
     if dataset.chunks is None or not dataset.shape:
         return "the dataset is not chunked"
     plist = dataset.id.get_create_plist()
@@ -61,7 +63,7 @@ def _why_not(dataset: Any) -> str:
 
 
 class _Reader:
-    """Reads the chunks of a plan, and queues their decoding on a stream."""
+    """Reads the chunks of a selection from the file, and queues their decoding on a CUDA stream."""
 
     def __init__(self, plan: _Plan, stream: int, device: int) -> None:
         self.plan = plan
@@ -69,12 +71,13 @@ class _Reader:
         self.device = _device(device)
         self.dataset = plan.dataset
         self.chunk_bytes = plan.chunk_bytes
-        #: Device memory for decoded chunks that do not fill a contiguous part of the output. All
-        #: batches reuse it, since the stream does their work in order.
+        #: Device memory for decoded chunks that do not fill a contiguous part of the output. From
+        #: here they are copied to the output. All batches reuse this memory, since the stream does
+        #: their work in order.
         self.scratch: Any = None
-        #: A chunk of the fill value in device memory.
+        #: A chunk full of the dataset's fill value in device memory; ``None`` until it is needed.
         self.fill_chunk: Any = None
-        #: Batches in progress, with the offsets of their chunks.
+        #: Batches that are queued on the stream, with the offsets of their chunks.
         self.queued: collections.deque[tuple[Any, list[tuple[int, ...]]]] = collections.deque()
 
     def read(self, out: DeviceArray) -> None:
@@ -87,12 +90,13 @@ class _Reader:
             while self.queued:
                 self.finish()
         finally:
-            # After an error too: memory that the stream still uses must not be freed.
+            # This is done after an error too, because memory that the stream still uses must not be
+            # freed.
             self.device.synchronize(self.stream)
 
     def batches(self) -> Iterator[list[tuple[tuple[int, ...], tuple[int, bytes] | None]]]:
-        """Yields batches of chunks with their offsets; ``None`` for a chunk that was never
-        written."""
+        """Yields batches of chunks: the offset of each, and its mask of skipped filters and stored
+        bytes, or ``None`` if it was never written."""
         most = max(1, min(BATCH_CHUNKS, BATCH_BYTES // max(1, self.chunk_bytes)))
         chunks = ((offset, self.plan.stored(offset)) for offset in self.plan.offsets())
         while batch := list(itertools.islice(chunks, most)):
@@ -101,6 +105,8 @@ class _Reader:
     def queue(
         self, batch: list[tuple[tuple[int, ...], Any]], out: DeviceArray, shape: tuple[int, ...]
     ) -> None:
+        """Queues the decoding of a batch of chunks, and the copies of those that do not fill a
+        contiguous part of the output."""
         stored: list[tuple[int, bytes, int]] = []
         offsets, crops = [], []
         for offset, chunk in batch:
@@ -109,7 +115,8 @@ class _Reader:
                 continue
             mask, data = chunk
             if len(data) == self.chunk_bytes and self.plan.is_partial(offset):
-                # HDF5 may store chunks at the edge unfiltered, and does not say so.
+                # HDF5 may store chunks at the edge of the dataset unfiltered, without setting the
+                # mask.
                 self.from_h5py(offset, out, shape)
                 continue
             address = self.direct(offset, out, shape)
@@ -129,7 +136,8 @@ class _Reader:
         self.queued.append((decoding, offsets))
 
     def finish(self) -> None:
-        """Waits for the oldest batch."""
+        """Waits until the oldest queued batch is decoded. Raises ``OSError`` if a chunk of it is
+        damaged."""
         decoding, offsets = self.queued.popleft()
         try:
             decoding.wait()
@@ -142,8 +150,8 @@ class _Reader:
         return OSError(f"{self.dataset.name}, chunk at {chunk}: {error}")
 
     def box(self, offset: tuple[int, ...]) -> tuple[list[int], list[int], list[int]]:
-        """The chunk's selected part: its position in the output, its position in the chunk, its
-        shape."""
+        """The selected part of the chunk at ``offset``: the index of its first element in the
+        output, that in the chunk, and its shape."""
         position, skip, shape = [], [], []
         for axis, at, chunk in zip(self.plan.axes, offset, self.dataset.chunks):
             start, stop = max(at, axis.start), min(at + chunk, axis.start + axis.count)
@@ -153,8 +161,8 @@ class _Reader:
         return position, skip, shape
 
     def direct(self, offset: tuple[int, ...], out: DeviceArray, shape: tuple[int, ...]) -> int | None:
-        """The address in the output if the whole chunk fills a contiguous part of it, else
-        ``None``."""
+        """The device address within the output to which the chunk at ``offset`` can be decoded
+        directly, because the whole chunk fills a contiguous part of the output. Else ``None``."""
         position, _, box = self.box(offset)
         chunks = self.dataset.chunks
         if tuple(box) != tuple(chunks):
@@ -174,6 +182,8 @@ class _Reader:
         out: DeviceArray,
         shape: tuple[int, ...],
     ) -> None:
+        """Queues the copy of the selected part of the decoded chunk at ``offset`` from the device
+        address ``address`` to the output. ``held`` is the shape of the memory there."""
         position, skip, box = self.box(offset)
         size = out.dtype.itemsize
         self.device.copy_region(
@@ -181,6 +191,7 @@ class _Reader:
         )
 
     def scratch_address(self, index: int, most: int) -> int:
+        """The device address for decoded chunk number ``index`` of a batch of ``most`` chunks."""
         if self.scratch is None or self.scratch.nbytes < most * self.chunk_bytes:
             self.device.synchronize(self.stream)
             self.scratch = None
@@ -189,7 +200,7 @@ class _Reader:
         return address
 
     def fill_address(self) -> int:
-        """The address of a chunk of the fill value."""
+        """The device address of a chunk full of the dataset's fill value, made on first use."""
         if self.fill_chunk is None:
             content = np.full(math.prod(self.dataset.chunks), self.dataset.fillvalue, self.dataset.dtype)
             self.fill_chunk = self.device.allocate(content.nbytes)
@@ -197,7 +208,8 @@ class _Reader:
         return int(self.fill_chunk.pointer)
 
     def from_h5py(self, offset: tuple[int, ...], out: DeviceArray, shape: tuple[int, ...]) -> None:
-        """Lets HDF5 read and decode a chunk, and copies it into the output."""
+        """Lets HDF5 read and decode the chunk at ``offset``, and copies its selected part into the
+        output."""
         inside = tuple(
             slice(at, min(at + chunk, size))
             for at, chunk, size in zip(offset, self.dataset.chunks, self.dataset.shape)

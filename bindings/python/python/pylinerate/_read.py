@@ -18,11 +18,13 @@ from ._threads import thread_count
 
 #: HDF5's numbers of the filters of this package: DeltaRice, DeltaRice2.
 OURS = frozenset({32025, 325})
-#: Numbers of all filters that this module undoes: those, shuffle and fletcher32.
+#: HDF5's numbers of all filters that this module undoes: those of this package, shuffle (2) and
+#: fletcher32 (3).
 SUPPORTED = OURS | {2, 3}
-#: Size of a batch, in stored bytes, from which it is decoded, if it has a chunk for each thread.
+#: Stored bytes that complete a batch of chunks, which is then decoded, if it also has at least one
+#: chunk for each thread.
 BATCH_BYTES = 1 << 20
-#: Number of chunks from which a smaller batch is decoded, too.
+#: Number of chunks that complete a batch whatever its size.
 BATCH_CHUNKS = 1 << 12
 
 
@@ -40,11 +42,12 @@ def read(dataset: h5py.Dataset, selection: Any = ..., threads: int | None = None
         together with shuffle or fletcher32, are decoded here. h5py reads other filters, layouts and
         types.
     selection : integers, slices with positive steps, ``...``, or a tuple of these
-        As in ``dataset[selection]``. Default: everything. Only the selected rows of a chunk are
-        decoded. h5py reads other kinds of selections.
+        As in ``dataset[selection]``. Default: everything. If only a part of a chunk is selected,
+        its segments are decoded from the first selected element to the last. h5py reads other kinds
+        of selections.
     threads : int, optional
-        Maximum number of decoding threads. Default: ``LINERATE_THREADS`` if it is set, else one for
-        each CPU that this process may use.
+        Maximum number of decoding threads. Default: the environment variable ``LINERATE_THREADS``
+        if it is set, else one for each CPU that this process may use, at most 256.
 
     Returns
     -------
@@ -79,7 +82,7 @@ def check_dataset(dataset: Any) -> None:
 
 
 class _UseH5py(Exception):
-    """Raised if only h5py can read the chunks."""
+    """Raised while a dataset is read, if a chunk turns out to be one that only h5py can decode."""
 
 
 def _threads(threads: int | None) -> int:
@@ -89,7 +92,7 @@ def _threads(threads: int | None) -> int:
 
 
 class _Plan:
-    """A selection of a dataset, with the dataset's filters."""
+    """A selection of a dataset that this module can read, with the dataset's filters."""
 
     def __init__(self, dataset: h5py.Dataset, filters: list[tuple[int, list[int]]], axes: list[_Axis]):
         self.dataset = dataset
@@ -113,7 +116,8 @@ class _Plan:
         return out if out.ndim else out[()]
 
     def fill(self, out: np.ndarray, threads: int) -> None:
-        """Reads and decodes the chunks. While one batch is decoded, the next one is read."""
+        """Reads and decodes the chunks of the selection into ``out``. While one batch is decoded,
+        the next one is read."""
         data = out.reshape(-1).view(np.uint8)
         chunks = self.dataset.chunks
         axes = [(chunk, axis.start, axis.step, axis.count) for chunk, axis in zip(chunks, self.axes)]
@@ -135,8 +139,9 @@ class _Plan:
             running.result()
 
     def batches(self, out: np.ndarray, threads: int) -> Iterator[list[tuple[tuple[int, ...], int, bytes]]]:
-        """Yields batches of stored chunks. For chunks that were never written, puts the fill value
-        into ``out``."""
+        """Yields batches of stored chunks: the offset, mask and bytes of each. For chunks that were
+        never written, puts the fill value into ``out``. Raises ``_UseH5py`` for a chunk that only
+        h5py can decode."""
         batch, size = [], 0
         for offset in self.offsets():
             stored = self.stored(offset)
@@ -144,7 +149,7 @@ class _Plan:
                 out[self.inside(offset)] = self.dataset.fillvalue
                 continue
             if len(stored[1]) == self.chunk_bytes and self.is_partial(offset):
-                raise _UseH5py  # HDF5 may store chunks at the edge unfiltered, and does not say so
+                raise _UseH5py  # HDF5 may store chunks at the edge unfiltered without a mask
             batch.append((offset, *stored))
             size += len(stored[1])
             if len(batch) >= BATCH_CHUNKS or (size >= BATCH_BYTES and len(batch) >= threads):
@@ -154,10 +159,11 @@ class _Plan:
             yield batch
 
     def stored(self, offset: tuple[int, ...]) -> tuple[int, bytes] | None:
-        """The mask of skipped filters and the bytes of a chunk, or ``None`` if it was never
-        written."""
+        """The mask of skipped filters and the stored bytes of the chunk at ``offset``, or ``None``
+        if it was never written."""
         chunks = self.dataset.id
-        # If a dataset has no stored chunks, HDF5 returns a meaningless size for a chunk.
+        # If a dataset has no stored chunks at all, HDF5 returns a meaningless size for a chunk. So
+        # until one chunk was found, HDF5 is asked first whether the chunk is in the file.
         if not self.any_stored and chunks.get_chunk_info_by_coord(offset).byte_offset is None:
             return None
         self.any_stored = True
@@ -170,7 +176,8 @@ class _Plan:
         return mask, stored
 
     def offsets(self) -> Iterator[tuple[int, ...]]:
-        """Offsets of the chunks that have selected elements."""
+        """Offsets of the chunks that have selected elements: the index of the first element of each
+        along every axis of the dataset."""
         along = [axis.offsets(chunk) for axis, chunk in zip(self.axes, self.dataset.chunks)]
         return itertools.product(*along)
 
@@ -188,7 +195,8 @@ class _Plan:
 
 
 class _Axis:
-    """A selection along one axis: the ``count`` indices start, start + step, and so on."""
+    """A selection along one axis: the ``count`` indices start, start + step, and so on. ``single``
+    tells that an integer selected the only index, so that the result does not have this axis."""
 
     def __init__(self, start: int, step: int, count: int, single: bool = False):
         self.start, self.step, self.count, self.single = start, step, count, single
@@ -205,7 +213,8 @@ class _Axis:
 
 
 def _axes(selection: Any, shape: tuple[int, ...]) -> list[_Axis] | None:
-    """The selection along each axis, or ``None`` if it is not supported."""
+    """The selection along each axis of a dataset of this shape. ``None`` if it is of another kind
+    than integers, slices with positive steps and ``...``, or not within the shape."""
     items = list(selection) if isinstance(selection, tuple) else [selection]
     if sum(item is ... for item in items) == 0:
         items.append(...)
@@ -233,7 +242,9 @@ def _axis(item: Any, size: int) -> _Axis | None:
 
 
 def _filters(dataset: h5py.Dataset) -> list[tuple[int, list[int]]] | None:
-    """The dataset's filters, or ``None`` if they, its layout or its type are not supported."""
+    """The numbers and values of the dataset's filters. ``None`` if h5py must read the dataset,
+    because it has another filter than :data:`SUPPORTED` or none of this package, is not chunked, or
+    its type is not of integers or floats in the machine's byte order."""
     if dataset.chunks is None or not dataset.shape or dataset.dtype.kind not in "iuf":
         return None
     if not h5py.h5t.py_create(dataset.dtype).equal(dataset.id.get_type()):

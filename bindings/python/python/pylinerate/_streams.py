@@ -29,16 +29,16 @@ class Info2:
     row : int or None
         Samples per row, if the stream has rows.
     segment : int
-        Samples per segment, those of all channels together; the last segment may have fewer.
+        Samples per segment, counting those of all channels; the last segment may have fewer.
     segments : int
         Number of segments.
     size : int
         Bytes of the stream. Other bytes may follow, such as another stream.
     axes : tuple of int or None
-        Shape of the array, if the stream has a shape record. Arrays have one if ``samples`` and
-        ``row`` do not describe their shape.
+        Shape of the array, if the stream stores it. :func:`encode2` stores it if ``samples`` and
+        ``row`` do not describe the shape.
     channels : int
-        Number of channels, of which a row holds one sample each; 1 if there are no channels.
+        Number of channels, of each of which a row holds one sample; 1 if there are no channels.
     """
 
     dtype: np.dtype[Any]
@@ -52,8 +52,8 @@ class Info2:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the array: ``axes`` if it is there, else (rows, row); (samples,) if there
-        are no rows or the last one is not complete."""
+        """The shape of the array: :attr:`axes` if the stream has them; else (number of rows,
+        samples per row); or (samples,) if there are no rows or the last one is not complete."""
         if self.axes is not None:
             return self.axes
         if self.row is None or self.samples % self.row:
@@ -84,13 +84,14 @@ def encode2(
         Not copied if it is C-contiguous. The stream includes its shape.
     segment : int or None
         Samples per segment, at most 65536. Segments can be decoded alone, and threads share them.
-        Default: a row if that is a sensible length, else about 4096 samples.
+        Default: a row if it has 1024 to 16384 samples, else about 4096 samples; with channels, 4096
+        samples of each.
     threads : int
         Maximum number of threads. The bytes do not depend on it.
     out : writeable buffer, optional
-        Output for the stream. It always suffices to have the bytes of the array plus 28, plus about
-        9 for each segment (with channels, for each channel of each segment), and with three axes or
-        more another 8 plus 8 for each axis.
+        Output for the stream. A buffer is always large enough if it has the bytes of the array,
+        plus 28, plus 12 for each segment (with channels, for each channel of each segment), and
+        with three axes or more another 8, plus 8 for each axis.
     channels : int or None
         Number of channels, at most 1024. Each row (the last axis) holds one sample of each: (N, 15)
         for the leads of an ECG, (N, 2) for stereo sound. A channel is predicted along time and from
@@ -118,7 +119,8 @@ def encode2(
 
 
 def encode_rows2(array: NDArray[Any], segment: int | None, threads: int, channels: int | None) -> bytes:
-    """:func:`encode2` without the shape, for callers that store it elsewhere."""
+    """Encodes an array as :func:`encode2` does, but stores only the length of its last axis and not
+    its shape. It is for callers that store the shape elsewhere, such as zarr."""
     stream = _encode2(array, segment, threads, None, None, channels)
     assert isinstance(stream, bytes)
     return stream
@@ -151,7 +153,7 @@ def info2(stream: Any) -> Info2:
     Raises
     ------
     Error
-        If this is no version 2 stream, its header is damaged, or it ends early.
+        If ``stream`` is no version 2 stream, has a damaged header, or ends early.
     """
     return _info2(flat_bytes(stream), 0)
 
@@ -163,8 +165,9 @@ def _info2(data: NDArray[np.uint8], at: int) -> Info2:
 
 
 def _joined_axes(streams: list[Info2]) -> tuple[int, ...] | None:
-    """The shape of the arrays of consecutive streams, joined along the first axis. ``None`` if the
-    other axes differ. Streams without a shape may follow one with a shape."""
+    """The shape of the arrays of consecutive streams, joined along the first axis. Streams without
+    a shape may follow one with a shape. ``None`` if the first stream has no shape, the other axes
+    differ, or the samples do not fill the joined array."""
     first, samples = streams[0].axes, sum(one.samples for one in streams)
     if len(streams) == 1 or not first:
         return first if len(streams) == 1 else None
@@ -192,9 +195,10 @@ def decode2(
     Parameters
     ----------
     stream : bytes, or anything with the buffer protocol
+        The stream or streams, and nothing else.
     shape : tuple of int, optional
-        Shape of the result; one size may be -1. Default: that of the encoded array. Several arrays
-        are joined along the first axis if their other axes agree, else row by row.
+        Shape of the result; one size may be -1. Default: that of the encoded array. The arrays of
+        several streams are joined along the first axis if their other axes agree, else row by row.
     threads : int
         Maximum number of threads that share the segments of a stream.
     out : array of the stream's type, or writeable buffer, optional
@@ -209,7 +213,8 @@ def decode2(
     Raises
     ------
     Error
-        If anything is damaged, with the offset, or ``out`` is too small.
+        If a stream is damaged or followed by other bytes; the error has the offset. Or if ``out``
+        is too small.
     ValueError
         If streams differ in their type or row length, or the shape does not fit.
     """

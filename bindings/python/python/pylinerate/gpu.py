@@ -12,8 +12,8 @@ copy::
     torch.from_dlpack(waveforms)
 
 The argument ``stream`` is always the CUDA stream that gets the work: a CuPy, PyTorch or Numba
-stream, an object with ``__cuda_stream__``, or a number (``CUstream``). Default: the default stream,
-which CuPy and PyTorch use too.
+stream, an object with ``__cuda_stream__``, or a number (``CUstream``). Default: CUDA's default
+stream, which CuPy and PyTorch use too. The argument ``device`` is the number of the GPU, from 0.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ __all__ = [
     "release",
 ]
 
-#: `cudaStreamLegacy`, the number of the default stream for protocols such as DLPack, in which 0 is
-#: not allowed because it is ambiguous.
+#: `cudaStreamLegacy`, the handle of CUDA's default stream. Protocols such as DLPack use it, since
+#: they do not allow 0, which may mean two streams.
 LEGACY_STREAM = 1
 
 
@@ -64,14 +64,14 @@ def device_count() -> int:
     Raises
     ------
     RuntimeError
-        If the driver cannot be loaded. The message has the reason.
+        If the driver cannot be loaded, or finds no GPU. The message has the reason.
     """
     return _pylinerate.gpu_device_count()
 
 
 def available() -> bool:
-    """Whether there is a driver with a GPU. If not, the error of :func:`device_count` has the
-    reason."""
+    """Whether there is a CUDA driver with at least one GPU. If not, :func:`device_count` raises an
+    error that has the reason."""
     try:
         return device_count() > 0
     except RuntimeError:
@@ -84,28 +84,31 @@ def device_name(device: int = 0) -> str:
 
 
 def release(device: int = 0) -> None:
-    """Frees device memory that is kept between calls: unused scratch, and this thread's output of
-    encoding."""
+    """Frees memory of a GPU that is kept between calls: scratch memory that no call is using, and
+    the memory to which this thread encodes."""
     _outputs.kept.pop(device, None)
     _device(device).release()
 
 
 class DeviceArray:
-    """A C-contiguous array in the memory of a GPU. Made by :func:`read`, :func:`decode`,
-    :func:`decode2`, :func:`empty`.
+    """A C-contiguous array in the memory of a GPU. :func:`read`, :func:`decode`, :func:`decode2`
+    and :func:`empty` make it. The memory is freed with this object.
 
-    When a function of this module returns an array, its content is complete: no stream still works
-    on it.
+    When a function of this module returns an array, the work on it is done: no stream still writes
+    to it.
 
     Attributes
     ----------
     shape : tuple of int
+        Length of each axis.
     dtype : numpy.dtype
+        Type of the samples.
     device : int
         Number of the GPU.
     pointer : int
-        Device address; 0 if the array is empty.
+        Device address of the first sample; 0 if the array is empty.
     nbytes : int
+        Size of the array in bytes.
     """
 
     def __init__(self, shape: Sequence[int], dtype: DTypeLike, device: int = 0) -> None:
@@ -136,7 +139,8 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Version 3 of the protocol. There is no stream to wait for."""
+        """The description of the array for CuPy and Numba, in version 3 of the protocol. It names
+        no stream to wait for, since the work on the array is done."""
         return {
             "shape": self.shape,
             "typestr": self.dtype.str,
@@ -158,14 +162,16 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Makes a DLPack capsule, of version 1.0 if the consumer knows it.
+        """Makes a DLPack capsule of the array, without a copy. It has version 1.0 of DLPack if
+        ``max_version`` allows it, else the older format.
 
         Raises
         ------
         ValueError
-            If ``stream`` is 0, which the protocol forbids because it may mean two streams.
+            If ``stream`` is 0, which the protocol forbids because it may mean two streams. Or if
+            the samples are neither integers nor floats.
         BufferError
-            If the caller asks for a copy or another device.
+            If the caller asks for a copy or for another device than that of the array.
         """
         if stream == 0:
             raise ValueError("stream 0 is ambiguous: pass 1 for the default stream, 2 for that of the thread")
@@ -178,13 +184,14 @@ class DeviceArray:
         )
 
     def to_host(self, stream: Any = None) -> NDArray[Any]:
-        """Copies the array to a NumPy array, after the work queued on ``stream``."""
+        """Waits for the work queued on ``stream``, and returns a copy of the array as a NumPy
+        array."""
         raw = _device(self.device).download(self.pointer, self.nbytes, _stream(stream))
         return np.frombuffer(bytearray(raw), self.dtype).reshape(self.shape)
 
 
 def empty(shape: int | Sequence[int], dtype: DTypeLike, device: int = 0) -> DeviceArray:
-    """An array with unspecified content."""
+    """Allocates an array with unspecified content in the memory of a GPU."""
     return DeviceArray((shape,) if isinstance(shape, int) else shape, dtype, device)
 
 
@@ -198,25 +205,27 @@ def read(dataset: Any, selection: Any = ..., *, stream: Any = None, device: int 
     ----------
     dataset : h5py.Dataset
         A dataset of integers or floats with Delta-Rice (filter 32025) or version 2 (filter 325).
-        The host checks fletcher32 and undoes shuffle, if the dataset has these filters too.
+        The host checks fletcher32 and undoes shuffle, if the dataset has these filters too. It also
+        decodes chunks to which Delta-Rice was not applied first.
     selection : integers, slices of step 1, ``...``, or a tuple of these
         As in ``dataset[selection]``. Default: everything. Chunks are decoded whole and cropped on
         the device.
     stream : optional
-        See the module. The call waits until the stream is done, because it reports damage.
+        See :mod:`pylinerate.gpu`. The call waits until the stream is done, because it reports
+        damage.
     device : int
         Number of the GPU.
 
     Returns
     -------
     DeviceArray
-        Chunks that were never written have the fill value.
+        The selected samples. Those of chunks that were never written have the fill value.
 
     Raises
     ------
     TypeError
-        If the dataset has other filters or another layout. Read it with h5py, and copy the array to
-        the device.
+        If the dataset has other filters, another layout or another type, or the selection is of
+        another kind. Read it with h5py, and copy the array to the device.
     OSError
         If a chunk is damaged. The message names the chunk.
     """
@@ -242,20 +251,23 @@ def decode(
     Parameters
     ----------
     chunk : bytes-like
-        A chunk. A :class:`pylinerate.rice.Chunk` includes its parameters, type and shape.
+        Exactly one chunk. A :class:`pylinerate.rice.Chunk` includes its parameters, type and shape.
     m, segment, filter, dtype, shape, params
         As for :func:`pylinerate.rice.decode`.
     stream, device
-        See the module.
+        See :mod:`pylinerate.gpu`.
 
     Returns
     -------
     DeviceArray
+        The samples.
 
     Raises
     ------
     pylinerate.Error
         If the chunk is damaged.
+    ValueError
+        If the chunk has a number of samples that does not fit ``shape``.
     """
     data, params, sizes = _for_decoding(chunk, m, segment, filter, shape, params)
     known = chunk.dtype if isinstance(chunk, Chunk) else np.dtype(np.int16)
@@ -268,8 +280,8 @@ def decode(
 
 
 def decode2(encoded: Any, *, stream: Any = None, device: int = 0) -> DeviceArray:
-    """Decodes a version 2 stream in host memory into device memory. Its header has the type and
-    shape.
+    """Decodes a version 2 stream in host memory into device memory. The header of the stream has
+    the type and shape of the array.
 
     Raises
     ------
@@ -304,20 +316,28 @@ def encode(
         A C-contiguous array: anything with ``__cuda_array_interface__`` or DLPack in device memory,
         or a NumPy array.
     m, segment, filter
-        As for :func:`pylinerate.rice.encode`, except "auto": use :func:`pylinerate.rice.tune`.
+        As for :func:`pylinerate.rice.encode`, but not "auto", for which there is
+        :func:`pylinerate.rice.tune`. The default ``m`` is 8.
     allow_expansion : bool
-        Whether the chunk may be larger than the array by more than 2 %. Otherwise that is a
-        ``ValueError``.
+        Whether the chunk may be larger than the array by more than 2 % and more than 64 bytes.
+        Otherwise that is a ``ValueError``.
     stream : optional
-        See the module. The device first waits for work on the array that the array's own stream has
-        queued.
+        See :mod:`pylinerate.gpu`. If the array names a stream of its own, the device first waits
+        for the work on the array that is queued there.
     device : int, optional
-        Number of the GPU. Default: that of the array.
+        Number of the GPU. Default: that of the array, or 0 for a NumPy array.
 
     Returns
     -------
     pylinerate.rice.Chunk
-        The same bytes as from :func:`pylinerate.rice.encode`.
+        The same bytes as from :func:`pylinerate.rice.encode` with these parameters.
+
+    Raises
+    ------
+    TypeError
+        If the array is not of 16-bit integers in the machine's byte order.
+    ValueError
+        If the array is not C-contiguous, a parameter is invalid, or the chunk would be too large.
     """
     source = _Source(array, _stream(stream), device)
     dtype = sample_dtype(source.dtype, (2,))
@@ -355,18 +375,18 @@ def decode_into(
     out
         A C-contiguous array of 16-bit integers with ``__cuda_array_interface__`` or DLPack.
     m, segment, filter
-        As for :func:`pylinerate.rice.decode`. If ``segment`` is None, the segments that
-        :func:`pylinerate.rice.decode` considers are tried in turn: first that for the shape of
-        ``out``.
+        As for :func:`pylinerate.rice.decode`. If ``segment`` is None, three segments are tried in
+        turn until one decodes: the default for the shape of ``out``, its last axis, and all
+        samples.
     stream : optional
-        See the module.
+        See :mod:`pylinerate.gpu`. The call waits until the chunk is decoded.
 
     Raises
     ------
     pylinerate.Error
-        If the chunk is damaged.
+        If the chunk is damaged, or has more samples than ``out``.
     ValueError
-        If the chunk has another number of samples than ``out``.
+        If the chunk has fewer samples than ``out``, or an array is not C-contiguous.
     """
     target = _Source(out, _stream(stream), None)
     source = _Source(chunk, target.stream, target.device)
@@ -390,9 +410,11 @@ def decode_into(
 
 
 def decode2_into(encoded: Any, out: Any, *, stream: Any = None) -> None:
-    """Decodes a version 2 stream in device memory to an array of its type in device memory.
+    """Decodes a version 2 stream in device memory to an array of the stream's sample type in device
+    memory.
 
-    Parameters and errors are those of :func:`decode_into`.
+    ``encoded`` is an array of bytes, and ``out`` a C-contiguous array, both with
+    ``__cuda_array_interface__`` or DLPack. The errors are those of :func:`decode_into`.
     """
     target = _Source(out, _stream(stream), None)
     source = _Source(encoded, target.stream, target.device)
@@ -418,6 +440,7 @@ def decode2_into(encoded: Any, out: Any, *, stream: Any = None) -> None:
 
 
 def _check_samples(samples: int, target: _Source) -> None:
+    """Raises ``ValueError`` unless the array ``target`` has this number of samples."""
     if samples != target.size:
         raise ValueError(f"the chunk has {samples} samples, which is not the shape {target.shape}")
 
@@ -432,13 +455,14 @@ def encode2(
     array, stream, device
         As for :func:`encode`.
     segment : int, optional
-        Samples per independently coded segment, at most 65536. Default: by the last axis.
+        Samples per independently coded segment, at most 65536. Default: a row (the last axis) if it
+        has 1024 to 16384 samples, else about 4096 samples.
 
     Returns
     -------
     bytes
-        The same bytes as from :func:`pylinerate.rice.encode2` with ``channels=1``: the GPU does not look
-        for channels.
+        The same bytes as from :func:`pylinerate.rice.encode2` with ``channels=1``, because the GPU
+        does not look for channels.
 
     Raises
     ------
@@ -452,7 +476,8 @@ def encode2(
 
 
 def encode_rows2(array: Any, segment: int | None = None, *, stream: Any = None) -> bytes:
-    """:func:`encode2` without the shape, for callers that store it elsewhere."""
+    """Encodes an array as :func:`encode2` does, but without the array's shape in the stream. It is
+    for callers that store the shape elsewhere, such as zarr."""
     return _encode2(_Source(array, _stream(stream), None), segment, None)
 
 
@@ -480,7 +505,7 @@ _devices_lock = threading.Lock()
 
 
 def _device(ordinal: int) -> _pylinerate.GpuDevice:
-    """The device and its codec, made on first use and kept."""
+    """The GPU with this number and its codec. The object is made on first use and kept."""
     ordinal = operator.index(ordinal)
     if ordinal < 0:
         raise ValueError(f"device is {ordinal}, but must not be negative")
@@ -491,7 +516,8 @@ def _device(ordinal: int) -> _pylinerate.GpuDevice:
 
 
 def _stream(stream: Any) -> int:
-    """The ``CUstream`` of any library's stream object."""
+    """The handle (``CUstream``) of any library's stream object; that of the default stream for
+    ``None``."""
     if stream is None:
         return LEGACY_STREAM
     if hasattr(stream, "__cuda_stream__"):
@@ -508,7 +534,8 @@ def _stream(stream: Any) -> int:
 
 
 class _Source:
-    """An array of the caller: its address in device memory, or its bytes in host memory."""
+    """An array of the caller. :attr:`place` has its address and size in device memory, or its bytes
+    in host memory. This object keeps the array alive."""
 
     def __init__(self, array: Any, stream: int, device: int | None) -> None:
         self.stream = stream
@@ -557,7 +584,8 @@ class _Source:
 
 
 def _ordinal(device: Any) -> int:
-    """The device number of another library's device: ``id`` in CuPy, ``index`` in PyTorch."""
+    """The number of the GPU that another library's device object stands for: its ``id`` in CuPy,
+    its ``index`` in PyTorch. 0 if it has none of these."""
     candidates = (device, getattr(device, "id", None), getattr(device, "index", None))
     return next((number for number in candidates if isinstance(number, int)), 0)
 
@@ -572,13 +600,15 @@ def _is_contiguous(shape: tuple[int, ...], strides: Sequence[int], itemsize: int
 
 
 class _Outputs(threading.local):
-    """Device memory for one result of each thread on each device. It grows and is reused."""
+    """Device memory to which a thread encodes, on each GPU that it uses. It grows and is reused by
+    later calls of the thread."""
 
     def __init__(self) -> None:
         self.kept: dict[int, _pylinerate.GpuMemory] = {}
 
     def address(self, device: int, nbytes: int) -> int:
-        """The address of ``nbytes`` bytes, valid until the next call on this thread."""
+        """The device address of ``nbytes`` bytes, which are valid until the next call of this
+        method on this thread."""
         kept = self.kept.get(device)
         if kept is None or kept.nbytes < nbytes:
             self.kept.pop(device, None)

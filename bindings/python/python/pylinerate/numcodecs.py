@@ -42,8 +42,9 @@ class DeltaRice(Codec):
     first axis is time, as in (samples, channels), use :class:`DeltaRice2`, or ``order="F"`` in zarr
     format 2.
 
-    If a chunk takes more than 70 % of its array, and another ``m`` or order would make it at least
-    30 % smaller, you get a ``UserWarning``, once for each shape.
+    If a chunk takes at least 70 % of an array of 4096 bytes or more, and another ``m`` or order of
+    the samples would make it smaller by more than 30 %, you get a ``UserWarning``, once for each
+    shape and parameters.
 
     Parameters
     ----------
@@ -52,8 +53,8 @@ class DeltaRice(Codec):
         part of the configuration, and there is no "auto": use :meth:`for_array`.
     segment : int or None
         Samples per independently coded waveform, -1 for the whole array. ``None`` means 16384
-        samples, since decoding does not know the shape; chunks that were made with -1 are decoded
-        too.
+        samples, since the codec does not know the shape of the array when it decodes. With
+        ``None``, chunks that were made with -1 are decoded too.
     filter : sequence of int
         Coefficients, the first of them 1 or -1.
     dtype : int16 or uint16
@@ -62,8 +63,8 @@ class DeltaRice(Codec):
         Maximum number of threads per call. Default: the environment variable ``LINERATE_THREADS``,
         else 1. Not part of the configuration.
     allow_expansion : bool
-        Whether chunks may be larger than their arrays by more than 2 %; otherwise that is an error.
-        Part of the configuration if it is true.
+        Whether chunks may be larger than their arrays by more than 2 % and more than 64 bytes;
+        otherwise that is a ``ValueError``. Part of the configuration if it is true.
     """
 
     codec_id = "linerate.deltarice"
@@ -91,10 +92,11 @@ class DeltaRice(Codec):
         filter: Iterable[int] | Literal["auto"] = DELTA,
         threads: int | None = None,
     ) -> DeltaRice:
-        """Finds the codec that makes ``array`` smallest, see :func:`pylinerate.rice.tune`.
+        """Makes the codec with which the chunk of ``array`` is smallest, see
+        :func:`pylinerate.rice.tune`.
 
-        The default ``segment`` is that for the shape of ``array``, see :mod:`pylinerate.rice`; pass
-        another one if chunks have shorter rows.
+        The default ``segment`` is that for the shape of ``array``, see :mod:`pylinerate.rice`. Pass
+        another one if the chunks of your zarr array have shorter rows than ``array``.
         """
         params = tune(array, segment, filter)
         segment = -1 if params.segment is None else params.segment
@@ -109,14 +111,16 @@ class DeltaRice(Codec):
             )
         m, taps, threads = self.params.m, self.params.filter, thread_count(self.threads)
         array = in_memory_order(array)
-        # One axis, because the segment must not depend on the shape, which decoding does not know.
+        # The array is encoded in one axis, because the segment must not depend on the shape: decode
+        # does not know it.
         flat = array.reshape(-1)
         chunk = encode(flat, m, self.segment, taps, threads, allow_expansion=self.allow_expansion)
         warn_if_large(array, chunk)
         return chunk
 
     def decode(self, buf: Any, out: Any = None) -> Any:
-        """Returns the samples in one axis; or fills ``out`` with them and returns it."""
+        """Decodes the chunk ``buf``. Returns the samples in one axis; or fills ``out``, which must
+        have their number, and returns it."""
         threads, m, taps = thread_count(self.threads), self.params.m, self.params.filter
         if out is None:
             return decode(memoryview(buf), m, self.segment, taps, self.dtype, -1, threads)
@@ -143,21 +147,21 @@ class DeltaRice(Codec):
 
 
 class DeltaRice2(Codec):
-    """Version 2 streams, for arrays of 16- and 32-bit integers of any shape. You need not
-    choose any parameter.
+    """Delta-Rice version 2 streams, for arrays of 16- and 32-bit integers of any shape. You need
+    not choose any parameter.
 
     When an array of zarr format 2 is created, zarr does not tell the codec its type and order. So
-    two things are refused only when the first chunk is written: a type in another byte order
-    (``TypeError``), and channels with ``order="F"`` (``ValueError``).
+    two things are refused only when the first chunk is written: a type in another byte order than
+    the machine's (``TypeError``), and channels with ``order="F"`` (``ValueError``).
 
     Parameters
     ----------
     segment : int or None
-        Samples per independently coded segment, at most 65536. Default: by the last axis of the
-        array.
+        Samples per independently coded segment, at most 65536. Default: a row (the last axis of the
+        chunk) if it has 1024 to 16384 samples, else about 4096 samples.
     channels : int or None
         Number of channels: the length of the chunks' last axis, or 1 for no channels. Default:
-        found out for each chunk. Part of the configuration if given.
+        found out for each chunk, unless ``segment`` is given. Part of the configuration if given.
     threads : int, optional
         Maximum number of threads per call. Default: the environment variable ``LINERATE_THREADS``,
         else 1. Not part of the configuration.
@@ -180,8 +184,8 @@ class DeltaRice2(Codec):
         return encode_rows2(samples, self.segment, thread_count(self.threads), self.channels)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
-        """Returns the samples in one axis, of the type that was encoded; or fills ``out`` with them
-        and returns it."""
+        """Decodes the stream ``buf``. Returns the samples in one axis, of the type that was
+        encoded; or fills ``out``, which must have their number, and returns it."""
         threads = thread_count(self.threads)
         if out is None:
             return decode2(buf, -1, threads)
@@ -202,12 +206,15 @@ class DeltaRice2(Codec):
 
 
 def in_memory_order(array: NDArray[Any]) -> NDArray[Any]:
-    """``array``, transposed if it is in F order, so that its C order is the order in memory."""
+    """Returns ``array``, or its transpose if it is in F order. The C order of the result is the
+    order of the samples in memory."""
     return array.T if array.flags.f_contiguous and not array.flags.c_contiguous else array
 
 
 def flat_codec_output(out: Any, dtype: np.dtype[Any]) -> Any:
-    """``out`` in one dimension, in the order in memory, for writing: a view, never a copy."""
+    """Returns ``out`` as an array of ``dtype`` in one dimension to write to, in the order in
+    memory: a view, never a copy. Raises ``ValueError`` if ``out`` is not contiguous, and
+    ``TypeError`` if it is in another byte order than the machine's."""
     array = ensure_ndarray(out)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         raise ValueError("out is not contiguous: the samples would go to a copy of it")

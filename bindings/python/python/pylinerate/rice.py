@@ -23,12 +23,13 @@ For plain bytes, as read from a file, pass the parameters again:
 True
 
 ``segment=None`` chooses the segment by the shape: a row, which is the last axis, or as many whole
-rows as have 1024 samples together; an array of a single row gets segments of 16384 samples.
-``segment=-1`` means one segment of all samples. When decoding, ``None`` finds out which segment was
-used, by the number of segments in the chunk: that for the shape, the last axis, or all samples.
+rows as it takes to have 1024 samples; an array of a single row gets segments of 16384 samples.
+``segment=-1`` means one segment of all samples. When decoding, ``None`` finds out by the number of
+segments in the chunk which of three segments was used: that for the shape, the last axis, or all
+samples.
 
-A chunk that would be larger than its samples by more than 2 % is an error, unless you pass
-``allow_expansion=True``.
+A chunk that would be larger than its samples by more than 2 % and more than 64 bytes is an error,
+unless you pass ``allow_expansion=True``.
 
 :func:`encode2` makes streams of version 2, a format of this project. They are smaller, have
 checksums, include all that decoding needs, and hold 16- and 32-bit integers.
@@ -37,7 +38,8 @@ checksums, include all that decoding needs, and hold 16- and 32-bit integers.
 >>> bool((rice.decode2(bytes(stream)) == waveforms).all())
 True
 
-The functions release the interpreter's lock. Do not change arrays meanwhile.
+The functions encode and decode without the interpreter's lock, so other Python threads run. Do not
+change arrays meanwhile.
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ __all__ = [
     "tune",
 ]
 
-#: The filter that takes the difference from the sample before.
+#: The default filter: the difference of each sample from the one before.
 DELTA = (1, -1)
 
 
@@ -87,11 +89,16 @@ class Params:
     segment : int or None
         Samples per independently coded waveform; ``None`` for all samples of the chunk.
     filter : tuple of int
-        Coefficients c with y[i] = c[0] x[i] + c[1] x[i-1] + ...; c[0] is 1 or -1. Chunks with
-        another c[0] can only be decoded.
+        Coefficients c of the filter y[i] = c[0] x[i] + c[1] x[i-1] + ..., at most 32; c[0] is 1 or
+        -1. Chunks with another c[0] can only be decoded.
     size : int or None
         Bytes that the chunk will have, if :func:`tune` computed the parameters. Ignored in
         comparisons.
+
+    Raises
+    ------
+    Error
+        If a parameter is not one that a chunk can have.
     """
 
     m: int = 8
@@ -109,7 +116,8 @@ class Params:
 
     @classmethod
     def from_cd_values(cls, values: Sequence[int]) -> Params:
-        """Parses ``cd_values`` of any length, signed or unsigned.
+        """Parses the ``cd_values`` of a dataset, signed or unsigned. Missing values get the
+        defaults; values after the last coefficient are ignored.
 
         >>> Params.from_cd_values([8, 7000, 3, 1, 4294967294, 1])
         Params(m=8, segment=7000, filter=(1, -2, 1))
@@ -125,7 +133,8 @@ class Params:
 
     @property
     def cd_values(self) -> tuple[int, ...]:
-        """m, segment (-1 for all), number of coefficients, coefficients; unsigned, as in HDF5.
+        """The parameters as HDF5 stores them: m, samples per segment (-1 for all samples), number
+        of coefficients, coefficients; negative numbers are in two's complement of 32 bits.
 
         >>> Params(m=32).cd_values
         (32, 4294967295, 2, 1, 4294967295)
@@ -139,14 +148,14 @@ class Params:
 
 
 class Chunk(bytes):
-    """The bytes of a chunk, with its parameters, shape and type.
+    """The bytes of a chunk, with its parameters and the shape and type of its array.
 
     Attributes
     ----------
     params : Params
-        The parameters that were used.
+        The parameters that the chunk was encoded with.
     shape : tuple of int
-        Shape of the array.
+        Shape of the array that was encoded.
     dtype : numpy.dtype
         Type of its samples.
     """
@@ -165,14 +174,15 @@ class Chunk(bytes):
 
 
 def _segment_of(segment: int | None, shape: tuple[int, ...]) -> int:
-    """Returns ``segment``, or the default segment for an array of this shape if it is ``None``; -1 means
-    all samples."""
+    """Returns ``segment``, or the default for an array of this shape if it is ``None``, in samples.
+    -1 means one segment of all samples."""
     return _pylinerate.rice_segment_for(shape) if segment is None else operator.index(segment)
 
 
 def segment_in(chunk: NDArray[np.uint8], segment: int | None, shape: tuple[int, ...]) -> int:
-    """Returns the segment of a chunk in samples; -1 means all samples. If ``segment`` is ``None``,
-    takes the usual segment that fits the number of segments in the chunk."""
+    """Returns the segment of a chunk in samples; -1 means one segment of all samples. If
+    ``segment`` is ``None``, this is the first of three that fits the number of segments in the
+    chunk: the default for the shape, the last axis, or all samples."""
     if segment is not None:
         return operator.index(segment)
     last_axis = shape[-1] if len(shape) >= 2 and shape[-1] > 0 else -1
@@ -212,8 +222,8 @@ def tune(
     segment: int | None = None,
     filter: Iterable[int] | Literal["auto"] = DELTA,
 ) -> Params:
-    """Finds the parameters that make ``array`` smallest. The m is the best one for the filter, except that
-    the padding of segments is not counted.
+    """Finds the parameters that make the chunk of ``array`` smallest. The m is the best one for the
+    filter, except that the padding of segments is not counted.
 
     Parameters
     ----------
@@ -238,17 +248,17 @@ def tune(
     return replace(best, size=_pylinerate.rice_len(best._numbers, samples, 1))
 
 
-#: Shapes and parameters that :func:`warn_if_large` has checked.
+#: Pairs of shape and parameters for which :func:`warn_if_large` has made its check.
 _checked: set[tuple[tuple[int, ...], Params]] = set()
 
 
 def warn_if_large(array: NDArray[Any], chunk: Chunk) -> None:
-    """Warns if another m, or the samples in another order, would make a chunk at least 30 %
-    smaller.
+    """Warns if another m, or the samples in another order, would make a chunk smaller by more than
+    30 %.
 
-    Codecs call this, since their parameters are fixed before they see samples. The check takes
-    longer than encoding, so it is made only for chunks of at least 70 % of their array, which must
-    have 4096 bytes, and once for each shape and parameters.
+    Codecs call this function, since their parameters are fixed before they see samples. The check
+    takes longer than encoding. So it is made only if the array has at least 4096 bytes and the
+    chunk at least 70 % of them, and only once for each pair of shape and parameters.
     """
     seen = (array.shape, chunk.params)
     if len(chunk) < 0.7 * array.nbytes or array.nbytes < 4096 or seen in _checked:
@@ -317,9 +327,10 @@ def encode(
         Not copied if it is C-contiguous.
     m : int or "auto"
         The Rice parameter, a power of two from 2 to 32768. "auto" finds the best in one more pass
-        over the samples. Not with ``out``.
+        over the samples; with ``out`` it is an error.
     segment : int or None
-        Samples per waveform. Default: by the shape, see :mod:`pylinerate.rice`.
+        Samples per independently coded waveform, -1 for all samples. Default: by the shape, see
+        :mod:`pylinerate.rice`.
     filter : sequence of int, or "auto"
         Coefficients, the first of them 1 or -1. "auto" searches, see :func:`tune`.
     threads : int
@@ -331,6 +342,7 @@ def encode(
         Takes the place of m, segment and filter.
     allow_expansion : bool
         Whether the chunk may be larger than the array by more than 2 % and more than 64 bytes.
+        Otherwise that is an error.
 
     Returns
     -------
@@ -378,7 +390,8 @@ def _for_decoding(
     shape: int | tuple[int, ...] | None,
     params: Params | None,
 ) -> tuple[NDArray[np.uint8], Params, tuple[int, ...]]:
-    """The bytes, parameters and shape of a :class:`Chunk` or of plain bytes."""
+    """Returns the bytes, the parameters and the shape with which ``chunk``, a :class:`Chunk` or
+    plain bytes, is to be decoded. Arguments take precedence over those of a :class:`Chunk`."""
     if isinstance(chunk, Chunk):
         shape = chunk.shape if shape is None else shape
         params = chunk.params if params is None and m is None else params
@@ -438,7 +451,8 @@ def decode(
     chunk : Chunk, bytes, or anything with the buffer protocol
         Exactly one chunk. A :class:`Chunk` needs no further arguments.
     m, segment, filter
-        As given to :func:`encode`. ``segment=None`` finds it from ``shape`` and the chunk.
+        The parameters that :func:`encode` was called with. If ``segment`` is None, it is found from
+        ``shape`` and the number of segments in the chunk.
     dtype : int16 or uint16
         Type of the result. Default: that of ``out`` if it is an array, or of the :class:`Chunk`,
         else int16.
@@ -450,7 +464,7 @@ def decode(
     out : array of int16 or uint16, or writeable buffer, optional
         Output for the samples.
     params : Params, optional
-        Takes the place of m, segment and filter.
+        Parameters in place of ``m``, ``segment`` and ``filter``.
 
     Returns
     -------
@@ -460,10 +474,13 @@ def decode(
     Raises
     ------
     Error
-        If the chunk is damaged or was made with other parameters; it has the offset. The format has
-        no checksum, so not all damage is detected.
+        If the chunk is damaged or was made with other parameters, or ``out`` is too small. The
+        error has the offset of the damage. The format has no checksum, so not all damage is
+        detected.
     ValueError
         If the chunk has a number of samples that does not fit ``shape``.
+    TypeError
+        If neither ``m`` nor ``params`` is given for plain bytes.
     """
     threads = thread_count(threads)
     if isinstance(out, np.ndarray):
@@ -492,9 +509,9 @@ def decode_segments(
     *,
     params: Params | None = None,
 ) -> NDArray[Any]:
-    """Decodes the segments ``start`` to ``stop`` (not included) of a chunk.
+    """Decodes only the segments with the numbers ``start`` to ``stop`` (not included) of a chunk.
 
-    Other arguments are those of :func:`decode`; ``shape`` is that of the whole chunk.
+    Other arguments are those of :func:`decode`; ``shape`` is that of the whole array.
 
     Returns
     -------
