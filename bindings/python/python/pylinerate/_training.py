@@ -16,7 +16,7 @@ SIZES = (1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 110 <
 
 
 class Savings(NamedTuple):
-    """The bytes that a dictionary saves on some blocks, see :func:`savings`."""
+    """Sizes of some blocks with and without a dictionary, as :func:`savings` measures them."""
 
     #: Bytes of the blocks, uncompressed.
     content: int
@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
     size: int
     #: Savings on samples that the dictionary was not trained with.
     savings: Savings
-    #: Size of all expected data if it is compressed with the dictionary, plus that of the
+    #: Estimated size of all expected data if it is compressed with the dictionary, plus that of the
     #: dictionary, in bytes.
     total: int
 
@@ -57,22 +57,24 @@ class SearchResult(NamedTuple):
 
     #: The best dictionary, trained with all samples; ``None`` if no dictionary saves bytes.
     dictionary: bytes | None
-    #: Index of the best size in ``candidates``.
+    #: Index in ``candidates`` of the size of that dictionary; ``None`` if there is none.
     best: int | None
     #: The sizes in ascending order, except those that could not be trained.
     candidates: list[Candidate]
-    #: Bytes of the expected data.
+    #: Bytes of the expected data, uncompressed.
     expected: int
-    #: Size of the expected data if it is compressed without a dictionary, in bytes.
+    #: Estimated size of the expected data if it is compressed without a dictionary, in bytes.
     without_dictionary: int
 
 
 class SetReport(NamedTuple):
-    """The result of :func:`cluster` for one set of samples."""
+    """The result of :func:`cluster` for one set of samples. Compressed sizes are estimated from the
+    samples that were held out."""
 
     #: Index of the dictionary that the set should use, or ``None``.
     dictionary: int | None
-    #: Reason for ``None``: the set has no bytes or too few samples, or no dictionary saves bytes.
+    #: Reason why ``dictionary`` is ``None``: the set has no bytes or too few samples, or no
+    #: dictionary saves bytes. ``None`` if the set has a dictionary.
     reason: Literal["empty", "too few samples", "no savings"] | None
     #: Bytes of the set, uncompressed.
     content: int
@@ -81,12 +83,13 @@ class SetReport(NamedTuple):
     #: Size of the set if it is compressed with a dictionary of its own, in bytes; ``None`` if none
     #: can be trained.
     with_own: int | None
-    #: Size of the set if it is compressed with the dictionary that it should use, in bytes.
+    #: Size of the set if it is compressed with the dictionary that it should use, or without one if
+    #: it should use none, in bytes.
     chosen: int
 
 
 class Costs(NamedTuple):
-    """Total sizes of one way to assign dictionaries."""
+    """Total sizes of all sets with one way to assign dictionaries to them."""
 
     #: Bytes of compressed blocks.
     block_bytes: int
@@ -110,50 +113,58 @@ class ClusteringResult(NamedTuple):
     sets: list[SetReport]
     #: Costs without dictionaries.
     without: Costs
-    #: Costs with one dictionary for each set that can have one.
+    #: Costs with a dictionary of its own for each set that can have one, whether it saves bytes or
+    #: not.
     own: Costs
-    #: Costs with one dictionary for all sets.
+    #: Costs with a single dictionary for all sets that it makes smaller.
     one: Costs
-    #: Costs with the shared dictionaries.
+    #: Costs with the dictionaries of this result, as they are assigned.
     shared: Costs
-    #: Number of rounds that were run.
+    #: Number of rounds in which a dictionary was replaced.
     rounds: int
 
 
 def train(samples: Iterable[AnyBuffer], size: int, small_tables: bool = False, level: int = 3) -> bytes:
-    """Trains a dictionary. It gets entropy tables unless held-out samples are smaller without them.
+    """Trains a dictionary. It gets entropy tables if these make held-out samples smaller.
 
     Parameters
     ----------
     samples : iterable of buffers
-        Samples that resemble future blocks: at least 5 of them, and at least 10 times ``size`` in
-        total.
+        Samples that resemble future blocks. At least 5 are needed. In total they should have at
+        least 10 times ``size`` bytes.
     size : int
-        Maximum size of the dictionary in bytes.
+        Maximum size of the dictionary in bytes, at least 256.
     small_tables : bool
-        Whether the tables have half the size, see :func:`shrink_tables`.
+        Whether the tables have at most half the full size, see :func:`shrink_tables`.
     level : int
         The zstd level at which blocks will be compressed, -7 to 22.
 
     Raises
     ------
     Error
-        If the samples are too few or too short, or ``size`` is too small.
+        If the samples are too few or too short, ``size`` is less than 256, or memory runs out.
     """
     return _pylinerate.dict_train(list(samples), size, small_tables, level)
 
 
 def shrink_tables(dictionary: AnyBuffer) -> bytes:
-    """Returns a copy of the dictionary whose tables have half the size. There is less memory to
-    prefetch for each block, and blocks become slightly larger. Compress them with the new
-    dictionary. Every zstd decoder accepts it.
+    """Returns a copy of the dictionary whose decoding tables have at most half the full size. So
+    there is less memory to prefetch for each block, and blocks become slightly larger. Compress
+    blocks with the new dictionary. Every zstd decoder accepts it. Raw content, which has no tables,
+    is returned unchanged.
+
+    Raises
+    ------
+    Error
+        If the dictionary is damaged.
     """
     return _pylinerate.dict_shrink_tables(dictionary)
 
 
 def savings(dictionary: AnyBuffer, blocks: Iterable[AnyBuffer], level: int = 3) -> Savings:
-    """Compresses ``blocks`` with and without a dictionary. Take other blocks than the training
-    samples, which overstate the savings.
+    """Compresses ``blocks`` with and without a dictionary, and returns their sizes. Take other
+    blocks than the training samples, which overstate the savings. ``level`` is a zstd level, -7 to
+    22.
 
     >>> from pylinerate.dict import savings, train
     >>> rows = [b'{"time": %d, "user": "ann", "level": "info"}' % (i * i * 977) for i in range(4000)]
@@ -175,28 +186,29 @@ def search(
 ) -> SearchResult:
     """Finds the dictionary size with the smallest total of compressed blocks and dictionary.
 
-    A dictionary of each size is trained with three quarters of the samples and measured with the
-    rest. The dictionary of the best size is trained again with all samples.
+    A dictionary of each size is trained with three quarters of the samples and measured on the
+    rest. If the best size saves bytes, its dictionary is trained again with all samples.
 
     Parameters
     ----------
     samples : iterable of buffers
         Samples of future blocks.
     sizes : iterable of int
-        The sizes to try.
+        The sizes to try, in bytes. Sizes above 1 MiB are lowered to the bytes of the samples.
     expected : int, optional
         Bytes of data that the dictionary will be used for. Default: the bytes of the samples.
     small_tables : bool
-        Whether the tables have half the size, see :func:`shrink_tables`.
+        Whether the tables have at most half the full size, see :func:`shrink_tables`.
     level : int
-        A level of libzstd.
+        A level of zstd, -7 to 22.
     threads : int
         Maximum number of threads. The result does not depend on it.
 
     Raises
     ------
     Error
-        If the samples are too few or too short for any size.
+        If no size can be trained, because the samples are too few or too short or the sizes too
+        small, or if memory runs out.
     """
     found = _pylinerate.dict_search(
         list(samples), list(sizes), small_tables, level, expected, thread_count(threads)
@@ -219,8 +231,9 @@ def cluster(
 ) -> ClusteringResult:
     """Trains few dictionaries for many files, tenants or tables, and assigns one to each.
 
-    A quarter of each set's samples decides which dictionary makes the set smallest; the other
-    samples are for training. Dictionaries that save less than their own bytes are pruned.
+    A quarter of each set's samples, at least one, is held out and decides which dictionary makes
+    the set smallest; the other samples are for training. Dictionaries that save no more than their
+    own bytes are pruned.
 
     Parameters
     ----------
@@ -233,15 +246,23 @@ def cluster(
     set_bytes : iterable of int, optional
         Bytes of data that each set represents. Default: the bytes of its samples.
     small_tables : bool
-        Whether the tables have half the size, see :func:`shrink_tables`.
+        Whether the tables have at most half the full size, see :func:`shrink_tables`.
     level : int
-        A level of libzstd.
+        A level of zstd, -7 to 22.
     rounds : int
-        Maximum number of rounds of assigning sets and training dictionaries.
+        Maximum number of rounds of assigning sets and training dictionaries, before pruning and
+        again after it.
     sample_limit : int
-        Maximum bytes of samples that are used of each set.
+        Maximum bytes of samples that are used of each set. At least one sample is used.
     threads : int
         Maximum number of threads. The result does not depend on it.
+
+    Raises
+    ------
+    Error
+        If memory runs out.
+    ValueError
+        If ``set_bytes`` does not have a number for each set.
     """
     samples = [list(blocks) for blocks in sets]
     totals = [None] * len(samples) if set_bytes is None else list(set_bytes)

@@ -1,7 +1,7 @@
 """Decompresses the message streams of chat gateways: one zlib or zstd stream for each connection.
 
-It is for programs with one connection or with thousands. Each connection takes up to 33 KB (zlib)
-or 72 KB (zstd). Each message gives one payload, and damaged streams are errors.
+This module is for programs with one connection or with thousands. Each connection takes up to 33 KB
+(zlib) or 72 KB (zstd). Each message gives one payload, and damaged streams are errors.
 
 >>> import zlib
 >>> from pylinerate.gateway import Decompressor
@@ -13,8 +13,8 @@ or 72 KB (zstd). Each message gives one payload, and damaged streams are errors.
 b'{"op":10,"d":{}}'
 b'{"op":11,"d":null}'
 
-Pass a decompressor all messages of its connection, in order. Decode in the thread of the event
-loop: other Python threads run while a message of at least 16 compressed KiB is decoded.
+Pass a decompressor all websocket messages of its connection, in order. Decode in the thread of the
+event loop. Other Python threads run meanwhile only for messages of at least 16 compressed KiB.
 """
 
 from __future__ import annotations
@@ -54,19 +54,19 @@ __all__ = [
 class Envelope(NamedTuple):
     """Opcode, sequence number and event of a payload."""
 
-    #: The opcode; 0 for events.
+    #: The opcode; 0 for events. None if the payload has none.
     op: int | None
-    #: The sequence number of an event.
+    #: The sequence number of an event. None if the payload has none.
     s: int | None
-    #: The name of an event; escapes are not decoded.
+    #: The name of an event as it is written; escapes are not decoded. None if the payload has none.
     t: str | None
 
 
 def peek(payload: AnyBuffer | str, encoding: Literal["json", "etf"] = "json") -> Envelope:
-    """Reads the envelope of a payload and not the rest, to decide whether the payload is worth
-    parsing.
+    """Reads only the envelope of a payload, to decide whether the payload is worth parsing.
 
-    Gateways that write JSON put these members first. Bytes after them are not checked.
+    Gateways that write JSON put the members of the envelope first. Bytes after the last of them are
+    not checked.
 
     >>> peek(b'{"t":"TYPING_START","s":7,"op":0,"d":{"user_id":"1"}}')
     Envelope(op=0, s=7, t='TYPING_START')
@@ -74,7 +74,8 @@ def peek(payload: AnyBuffer | str, encoding: Literal["json", "etf"] = "json") ->
     Raises
     ------
     Error
-        If the payload is not an object or term, or is damaged before the last of the members.
+        If the payload is not a JSON object or a map of Erlang's external format, as ``encoding``
+        says, or is damaged before the end of the last member.
     """
     return Envelope(*_pylinerate.gateway_peek(payload, encoding))
 
@@ -83,8 +84,8 @@ def trim() -> None:
     """Returns memory to the system: unused working memory, and the freed memory of closed
     connections.
 
-    This happens by itself a few seconds after 64 or more connections were closed. It takes
-    milliseconds for hundreds of megabytes.
+    This happens by itself after 64 or more connections were closed, once no further one is closed
+    for two to four seconds. It takes milliseconds for hundreds of megabytes.
     """
     _pylinerate.gateway_trim()
 
@@ -104,32 +105,37 @@ class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
     max_message : int
         Largest payload in bytes. A larger one is an error.
     window_log : int
-        Base-2 logarithm of the largest window of a zstd frame. Gateways use 16 (64 KiB). A frame
-        with a larger window is an error, before any memory is allocated for it.
+        Base-2 logarithm of the largest window of a "zstd-stream", 10 to 27. Gateways use 16 (64
+        KiB). A stream with a larger window is an error, before any memory is allocated for it.
+        Other transports ignore this limit.
     checks : "json", "etf" or None
         Whether each payload must be exactly one JSON object, or one map in Erlang's external
-        format. The streams have no checksums, so only this check detects lost or damaged messages.
-        It takes one pass over the payload and sets :attr:`envelope`.
+        format. The streams have no checksums, so only this check detects most lost or damaged
+        messages. It takes one pass over the payload and sets :attr:`envelope`.
     sequence : bool
-        Whether sequence numbers must also increase by one. Requires ``checks``.
+        Whether the sequence numbers of the payloads that have one must also increase by one.
+        Requires ``checks``.
     recent : tuple of int, optional
         Maximum number and maximum total bytes of compressed messages to keep for :meth:`recording`.
+        Default: none are kept.
     dictionaries : Dictionaries, optional
-        The dictionaries that frames may name. Only for "zstd-frame".
+        The zstd dictionaries that messages of "zstd-frame" may name. With another kind they are a
+        ``ValueError``.
     stats : StatsRecorder, optional
         The recorder of this connection's messages; :attr:`stats` has the statistics.
 
-    Errors of a stream persist: after a :class:`GatewayError` every call raises it again until
-    :meth:`reset`. If each message is compressed on its own, the next one decodes again. A message
-    that could not be delivered, because ``out`` was too small or memory ran out, is not
-    lost: call again with the same data.
+    Errors of a stream persist: after a :class:`GatewayError` every call that decompresses raises it
+    again until :meth:`reset`. If each message is compressed on its own, the next one decodes again.
+    A message that could not be delivered is not lost, whether ``out`` was too small, the payload
+    was not UTF-8 or memory ran out: call again with the same data.
     """
 
     __slots__ = ()
 
     @property
     def envelope(self) -> Envelope | None:
-        """The envelope of the last payload; None without ``checks``."""
+        """The envelope of the last decoded payload. None without ``checks``, and before the first
+        payload."""
         members = self._envelope()
         return None if members is None else Envelope(*members)
 
@@ -139,19 +145,19 @@ class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
 
 
 class Dictionaries(NotPicklable, _pylinerate.GatewayDictionaries):
-    """Zstd dictionaries, digested once for any number of decompressors. Frames name a dictionary by
-    its id.
+    """Zstd dictionaries, digested once for any number of decompressors of the kind "zstd-frame".
+    Frames name a dictionary by its id.
 
     Parameters
     ----------
     *dictionaries : bytes
-        Dictionaries in zstd's format, each with its id. Raw content has the id 0; frames that name
-        no dictionary use it.
+        Dictionaries in zstd's format, each with its id. Other bytes are raw content, which has the
+        id 0; frames that name no dictionary use it.
 
     Raises
     ------
     Error
-        If a dictionary is damaged, or two have the same id.
+        If a dictionary is damaged or has 4 GiB or more, or two have the same id.
     """
 
     __slots__ = ()
@@ -174,23 +180,25 @@ class StatsRecorder(NotPicklable, _pylinerate.GatewayStatsRecorder):
         Folder for log files named ``NAME-000001.stats`` and so on, with 32 bytes for each message.
         ``linerate gateway stats`` reads them. Default: no log.
     name : str, optional
-        The beginning of the file names.
+        The NAME at the beginning of the file names. Default: "gateway".
     max_bytes, max_age, max_files : int, float, int
-        A new file is begun above this number of bytes or seconds. The oldest file is deleted above
-        this number of files.
+        A new file is begun before one has more than ``max_bytes`` bytes, and when it is ``max_age``
+        seconds old. The oldest files are deleted if there are more than ``max_files``.
     clock : "elapsed" or "cpu"
         Whether decoding times are elapsed time, or CPU time of the thread if the system has such a
         clock.
     capacity : int
-        Number of messages that may wait to be counted.
+        Number of messages for which the recorder has room while they wait to be counted, rounded up
+        to a power of two.
     max_connections : int
-        Number of connections that get statistics of their own, about 2 KiB each. Later connections
-        are only counted in the statistics of all.
+        Largest number of connections with statistics of their own at the same time, about 2 KiB
+        each. Messages of further connections are counted only in the statistics of their transport
+        and of all.
 
     Raises
     ------
     OSError
-        If the log cannot be created.
+        If the log cannot be created, or the thread cannot be started.
 
     >>> with StatsRecorder() as recorder:
     ...     decompressor = Decompressor("zlib", stats=recorder)
@@ -220,14 +228,16 @@ class StatsRecorder(NotPicklable, _pylinerate.GatewayStatsRecorder):
 
 
 class _Context:
-    """Base of discord.py's decompression contexts, one per connection."""
+    """Base of the decompression contexts for discord.py. discord.py makes one for each
+    connection."""
 
     __slots__ = ("decompressor",)
 
     #: The transport that discord.py requests from the gateway.
     COMPRESSION_TYPE: str
+    #: The kind of the :class:`Decompressor`.
     _kind: ClassVar[Kind]
-    #: Arguments of the decompressor, except its kind.
+    #: Arguments of the :class:`Decompressor`, except its kind.
     options: ClassVar[dict[str, Any]] = {}
 
     def __init__(self) -> None:
@@ -250,8 +260,8 @@ class ZlibContext(_Context):
 class ZstdContext(_Context):
     """A decompression context of discord.py for zstd-stream. Subclasses may set ``options``.
 
-    discord.py 2.5 and newer creates one for each connection, of the class
-    ``discord.utils._ActiveDecompressionContext``.
+    discord.py 2.5 and newer makes a context for each connection, of the class that
+    ``discord.utils._ActiveDecompressionContext`` names.
     """
 
     __slots__ = ()

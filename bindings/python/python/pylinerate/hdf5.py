@@ -52,10 +52,10 @@ DELTARICE_ID = 32025
 #: registered yet.
 DELTARICE2_ID = 325
 
-#: Folder of the plugins, for ``HDF5_PLUGIN_PATH``.
+#: Folder with the filters as HDF5 plugins, for the environment variable ``HDF5_PLUGIN_PATH``.
 PLUGIN_PATH = str(Path(__file__).parent / "plugins")
 
-#: Names of the filters by number.
+#: Names of the filters of this package, by their HDF5 number.
 FILTERS = {DELTARICE_ID: "deltarice", DELTARICE2_ID: "deltarice2"}
 
 
@@ -72,12 +72,17 @@ class DeltaRice(h5py.filters.FilterRefBase):
         before the filter sees data: :meth:`for_array` finds them from samples.
     segment : int or None
         Samples per independently coded waveform, -1 for the whole chunk. Default: by the shape of
-        the chunks: the last axis, or as many whole rows as have 1024 samples together, or 16384
-        samples if a chunk is a single row. Chunks that would be larger than their samples by more
-        than 2 % are then stored unfiltered. There is no default if ``filter`` is another than (1,
-        -1).
+        the chunks: the last axis, or as many whole rows as it takes to have 1024 samples, or 16384
+        samples if a chunk is a single row. With the default, chunks that would be larger than their
+        samples by more than 2 % and more than 64 bytes are stored unfiltered. There is no default
+        if ``filter`` is another than (1, -1).
     filter : sequence of int
         Coefficients, the first of them 1 or -1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid or would lose data, or ``segment`` is missing.
     """
 
     filter_id = DELTARICE_ID
@@ -98,10 +103,12 @@ class DeltaRice(h5py.filters.FilterRefBase):
     def for_array(
         cls, array: ArrayLike, segment: int | None = None, filter: Iterable[int] | Literal["auto"] = DELTA
     ) -> DeltaRice:
-        """Finds the filter that makes ``array`` smallest, see :func:`pylinerate.rice.tune`.
+        """Makes the filter object whose parameters make ``array`` smallest, see
+        :func:`pylinerate.rice.tune`.
 
         ``array`` is all data or a typical part of it. The default ``segment`` is that for the shape
-        of ``array``, see :mod:`pylinerate.rice`; pass another one if chunks are shorter.
+        of ``array``, see :mod:`pylinerate.rice`. Pass another one if the chunks of your dataset
+        have shorter rows than ``array``.
         """
         params = tune(array, segment, filter)
         return cls(params.m, -1 if params.segment is None else params.segment, params.filter)
@@ -119,11 +126,11 @@ class DeltaRice2(h5py.filters.FilterRefBase):
     Parameters
     ----------
     segment : int or None
-        Samples per independently coded segment, at most 65536. Default: by the last axis of the
-        chunks.
+        Samples per independently coded segment, at most 65536. Default: a row (the last axis of the
+        chunks) if it has 1024 to 16384 samples, else about 4096 samples.
     channels : int or None
         Number of channels: the length of the chunks' last axis, or 1 for no channels. Default:
-        found out for each chunk.
+        found out for each chunk, unless ``segment`` is given.
     """
 
     filter_id = DELTARICE2_ID
@@ -141,7 +148,7 @@ class DeltaRice2(h5py.filters.FilterRefBase):
 
 @dataclass(frozen=True)
 class Config:
-    """Versions, plugin folder and registered filters.
+    """Versions, plugin folder and registered filters, as :func:`get_config` returns them.
 
     Attributes
     ----------
@@ -167,8 +174,9 @@ _registered: dict[str, int] = {}
 def register(force: bool = False) -> dict[str, int]:
     """Registers the filters with h5py's HDF5 library, in place of any others with the same numbers.
 
-    Importing this module calls it. With ``force`` it registers the filters again, in case something
-    else has registered a filter with one of the numbers.
+    Importing this module calls this function. A later call does nothing, unless ``force`` is true:
+    then it registers the filters again, in case something else has registered a filter with one of
+    the numbers.
 
     Returns
     -------
@@ -177,7 +185,7 @@ def register(force: bool = False) -> dict[str, int]:
     """
     for number, name in FILTERS.items():
         if force or name not in _registered:
-            # Asking HDF5 first whether the filter is available would load plugins.
+            # HDF5 is not asked first whether it has the filter, because it would then load plugins.
             h5py.h5z.register_filter(_pylinerate.hdf5_class(number))
             _registered[name] = number
     return dict(_registered)

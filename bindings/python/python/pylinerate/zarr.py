@@ -55,10 +55,10 @@ __all__ = ["DeltaRice", "DeltaRice2"]
 
 
 class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
-    """Base of the codecs.
+    """Base of the codecs of this module.
 
-    Worker threads encode and decode. Only the selected rows of a chunk are decoded, unless the
-    array has further codecs.
+    Worker threads encode and decode. Of a chunk, only the rows from the first selected one to the
+    last are decoded, unless the array has further codecs.
     """
 
     is_fixed_size = False
@@ -78,35 +78,38 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def _decode_segments(
         self, chunk: NDArray[np.uint8], wanted: range, shape: tuple[int, ...], dtype: np.dtype[Any]
     ) -> tuple[NDArray[Any], int]:
-        """The samples of the segments that contain ``wanted``, and the number of samples before
-        them."""
+        """Decodes the segments that contain the samples with the numbers ``wanted``. Returns their
+        samples in one axis, and the number of the first of these samples in the chunk."""
         raise NotImplementedError
 
     def _encode_on_device(self, array: Any) -> bytes:
-        """Encodes an array in device memory."""
+        """Encodes an array in the memory of a GPU as a chunk in host memory. Raises
+        ``NotImplementedError`` if the GPU cannot; the CPU then encodes."""
         raise NotImplementedError
 
     def _decode_on_device(self, chunk: Any, out: Any) -> None:
-        """Decodes a chunk in device memory to the array ``out`` in device memory."""
+        """Decodes a chunk in the memory of a GPU to the array ``out`` in its memory. Raises an
+        error of the kind "unsupported" if the GPU cannot; the CPU then decodes."""
         raise NotImplementedError
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """The codec that the metadata describes."""
+        """Makes the codec that an array's metadata describes."""
         _, configuration = parse_named_configuration(data, cls.name, require_configuration=False)
         return cls(**(configuration or {}))
 
     def to_dict(self) -> dict[str, Any]:
-        """The metadata of the codec."""
+        """The codec as it is stored in an array's metadata."""
         return {"name": self.name, "configuration": self._configuration()}
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Raises ``TypeError`` when an array of another type is created, with shards too."""
+        """Returns this codec. zarr calls this method when an array is created. It raises
+        ``TypeError`` if the codec cannot encode the array's type, in an array with shards too."""
         sample_dtype(native_dtype(array_spec.dtype), self.sizes)
         return self
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """Raises an error, since the size is not known in advance."""
+        """Raises ``NotImplementedError``, since the size of a chunk is not known in advance."""
         raise NotImplementedError("the size of a compressed chunk depends on its samples")
 
     async def _encode_single(self, chunk_data: NDBuffer, chunk_spec: ArraySpec) -> Buffer:
@@ -131,9 +134,9 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         return None if chunk_data is None else self._decode_selection(chunk_data, selection, chunk_spec)
 
     def _decode_selection(self, chunk_data: Buffer, selection: Any, chunk_spec: ArraySpec) -> NDBuffer:
-        """The selected samples of a chunk."""
+        """Decodes the selected samples of a chunk."""
         if in_device_memory(chunk_data):
-            # A device takes no longer for a whole chunk than for a part.
+            # A GPU decodes a whole chunk as fast as a part of it.
             return self._decode_sync(chunk_data, chunk_spec)[selection]
         chunk, shape, dtype = chunk_data.as_numpy_array(), chunk_spec.shape, native_dtype(chunk_spec.dtype)
         rows = rows_of(selection, shape)
@@ -153,7 +156,7 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
                 encoded = self._encode_on_device(chunk_data.as_ndarray_like())
                 return chunk_spec.prototype.buffer.from_bytes(encoded)
             except NotImplementedError:
-                pass  # there are no kernels for this: the CPU encodes
+                pass  # there are no kernels that encode this, so the CPU does
         array = chunk_data.as_numpy_array()
         # The stored bytes do not depend on the byte order in memory.
         samples = array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -168,7 +171,7 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
                 return out
             except Error as error:
                 if error.kind != "unsupported":
-                    raise  # if it is unsupported, there are no kernels for this: the CPU decodes
+                    raise  # "unsupported": no kernels decode this, so the CPU does
         samples = self._decode(chunk_data.as_numpy_array(), chunk_spec.shape, dtype)
         return chunk_spec.prototype.nd_buffer.from_numpy_array(samples)
 
@@ -180,8 +183,9 @@ def in_device_memory(buffer: Buffer | NDBuffer) -> bool:
 
 
 def rows_of(selection: Any, shape: tuple[int, ...]) -> range:
-    """The range from the first selected row to the last; all rows for selections of another
-    kind."""
+    """The range of rows, along the first axis of a chunk of this shape, from the first selected one
+    to the last. All rows if the selection is empty or of a kind that this function does not
+    know."""
     everything = range(shape[0]) if shape else range(1)
     first = selection[0] if isinstance(selection, tuple) and selection else None
     if isinstance(first, slice):
@@ -198,7 +202,8 @@ def rows_of(selection: Any, shape: tuple[int, ...]) -> range:
 
 
 def moved(index: Any, by: int) -> Any:
-    """The index ``index`` of the first axis, for an array without the first ``by`` rows."""
+    """Converts ``index``, a selection along the first axis of an array, to the selection of the
+    same rows in an array without the first ``by`` rows."""
     if isinstance(index, slice):
         stop = None if index.stop is None else index.stop - by
         return slice((index.start or 0) - by, stop, index.step)
@@ -218,8 +223,9 @@ class DeltaRice(_Codec):
     is time, as in (samples, channels), use :class:`DeltaRice2`, or
     ``filters=zarr.codecs.TransposeCodec(order=(1, 0))``.
 
-    If a chunk takes more than 70 % of its array, and another ``m`` or order would make it at least
-    30 % smaller, you get a ``UserWarning``, once for each shape.
+    If a chunk takes at least 70 % of samples of 4096 bytes or more, and another ``m`` or order of
+    the samples would make it smaller by more than 30 %, you get a ``UserWarning``, once for each
+    shape and parameters.
 
     Parameters
     ----------
@@ -235,8 +241,8 @@ class DeltaRice(_Codec):
         Maximum number of threads per chunk. Default: the environment variable ``LINERATE_THREADS``,
         else 1, since zarr works on several chunks at a time anyway. Not part of the metadata.
     allow_expansion : bool
-        Whether chunks may be larger than their samples by more than 2 %; otherwise writing them is
-        an error. Part of the metadata if it is true.
+        Whether chunks may be larger than their samples by more than 2 % and more than 64 bytes;
+        otherwise writing them is a ``ValueError``. Part of the metadata if it is true.
     """
 
     name = "linerate.deltarice"
@@ -263,8 +269,9 @@ class DeltaRice(_Codec):
         filter: Iterable[int] | Literal["auto"] = DELTA,
         threads: int | None = None,
     ) -> Self:
-        """Finds the codec that makes ``array`` smallest, see :func:`pylinerate.rice.tune`.
-        ``segment`` is kept as given."""
+        """Makes the codec whose parameters make ``array`` smallest, see
+        :func:`pylinerate.rice.tune`. The codec gets ``segment`` as it is given here; None then
+        means the default for the shape of each chunk."""
         params = tune(array, segment, filter)
         return cls(params.m, segment, params.filter, threads)
 
@@ -301,16 +308,17 @@ class DeltaRice(_Codec):
 
 @dataclass(frozen=True)
 class DeltaRice2(_Codec):
-    """Version 2 streams, for arrays of 16- and 32-bit integers. You need not choose any parameter.
+    """Delta-Rice version 2 streams, for arrays of 16- and 32-bit integers. You need not choose any
+    parameter.
 
     Parameters
     ----------
     segment : int or None
-        Samples per independently coded segment, at most 65536. Default: by the last axis of the
-        chunks.
+        Samples per independently coded segment, at most 65536. Default: a row (the last axis of the
+        chunks) if it has 1024 to 16384 samples, else about 4096 samples.
     channels : int or None
         Number of channels: the length of the chunks' last axis, or 1 for no channels. Default:
-        found out for each chunk. Part of the metadata if given.
+        found out for each chunk, unless ``segment`` is given. Part of the metadata if given.
     threads : int, optional
         Maximum number of threads per chunk. Default: the environment variable ``LINERATE_THREADS``,
         else 1. Not part of the metadata.
@@ -330,8 +338,8 @@ class DeltaRice2(_Codec):
             object.__setattr__(self, "threads", thread_count(self.threads))
 
     def validate(self, *, shape: Any, dtype: Any, chunk_grid: Any) -> None:
-        """Raises ``ValueError`` when an array is created whose chunks have no axis of length
-        ``channels``."""
+        """Checks an array that zarr creates. Raises ``ValueError`` if its chunks have no axis of
+        length ``channels``, unless that is 1."""
         sizes = getattr(chunk_grid, "chunk_shape", None)
         if self.channels is not None and self.channels > 1 and sizes is not None and self.channels not in sizes:
             raise ValueError(f"the last axis of chunks of {tuple(sizes)} is not that of {self.channels} channels")
