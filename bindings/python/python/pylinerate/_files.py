@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 #: Bytes of records that a scan reads at a time.
 CHUNK = 256 << 10
-#: Bytes of records that a scan reads at a time from a file of unknown key order. Each of these
-#: reads starts from the beginning of the file, so they are few and large.
+#: Bytes of entries that a scan reads at a time from an SST file of unknown key order. Each of these
+#: reads goes through the file from its beginning, so there should be few of them.
 LARGE_CHUNK = 8 << 20
-#: Number of records that are passed to a builder at a time.
+#: Number of records that :meth:`BlockFile.build` passes to the native builder at a time.
 RECORDS = 1000
 
 
@@ -55,25 +55,27 @@ class BlockFileStats(NamedTuple):
     counts: Counts
     #: Bytes of the file.
     size: int
-    #: Target size of a block in bytes.
+    #: Target size of a block, in bytes of content.
     block_size: int
-    #: zstd level that the blocks are compressed at.
+    #: The zstd level at which the blocks were compressed.
     level: int
-    #: Whether each block has a hash of its content.
+    #: Whether the file has a hash of each block's content.
     checksums: bool
-    #: Bytes of the file's dictionary, 0 if it has none.
+    #: Bytes of the dictionary that the file's blocks need, 0 if they need none.
     dictionary_size: int
-    #: The :func:`content_hash` of the file's dictionary.
+    #: The :func:`content_hash` of that dictionary.
     dictionary_hash: int
 
 
 class Entry(NamedTuple):
-    """An entry of an :class:`Sst`."""
+    """An entry of an :class:`Sst`: one version of a key."""
 
     key: bytes
-    #: Sequence number; a higher one is newer.
+    #: Sequence number; a higher one is newer. 0 in files made for ingestion.
     sequence: int
-    #: "value", "deletion", "single deletion", "range deletion", "merge", "blob index" or "other".
+    #: Type of the entry: "value", "deletion", "single deletion" (of a key that was written once),
+    #: "range deletion", "merge" (an operand of the application's merge operator), "blob index" (the
+    #: value is in a blob file) or "other".
     kind: str
     #: The value, operand or blob index; empty for deletions.
     value: bytes
@@ -92,10 +94,11 @@ class RangeDeletion(NamedTuple):
 class BlockCount(NamedTuple):
     """The data blocks of an :class:`Sst` that have the same compression."""
 
+    #: Number of blocks.
     blocks: int
     #: Bytes of the blocks as stored.
     stored: int
-    #: Bytes of the blocks when decoded.
+    #: Bytes of the blocks when decoded. For a compression that is not supported, bytes as stored.
     content: int
 
 
@@ -110,29 +113,35 @@ class SstStats(NamedTuple):
     checksum: str
     #: Kind of the index: "binary search", "hash", "partitioned" or "with first keys".
     index_kind: str
-    #: "bytewise" or "reverse"; "unknown" if keys cannot be looked up.
+    #: Order of the keys: "bytewise" (ascending) or "reverse" (descending). "unknown" for a custom
+    #: comparator: keys can then not be looked up.
     key_order: str
-    #: Bytes of the file's dictionary, if it has one.
+    #: Bytes of the file's dictionary; ``None`` if it has none.
     dictionary_size: int | None
-    #: The Dictionary_ID in zstd's format, if the dictionary is a trained one.
+    #: The Dictionary_ID of zstd, if the file has a trained dictionary; else ``None``.
     dictionary_number: int | None
     #: Data blocks by compression: "none", "zstd", "lz4" and others.
     blocks: dict[str, BlockCount]
-    #: Properties of the file. RocksDB writes numbers as varints.
+    #: Properties that RocksDB has stored in the file, by name. It writes numbers as varints.
     properties: dict[str, bytes]
 
 
 class SstReport(NamedTuple):
     """Result of verifying an :class:`Sst`."""
 
+    #: Number of data blocks, including damaged ones.
     data_blocks: int
+    #: Number of other blocks, such as those of the index, filters and properties.
     other_blocks: int
+    #: Number of entries in the data blocks, in each up to its first error.
     entries: int
     #: Number of deletions among the entries.
     deletions: int
     #: Number of merge operands among the entries.
     merge_operands: int
+    #: Bytes of the keys of the entries, each with 8 bytes for sequence number and type.
     key_bytes: int
+    #: Bytes of the values of the entries.
     value_bytes: int
     #: The first hundred errors.
     failures: list[Error]
@@ -146,13 +155,13 @@ class SstReport(NamedTuple):
 
 
 def check_readable(path: Path) -> None:
-    """Raises the ``OSError`` of Python's ``open`` if the file cannot be read."""
+    """Raises the same ``OSError`` as Python's ``open`` if the file cannot be opened for reading."""
     with open(path, "rb"):
         pass
 
 
 class File:
-    """Base of the file classes. A file is also closed when its object is garbage collected."""
+    """Base of the classes of files. A file is also closed when its object is garbage collected."""
 
     __slots__ = ("__weakref__", "_file", "_path")
 
@@ -165,8 +174,8 @@ class File:
         return self._file.is_closed()
 
     def close(self) -> None:
-        """Closes the file and releases its dictionary in the store. Reads in progress finish; later
-        ones raise ``ValueError``.
+        """Closes the file. A block file or SST file also releases its dictionary in the store.
+        Reads in progress finish; later ones raise ``ValueError``.
         """
         self._file.close()
 
@@ -184,7 +193,7 @@ class File:
 
 
 class ReadThroughStore(File):
-    """Base of files whose dictionary is in a store."""
+    """Base of the classes of files whose dictionary is in a store while they are open."""
 
     __slots__ = ("_store",)
 
@@ -197,10 +206,10 @@ class ReadThroughStore(File):
 
 
 class BlockFile(ReadThroughStore):
-    """A sorted file of records, in blocks that share a dictionary. Any number of threads may read
-    it.
+    """A sorted file of records, each a key and a value, in blocks that share a dictionary. Any
+    number of threads may read it.
 
-    Files share a store, which holds the dictionary of each file while it is open.
+    Files may share a store, which holds the dictionary of each file while that file is open.
 
     >>> import os, tempfile
     >>> from pylinerate.dict import BlockFile, Store
@@ -235,8 +244,8 @@ class BlockFile(ReadThroughStore):
             Whether to map the file into memory; otherwise each block is read separately. If
             somebody shortens a mapped file, the program crashes.
         dictionary : int, optional
-            The ID in the store of a dictionary that is not in the file. Default: it is found by its
-            hash.
+            The ID in the store of the dictionary, if this is not in the file. Default: the
+            dictionary is found by its hash.
 
         Raises
         ------
@@ -263,7 +272,8 @@ class BlockFile(ReadThroughStore):
         checksums: bool = True,
         sort: bool = False,
     ) -> None:
-        """Writes a file. An existing file is replaced only when the new one is complete.
+        """Writes a file. An existing file is replaced only when the new one is complete; after an
+        error it is unchanged.
 
         Parameters
         ----------
@@ -272,26 +282,30 @@ class BlockFile(ReadThroughStore):
         records : iterable of pairs of buffers
             Keys and values. Each key must be greater than the one before, unless ``sort`` is true.
         dictionary : buffer or int, optional
-            A dictionary, or the maximum size of one to train on the first records. Default: none.
+            A dictionary, or the maximum size in bytes of one to train on the first records. The
+            trained one is left out if the records are too few, or if it saves no more than its own
+            bytes. Default: no dictionary.
         small_tables : bool
             Whether the trained dictionary gets small tables, see :func:`shrink_tables`.
         block_size : int
-            Bytes of content of a block. A larger record has a block of its own.
+            Target size of a block in bytes of content, 16 bytes to 32 MiB. A larger record has a
+            block of its own.
         level : int
             A level of zstd, -7 to 22.
         checksums : bool
-            Whether to store a hash of each block's content. Without it damage may go undetected.
+            Whether to store a hash of each block's content. Without the hashes, damage may go
+            undetected.
         sort : bool
-            Whether to sort the records first; more than 256 MiB are sorted on disk. Duplicate keys
-            are an error.
+            Whether to sort the records first. If they need more than 256 MiB, temporary files are
+            used. Duplicate keys are an error.
 
         Raises
         ------
         OSError
-            If the file cannot be written.
+            If the file, or a temporary file, cannot be written.
         Error
-            If keys are out of order or duplicate, a key has 64 KiB or more, or a value has more
-            than 32 MiB.
+            If keys are out of order or duplicate, a key has 64 KiB or more, a value has more than
+            32 MiB, or an option is invalid.
         """
         given, train = (None, dictionary) if isinstance(dictionary, int) else (dictionary, None)
         builder = _pylinerate.DictBuilder(path, block_size, level, checksums, given, train, small_tables, sort)
@@ -305,16 +319,16 @@ class BlockFile(ReadThroughStore):
 
     @property
     def dictionary(self) -> int:
-        """The ID of the file's dictionary in the store, or :data:`NONE`."""
+        """The ID of the file's dictionary in the store, or :data:`NONE` if it has none."""
         return self._file.dictionary()
 
     def get(self, key: AnyBuffer) -> bytes | None:
-        """The value of a key, or ``None``.
+        """The value of a key, or ``None`` if the file does not have the key.
 
         Raises
         ------
         Error
-            If a block that the lookup reads is damaged.
+            If a block that the lookup reads is damaged or cannot be read.
         """
         return self._file.get(key)
 
@@ -337,8 +351,9 @@ class BlockFile(ReadThroughStore):
         self, keys: Iterable[AnyBuffer], errors: Literal["return"]
     ) -> list[bytes | Error | None]: ...
     def multi_get(self, keys: Iterable[AnyBuffer], errors: Literal["raise", "return"] = "raise") -> list[Any]:
-        """The values of many keys, in the order of ``keys``. Each block is decoded once, in
-        batches.
+        """The values of many keys, in the order of ``keys``; ``None`` for a key that the file does
+        not have. Blocks are decoded in batches of up to 4 MiB of content, each block once in a
+        batch.
 
         Parameters
         ----------
@@ -353,7 +368,8 @@ class BlockFile(ReadThroughStore):
     def scan(
         self, start: AnyBuffer | None = None, stop: AnyBuffer | None = None
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values in key order, from ``start`` to ``stop`` (not included)."""
+        """Yields keys and values in key order, from the key ``start`` to the key ``stop`` (not
+        included). Default: from the first record, and to the last."""
         after = False
         while records := self._file.scan(start, after, stop, CHUNK):
             yield from records
@@ -368,7 +384,7 @@ class BlockFile(ReadThroughStore):
         return BlockFileStats(Counts(*stats[0]), *stats[1:])
 
     def verify(self) -> Counts:
-        """Reads and checks the whole file: hashes, key order and counts. Returns the counts.
+        """Reads the whole file, and checks hashes, key order and counts. Returns the counts.
 
         Raises
         ------
@@ -413,9 +429,10 @@ class Sst(ReadThroughStore):
             Whether to map the file into memory; otherwise each block is read separately. If
             somebody shortens a mapped file, the program crashes.
         checksums : bool
-            Whether to verify the checksum of each data block that is read.
+            Whether to verify the checksum of each data block that is read. Those of other blocks
+            are always verified.
         block_limit : int
-            Maximum size of a block in bytes.
+            Maximum size of a decoded block, and of the range deletions in memory, in bytes.
 
         Raises
         ------
@@ -432,7 +449,8 @@ class Sst(ReadThroughStore):
 
     def entry(self, key: AnyBuffer, sequence: int | None = None) -> Entry | None:
         """The newest entry of a key, or with ``sequence`` the newest one up to that sequence
-        number. If a range deletion has deleted the key since, its kind is "range deletion".
+        number. If a newer range deletion contains the key, returns an entry of the kind "range
+        deletion", even if the file has no other entry of the key. ``None`` if there is neither.
 
         Raises
         ------
@@ -449,8 +467,9 @@ class Sst(ReadThroughStore):
         Raises
         ------
         Error
-            As for :meth:`entry`. The kind is "unsupported" if the value is in merge operands or in
-            a blob file.
+            The errors of :meth:`entry`. Also an error of the kind "unsupported" if the newest entry
+            of the key is a merge operand, the position of the value in a blob file, or of an
+            unknown type.
         """
         found = self._file.get(key, 2**64 - 1)
         value = _value(found)
@@ -483,12 +502,13 @@ class Sst(ReadThroughStore):
         return multi_get(((self, key) for key in keys), errors)
 
     def scan(self, start: AnyBuffer | None = None, stop: AnyBuffer | None = None) -> Iterator[Entry]:
-        """All entries in key order, from ``start`` to ``stop`` (not included): all versions of a
-        key, the newest first, and deletions. Range deletions are not among them, see
-        :meth:`range_deletions`.
+        """Yields all entries in the order of the file, from the key ``start`` to the key ``stop``
+        (not included): all versions of a key, the newest first, and deletions. Range deletions are
+        not among them, see :meth:`range_deletions`. If the key order is unknown, ``start`` or
+        ``stop`` is an error of the kind "unsupported".
         """
-        # If the key order is unknown, each read starts from the beginning and skips what was
-        # returned.
+        # If the key order is unknown, each read starts from the beginning of the file, and skips
+        # the entries that earlier reads have returned.
         unknown = start is None and self._file.key_order() == "unknown"
         chunk, skip = LARGE_CHUNK if unknown else CHUNK, 0
         while rows := self._file.scan(start, skip, stop, chunk):
@@ -519,8 +539,8 @@ class Sst(ReadThroughStore):
 
 
 def _value(entry: tuple[bytes, int, str, bytes] | None) -> bytes | Error | None:
-    """The value of the key whose newest entry this is; ``None`` if it is missing or deleted; an error if
-    only the application can compute it."""
+    """The value of the key that has ``entry`` as its newest entry. ``None`` if the key is missing
+    or deleted; an error if only the application can compute the value."""
     if entry is None or entry[2].endswith("deletion"):
         return None
     if entry[2] == "value":
@@ -541,14 +561,15 @@ def multi_get(
 def multi_get(
     requests: Iterable[tuple[BlockFile | Sst, AnyBuffer]], errors: Literal["raise", "return"] = "raise"
 ) -> list[Any]:
-    """The values of keys in many files, in the order of ``requests``. Each block is decoded once,
-    in batches that prefetch the memory of the next block and of its dictionary.
+    """The values of keys in many files, in the order of ``requests``; ``None`` for a key that its
+    file does not have. Blocks are decoded in batches, each block once in a batch. While one block
+    is decoded, the memory of the next and of its dictionary is prefetched.
 
     Parameters
     ----------
     requests : iterable of pairs
-        A file and a key each. The files must all be of one class, :class:`BlockFile` or
-        :class:`Sst`, and be opened with one store.
+        Pairs of a file and a key. The files must all be of one class, :class:`BlockFile` or
+        :class:`Sst`, and must have been opened with one store.
     errors : "raise" or "return"
         "raise": after all lookups the first error is raised, with the ``index`` of its request.
         "return": errors are in the list, in place of values.

@@ -1,4 +1,4 @@
-"""Packs: files of dictionaries."""
+"""Reads and edits packs, which are files of dictionaries."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 class PackEntry(NamedTuple):
     """A dictionary in a :class:`Pack`."""
 
-    #: ID in the pack, never reused.
+    #: ID of the dictionary in the pack. IDs are never reused.
     id: int
-    #: Size in bytes.
+    #: Size of the dictionary in bytes.
     size: int
-    #: The :func:`content_hash`.
+    #: The :func:`content_hash` of the dictionary.
     hash: int
     #: The Dictionary_ID in zstd's format; 0 for raw content.
     number: int
     #: Base-2 logarithms of the sizes of the tables of literal lengths, match lengths, offsets and
-    #: Huffman codes.
+    #: Huffman codes. All are 0 for raw content.
     table_logs: tuple[int, int, int, int]
-    #: The cluster that the dictionary was added to.
+    #: Number of the cluster that the dictionary was added to, see :meth:`PackEditor.add`.
     cluster: int
-    #: Bytes as stored.
+    #: Bytes that the dictionary takes in the file.
     stored: int
-    #: Number of users.
+    #: Number of users of the dictionary.
     users: int
 
 
@@ -53,7 +53,8 @@ class PackStats(NamedTuple):
     removed_bytes: int
     #: Bytes of the file.
     size: int
-    #: Bytes after the last complete segment, which an interrupted write left.
+    #: Bytes at the end of the file that are not committed: an interrupted write left them, or an
+    #: editor is writing them.
     ignored: int
     #: Number of commits so far.
     generation: int
@@ -78,9 +79,9 @@ class Pack(File):
     """A file of dictionaries with 64-bit IDs. An open pack shows the file as it was when it was
     opened.
 
-    A pack is compressed by default, and records the users of each dictionary. Changes are appended;
-    nothing is overwritten in place.
-    ``pack[id]`` is a dictionary; iterating gives the IDs.
+    A pack is compressed by default, and records the users of each dictionary. Changes are appended
+    to the file, and committed bytes are never overwritten. ``pack[id]`` returns the bytes of a
+    dictionary; iterating gives the IDs.
 
     >>> import os, tempfile
     >>> from pylinerate.dict import Pack, Store
@@ -127,7 +128,8 @@ class Pack(File):
 
     @staticmethod
     def create(path: Path, *, uncompressed: bool = False, level: int = 3) -> PackEditor:
-        """Creates a pack. The file must not exist; it appears when the editor commits.
+        """Creates a pack, and returns its editor. The file must not exist; it appears when the
+        editor commits.
 
         Parameters
         ----------
@@ -137,14 +139,28 @@ class Pack(File):
             Whether to store dictionaries uncompressed, so that they are used directly from the
             mapped file.
         level : int
-            A level of zstd, -7 to 22.
+            The level of zstd at which dictionaries are compressed, -7 to 22.
+
+        Raises
+        ------
+        OSError
+            If the file exists or cannot be created.
+        Error
+            If ``level`` is invalid.
         """
         return PackEditor(_pylinerate.DictEditor.create(path, uncompressed, level))
 
     @staticmethod
     def edit(path: Path) -> PackEditor:
-        """Opens a pack to change it. Only one editor can be open at a time. Packs that are open for
-        reading keep showing the old state.
+        """Opens a pack to change it, and returns its editor. Packs that are open for reading keep
+        showing the old state.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be opened for writing, or another editor has it open.
+        Error
+            If the file is damaged or is no pack.
         """
         check_readable(path)
         return PackEditor(_pylinerate.DictEditor.open(path))
@@ -153,16 +169,21 @@ class Pack(File):
     def compact(
         path: Path, drop: Iterable[int] = (), *, uncompressed: bool | None = None, level: int = 3
     ) -> Compacted:
-        """Rewrites a pack without removed dictionaries and without those in ``drop``. Replaces the
-        old file atomically.
+        """Rewrites a pack without the bytes of removed dictionaries, and without the dictionaries
+        whose IDs are in ``drop``. Replaces the old file atomically. IDs do not change.
+        ``uncompressed`` and ``level`` are as for :meth:`create`; by default the new pack is
+        uncompressed if the old one is.
 
         Raises
         ------
         UnknownId
             If a dictionary in ``drop`` does not exist.
         Error
-            If a dictionary in ``drop`` has users, or the pack is damaged. The pack is then
-            unchanged.
+            If a dictionary in ``drop`` has users, or the pack is damaged.
+        OSError
+            If the file cannot be read or written, or an editor has it open.
+
+        After an error the pack is unchanged.
         """
         numbers = set(drop)
         with Pack.open(path) as pack:
@@ -185,11 +206,11 @@ class Pack(File):
         return iter([row[0] for row in self._file.entries()])
 
     def entries(self) -> list[PackEntry]:
-        """The dictionaries in the order of their IDs."""
+        """Descriptions of all dictionaries, in the order of their IDs."""
         return [PackEntry(*row) for row in self._file.entries()]
 
     def entry(self, id: int) -> PackEntry | None:
-        """The dictionary with this ID, or ``None``."""
+        """The description of the dictionary with this ID, or ``None`` if there is none."""
         row = self._file.entry(id)
         return None if row is None else PackEntry(*row)
 
@@ -217,7 +238,8 @@ class Pack(File):
         return PackStats(*self._file.stats())
 
     def verify(self) -> PackStats:
-        """Reads every dictionary and compares it with the index. Returns the statistics.
+        """Reads every dictionary, and compares it with its entry in the pack's index. Returns the
+        statistics.
 
         Raises
         ------
@@ -232,7 +254,7 @@ class Pack(File):
         Parameters
         ----------
         store : Store
-            The target. Dictionaries that it has already are shared.
+            The store. Dictionaries that it has already are shared with it.
         lazy : bool
             Whether each dictionary is read only when it is first used; the pack may be closed
             before that. If the dictionary is damaged, the block that needs it has the error.
@@ -240,7 +262,12 @@ class Pack(File):
         Returns
         -------
         Loaded
-            Maps IDs in the pack to IDs in the store.
+            Maps IDs in the pack to IDs in the store, and keeps the dictionaries there.
+
+        Raises
+        ------
+        Error
+            If a dictionary is damaged, unless ``lazy`` is true, or the store is full.
         """
         return Loaded(self._file.load(store._store, lazy))
 
@@ -268,7 +295,8 @@ class Loaded(Mapping[int, int]):
         return iter(self._ids)
 
     def release(self) -> None:
-        """Releases the dictionaries. Those without other users are dropped from the store."""
+        """Releases the dictionaries; the mapping is empty then. Dictionaries without other users
+        are dropped from the store."""
         self._loaded.release()
         self._ids = {}
 
@@ -289,7 +317,8 @@ class PackEditor:
     """Changes a pack: see :meth:`Pack.create` and :meth:`Pack.edit`.
 
     Changes become visible with :meth:`commit`. The end of a ``with`` block commits, or discards the
-    changes if an exception ended the block. Until then the file is unchanged.
+    changes if an exception ended the block. Until then readers of the file see its old state. An
+    editor cannot be used after it has committed or discarded.
     """
 
     __slots__ = ("__weakref__", "_editor")
@@ -298,30 +327,42 @@ class PackEditor:
         self._editor = editor
 
     def add(self, dictionary: AnyBuffer, cluster: int = 0) -> int:
-        """Adds a dictionary and returns its ID. A dictionary that the pack has already keeps its
-        ID.
+        """Adds a dictionary and returns its ID. A dictionary that the pack has already is not added
+        again, and keeps its ID and cluster.
 
-        Dictionaries of one ``cluster`` should resemble each other: each is compressed with the
-        first one.
+        Dictionaries with the same number ``cluster`` should resemble each other: each is compressed
+        with the first one of them, if that makes it smallest.
 
         Raises
         ------
         Error
             If the dictionary is a damaged trained one, or has fewer than 8 bytes or more than 64
             MiB.
+        OSError
+            If the file cannot be written.
         """
         return self._editor.add(dictionary, cluster)
 
     def retain(self, id: int, user: int | str) -> bool:
         """Adds a user to a dictionary. Returns whether the user is new.
 
-        A user is a number, or a name, such as that of a file; the hash of a name is its number.
+        A user is a number, or a name, such as that of a file, whose 64-bit hash is its number.
+
+        Raises
+        ------
+        Error
+            If the dictionary does not exist.
         """
         return self._editor.retain(id, _user(user))
 
     def release(self, id: int, user: int | str) -> bool:
-        """Removes a user from a dictionary. Returns whether it was one. The dictionary stays in the
-        pack until :meth:`remove`.
+        """Removes a user from a dictionary. Returns whether it was a user of it. The dictionary
+        stays in the pack until :meth:`remove`.
+
+        Raises
+        ------
+        Error
+            If the dictionary does not exist.
         """
         return self._editor.release(id, _user(user))
 
@@ -336,7 +377,8 @@ class PackEditor:
         self._editor.remove(id)
 
     def commit(self) -> int:
-        """Writes the changes atomically and durably. Returns the pack's new generation."""
+        """Makes the changes visible, atomically and durably. Returns the pack's new generation, or
+        the old one if nothing has changed."""
         return self._editor.commit()
 
     def discard(self) -> None:

@@ -10,28 +10,30 @@ VERSION: str
 DEBUG_ASSERTIONS: bool
 
 _Transport = Literal["zlib-stream", "zstd-stream", "zstd-frame", "zlib", "gzip", "raw-deflate"]
-_Numbers = tuple[int, int, tuple[int, ...] | list[int]]  # m, segment (-1 for all), filter
+_Numbers = tuple[int, int, tuple[int, ...] | list[int]]  # m, segment in samples (-1: all), filter
 
 class Error(ValueError):
-    """Data or parameters that cannot be used."""
+    """Invalid data or parameters."""
 
+    #: The kind of error, such as "truncated" or "corrupt".
     kind: str
+    #: Offset in bytes from the start of the data.
     offset: int
-    #: Index of the block or chunk, for errors of a batch.
+    #: Index of the block, chunk or key, for errors of a call with several of them.
     index: int
-    #: Required number of bytes, if the output is too small.
+    #: Number of bytes that the output must have, for ``Decompressor.decompress_into``.
     needed: int
 
 class UnknownId(Error, KeyError):
-    """There is no dictionary of this number."""
+    """The store or pack has no dictionary with this ID."""
 
 class FileError(Error, OSError):
     """The system could not read or write a file."""
 
 class GatewayError(Error):
-    """A damaged or truncated stream, or one above the limits."""
+    """A message is damaged, truncated, above the limits, or needs something unsupported."""
 
-    #: Index of the message, from 0.
+    #: Index of the message in its connection, from 0.
     message_index: int
 
 def rice_bound(params: _Numbers, samples: int) -> int: ...
@@ -70,8 +72,8 @@ def rice2_encode_into(
     threads: int,
 ) -> int: ...
 
-# Sample type, samples, samples per row (0 if there are no rows), samples per segment, segments, bytes,
-# the shape if the stream has it, channels.
+# Returns the sample type, number of samples, samples per row (0 if there are no rows), samples per
+# segment, number of segments, bytes of the stream, shape if the stream has it, number of channels.
 def rice2_info(
     stream: NDArray[uint8], at: int
 ) -> tuple[str, int, int, int, int, int, list[int] | None, int]: ...
@@ -125,8 +127,9 @@ class DictStore:
     def hash(self, id: int) -> int: ...
     def find(self, hash: int) -> int | None: ...
     def bytes(self, id: int) -> bytes: ...
-    # Dictionaries, their bytes, dictionaries with tables, bytes of tables, of slots, of mapped memory,
-    # huge pages, tables built, tables evicted.
+    # Returns the fields of pylinerate.dict.Stats: number of dictionaries, their bytes, number of
+    # dictionaries with tables, bytes of tables, of slots, and of address space, state of huge
+    # pages, number of tables built, number evicted.
     def stats(
         self,
     ) -> tuple[int, int, int, int, int, int, Literal["off", "advised", "refused"], int, int]: ...
@@ -143,7 +146,8 @@ class DictDecoder:
     def __new__(cls, store: DictStore) -> Self: ...
     def decode(self, id: int, block: _AnyBuffer, max_size: int = 1048576) -> bytes: ...
     def decode_into(self, id: int, block: _AnyBuffer, out: _AnyBuffer) -> int: ...
-    # The length of each block's content (0 after an error), and errors by the block's index.
+    # Returns the length of each block's content (0 after an error), and the errors by the index of
+    # the block.
     def _decode_batch(
         self,
         ids: NDArray[uint64],
@@ -153,7 +157,8 @@ class DictDecoder:
         sizes: NDArray[int64],
         order: str,
     ) -> tuple[NDArray[int64], dict[int, Error]]: ...
-    # Blocks, blocks with kept tables, blocks with temporary tables, errors, prefetched cache lines.
+    # Returns the fields of pylinerate.dict.Counters: blocks, blocks with kept tables, blocks with
+    # temporary tables, errors, prefetched cache lines.
     def _counters(self) -> tuple[int, int, int, int, int]: ...
 
 @final
@@ -161,7 +166,8 @@ class DictEncoder:
     def __new__(cls, store: DictStore, level: int, checksum: bool) -> DictEncoder: ...
     def encode(self, id: int, data: _AnyBuffer) -> bytes: ...
 
-# Records, key bytes, value bytes, blocks, content bytes, stored bytes, index blocks, index bytes.
+# Counts of a block file: records, bytes of keys, bytes of values, blocks, bytes of the blocks
+# decoded, bytes of the blocks as stored, index blocks, bytes of the index.
 _Counts = tuple[int, int, int, int, int, int, int, int]
 
 @final
@@ -178,11 +184,11 @@ class DictBlockFile:
         self, start: _AnyBuffer | None, exclusive: bool, stop: _AnyBuffer | None, max_bytes: int
     ) -> list[tuple[bytes, bytes]]: ...
     def verify(self) -> _Counts: ...
-    # Counts; file bytes, block size, level, whether blocks have checksums, length and hash of the
-    # dictionary.
+    # Returns the counts; bytes of the file, target size of a block, zstd level, whether blocks have
+    # checksums, bytes and hash of the dictionary.
     def stats(self) -> tuple[_Counts, int, int, int, bool, int, int]: ...
 
-# The value of each request or None, and errors by the request's index.
+# Returns the value of each request, or None without one, and the errors by the request's index.
 def dict_block_multi_get(
     requests: list[tuple[DictBlockFile, _AnyBuffer]],
 ) -> tuple[list[bytes | None], dict[int, Error]]: ...
@@ -218,8 +224,9 @@ class DictSst:
     def get(self, key: _AnyBuffer, sequence: int) -> _Row | None: ...
     def scan(self, start: _AnyBuffer | None, skip: int, stop: _AnyBuffer | None, max_bytes: int) -> list[_Row]: ...
     def range_deletions(self) -> list[tuple[bytes, bytes, int]]: ...
-    # File bytes, format version, checksum kind, index kind, key order, bytes and Dictionary_ID of the
-    # dictionary; for each compression its name, blocks, stored bytes and content bytes; properties.
+    # Returns the bytes of the file, format version, kind of checksums, kind of index, key order,
+    # bytes and Dictionary_ID of the dictionary; for each compression its name, number of blocks,
+    # their bytes as stored and decoded; names and values of the properties.
     def stats(
         self,
     ) -> tuple[
@@ -227,19 +234,21 @@ class DictSst:
         list[tuple[str, int, int, int]],
         list[tuple[str, bytes]],
     ]: ...
-    # Data blocks, other blocks, entries, deletions, merge operands, key bytes, value bytes; the first
-    # errors, and the number of all errors.
+    # Returns the numbers of data blocks, other blocks, entries, deletions and merge operands, the
+    # bytes of keys and of values; the first hundred errors; the number of all errors.
     def verify(self) -> tuple[tuple[int, int, int, int, int, int, int], list[Error], int]: ...
 
-# The entry of each request or None, and errors by the request's index.
+# Returns the entry of each request, or None without one, and the errors by the request's index.
 def dict_sst_multi_get(
     requests: list[tuple[DictSst, _AnyBuffer]],
 ) -> tuple[list[_Row | None], dict[int, Error]]: ...
 
-# ID, bytes, hash, Dictionary_ID, table logs, cluster, stored bytes, number of users.
+# A dictionary in a pack: ID, bytes, hash, Dictionary_ID, base-2 logarithms of the table sizes,
+# cluster, bytes as stored, number of users.
 _PackRow = tuple[int, int, int, int, tuple[int, int, int, int], int, int, int]
-# Dictionaries, unused ones, their bytes, stored bytes, bytes of removed ones, file bytes, ignored bytes,
-# generation; whether dictionaries are stored uncompressed.
+# The fields of pylinerate.dict.PackStats: number of dictionaries, number without users, bytes of
+# the dictionaries, their bytes as stored, stored bytes of removed ones, bytes of the file, ignored
+# bytes, generation, whether dictionaries are stored uncompressed.
 _PackNumbers = tuple[int, int, int, int, int, int, int, int, bool]
 
 @final
@@ -277,7 +286,7 @@ class DictEditor:
 
 def dict_user(name: str) -> int: ...
 
-# Dictionaries kept and dropped; bytes of the file before and after.
+# Returns the numbers of dictionaries kept and dropped, and the bytes of the file before and after.
 def dict_compact(
     path: str | os.PathLike[str], drop: set[int], uncompressed: bool, level: int
 ) -> tuple[int, int, int, int]: ...
@@ -285,14 +294,15 @@ def dict_content_hash(dictionary: _AnyBuffer) -> int: ...
 def dict_train(samples: list[_AnyBuffer], size: int, small_tables: bool, level: int) -> bytes: ...
 def dict_shrink_tables(dictionary: _AnyBuffer) -> bytes: ...
 
-# Bytes of the blocks: uncompressed, compressed without and with a dictionary. Bytes of the dictionary,
-# and of its tables.
+# Savings of a dictionary. Bytes of the blocks: uncompressed, compressed without the dictionary, and
+# with it. Bytes of the dictionary, and of its decoding tables.
 _Savings = tuple[int, int, int, int, int]
 
 def dict_savings(dictionary: _AnyBuffer, blocks: list[_AnyBuffer], level: int) -> _Savings: ...
 
-# The best dictionary, its index among the candidates; each candidate's size, savings and total bytes;
-# bytes of the expected data, uncompressed and compressed without a dictionary.
+# Returns the best dictionary, and its index among the candidates; for each candidate its size, its
+# savings, and the total bytes of data and dictionary; bytes of the expected data, uncompressed and
+# compressed without a dictionary.
 def dict_search(
     samples: list[_AnyBuffer],
     sizes: list[int],
@@ -302,14 +312,16 @@ def dict_search(
     threads: int,
 ) -> tuple[bytes | None, int | None, list[tuple[int, _Savings, int]], int, int]: ...
 
-# A set: the index of its dictionary, or the reason for none; bytes of content; compressed bytes without
-# a dictionary, with one of its own, and as chosen.
+# Result for one set of samples: index of the dictionary that it should use, or the reason for none;
+# bytes of the set, uncompressed; its compressed bytes without a dictionary, with one of its own,
+# and with the one that it should use.
 _SetReport = tuple[
     int | None, Literal["empty", "too few samples", "no savings"] | None, int, int, int | None, int
 ]
 
-# Dictionaries; sets; costs (bytes of blocks, bytes of dictionaries, number of dictionaries) without
-# dictionaries, with one for each set, with one for all, and with the shared ones; rounds.
+# Returns the dictionaries; the result for each set; the costs (bytes of blocks, bytes of
+# dictionaries, number of dictionaries) without dictionaries, with one for each set, with one for
+# all, and with the shared ones; the number of rounds.
 def dict_cluster(
     sets: list[tuple[list[_AnyBuffer], int | None]],
     max_count: int,
@@ -321,7 +333,7 @@ def dict_cluster(
     threads: int,
 ) -> tuple[list[bytes], list[_SetReport], list[tuple[int, int, int]], int]: ...
 
-# Opcode, sequence number, event.
+# Opcode, sequence number and event of a payload.
 _Envelope = tuple[int | None, int | None, str | None]
 
 def gateway_peek(payload: _AnyBuffer | str, encoding: Literal["json", "etf"]) -> _Envelope: ...
@@ -485,7 +497,7 @@ def gpu_to_dlpack(
 def gpu_from_dlpack(capsule: Any) -> GpuBorrowed: ...
 @final
 class GpuDevice:
-    """A device with its codec."""
+    """A CUDA device, with the codec that decodes and encodes on it."""
 
     def __new__(cls, ordinal: int) -> Self: ...
     @property
@@ -515,7 +527,7 @@ class GpuDevice:
 
 @final
 class GpuMemory:
-    """Device memory, freed with the object."""
+    """Memory of a CUDA device. It is freed when this object is."""
 
     @property
     def pointer(self) -> int: ...
@@ -526,13 +538,14 @@ class GpuMemory:
 
 @final
 class GpuBatch:
-    """A queued batch."""
+    """A batch of chunks or streams, whose decoding or encoding is queued on a CUDA stream."""
 
     def wait(self) -> list[int]: ...
 
 @final
 class GpuBorrowed:
-    """An array of another library, which is released with this object."""
+    """An array of another library in device memory, from a DLPack capsule. When this object is
+    freed, the library gets its array back."""
 
     @property
     def pointer(self) -> int: ...
