@@ -55,7 +55,7 @@ function copied(shared, offset, length) {
   return new Uint8Array(new Uint8Array(shared, offset, length));
 }
 
-/** Checks the options object. */
+/** Returns the object `options`, or an empty one if it is undefined. Throws for another value. */
 function object(options) {
   if (options === undefined) return {};
   if (options === null || typeof options !== 'object') {
@@ -64,7 +64,10 @@ function object(options) {
   return options;
 }
 
-/** Reads an option that is an integer from `least` to `most`. */
+/**
+ * Returns the option `name`, an integer from `least` to `most`. If it is undefined or null, returns
+ * `fallback`. Throws for any other value.
+ */
 function integer(options, name, fallback, least, most) {
   const value = options[name] ?? fallback;
   if (typeof value !== 'number') {
@@ -76,14 +79,14 @@ function integer(options, name, fallback, least, most) {
   return value;
 }
 
-/** Reads an option that is a number of bytes. */
+/** Returns the option `name`, a limit in bytes. Infinity becomes the largest safe integer. */
 function limit(options, name, fallback = DEFAULT_LIMIT) {
   const value = options[name] ?? fallback;
   if (value === Infinity) return Number.MAX_SAFE_INTEGER;
   return integer(options, name, fallback, 0, Number.MAX_SAFE_INTEGER);
 }
 
-/** Reads an option that is true or false. */
+/** Returns the option `name`, true or false, or `fallback` if it is undefined or null. */
 function flag(options, name, fallback = false) {
   const value = options[name] ?? fallback;
   if (typeof value !== 'boolean') {
@@ -92,7 +95,7 @@ function flag(options, name, fallback = false) {
   return value;
 }
 
-/** Checks that a value is one of a few words. */
+/** Returns `value`, the argument `name`, if it is one of the strings `choices`. Else throws. */
 function choice(value, name, choices) {
   if (choices.includes(value)) return value;
   const list = choices.map((one) => JSON.stringify(one)).join(', ');

@@ -1,6 +1,6 @@
 'use strict';
 
-/** An error in compressed data, or data above a limit. */
+/** An error in compressed data, data above a limit, or an internal error. */
 class LinerateError extends Error {
   constructor(message, { code, kind, offset, cause } = {}) {
     super(message, cause === undefined ? undefined : { cause });
@@ -32,7 +32,7 @@ function typed(error) {
   return made;
 }
 
-/** Calls native code and converts its errors. */
+/** Calls `call`, which calls native code, and returns its result. Converts its errors by `typed`. */
 function native(call) {
   try {
     return call();

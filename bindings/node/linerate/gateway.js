@@ -5,8 +5,8 @@ const { bytes, choice, flag, integer, limit, object, refuse } = require('./argum
 const { native, typed } = require('./errors.js');
 const { space } = require('./space.js');
 
-// These native functions return undefined for data that they cannot read directly; it is then
-// checked and passed again.
+// These native functions return undefined for data that they cannot read directly. The data is then
+// checked, copied if necessary, and passed again.
 const { gatewayBytes, gatewayText } = binding;
 
 const KINDS = binding.gatewayKinds();

@@ -16,20 +16,24 @@ export type ErrorCode =
   | 'ERR_LINERATE_INTERNAL';
 
 /**
- * An error in compressed data, or data above a limit. Wrong arguments are a `TypeError` or
- * `RangeError` with Node's own codes, such as `ERR_INVALID_ARG_TYPE`.
+ * An error in compressed data, data above a limit, or an internal error. Wrong arguments are a
+ * `TypeError` or `RangeError` with Node's own codes, such as `ERR_INVALID_ARG_TYPE`.
  */
 export class LinerateError extends Error {
   readonly code: ErrorCode;
-  /** The code in words, such as "corrupt" or "limit exceeded". */
+  /** The code in words, such as "corrupt" or "limit exceeded". An internal error has none. */
   readonly kind?: string;
-  /** Where the error is: an offset in bytes from the beginning of the compressed data. */
+  /**
+   * Where the error is: an offset in bytes from the beginning of the compressed data. An internal
+   * error has none.
+   */
   readonly offset?: number;
 }
 
 /**
- * The stream of a gateway is damaged, truncated or above a limit. `offset` counts from the
- * beginning of the connection.
+ * A message of a gateway is damaged, truncated or above a limit, needs something unsupported such
+ * as a dictionary, or could not be delivered. `offset` counts compressed bytes from the beginning
+ * of the connection.
  */
 export class GatewayError extends LinerateError {
   readonly kind: string;
@@ -46,20 +50,20 @@ export type GatewayKind = 'zlib-stream' | 'zstd-stream' | 'zstd-frame' | 'zlib' 
 
 /** Opcode, sequence number and event of a payload. */
 export interface Envelope {
-  /** The opcode; 0 for events. */
+  /** The opcode; 0 for events. Null if the payload has none. */
   op: number | null;
-  /** The sequence number of an event. */
+  /** The sequence number of an event. Null if the payload has none. */
   s: number | null;
-  /** The name of an event; escapes are not decoded. */
+  /** The name of an event as it is written; escapes are not decoded. Null if there is none. */
   t: string | null;
 }
 
 export interface GatewayOptions {
-  /** Largest payload in bytes; 64 MiB by default. One byte more is an error. */
+  /** Largest payload in bytes, or Infinity; 64 MiB by default. One byte more is an error. */
   maxMessage?: number;
   /**
-   * Base-2 logarithm of the largest window of a zstd frame, 10 to 27; 16 by default, which gateways
-   * use.
+   * Base-2 logarithm of the largest window of a 'zstd-stream' in bytes, 10 to 27; 16 by default,
+   * which gateways use. A larger window is an error. Other transports ignore this limit.
    */
   windowLog?: number;
   /**
@@ -68,11 +72,14 @@ export interface GatewayOptions {
    * damaged messages. It costs one pass over the payload, and sets `envelope`.
    */
   checks?: 'json' | 'etf';
-  /** Requires sequence numbers to increase by one, too. Needs `checks`. */
+  /**
+   * Requires the sequence numbers of the payloads that have one to increase by one, too. Needs
+   * `checks`.
+   */
   sequence?: boolean;
   /**
-   * Keeps the last compressed messages for `recording`: at most `messages`, and at most `bytes` in
-   * total.
+   * Keeps the last compressed messages for `recording`: at most `messages` of them, and at most
+   * `bytes` bytes in total. None are kept by default.
    */
   recent?: { messages: number; bytes: number };
 }
@@ -81,50 +88,64 @@ export interface GatewayOptions {
  * The decompressor of one connection. It takes the content of the websocket messages in order. It
  * holds up to 33 KB (zlib) or 72 KB (zstd), which are reported to the garbage collector.
  *
- * After an error in a stream, every call throws that error again until `reset`. Where messages are
- * independent, an error affects only its own message.
+ * After an error in a stream, every call that decompresses throws that error again until `reset`.
+ * If each message is compressed on its own, an error affects only its own message.
  */
 export class GatewayDecompressor {
   constructor(kind: GatewayKind, options?: GatewayOptions);
   /**
-   * Decompresses a message. Returns null for a fragment of a message, which zlib streams may send.
+   * Decompresses the content of one websocket message, and returns the payload. Returns null if the
+   * gateway's message is incomplete, since zlib streams may split it into several websocket
+   * messages. Throws a `GatewayError` for damaged data.
    */
   decompress(data: Bytes): Buffer | null;
   /**
-   * Decompresses a message to a string, without a Buffer in between. Returns null for a fragment, as
-   * `decompress` does. A payload that is not UTF-8 is an error.
+   * Decompresses to a string as `decompress` does to a Buffer, and without making a Buffer. A
+   * payload that is not UTF-8 is an error too.
    */
   decompressText(data: Bytes): string | null;
-  /** Begins a new connection, even one that resumes a session. Frees the memory of the old one. */
+  /**
+   * Begins a new connection, even one that resumes a session. Clears the error and the counts, and
+   * frees the memory of the old connection.
+   */
   reset(): void;
   /**
-   * Sets the last sequence number that was received before this connection. Call it after `reset`.
-   * Only the check `sequence` uses it.
+   * Sets the last sequence number that was received before this connection. Call this method after
+   * `reset`. Only the check `sequence` uses the number.
    */
   resumeAfter(sequence: number): void;
   /**
-   * Returns the recent compressed messages as a file for `linerate gateway replay`. Throws without
-   * the option `recent`.
+   * Returns the recent compressed messages as a file for `linerate gateway replay`. If older
+   * messages of a stream were dropped, the file cannot be replayed. Throws an Error with the code
+   * `ERR_LINERATE_BAD_ARGUMENT` without the option `recent`.
    */
   recording(): Buffer;
+  /** The transport that the constructor got. */
   readonly kind: GatewayKind;
-  /** Number of whole messages on this connection. */
+  /**
+   * Number of whole messages on this connection. Messages that are compressed on their own count
+   * even if they were damaged.
+   */
   readonly messages: number;
-  /** Number of compressed bytes on this connection. */
+  /** Number of compressed bytes on this connection, including those of fragments. */
   readonly compressedBytes: number;
-  /** Number of bytes of the payloads of this connection. */
+  /** Number of bytes of all payloads of this connection. */
   readonly payloadBytes: number;
   /** Bytes held for this connection, without the working memory that all connections share. */
   readonly memory: number;
-  /** Envelope of the last message; null without `checks`. */
+  /** Envelope of the last decompressed payload; null before the first, and without `checks`. */
   readonly envelope: Envelope | null;
-  /** The error that every call throws; null if there is none. */
+  /**
+   * The error that ended this connection's stream, which every call that decompresses throws; null
+   * if there is none.
+   */
   readonly error: GatewayError | null;
 }
 
 /**
- * Reads the envelope of a payload without the rest, to decide whether the payload is worth parsing.
- * Gateways that write JSON put these members first; bytes after them are not checked.
+ * Reads only the envelope of a payload, to decide whether the payload is worth parsing. Gateways
+ * that write JSON put the members of the envelope first; bytes after the last of them are not
+ * checked. Throws a `LinerateError` if the payload is no object or map, or is damaged before.
  */
 export function peek(payload: Bytes | string, encoding?: 'json' | 'etf'): Envelope;
 
@@ -152,10 +173,11 @@ export class DeflateSession {
    */
   constructor(options?: SessionOptions & { level?: number });
   /**
-   * Compresses a message, or a fragment of one if `fin` is false. Returns the payload of a frame.
+   * Compresses a message, or a fragment of one if `fin` is false; `fin` is true by default and for
+   * the last fragment. Returns the payload of the websocket frame.
    */
   compress(data: Bytes, fin?: boolean): Buffer;
-  /** Bytes held for this direction. */
+  /** Bytes held for the messages of this direction. */
   readonly memory: number;
 }
 
@@ -164,26 +186,36 @@ export class DeflateSession {
  * 7692). After an error every call throws it again, and the connection must be closed.
  */
 export class InflateSession {
-  /** `maxMessage` is the largest message in bytes, 64 MiB by default. */
+  /** `maxMessage` is the largest message in decoded bytes, or Infinity; 64 MiB by default. */
   constructor(options?: SessionOptions & { maxMessage?: number });
-  /** Decompresses a message, or a fragment of one if `fin` is false. */
+  /**
+   * Decompresses a message, or a fragment of one if `fin` is false; `fin` is true by default and
+   * for the last fragment. `data` is the payload of the websocket frame.
+   */
   decompress(data: Bytes, fin?: boolean): Buffer;
-  /** Bytes held for this direction. */
+  /** Bytes held for the messages of this direction. */
   readonly memory: number;
 }
 
 export interface ZstdOptions extends TransformOptions {
-  /** Base-2 logarithm of the largest window of a frame, 10 to 31; 27 (128 MiB) by default. */
+  /**
+   * Base-2 logarithm of the largest window of a frame in bytes, 10 to 31; 27 (128 MiB) by default.
+   * A larger window is an error.
+   */
   windowLog?: number;
-  /** Largest output in bytes; unlimited by default, since output is passed on in pieces. */
+  /**
+   * Largest output in bytes of all frames together; unlimited by default, since output is passed on
+   * in pieces. One byte more is an error.
+   */
   maxOutputLength?: number;
-  /** Largest piece of output in bytes; 128 KiB by default. */
+  /** Largest piece of output , 64 bytes to 1 GiB; 128 KiB by default. */
   chunkSize?: number;
 }
 
 /**
- * Decompresses any number of zstd frames on the thread pool. Checksums are verified, and skippable
- * frames are skipped. It holds the window of the frame and little more.
+ * A stream that decompresses any number of zstd frames on the thread pool. Checksums are verified,
+ * and skippable frames are skipped. The stream holds the window of the current frame, one piece of
+ * input and little more.
  */
 export class ZstdDecompress extends Transform {
   constructor(options?: ZstdOptions);
@@ -206,7 +238,7 @@ export interface DeflateOptions {
 }
 
 export interface OutputOptions {
-  /** Largest output in bytes; 64 MiB by default. One byte more is an error. */
+  /** Largest output in bytes, or Infinity; 64 MiB by default. One byte more is an error. */
   maxOutputLength?: number;
 }
 
@@ -215,15 +247,19 @@ export interface InflateOptions extends OutputOptions {
   format?: DeflateFormat;
 }
 
-/** Compresses on the thread pool. The data is copied first, so it may be changed after the call. */
+/**
+ * Compresses data to deflate on the thread pool. The data is copied first, so it may be changed
+ * after the call.
+ */
 export function deflate(data: Bytes, options?: DeflateOptions): Promise<Buffer>;
-/** Compresses in the calling thread. */
+/** Compresses data to deflate in the calling thread. */
 export function deflateSync(data: Bytes, options?: DeflateOptions): Buffer;
 /**
- * Decompresses on the thread pool. The data is copied first, so it may be changed after the call.
+ * Decompresses deflate data on the thread pool. The data is copied first, so it may be changed
+ * after the call.
  */
 export function inflate(data: Bytes, options?: InflateOptions): Promise<Buffer>;
-/** Decompresses in the calling thread. */
+/** Decompresses deflate data in the calling thread. */
 export function inflateSync(data: Bytes, options?: InflateOptions): Buffer;
 /**
  * Decompresses all zstd frames of the data on the thread pool. The data is copied first, so it may

@@ -5,7 +5,7 @@ const { markAsUntransferable } = require('node:worker_threads');
 /** Size in bytes of the memory that short Buffers share. */
 const SIZE = 16 * 1024;
 
-/** Longest Buffer that shares memory. Native code makes longer ones. */
+/** Length in bytes of the longest Buffer that shares memory. Longer ones have memory of their own. */
 const SHORT = 4 * 1024;
 
 /**
@@ -14,7 +14,7 @@ const SHORT = 4 * 1024;
  */
 class Space {
   buffer = Space.#memory();
-  /** Where the next output goes. */
+  /** Offset in `buffer` at which native code writes the next output. */
   at = 0;
 
   static #memory() {
@@ -26,8 +26,9 @@ class Space {
   }
 
   /**
-   * Returns the output of a native call as a Buffer. `made` is its length if native code wrote it
-   * to this memory, else the Buffer that native code made, or null.
+   * Returns the output of a native call as a Buffer. `made` is the length of the output if native
+   * code wrote it to this memory; else it is the Buffer that native code made, or null without
+   * output. If that Buffer is short, this memory had no room for it, and new memory is made.
    */
   take(made) {
     if (typeof made === 'number') {

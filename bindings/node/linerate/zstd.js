@@ -10,7 +10,7 @@ const { typed } = require('./errors.js');
 class ZstdDecompress extends Transform {
   #native;
   #chunkSize;
-  /** The callback to continue with once the reader wants more. */
+  /** The callback of `_transform` while decoding waits until the reader wants more; else null. */
   #waiting = null;
 
   constructor(options) {
@@ -52,11 +52,12 @@ class ZstdDecompress extends Transform {
   }
 
   /**
-   * Decodes until the input is used up or the reader has enough, since a small input may have
-   * gigabytes of output.
+   * Decodes until the input is used up, and then calls `callback`. If the reader has enough output
+   * before, keeps `callback` and waits, since a small input may have gigabytes of output.
    */
   #step(callback) {
     // Runs `next` outside of the promise, so that an exception of a listener is not a rejection.
+    // Does not run it once the stream is destroyed.
     const then = (next, value) => process.nextTick(() => this.destroyed || next(value));
     const made = (output) => {
       if (output === null) callback();

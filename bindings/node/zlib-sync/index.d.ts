@@ -3,11 +3,12 @@
 export interface InflateOptions {
   /** Has no effect, since output is not made in chunks. */
   chunkSize?: number;
-  /** Whether `result` is a string. */
+  /** 'string' makes `result` a string, in which invalid UTF-8 is replaced; else it is a Buffer. */
   to?: 'string';
   /**
-   * Base-2 logarithm of the window, as for zlib: 8 to 15, negative without a container, plus 16 for
-   * gzip, plus 32 for either.
+   * Base-2 logarithm of the largest window in bytes and, as for zlib, the container: 8 to 15 for
+   * zlib, negative for deflate without a container, plus 16 for gzip, plus 32 for zlib or gzip. 15
+   * by default.
    */
   windowBits?: number;
   /** Largest result in bytes, 64 MiB by default. zlib-sync has no limit. */
@@ -19,12 +20,15 @@ export class Inflate {
   readonly windowBits: number;
   /**
    * The output so far. A push with `Z_SYNC_FLUSH` or `Z_FINISH` completes it, and the next push
-   * begins a new result. Null after an error.
+   * begins a new result. Null while `err` is negative.
    */
   readonly result: Buffer | string | null;
-  /** `err` in words, and the cause if there is one; null if `err` is 0. */
+  /** `err` in words, and the cause if the data is damaged; null if `err` is 0. */
   readonly msg: string | null;
-  /** `Z_OK`, `Z_STREAM_END`, `Z_NEED_DICT`, or a negative number for an error. */
+  /**
+   * The outcome of the last push: `Z_OK`, `Z_STREAM_END`, `Z_NEED_DICT`, or a negative number for an
+   * error. `Z_DATA_ERROR` and `Z_MEM_ERROR` persist; after `Z_BUF_ERROR` the stream can go on.
+   */
   readonly err: number;
   readonly chunkSize: number;
   constructor(options?: InflateOptions);

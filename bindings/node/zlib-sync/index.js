@@ -44,7 +44,7 @@ const constants = {
 };
 const { Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH, Z_OK, Z_DATA_ERROR, Z_MEM_ERROR, Z_BUF_ERROR } = constants;
 
-/** The text for each err. */
+/** The text of `msg` for each value of `err`. */
 const TEXTS = new Map([
   [1, 'stream end'],
   [2, 'need dictionary'],
@@ -53,7 +53,7 @@ const TEXTS = new Map([
   [Z_BUF_ERROR, 'buffer error'],
 ]);
 
-/** Default limit on output in bytes; zlib-sync has none. */
+/** Default limit on a result in bytes; the package zlib-sync has no limit. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /** Flag of a push: its output begins a new result. */
@@ -93,7 +93,7 @@ class Inflate {
       return;
     }
     const mode = flush === true ? Z_FINISH : typeof flush === 'number' ? flush | 0 : Z_NO_FLUSH;
-    const isMessage = mode === Z_SYNC_FLUSH; // but not with Z_FULL_FLUSH, as in zlib-sync
+    const isMessage = mode === Z_SYNC_FLUSH; // in zlib-sync, Z_FULL_FLUSH does not end a result
     const flags = (this.#isFlushed ? FRESH : 0) | (isMessage ? DELIVER : 0);
     let isStuck = mode === Z_FINISH;
     let status = this.#decode(buffer, 0, flags);
@@ -108,8 +108,9 @@ class Inflate {
   }
 
   /**
-   * Decodes data, and keeps the result if native code returns it at once. Returns err, or undefined
-   * for data that must be checked or copied first.
+   * Decodes data, and keeps the result if native code returns it at once. Returns the value of
+   * `err`, or undefined for data that must be checked or copied first. `checked` is 1 once that is
+   * done.
    */
   #decode(data, checked, flags) {
     try {

@@ -11,7 +11,8 @@ use crate::error::{Failure, raise, session_error_object};
 use crate::memory::{ReportedMemory, buffer_of};
 use crate::text::string_of;
 
-/// Working memory for all connections of the process. Each worker thread uses one at a time.
+/// Working memory that all connections of the process share. Each thread uses one item of the pool
+/// while it decodes a message.
 static SCRATCH: ScratchPool = ScratchPool::new(16);
 
 /// Opcode, sequence number and event of a payload.
@@ -31,7 +32,7 @@ impl From<linerate_gateway::Envelope<'_>> for Envelope {
     }
 }
 
-/// Options, which were checked in JavaScript.
+/// Options of a decompressor. JavaScript has checked them.
 #[napi(object)]
 pub struct GatewayOptions {
     pub kind: String,
@@ -48,7 +49,7 @@ pub struct GatewaySession {
     session: Session,
     last: Option<Envelope>,
     payload_bytes: u64,
-    /// The error of a payload that could not be delivered.
+    /// The error of a stream whose payload could not be delivered. Every later call returns it.
     error: Option<SessionError>,
     /// Whether a call is under way, or has panicked.
     in_call: bool,
@@ -119,7 +120,8 @@ pub fn gateway_error<'env>(
     error.map(|error| session_error_object(env, error)).transpose()
 }
 
-/// Decompresses a message. Returns the payload as a string, or null for a fragment.
+/// Decompresses a websocket message. Returns the payload as a string, or null if the gateway's
+/// message is incomplete.
 pub(crate) struct GatewayText;
 
 impl Function for GatewayText {
@@ -135,7 +137,8 @@ impl Function for GatewayText {
     }
 }
 
-/// Decompresses a message. Delivers the payload, or null for a fragment.
+/// Decompresses a websocket message. [Delivers](Arguments::deliver) the payload as bytes, or returns
+/// null if the gateway's message is incomplete.
 pub(crate) struct GatewayBytes;
 
 impl Function for GatewayBytes {
@@ -181,8 +184,8 @@ impl GatewaySession {
         drop(scratch);
         self.in_call = false;
         self.reported.update(self.memory_held())?;
-        // In a stream this error persists like those of the session, since later messages may depend
-        // on the lost one.
+        // In a stream, the error of a payload that could not be delivered persists like those of the
+        // session, since the payload is lost.
         if let Err(error) = delivered
             && matches!(self.session.transport(), Transport::Zlib | Transport::Zstd)
             && self.session.error().is_none()
@@ -228,7 +231,7 @@ pub fn gateway_kinds() -> Vec<String> {
     Transport::ALL.iter().map(|transport| transport.name().to_owned()).collect()
 }
 
-/// Reads the envelope of a payload without the rest.
+/// Reads only the envelope of a payload, whose encoding is "json" or "etf".
 #[napi(catch_unwind)]
 pub fn gateway_peek(env: Env, payload: &[u8], encoding: String) -> Result<Envelope> {
     let peeked =

@@ -46,8 +46,9 @@ pub struct InflateStream {
     reported: ReportedMemory,
 }
 
-/// `window_bits` has zlib's meaning: negative without a container, plus 16 for gzip, plus 32 for
-/// zlib or gzip.
+/// Creates the decoder of a stream. `window_bits` has zlib's meaning: 8 to 15 for zlib, negative for
+/// deflate without a container, plus 16 for gzip, plus 32 for zlib or gzip. `limit` is the largest
+/// output in bytes.
 #[napi(catch_unwind)]
 pub fn inflate_stream(env: Env, window_bits: i32, limit: f64) -> Result<External<InflateStream>> {
     let (format, bits) = match window_bits {
@@ -64,7 +65,7 @@ pub fn inflate_stream(env: Env, window_bits: i32, limit: f64) -> Result<External
     Ok(External::new(InflateStream { decoder, out, len: 0, limit, in_call: false, reported }))
 }
 
-/// Returns the output.
+/// Returns a copy of the output since the last [`FRESH`] push.
 #[napi(catch_unwind)]
 pub fn inflate_output<'env>(env: &'env Env, stream: &External<InflateStream>) -> Result<BufferSlice<'env>> {
     BufferSlice::copy_from(env, stream.output())

@@ -10,9 +10,9 @@ use napi::{Env, Result};
 /// Makes a Buffer that owns the output.
 ///
 /// # Errors
-/// The environment ends, such as that of a worker that is terminated. It then makes no Buffers, and
-/// napi would leak the output. It does not set properties, either, so setting one first detects
-/// this case.
+/// Fails while the environment of Node.js is ending, such as that of a worker that is terminated.
+/// The environment then makes no Buffers, and napi would leak the output. It does not set
+/// properties either, so this function sets one first to detect this case.
 pub(crate) fn buffer_of(env: &Env, mut bytes: Vec<u8>) -> Result<Buffer> {
     Object::new(env)?.set_named_property("alive", true)?;
     // A Buffer keeps the whole allocation, so output that leaves much of it unused is copied to a
@@ -64,8 +64,8 @@ impl Drop for ReportedMemory {
 /// They are boxed because decode tables are expensive to move.
 pub(crate) struct Pool<T>(Mutex<Vec<Box<T>>>);
 
-/// Maximum number of working memories that a pool keeps. Node.js has one thread per worker, and four
-/// for tasks.
+/// Maximum number of working memories that a pool keeps. Node.js has one thread per worker and, by
+/// default, four for tasks.
 const KEPT: usize = 8;
 
 impl<T: Default> Pool<T> {
