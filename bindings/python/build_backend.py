@@ -19,7 +19,7 @@ from pathlib import Path
 
 import maturin
 
-os.environ["MATURIN_NO_INSTALL_RUST"] = "1"  # without a compiler the build fails, it downloads none
+os.environ["MATURIN_NO_INSTALL_RUST"] = "1"  # without Rust the build fails; it must not download it
 
 HERE = Path(__file__).resolve().parent
 PLUGINS = HERE / "python" / "pylinerate" / "plugins"
@@ -57,8 +57,8 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def complete_sdist(file):
-    """Adds the files that maturin leaves out: this one beside pyproject.toml, and the crates of the
-    plugins."""
+    """Adds to a source distribution the files that maturin leaves out: build_backend.py, beside
+    pyproject.toml, and the crates of the HDF5 plugins."""
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(file) as archive:
             archive.extractall(folder, filter="data")
@@ -71,15 +71,16 @@ def complete_sdist(file):
         if filter_alone not in text:
             raise RuntimeError(f"maturin's Cargo.toml has no member {filter_alone}: adapt build_backend.py")
         manifest.write_text(text.replace(filter_alone, '"bindings/hdf5/*"', 1))
-        # Removes the crates that are not here from Cargo.lock, as --locked requires. Other entries
-        # stay.
+        # This command removes the crates that the distribution does not have from its Cargo.lock, as
+        # --locked requires. Other entries of Cargo.lock stay.
         command = [os.environ.get("CARGO", "cargo"), "metadata", "--quiet", "--format-version=1"]
         subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)
         pack_sdist(root, file)
 
 
 def pack_sdist(root, file):
-    """Packs the folder. If SOURCE_DATE_EPOCH is set, the same files give the same bytes."""
+    """Packs the folder ``root`` as the archive ``file``. If the environment variable
+    SOURCE_DATE_EPOCH is set, the same files give the same bytes."""
     now = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
 
     def anonymous(entry):
@@ -93,7 +94,8 @@ def pack_sdist(root, file):
 
 
 def build(maturin_build, wheel_directory, config_settings, metadata_directory):
-    """Builds the plugins and the wheel with one profile."""
+    """Builds the HDF5 plugins and the wheel with one Cargo profile: the setting ``profile``, or
+    ``dist`` by default."""
     settings = dict(config_settings or {})
     profile = settings.pop("profile", "dist")
     settings.setdefault("build-args", f"--profile {profile}")

@@ -32,7 +32,7 @@ function typed(error) {
   return made;
 }
 
-/** Calls `call`, which calls native code, and returns its result. Converts its errors by `typed`. */
+/** Returns the result of `call`, which calls native code. Converts its errors by `typed`. */
 function native(call) {
   try {
     return call();

@@ -5,7 +5,7 @@ const { markAsUntransferable } = require('node:worker_threads');
 /** Size in bytes of the memory that short Buffers share. */
 const SIZE = 16 * 1024;
 
-/** Length in bytes of the longest Buffer that shares memory. Longer ones have memory of their own. */
+/** Length in bytes of the longest Buffer that shares memory. Longer ones have their own memory. */
 const SHORT = 4 * 1024;
 
 /**

@@ -26,8 +26,8 @@ export class Inflate {
   /** `err` in words, and the cause if the data is damaged; null if `err` is 0. */
   readonly msg: string | null;
   /**
-   * The outcome of the last push: `Z_OK`, `Z_STREAM_END`, `Z_NEED_DICT`, or a negative number for an
-   * error. `Z_DATA_ERROR` and `Z_MEM_ERROR` persist; after `Z_BUF_ERROR` the stream can go on.
+   * The outcome of the last push: `Z_OK`, `Z_STREAM_END`, `Z_NEED_DICT`, or a negative number for
+   * an error. `Z_DATA_ERROR` and `Z_MEM_ERROR` persist; after `Z_BUF_ERROR` the stream can go on.
    */
   readonly err: number;
   readonly chunkSize: number;

@@ -137,8 +137,8 @@ impl Function for GatewayText {
     }
 }
 
-/// Decompresses a websocket message. [Delivers](Arguments::deliver) the payload as bytes, or returns
-/// null if the gateway's message is incomplete.
+/// Decompresses a websocket message. [Delivers](Arguments::deliver) the payload as bytes, or
+/// returns null if the gateway's message is incomplete.
 pub(crate) struct GatewayBytes;
 
 impl Function for GatewayBytes {
@@ -184,8 +184,8 @@ impl GatewaySession {
         drop(scratch);
         self.in_call = false;
         self.reported.update(self.memory_held())?;
-        // In a stream, the error of a payload that could not be delivered persists like those of the
-        // session, since the payload is lost.
+        // In a stream, the error of a payload that could not be delivered persists like those of
+        // the session, since the payload is lost.
         if let Err(error) = delivered
             && matches!(self.session.transport(), Transport::Zlib | Transport::Zstd)
             && self.session.error().is_none()

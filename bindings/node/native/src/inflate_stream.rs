@@ -46,9 +46,9 @@ pub struct InflateStream {
     reported: ReportedMemory,
 }
 
-/// Creates the decoder of a stream. `window_bits` has zlib's meaning: 8 to 15 for zlib, negative for
-/// deflate without a container, plus 16 for gzip, plus 32 for zlib or gzip. `limit` is the largest
-/// output in bytes.
+/// Creates the decoder of a stream. `window_bits` has zlib's meaning: 8 to 15 for zlib, negative
+/// for deflate without a container, plus 16 for gzip, plus 32 for zlib or gzip. `limit` is the
+/// largest output in bytes.
 #[napi(catch_unwind)]
 pub fn inflate_stream(env: Env, window_bits: i32, limit: f64) -> Result<External<InflateStream>> {
     let (format, bits) = match window_bits {

@@ -1,9 +1,10 @@
 //! The native part of the npm package `linerate`, a Node-API module.
 //!
 //! `bindings/node/linerate` has the documented classes, checks arguments, and turns the errors
-//! thrown here into typed ones. No other thread can write to the input: that of shared buffers is
-//! copied in JavaScript, that of tasks here. Panics become errors, and an object that a panic has
-//! left in an unknown state refuses further calls.
+//! thrown here into typed ones. No other thread can write to the input while it is read: JavaScript
+//! copies the content of shared buffers, and native code copies the input of tasks on the thread
+//! pool. Panics become errors, and an object that a panic has left in an unknown state refuses
+//! further calls.
 //!
 //! | module | |
 //! |---|---|

@@ -19,8 +19,8 @@ pub(crate) fn string_of<'env>(env: &'env Env, bytes: &[u8]) -> Result<Option<JsS
         return env.create_string_latin1(bytes).map(Some);
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
-    // All characters are in Latin-1, so V8 makes a string with one byte per character, half the
-    // size.
+    // If all characters are in Latin-1, V8 makes a string with one byte per character, which is half
+    // the size of UTF-16.
     if bytes.iter().all(|&byte| byte < ABOVE_LATIN1) {
         return env.create_string(text).map(Some);
     }
@@ -35,8 +35,8 @@ pub(crate) fn string_of<'env>(env: &'env Env, bytes: &[u8]) -> Result<Option<JsS
     })
 }
 
-/// Appends `text` as UTF-16 to `units`, which has space for it. Since most text is ASCII, this is
-/// faster than [`str::encode_utf16`].
+/// Appends `text` as UTF-16 to `units`, which has space for it. It copies runs of ASCII at once.
+/// Since most text is ASCII, this is faster than [`str::encode_utf16`].
 fn append_utf16(mut text: &str, units: &mut Vec<u16>) {
     while !text.is_empty() {
         let (ascii, rest) = text.split_at(ascii_prefix(text.as_bytes()));
@@ -52,7 +52,7 @@ fn append_utf16(mut text: &str, units: &mut Vec<u16>) {
     }
 }
 
-/// Length of the ASCII prefix.
+/// Number of bytes before the first one that is not ASCII.
 fn ascii_prefix(bytes: &[u8]) -> usize {
     let (runs, _) = bytes.as_chunks::<16>();
     let whole = 16 * runs.iter().take_while(|run| run.is_ascii()).count();

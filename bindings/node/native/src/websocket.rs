@@ -54,11 +54,11 @@ pub fn deflate_messages_memory(messages: &External<DeflateMessages>) -> f64 {
 /// Decompresses the messages of one direction of a connection.
 pub struct InflateMessages {
     decoder: Decoder,
-    /// Largest message in bytes.
+    /// Largest message in decoded bytes.
     limit: usize,
-    /// Number of bytes of the message so far.
+    /// Number of decoded bytes of the fragments so far of an incomplete message.
     len: usize,
-    /// The error that ended the connection.
+    /// The error that ended the connection, which every later call returns.
     error: Option<Error>,
     /// Whether a call is under way, or has panicked.
     in_call: bool,
