@@ -71,8 +71,8 @@ def complete_sdist(file):
         if filter_alone not in text:
             raise RuntimeError(f"maturin's Cargo.toml has no member {filter_alone}: adapt build_backend.py")
         manifest.write_text(text.replace(filter_alone, '"bindings/hdf5/*"', 1))
-        # This command removes the crates that the distribution does not have from its Cargo.lock, as
-        # --locked requires. Other entries of Cargo.lock stay.
+        # This command removes the crates that the distribution does not have from its Cargo.lock,
+        # as --locked requires. Other entries of Cargo.lock stay.
         command = [os.environ.get("CARGO", "cargo"), "metadata", "--quiet", "--format-version=1"]
         subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)
         pack_sdist(root, file)

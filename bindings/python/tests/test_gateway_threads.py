@@ -51,7 +51,7 @@ def test_connections_decode_in_their_own_threads(kind):
 
 
 def large():
-    """Makes text whose compressed form is large too."""
+    """Makes text that stays large when it is compressed."""
     return "".join(f"{i**7 % 99991:x}," for i in range(400_000)).encode()
 
 
@@ -77,8 +77,8 @@ def test_threads_can_take_turns_with_a_connection(kind):
 
 @pytest.fixture(scope="module")
 def huge():
-    """A message that takes tens of milliseconds, and the next one: their payloads, and their frames
-    by kind."""
+    """The payloads of a message whose decoding takes tens of milliseconds and of the message after
+    it, and the compressed messages by transport."""
     payloads = [large() * 5, b"after"]
     return payloads, {kind: frames_of(kind, payloads) for kind in KINDS}
 

@@ -18,7 +18,8 @@ from support import REPOSITORY, log_rows, releases_the_interpreter_lock, run_pyt
 from pylinerate import Error, gzip
 
 THREADS = [1, 2, 4]
-#: Several times the content that is decoded without other threads.
+#: Content large enough that its compressed file exceeds the 64 KiB below which the calling thread
+#: decodes alone.
 CONTENT = log_rows(1, 1_500_000)
 #: Number of zeros after the last member.
 ZEROS = 1000

@@ -145,8 +145,8 @@ impl InflateStream {
         loop {
             self.reserve(data.len())?;
             let progress = self.decoder.decode(scratch, &data[read..], &mut self.out[self.len..]);
-            // The only limit of the decoder is its window; zlib reports a larger window as damaged
-            // data.
+            // The decoder's errors become damaged data, as zlib reports a window larger than
+            // allowed. That includes the error of memory that runs out for the window.
             let progress = progress.map_err(|error| error.with_kind(Kind::Corrupt))?;
             (read, self.len) = (read + progress.read, self.len + progress.written);
             let result = match progress.status {

@@ -19,8 +19,8 @@ pub(crate) fn string_of<'env>(env: &'env Env, bytes: &[u8]) -> Result<Option<JsS
         return env.create_string_latin1(bytes).map(Some);
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
-    // If all characters are in Latin-1, V8 makes a string with one byte per character, which is half
-    // the size of UTF-16.
+    // If all characters are in Latin-1, V8 makes a string with one byte per character, which is
+    // half the size of UTF-16.
     if bytes.iter().all(|&byte| byte < ABOVE_LATIN1) {
         return env.create_string(text).map(Some);
     }
