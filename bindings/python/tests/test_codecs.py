@@ -383,7 +383,7 @@ def by_zarr(array, m):
     make(array, array.shape, serializer=serializer(m=m), compressors=None)
 
 
-#: Samples of 8 channels with different baselines. Each row has one time.
+#: Samples of 8 channels with different baselines. Each row holds the samples of one moment.
 TIME_MAJOR = (waves((8, 3001), noise=3) + 1000 * np.arange(8)[:, None]).astype("int16").T.copy()
 
 

@@ -86,7 +86,7 @@ def test_blocks_round_trip_with_any_store_options(dictionaries, rows, options):
 
 
 def as_zstandard(dictionary):
-    """Converts a dictionary for python-zstandard."""
+    """Converts the bytes of a dictionary to the object that the package zstandard takes."""
     trained = dictionary.startswith(bytes.fromhex("37a430ec"))
     mode = zstandard.DICT_TYPE_FULLDICT if trained else zstandard.DICT_TYPE_RAWCONTENT
     return zstandard.ZstdCompressionDict(dictionary, mode) if dictionary else None
