@@ -91,7 +91,7 @@ class ZlibModule:
 
     def __init__(self, *, raises: Callable[[str], Exception] | None = None, **options: Any) -> None:
         self._raises, self._options = raises, options
-        self.decompressobj()  # so that wrong options raise an error now, not at the first connection
+        self.decompressobj()  # so that wrong options raise an error now, not at a connection
 
     def decompressobj(self, *arguments: Any, **named: Any) -> Any:
         """Returns a :class:`DecompressObject`; with arguments, the object that ``zlib`` makes."""
