@@ -1,6 +1,6 @@
 """Decompresses the message streams of chat gateways: one zlib or zstd stream for each connection.
 
-This module is for programs with one connection or with thousands. Each connection takes up to 33 KB
+This module is for programs with one connection or with thousands. Each connection takes up to 34 KB
 (zlib) or 72 KB (zstd). Each message gives one payload, and damaged streams are errors.
 
 >>> import zlib
