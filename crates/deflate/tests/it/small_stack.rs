@@ -1,7 +1,5 @@
-//! A call runs on the smallest stack that the standard library allows a thread.
-//!
-//! The stack frames of a call add up to less than 4 KiB in release builds for x86-64. Builds with
-//! all checks, as in tests, need somewhat more.
+//! A call runs on the smallest stack that the standard library allows a thread. A build with all
+//! checks, as in tests, needs more than a release build.
 
 use std::thread;
 
