@@ -21,8 +21,9 @@ tools=$root/target/foreign-tools
 targets="aarch64-unknown-linux-gnu i686-unknown-linux-gnu wasm32-wasip1 x86_64-pc-windows-gnu x86_64-unknown-linux-musl"
 engines="linerate-core linerate-io linerate-deflate linerate-inflate linerate-zstd linerate-rice linerate-dict linerate-nx linerate-gateway linerate-gateway-sim"
 # Modules of the test programs `it`, and other test programs, whose outcome may differ between
-# machines: formats, damaged input, memory, files, interfaces. All unit tests run too. The rest
-# tries the same at length, or measures; PROGRAMS="--tests" also runs it.
+# machines: formats, damaged input, memory, files, interfaces. They run unless `left_out` has a
+# reason against it, and so do all unit tests, except those that `execute` skips under WASI. The
+# rest tries the same at length, or measures; PROGRAMS="--tests" also runs it.
 programs="conformance vectors oracle damage stream generated golden goldens v2 v2_golden filters filtered tables extract blocks
 block_file zlib_forms zstd_forms streams guarded sessions calls properties contract gzip zstd rice nx dict gateway interface header
 misuse differential programs"

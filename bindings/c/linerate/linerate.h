@@ -362,7 +362,7 @@ typedef struct {
 typedef struct {
   // The container, a linerate_format.
   int32_t format;
-  // The level, 0 to 9. Default: 2. Levels 8 and 9 search like level 7.
+  // The level, 0 to 9. Default: 2. In a session, levels 8 and 9 are the same as level 7.
   int32_t level;
   // Base-2 logarithm of the window in bytes, 8 to 15. 0 makes each message independent of the
   // others. Default: 15.
@@ -1524,7 +1524,8 @@ linerate_pack_options linerate_pack_defaults(void);
 // The archive gets its name, and the owner and permissions of the file that it replaces, when it
 // is complete. The file that is replaced is locked during the call. If another process or another
 // call is changing it, or if on_progress cancels the work, the function fails with LINERATE_WRITE.
-// After any error, an existing target is unchanged and no temporary file is left.
+// After an error no temporary file is left, and an existing target is unchanged, unless the error
+// is that of the last step, which flushes the new archive's name to the disk.
 linerate_error linerate_archive_pack(const char *const *folders,
                                      size_t folder_count,
                                      const char *target,

@@ -271,7 +271,8 @@ mod tests {
         assert_eq!(e.with_offset(7).to_string(), "cannot write: No space left on device (at byte 7)");
         let back: std::io::Error = e.into();
         assert_eq!(back.kind(), std::io::ErrorKind::StorageFull);
-        // The second round trip.
+        // `back` contains `e`, so converting it gives `e`, not an error of the kind, offset and
+        // message passed here.
         assert_eq!(Error::from_io(Kind::Read, 3, "cannot read", &back), e);
         assert_eq!(Error::from_io(Kind::Read, 3, "no number", &std::io::ErrorKind::Other.into()).os, None);
     }

@@ -39,7 +39,7 @@ impl HttpError {
 ///
 /// # Errors
 /// Returns the status 408 after `timeout` or if the server stops, 431 for a request that is too
-/// long, and 400 for anything but HTTP.
+/// long or has more than [`MAX_HEADERS`] headers, and 400 for anything but HTTP.
 pub(crate) fn read(stream: &mut DeadlineStream, timeout: Duration) -> Result<Option<Request>, HttpError> {
     let until = deadline_in(timeout);
     stream.set_deadline(until);

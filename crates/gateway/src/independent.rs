@@ -12,7 +12,9 @@ use crate::limits::Limits;
 use crate::payload::Payload;
 use crate::scratch::Scratch;
 
-/// Smallest output space of the first attempt to decode a message, in bytes. Most messages fit.
+/// Output space, in bytes, of the first attempt to decode a zstd frame, zlib or deflate stream, or
+/// gzip member of a message. More if the buffer has more, less if the limit on payloads requires
+/// it. Most messages fit.
 const OUTPUT_SPACE: usize = 32 << 10;
 
 pub(crate) enum Independent {

@@ -36,8 +36,8 @@ static OPENED: AtomicU64 = AtomicU64::new(0);
 const MAX_LINKS: usize = 40;
 
 /// Number of files from which the whole file system is synced (syncfs) instead of each file, which
-/// would cost a device flush each. If syncfs is missing or reports no errors, several threads sync
-/// the files.
+/// would cost a device flush each. If the system has no syncfs, or one that does not report write
+/// errors, several threads sync the files.
 const MANY: usize = 8;
 
 /// A file that appears under its name when it is [committed](Self::commit). If it is dropped

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-/// Time to wait for a lock that another process holds.
+/// Time to wait for a lock that another process, or another [`Lock`] of this one, holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
     /// Do not wait.

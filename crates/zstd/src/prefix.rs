@@ -73,7 +73,8 @@ pub struct PrefixDecoder {
     tables: Box<FrameTables>,
     /// The frame header, once it has been read.
     header: Option<FrameHeader>,
-    /// Number of input bytes consumed: up to a block header, the checksum, or the end.
+    /// Number of input bytes consumed: none, or up to a block header, the checksum, the frame's end
+    /// or, within a raw block, the input's end.
     read: usize,
     state: FramePart,
     /// Number of bytes in the caller's output.

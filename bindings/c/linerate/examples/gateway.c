@@ -1,6 +1,7 @@
 /* Decodes the messages of one connection. On standard input each message follows its length,
- * four little-endian bytes; the payloads go to standard output. The first argument is the
- * linerate_transport, the second a dictionary for zstd frames. */
+ * four little-endian bytes; the payloads go to standard output. The first argument is the number of
+ * a linerate_transport. The text of the second is a dictionary for zstd frames, not the name of a
+ * file. */
 #include "check.h"
 
 int main(int argc, char **argv)

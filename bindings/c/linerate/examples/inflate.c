@@ -1,6 +1,7 @@
 /* Inflate: decodes all gzip members, or the zlib stream, of standard input to standard output
- * through a buffer of 4 KiB. The first argument is the preset dictionary, if the stream requires
- * one. Then decodes the stream, or the first member, in one call. */
+ * through a buffer of 4 KiB. If the stream requires a preset dictionary, the text of the first
+ * argument is that dictionary, not the name of a file. Then decodes the stream, or the first
+ * member, in one call. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
-/* A store of dictionaries: each frame of standard input is a block that was compressed with the
- * first argument as dictionary. Decodes the blocks to standard output in batches of eight, and
- * checks that each gives the same bytes if it is decoded alone. */
+/* A store of dictionaries. Each frame of standard input is a block that was compressed with a
+ * dictionary: the text of the first argument itself, not a file. Decodes the blocks to standard
+ * output in batches of eight, and checks that each gives the same bytes if it is decoded alone. */
 #include "check.h"
 
 #define BLOCK 4096

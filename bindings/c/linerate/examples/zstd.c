@@ -1,6 +1,6 @@
-/* zstd: decodes all frames of standard input to standard output through a buffer of 4 KiB. The
- * first argument is the dictionary, if any. Then decodes the frames one by one, and all of them in
- * one call. */
+/* zstd: decodes all frames of standard input to standard output through a buffer of 4 KiB. The text
+ * of the first argument, if any, is the dictionary itself, not the name of a file. Then decodes the
+ * frames one by one, and all of them in one call. */
 #include "check.h"
 
 int main(int argc, char **argv)

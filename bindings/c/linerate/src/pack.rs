@@ -182,7 +182,8 @@ pub extern "C" fn linerate_pack_defaults() -> linerate_pack_options {
 /// The archive gets its name, and the owner and permissions of the file that it replaces, when it
 /// is complete. The file that is replaced is locked during the call. If another process or another
 /// call is changing it, or if on_progress cancels the work, the function fails with LINERATE_WRITE.
-/// After any error, an existing target is unchanged and no temporary file is left.
+/// After an error no temporary file is left, and an existing target is unchanged, unless the error
+/// is that of the last step, which flushes the new archive's name to the disk.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_pack(
     folders: *const *const c_char,

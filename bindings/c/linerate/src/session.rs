@@ -34,7 +34,7 @@ pub struct linerate_deflate_dictionary {
 pub struct linerate_session_options {
     /// The container, a linerate_format.
     pub format: i32,
-    /// The level, 0 to 9. Default: 2. Levels 8 and 9 search like level 7.
+    /// The level, 0 to 9. Default: 2. In a session, levels 8 and 9 are the same as level 7.
     pub level: i32,
     /// Base-2 logarithm of the window in bytes, 8 to 15. 0 makes each message independent of the
     /// others. Default: 15.

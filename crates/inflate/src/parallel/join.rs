@@ -21,7 +21,8 @@ pub(super) struct Join<P> {
     members: Members,
     /// Called with each part of the content, and with the totals before it.
     put: P,
-    /// The input from the position.
+    /// The input from the position on, in pieces. The first may also have bytes before the
+    /// position.
     pieces: VecDeque<Arc<Piece>>,
     buffer: Vec<u8>,
     bytes_out: u64,
@@ -152,7 +153,8 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         }
     }
 
-    /// Returns a byte of the input that has not been decoded yet.
+    /// Returns the byte at offset `at` of the input, or `None` if no piece in memory has it. Pieces
+    /// are kept until all of their bytes are decoded.
     fn byte(&self, at: u64) -> Option<u8> {
         let piece = self.pieces.iter().find(|piece| at < piece.end())?;
         Some(piece.bytes[at.checked_sub(piece.at)? as usize])

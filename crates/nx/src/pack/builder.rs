@@ -319,7 +319,9 @@ impl Builder {
     /// target is a folder or exists and may not be [replaced](Self::replace), or the work is
     /// cancelled; `BadArgument` if the target is a device, a FIFO or another special file; `Limit`
     /// if memory runs out or the format cannot hold that many files, blocks or bytes of paths.
-    /// After an error the target is unchanged.
+    ///
+    /// After an error the target is unchanged, unless the error is that of the last step: if a file
+    /// was replaced, that step flushes the new archive's name to the disk.
     pub fn write(mut self, target: impl AsRef<Path>) -> PackResult<Summary> {
         let target = target.as_ref();
         let at_target = |error: PackError| error.at(target.display().to_string());

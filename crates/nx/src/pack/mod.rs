@@ -22,8 +22,10 @@
 //! * The output depends on paths, contents, metadata, options, and the blocks and order of existing
 //!   archives alone: not on the number of threads, nor on the order in which files were added.
 //! * The archive appears under its name only when it is complete; if it replaces a file, also only
-//!   when it is flushed to the disk. After an error or a kill the target is unchanged. The next
-//!   write in the folder removes the temporary files of a killed run (`linerate_io::AtomicFile`).
+//!   when it is flushed to the disk. After an error the target is unchanged, unless the last step
+//!   failed, which flushes the new name. After a kill the target is the old file or the whole new
+//!   one. The next write in the folder removes the temporary files of a killed run
+//!   (`linerate_io::AtomicFile`).
 //! * Files count as equal only if every byte is equal; but [`Clash::Refuse`] compares files of the
 //!   same path by size and hash.
 //! * Blocks reused from an existing archive are verified first, unless the options say otherwise.

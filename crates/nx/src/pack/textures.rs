@@ -228,8 +228,11 @@ impl BlockFilter {
         Ok((codec, found))
     }
 
-    /// Encodes each stream to a frame of its own in `self.coded`, with the parser and literals that
-    /// cost least on a sample of the stream. Short streams share a frame.
+    /// Encodes each stream of `self.filtered` to a zstd frame of its own in `self.coded`. A stream
+    /// shorter than [`MIN_STREAM`] shares a frame with a neighbour. For each frame, several
+    /// parsers, with compressed and with raw literals, are compared on a sample of its bytes, and
+    /// those that cost least are used. If the input itself is a sample (`is_sample`), all frames
+    /// use [`StreamCoding::OF_SAMPLES`]. Returns the cost of all frames.
     fn encode_streams(
         &mut self,
         encoder: &mut Encoder,

@@ -105,7 +105,8 @@ impl StreamOptions {
         self.channels
     }
 
-    /// Samples per row.
+    /// Samples per row, if that is set. Otherwise the number of channels if that is set and above
+    /// 1, since a row then has one sample of each channel.
     pub const fn row_len(&self) -> Option<NonZeroU32> {
         match (self.row, self.channels) {
             (None, Some(channels)) if channels.get() > 1 => Some(channels),

@@ -20,7 +20,8 @@ const MAX_EVENTS: usize = 64;
 pub(crate) const CSV_HEADER: &str =
     "set,hour,messages,errors,compressed,payload,decode_ns,median_ns,p90_ns,p99_ns,p999_ns,timed";
 
-/// The counts of a set. Its memory is bounded: it has histograms of 24 hours and 65 events.
+/// The counts of a set of files. Its memory is bounded: it has at most 90 histograms, one of all
+/// messages, 24 of hours of the day and 65 of events.
 pub(crate) struct SetStats {
     pub(crate) name: String,
     pub(crate) total: Stats,

@@ -187,7 +187,9 @@ impl CodingArgs {
     }
 
     /// Returns the coding `base` changed by the options. `algorithm` and `level` are those given
-    /// for these blocks, and `default_level` is the level of another algorithm than that of `base`.
+    /// for these blocks. Without `level`, the level is that of `base` if no algorithm is given, or
+    /// if zstd is given and `base` is zstd. Otherwise it is `default_level`, for LZ4 at most
+    /// [`MAX_LZ4_LEVEL`].
     fn changed(
         &self,
         base: Coding,
