@@ -76,8 +76,8 @@ mod tests {
     use crate::pairs::MIN_INPUT;
     use crate::tables::Tables;
 
-    /// Returns lengths as in text: short codes for some literals, and longer ones for all other
-    /// symbols.
+    /// Returns lengths as in text: short codes for some literals and match lengths, and longer
+    /// ones, up to 12 bits, for some other symbols. The remaining symbols have no code.
     fn lengths() -> PackedLengths {
         let mut lengths = PackedLengths::new();
         (lengths.symbols, lengths.distances) = (286, 30);

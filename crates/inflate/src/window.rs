@@ -131,7 +131,8 @@ const BAD_SIZE: Error =
     Error::new(Kind::BadArgument, 0, "the size of a window is not a power of two from 256 bytes to 32 KiB");
 
 impl Memory<'_> {
-    /// Returns the first `len` bytes, at most `size`, after growing to them if necessary.
+    /// Returns the first `len` bytes. Memory on the heap grows to them if necessary. `len` must be
+    /// at most `size`, the size of the window.
     fn up_to(&mut self, len: usize, size: usize) -> Result<&mut [u8]> {
         let _ = size;
         match self {

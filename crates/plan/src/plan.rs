@@ -252,8 +252,9 @@ impl Plan {
         self.alternative.or(self.winner).map(|i| &self.rows[i])
     }
 
-    /// Returns the same choice with the figures of one direction (reading or writing) in every row,
-    /// for the charts of that direction. The Pareto front is also that of this direction.
+    /// Returns the same choice with the figures of one direction (reading or writing) in every row
+    /// that has them, for the charts of that direction; other rows stay as they are. The Pareto
+    /// front is also that of this direction.
     pub(crate) fn in_direction(&self, direction: Direction) -> Plan {
         let mut view = self.clone();
         for row in &mut view.rows {

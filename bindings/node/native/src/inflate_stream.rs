@@ -163,7 +163,10 @@ impl InflateStream {
         }
     }
 
-    /// Makes space after the output for `input` bytes of input, unless there is some.
+    /// Makes space after the output, unless at least one byte is free: as many bytes as the output
+    /// has or four times `input`, the length of the compressed piece, whichever is more; at least
+    /// `FIRST_SPACE`, and in all at most one byte more than the limit. Fails if the output is above
+    /// the limit.
     fn reserve(&mut self, input: usize) -> linerate_core::Result<()> {
         let len = self.len;
         if self.out.len() > len {

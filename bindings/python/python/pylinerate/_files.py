@@ -42,9 +42,9 @@ class Counts(NamedTuple):
     content_bytes: int
     #: Bytes of the blocks as stored.
     stored_bytes: int
-    #: Number of blocks of the index.
+    #: Number of blocks of the index, without its root.
     index_blocks: int
-    #: Bytes of the index.
+    #: Stored bytes of the block file's index, with its root.
     index_bytes: int
 
 

@@ -135,8 +135,9 @@ pub(crate) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// Makes pieces of `len` bytes, of which the first begins at index `start`, modulo the number
-    /// of places. Returns `None` if the source is shorter than a piece.
+    /// Makes pieces of `len` bytes, each at another place. The places are all byte offsets at which
+    /// the source has a whole piece; the first piece is at `start`, modulo their number. Returns
+    /// `None` if the source is shorter than a piece.
     pub(crate) fn new(source: &'a [u8], len: usize, start: usize) -> Option<Self> {
         let places = source.len().checked_sub(len)? + 1;
         // Steps of the golden section spread pieces evenly over the source. A step that is coprime

@@ -33,9 +33,10 @@ struct BatchBlock {
     /// Index of the first request for the block.
     request: usize,
     entry: BlockEntry,
-    /// Range of the block in `stored`; empty if the file is in memory.
+    /// Range of the compressed block in the reader's `stored`; empty if the file is in memory,
+    /// where the block is decoded from its place in the file.
     stored: Range<usize>,
-    /// Range of the block's content in `content`.
+    /// Range of the block's content in the reader's `content`.
     content: Range<usize>,
 }
 

@@ -14,7 +14,8 @@ const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "the dictionary is truncat
 /// offsets and 256 for match lengths. Raw content is returned unchanged.
 ///
 /// # Errors
-/// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary.
+/// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary, and
+/// [`Kind::Limit`] for content of 4 GiB or more.
 pub fn shrink_tables(dictionary: &[u8]) -> Result<Vec<u8>> {
     if !Dictionary::measure(dictionary)?.is_trained() {
         return Ok(dictionary.to_vec());

@@ -468,7 +468,7 @@ impl Output {
         self.marked_len.saturating_sub(WINDOW) + self.plain_len
     }
 
-    /// Begins again, after a window of markers or none.
+    /// Begins again: with output in units after a window of markers, or in bytes without a window.
     fn begin(&mut self, is_marked: bool) {
         let marked_len = if is_marked { WINDOW } else { 0 };
         (self.marked_len, self.clean_from, self.is_marked) = (marked_len, WINDOW, is_marked);
@@ -481,7 +481,7 @@ impl Output {
         self.go_on_after(window);
     }
 
-    /// Continues with bytes after a window.
+    /// Continues with output in bytes, not in 16-bit units, after a window whose bytes are known.
     fn go_on_after(&mut self, window: &[u8]) {
         let plain = &mut self.buffers.plain;
         plain.resize(plain.len().max(window.len()), 0);
@@ -495,7 +495,8 @@ impl Output {
         self.plain_from = self.plain_len;
     }
 
-    /// Continues with bytes if the window has no markers. Returns whether it does.
+    /// Continues with output in bytes if it is in units and the last 32 KiB of them have no marker.
+    /// Returns whether it does.
     fn leave_markers(&mut self) -> bool {
         if !self.is_marked || self.marked_len - self.clean_from < WINDOW {
             return false;

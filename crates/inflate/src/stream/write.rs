@@ -46,12 +46,12 @@ impl<W: Write> Decoder<W> {
         Ok(Decoder { writer, members: Members::new(options)?, buffer, from: 0, to: 0 })
     }
 
-    /// Returns the writer.
+    /// Returns a reference to the writer that the decoded content goes to.
     pub fn get_ref(&self) -> &W {
         &self.writer
     }
 
-    /// Returns the writer.
+    /// Returns a mutable reference to the writer that the decoded content goes to.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.writer
     }

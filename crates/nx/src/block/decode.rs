@@ -404,7 +404,7 @@ mod tests {
                 decoder.begin_steps();
                 assert_eq!(decoder.step(&block[..4], &mut [0; 10], 0), Err(EARLY));
             }
-            // The last zstd block is damaged; the first holds 128 KiB.
+            // Only the last of three zstd blocks is damaged. Each of the two before it holds 128 KiB.
             let mut damaged = block.clone();
             let end = damaged.len();
             damaged[end - 3000..].fill(0xFF);

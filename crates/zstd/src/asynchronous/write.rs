@@ -46,12 +46,12 @@ impl<W> ZstdDecoder<W> {
         self.content.frames.set_options(options)
     }
 
-    /// Returns a reference to the writer.
+    /// Returns a reference to the writer that the decoded content goes to.
     pub fn get_ref(&self) -> &W {
         &self.writer
     }
 
-    /// Returns a mutable reference to the writer.
+    /// Returns a mutable reference to the writer that the decoded content goes to.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.writer
     }

@@ -92,12 +92,12 @@ impl<'a, W: Write> Decoder<'a, W> {
         Decoder { writer, content: ContentWriter::new(frames), calls_writer: false }
     }
 
-    /// Returns a reference to the writer.
+    /// Returns a reference to the writer that the decoded content goes to.
     pub fn get_ref(&self) -> &W {
         &self.writer
     }
 
-    /// Returns a mutable reference to the writer.
+    /// Returns a mutable reference to the writer that the decoded content goes to.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.writer
     }
@@ -180,12 +180,12 @@ pub struct AutoFlushDecoder<'a, W: Write, F: FnMut(io::Result<()>) = Box<dyn FnM
 }
 
 impl<W: Write, F: FnMut(io::Result<()>)> AutoFlushDecoder<'_, W, F> {
-    /// Returns a reference to the writer.
+    /// Returns a reference to the writer that the decoded content goes to.
     pub fn get_ref(&self) -> &W {
         self.decoder.get_ref()
     }
 
-    /// Returns a mutable reference to the writer.
+    /// Returns a mutable reference to the writer that the decoded content goes to.
     pub fn get_mut(&mut self) -> &mut W {
         self.decoder.get_mut()
     }

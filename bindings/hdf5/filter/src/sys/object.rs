@@ -1,4 +1,6 @@
-//! Shared objects of this process, and the search for the one that made the call.
+//! A shared object of this process, and the search for one with a given symbol: first the objects
+//! of the callers on the stack, innermost first, with those that they depend on, then the global
+//! scope.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::mem::transmute_copy;

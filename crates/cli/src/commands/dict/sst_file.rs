@@ -1,4 +1,4 @@
-//! Opens SST files within limits.
+//! Opens SST files, with the option that limits the memory for a block or the range deletions.
 
 use std::path::Path;
 
