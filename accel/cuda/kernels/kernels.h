@@ -51,7 +51,8 @@ enum rice_problem {
   RICE1_SEGMENT_GOES_ON = 9,       /* a segment goes on after its samples */
   RICE1_PADDING = 10,              /* the bits after the last code are not zero */
   RICE_OUTPUT_SMALL = 11,          /* the output has fewer samples than are to be decoded */
-  RICE_CAPACITY = 12,              /* the output cannot hold the chunk (stream) */
+  RICE1_CAPACITY = 12,             /* the output cannot hold the chunk */
+  RICE1_TOO_LARGE = 13,            /* a chunk of about 16 GiB or more, which only the CPU decodes */
   /* version 2 */
   RICE2_ENDS_IN_HEADER = 20,       /* the stream ends within its header */
   RICE2_MAGIC = 21,                /* not a version 2 stream */
@@ -82,7 +83,8 @@ enum rice_problem {
   RICE2_PARTS = 46,                /* RICE_UNSUPPORTED: channels, and the descriptor has no memory for them (`parts`) */
   RICE2_FILE_SAMPLES = 47,         /* samples in a stream of bytes of a file */
   RICE2_FILE_RECORD = 48,          /* a record of the file is damaged */
-  RICE2_FILE_FORM = 49             /* a record of a file of an unknown form */
+  RICE2_FILE_FORM = 49,            /* a record of a file of an unknown form */
+  RICE2_CAPACITY = 50              /* the output cannot hold the stream */
 };
 
 /* ---- Version 1 ---------------------------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(256)
   if (threadIdx.x == 0) {
     u64 bytes = (position + 31) / 32 * 4;
     if (chunk.bytes >= 4) *(u32 *)chunk.data = chunk.sample_count;
-    u64 too_small = (u64)RICE_CAPACITY << 8 | RICE_OUTPUT_TOO_SMALL;
+    u64 too_small = (u64)RICE1_CAPACITY << 8 | RICE_OUTPUT_TOO_SMALL;
     results[index] = {chunk.bytes < 4 ? too_small : RICE_OK, bytes};
   }
 }
@@ -149,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(128)
   u64 length_word = segment_start / 32 - 1;
   const rice1_chunk &chunk = chunks[tile.chunk];
   if (4 * (length_word + 1 + segment_words) > chunk.bytes) {
-    if (lane == 0) report(results + tile.chunk, 4 * length_word, RICE_CAPACITY, RICE_OUTPUT_TOO_SMALL);
+    if (lane == 0) report(results + tile.chunk, 4 * length_word, RICE1_CAPACITY, RICE_OUTPUT_TOO_SMALL);
     return;
   }
   u32 *out = (u32 *)chunk.data;

@@ -29,7 +29,7 @@ __device__ inline u64 status_of(u64 offset, u32 problem, u32 kind) { return offs
 // What is wrong with the beginning of a chunk, whose shortest code has `least` bits; or RICE_OK.
 __device__ inline u64 check_start(const rice1_chunk &chunk, u32 least) {
   if (chunk.bytes < 4) return status_of(chunk.bytes, RICE1_ENDS_IN_FIRST_WORD, RICE_TRUNCATED);
-  if (chunk.bytes > MAX_CHUNK_BYTES) return status_of(0, RICE2_SLOTS, RICE_LIMIT);
+  if (chunk.bytes > MAX_CHUNK_BYTES) return status_of(0, RICE1_TOO_LARGE, RICE_LIMIT);
   if (*(const u32 *)chunk.data > (chunk.bytes - 4) * 8 / least) return status_of(0, RICE1_CHUNK_TOO_SHORT, RICE_CORRUPT);
   return RICE_OK;
 }

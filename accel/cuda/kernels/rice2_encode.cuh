@@ -35,8 +35,8 @@ extern "C" __global__ void __launch_bounds__(256)
   u32 *out = (u32 *)stream.data, *table = out + HEADER2 / 4;
   bool has_table = start <= stream.bytes, has_record = has_table && start + record <= stream.bytes;
   if (thread == 0) {
-    if (!has_table) report(result, 0, RICE_CAPACITY, RICE_OUTPUT_TOO_SMALL);
-    else if (!has_record) report(result, start, RICE_CAPACITY, RICE_OUTPUT_TOO_SMALL);
+    if (!has_table) report(result, 0, RICE2_CAPACITY, RICE_OUTPUT_TOO_SMALL);
+    else if (!has_record) report(result, start, RICE2_CAPACITY, RICE_OUTPUT_TOO_SMALL);
     u32 *header = shared.header;
     header[0] = MAGIC2;
     header[1] = 2 | element << 8 | (u32)has_shape << 16;
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(256)
       u64 end = (at + bytes - start) / 4; // words
       if (has_table) table[has_shape + i] = (u32)end;
       if (end > 0xffffffffu) report(result, 0, RICE2_TOO_LARGE, RICE_BAD_ARGUMENT);
-      if (at + bytes > stream.bytes) report(result, at, RICE_CAPACITY, RICE_OUTPUT_TOO_SMALL);
+      if (at + bytes > stream.bytes) report(result, at, RICE2_CAPACITY, RICE_OUTPUT_TOO_SMALL);
     }
     position += total;
   }

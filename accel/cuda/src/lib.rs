@@ -25,8 +25,8 @@
 //!
 //! Decoded samples, encoded bytes, and the kinds and offsets of errors are those of
 //! `linerate-rice`. Beyond that, this crate refuses to encode streams of several channels, to
-//! decode those that are in device memory, and to decode chunks with more segments than a call has
-//! room for.
+//! decode those that are in device memory, and to decode version 1 chunks of about 16 GiB or more
+//! and chunks with more segments than a call has room for.
 //!
 //! | module | |
 //! |---|---|

@@ -24,6 +24,7 @@ const MESSAGES: &[(u8, &CStr)] = &[
     (10, c"the bits after the last code are not zero"),
     (11, c"the output has fewer samples than are to be decoded"),
     (12, c"the output cannot hold the chunk"),
+    (13, c"a chunk of about 16 GiB or more, which only the CPU decodes"),
     (20, c"the stream ends within its header"),
     (21, c"not a version 2 stream"),
     (22, c"a stream of an unknown version"),
@@ -54,6 +55,7 @@ const MESSAGES: &[(u8, &CStr)] = &[
     (47, c"samples in a stream of bytes of a file"),
     (48, c"a record of the file is damaged"),
     (49, c"a record of a file of an unknown form"),
+    (50, c"the output cannot hold the stream"),
 ];
 
 /// The kinds of errors that `enum rice_kind` of `kernels.h` numbers from 1.

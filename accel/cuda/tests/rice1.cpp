@@ -284,6 +284,16 @@ void lossy_filters_decode(Device &device) {
 
 // ---- Errors
 
+// The kernel must see the size in the descriptor: the device memory has four bytes.
+void chunk_of_16_gib_is_beyond_the_limit(Device &device) {
+  Memory data(Bytes(4)), results(sizeof(rice_result));
+  std::vector<rice1_chunk> chunk = {{data.at(), 1ull << 34, 0, 0, 0, 0, 0, 0, 0}};
+  Memory table(chunk);
+  device.launch("rice1_index", 512, 1, table.at(), 1u, params(8, 100), 0ull, 0ull, results.at());
+  Status status = Status::of(results.read<rice_result>()[0].status);
+  EXPECT((status == Status{RICE_LIMIT, 0, RICE1_TOO_LARGE}), "%s", to_string(status).c_str());
+}
+
 void capacity_that_is_too_small_is_an_error_at_the_segment(Device &device) {
   rice1_params p = params(8, 100);
   Samples samples = walk16(1000, 5, 1);
@@ -302,7 +312,7 @@ void capacity_that_is_too_small_is_an_error_at_the_segment(Device &device) {
     size_t first = 0;
     while (lengths[first + 1] <= capacities[i]) first++;
     uint64_t at = capacities[i] < 4 ? 0 : lengths[first];
-    Status wanted = {RICE_OUTPUT_TOO_SMALL, at, RICE_CAPACITY};
+    Status wanted = {RICE_OUTPUT_TOO_SMALL, at, RICE1_CAPACITY};
     EXPECT(batch.results[i].status == wanted && batch.results[i].size == whole.size(), "capacity %zu: %s", capacities[i],
            to_string(batch.results[i].status).c_str());
     EXPECT(capacities[i] < 4 || std::equal(whole.begin(), whole.begin() + static_cast<long>(at), batch.chunks[i].begin()), "capacity %zu", capacities[i]);
@@ -409,6 +419,7 @@ int main(int count, char **arguments) {
   RUN(codes_that_never_synchronize_decode);
   RUN(codes_without_remainder_bits_decode);
   RUN(lossy_filters_decode);
+  RUN(chunk_of_16_gib_is_beyond_the_limit);
   RUN(capacity_that_is_too_small_is_an_error_at_the_segment);
   RUN(damage_in_long_segments_has_the_status_of_the_reference);
   RUN(lengths_in_several_windows_are_found_and_checked);

@@ -214,7 +214,7 @@ void capacity_that_is_too_small_is_an_error_at_the_segment(Device &device) {
     size_t part = 0;
     while (part + 1 < offsets.size() && offsets[part + 1] <= capacities[i]) part++;
     Status wanted;
-    if (capacities[i] < offsets.back()) wanted = {RICE_OUTPUT_TOO_SMALL, offsets[part], RICE_CAPACITY};
+    if (capacities[i] < offsets.back()) wanted = {RICE_OUTPUT_TOO_SMALL, offsets[part], RICE2_CAPACITY};
     EXPECT(batch.results[i].status == wanted && batch.results[i].size == offsets.back(), "capacity %zu: %s", capacities[i], to_string(batch.results[i].status).c_str());
   }
 }

@@ -74,7 +74,8 @@ impl Codec {
     /// * Other errors of the driver. A part of the work may have been queued: wait for the stream
     ///   before you use the memory of the jobs.
     ///
-    /// Damage is no error of the call but an [outcome](Workspace::outcomes) of its chunk.
+    /// Damage is no error of the call but an [outcome](Workspace::outcomes) of its chunk. The outcome
+    /// of a chunk of about 16 GiB or more is an error of kind [`Limit`](linerate_core::Kind::Limit).
     pub unsafe fn decode(
         &self,
         params: &Params,

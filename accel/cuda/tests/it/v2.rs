@@ -159,6 +159,29 @@ fn damage_is_the_error_of_its_stream_and_that_of_the_cpu() {
 }
 
 #[test]
+#[allow(unsafe_code)]
+fn capacity_that_is_too_small_for_a_stream_is_the_error_of_the_cpu() {
+    let Some((codec, stream)) = codec() else { return };
+    if !encodes_streams(&codec, &stream) {
+        return;
+    }
+    let options = StreamOptions::new().segment(NonZeroU32::new(500));
+    let samples = waves(4, 2000);
+    let plain = bytes(&samples);
+    let size = v2::encode(&options, &samples, Options::new()).unwrap().len();
+    let out = DeviceBuffer::new(codec.context(), size).unwrap();
+    let mut workspace = codec.workspace().unwrap();
+    for capacity in [0, 27, 40, 44, size / 2, size - 1] {
+        let job = EncodeJob { samples: Input::Host(&plain), chunk: out.pointer(), capacity };
+        // SAFETY: the buffers are alive until the outcomes are there.
+        unsafe { codec.encode_streams(ElementType::I16, &options, &[job], &stream, &mut workspace) }.unwrap();
+        let error = workspace.outcomes().unwrap()[0].unwrap_err();
+        let on_cpu = v2::encode_into(&options, &samples, &mut vec![0; capacity], Options::new());
+        assert_eq!(Err(error), on_cpu, "{capacity}");
+    }
+}
+
+#[test]
 fn stream_of_bytes_of_a_file_has_no_samples_and_its_damage_is_the_error_of_the_cpu() {
     let Some((codec, stream)) = codec() else { return };
     let whole = fs::read(testdata().join("rice-v2/file-record-i16.rice")).unwrap();
