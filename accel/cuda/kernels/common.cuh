@@ -12,7 +12,8 @@ typedef int i32;
 typedef long long i64;
 
 #ifdef __CUDACC__
-// A variable in shared memory. (The shim has its own, which is checked.)
+// Declares a variable in shared memory. The shim defines this macro by itself, with a heap block in which
+// AddressSanitizer sees accesses outside of the variable.
 #define SHARED(type, name) __shared__ type name
 #endif
 
@@ -20,8 +21,8 @@ constexpr u32 WARP = 32;
 constexpr u32 ALL_LANES = 0xffffffffu;
 constexpr u32 NONE = 0xffffffffu;
 
-// Lowers a result's status to this error. Segments of a chunk cover rising byte ranges, so the lowest offset is that
-// of the first damaged segment, in whatever order they are decoded.
+// Lowers a result's status to this error, unless it is lower already. Segments of a chunk cover rising byte ranges, so
+// the lowest offset is that of the first damaged segment, in whatever order they are decoded.
 __device__ inline void report(rice_result *result, u64 offset, u32 problem, u32 kind = RICE_CORRUPT) {
   atomicMin(&result->status, offset << 16 | problem << 8 | kind);
 }
@@ -29,8 +30,8 @@ __device__ inline void report(rice_result *result, u64 offset, u32 problem, u32 
 __device__ inline u32 div_ceil(u32 a, u32 b) { return a / b + (a % b != 0); }
 __device__ inline u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
 
-// The last of `count` descriptors, at least one, whose first slot is not after `slot`. Reads log2(count) descriptors,
-// all of a warp the same ones.
+// Returns the index of the last of `count` descriptors, at least one, whose first slot is not after `slot`. Reads about
+// log2(count) descriptors; the lanes of a warp, which have the same `slot`, read the same ones.
 template <class T, u32 T::*FIRST> __device__ inline u32 owner_of(const T *descriptors, u32 count, u32 slot) {
   u32 low = 0, high = count;
   while (high - low > 1) {
@@ -41,7 +42,7 @@ template <class T, u32 T::*FIRST> __device__ inline u32 owner_of(const T *descri
   return low;
 }
 
-// Sum of the values of the lanes up to this one. Five shuffles.
+// Returns the sum of the values of the lanes up to this one, this one included. Five shuffles.
 template <class T> __device__ inline T warp_inclusive_sum(T value) {
   u32 lane = threadIdx.x % WARP;
 #pragma unroll
@@ -58,8 +59,9 @@ template <class T> __device__ inline T warp_sum(T value) {
   return value;
 }
 
-// Sum of the values of the threads before this one in a block of `WARPS` warps; `total` is that of all. `scratch` has
-// an element per warp. Two barriers; the scratch may be used again right away.
+// Returns the sum of the values of the threads before this one in a block of `WARPS` warps, and sets `total` to the sum
+// of all values. `scratch` is in shared memory, and has an element per warp. Two barriers; the scratch may be used again
+// right away.
 template <u32 WARPS, class T> __device__ inline T block_exclusive_sum(T value, T &total, T (&scratch)[WARPS]) {
   u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   T inclusive = warp_inclusive_sum(value);

@@ -1,9 +1,9 @@
-// Version 1: the code of a sample, and the layout of a chunk.
+// Version 1: the code of a sample, the number of samples of a segment, and the check of a segment's end.
 #pragma once
 
 #include "common.cuh"
 
-// Zero bits that begin an escape, and the bits of one: the longest code.
+// The number of zero bits that begin an escape, and the length of an escape in bits. No code is longer.
 constexpr u32 ESCAPE1 = 8;
 constexpr u32 ESCAPE1_BITS = 25;
 
@@ -16,12 +16,12 @@ struct Code {
   bool is_valid;
 };
 
-// Reads the code at the top of `window`. More than eight zeros are no code: it is passed over as nine bits, so that
-// speculative decoders go on somewhere.
+// Reads the code that begins at the highest bit of `window`. More than eight zeros begin no code. Then nine bits are
+// passed over, so that speculative decoders go on somewhere.
 __device__ inline Code read_code(u32 window, u32 k) {
   u32 q = __clz((int)window);
   if (q < ESCAPE1) {
-    // 32 - k may be 32, which no shift takes at once.
+    // Two shifts to the right, since their sum, 32 - k bits, may be 32, which is too much for one.
     u32 low = (window << q << 1) >> 1 >> (31 - k);
     return {q << k | low, q + 1 + k, true};
   }
@@ -29,13 +29,13 @@ __device__ inline Code read_code(u32 window, u32 k) {
   return {0, 9, false};
 }
 
-// Bits of a code.
+// Returns the length in bits of the code of zigzag value `z`.
 __device__ inline u32 code_bits(u32 z, u32 k) {
   u32 q = z >> k;
   return q < ESCAPE1 ? q + 1 + k : ESCAPE1_BITS;
 }
 
-// A code without its leading zeros.
+// Returns the code of zigzag value `z` as a number, which leaves out its leading zeros.
 __device__ inline u32 code_value(u32 z, u32 k) {
   return z >> k < ESCAPE1 ? 1u << k | (z & ((1u << k) - 1)) : 1u << 16 | z;
 }
@@ -43,14 +43,14 @@ __device__ inline u32 code_value(u32 z, u32 k) {
 __device__ inline bool is_delta(const rice1_params &p) { return p.tap_count == 2 && p.taps[0] == 1 && p.taps[1] == -1; }
 __device__ inline bool is_identity(const rice1_params &p) { return p.tap_count == 1 && p.taps[0] == 1; }
 
-// Samples per segment of a chunk of `samples` samples: at least 1.
+// Returns the samples per segment of a chunk of `samples` samples, at least 1.
 __device__ inline u32 segment_of(const rice1_params &params, u32 samples) {
   u32 whole = samples > 0 ? samples : 1;
   return params.segment == 0 ? whole : min_u32(params.segment, whole);
 }
 
-// Checks the end of a segment of `bits` bits whose last code ends at `bit`: zeros follow, and less than a word of
-// them. `window` has the next 32 bits; `start` is the payload's offset in the chunk, in bytes.
+// Checks the end of a segment whose payload has `bits` bits and whose last code ends at `bit`: only zeros may follow,
+// and less than a word of them. `window` has the next 32 bits; `start` is the payload's offset in the chunk, in bytes.
 __device__ inline void check_end(rice_result *result, u64 start, u64 bit, u64 bits, u32 window) {
   if (bits - bit >= 32) report(result, start + (bit + 31) / 32 * 4, RICE1_SEGMENT_GOES_ON);
   else if (bit < bits && window != 0) report(result, start + bit / 32 * 4, RICE1_PADDING);

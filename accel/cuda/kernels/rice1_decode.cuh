@@ -1,20 +1,22 @@
 // Decodes version 1 segments side by side, one per thread.
 //
 // Parallel: segments. The 32 lanes of a warp decode 32 samples each, then store them together.
-// Loads: the next words of each payload go through a ring in shared memory, filled by the whole warp, 128 bytes of
-//   one payload at a time: coalesced, and 32 loads are in flight at once.
+// Loads: the next words of each payload go through a ring in shared memory. The whole warp fills it, with up to 128
+//   bytes of one payload at a time: coalesced, and 8 such loads are in flight at once.
 // Stores: 32 samples of each segment are staged in shared memory; 16 lanes store them as 64 consecutive bytes, so
-//   that a warp's store is two runs of 64 bytes instead of 32 single samples.
+//   that a warp's store is two ranges of 64 bytes instead of 32 single samples.
 // Bank conflicts: ring rows have 33 words, staging rows 17: lanes that are at the same place of their rows are in 32
-//   banks. Lanes of a ring drift apart with their codes, and a lane reads it once in about seven samples.
-// Cost: about 30 instructions per sample, a latency of about 50 cycles (count zeros, shift, add); 2,000 segments are
-//   64 warps, and 8,000 fill every scheduler of 132 multiprocessors with one warp. 6.8 KiB of shared memory per warp.
+//   banks. In the rings, lanes get to different places, since their codes differ in length; but with codes of 4.5 bits
+//   a lane reads its ring only once in about seven samples.
+// Cost: about 30 instructions per sample, a latency of about 50 cycles (count zeros, shift, add). 2,000 segments are
+//   63 warps; 16,900 segments give each of the four schedulers of 132 multiprocessors a warp. 7,552 bytes (7.4 KiB) of
+//   shared memory per warp.
 #pragma once
 
 #include "rice1.cuh"
 
-constexpr u32 BATCH = 32; // samples between stores; also the longest history of a filter
-constexpr u32 RING = 32;  // words; BATCH codes of 25 bits take 25, and two more are read ahead
+constexpr u32 BATCH = 32; // samples of a segment between stores; enough for the history of the longest filter
+constexpr u32 RING = 32;  // words of a ring; BATCH codes of 25 bits take up to 26 words, and two more are read ahead
 
 static_assert(BATCH * ESCAPE1_BITS / 32 + 1 + 2 <= RING, "a batch of the longest codes");
 static_assert(BATCH >= RICE1_MAX_TAPS, "the staged samples are the history of the filter");
@@ -22,16 +24,16 @@ static_assert(BATCH >= RICE1_MAX_TAPS, "the staged samples are the history of th
 struct DecodeShared {
   u32 ring[WARP][RING + 1];
   i16 staged[WARP][BATCH + 2];
-  u64 payload[WARP];               // addresses
-  u64 samples[WARP];
-  u32 words[WARP];  // of the payload
-  u32 cursor[WARP]; // word that the lane reads next
-  u32 loaded[WARP]; // end of what the ring has
-  u32 done[WARP];   // samples decoded before this batch
-  u32 count[WARP];  // samples of this batch
+  u64 payload[WARP]; // address of each lane's payload
+  u64 samples[WARP]; // address of its output
+  u32 words[WARP];   // size of its payload in words
+  u32 cursor[WARP];  // word of the payload that the lane reads next
+  u32 loaded[WARP];  // word of the payload up to which the ring is filled
+  u32 done[WARP];    // samples decoded before this batch
+  u32 count[WARP];   // samples of this batch
 };
 
-// Loads the words of every row's ring from its cursor on that it lacks. Slot l of a row is loaded by lane l.
+// Fills each ring from its lane's cursor on, with the words that it lacks. Lane l loads the word at place l of each ring.
 __device__ inline void fill_rings(DecodeShared &shared) {
   u32 lane = threadIdx.x;
   for (u32 group = 0; group < WARP; group += 8) {
@@ -69,8 +71,9 @@ __device__ inline void store_batch(const DecodeShared &shared) {
   }
 }
 
-// Inverts a filter at sample `i`: `row` holds the 32 samples before it, by their index modulo 32; zeros before the
-// segment. The sum is wrapped to 16 bits, then divided with truncation toward zero.
+// Returns sample `i` of a segment, where `y` is the filter's output. `row` holds the 32 samples before it, by their index
+// modulo 32, and zeros for those before the segment. The difference of `y` and what they contribute is wrapped to 16
+// bits, then divided by the first coefficient with truncation toward zero.
 __device__ inline u32 unfilter(const rice1_params &params, const i16 *row, u32 i, u32 y) {
   u32 sum = y;
   for (u32 j = 1; j < params.tap_count; j++) sum -= (u32)params.taps[j] * (u32)(i32)row[(i - j) % BATCH];
@@ -104,11 +107,11 @@ extern "C" __global__ void __launch_bounds__(32)
   __syncwarp();
 
   u32 done = 0, last = 0;
-  u32 word = 0, shift = 0; // the next bit
+  u32 word = 0, shift = 0; // where the next code begins: word of the payload, and bit in it
   bool running = segment.samples > 0;
   u32 *ring = shared.ring[lane];
   i16 *staged = shared.staged[lane];
-  // Each turn completes a batch of every running lane: as many turns as the longest segment has batches.
+  // Each turn decodes a batch of every running lane: as many turns as the longest segment has batches.
   while (__any_sync(ALL_LANES, running)) {
     shared.cursor[lane] = word;
     shared.done[lane] = done;
@@ -121,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(32)
       Code code = read_code(__funnelshift_l(b, a, shift), k);
       u32 before = word;
       u32 end = shift + code.bits;
-      // At most one word is passed, so that `c` is needed one pass later than it is loaded.
+      // A code passes at most one word, so that the word that is loaded into `c` here is needed when another is passed.
       if (end >= 32) {
         word++;
         a = b;
@@ -130,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(32)
       }
       bool too_long = word >= segment.words && (word > segment.words || end % 32 != 0);
       if (!code.is_valid || too_long) {
-        // Nine zeros, of which some may be those that stand for bits after the payload.
+        // The segment ends early, also if there are nine zeros but some of them only stand for bits after the payload.
         bool ends = code.is_valid || 32ull * before + shift + 9 > 32ull * segment.words;
         report(result, 4ull * (segment.start + (u64)before), ends ? RICE1_SEGMENT_ENDS : RICE1_NINE_ZEROS);
         running = false;

@@ -1,12 +1,13 @@
 // Encodes version 1 chunks: code lengths of tiles, where each tile begins, then the words.
 //
 // Parallel: tiles of 1,024 samples, one per warp, four to a block. A tile's codes are put together in shared memory: a
-//   prefix sum of lengths over 32 samples gives each lane's place, and an atomic OR its bits.
-// Loads: 32 consecutive samples per warp. Stores: a tile stores the words in which its bits begin, as consecutive words.
-//   The bits that the last of them has from the next tile are encoded twice instead of joined by atomics in global
-//   memory, so no output need be cleared.
-// Bank conflicts: codes of a row of 32 samples fall into about 5 to 25 words; up to 7 lanes add to the same one.
-// Cost: samples are read twice, about 45 instructions each in all.
+//   prefix sum of lengths over 32 samples gives each lane's place, where an atomic OR adds its code.
+// Loads: 32 consecutive samples per warp. Stores: a tile stores the words whose first bit belongs to it, as consecutive
+//   words. The bits that the last of them has from the next tile are encoded for both tiles instead of joined by atomics
+//   in global memory, so no output need be cleared.
+// Bank conflicts: codes of a row of 32 samples fall into 2 words (m = 2, all codes of 2 bits) to 26 words (all escapes);
+//   so up to 16 or 17 lanes add to the same word.
+// Cost: samples are read twice, about 45 instructions for each sample in all.
 #pragma once
 
 #include "rice1.cuh"
@@ -15,13 +16,13 @@ constexpr u32 TILES_PER_BLOCK = 4;
 
 // A tile of samples and its segment.
 struct EncodeTile {
-  u32 chunk;         // index
-  const u16 *samples; // of the segment
-  u32 first;         // sample of the tile, in its segment
-  u32 count;         // samples of the tile
-  u32 segment_count; // of its segment
-  u32 first_tile;    // slots of the segment's tiles
-  u32 last_tile;
+  u32 chunk;          // index of its chunk
+  const u16 *samples; // the samples of its segment
+  u32 first;          // index of its first sample in the segment
+  u32 count;          // number of its samples
+  u32 segment_count;  // number of samples of its segment
+  u32 first_tile;     // slot of the first tile of its segment
+  u32 last_tile;      // slot of the last tile of its segment
 };
 
 __device__ inline EncodeTile find_tile(const rice1_chunk *chunks, u32 chunk_count, const rice1_params &params, u32 slot) {
@@ -37,7 +38,8 @@ __device__ inline EncodeTile find_tile(const rice1_chunk *chunks, u32 chunk_coun
           samples, first_tile, first_tile + div_ceil(samples, RICE1_TILE_SAMPLES) - 1};
 }
 
-// Zigzag value of filtered sample `i` of a segment: zeros before it, arithmetic modulo 2^16.
+// Returns the zigzag value of filtered sample `i` of a segment. Zeros stand for the samples before the segment, and
+// arithmetic is modulo 2^16.
 __device__ inline u32 filtered(const rice1_params &params, bool delta, const u16 *samples, u32 i) {
   u32 y;
   if (delta) {
@@ -56,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(128)
   if (slot >= tile_count) return; // the whole warp
   const EncodeTile tile = find_tile(chunks, chunk_count, params, slot);
   bool delta = is_delta(params);
-  u32 bits = 0; // at most 25,600
+  u32 bits = 0; // of this lane, then of the tile: at most 25,600
   for (u32 i = lane; i < tile.count; i += WARP) {
     bits += code_bits(filtered(params, delta, tile.samples, tile.first + i), params.k);
   }
@@ -64,9 +66,9 @@ extern "C" __global__ void __launch_bounds__(128)
   if (lane == 0) tile_bits[slot] = bits;
 }
 
-// What a run of tiles does to the position in the chunk, in bits: adds `before`; then, if a segment begins in the run,
-// goes to a whole word and adds `after`, which has the segment's length field. Such maps are closed under composition,
-// so positions are a scan.
+// What some consecutive tiles do to the position in the chunk, in bits. They add `before`. Then, if a segment begins with
+// one of them, the position goes up to a whole word, and `after` is added: all bits from the length field of the first
+// such segment on. Two such maps, one after the other, are again such a map, so a scan finds the positions of all tiles.
 struct Advance {
   u64 before, after;
   bool has_start;
@@ -92,7 +94,8 @@ struct OffsetsShared {
   Advance warps[8];
 };
 
-// Parallel: chunks, one block each, and 256 tiles of a chunk at once: a scan of about 40 shuffles for 262,144 samples.
+// Parallel: chunks, one block each, and 256 tiles of a chunk at once, which have 262,144 samples: a scan of 25 shuffles
+// of 32 bits.
 extern "C" __global__ void __launch_bounds__(256)
     rice1_offsets(const rice1_chunk *chunks, rice_u32 chunk_count, rice1_params params, const rice_u64 *tile_bits,
                   rice_u64 *tile_starts, rice_result *results) {
@@ -101,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(256)
   if (index >= chunk_count) return; // the whole block
   const rice1_chunk chunk = chunks[index];
   u32 per_segment = div_ceil(segment_of(params, chunk.sample_count), RICE1_TILE_SAMPLES);
-  u64 position = 32; // after the number of samples
+  u64 position = 32; // bits of the word before the first segment, which has the number of samples
   for (u32 group = 0; group < chunk.tiles; group += 256) {
     u32 tile = group + threadIdx.x, slot = chunk.first_tile + tile;
     bool is_tile = tile < chunk.tiles;
@@ -130,11 +133,11 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
-// Words of a tile: codes of 25 bits, up to 31 bits before them and after them.
+// Most words that have bits of a tile: of 1,024 codes of 25 bits, and of up to 31 bits before and after them.
 constexpr u32 PACKED_WORDS = RICE1_TILE_SAMPLES * ESCAPE1_BITS / 32 + 2;
 
 struct PackShared {
-  u32 words[TILES_PER_BLOCK][PACKED_WORDS + 1]; // the last one takes the second halves of bits that are not stored
+  u32 words[TILES_PER_BLOCK][PACKED_WORDS + 1]; // the last one takes bits of codes that end after the words to store
 };
 
 extern "C" __global__ void __launch_bounds__(128)
@@ -144,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(128)
   u32 slot = blockIdx.x * TILES_PER_BLOCK + threadIdx.x / WARP, lane = threadIdx.x % WARP;
   if (slot >= tile_count) return; // the whole warp
   const EncodeTile tile = find_tile(chunks, chunk_count, params, slot);
-  u64 segment_start = tile_starts[tile.first_tile]; // bits
+  u64 segment_start = tile_starts[tile.first_tile]; // bits of the chunk before the payload
   u64 segment_words = (tile_starts[tile.last_tile] + tile_bits[tile.last_tile] - segment_start + 31) / 32;
   u64 length_word = segment_start / 32 - 1;
   const rice1_chunk &chunk = chunks[tile.chunk];
@@ -156,15 +159,16 @@ extern "C" __global__ void __launch_bounds__(128)
   if (slot == tile.last_tile && lane == 0) out[length_word] = (u32)segment_words;
 
   u64 start = tile_starts[slot], end = start + tile_bits[slot];
-  u64 base = start / 32;                                             // word of shared word 0
-  u32 first = start % 32 != 0, stored = (u32)((end - 1) / 32 - base) + 1; // words that begin in this tile
+  u64 base = start / 32; // the word of the chunk that is word 0 of `words`
+  // Words `first` to `stored` - 1 are stored: those whose first bit belongs to this tile.
+  u32 first = start % 32 != 0, stored = (u32)((end - 1) / 32 - base) + 1;
   u32 *words = shared.words[threadIdx.x / WARP];
   for (u32 i = lane; i <= stored; i += WARP) words[i] = 0;
   __syncwarp();
 
   bool delta = is_delta(params);
-  u32 at = start % 32; // bits
-  // The row after the last has the bits of the next tile that complete the last word: at least 2 for each code.
+  u32 at = start % 32; // where the next row's bits begin in `words`
+  // One more row of 32 samples, if the segment has them, completes the last word: each code has at least 2 bits.
   u32 available = min_u32(tile.segment_count - tile.first, RICE1_TILE_SAMPLES + WARP);
   for (u32 row = 0; row < available; row += WARP) {
     u32 i = row + lane, bits = 0, value = 0;

@@ -1,32 +1,33 @@
 // Finds the segments of version 1 chunks: a walk over their lengths.
 //
-// Parallel: chunks, one block each. Each length tells where the next one is, so that a walk in device memory costs its latency
-//   per segment: 0.6 us on an H200. So the block copies a window of the chunk to shared memory, where the first warp walks, while
-//   the next window is on its way. What long segments have beyond the next window is skipped.
+// Parallel: chunks, one block each. Each length tells where the next one is, so that a walk in device memory costs the
+//   latency of that memory for each segment: 0.6 us on an H200. So the block copies a window of the chunk to shared
+//   memory, where the first warp walks, while the next window is on its way. If the next length is beyond that window,
+//   because a segment is long, the window that begins with this length is loaded instead.
 // Loads: consecutive words, 16 in flight per thread.
-// Stores: records and tile owners of what the warp finds.
+// Stores: the warp stores records and tile owners of the segments that it finds; the block clears those of other slots.
 #pragma once
 
 #include "rice1.cuh"
 
-// Chunks beyond this have word indices that 32 bits cannot hold with the slack that decoders need. A chunk of the
-// most samples takes 13.4 GB.
+// Word indices of larger chunks, and the few words beyond the end to which decoders count, would exceed 32 bits. One
+// segment of the most samples, 2^32 - 1, takes at most 13.4 GB; many segments of a few samples each may take more.
 constexpr u64 MAX_CHUNK_BYTES = (1ull << 34) - 4096;
 
 constexpr u32 INDEX1_THREADS = 512;
-constexpr u32 INDEX1_LOADS = 16; // per thread and window
-constexpr u32 INDEX1_WINDOW = INDEX1_THREADS * INDEX1_LOADS; // words
+constexpr u32 INDEX1_LOADS = 16; // words that a thread loads for a window
+constexpr u32 INDEX1_WINDOW = INDEX1_THREADS * INDEX1_LOADS; // words of a window
 
 struct Index1Shared {
   u32 words[INDEX1_WINDOW];
-  // What the walk has come to: the words and samples before the next length, and segments.
+  // How far the walk has come: words and samples before the next length, and segments found.
   u32 next, sample, found;
   u64 status;
 };
 
 __device__ inline u64 status_of(u64 offset, u32 problem, u32 kind) { return offset << 16 | problem << 8 | kind; }
 
-// What is wrong with the beginning of a chunk, whose shortest code has `least` bits; or RICE_OK.
+// Returns what is wrong with the beginning of a chunk whose codes have at least `least` bits, or RICE_OK.
 __device__ inline u64 check_start(const rice1_chunk &chunk, u32 least) {
   if (chunk.bytes < 4) return status_of(chunk.bytes, RICE1_ENDS_IN_FIRST_WORD, RICE_TRUNCATED);
   if (chunk.bytes > MAX_CHUNK_BYTES) return status_of(0, RICE1_TOO_LARGE, RICE_LIMIT);
@@ -34,7 +35,7 @@ __device__ inline u64 check_start(const rice1_chunk &chunk, u32 least) {
   return RICE_OK;
 }
 
-// What is wrong after the walk, or RICE_OK.
+// Returns what is wrong with a chunk of `samples` samples after the walk over its lengths, or RICE_OK.
 __device__ inline u64 check_end_of_chunk(const rice1_chunk &chunk, u32 samples, const Index1Shared &shared) {
   u64 at = 4ull * shared.next;
   if (shared.status == RICE_OK && at != chunk.bytes) return status_of(at, RICE1_CHUNK_GOES_ON, RICE_CORRUPT);
@@ -45,12 +46,12 @@ __device__ inline u64 check_end_of_chunk(const rice1_chunk &chunk, u32 samples, 
 
 // A segment that a lane has found.
 struct Found1 {
-  u32 at;     // word of its length, from the window on
-  u32 length; // words of its payload
-  u32 samples;
+  u32 at;      // where its length is in the window, in words
+  u32 length;  // words of its payload
+  u32 samples; // number of its samples
 };
 
-// What is wrong with a segment whose length is at byte `at`, or RICE_OK.
+// Returns what is wrong with a segment whose length is at byte `at` of the chunk, or RICE_OK.
 __device__ inline u64 check_segment(const rice1_chunk &chunk, u64 at, const Found1 &it, u32 least) {
   if (at + 4 > chunk.bytes) return status_of(chunk.bytes, RICE1_ENDS_BEFORE_SEGMENT, RICE_TRUNCATED);
   if (at + 4 + 4ull * it.length > chunk.bytes) return status_of(at, RICE1_SEGMENT_TOO_LONG, RICE_CORRUPT);
@@ -58,14 +59,15 @@ __device__ inline u64 check_segment(const rice1_chunk &chunk, u64 at, const Foun
   return RICE_OK;
 }
 
-// Walks over the lengths in the window that begins with word `first` of the chunk: 32 at a time, since what depends on the length
-// before is a load and a sum; the rest is done by a lane for each.
+// Walks over the lengths in the window that begins with word `first` of the chunk, 32 at a time. First all lanes follow
+// the lengths, of which each tells where the next one is: that is a load and a sum for each. Then each lane checks and
+// stores one of the segments.
 __device__ inline void walk_window(const rice1_chunk &chunk, u32 index, u32 first, u32 samples, const rice1_params &params,
                                    Index1Shared &shared, rice1_segment *segments, u32 *tile_owner) {
   u32 lane = threadIdx.x, segment = segment_of(params, samples);
-  u64 at = shared.next - first, status = RICE_OK; // words from the window on
+  u64 at = shared.next - first, status = RICE_OK; // `at`: where the next length is in the window, in words
   u32 sample = shared.sample, found = shared.found;
-  __syncwarp(); // before they are written
+  __syncwarp(); // every lane has read `shared` before the first lane writes there
   while (sample < samples && at < INDEX1_WINDOW && status == RICE_OK) {
     Found1 mine = {0, 0, 0};
     u32 count = 0, most = min_u32(WARP, div_ceil(samples - sample, segment));

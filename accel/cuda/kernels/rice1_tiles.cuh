@@ -2,18 +2,20 @@
 // (Klein and Wiseman 2003; on GPUs Weissenberger and Schmidt 2018).
 //
 // A payload is divided into subsequences of 256 bits, one per thread, and tiles of 256 subsequences, one per block. A
-// decoder that begins anywhere is on the true codes after a few of them. So each thread begins 128 bits before its
-// subsequence; then threads whose first code is not where the thread before ended decode again, until all of a tile
-// agree. rice1_chain does the same for tiles, and adds up samples and differences; rice1_decode_tiles decodes each
-// subsequence from its true first code and sample.
+// decoder that begins anywhere is usually on the true codes after a few of them. So in rice1_sync each thread begins 128
+// bits before its subsequence; then threads whose first code is not where the thread before ended decode again, until all
+// of a tile agree. rice1_chain does the same for the tiles of a segment, and adds up their codes and differences;
+// rice1_decode_tiles decodes each subsequence from its true first code and sample.
 //
-// Parallel: subsequences of all tiles. Adversarial codes that never agree cost a tile 256 rounds of one subsequence each:
-//   no more steps than one decoder takes that goes through it alone.
+// Parallel: subsequences of all tiles. Adversarial codes that never agree cost a tile 256 rounds of one subsequence each,
+//   as many steps as one decoder takes that goes through the tile alone. Then one lane of rice1_chain goes through all of
+//   the segment but its first tile. Together that is at most about twice the steps of one decoder for the segment.
 // Loads: a tile's 8 KiB are staged in shared memory by coalesced loads; a word of padding after each 8 puts the threads
 //   of a warp into 32 banks.
 // Stores: samples are staged in a window of 16,384, then stored as consecutive pairs.
-// Cost: each bit is decoded about 2.5 times. 4.5 bits a sample give 57 samples per thread, 14,600 per tile. Records take
-//   an eighth of the payload.
+// Cost: each bit is decoded about 2.5 times: once for its subsequence, 0.5 times for the 128 bits before the next one,
+//   and once by rice1_decode_tiles. 4.5 bits a sample give 57 samples per thread, 14,600 per tile. The records of
+//   subsequences take an eighth of the payload.
 #pragma once
 
 #include "rice1.cuh"
@@ -22,16 +24,18 @@ constexpr u32 SUB_WORDS = RICE1_TILE_WORDS / RICE1_SUBSEQUENCES;
 constexpr u32 SUB_BITS = 32 * SUB_WORDS;
 constexpr u32 TILE_BITS = 32 * RICE1_TILE_WORDS;
 constexpr u32 TILE_WARPS = RICE1_SUBSEQUENCES / WARP;
-// Words before a tile in which speculation begins: enough for most codes to be met.
+// Words before a subsequence, and so before a tile, where speculative decoding begins: mostly enough to get to a true
+// code.
 constexpr u32 LEAD_WORDS = 4;
 constexpr u32 LEAD_BITS = 32 * LEAD_WORDS;
-// Words after it: a code that begins in the last word ends in the next, and windows take pairs.
+// Words after a tile that are staged: a code that begins in its last word may end in the next one, and to see the 32 bits
+// after that takes a word more.
 constexpr u32 TRAIL_WORDS = 2;
 constexpr u32 STAGED_WORDS = LEAD_WORDS + RICE1_TILE_WORDS + TRAIL_WORDS;
-constexpr u32 WINDOW = 16384; // samples
+constexpr u32 WINDOW = 16384; // samples that are staged before they are stored
 
-// A subsequence in 32 bits: its first code in bits from its start (at most 24), codes (at most 256, of one bit or more),
-// the sum of their values.
+// The record of a subsequence in 32 bits: where its first code begins, in bits from its start (at most 24), the number of
+// its codes (at most 256, since each has one bit or more), and the low 16 bits of the sum of their values.
 __device__ inline u32 pack_subsequence(u32 entry, u32 count, u32 sum) { return entry | count << 5 | sum << 16; }
 __device__ inline u32 entry_of(u32 record) { return record & 31; }
 __device__ inline u32 count_of(u32 record) { return record >> 5 & 511; }
@@ -39,12 +43,12 @@ __device__ inline u32 sum_of(u32 record) { return record >> 16; }
 
 // A tile of a segment. Bits are counted from LEAD_BITS before the tile.
 struct TilePlace {
-  const u32 *payload;
-  u32 words;       // of the payload
-  u32 first_word;  // of the tile, in the payload
-  u32 end;         // bits: end of the tile, or of the payload in it
-  bool is_first;   // of its segment
-  bool is_last;
+  const u32 *payload; // of its segment
+  u32 words;          // words of the payload
+  u32 first_word;     // index in the payload of the first word of the tile
+  u32 end;            // bit at which the tile ends, or the payload if that ends within the tile
+  bool is_first;      // whether it is the first tile of its segment
+  bool is_last;       // whether it is the last one
 };
 
 __device__ inline TilePlace place_tile(const rice1_chunk &chunk, const rice1_segment &segment, u32 slot, u32 owner) {
@@ -58,7 +62,8 @@ __device__ inline TilePlace place_tile(const rice1_chunk &chunk, const rice1_seg
 
 __device__ inline u32 sub_start(const TilePlace &tile, u32 i) { return min_u32(LEAD_BITS + i * SUB_BITS, tile.end); }
 
-// The words around a tile, in shared memory. Word 0 is LEAD_WORDS before the tile; zeros where there is no payload.
+// The words of a tile and those around it, in shared memory. Word 0 is LEAD_WORDS before the tile. Zeros stand for words
+// before the payload and after it.
 struct StagedWords {
   u32 words[STAGED_WORDS + STAGED_WORDS / SUB_WORDS + 1];
 
@@ -79,7 +84,7 @@ struct StagedWords {
   }
 };
 
-// The same words from global memory, for repairs.
+// The words of StagedWords, but read from global memory, for repairs.
 struct GlobalWords {
   const TilePlace &tile;
 
@@ -91,12 +96,12 @@ struct GlobalWords {
 };
 
 struct Walked {
-  u32 bit; // the first code at `limit` or after it
-  u32 count;
-  u32 sum;
+  u32 bit;   // where the first code after those that were passed begins
+  u32 count; // codes that were passed
+  u32 sum;   // low 16 bits of the sum of their values
 };
 
-// Passes over the codes from `bit` on that begin before `limit`.
+// Passes over the codes from `bit` on that begin before bit `limit`.
 template <class Words> __device__ inline Walked walk(const Words &words, u32 bit, u32 limit, u32 k) {
   Walked walked = {bit, 0, 0};
   while (walked.bit < limit) {
@@ -130,12 +135,12 @@ extern "C" __global__ void __launch_bounds__(256)
   u32 start = sub_start(tile, i), limit = sub_start(tile, i + 1);
   u32 entry = start;
   if (start < tile.end) {
-    u32 lead = start - LEAD_BITS; // the tile's first bit for the first subsequence of a segment
+    u32 lead = start - LEAD_BITS; // but the first subsequence of a segment begins at a code
     if (tile.is_first && lead < LEAD_BITS) lead = LEAD_BITS;
     entry = walk(shared.staged, lead, start, params.k).bit;
   }
   Walked walked = walk(shared.staged, entry, limit, params.k);
-  // After round r the first r + 1 subsequences follow from the first one, so this ends after 256.
+  // After round r, the first r + 2 subsequences, at least, follow from the first one, so 256 rounds are enough.
   for (u32 round = 0; round < RICE1_SUBSEQUENCES; round++) {
     shared.exits[i] = walked.bit;
     shared.changed = 0;
@@ -162,7 +167,8 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
-// Decodes subsequences of a tile again from its true entry on, until one begins where it did before.
+// Decodes the subsequences of a tile again from `entry` on, where its first code really begins, until a subsequence
+// begins where it did before. Corrects their records and that of the tile.
 __device__ inline void repair(const TilePlace &tile, u32 entry, u32 k, rice1_tile &record, u32 *subsequences) {
   GlobalWords words = {tile};
   u32 bit = LEAD_BITS + entry;
@@ -179,8 +185,8 @@ __device__ inline void repair(const TilePlace &tile, u32 entry, u32 k, rice1_til
   record.exit = bit - tile.end;
 }
 
-// Parallel: segments, one warp each, and 32 tiles of a segment at once. Tiles that begin where the one before ends, nearly
-// all, cost a comparison; others are repaired by one lane, in order.
+// Parallel: segments, one warp each, and 32 tiles of a segment at once. A tile that begins where the one before ends
+// costs a comparison, and nearly all do; the others are repaired one after the other, each by one lane.
 extern "C" __global__ void __launch_bounds__(32)
     rice1_chain(const rice1_chunk *chunks, const rice1_segment *segments, rice1_params params, rice1_tile *tiles,
                 rice_u32 *subsequences) {
@@ -190,8 +196,8 @@ extern "C" __global__ void __launch_bounds__(32)
   const rice1_chunk chunk = chunks[segment.chunk];
   u32 count = div_ceil(segment.words, RICE1_TILE_WORDS);
   u32 first = chunk.first_tile + segment.start / RICE1_TILE_WORDS + (owner - chunk.first_segment);
-  u32 entry = 0, sum = 0; // of the next tile; the sample before it
-  u64 samples = 0;        // before it
+  u32 entry = 0, sum = 0; // where the next 32 tiles begin, as in rice1_tile; the sum of the values before them
+  u64 samples = 0;        // number of codes before them
   for (u32 group = 0; group < count; group += WARP) {
     u32 slot = first + group + lane;
     bool is_tile = group + lane < count;
@@ -229,7 +235,8 @@ struct TileShared {
   i16 window[WINDOW + 2];
 };
 
-// Stores samples [0, count) of the window at `to`, whose first sample is at index `shift` so that pairs are aligned.
+// Stores `count` samples at `to`, from index `shift` of the window on. `shift` is 0 or 1, so that pairs of samples are
+// stored at multiples of 4 bytes.
 __device__ inline void store_window(const i16 *window, u64 to, u32 shift, u32 count) {
   u64 base = to - 2 * shift; // a multiple of 4
   for (u32 i = 2 * threadIdx.x; i < shift + count; i += 2 * RICE1_SUBSEQUENCES) {
@@ -263,10 +270,10 @@ extern "C" __global__ void __launch_bounds__(256)
   u64 all, mine = (u64)count_of(subsequence) << 32 | sum_of(subsequence);
   u64 before = block_exclusive_sum<TILE_WARPS>(mine, all, shared.totals);
   u32 bit = start + entry_of(subsequence);
-  // Codes of the tile, of which only those of samples count.
+  // The last tile may have more codes than samples, from zeros after the last code: `count` is the number of samples.
   u32 index = (u32)(before >> 32), last = record.sum + (u32)before;
   u32 count = min_u32((u32)(all >> 32), segment.samples - record.count);
-  u64 payload = 4ull * segment.start, first_bit = 32ull * tile.first_word - LEAD_BITS; // of the staged words
+  u64 payload = 4ull * segment.start, first_bit = 32ull * tile.first_word - LEAD_BITS; // `first_bit`: of the staged words
   u64 bits = 32ull * segment.words;
   u64 samples = chunk.samples + 2 * ((u64)(owner - chunk.first_segment) * params.segment + record.count);
 
@@ -281,7 +288,7 @@ extern "C" __global__ void __launch_bounds__(256)
         bool ends = code.is_valid || at + 9 > bits;
         report(result, payload + at / 32 * 4, ends ? RICE1_SEGMENT_ENDS : RICE1_NINE_ZEROS);
         bit = limit;
-        index = NONE; // no sample of this thread is the last one
+        index = NONE; // this thread has no more samples
         break;
       }
       bit += code.bits;

@@ -3,17 +3,20 @@
 
 #include "common.cuh"
 
-constexpr u32 BLOCK2 = 32;   // samples with one Rice parameter
+constexpr u32 BLOCK2 = 32;   // samples of a block, which have one Rice parameter
 constexpr u32 ESCAPE2 = 15;  // the quotient of an escape
-constexpr u32 MAX_ORDER = 8; // of a linear prediction
+constexpr u32 MAX_ORDER = 8; // highest order of a linear prediction: the number of samples before each one that it uses
+// The byte that tells the kind of a segment: a predictor (0, 1, 2 or LINEAR) and flags, or RAW.
 constexpr u32 LINEAR = 3, RAW = 4, STEP = 0x10, ESCAPES = 0x20, REFERENCES = 0x40;
 constexpr u32 RAW_HEAD = 5;  // bytes before the samples of a raw segment
-constexpr u32 HEADER2 = 28;  // bytes before the table
+constexpr u32 HEADER2 = 28;  // bytes of a stream's header, before the table
 
-// A sample as a word: arithmetic is modulo 2^32, or 2^64 for the sums of linear predictions, and its low bits count.
+// Arithmetic for samples of type T is modulo 2^32, and the low BITS bits of its results count. Sums of linear predictions
+// are of type Sum: modulo 2^32 for samples of 16 bits, and modulo 2^64 for samples of 32 bits. STRIDE is the distance of
+// staged rows of 32 samples in shared memory, in samples: an odd number of banks.
 template <class T> struct Word;
 template <> struct Word<u16> {
-  static constexpr u32 BITS = 16, MASK = 0xffff, STRIDE = BLOCK2 + 2; // STRIDE: of staged rows, an odd number of banks
+  static constexpr u32 BITS = 16, MASK = 0xffff, STRIDE = BLOCK2 + 2;
   typedef u32 Sum;
   static __device__ Sum wide(u32 x) { return (u32)(i32)(i16)x; }
   static __device__ u32 shifted(Sum sum, u32 shift) { return (u32)((i32)sum >> shift); }
@@ -27,33 +30,33 @@ template <> struct Word<u32> {
 
 __device__ inline u32 unzigzag(u32 z) { return (z >> 1) ^ (0u - (z & 1)); }
 
-// Bytes of the fixed bits of a block of `n` samples.
+// Returns how many bytes the fixed bits of a block of `n` samples take.
 __device__ inline u32 fixed_bytes(u32 mode, u32 n) { return mode == 0 ? 0 : (n * (mode - 1) + 7) / 8; }
 // Whether the samples of a block have unary codes: its mode is not 0 and not that of verbatim values.
 template <class T> __device__ inline bool has_unary(u32 mode) { return mode != 0 && mode != Word<T>::BITS + 1; }
 
 struct Head2 {
-  u32 problem; // 0, or why the head is no head, at `offset`
-  u32 offset;  // bytes of the segment
-  u32 kind;    // predictor: 0 to 2, LINEAR, RAW
+  u32 problem; // 0, or what is wrong with the head; then other fields may be unset
+  u32 offset;  // where `problem` is. This and the other offsets are in bytes of the segment
+  u32 kind;    // 0 to 2 or LINEAR, a predictor; or RAW
   u32 low, width;
   u32 centre, step;
   u32 escapes;
   u32 order, shift;
   i16 taps[MAX_ORDER];
-  u8 distances[2]; // to channels that it refers to; without references 0
+  u8 distances[2]; // how many channels before its own those are that a part refers to; 0 for no reference
   u8 reference_shift;
   i16 weights[2];
   u32 modes; // offset of the packed modes
-  u32 body;  // offset after them
+  u32 body;  // offset of what follows the modes
 };
 
-// The samples of a segment, or a part of one: in the output, or apart from those of other channels.
+// Returns where the samples of a segment are decoded to: the output, or for a part of a segment the memory for parts.
 template <class T> __device__ inline T *samples_of(const rice2_stream &stream, const rice2_segment &segment) {
   return (T *)(segment.channels > 1 ? stream.parts : stream.samples) + segment.first;
 }
 
-// Reads the head of a segment of `size` bytes, at least 4, with `samples` samples of channel `channel`.
+// Reads the head of a segment of `size` bytes, at least 4, that has `samples` samples of channel `channel`.
 template <class T> __device__ inline Head2 read_head(const u8 *bytes, u64 size, u32 samples, u32 channel) {
   constexpr u32 W = sizeof(T);
   Head2 head = {};
@@ -64,7 +67,7 @@ template <class T> __device__ inline Head2 read_head(const u8 *bytes, u64 size, 
       head.offset = at;
     }
   };
-  // The next `n` bytes, at most four, as a number; zero after an error.
+  // Returns the next `n` bytes, at most four, as a number, or zero after an error.
   auto take = [&](u32 n) {
     u32 value = 0;
     if (head.problem != 0) return value;
@@ -134,7 +137,7 @@ template <class T> __device__ inline Head2 read_head(const u8 *bytes, u64 size, 
   return head;
 }
 
-// The mode of a block, from the packed modes.
+// Returns the mode of a block of an intact head.
 __device__ inline u32 mode_of(const Head2 &head, const u8 *bytes, u32 block) {
   u32 bit = block * head.width, at = head.modes + bit / 8, shift = bit % 8;
   if (head.width == 0) return head.low;
@@ -146,11 +149,11 @@ __device__ inline u32 mode_of(const Head2 &head, const u8 *bytes, u32 block) {
 // Reads bits of a segment in order, least significant bit of each byte first; zeros follow its end.
 struct BitReader {
   const u32 *words; // of the segment
-  u32 next, end;    // words
-  u64 bits;
-  u32 have;
+  u32 next, end;    // index of the next word to load; number of words
+  u64 bits;         // the next bits, the first one lowest
+  u32 have;         // number of these bits
 
-  // From `bit` bits after byte `byte` on.
+  // Begins `bit` bits after byte `byte`.
   __device__ BitReader(const u32 *words, u32 end, u32 byte, u32 bit) : words(words), end(end), bits(0), have(0) {
     u64 first = 8ull * byte + bit;
     next = (u32)(first / 32);
@@ -163,7 +166,7 @@ struct BitReader {
     next++;
     have += 32;
   }
-  // At most 32 bits.
+  // Returns the next `n` bits, at most 32, and passes them.
   __device__ u32 take(u32 n) {
     if (have < n) refill();
     u32 value = (u32)(bits & ((1ull << n) - 1));
@@ -171,7 +174,8 @@ struct BitReader {
     have -= n;
     return value;
   }
-  // Zeros before a one, and passes both; 32 or more for no one within 32 bits.
+  // Returns the number of zeros before the next one, and passes these zeros and the one. If there is no one within the
+  // next 32 bits, returns 32 and passes nothing.
   __device__ u32 unary() {
     if (have < 32) refill();
     u32 low = (u32)bits;

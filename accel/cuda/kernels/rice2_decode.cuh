@@ -2,9 +2,9 @@
 //
 // Parallel: segments, one block of 128 threads each, and within a segment its blocks of 32 samples, one per thread:
 //   a prefix sum over the modes tells where a block's fixed bits are; ranks of the ones in the unary part tell where its
-//   codes are, since a block has 32 of them (a word that has the one of a rank 32 i - 1 knows where block i begins);
-//   predictors of order 1 and 2 are undone in registers, and joined by prefix sums over the blocks. A linear prediction
-//   has no such form: its segments go to rice2_linear with their residuals.
+//   codes are, since a block has 32 of them (the thread whose word has the one of rank 32 i - 1, counted from 0, knows
+//   where the codes of the block with number i begin); predictors of order 1 and 2 are undone in registers, and joined by
+//   prefix sums over the blocks. A linear prediction has no such form: rice2_linear turns its residuals into samples.
 // Loads: neighbouring threads read neighbouring bytes; each 128-byte line is loaded once and used from the L1 cache.
 // Stores: 4,096 consecutive samples at a time, staged in shared memory.
 // Bank conflicts: staged rows are an odd number of banks apart, so that threads at the same sample are in 32 banks.
@@ -20,8 +20,8 @@ template <class T> struct Decode2Shared {
   Head2 head;
   u32 scratch[DECODE2_THREADS / WARP];
   u32 bad_mode, bad_codes;
-  u32 last_one;                     // bits up to the last one of the unary codes
-  u32 starts[RICE2_MAX_BLOCKS + 2]; // bit of the unary part where the codes of the i-th block that has some begin
+  u32 last_one;                     // number of bits of the unary part up to the last one
+  u32 starts[RICE2_MAX_BLOCKS + 2]; // where the codes of each block that has unary codes begin, in bits of the unary part
   T staged[DECODE2_THREADS * Word<T>::STRIDE];
 };
 
@@ -29,8 +29,8 @@ __device__ inline u32 block_sum(u32 value, u32 &total, u32 (&scratch)[DECODE2_TH
   return block_exclusive_sum<DECODE2_THREADS / WARP>(value, total, scratch);
 }
 
-// Finds where the codes of each block begin: false unless there are exactly `codes` ones in `bytes` bytes, followed by
-// fewer than 32 zeros.
+// Finds where the unary codes of each block begin. Returns false unless there are exactly `codes` ones in the `bytes`
+// bytes from byte `start` of the segment on, and fewer than 32 zeros after them.
 template <class T>
 __device__ inline bool find_codes(Decode2Shared<T> &shared, const u32 *words, u32 size, u32 start, u32 bytes, u32 codes) {
   u32 thread = threadIdx.x, ones = 0;
@@ -50,7 +50,7 @@ __device__ inline bool find_codes(Decode2Shared<T> &shared, const u32 *words, u3
     }
     u32 total, here = (u32)__popc(word);
     u32 rank = ones + block_sum(here, total, shared.scratch);
-    u32 block = rank / BLOCK2 + 1; // whose codes begin after the one of rank 32 block - 1
+    u32 block = rank / BLOCK2 + 1; // its codes begin after the one of rank 32 * block - 1, which may be in `word`
     if (rank + here >= block * BLOCK2 && block <= RICE2_MAX_BLOCKS) {
       u32 rest = word;
       for (u32 skip = block * BLOCK2 - 1 - rank; skip > 0; skip--) rest &= rest - 1;
@@ -63,7 +63,7 @@ __device__ inline bool find_codes(Decode2Shared<T> &shared, const u32 *words, u3
   return ones == codes && 8 * bytes - shared.last_one < 32;
 }
 
-// Stores `count` staged samples, rows of 32, at `to`.
+// Stores `count` samples, which are staged in rows of 32, at `to`.
 template <class T> __device__ inline void store_rows(const T *staged, T *to, u32 count) {
   auto sample = [&](u32 i) { return staged[i / BLOCK2 * Word<T>::STRIDE + i % BLOCK2]; };
   if (sizeof(T) == 2 && (u64)to % 4 == 0) {
@@ -76,7 +76,8 @@ template <class T> __device__ inline void store_rows(const T *staged, T *to, u32
   for (u32 i = threadIdx.x; i < count; i += DECODE2_THREADS) to[i] = sample(i);
 }
 
-// Decodes the blocks of a segment to samples, or residuals of a linear prediction. False if its codes are wrong.
+// Decodes the blocks of a segment to samples, or to residuals of a linear prediction. Returns false if the codes of this
+// thread's blocks are wrong, or the number of escapes of all blocks.
 template <class T>
 __device__ inline bool decode_blocks(Decode2Shared<T> &shared, const u32 *words, u32 size, u32 samples, u32 fixed_total, T *out) {
   typedef Word<T> W;
@@ -84,8 +85,9 @@ __device__ inline bool decode_blocks(Decode2Shared<T> &shared, const u32 *words,
   const u8 *bytes = (const u8 *)words;
   u32 thread = threadIdx.x, blocks = div_ceil(samples, BLOCK2);
   u32 escapes_at = head.body + fixed_total, unary_at = escapes_at + head.escapes * (u32)sizeof(T);
-  u32 fixed = 0, unary = 0, escapes = 0; // before this group
-  u32 last = 0, slope = 0;               // of the predictor
+  // Before this group of 128 blocks: bytes of fixed bits, blocks with unary codes, escapes.
+  u32 fixed = 0, unary = 0, escapes = 0;
+  u32 last = 0, slope = 0; // the last sample before this group, and its difference to the one before
   bool good = true;
   for (u32 group = 0; group < blocks; group += DECODE2_THREADS) {
     u32 block = group + thread, n = 0, mode = 0;
@@ -95,7 +97,7 @@ __device__ inline bool decode_blocks(Decode2Shared<T> &shared, const u32 *words,
     }
     u32 k = mode == 0 ? 0 : mode - 1;
     bool coded = has_unary<T>(mode);
-    // At most 128 bytes and one unary block each: both in one sum.
+    // At most 128 bytes and one block with unary codes for each thread: one sum has room for both.
     u32 all, before = block_sum(fixed_bytes(mode, n) << 8 | (u32)coded, all, shared.scratch);
     BitReader low(words, size, head.body + fixed + (before >> 8), 0);
     BitReader codes(words, size, unary_at, coded ? shared.starts[unary + (before & 255)] : 0);
@@ -134,7 +136,7 @@ __device__ inline bool decode_blocks(Decode2Shared<T> &shared, const u32 *words,
     }
 
     if (head.kind == 1 || head.kind == 2) {
-      // Sums from the start of this block; of a predictor of order 2 first those of the slope.
+      // Samples as if zeros came before this block: sums of the residuals, or for order 2 sums of these sums.
       u32 sum = 0, sum_of_sums = 0;
 #pragma unroll
       for (u32 i = 0; i < BLOCK2; i++) {
@@ -149,7 +151,8 @@ __device__ inline bool decode_blocks(Decode2Shared<T> &shared, const u32 *words,
         for (u32 i = 0; i < BLOCK2; i++) sample[i] += offset;
         last += sums;
       } else {
-        // Block s adds its slope to every sample of the blocks after it, each of which has 32.
+        // The sum of a block's residuals raises the slope of all later blocks, so it is added at each of the 32 samples
+        // of every block between that block and this one.
         u32 totals, weighted_total;
         u32 before_totals = block_sum(sum_of_sums, totals, shared.scratch);
         u32 before_weighted = block_sum(thread * sum, weighted_total, shared.scratch);
@@ -175,8 +178,8 @@ __device__ inline bool decode_blocks(Decode2Shared<T> &shared, const u32 *words,
   return good && escapes == head.escapes;
 }
 
-// At least five blocks on a multiprocessor, so 96 registers: without a minimum ptxas takes fewer of them for one
-// architecture and spills.
+// At least this many blocks run on a multiprocessor, so that a thread gets 96 registers. Without a minimum, ptxas takes
+// fewer registers for one architecture, and spills.
 constexpr u32 DECODE2_BLOCKS = 5;
 
 template <class T>
@@ -191,7 +194,7 @@ __device__ inline void decode_segment(const rice2_stream *streams, rice2_segment
   const u8 *bytes = (const u8 *)words;
   T *out = samples_of<T>(stream, segment);
   u64 size = 4ull * segment.words;
-  // One thread reports; a damaged segment is left alone by the kernels that follow.
+  // One thread reports. rice2_linear and rice2_verify skip a damaged segment.
   auto error = [&](u64 offset, u32 problem) {
     if (thread == 0) {
       report(result, segment.start + offset, problem);
@@ -228,7 +231,7 @@ __device__ inline void decode_segment(const rice2_stream *streams, rice2_segment
     fixed += fixed_bytes(mode, n);
     codes += has_unary<T>(mode) ? n : 0;
   }
-  // Bits after the last mode.
+  // The bits after the last mode must be zeros.
   u32 used = blocks * head.width % 8;
   if (used != 0) bad |= bytes[head.body - 1] >> used != 0;
   if (bad) shared.bad_mode = 1;
@@ -243,7 +246,7 @@ __device__ inline void decode_segment(const rice2_stream *streams, rice2_segment
   if (escape_bytes > left) return error(head.body + fixed_total, RICE2_SEGMENT_TOO_SHORT);
   left -= escape_bytes;
   u32 unary_at = head.body + fixed_total + escape_bytes;
-  u32 unary_bytes = left < 0x80000000u ? (u32)left : 0x80000000u; // too many either way
+  u32 unary_bytes = left < 0x80000000u ? (u32)left : 0x80000000u; // 2^31 are too many for any segment
   bool good = find_codes(shared, words, segment.words, unary_at, unary_bytes, code_total) &&
               decode_blocks(shared, words, segment.words, segment.samples, fixed_total, out);
   if (!good) shared.bad_codes = 1;
@@ -264,9 +267,9 @@ extern "C" __global__ void __launch_bounds__(128, DECODE2_BLOCKS)
 
 // ---- Linear prediction
 //
-// Parallel: segments, one per lane: each sample depends on the one before it, with a latency of about 25 cycles, of which
-// the products of older samples are no part. Residuals are read, and samples stored, 32 at a time: a warp's load or store
-// is consecutive samples of one segment, staged in rows that are an odd number of banks apart.
+// Parallel: segments, one per lane: each sample depends on the one before it, with a latency of about 25 cycles. The
+// products of older samples do not add to that. Residuals are read, and samples stored, 32 at a time: a warp's load or
+// store is consecutive samples of one segment, staged in rows that are an odd number of banks apart.
 
 template <class T> struct LinearShared {
   T staged[WARP * Word<T>::STRIDE];
@@ -305,7 +308,7 @@ __device__ inline void undo_linear(const rice2_stream *streams, const rice2_segm
     longest = other > longest ? other : longest;
   }
   typename W::Sum half = (typename W::Sum)1 << shift >> 1;
-  T ahead[WARP]; // a sample of each row: those of the next turn are on their way while this one computes
+  T ahead[WARP]; // for each segment, this lane's residual of the next turn: it is loaded while this turn computes
   auto load = [&](u32 done) {
 #pragma unroll
     for (u32 row = 0; row < WARP; row++) {
@@ -320,12 +323,12 @@ __device__ inline void undo_linear(const rice2_stream *streams, const rice2_segm
     load(done + BLOCK2);
     T *mine = shared.staged + lane * W::STRIDE;
     if (done < shared.samples[lane]) {
-      // Samples after the last one are arbitrary, and stay here.
+      // What is computed after the last sample is arbitrary, and is not stored.
       for (u32 i = 0; i < BLOCK2; i += MAX_ORDER) {
 #pragma unroll
         for (u32 j = 0; j < MAX_ORDER; j++) {
           typename W::Sum sum = half;
-          // The latest sample last: it is the one that is ready last.
+          // The product of the latest sample is added last, since that sample is ready last.
 #pragma unroll
           for (u32 tap = MAX_ORDER; tap-- > 0;) sum += taps[tap] * history[(j + MAX_ORDER - 1 - tap) % MAX_ORDER];
           u32 word = (u32)mine[i + j] + W::shifted(sum, shift);
@@ -357,9 +360,10 @@ extern "C" __global__ void __launch_bounds__(32)
 
 // ---- Channels
 //
-// Parallel: frames, since what other channels predict is of the same frame. The blocks of a segment's parts share its
-// frames, 128 at a time; a thread goes through the channels of a frame, of which each may need those before it.
-// Loads and stores: consecutive samples of a channel; then, interleaved, consecutive samples of the output, whose loads
+// Parallel: frames, since a sample is predicted from other channels' samples of the same frame. There is a block of
+// threads for each part of a segment; these blocks divide the frames of the segment among them, 128 at a time. A thread
+// goes through the channels of a frame in order, since each may need those before it.
+// Loads and stores: consecutive samples of a channel; then, to interleave, consecutive samples of the output, whose loads
 // come from the L1 cache, as the block has just touched them.
 
 template <class T>
@@ -371,7 +375,7 @@ __device__ inline void join_channels(const rice2_stream *streams, u32 element, c
   if (channels < 2) return; // the whole block
   const rice2_stream &stream = streams[segment.stream];
   const rice2_segment *parts = segments + slot - segment.channel;
-  u64 first = segment.first - (u64)segment.channel * frames; // of the segment
+  u64 first = segment.first - (u64)segment.channel * frames; // index of the segment's first sample
   T *apart = (T *)stream.parts + first, *out = (T *)stream.samples + first;
   u32 sign = element % 2 == 0 ? 0 : 1u << (W::BITS - 1); // unsigned samples count from the middle of their range
   for (u32 tile = segment.channel * DECODE2_THREADS; tile < frames; tile += channels * DECODE2_THREADS) {
@@ -409,7 +413,8 @@ extern "C" __global__ void __launch_bounds__(128)
 
 // ---- Checksums
 //
-// Parallel: segments, one warp each; 32 lanes hash a block of 1,024 bytes in four passes. Reads each sample once.
+// Parallel: segments or parts, one warp each; 32 lanes hash a block of 1,024 bytes in four passes. If there are more than
+// 240 bytes of samples, each byte is read once, but some of the last 64 twice.
 extern "C" __global__ void __launch_bounds__(128)
     rice2_verify(const rice2_stream *streams, const rice2_segment *segments, rice_u32 segment_count,
                  rice_u32 sample_bytes, rice_result *results) {

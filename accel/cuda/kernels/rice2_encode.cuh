@@ -1,4 +1,4 @@
-// Writes version 2 streams as planned: header and table, then the segments.
+// Writes version 2 streams as planned: header, table and shape record, then the segments.
 #pragma once
 
 #include "rice2_index.cuh"
@@ -11,7 +11,7 @@ struct Offsets2Shared {
   u32 header[8];
 };
 
-// Parallel: streams, one block each, and 256 segments of a stream: a prefix sum of their sizes.
+// Parallel: streams, one block each, and 256 segments of a stream at once: a prefix sum of their sizes.
 extern "C" __global__ void __launch_bounds__(256)
     rice2_offsets(const rice2_stream *streams, rice_u32 stream_count, rice_u32 element, rice2_plan *plans,
                   rice_result *results) {
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(256)
     if (has_table && has_shape) table[0] = (u32)(record / 4);
   }
   if (has_shape && has_record && thread < WARP) {
-    const u32 *axes = (const u32 *)stream.axes; // little-endian pairs
+    const u32 *axes = (const u32 *)stream.axes; // the low and the high word of each size
     u32 *to = out + start / 4;
     for (u32 i = thread; i < 2 * stream.axis_count; i += WARP) to[1 + i] = axes[i];
     __syncwarp();
@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(256)
     u64 at = position + block_exclusive_sum<OFFSETS2_THREADS / WARP>(bytes, total, shared.scratch);
     if (i < segments) {
       plan->start = at;
-      u64 end = (at + bytes - start) / 4; // words
+      u64 end = (at + bytes - start) / 4; // of the segment, in words after the table
       if (has_table) table[has_shape + i] = (u32)end;
       if (end > 0xffffffffu) report(result, 0, RICE2_TOO_LARGE, RICE_BAD_ARGUMENT);
       if (at + bytes > stream.bytes) report(result, at, RICE2_CAPACITY, RICE_OUTPUT_TOO_SMALL);
@@ -77,7 +77,8 @@ extern "C" __global__ void __launch_bounds__(256)
 
 constexpr u32 PACK2_THREADS = 128;
 constexpr u32 PACK2_WARPS = PACK2_THREADS / WARP;
-// Unary codes of 128 blocks take at most 16 bits each; a word more is left from the blocks before, and one is written past.
+// The unary codes of the samples of 128 blocks take at most 16 bits each. Up to 31 bits before them are left from the
+// blocks before, and one word is spare.
 constexpr u32 UNARY_WORDS = PACK2_THREADS * BLOCK2 / 2 + 2;
 
 template <class T> struct Pack2Shared {
@@ -86,7 +87,7 @@ template <class T> struct Pack2Shared {
   u32 unary[UNARY_WORDS];
 };
 
-// Bytes of a segment's head, written one by one.
+// Writes numbers byte by byte: the head of a segment, and escapes.
 struct ByteWriter {
   u8 *to;
   __device__ void put(u32 value, u32 bytes) {
@@ -116,7 +117,7 @@ template <class T> __device__ inline u32 head_bytes(const rice2_plan &plan) {
   return 7 + W + (plan.kind & STEP ? W : 0) + (plan.kind & ESCAPES ? 2 : 0) + ((plan.kind & 0xf) == LINEAR ? 1 + 2 * plan.order : 0);
 }
 
-// Byte `i` of the packed modes of `blocks` blocks.
+// Returns byte `i` of the packed modes of `blocks` blocks.
 __device__ inline u8 packed_modes(const rice2_plan &plan, const u8 *modes, u32 blocks, u32 i) {
   u32 bits = 0;
   for (u32 block = 8 * i / plan.width; block < blocks && block * plan.width < 8 * i + 8; block++) {
@@ -126,9 +127,9 @@ __device__ inline u8 packed_modes(const rice2_plan &plan, const u8 *modes, u32 b
   return (u8)bits;
 }
 
-// Writes a segment. Parallel: its blocks of 32 samples, 128 at a time: prefix sums over modes, lengths and escapes give each
-// its place. Fixed bits and unary codes are staged in shared memory, the codes by an atomic OR, and stored as
-// consecutive bytes.
+// Writes a segment that is not raw. Parallel: its blocks of 32 samples, 128 at a time: prefix sums over the bytes of
+// fixed bits, the bits of unary codes and the escapes give each block its places. Fixed bits and unary codes are staged
+// in shared memory, the codes by an atomic OR, and stored as consecutive bytes.
 template <class T>
 __device__ inline void write_coded(Pack2Shared<T> &shared, const Scaled<T> &scaled, u32 n, const rice2_plan &plan,
                                    const u8 *modes, u8 *out) {
@@ -143,8 +144,8 @@ __device__ inline void write_coded(Pack2Shared<T> &shared, const Scaled<T> &scal
 
   Predictor2 predictor = {plan.kind & 0xf, plan.order, plan.shift, {}};
   for (u32 i = 0; i < MAX_ORDER; i++) predictor.taps[i] = plan.taps[i];
-  u32 fixed = 0, escapes = 0; // before this group
-  u32 stored = 0, bit = 0;    // words of unary codes stored; bits in the staged ones
+  u32 fixed = 0, escapes = 0; // bytes of fixed bits, and escapes, before this group of 128 blocks
+  u32 stored = 0, bit = 0;    // words of unary codes that are stored; bits that are staged after them
   for (u32 group = 0; group < blocks; group += PACK2_THREADS) {
     u32 block = group + thread, size = 0, mode = 0, z[BLOCK2] = {};
     if (block < blocks) {
@@ -192,7 +193,7 @@ __device__ inline void write_coded(Pack2Shared<T> &shared, const Scaled<T> &scal
       out[unary_at + 4 * stored + i] = (u8)(shared.unary[i / 4] >> (8 * (i % 4)));
     }
     __syncthreads();
-    // The word that the next group goes on with comes first.
+    // The last staged word may be incomplete: the next group goes on with it, as the first one.
     for (u32 i = thread; i <= whole; i += PACK2_THREADS) shared.unary[i] = i == 0 ? rest : 0;
     __syncthreads();
     stored += whole;
@@ -200,7 +201,7 @@ __device__ inline void write_coded(Pack2Shared<T> &shared, const Scaled<T> &scal
     fixed += fixed_total;
     escapes += escape_total;
   }
-  // The last codes, and zeros up to the end.
+  // The bits that are still staged, and zeros up to the end of the segment.
   for (u32 i = 4 * stored + thread; i < unary_end; i += PACK2_THREADS) {
     u32 byte = i - 4 * stored;
     out[unary_at + i] = byte < 4 ? (u8)(shared.unary[0] >> (8 * byte)) : (u8)0;

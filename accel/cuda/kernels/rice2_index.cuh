@@ -5,24 +5,25 @@
 #include "xxh3.cuh"
 
 constexpr u32 MAGIC2 = 0x32524c89; // 89 'L' 'R' '2'
-constexpr u32 HAS_SHAPE = 1, HAS_CHANNELS = 2, IS_FILE_RECORD = 4;
+constexpr u32 HAS_SHAPE = 1, HAS_CHANNELS = 2, IS_FILE_RECORD = 4; // features: bits of byte 6 of the header
 constexpr u64 MAX_SHAPE_RECORD = 4 + 8 * 64, MAX_FILE_RECORD = 8 + (1 << 20); // bytes
 constexpr u32 MAX_CHANNELS = 1024;
-constexpr u64 MAX_SEGMENT = 1 << 24; // samples of all channels
+constexpr u64 MAX_SEGMENT = 1 << 24; // most samples of a segment with channels, over all of them
 
 struct Header2 {
-  u64 status;
-  u64 samples, parts;
-  u32 channels; // 1 without
-  u32 frames;   // samples of each part of a segment, which without channels is its only part
-  u32 entries;  // of the table
+  u64 status;   // RICE_OK, or what is wrong with the stream; then other fields may be unset
+  u64 samples, parts; // samples of the stream; parts of all its segments
+  u32 channels; // 1 without channels
+  u32 frames;   // samples of each part, except in the last segment. Without channels, a segment is one part
+  u32 entries;  // entries of the table
   u64 payload;  // bytes after the table
-  bool has_record; // of the shape or of a file, before the segments
+  bool has_record; // whether there is a record of the shape or of a file before the segments
 };
 
 __device__ inline u64 status_word(u64 offset, u32 problem, u32 kind) { return offset << 16 | problem << 8 | kind; }
 
-// The checks of the crate, in their order; by a whole warp, for the checksum of a long shape record.
+// Reads the header with the checks of the crate, in their order. A whole warp calls this function, since it computes the
+// checksum of a long record, of the shape or of a file, together.
 __device__ inline Header2 read_header(const rice2_stream &stream, u32 element) {
   const u8 *bytes = (const u8 *)stream.data;
   const u32 *words = (const u32 *)stream.data;
@@ -60,7 +61,7 @@ __device__ inline Header2 read_header(const rice2_stream &stream, u32 element) {
   u64 segments = header.samples / segment + (header.samples % segment != 0);
   header.has_record = features & (HAS_SHAPE | IS_FILE_RECORD);
   u64 rest = (size - HEADER2) / 4;
-  // The first comparison keeps the product below 2^64.
+  // The first comparison keeps the product from exceeding 64 bits.
   header.parts = segments > rest ? segments : segments * header.channels;
   if (header.parts > rest || header.parts + header.has_record > rest) {
     return error(size, RICE2_ENDS_IN_TABLE, RICE_TRUNCATED);
@@ -76,14 +77,15 @@ __device__ inline Header2 read_header(const rice2_stream &stream, u32 element) {
     bool is_intact = length >= 4 && length <= (of_file ? MAX_FILE_RECORD : MAX_SHAPE_RECORD) &&
                      (u32)xxh3_warp(bytes + start + 4, length - 4) == words[start / 4];
     if (of_file) {
-      const u8 *record = bytes + start + 4; // form, bytes per sample, zeros at the end, 0; bytes of the file
+      // Four bytes (form, bytes per sample, number of zeros at the end, 0), then bytes of the file.
+      const u8 *record = bytes + start + 4;
       if (!is_intact) return error(start, RICE2_FILE_RECORD, RICE_CORRUPT);
       if (length < 8 || record[0] != 1 || record[1] < 1 || record[1] > 4 || record[2] > 3 || record[3] != 0) {
         return error(start + 4, RICE2_FILE_FORM, RICE_UNSUPPORTED);
       }
       if (length - 8 < record[2]) return error(start, RICE2_FILE_RECORD, RICE_CORRUPT);
     } else {
-      // The product of the axes; zero if one of them is, whatever the others are.
+      // The product of the axes is zero if one of them is, even if that of the others overflows.
       u64 product = 1;
       bool is_empty = false, overflows = false;
       is_intact &= (length - 4) % 8 == 0;
@@ -106,8 +108,8 @@ __device__ inline Header2 read_header(const rice2_stream &stream, u32 element) {
   return header;
 }
 
-// Parallel: streams, one warp each, and 32 segments of a stream: nothing depends on the segment before, since the table
-// has their ends. Loads of the table and stores of records are consecutive.
+// Parallel: streams, one warp each, and 32 segments or parts of a stream at once, since the table has the end of each.
+// Loads of the table and stores of records are consecutive.
 extern "C" __global__ void __launch_bounds__(32)
     rice2_index(const rice2_stream *streams, rice_u32 stream_count, rice_u32 element, rice2_segment *segments,
                 rice_result *results) {
@@ -134,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(32)
                      (u16)channel, (u16)header.channels, {}, 0, 0, {}, 0};
     }
   }
-  // The lowest offset, of all lanes.
+  // The error with the lowest offset that any lane has found.
   for (u32 delta = WARP / 2; delta > 0; delta /= 2) {
     u64 other = __shfl_xor_sync(ALL_LANES, wrong, delta);
     if (other < wrong) wrong = other;

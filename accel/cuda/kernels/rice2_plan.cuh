@@ -1,13 +1,14 @@
 // Plans the encoding of version 2 segments: step, centre, predictor, modes. The choices are exactly those of
-// linerate_rice::v2, so that the bytes are.
+// linerate_rice::v2, so that the bytes are the same.
 //
-// Parallel: segments, one block of 256 threads each, and within a segment its samples or its blocks of 32. Most is integer
-//   arithmetic whose result does not depend on the order: greatest common divisor, a median by ranks, sums, covariances.
-//   What follows from covariances, the fit of a linear prediction, is a fixed sequence of IEEE operations, compiled without
-//   fused multiply-adds: one thread for each of its sums.
+// Parallel: segments, one block of 256 threads each, and within a segment its samples or its blocks of 32. Most is
+//   integer arithmetic whose result does not depend on the order: greatest common divisor, a median by ranks, sums,
+//   covariances. What follows from covariances, the fit of a linear prediction, is a fixed sequence of IEEE operations,
+//   compiled without fused multiply-adds: one thread for each of its sums.
 // Loads: passes over blocks read 32 consecutive samples per thread: each line is loaded once and used from the L1 cache.
-//   Covariances are those of every fourth block. They are computed again for each fit of segments above 4096 samples.
-// Cost: passes over all samples for the step, modes and sizes; about 70 multiplications per sample for the predictor.
+//   Covariances are computed for every fourth block, again in each of five passes: three for the fits, and two that
+//   estimate the bits of predictors.
+// Cost: passes over all samples for the step, modes and sizes; about 18 multiplications per sample for the predictor.
 #pragma once
 
 #include "rice2.cuh"
@@ -15,34 +16,37 @@
 
 constexpr u32 PLAN_THREADS = 256;
 constexpr u32 PLAN_WARPS = PLAN_THREADS / WARP;
-constexpr u32 MEDIAN_SAMPLES = 255;
-constexpr u32 MODES2 = 34; // of 32-bit samples
-constexpr u32 PAIRS = (MAX_ORDER + 1) * (MAX_ORDER + 2) / 2; // of delays from 0 to MAX_ORDER
-constexpr u32 MIN_COVARIANCE = MAX_ORDER + BLOCK2; // samples: a block and those before it
-constexpr u32 STRIDE = 4;                          // every fourth block has covariances
-constexpr u32 LANES = 8;                           // blocks of a group
-constexpr u32 GROUPS = 4;                          // groups whose covariances are kept together
-constexpr u32 GROUP_SAMPLES = LANES * STRIDE * BLOCK2;
-constexpr u32 FITS = 3;
-constexpr u64 BELOW_MAX = (1ull << 22) - 1;
+constexpr u32 MEDIAN_SAMPLES = 255; // most samples whose median is the centre
+constexpr u32 MODES2 = 34;          // number of modes of 32-bit samples; samples of 16 bits have fewer
+// Number of pairs of delays from 0 to MAX_ORDER, where (i, j) and (j, i) are one pair. A pair has a covariance.
+constexpr u32 PAIRS = (MAX_ORDER + 1) * (MAX_ORDER + 2) / 2;
+// Samples that the covariances of a block need: its own, and the MAX_ORDER before it.
+constexpr u32 MIN_COVARIANCE = MAX_ORDER + BLOCK2;
+constexpr u32 STRIDE = 4; // covariances are computed for one of this many blocks of 32 samples
+constexpr u32 LANES = 8;  // blocks with covariances in a group; sums add up those at the same place of all groups first
+constexpr u32 GROUPS = 4; // groups whose covariances are in shared memory at a time
+constexpr u32 GROUP_SAMPLES = LANES * STRIDE * BLOCK2; // samples of a segment from one group to the next
+constexpr u32 FITS = 3;   // fits of a linear prediction, of which each weighs the blocks by the errors of the one before
+constexpr u64 BELOW_MAX = (1ull << 22) - 1; // most bits that a block is said to take more in the mode below
 
 // A segment of a stream to encode.
 struct EncodeSegment {
-  u32 stream; // index
-  u64 first;  // sample
-  u32 samples;
+  u32 stream;  // index of its stream
+  u64 first;   // index of its first sample in the stream
+  u32 samples; // number of its samples, 0 in a slot without a segment
 };
 
 __device__ inline EncodeSegment find_segment(const rice2_stream *streams, u32 stream_count, u32 slot) {
   u32 index = owner_of<rice2_stream, &rice2_stream::first_segment>(streams, stream_count, slot);
   const rice2_stream &stream = streams[index];
   u64 first = (u64)(slot - stream.first_segment) * stream.segment;
-  if (first >= stream.sample_count) return {index, first, 0}; // a slot too many
+  if (first >= stream.sample_count) return {index, first, 0}; // a slot without a segment
   u64 left = stream.sample_count - first;
   return {index, first, left < stream.segment ? (u32)left : stream.segment};
 }
 
-// A predictor: of order `kind`, or with kind LINEAR the rounded sum of taps times samples, shifted right.
+// A predictor: the fixed one of order `kind`, or if that is LINEAR the rounded sum of taps times the samples before,
+// shifted right.
 struct Predictor2 {
   u32 kind, order, shift;
   i16 taps[MAX_ORDER];
@@ -60,7 +64,7 @@ template <class T> struct Scaled {
   __device__ u32 at(u32 i) const {
     u32 x = samples[i];
     if (step == 1) return x - centre;
-    // A multiple of the step, and less than 2^32.
+    // The difference is a multiple of the step, and its size is less than 2^32.
     i64 difference = value(x) - value(centre);
     u32 quotient = (u32)(difference < 0 ? -difference : difference) / step;
     return difference < 0 ? 0 - quotient : quotient;
@@ -72,7 +76,7 @@ template <class T> __device__ inline u32 zigzag_word(u32 x) {
   return (x << 1) ^ (u32)((i32)x >> 31);
 }
 
-// Goes through the samples of a block with the eight before each.
+// Goes through the samples of a block, and keeps the eight samples before each.
 template <class T> struct History {
   typename Word<T>::Sum past[MAX_ORDER]; // the latest first
 
@@ -100,7 +104,9 @@ template <class T> struct History {
   }
 };
 
-// The zigzag residual of a fixed predictor at the first samples of a segment is that of samples centred on the first one.
+// Corrects `z`, the zigzag residual of a fixed predictor at sample `i`, 0 or 1, of a segment. Predictors of order 1 and 2
+// count from the first sample, not from the centre, so they predict the first two samples by the first one. Returns `z`
+// unchanged for other predictors.
 template <class T> __device__ inline u32 first_residual(const Scaled<T> &scaled, u32 i, u32 kind, u32 z) {
   if (kind == 1 || kind == 2) {
     if (i == 0) return 0;
@@ -109,7 +115,7 @@ template <class T> __device__ inline u32 first_residual(const Scaled<T> &scaled,
   return z;
 }
 
-// The zigzag residuals of a block of `n` samples from `first` on; zeros after them.
+// Sets `z` to the zigzag residuals of the block of `n` samples from `first` on, and to zeros after them.
 template <class T>
 __device__ inline void block_residuals(const Scaled<T> &scaled, const Predictor2 &predictor, u32 first, u32 n, u32 (&z)[BLOCK2]) {
   History<T> history;
@@ -128,7 +134,8 @@ __device__ inline void block_residuals(const Scaled<T> &scaled, const Predictor2
 
 __device__ inline u32 log2_or_zero(u64 x) { return x == 0 ? 0 : 63 - (u32)__clzll((i64)x); }
 
-// Estimates the bits of `n` zigzag values with this sum, with the best parameter and without escapes.
+// Estimates the bits of `n` zigzag values with this sum: without escapes, with the better of two Rice parameters, or
+// verbatim if that takes fewer.
 __device__ inline u64 estimate(u64 sum, u32 n, u32 word_bits) {
   if (sum == 0) return 0;
   u32 log = log2_or_zero(sum / n), k = log > 0 ? log - 1 : 0;
@@ -139,9 +146,9 @@ __device__ inline u64 estimate(u64 sum, u32 n, u32 word_bits) {
 
 // Size of an encoded block.
 struct Cost {
-  u32 fixed; // bytes
-  u32 unary; // bits
-  u32 escapes;
+  u32 fixed;   // bytes of its fixed bits
+  u32 unary;   // bits of its unary codes
+  u32 escapes; // number of escaped samples
 };
 
 template <class T> __device__ inline Cost cost_of(const u32 (&z)[BLOCK2], u32 n, u32 mode) {
@@ -163,11 +170,12 @@ template <class T> __device__ inline u32 bits_of(const Cost &cost) {
 
 struct Best {
   u32 mode;
-  u64 below; // additional bits in the mode below, at most BELOW_MAX; and in the one above
-  u32 above;
+  u64 below; // about the bits that the block takes more in the mode below; BELOW_MAX if that is mode 0
+  u32 above; // estimate of the bits that the block takes more in the mode above
 };
 
-// The mode with the fewest bits for a block, or one next to it.
+// Finds the mode for a block: from an estimate downwards, until a mode takes more bits than the one before, or the mode
+// of verbatim values if that takes fewer.
 template <class T> __device__ inline Best best_mode(const u32 (&z)[BLOCK2], u32 n) {
   constexpr u32 PLAIN = Word<T>::BITS + 1;
   u64 sum = 0;
@@ -200,7 +208,7 @@ template <class T> __device__ inline Best best_mode(const u32 (&z)[BLOCK2], u32 
   return {mode, more, n > zeros ? n - zeros : 0};
 }
 
-// The place of the pair of delays `i` and `i + difference`.
+// Returns the place of the pair of delays `i` and `i + difference` in arrays of PAIRS elements.
 __device__ inline u32 place(u32 i, u32 difference) { return i * (MAX_ORDER + 1) - i * (i - (i > 0)) / 2 + difference; }
 
 struct PlanShared {
@@ -209,12 +217,13 @@ struct PlanShared {
   u32 centre;
   u32 largest;
   i64 values[MEDIAN_SAMPLES + 1];
-  // Samples of the blocks, oldest first. Rows of an odd length lie in different banks, and are not loaded by pairs, which NVRTC
-  // does with other blocks in every run.
+  // For each block with covariances, its samples and those before it, oldest first. The length of a row is odd, so that
+  // rows begin in different banks. It also keeps NVRTC from loading samples in pairs: where it does so differs from one
+  // of its runs to the next, and so would the PTX.
   i32 samples[GROUPS * LANES][MIN_COVARIANCE + 1];
   double covariances[GROUPS * LANES][PAIRS];
   double weights[GROUPS * LANES];
-  double energies[3][GROUPS * LANES]; // of up to three forms
+  double energies[3][GROUPS * LANES]; // of each block, by up to three forms
   double products[3][LANES];
   double bits[3];
   double forms[3][PAIRS];
@@ -244,7 +253,7 @@ __device__ inline u32 gcd(u32 a, u32 b) {
   return a;
 }
 
-// Greatest common divisor of the differences of samples: 1 if there are none.
+// Sets `shared.step` to the greatest common divisor of the differences of samples, or to 1 if all samples are equal.
 template <class T> __device__ inline void find_step(PlanShared &shared, const Scaled<T> &scaled, u32 n) {
   if (threadIdx.x == 0) shared.step = 0;
   __syncthreads();
@@ -264,7 +273,7 @@ template <class T> __device__ inline void find_step(PlanShared &shared, const Sc
   __syncthreads();
 }
 
-// The median of at most 255 evenly spread samples: the one whose rank is half of them.
+// Sets `shared.centre` to the median of at most 255 evenly spread samples: the one whose rank is half their number.
 template <class T> __device__ inline void find_median(PlanShared &shared, const Scaled<T> &scaled, u32 n) {
   u32 i = threadIdx.x, stride = div_ceil(n, MEDIAN_SAMPLES), count = div_ceil(n, stride);
   i64 mine = i < count ? scaled.value(scaled.samples[i * stride]) : 0;
@@ -276,7 +285,7 @@ template <class T> __device__ inline void find_median(PlanShared &shared, const 
   __syncthreads();
 }
 
-// About log2 of a positive normal number.
+// Returns about the binary logarithm of a positive normal number.
 __device__ inline double log2_of(double x) {
   u64 bits = (u64)__double_as_longlong(x);
   i32 exponent = (i32)(bits >> 52) - 1023;
@@ -284,7 +293,8 @@ __device__ inline double log2_of(double x) {
   return (double)exponent + fraction * (2.0 - fraction / 3.0) - 5.0 / 3.0;
 }
 
-// The form that gives the energy of what is left of samples when the sum of taps times the samples before each is subtracted.
+// Sets `form` to the factors by which the covariances of a block are multiplied and added up to get the energy of its
+// residuals: of what is left of samples when the sum of taps times the samples before each is subtracted.
 __device__ inline void set_form(double (&form)[PAIRS], const double (&taps)[MAX_ORDER]) {
   double weights[MAX_ORDER + 1];
   weights[0] = 1.0;
@@ -295,7 +305,8 @@ __device__ inline void set_form(double (&form)[PAIRS], const double (&taps)[MAX_
   }
 }
 
-// Least squares of all orders at once: the factors L D L' of the covariances of delayed samples.
+// Fits linear predictions of all orders at once by least squares: the factors L D L' of the matrix of the covariances of
+// delayed samples. `error` has the energy of the residuals of each order.
 struct Fit {
   double lower[MAX_ORDER][MAX_ORDER], solved[MAX_ORDER], error[MAX_ORDER + 1];
 
@@ -334,7 +345,7 @@ struct Fit {
     }
   }
 
-  // The even order that pays in a segment of `n` samples.
+  // Returns the order to take in a segment of `n` samples: 2, or a higher even one if it lowers the error enough.
   __device__ u32 order(u32 n) const {
     double pays = 1.0 - 48.0 / (double)n - 0.005;
     u32 best = 2;
@@ -345,7 +356,8 @@ struct Fit {
   }
 };
 
-// Coefficients to integers of 14 bits over a power of two; what is rounded off one is added to the next.
+// Rounds coefficients to signed integers of 14 bits over a power of two; what is rounded off one is added to the next.
+// Returns false if a coefficient is too large for that.
 __device__ inline bool round_taps(const double (&taps)[MAX_ORDER], u32 order, Predictor2 &predictor) {
   double largest = 0;
   for (u32 i = 0; i < order; i++) {
@@ -369,7 +381,8 @@ __device__ inline bool round_taps(const double (&taps)[MAX_ORDER], u32 order, Pr
   return false;
 }
 
-// The covariances of some blocks of a segment, which are computed by chunks of groups.
+// The covariances of every fourth block of a segment, computed for GROUPS groups of blocks at a time. For blocks of the
+// last group that would exceed the segment, the last 32 samples are taken.
 template <class T> struct Covariances {
   const Scaled<T> &scaled;
   u32 n, groups, excess;
@@ -398,7 +411,7 @@ template <class T> struct Covariances {
     return sizeof(T) == 2 ? (i32)(i16)x : (i32)x;
   }
 
-  // Those of GROUPS groups from `first` on. Returns how many groups there are.
+  // Computes the covariances of GROUPS groups, or fewer at the end, from group `first` on. Returns the number of groups.
   __device__ u32 load(PlanShared &shared, u32 first) const {
     u32 count = min_u32(groups - first, GROUPS), blocks = count * LANES, last = n - MIN_COVARIANCE;
     for (u32 i = threadIdx.x; i < blocks * MIN_COVARIANCE; i += PLAN_THREADS) {
@@ -407,7 +420,7 @@ template <class T> struct Covariances {
       shared.samples[block][at] = signed_at(begin + at) >> excess;
     }
     __syncthreads();
-    // A thread for each block and difference of delays. All sums are exact.
+    // Each block and difference of delays is the work of one thread. All sums are exact.
     for (u32 i = threadIdx.x; i < blocks * (MAX_ORDER + 1); i += PLAN_THREADS) {
       u32 block = i % blocks, difference = i / blocks;
       const i32 *x = shared.samples[block];
@@ -424,7 +437,7 @@ template <class T> struct Covariances {
     return count;
   }
 
-  // The energies of the blocks of `count` groups by each of `forms` forms.
+  // Computes the energies of the blocks of `count` groups by each of `forms` forms.
   __device__ void find_energies(PlanShared &shared, u32 count, u32 forms) const {
     for (u32 i = threadIdx.x; i < forms * count * LANES; i += PLAN_THREADS) {
       u32 form = i / (count * LANES), block = i % (count * LANES);
@@ -436,7 +449,7 @@ template <class T> struct Covariances {
     __syncthreads();
   }
 
-  // About the bits that a sample takes by each of `forms` forms.
+  // Sets `shared.bits` to estimates of the bits that a sample takes with the predictor of each of `forms` forms.
   __device__ void rate(PlanShared &shared, u32 forms) const {
     if (threadIdx.x < 3) shared.bits[threadIdx.x] = 0.0;
     for (u32 first = 0; first < groups; first += GROUPS) {
@@ -463,7 +476,8 @@ template <class T> struct Covariances {
     __syncthreads();
   }
 
-  // The sum of covariances, those of each block divided by its energy by the first form.
+  // Sets `shared.pairs` to the sum of covariances over all blocks, those of each block divided by its energy by the first
+  // form.
   __device__ void weigh(PlanShared &shared) const {
     for (u32 i = threadIdx.x; i < PAIRS * LANES; i += PLAN_THREADS) shared.weighted[i] = 0.0;
     for (u32 first = 0; first < groups; first += GROUPS) {
@@ -491,7 +505,8 @@ template <class T> struct Covariances {
   }
 };
 
-// Chooses a predictor by covariances, of a segment of at least MIN_COVARIANCE samples. Returns its kind.
+// Chooses a predictor by covariances, for a segment of at least MIN_COVARIANCE samples. Returns its kind; a linear
+// prediction is in `shared.linear`.
 template <class T>
 __device__ inline u32 choose_by_covariances(PlanShared &shared, const Scaled<T> &scaled, u32 n) {
   const Covariances<T> covariances(shared, scaled, n);
@@ -531,7 +546,8 @@ __device__ inline u32 choose_by_covariances(PlanShared &shared, const Scaled<T> 
   return shared.bits[0] * (1.0 + 1.0 / 64.0) + head < bits ? LINEAR : fixed;
 }
 
-// Chooses a fixed predictor by an estimate of its bits, of a segment with fewer samples.
+// Chooses a fixed predictor by an estimate of its bits, for a segment of fewer than MIN_COVARIANCE samples. Returns its
+// kind.
 template <class T> __device__ inline u32 choose_by_estimate(PlanShared &shared, const Scaled<T> &scaled, u32 n) {
   u32 chosen = 0;
   u64 fewest = ~0ull;
@@ -553,13 +569,14 @@ template <class T> __device__ inline u32 choose_by_estimate(PlanShared &shared, 
   return chosen;
 }
 
-// Which of the modes `low` to `low` + 2^`width` - 1 is closest to `mode`.
+// Returns which of the modes `low` to `low` + 2^`width` - 1, but not above `plain`, is closest to `mode`.
 __device__ inline u32 nearest_mode(u32 low, u32 width, u32 plain, u32 mode) {
   u32 last = min_u32(low + (1u << width) - 1, plain);
   return mode < low ? low : mode > last ? last : mode;
 }
 
-// Additional bits, estimated, if a segment has only these modes.
+// Estimates the bits that a segment takes more if it has only these modes, instead of the best one for each block. The
+// bits that tell the modes are included.
 __device__ inline u64 excess_of(const PlanShared &shared, u32 low, u32 width, u32 plain, u32 blocks) {
   u64 total = (u64)blocks * width;
   for (u32 mode = 0; mode <= plain; mode++) {
@@ -629,7 +646,7 @@ __device__ inline void plan_segment(PlanShared &shared, const T *samples, u32 n,
   low = lowest + shared.best_candidate % lows;
   width = widest - shared.best_candidate / lows;
 
-  u64 fixed_unary = 0, escapes = 0; // bytes << 32 | bits
+  u64 fixed_unary = 0, escapes = 0; // `fixed_unary`: bytes of fixed bits << 32 | bits of unary codes
   for (u32 block = thread; block < blocks; block += PLAN_THREADS) {
     u32 first = block * BLOCK2, size = min_u32(n - first, BLOCK2), z[BLOCK2];
     block_residuals(scaled, predictor, first, size, z);

@@ -1,8 +1,8 @@
 // XXH3-64 with seed 0 (the specification of xxHash, github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md).
 //
-// Long inputs by a warp: within a block of 1,024 bytes stripes only add to eight accumulators, so lanes 8 g + j add up
-// the products of word j of every fourth stripe; three shuffles join them before each scramble. Short ones are hashed
-// by every lane alike.
+// A warp hashes inputs of more than 240 bytes together: within a block of 1,024 bytes, the stripes of 64 bytes only add
+// to eight accumulators, one for each 64-bit word. So lane 8 g + j adds up the products of word j of the stripes g, g + 4,
+// and so on; three shuffles join them at the end of a block. Shorter inputs are hashed by every lane alike.
 #pragma once
 
 #include "common.cuh"
@@ -17,15 +17,16 @@ static __device__ const u64 XXH3_SECRET[24] = {
 constexpr u64 PRIME32_1 = 0x9e3779b1, PRIME32_2 = 0x85ebca77, PRIME32_3 = 0xc2b2ae3d;
 constexpr u64 PRIME64_1 = 0x9e3779b185ebca87, PRIME64_2 = 0xc2b2ae3d27d4eb4f, PRIME64_3 = 0x165667b19e3779f9,
               PRIME64_4 = 0x85ebca77c2b2ae63, PRIME64_5 = 0x27d4eb2f165667c5;
-constexpr u64 STRIPE = 64, STRIPES = 16; // bytes; per block
+constexpr u64 STRIPE = 64, STRIPES = 16; // bytes of a stripe; stripes of a block
 
-// Eight bytes of the secret at a byte offset of at most 184.
+// Returns the eight bytes of the secret at byte offset `at`, at most 184.
 __device__ inline u64 secret_at(u32 at) {
   u64 low = XXH3_SECRET[at / 8] >> (8 * (at % 8));
   return at % 8 == 0 ? low : low | XXH3_SECRET[at / 8 + 1] << (64 - 8 * (at % 8));
 }
 
-// Little-endian numbers at any address that is a multiple of 2, by the widest loads that it allows.
+// read64 and read32 return the little-endian number at an address that is a multiple of 2. read64 uses the widest loads
+// that the address allows.
 __device__ inline u64 read64(const u8 *at) {
   u64 address = (u64)at;
   if (address % 8 == 0) return *(const u64 *)at;
@@ -58,7 +59,7 @@ __device__ inline u64 mix16(const u8 *at, u32 secret) {
   return multiply_fold(read64(at) ^ secret_at(secret), read64(at + 8) ^ secret_at(secret + 8));
 }
 
-// At most 240 bytes, an even number.
+// Returns the hash of at most 240 bytes, an even number, at an even address.
 __device__ inline u64 xxh3_short(const u8 *data, u32 bytes) {
   if (bytes == 0) return xxh64_avalanche(secret_at(56) ^ secret_at(64));
   if (bytes < 4) { // 2
@@ -90,7 +91,8 @@ __device__ inline u64 xxh3_short(const u8 *data, u32 bytes) {
   return xxh3_avalanche(sum + mix16(data + bytes - 16, 119));
 }
 
-// The hash of `bytes` bytes, an even number, at an even address; by a whole warp, of which every lane has the result.
+// Returns the hash of `bytes` bytes, an even number, at an even address. A whole warp calls this function with the same
+// arguments, and every lane gets the result.
 __device__ inline u64 xxh3_warp(const u8 *data, u64 bytes) {
   if (bytes <= 240) return xxh3_short(data, (u32)bytes);
   u32 lane = threadIdx.x % WARP, word = lane % 8, group = lane / 8;
@@ -114,7 +116,7 @@ __device__ inline u64 xxh3_warp(const u8 *data, u64 bytes) {
       words += value;
     };
     for (u32 stripe = group; stripe < stripes; stripe += 4) add(read64(start + stripe * STRIPE + 8 * word), XXH3_SECRET[stripe + word]);
-    // The last 64 bytes of the input, again if they are not a whole stripe.
+    // The last 64 bytes of the input. Some have been added before if the length is no multiple of 64.
     if (is_last && group == 3) add(read64(data + bytes - STRIPE + 8 * word), secret_at(121 + 8 * word));
     u64 sum = products + __shfl_xor_sync(ALL_LANES, words, 1);
     sum += __shfl_xor_sync(ALL_LANES, sum, 8);
