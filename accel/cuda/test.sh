@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # test.sh: runs the kernels' tests on the CPU, with g++ and its sanitizers alone. They run twice:
-# with blocks and the lanes of each warp in ascending order, and, without the longest tests, in
-# descending order. Programs and logs go to target/cuda-test.
+# with blocks, the warps of each block, and the lanes of each warp in ascending order, and, without
+# the longest tests, with all three in descending order. Programs and logs go to cuda-test in
+# cargo's target folder: that in CARGO_TARGET_DIR, or the repository's.
 set -euo pipefail
-cd "$(dirname "$0")"
-out=${CARGO_TARGET_DIR:-../../target}/cuda-test
+here=$(realpath "$(dirname "$0")")
+out=$(realpath -m "${CARGO_TARGET_DIR:-$here/../../target}/cuda-test")
 mkdir -p "$out"
+cd "$here"
 . ./flags.sh
 sanitizers=(-fsanitize=address,undefined -fno-sanitize-recover=all)
 
@@ -24,9 +26,9 @@ compile() { # SOURCE FLAG...
 # Only kernels and shim are compiled with sanitizers: the shim allocates the exact sizes of chunks
 # and outputs, so they see every access outside. The tests are full of small containers, and with
 # sanitizers would take longer to compile than all the rest.
-rm -f "$out"/{grid,driver,kernels,rice1,rice2}.o
+rm -f "$out"/{grid,driver,kernels,order,rice1,rice2}.o
 compile shim/kernels.cpp "${sanitizers[@]}"
-for test in rice1 rice2; do compile "tests/$test.cpp"; done
+for test in order rice1 rice2; do compile "tests/$test.cpp"; done
 for part in grid driver; do compile "shim/$part.cpp" "${sanitizers[@]}"; done
 wait_for_jobs
 
@@ -38,6 +40,8 @@ run() { # TEST ORDER ARGUMENT...
   }
 }
 
+"$cxx" "${sanitizers[@]}" -o "$out/order" "$out"/{grid,order}.o
+for direction in forward reverse; do run order "$direction"; done
 for test in rice1 rice2; do
   "$cxx" "${sanitizers[@]}" -o "$out/$test" "$out"/{grid,driver,kernels}.o "$out/$test.o"
   run "$test" forward &
@@ -46,7 +50,7 @@ for test in rice1 rice2; do
   jobs+=($!)
 done
 wait_for_jobs
-for log in "$out"/rice{1,2}-{forward,reverse}.log; do
+for log in "$out"/{order,rice1,rice2}-{forward,reverse}.log; do
   echo "== $(basename "$log" .log)"
   cat "$log"
 done

@@ -2,12 +2,12 @@
 // file before a kernel's source.
 //
 // Threads of a block are fibers on one thread of the CPU. A fiber runs until it waits for its warp
-// or its block, so results do not depend on timing. LINERATE_SHIM_ORDER=reverse runs blocks, and
-// the lanes of each warp, in descending order, which can reveal a missing barrier; the warps of a
-// block always run in ascending order. The shim is stricter than a GPU: a warp-wide operation that
-// not all 32 lanes reach, and a barrier that not all threads reach, end the program with a message.
-// Each variable in shared memory is a heap block of exact size, so that sanitizers see accesses
-// outside of it; it is filled with 0xa5 before each block of the grid.
+// or its block, so results do not depend on timing. LINERATE_SHIM_ORDER=reverse runs blocks, the
+// warps of each block, and the lanes of each warp in descending order, which can reveal a missing
+// barrier. The shim is stricter than a GPU: a warp-wide operation that not all 32 lanes reach, and a
+// barrier that not all threads reach, end the program with a message. Each variable in shared memory
+// is a heap block of exact size, so that sanitizers see accesses outside of it; it is filled with
+// 0xa5 before each block of the grid.
 #pragma once
 
 #include <bit>

@@ -195,7 +195,7 @@ void run_block(unsigned threads) {
   for (unsigned i = 0; i < threads; i++) prepare(*fibers[i], i);
   for (auto &[key, variable] : shared) memset(variable.bytes.get(), 0xa5, variable.size);
   for (;;) {
-    for (unsigned warp = 0; warp * 32 < threads; warp++) run_warp(warp, 32);
+    for (unsigned i = 0; i < threads / 32; i++) run_warp(reversed() ? threads / 32 - 1 - i : i, 32);
     unsigned at_block = 0;
     for (unsigned i = 0; i < threads; i++) at_block += fibers[i]->state == State::AtBlock;
     if (at_block == 0) return;
