@@ -239,7 +239,7 @@ typedef struct rice2_segment {
   unsigned short channel;     /* channel of a part; without channels 0 */
   unsigned short channels;    /* number of channels of its stream; without channels 1 */
   unsigned char distances[2]; /* how many channels before its own those are that a part refers to; 0 for no reference.
-                                 rice2_decode_* writes these and the next two fields but `reserved` */
+                                 rice2_decode_* writes `distances`, `shift` and `weights` */
   unsigned char shift;        /* right shift of the weighted sum of the samples that the part refers to */
   unsigned char reserved;
   short weights[2];           /* weights of the two channels that the part refers to */

@@ -8,8 +8,9 @@
 // rice1_decode_tiles decodes each subsequence from its true first code and sample.
 //
 // Parallel: subsequences of all tiles. Adversarial codes that never agree cost a tile 256 rounds of one subsequence each,
-//   as many steps as one decoder takes that goes through the tile alone. Then one lane of rice1_chain goes through all of
-//   the segment but its first tile. Together that is at most about twice the steps of one decoder for the segment.
+//   as many steps as one decoder takes that goes through the tile alone. Then rice1_chain decodes all tiles of the segment
+//   but the first one again, one after the other. Together that is at most about twice the steps that one decoder takes
+//   for the segment.
 // Loads: a tile's 8 KiB are staged in shared memory by coalesced loads; a word of padding after each 8 puts the threads
 //   of a warp into 32 banks.
 // Stores: samples are staged in a window of 16,384, then stored as consecutive pairs.
