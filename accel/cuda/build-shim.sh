@@ -2,11 +2,12 @@
 # build-shim.sh [OUT]: compiles the kernels and two test doubles for the CPU, with a C++ compiler
 # alone: g++, or that in CXX. OUT/libcuda-shim.so stands for the CUDA driver; name it in
 # LINERATE_CUDA_DRIVER. OUT/libnvcomp-shim.so stands for nvCOMP; name it in LINERATE_NVCOMP. OUT is
-# target/cuda-shim by default; a relative path is taken from accel/cuda.
+# cuda-shim in cargo's target folder by default: that in CARGO_TARGET_DIR, or the repository's.
 set -euo pipefail
-cd "$(dirname "$0")"
-out=${1:-${CARGO_TARGET_DIR:-../../target}/cuda-shim}
+here=$(realpath "$(dirname "$0")")
+out=$(realpath -m "${1:-${CARGO_TARGET_DIR:-$here/../../target}/cuda-shim}")
 mkdir -p "$out"
+cd "$here"
 . ./flags.sh
 jobs=()
 for file in grid driver kernels nvcomp; do

@@ -70,3 +70,22 @@ fn device_has_a_name_memory_and_events() {
     last.synchronize().unwrap();
     assert!(last.milliseconds_since(&first).unwrap() >= 0.0);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn scripts_take_relative_folders_from_where_they_are_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |script: &str, arguments: &[&str]| {
+        let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(script));
+        command.args(arguments).current_dir(folder.path()).env("CARGO_TARGET_DIR", "target");
+        // A compiler that compiles nothing: only the folder is of interest.
+        command.env("CXX", "true").output().expect("bash runs")
+    };
+    let output = run("build-shim.sh", &["given"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(run("build-shim.sh", &[]).status.success());
+    assert!(!run("test.sh", &[]).status.success(), "the tests were not compiled");
+    for made in ["given", "target/cuda-shim", "target/cuda-test"] {
+        assert!(folder.path().join(made).is_dir(), "{made}");
+    }
+}
