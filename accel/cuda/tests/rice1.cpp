@@ -17,6 +17,8 @@ struct Result {
 struct DecodedBatch {
   std::vector<Result> results;
   std::vector<Samples> samples;
+  size_t tiles = 0;    // that belong to a segment
+  size_t repaired = 0; // those of them whose speculative decoding began at a wrong bit
 };
 
 // Decodes chunks in one batch. The output of chunk i has room for capacities[i] samples. Each chunk
@@ -39,14 +41,21 @@ DecodedBatch decode_batch(Device &device, const rice1_params &params, const std:
   Memory chunk_table(descriptors), segment_table(sizeof(rice1_segment) * segments), results(sizeof(rice_result) * count);
   Memory owners(4 * size_t(tiles)), tile_table(sizeof(rice1_tile) * tiles), subsequences(4 * size_t(RICE1_SUBSEQUENCES) * tiles);
   device.launch("rice1_index", 512, count, chunk_table.at(), count, params, segment_table.at(), owners.at(), results.at());
+  DecodedBatch batch;
   if (with_tiles) {
     device.launch("rice1_sync", 256, tiles, chunk_table.at(), segment_table.at(), owners.at(), params, tile_table.at(), subsequences.at());
+    std::vector<rice1_tile> speculative = tile_table.read<rice1_tile>();
     device.launch("rice1_chain", 32, segments, chunk_table.at(), segment_table.at(), params, tile_table.at(), subsequences.at());
+    std::vector<rice1_tile> tile_records = tile_table.read<rice1_tile>();
+    std::vector<uint32_t> tile_owners = owners.read<uint32_t>();
+    for (size_t i = 0; i < tiles; i++) {
+      batch.tiles += tile_owners[i] != ~0u;
+      batch.repaired += tile_owners[i] != ~0u && tile_records[i].entry != speculative[i].entry;
+    }
     device.launch("rice1_decode_tiles", 256, tiles, chunk_table.at(), segment_table.at(), owners.at(), params, tile_table.at(), subsequences.at(), results.at());
   } else {
     device.launch("rice1_decode", 32, blocks(segments, 32), chunk_table.at(), segment_table.at(), segments, params, results.at());
   }
-  DecodedBatch batch;
   for (const rice_result &result : results.read<rice_result>()) batch.results.push_back({Status::of(result.status), result.size});
   for (const Memory &output : outputs) batch.samples.push_back(output.read<uint16_t>());
   return batch;
@@ -253,17 +262,32 @@ void long_segments_decode_by_tiles(Device &device) {
   check_both(device, params(2, 0, {1}), {Samples(150000, 0)}); // codes of 2 bits: a tile has more samples than a window
 }
 
-// Codes for which a speculative decoder rarely finds the true codes, so that rice1_chain repairs
-// each tile (m = 16384), and codes for which it always finds them in time (m = 32768).
+// Codes for which a speculative decoder that begins within a code never finds the true codes, so that
+// rice1_chain repairs each tile after the first one.
 void codes_that_never_synchronize_decode(Device &device) {
+  struct Input {
+    rice1_params params;
+    Samples samples;
+  };
+  std::vector<Input> inputs;
   // With m = 16384, a sample of 1 is a one, 12 zeros, a one and a zero. A decoder that begins
   // within the zeros mostly comes to take the second one for the beginning of a code, and so it
   // does in every code after that.
-  check_both(device, params(32768, 0, {1}), {Samples(30000, 0)});
-  check_both(device, params(16384, 0, {1}), {Samples(30000, 1)});
-  Samples mixed;
-  for (int i = 0; i < 40000; i++) mixed.push_back(static_cast<uint16_t>(i % 3 == 0 ? 0x4000 : 0));
-  check_both(device, params(32768, 0, {1}), {mixed});
+  inputs.push_back({params(16384, 0, {1}), Samples(30000, 1)});
+  // With m = 32768, a sample of -1 is a one, 14 zeros and a one: 16 bits. Decoders begin at multiples
+  // of 16 bits. The first code has 17 bits, so that they begin at the second one of a code.
+  inputs.push_back({params(32768, 0, {1}), Samples(30000, 0xffff)});
+  inputs.back().samples[0] = 0x4000;
+  // With m = 2, a difference of -1 is two ones. Decoders begin at even bits. The first code has 3 bits,
+  // so that they begin at the second one of a code.
+  Samples falling(150000);
+  for (size_t i = 0; i < falling.size(); i++) falling[i] = static_cast<uint16_t>(1 - i);
+  inputs.push_back({params(2, 0), falling});
+  for (const Input &input : inputs) {
+    check_both(device, input.params, {input.samples});
+    DecodedBatch batch = decode_batch(device, input.params, {encode(input.params, input.samples)}, {static_cast<uint32_t>(input.samples.size())}, true);
+    EXPECT(batch.tiles > 4 && batch.repaired + 1 >= batch.tiles, "k %u: %zu of %zu tiles were repaired", input.params.k, batch.repaired, batch.tiles);
+  }
 }
 
 void codes_without_remainder_bits_decode(Device &device) {
