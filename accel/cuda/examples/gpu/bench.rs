@@ -5,7 +5,7 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::num::{NonZeroU32, ParseIntError};
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -43,12 +43,16 @@ pub(crate) struct Shape {
 }
 
 impl FromStr for Shape {
-    type Err = ParseIntError;
+    type Err = String;
 
-    /// Parses `ROWS`, for one chunk of that many rows, or `CHUNKSxROWS`.
-    fn from_str(text: &str) -> std::result::Result<Shape, ParseIntError> {
+    /// Parses `ROWS`, for one chunk of that many rows, or `COUNTxROWS`. Neither may be 0.
+    fn from_str(text: &str) -> std::result::Result<Shape, String> {
         let (chunks, rows) = text.split_once('x').unwrap_or(("1", text));
-        Ok(Shape { chunks: chunks.parse()?, rows: rows.parse()? })
+        let number = |digits: &str| match digits.parse::<NonZeroUsize>() {
+            Ok(number) => Ok(number.get()),
+            Err(error) => Err(format!("--chunks: {text}: {error}; give ROWS or COUNTxROWS, from 1 on")),
+        };
+        Ok(Shape { chunks: number(chunks)?, rows: number(rows)? })
     }
 }
 
@@ -63,7 +67,7 @@ impl Default for Settings {
 
 /// Where data comes from or goes to.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+pub(crate) enum Place {
     Ram,
     Vram,
     File,
@@ -91,7 +95,7 @@ const PATHS: [(Place, Place); 6] = [
 ];
 
 /// What codes the samples.
-enum Contender {
+pub(crate) enum Contender {
     /// Nothing: the samples are copied as they are.
     Uncompressed,
     V1(Params),
@@ -158,9 +162,9 @@ impl Times {
 }
 
 /// The compressed chunks of a batch, one after another in host memory.
-struct Packed {
-    bytes: Vec<u8>,
-    lens: Vec<usize>,
+pub(crate) struct Packed {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) lens: Vec<usize>,
 }
 
 impl Packed {
@@ -175,12 +179,12 @@ impl Packed {
 }
 
 /// A batch of chunks of samples, and the memory for encoding and decoding it.
-struct Bench<'a> {
+pub(crate) struct Bench<'a> {
     codec: &'a Codec,
     stream: &'a Stream,
     workspace: Workspace,
     rounds: usize,
-    samples: Vec<u8>,
+    pub(crate) samples: Vec<u8>,
     /// Size of the samples of each chunk in bytes.
     chunk: usize,
     /// Distance in bytes from one chunk to the next in `encoded`.
@@ -192,6 +196,39 @@ struct Bench<'a> {
     /// Device memory for encoded chunks, one in each slot.
     encoded: DeviceBuffer,
     file: PathBuf,
+}
+
+impl<'a> Bench<'a> {
+    /// Generates the chunks of `shape`, and allocates device memory for them and for what any of
+    /// `contenders` makes of them. `file` is the path of the file for paths from and to a file.
+    pub(crate) fn new(
+        codec: &'a Codec,
+        stream: &'a Stream,
+        shape: Shape,
+        contenders: &[Contender],
+        rounds: usize,
+        file: PathBuf,
+    ) -> Result<Bench<'a>> {
+        let rows = shape.chunks * shape.rows;
+        let samples: Vec<u8> = Set::Nab.samples(rows).iter().flat_map(|x| x.to_le_bytes()).collect();
+        let chunk = samples.len() / shape.chunks;
+        let bounds = contenders.iter().map(|contender| contender.bound(chunk));
+        let slot = bounds.max().unwrap_or(chunk).next_multiple_of(16);
+        let context = codec.context();
+        Ok(Bench {
+            codec,
+            stream,
+            workspace: Workspace::new(context)?,
+            rounds,
+            original: DeviceBuffer::from_slice(context, &samples, stream)?,
+            decoded: DeviceBuffer::new(context, samples.len())?,
+            encoded: DeviceBuffer::new(context, slot * shape.chunks)?,
+            samples,
+            chunk,
+            slot,
+            file,
+        })
+    }
 }
 
 #[allow(unsafe_code)]
@@ -292,7 +329,7 @@ impl Bench<'_> {
 
     /// Encodes the chunks with the CPU's codec, copies them to the slots in device memory, and
     /// returns them. The kernels must give the same bytes.
-    fn encoded_by_cpu(&self, contender: &Contender) -> Result<Packed> {
+    pub(crate) fn encoded_by_cpu(&self, contender: &Contender) -> Result<Packed> {
         let mut packed = Packed { bytes: Vec::new(), lens: Vec::new() };
         for (i, samples) in self.samples.chunks(self.chunk).enumerate() {
             let chunk = contender.encoded_by_cpu(samples)?;
@@ -327,9 +364,17 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// Overwrites a buffer, so that what an earlier contender left there cannot pass for the result
+    /// of this one.
+    fn clear(&self, buffer: &DeviceBuffer) -> Result<()> {
+        // SAFETY: the buffer is that long, and lives until the stream has been waited for.
+        unsafe { self.stream.fill(buffer.pointer(), 0xa5, buffer.len())? };
+        Ok(self.stream.synchronize()?)
+    }
+
     /// Measures decoding from `from` to `to`, and checks the samples. The encoded chunks must be in
     /// `self.encoded` too.
-    fn decode_path(
+    pub(crate) fn decode_path(
         &mut self,
         contender: &Contender,
         packed: &Packed,
@@ -339,6 +384,7 @@ impl Bench<'_> {
         let mut read = vec![0; packed.bytes.len()];
         let mut out = vec![0; self.samples.len()];
         fs::write(&self.file, &packed.bytes)?;
+        self.clear(&self.decoded)?;
         let times = Times::measure(self.rounds, || {
             let start = Instant::now();
             let inputs = match from {
@@ -363,18 +409,21 @@ impl Bench<'_> {
         }
     }
 
-    /// Measures encoding from `from` to `to`. The encoded chunks must equal `packed`.
-    fn encode_path(
+    /// Measures encoding from `from` to `to`. The encoded chunks must equal `packed`; then they are
+    /// in `self.encoded`.
+    pub(crate) fn encode_path(
         &mut self,
         contender: &Contender,
         packed: &Packed,
         from: Place,
         to: Place,
     ) -> Result<Times> {
+        self.clear(&self.encoded)?;
+        let on_device = self.device_samples();
         let samples = std::mem::take(&mut self.samples);
         let mut out = vec![0; packed.bytes.len()];
         let inputs: Vec<_> = match from {
-            Place::Vram => self.device_samples(),
+            Place::Vram => on_device,
             _ => samples.chunks(self.chunk).map(Input::Host).collect(),
         };
         let times = Times::measure(self.rounds, || {
@@ -426,9 +475,7 @@ impl Bench<'_> {
         let encode = Times::on_device(self.rounds, self.stream, || batch.compress())?;
         batch.finish()?;
         let compressed = batch.compressed_bytes()?;
-        // SAFETY: the buffer is that long. Overwrites the output of earlier contenders, which must
-        // not pass for the result of this one.
-        unsafe { self.stream.fill(self.decoded.pointer(), 0xa5, bytes)? };
+        self.clear(&self.decoded)?;
         let decode = Times::on_device(self.rounds, self.stream, || batch.decompress())?;
         batch.finish()?;
         let mut out = vec![0; bytes];
@@ -453,30 +500,15 @@ pub(crate) fn run(context: &Context, settings: &Settings) -> Result<Vec<Measurem
 /// Measures every contender on every path with the chunks of `shape`, and appends the results to
 /// `found`.
 fn measure(codec: &Codec, shape: Shape, settings: &Settings, found: &mut Vec<Measurement>) -> Result<()> {
-    let rows = shape.chunks * shape.rows;
-    let samples: Vec<u8> = Set::Nab.samples(rows).iter().flat_map(|x| x.to_le_bytes()).collect();
-    let (bytes, chunk) = (samples.len(), samples.len() / shape.chunks);
     let context = codec.context();
     let stream = Stream::new(context)?;
     let params = Params::new(8, NonZeroU32::new(ROW))?;
     let options = StreamOptions::new().row(NonZeroU32::new(ROW));
     let contenders = [Contender::Uncompressed, Contender::V1(params), Contender::V2(Box::new(options))];
-    let bounds = contenders.iter().map(|contender| contender.bound(chunk));
-    let slot = bounds.max().unwrap_or(chunk).next_multiple_of(16);
     let folder = tempfile::tempdir()?;
-    let mut bench = Bench {
-        codec,
-        workspace: Workspace::new(context)?,
-        rounds: settings.rounds,
-        original: DeviceBuffer::from_slice(context, &samples, &stream)?,
-        decoded: DeviceBuffer::new(context, bytes)?,
-        encoded: DeviceBuffer::new(context, slot * shape.chunks)?,
-        file: folder.path().join("chunk"),
-        samples,
-        chunk,
-        slot,
-        stream: &stream,
-    };
+    let file = folder.path().join("chunk");
+    let mut bench = Bench::new(codec, &stream, shape, &contenders, settings.rounds, file)?;
+    let bytes = bench.samples.len();
     let device = context.device_name()?;
     let mut add = |contender: &str,
                    path: &str,

@@ -9,7 +9,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
-use linerate_cuda::Context;
+use linerate_cuda::{Codec, Context, Stream};
+
+use bench::{Bench, Contender, Packed, Place, Shape};
 
 use crate::common;
 
@@ -47,6 +49,34 @@ fn tiny_chunks_give_a_measurement_of_every_path_and_contender() {
 }
 
 #[test]
+fn contender_that_writes_nothing_is_an_error() {
+    let Some(context) = common::context() else { return };
+    let (codec, stream) = (Codec::new(&context), Stream::new(&context).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let (contender, file) = (Contender::Uncompressed, folder.path().join("chunk"));
+    let shape = "2x3".parse().unwrap();
+    let mut bench = Bench::new(&codec, &stream, shape, &[Contender::Uncompressed], 1, file).unwrap();
+    let packed = bench.encoded_by_cpu(&contender).unwrap();
+    // The first run of each path leaves the right bytes in the target. The second one has no jobs.
+    assert!(bench.decode_path(&contender, &packed, Place::Ram, Place::Vram).is_ok());
+    let nothing = Packed { bytes: packed.bytes.clone(), lens: Vec::new() };
+    let error = bench.decode_path(&contender, &nothing, Place::Ram, Place::Vram).err();
+    assert_eq!(error.expect("the target is cleared").to_string(), "none: the decoded samples differ");
+    assert!(bench.encode_path(&contender, &packed, Place::Ram, Place::Vram).is_ok());
+    bench.samples.clear();
+    let error = bench.encode_path(&contender, &packed, Place::Ram, Place::Vram).err();
+    assert_eq!(error.expect("the target is cleared").to_string(), "none: the encoded bytes differ");
+}
+
+#[test]
+fn chunks_without_rows_or_count_are_a_usage_error() {
+    for text in ["0", "0x5", "5x0", "x", "5x", "-1"] {
+        let error = text.parse::<Shape>().err().expect(text);
+        assert!(error.starts_with(&format!("--chunks: {text}: ")), "{error}");
+    }
+}
+
+#[test]
 fn double_of_nvcomp_gets_the_options_and_is_measured() {
     let Some(context) = common::context() else { return };
     let settings = tiny(&context);
@@ -79,7 +109,7 @@ fn installed_nvcomp_has_the_interface_that_is_called() {
     let library = std::env::var_os("LINERATE_NVCOMP").expect("LINERATE_NVCOMP is the path of libnvcomp.so.6");
     let nvcomp = nvcomp::Nvcomp::load(&library).unwrap();
     assert_eq!(nvcomp.version(), "6.0.0");
-    let stream = linerate_cuda::Stream::new(&context).unwrap();
+    let stream = Stream::new(&context).unwrap();
     for algorithm in &nvcomp::ALGORITHMS {
         let sizes = nvcomp.sizes(algorithm, 1 << 20, &stream).unwrap();
         assert_eq!(sizes.count, 16);
