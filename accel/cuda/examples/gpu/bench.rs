@@ -134,7 +134,7 @@ impl Contender {
 }
 
 /// The duration of each round of a measurement.
-struct Times(Vec<Duration>);
+pub(crate) struct Times(Vec<Duration>);
 
 impl Times {
     fn measure(rounds: usize, mut work: impl FnMut() -> Result<Duration>) -> Result<Times> {
