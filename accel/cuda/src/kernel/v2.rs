@@ -108,14 +108,16 @@ impl Codec {
             let (slots, in_parts) = match job.chunk {
                 // The stream's own table bounds the number of segments. If the header is damaged,
                 // there is no slot, and the kernel reports the error.
-                Input::Host(bytes) => v2::info(bytes).map_or((0, 0), |info| {
+                Input::Host(bytes) => v2::info(bytes).map_or((0, None), |info| {
                     let channels = info.channels as usize;
-                    let in_parts = if channels > 1 { job.capacity.min(info.samples as usize) } else { 0 };
+                    // Even a stream of no samples gets an address, which tells the kernel that
+                    // channels can be decoded.
+                    let in_parts = (channels > 1).then(|| job.capacity.min(info.samples as usize));
                     (info.segments as usize * channels, in_parts)
                 }),
-                Input::Device { .. } => (job.capacity.div_ceil(min_segment.max(1)), 0),
+                Input::Device { .. } => (job.capacity.div_ceil(min_segment.max(1)), None),
             };
-            parts.push(in_parts * width);
+            parts.push(in_parts.map(|samples| samples * width));
             places.push(Place::of(&job.chunk, 4, &mut plan)?);
             streams.push(Stream2 {
                 bytes: job.chunk.len() as u64,
@@ -132,15 +134,16 @@ impl Codec {
         let results_at = plan.results(jobs.len())?;
         let segments_at = plan.reserve(segments * SEGMENT2)?;
         let linear_at = plan.reserve(4 + 4 * segments)?;
-        let has_channels = parts.iter().any(|&bytes| bytes > 0);
-        let parts_at = parts.iter().map(|&bytes| plan.reserve(bytes)).collect::<Result<Vec<_>>>()?;
+        let has_channels = parts.iter().any(Option::is_some);
+        let parts_at = parts.iter().map(|bytes| bytes.map(|bytes| plan.reserve(bytes)).transpose());
+        let parts_at = parts_at.collect::<Result<Vec<_>>>()?;
 
         let mut call = workspace.begin(&plan, stream)?;
         for ((stream, place), job) in streams.iter_mut().zip(&places).zip(jobs) {
             stream.data = place.fill(&job.chunk, &mut call);
         }
-        for ((stream, at), &bytes) in streams.iter_mut().zip(parts_at).zip(&parts) {
-            stream.parts = if bytes > 0 { call.address(at) } else { 0 };
+        for (stream, at) in streams.iter_mut().zip(parts_at) {
+            stream.parts = at.map_or(0, |at| call.address(at));
         }
         call.put(streams_at, &streams);
         let (stream_count, code, width_bytes) = (count(jobs.len())?, u32::from(element.code()), width as u32);

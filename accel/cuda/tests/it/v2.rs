@@ -76,6 +76,18 @@ fn batch_of_streams_with_and_without_channels_decodes() {
 }
 
 #[test]
+fn channels_without_samples_decode_to_nothing() {
+    let Some((codec, stream)) = codec() else { return };
+    let options = StreamOptions::new().channels(NonZeroU32::new(2));
+    let empty = v2::encode::<i16>(&options, &[], Options::new()).unwrap();
+    assert_eq!(v2::info(&empty).map(|info| (info.channels, info.samples)), Ok((2, 0)));
+    let whole = v2::encode(&options, &leads(2, 100), Options::new()).unwrap();
+    let batch = codec.decode_stream_batch(ElementType::I16, &[&empty, &whole], &stream).unwrap();
+    assert_eq!(batch, [Ok(vec![]), Ok(bytes(&leads(2, 100)))]);
+    assert_eq!(codec.decode_stream_batch(ElementType::I16, &[&empty], &stream), Ok(vec![Ok(vec![])]));
+}
+
+#[test]
 fn damaged_channels_have_the_error_of_the_cpu() {
     let Some((codec, stream)) = codec() else { return };
     let options = StreamOptions::new().segment(NonZeroU32::new(200)).channels(NonZeroU32::new(5));
