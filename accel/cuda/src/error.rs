@@ -31,6 +31,8 @@ pub enum Error {
     OutOfMemory {
         /// Size of the request in bytes; `usize::MAX` if it exceeds the address space.
         bytes: usize,
+        /// Whether pinned host memory was requested, not device memory.
+        is_pinned: bool,
     },
     /// A call of the driver API failed.
     Driver {
@@ -49,11 +51,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// Converts the error of an allocation of `bytes` bytes: a lack of memory becomes
-    /// [`Error::OutOfMemory`], and other errors stay as they are.
-    pub(crate) fn of_allocation(self, bytes: usize) -> Error {
+    /// Converts the error of an allocation of `bytes` bytes of device memory, or of pinned host
+    /// memory if `is_pinned`: a lack of memory becomes [`Error::OutOfMemory`], and other errors stay
+    /// as they are.
+    pub(crate) fn of_allocation(self, bytes: usize, is_pinned: bool) -> Error {
         match self {
-            Error::Driver { status: OUT_OF_MEMORY, .. } => Error::OutOfMemory { bytes },
+            Error::Driver { status: OUT_OF_MEMORY, .. } => Error::OutOfMemory { bytes, is_pinned },
             other => other,
         }
     }
@@ -72,8 +75,9 @@ impl fmt::Display for Error {
             Error::NoDevice { wanted, count } => {
                 write!(f, "no CUDA device {wanted}: there are {count}, numbered from 0")
             }
-            Error::OutOfMemory { bytes } => {
-                write!(f, "device memory is full: {bytes} bytes were asked for; use smaller batches")
+            Error::OutOfMemory { bytes, is_pinned } => {
+                let memory = if *is_pinned { "pinned host memory" } else { "device memory" };
+                write!(f, "{memory} is full: {bytes} bytes were asked for; use smaller batches")
             }
             Error::Driver { call, status, name } => write!(f, "{call} failed: {name} ({status})"),
             Error::NoKernel(name) => {

@@ -23,7 +23,7 @@ impl Outputs {
         for size in sizes {
             offsets.push(bytes);
             let end = bytes.checked_add(size).and_then(|end| end.checked_next_multiple_of(ALIGN));
-            bytes = end.ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
+            bytes = end.ok_or(Error::OutOfMemory { bytes: usize::MAX, is_pinned: false })?;
         }
         Ok(Outputs { offsets, bytes })
     }

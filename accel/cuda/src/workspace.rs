@@ -166,7 +166,7 @@ impl Plan {
     /// # Errors
     /// [`Error::OutOfMemory`] if all parts together exceed the address space.
     pub(crate) fn reserve(&mut self, bytes: usize) -> Result<usize> {
-        let too_large = Error::OutOfMemory { bytes: usize::MAX };
+        let too_large = Error::OutOfMemory { bytes: usize::MAX, is_pinned: false };
         let at = self.bytes.checked_next_multiple_of(ALIGN).ok_or_else(|| too_large.clone())?;
         self.bytes = at.checked_add(bytes).filter(|&end| end <= isize::MAX as usize).ok_or(too_large)?;
         Ok(at)

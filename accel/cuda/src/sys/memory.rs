@@ -49,7 +49,7 @@ impl DeviceBuffer {
             let _current = context.enter()?;
             // SAFETY: the pointer is to a device pointer; the context is current.
             let status = unsafe { (context.driver().call.allocate)(&raw mut pointer, len) };
-            context.driver().check("cuMemAlloc", status).map_err(|e| e.of_allocation(len))?;
+            context.driver().check("cuMemAlloc", status).map_err(|e| e.of_allocation(len, false))?;
         }
         Ok(DeviceBuffer { context: context.clone(), pointer, len })
     }
@@ -140,7 +140,7 @@ impl PinnedBuffer {
             let _current = context.enter()?;
             // SAFETY: the pointer is to a pointer; the context is current.
             let status = unsafe { (context.driver().call.allocate_pinned)(&raw mut start, len) };
-            context.driver().check("cuMemAllocHost", status).map_err(|e| e.of_allocation(len))?;
+            context.driver().check("cuMemAllocHost", status).map_err(|e| e.of_allocation(len, true))?;
         }
         let start = NonNull::new(start.cast::<u8>());
         let len = if start.is_some() { len } else { 0 };

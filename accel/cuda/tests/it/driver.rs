@@ -2,9 +2,13 @@
 //! says so.
 
 use std::ffi::OsStr;
+use std::path::Path;
 use std::process::Command;
 
-use linerate_cuda::{Context, Driver, Error, Event, Stream};
+use linerate_cuda::{
+    Codec, Context, DecodeJob, DeviceBuffer, Driver, Error, Event, Input, PinnedBuffer, Stream, Workspace,
+};
+use linerate_rice::{Options, Params};
 
 use crate::common;
 
@@ -33,6 +37,20 @@ fn device_number_beyond_the_last_is_an_error_that_counts_them() {
     let error = Context::on(context.driver(), 99).unwrap_err();
     assert!(matches!(error, Error::NoDevice { wanted: 99, .. }), "{error}");
     assert!(error.to_string().starts_with("no CUDA device 99: there are"), "{error}");
+}
+
+#[test]
+fn exhausted_memory_is_an_error_that_names_the_kind_of_memory() {
+    let Some(context) = common::context() else { return };
+    let bytes = 1 << 60;
+    let error = PinnedBuffer::new(&context, bytes).unwrap_err();
+    assert_eq!(error, Error::OutOfMemory { bytes, is_pinned: true });
+    assert!(
+        error.to_string().starts_with("pinned host memory is full: 1152921504606846976 bytes"),
+        "{error}"
+    );
+    let error = DeviceBuffer::new(&context, bytes).unwrap_err();
+    assert!(error.to_string().starts_with("device memory is full: 1152921504606846976 bytes"), "{error}");
 }
 
 #[test]
