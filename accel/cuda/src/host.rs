@@ -1,6 +1,7 @@
 //! Decodes and encodes batches whose input and output are in host memory: for tests, and for
 //! programs without device pointers.
 
+use linerate_core::Kind;
 use linerate_rice::v2::{self, ElementType, StreamOptions};
 use linerate_rice::{Params, Segments};
 
@@ -39,10 +40,11 @@ impl Codec {
     ///
     /// # Errors
     /// As for [`Codec::decode`]. Damage is no error of the batch but of its chunk, as
-    /// [`linerate_rice::decode`] reports it.
+    /// [`linerate_rice::decode`] reports it. A batch for which there is not enough memory is decoded
+    /// in several parts. If that does not help a chunk, its error is of kind [`Kind::Limit`].
     pub fn decode_batch(&self, params: &Params, chunks: &[&[u8]], stream: &Stream) -> Result<Batch> {
         let samples = chunks.iter().map(|chunk| Segments::of(params, chunk).map_or(0, |s| s.samples()));
-        self.decoded(chunks, samples.collect(), 2, stream, |jobs, workspace| {
+        self.decoded(chunks, &Vec::from_iter(samples), 2, stream, &|jobs, workspace| {
             // SAFETY: outputs are disjoint parts of a workspace, which is kept until the stream is
             // done.
             unsafe { self.decode(params, jobs, stream, workspace) }
@@ -54,7 +56,8 @@ impl Codec {
     ///
     /// # Errors
     /// As for [`Codec::decode_streams`]. Damage, or another type of samples, is no error of the
-    /// batch but of its stream, as [`linerate_rice::v2::decode_into`] reports it.
+    /// batch but of its stream, as [`linerate_rice::v2::decode_into`] reports it. So is a lack of
+    /// memory, as for [`Codec::decode_batch`]: a small stream may claim very many samples.
     pub fn decode_stream_batch(
         &self,
         element: ElementType,
@@ -63,7 +66,7 @@ impl Codec {
     ) -> Result<Batch> {
         let width = element.bytes();
         let samples = streams.iter().map(|stream| v2::info(stream).map_or(0, |info| info.samples as usize));
-        self.decoded(streams, samples.collect(), width, stream, |jobs, workspace| {
+        self.decoded(streams, &Vec::from_iter(samples), width, stream, &|jobs, workspace| {
             // SAFETY: as in `decode_batch`.
             unsafe { self.decode_streams(element, v2::MAX_SEGMENT as usize, jobs, stream, workspace) }
         })
@@ -99,20 +102,48 @@ impl Codec {
         })
     }
 
+    /// Decodes chunks that state these numbers of samples, of `width` bytes each. `queue` queues the
+    /// work of some of them. If memory is full, halves the batch, so that a chunk that claims too
+    /// many samples fails alone.
     fn decoded(
         &self,
         chunks: &[&[u8]],
-        samples: Vec<usize>,
+        samples: &[usize],
         width: usize,
         stream: &Stream,
-        queue: impl FnOnce(&[DecodeJob<'_>], &mut crate::Workspace) -> Result<()>,
+        queue: &impl Fn(&[DecodeJob<'_>], &mut crate::Workspace) -> Result<()>,
+    ) -> Result<Batch> {
+        match (self.decoded_at_once(chunks, samples, width, stream, queue), chunks.len()) {
+            (Err(Error::OutOfMemory { .. }), 1) => {
+                let message = "not enough device memory or pinned host memory to decode the samples";
+                Ok(vec![Err(linerate_core::Error::new(Kind::Limit, 0, message))])
+            }
+            (Err(Error::OutOfMemory { .. }), 2..) => {
+                let (chunks, more_chunks) = chunks.split_at(chunks.len() / 2);
+                let (samples, more_samples) = samples.split_at(chunks.len());
+                let mut batch = self.decoded(chunks, samples, width, stream, queue)?;
+                batch.extend(self.decoded(more_chunks, more_samples, width, stream, queue)?);
+                Ok(batch)
+            }
+            (result, _) => result,
+        }
+    }
+
+    /// Decodes chunks as [`Codec::decoded`] does, but as one batch.
+    fn decoded_at_once(
+        &self,
+        chunks: &[&[u8]],
+        samples: &[usize],
+        width: usize,
+        stream: &Stream,
+        queue: &impl Fn(&[DecodeJob<'_>], &mut crate::Workspace) -> Result<()>,
     ) -> Result<Batch> {
         let outputs = Outputs::new(samples.iter().map(|n| n.saturating_mul(width)))?;
         let mut memory = self.workspace()?;
         let base = memory.output(outputs.bytes)?;
         let jobs: Vec<_> = chunks
             .iter()
-            .zip(&samples)
+            .zip(samples)
             .zip(&outputs.offsets)
             .map(|((&chunk, &capacity), &at)| DecodeJob {
                 chunk: Input::Host(chunk),

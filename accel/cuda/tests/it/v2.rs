@@ -163,14 +163,6 @@ fn shape_and_wide_samples_encode_as_on_the_cpu() {
 }
 
 #[test]
-fn damage_is_the_error_of_its_stream_and_that_of_the_cpu() {
-    let Some((codec, stream)) = codec() else { return };
-    let options = StreamOptions::new().segment(NonZeroU32::new(600));
-    let whole = v2::encode(&options, &waves(7, 3000), Options::new()).unwrap();
-    errors_are_those_of_the_cpu(&codec, &stream, &whole, 61);
-}
-
-#[test]
 #[allow(unsafe_code)]
 fn capacity_that_is_too_small_for_a_stream_is_the_error_of_the_cpu() {
     let Some((codec, stream)) = codec() else { return };
@@ -190,6 +182,49 @@ fn capacity_that_is_too_small_for_a_stream_is_the_error_of_the_cpu() {
         let error = workspace.outcomes().unwrap()[0].unwrap_err();
         let on_cpu = v2::encode_into(&options, &samples, &mut vec![0; capacity], Options::new());
         assert_eq!(Err(error), on_cpu, "{capacity}");
+    }
+}
+
+#[test]
+fn damage_is_the_error_of_its_stream_and_that_of_the_cpu() {
+    let Some((codec, stream)) = codec() else { return };
+    let options = StreamOptions::new().segment(NonZeroU32::new(600));
+    let whole = v2::encode(&options, &waves(7, 3000), Options::new()).unwrap();
+    errors_are_those_of_the_cpu(&codec, &stream, &whole, 61);
+}
+
+/// Returns a stream of 16-bit samples whose header claims `segments` segments of 65,536 samples, and
+/// whose table says that none of them has a single byte.
+fn stream_of_claims(segments: usize) -> Vec<u8> {
+    let options = StreamOptions::new().segment(NonZeroU32::new(v2::MAX_SEGMENT));
+    let mut stream = v2::encode::<i16>(&options, &[], Options::new()).unwrap();
+    stream[8..16].copy_from_slice(&(segments as u64 * u64::from(v2::MAX_SEGMENT)).to_le_bytes());
+    // The checksum of the header is made like that of a segment's samples, which is the first word
+    // after the header and a table of one entry.
+    let covered: Vec<i16> =
+        stream[..24].as_chunks::<2>().0.iter().map(|pair| i16::from_le_bytes(*pair)).collect();
+    let of_samples = v2::encode(&StreamOptions::new(), &covered, Options::new()).unwrap();
+    stream[24..28].copy_from_slice(&of_samples[32..36]);
+    stream.resize(28 + 4 * segments, 0);
+    stream
+}
+
+#[test]
+fn stream_that_claims_more_samples_than_the_device_has_memory_for_fails_alone() {
+    let Some((codec, stream)) = codec() else { return };
+    let (_, memory) = codec.context().memory().unwrap();
+    let claims = stream_of_claims(memory / (2 * v2::MAX_SEGMENT as usize) + 1);
+    assert!(v2::info(&claims).unwrap().samples > memory as u64 / 2);
+    let samples = [waves(1, 3000), waves(2, 500), waves(3, 1)];
+    let [a, b, c] = samples.each_ref().map(|samples| {
+        v2::encode(&StreamOptions::new().channels(NonZeroU32::new(1)), samples, Options::new()).unwrap()
+    });
+    let batch = codec.decode_stream_batch(ElementType::I16, &[&a, &b, &claims, &c], &stream).unwrap();
+    let error = batch[2].as_ref().unwrap_err();
+    assert_eq!((error.kind, error.offset), (Kind::Limit, 0));
+    assert!(error.message.contains("not enough device memory"), "{error}");
+    for (found, samples) in [&batch[0], &batch[1], &batch[3]].into_iter().zip(&samples) {
+        assert!(found.as_deref() == Ok(&bytes(samples)), "{:?}", found.as_ref().err());
     }
 }
 
