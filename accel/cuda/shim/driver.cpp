@@ -38,6 +38,7 @@ enum Status {
   INVALID_CONTEXT = 201,
   INVALID_HANDLE = 400,
   NOT_FOUND = 500,
+  LAUNCH_FAILED = 719,
 };
 
 using Pointer = unsigned long long;
@@ -74,6 +75,12 @@ bool is_valid(Pointer at, size_t bytes) {
 }
 
 void *memory(Pointer at) { return reinterpret_cast<void *>(at); }
+
+// Whether this function is to report that a kernel has failed: tests name it in LINERATE_SHIM_FAILS.
+bool fails(const char *function) {
+  const char *wanted = getenv("LINERATE_SHIM_FAILS");
+  return wanted != nullptr && strcmp(wanted, function) == 0;
+}
 
 struct Event {
   std::chrono::steady_clock::time_point time;
@@ -114,6 +121,7 @@ EXPORT int cuGetErrorName(int status, const char **name) {
   case INVALID_CONTEXT: *name = "CUDA_ERROR_INVALID_CONTEXT"; break;
   case INVALID_HANDLE: *name = "CUDA_ERROR_INVALID_HANDLE"; break;
   case NOT_FOUND: *name = "CUDA_ERROR_NOT_FOUND"; break;
+  case LAUNCH_FAILED: *name = "CUDA_ERROR_LAUNCH_FAILED"; break;
   default: *name = nullptr; return INVALID_VALUE;
   }
   return SUCCESS;
@@ -422,12 +430,13 @@ EXPORT int cuEventDestroy_v2(void *event) {
 }
 
 EXPORT int cuEventRecord(void *event, void *) {
+  if (fails("cuEventRecord")) return LAUNCH_FAILED;
   *static_cast<Event *>(event) = {std::chrono::steady_clock::now(), true};
   return SUCCESS;
 }
 
 EXPORT int cuEventQuery(void *) { return SUCCESS; }
-EXPORT int cuEventSynchronize(void *) { return SUCCESS; }
+EXPORT int cuEventSynchronize(void *) { return fails("cuEventSynchronize") ? LAUNCH_FAILED : SUCCESS; }
 
 EXPORT int cuEventElapsedTime(float *milliseconds, void *from, void *to) {
   Event *start = static_cast<Event *>(from), *end = static_cast<Event *>(to);

@@ -33,8 +33,10 @@ pub struct Workspace {
     /// Device memory for the output of calls that return it in host memory.
     output: DeviceBuffer,
     done: Event,
+    /// Whether the last call may still be running: until waiting for it succeeds.
     is_running: bool,
-    /// Number of chunks of the last call, or 0 if that failed while its work was queued.
+    /// Number of chunks of the last call, or 0 if that failed while memory was allocated or work
+    /// queued.
     count: usize,
     /// Offset of the results in `memory`.
     results_at: usize,
@@ -63,10 +65,11 @@ impl Workspace {
         self.memory.len() + self.output.len()
     }
 
-    /// Waits for the last call and returns the outcome of each chunk.
+    /// Waits for the last call and returns the outcome of each chunk. There are no outcomes if that
+    /// call returned [`Error::OutOfMemory`] or an error of the driver.
     ///
     /// # Errors
-    /// Errors of the driver, such as those of kernels that failed.
+    /// As for [`Workspace::wait`].
     pub fn outcomes(&mut self) -> Result<Vec<Outcome>> {
         self.wait()?;
         let results = &self.staging.as_slice()[..self.count * size_of::<ResultWords>()];
@@ -87,10 +90,12 @@ impl Workspace {
     /// Waits until the last call is done.
     ///
     /// # Errors
-    /// Errors of the driver, such as those of kernels that failed.
+    /// Errors of the driver, such as those of kernels that failed. The next use of the workspace
+    /// waits again, and returns the error as long as the driver reports it.
     pub fn wait(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.is_running) {
+        if self.is_running {
             self.done.synchronize()?;
+            self.is_running = false;
         }
         Ok(())
     }
@@ -110,6 +115,7 @@ impl Workspace {
             return Err(Error::BadArgument("the stream and the workspace are of different devices"));
         }
         self.wait()?;
+        self.count = 0; // the outcomes of the last call end here, even if there is no memory
         grow(&self.context, &mut self.memory, plan.bytes)?;
         let staged = plan.staged.max(plan.count * size_of::<ResultWords>());
         if self.staging.as_slice().len() < staged {
@@ -245,10 +251,11 @@ impl Call<'_> {
         // Records the event even after an error, so that `wait` waits for the work that was queued
         // before the error.
         let recorded = workspace.done.record(stream);
-        if queued.is_err() {
-            workspace.count = 0; // there are no results
+        let result = queued.and(recorded);
+        if result.is_err() {
+            workspace.count = 0; // there are no results, or nobody can tell when they are complete
         }
-        queued.and(recorded)
+        result
     }
 }
 

@@ -61,15 +61,51 @@ fn driver_without_a_device_is_an_error() {
         assert!(error.to_string().starts_with("no CUDA device: the driver finds no GPU"), "{error}");
         return;
     }
+    run_alone("driver::driver_without_a_device_is_an_error", library, ("LINERATE_SHIM_DEVICES", "0"));
+}
+
+/// Runs this test in a process of its own, with the test double `library` as its driver and with
+/// one more environment variable. The test must pass there.
+fn run_alone(test: &str, library: &Path, (name, value): (&str, &str)) {
     let program = std::env::current_exe().expect("this test program");
     let child = Command::new(program)
-        .args(["--exact", "driver::driver_without_a_device_is_an_error"])
+        .args(["--exact", test])
         .env("LINERATE_CUDA_DRIVER", library)
-        .env("LINERATE_SHIM_DEVICES", "0")
+        .env(name, value)
         .output()
         .expect("the test program runs");
-    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+    assert!(child.status.success(), "{value}: {}", String::from_utf8_lossy(&child.stdout));
     assert!(String::from_utf8_lossy(&child.stdout).contains("1 passed"));
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn error_of_the_device_leaves_no_outcomes() {
+    let Some(library) = common::double() else { return };
+    let Some(failing) = std::env::var_os("LINERATE_SHIM_FAILS") else {
+        for function in ["cuEventRecord", "cuEventSynchronize"] {
+            let variable = ("LINERATE_SHIM_FAILS", function);
+            run_alone("driver::error_of_the_device_leaves_no_outcomes", library, variable);
+        }
+        return;
+    };
+    let context = Context::new(0).unwrap();
+    let (codec, stream) = (Codec::new(&context), Stream::new(&context).unwrap());
+    let mut workspace = Workspace::new(&context).unwrap();
+    let chunk = linerate_rice::encode::<i16>(&Params::default(), &[], Options::new()).unwrap();
+    let job = DecodeJob { chunk: Input::Host(&chunk), samples: 0, capacity: 0 };
+    // SAFETY: a chunk of no samples has no output.
+    let queued = unsafe { codec.decode(&Params::default(), &[job], &stream, &mut workspace) };
+    if failing == "cuEventRecord" {
+        assert!(matches!(queued, Err(Error::Driver { call: "cuEventRecord", .. })), "{queued:?}");
+        assert_eq!(workspace.outcomes(), Ok(vec![]));
+        return;
+    }
+    assert_eq!(queued, Ok(()));
+    for _ in 0..2 {
+        let outcomes = workspace.outcomes();
+        assert!(matches!(outcomes, Err(Error::Driver { call: "cuEventSynchronize", .. })), "{outcomes:?}");
+    }
 }
 
 #[test]

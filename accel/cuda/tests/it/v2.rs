@@ -3,7 +3,7 @@
 use std::fs;
 use std::num::NonZeroU32;
 
-use linerate_cuda::{Codec, DecodeJob, DeviceBuffer, EncodeJob, Input, Stream, stream_bound};
+use linerate_cuda::{Codec, DecodeJob, DeviceBuffer, EncodeJob, Error, Input, Stream, stream_bound};
 use linerate_rice::v2::{self, ElementType, Shape, StreamOptions};
 use linerate_rice::{Kind, Options};
 use linerate_testkit::testdata::{files_below, testdata};
@@ -308,6 +308,24 @@ fn device_pointers_serve_a_pipeline_without_the_host() {
         unsafe { codec.decode_streams(element, min_segment, &[decode], &stream, &mut workspace) }.unwrap();
         assert_eq!(workspace.outcomes().unwrap()[0].unwrap_err().kind, kind);
     }
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn call_without_enough_memory_leaves_no_outcomes() {
+    let Some((codec, stream)) = codec() else { return };
+    let mut workspace = codec.workspace().unwrap();
+    let empty = v2::encode::<i16>(&StreamOptions::new(), &[], Options::new()).unwrap();
+    let job = DecodeJob { chunk: Input::Host(&empty), samples: 0, capacity: 0 };
+    // SAFETY: a stream of no samples has no output.
+    unsafe { codec.decode_streams(ElementType::I16, 1, &[job], &stream, &mut workspace) }.unwrap();
+    assert_eq!(workspace.outcomes(), Ok(vec![Ok(0)]));
+    let device = Input::Device { address: 0, bytes: 0 };
+    let job = DecodeJob { chunk: device, samples: 0, capacity: u32::MAX as usize };
+    // SAFETY: there is no memory for the scratch of so many segments, so nothing is queued.
+    let queued = unsafe { codec.decode_streams(ElementType::I16, 1, &[job], &stream, &mut workspace) };
+    assert!(matches!(queued, Err(Error::OutOfMemory { is_pinned: false, .. })), "{queued:?}");
+    assert_eq!(workspace.outcomes(), Ok(vec![]));
 }
 
 /// Uses raw segments, which the test double of the driver decodes quickly.
