@@ -73,10 +73,10 @@ impl EncodeKernels {
 impl Codec {
     /// Queues the decoding of version 2 streams of samples of type `element`.
     ///
-    /// * `min_segment`: the fewest samples per segment of any stream in device memory; 0 counts as
-    ///   1. The call makes room for as many segments as the job's capacity has at this length. The
-    ///   outcome of a stream with more is an error of kind [`Limit`](linerate_core::Kind::Limit).
-    ///   Of streams in host memory, the header states the number of segments.
+    /// * `min_segment`: the fewest samples per segment of any stream in device memory; 0 means 1.
+    ///   The call makes room for as many segments as the job's capacity has at this length. The
+    ///   outcome of a stream with more is an error of kind [`Limit`](linerate_core::Kind::Limit). Of
+    ///   streams in host memory, the header states the number of segments.
     /// * `jobs`: one stream each, of any length, with the capacity of its output in samples.
     ///   Streams with channels must be in host memory, where their headers state the size of their
     ///   scratch (as many bytes as their samples). In device memory, their outcome is an error of
