@@ -174,14 +174,26 @@ final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
             int written = room.position() - start;
             encoded.writerIndex(written);
             if (written < length / 2) {
-                // Gives the unused room back now, not when the socket has taken the bytes.
-                encoded.capacity(written);
+                giveRoomBack(encoded, written);
             }
             return encoded;
         } finally {
             if (!isDone) {
                 encoded.release();
             }
+        }
+    }
+
+    /**
+     * Gives the room after the first {@code length} bytes back now, not when the socket has taken
+     * them.
+     */
+    static void giveRoomBack(ByteBuf encoded, int length) {
+        try {
+            encoded.capacity(length);
+        } catch (OutOfMemoryError e) {
+            // Some allocators need a second, smaller buffer for this. The message must be sent all
+            // the same, because the encoder counts it as sent.
         }
     }
 }

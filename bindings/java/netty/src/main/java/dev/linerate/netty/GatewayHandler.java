@@ -127,10 +127,11 @@ public final class GatewayHandler extends ChannelDuplexHandler {
             return;
         }
         WebSocketFrame frame = (WebSocketFrame) message;
-        ByteBuf payload;
+        WebSocketFrame decoded;
         try {
             isInside = !frame.isFinalFragment();
-            payload = decompress(ctx, frame);
+            ByteBuf payload = decompress(ctx, frame);
+            decoded = payload == null ? null : toZlib ? stored(ctx, payload) : new TextWebSocketFrame(payload);
         } catch (DecompressionException | RuntimeException | Error e) {
             // Also if memory ran out: the message is lost, and the client can only resume its
             // session on a new connection.
@@ -141,8 +142,8 @@ public final class GatewayHandler extends ChannelDuplexHandler {
         } finally {
             frame.release();
         }
-        if (payload != null) {
-            ctx.fireChannelRead(toZlib ? stored(ctx, payload) : new TextWebSocketFrame(payload));
+        if (decoded != null) {
+            ctx.fireChannelRead(decoded);
         } else {
             // There is no payload yet. Asks for the rest, because some channels read only on
             // request.
@@ -178,11 +179,12 @@ public final class GatewayHandler extends ChannelDuplexHandler {
 
     /**
      * Returns a payload as a message of a zlib stream: stored blocks, then an empty one as a flush.
+     * Releases the payload, even if there is no memory for the message.
      */
     private WebSocketFrame stored(ChannelHandlerContext ctx, ByteBuf payload) {
-        int length = payload.readableBytes();
-        ByteBuf message = ctx.alloc().directBuffer(length + 5 * (length / MAX_STORED + 2) + 2);
         try {
+            int length = payload.readableBytes();
+            ByteBuf message = ctx.alloc().directBuffer(length + 5 * (length / MAX_STORED + 2) + 2);
             if (!hasBegun) {
                 message.writeShort(ZLIB_HEADER);
                 hasBegun = true;

@@ -96,7 +96,8 @@ final class PreparedContent extends UnpooledDirectByteBuf {
         try {
             int length = encoder.encode(message, room.internalNioBuffer(0, room.capacity()));
             if (length >= 0) {
-                encoded = room.capacity(length).writerIndex(length).asReadOnly();
+                DeflateFrameEncoder.giveRoomBack(room, length);
+                encoded = room.writerIndex(length).asReadOnly();
             }
         } finally {
             if (encoded == AS_IT_IS) {

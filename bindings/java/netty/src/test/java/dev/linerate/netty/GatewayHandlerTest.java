@@ -22,6 +22,7 @@ import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 import org.junit.jupiter.api.Test;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@link GatewayHandler} decompresses the streams of a gateway below a client. */
 @ExtendWith(Leaks.class)
@@ -124,6 +126,28 @@ class GatewayHandlerTest {
         WebSocketFrame damaged = new BinaryWebSocketFrame(buffer(new byte[] {1, 2, 3, 0, 0, -1, -1}, 0, 7));
         WebSocketFrame next = new PingWebSocketFrame(buffer(new byte[1], 0, 1));
         assertThrows(DecompressionException.class, () -> channel.writeInbound(damaged, next));
+        assertEquals(0, next.refCnt());
+        assertNull(channel.readInbound());
+        assertFalse(channel.isOpen());
+        channel.finishAndReleaseAll();
+    }
+
+    /** The first buffer is that of the payload, the second one that of the stored blocks. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void noMemoryForABufferClosesTheConnection(int failing) {
+        EmbeddedChannel channel = channel(GatewayHandler.toZlib(Transport.ZLIB));
+        AtomicInteger buffers = new AtomicInteger();
+        channel.config().setAllocator(Leaks.allocator((allocator, capacity) -> {
+            if (buffers.incrementAndGet() == failing) {
+                throw new OutOfMemoryError("a buffer of " + capacity + " bytes");
+            }
+            return Leaks.ALLOCATOR.directBuffer(capacity);
+        }));
+        byte[] wire = compressed(text(0));
+        WebSocketFrame frame = new BinaryWebSocketFrame(buffer(wire, 0, wire.length));
+        WebSocketFrame next = new PingWebSocketFrame(buffer(new byte[1], 0, 1));
+        assertThrows(OutOfMemoryError.class, () -> channel.writeInbound(frame, next));
         assertEquals(0, next.refCnt());
         assertNull(channel.readInbound());
         assertFalse(channel.isOpen());

@@ -19,8 +19,6 @@ import io.netty.handler.codec.http.websocketx.PingWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtension;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.Proxy;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -171,21 +169,11 @@ class HostileTest {
     void memoryThatRunsOutEndsTheConnectionWith1011() {
         try (Side.Pair pair = pair(DEFAULT)) {
             byte[] message = pair.client().encoded(new String(new char[100_000])).get(0);
-            pair.server().channel.config().setAllocator(allocatorOfBuffersThatDoNotGrow());
+            ByteBufAllocator buffersThatDoNotGrow =
+                    Leaks.allocator((allocator, capacity) -> Leaks.ALLOCATOR.directBuffer(capacity, capacity));
+            pair.server().channel.config().setAllocator(buffersThatDoNotGrow);
             assertNull(receive(pair.server(), compressed(message), 1011));
         }
-    }
-
-    private static ByteBufAllocator allocatorOfBuffersThatDoNotGrow() {
-        InvocationHandler calls = (proxy, method, arguments) -> {
-            if (method.getName().equals("directBuffer") && arguments.length == 1) {
-                int capacity = (int) arguments[0];
-                return Leaks.ALLOCATOR.directBuffer(capacity, capacity);
-            }
-            return method.invoke(Leaks.ALLOCATOR, arguments);
-        };
-        return (ByteBufAllocator)
-                Proxy.newProxyInstance(HostileTest.class.getClassLoader(), new Class<?>[] {ByteBufAllocator.class}, calls);
     }
 
     /** The limit applies to all fragments of a message together. */

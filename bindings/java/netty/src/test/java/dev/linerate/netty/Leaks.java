@@ -3,8 +3,13 @@ package dev.linerate.netty;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.linerate.gateway.LiveCodecs;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetric;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -18,6 +23,19 @@ final class Leaks implements BeforeEachCallback, AfterEachCallback {
     static final UnpooledByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(true, true);
 
     private long codecs;
+
+    /**
+     * {@link #ALLOCATOR}, except that a function of this allocator and a capacity makes the direct
+     * buffers.
+     */
+    static ByteBufAllocator allocator(BiFunction<ByteBufAllocator, Integer, ByteBuf> directBuffer) {
+        InvocationHandler calls = (proxy, method, arguments) ->
+                method.getName().equals("directBuffer") && arguments.length == 1
+                        ? directBuffer.apply((ByteBufAllocator) proxy, (Integer) arguments[0])
+                        : method.invoke(ALLOCATOR, arguments);
+        return (ByteBufAllocator)
+                Proxy.newProxyInstance(Leaks.class.getClassLoader(), new Class<?>[] {ByteBufAllocator.class}, calls);
+    }
 
     static long bytes() {
         ByteBufAllocatorMetric metric = ALLOCATOR.metric();

@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.linerate.gateway.DeflateOptions;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.ContinuationWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
@@ -107,6 +109,34 @@ class RoundTripTest {
                 LinerateDeflateClientExtensionHandshaker.of(DeflateOptions.windowBits(10)));
         assertTrue(pair.agreed().containsKey("server_no_context_takeover"), pair.agreed().toString());
         exchange(pair);
+    }
+
+    /** Both messages compress to less than half, so that their buffers should shrink. */
+    @Test
+    void messageIsSentIfThereIsNoMemoryToShrinkItsBuffer() {
+        try (Side.Pair pair = Side.connect(DeflateOptions.windowBits(12), DeflateOptions.windowBits(12))) {
+            ByteBufAllocator allocator = Leaks.allocator(FixedRoom::new);
+            pair.server().channel.config().setAllocator(allocator);
+            String text = Traffic.messages(1, 20);
+            for (int i = 0; i < 3; i++) {
+                assertEquals(text, pair.server().send(pair.client(), text, 1 << 30));
+                ByteBuf content = allocator.directBuffer(200).writeZero(200);
+                WebSocketFrame received = pair.server().send(pair.client(), new PreparedBinaryWebSocketFrame(content));
+                assertEquals(200, received.content().readableBytes());
+                received.release();
+            }
+        }
+    }
+
+    private static final class FixedRoom extends UnpooledDirectByteBuf {
+        FixedRoom(ByteBufAllocator allocator, int capacity) {
+            super(allocator, capacity, capacity);
+        }
+
+        @Override
+        public ByteBuf capacity(int newCapacity) {
+            throw new OutOfMemoryError("a buffer of " + newCapacity + " bytes");
+        }
     }
 
     @Test
