@@ -131,7 +131,9 @@ mod tests {
 
     /// Returns the permissions of an address.
     fn permissions(address: usize) -> String {
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        // The names of mapped files need not be UTF-8.
+        let maps = std::fs::read("/proc/self/maps").unwrap();
+        let maps = String::from_utf8_lossy(&maps);
         let hex = |s: &str| usize::from_str_radix(s, 16).unwrap();
         let at = |line: &&str| {
             let (from, to) = line.split(' ').next().unwrap().split_once('-').unwrap();

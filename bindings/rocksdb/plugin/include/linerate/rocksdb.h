@@ -32,7 +32,8 @@ namespace linerate {
 std::shared_ptr<rocksdb::CompressionManager> NewCompressionManager(
     std::shared_ptr<rocksdb::CompressionManager> base = nullptr);
 
-// Counts of all managers of the process so far.
+// Counts of all managers of the process so far. Blocks of compressions other than zstd and zlib,
+// which are left to the decompressors of `base`, are not counted.
 struct Counters {
   uint64_t dictionaries;  // dictionaries digested by Linerate
   uint64_t zstd_blocks;   // zstd blocks decoded by Linerate

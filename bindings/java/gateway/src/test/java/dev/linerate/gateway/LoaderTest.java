@@ -10,6 +10,7 @@ import java.io.File;
 import java.lang.reflect.Method;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -226,7 +227,8 @@ class LoaderTest {
         }
 
         private static long mapped() throws Exception {
-            try (java.util.stream.Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
+            Path maps = Path.of("/proc/self/maps");
+            try (java.util.stream.Stream<String> lines = Files.lines(maps, StandardCharsets.ISO_8859_1)) {
                 return lines.filter(line -> line.contains(NAME))
                         .map(line -> line.substring(line.indexOf('/')))
                         .distinct()

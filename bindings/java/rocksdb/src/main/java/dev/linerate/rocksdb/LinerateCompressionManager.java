@@ -54,7 +54,7 @@ public final class LinerateCompressionManager {
             Path folder = Files.createTempDirectory("linerate-rocksdb");
             try {
                 System.load(extract(LOADER, folder).toString());
-                String failure = load0(rocksdb(), extract(PLUGIN, folder).toString());
+                String failure = load0(rocksdb(Paths.get("/proc/self/maps")), extract(PLUGIN, folder).toString());
                 if (failure != null) {
                     throw failed(failure);
                 }
@@ -140,15 +140,22 @@ public final class LinerateCompressionManager {
                 + (processor.equals("amd64") ? "x86_64" : processor);
     }
 
-    /** Returns the path of RocksDB's library under which the system's loader knows it. */
-    private static String rocksdb() throws IOException {
-        try (BufferedReader maps = Files.newBufferedReader(Paths.get("/proc/self/maps"), StandardCharsets.UTF_8)) {
-            for (String line = maps.readLine(); line != null; line = maps.readLine()) {
+    /**
+     * Returns the path of RocksDB's library under which the system's loader knows it. {@code maps}
+     * lists the files that this process has mapped (proc(5)).
+     */
+    static String rocksdb(Path maps) {
+        // The names of other mapped files need not be UTF-8, and any byte is valid ISO 8859-1.
+        try (BufferedReader lines = Files.newBufferedReader(maps, StandardCharsets.ISO_8859_1)) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 int slash = line.indexOf('/');
                 if (slash >= 0 && line.indexOf("librocksdbjni", line.lastIndexOf('/')) >= 0) {
-                    return line.substring(slash).replace(" (deleted)", "");
+                    String path = line.substring(slash).replace(" (deleted)", "");
+                    return new String(path.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
                 }
             }
+        } catch (IOException e) {
+            throw failed("cannot read the names of the loaded libraries: " + e);
         }
         throw failed("no loaded library is named librocksdbjni");
     }

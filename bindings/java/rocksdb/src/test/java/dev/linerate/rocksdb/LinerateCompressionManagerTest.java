@@ -2,8 +2,10 @@ package dev.linerate.rocksdb;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -82,6 +84,23 @@ class LinerateCompressionManagerTest {
         assertTrue(after.dictionaries() > before.dictionaries());
         assertEquals(before.zlibBlocks(), after.zlibBlocks());
         assertEquals(before.refused(), after.refused());
+    }
+
+    /** Another file has a name that is not UTF-8, and the path of RocksDB's has letters beyond ASCII. */
+    @Test
+    void librariesBesideMappedFilesOfAnyNameAreFound() throws Exception {
+        ByteArrayOutputStream maps = new ByteArrayOutputStream();
+        maps.write("7f0000000000-7f0000001000 r--p 00000000 08:01 7 /tmp/".getBytes(StandardCharsets.US_ASCII));
+        maps.write(new byte[] {(byte) 0xff, (byte) 0xe9, '\n'});
+        String library = "/tmp/\u00e9t\u00e9/librocksdbjni1.so";
+        maps.write(("7f1000000000-7f1000001000 r-xp 00000000 08:01 8 " + library + " (deleted)\n")
+                .getBytes(StandardCharsets.UTF_8));
+        Path file = Files.write(folder.resolve("maps"), maps.toByteArray());
+        assertEquals(library, LinerateCompressionManager.rocksdb(file));
+        Files.write(file, new byte[] {(byte) 0xff});
+        UnsatisfiedLinkError e =
+                assertThrows(UnsatisfiedLinkError.class, () -> LinerateCompressionManager.rocksdb(file));
+        assertTrue(e.getMessage().endsWith("no loaded library is named librocksdbjni"), e.getMessage());
     }
 
     @Test
