@@ -2,9 +2,12 @@
 
 #[cfg(unix)]
 use std::process::Child;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime};
+
+#[cfg(unix)]
+const SIGKILL: i32 = 9;
 
 /// Environment variable with the seed that repeats the delays of an earlier run of the tests.
 const SEED: &str = "LINERATE_KILL_SEED";
@@ -30,17 +33,33 @@ pub fn moments(count: u32, whole: Duration) -> impl Iterator<Item = Duration> {
 }
 
 /// Starts a program and kills it after a delay. Returns whether it was killed: false if it had
-/// already succeeded. A program that fails by itself also counts as killed.
+/// already succeeded.
 ///
 /// # Panics
-/// If the program does not start.
+/// If the program does not start, or has failed by itself. Where there are no signals, as on
+/// Windows, a program that fails in the moment in which it is killed counts as killed.
 pub fn killed(command: &mut Command, after: Duration) -> bool {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().expect("the program starts");
     thread::sleep(after);
-    // The process may have ended. The exit status tells.
+    if let Some(status) = child.try_wait().expect("its status") {
+        assert!(status.success(), "the program has failed by itself: {status}");
+        return false;
+    }
+    // The process may have ended meanwhile. The exit status tells.
     let _ = child.kill();
-    !child.wait().expect("it ends").success()
+    is_killed(child.wait().expect("it ends"))
+}
+
+/// Whether a process with this status was killed rather than that it succeeded. Panics if it failed
+/// by itself.
+fn is_killed(status: ExitStatus) -> bool {
+    #[cfg(unix)]
+    let by_itself = std::os::unix::process::ExitStatusExt::signal(&status) != Some(SIGKILL);
+    #[cfg(not(unix))]
+    let by_itself = false;
+    assert!(status.success() || !by_itself, "the program has failed by itself: {status}");
+    !status.success()
 }
 
 /// Sends SIGTERM to the program `linerate`, which handles it like Ctrl+C. SIGINT would not do: a
@@ -54,4 +73,29 @@ pub fn terminate(child: &Child) {
     // The shell has its own `kill`, so the program of that name need not be installed.
     let kill = Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status();
     assert!(kill.expect("a shell").success(), "the program cannot be ended");
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    #[test]
+    fn only_a_program_that_was_killed_counts_as_killed() {
+        assert!(is_killed(ExitStatus::from_raw(SIGKILL)));
+        assert!(!is_killed(ExitStatus::from_raw(0)));
+    }
+
+    #[test]
+    #[should_panic(expected = "the program has failed by itself: exit status: 3")]
+    fn program_that_exits_with_an_error_has_failed_by_itself() {
+        is_killed(ExitStatus::from_raw(3 << 8));
+    }
+
+    #[test]
+    #[should_panic(expected = "the program has failed by itself")]
+    fn program_that_dies_of_another_signal_has_failed_by_itself() {
+        is_killed(ExitStatus::from_raw(11));
+    }
 }
