@@ -2,8 +2,7 @@
 //! `zlib`, zlib and libdeflate.
 //!
 //! `window_bits` is that of zlib's `inflateInit2`: 8 to 15 for zlib, -8 to -15 for raw deflate, 24
-//! to 31 for gzip. [`decode`] does not take windows of 8 bits if the feature `zlib` is on, since
-//! flate2 refuses them.
+//! to 31 for gzip.
 
 use zlib_rs::{Inflate, InflateFlush, Status};
 
@@ -16,12 +15,11 @@ pub const HAS_C: bool = cfg!(feature = "zlib");
 /// Decodes one stream, whose content has at most `len` bytes, with each decoder of this build.
 ///
 /// # Errors
-/// A phrase about the first decoder that refuses the stream, finds no end, or finds bytes after the
-/// end. Content of more than `len` bytes is an error too, but without the feature `zlib` only if it
-/// has more than `len + 1`.
+/// A phrase about the first decoder that refuses the stream, finds no end, finds bytes after the
+/// end, or finds more than `len` bytes of content.
 ///
 /// # Panics
-/// If two decoders return different bytes. With the feature `zlib`, also if the window has 8 bits.
+/// If two decoders return different bytes.
 pub fn decode(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
     let plain = zlib_rs(window_bits, encoded, len)?;
     #[cfg(feature = "zlib")]
@@ -34,8 +32,7 @@ pub fn decode(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, S
 
 fn zlib_rs(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
     let mut decoder = zlib_rs_decoder(window_bits);
-    // One more byte than expected, so that the caller notices longer content, which would otherwise
-    // be cut here.
+    // One more byte than expected, by which `content` notices longer content.
     let mut out = vec![0; len + 1];
     let status = decoder.decompress(encoded, &mut out, InflateFlush::Finish);
     whole(
@@ -44,8 +41,7 @@ fn zlib_rs(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, Stri
         encoded,
         "zlib-rs",
     )?;
-    out.truncate(decoder.total_out() as usize);
-    Ok(out)
+    content(out, decoder.total_out(), "zlib-rs")
 }
 
 fn zlib_rs_decoder(window_bits: i32) -> Inflate {
@@ -60,18 +56,28 @@ fn whole(has_ended: bool, taken: u64, encoded: &[u8], who: &str) -> Result<(), S
     }
 }
 
+/// The first `len` bytes of `out`, unless these fill it.
+fn content(mut out: Vec<u8>, len: u64, who: &str) -> Result<Vec<u8>, String> {
+    if len == out.len() as u64 {
+        return Err(format!("{who}: more than {} bytes of content", len - 1));
+    }
+    out.truncate(len as usize);
+    Ok(out)
+}
+
 #[cfg(feature = "zlib")]
 fn zlib(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
     use flate2::{Decompress, FlushDecompress};
+    // flate2 has no windows of 8 bits. One of 9 bits decodes their streams, too.
+    let bits = (window_bits.unsigned_abs() % 16).max(9) as u8;
     let mut decoder = match window_bits {
-        16.. => Decompress::new_gzip(window_bits as u8 - 16),
-        _ => Decompress::new_with_window_bits(window_bits > 0, window_bits.unsigned_abs() as u8),
+        16.. => Decompress::new_gzip(bits),
+        _ => Decompress::new_with_window_bits(window_bits > 0, bits),
     };
     let mut out = vec![0; len + 1];
     let status = decoder.decompress(encoded, &mut out, FlushDecompress::Finish).map_err(|e| e.to_string())?;
     whole(status == flate2::Status::StreamEnd, decoder.total_in(), encoded, "zlib")?;
-    out.truncate(decoder.total_out() as usize);
-    Ok(out)
+    content(out, decoder.total_out(), "zlib")
 }
 
 /// Decodes with libdeflate, the strictest of the decoders about Huffman trees. It ignores data
@@ -133,6 +139,38 @@ impl Receiver {
         match bytes.len() {
             0 => Ok(plain),
             left => Err(format!("zlib-rs: {left} bytes after the end")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stored block with this content, as raw deflate data, in zlib's format with a window of 8
+    /// bits, and in gzip's.
+    fn streams() -> [(i32, Vec<u8>); 3] {
+        let raw = [1, 3, 0, 0xfc, 0xff, b'a', b'b', b'c'];
+        let gzip_header = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+        [
+            (-8, raw.to_vec()),
+            (8, [&[0x08, 0x1d][..], &raw, &[0x02, 0x4d, 0x01, 0x27]].concat()),
+            (24, [&gzip_header[..], &raw, &[0xc2, 0x41, 0x24, 0x35, 3, 0, 0, 0]].concat()),
+        ]
+    }
+
+    #[test]
+    fn window_of_8_bits_decodes() {
+        for (window_bits, encoded) in streams() {
+            assert_eq!(decode(window_bits, &encoded, 3), Ok(b"abc".to_vec()), "{window_bits}");
+        }
+    }
+
+    #[test]
+    fn content_of_one_byte_more_than_expected_is_an_error() {
+        for (window_bits, encoded) in streams() {
+            let why = decode(window_bits, &encoded, 2).unwrap_err();
+            assert_eq!(why, "zlib-rs: more than 2 bytes of content", "{window_bits}");
         }
     }
 }
