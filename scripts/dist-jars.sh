@@ -41,7 +41,7 @@ keep() { # NATIVES FOLDER TRIPLE
 pack() { # OUT NATIVES
   if scripts/setup.sh cxx rocksdb-11; then modules+=,rocksdb; else echo "left out: linerate-rocksdb"; fi
   rm -rf "$1/maven"
-  mvn --batch-mode --no-transfer-progress --quiet --file bindings/java/pom.xml -P release -Dgpg.skip -DskipTests \
+  mvn --batch-mode --no-transfer-progress --quiet --file bindings/java/pom.xml -P release -DskipTests \
     "-Dlinerate.natives=$2" "-DaltDeploymentRepository=dist::file:$1/maven" --projects ".,$modules" --also-make clean deploy
   echo "$1/maven: $(cd "$2" && ls | xargs)"
 }

@@ -2,6 +2,8 @@
 
 mod install;
 mod machine;
+mod publish;
+mod record;
 mod setup;
 
 use std::path::{Path, PathBuf};
