@@ -253,6 +253,9 @@ pub struct Decoder {
     sizes: (u64, u64),
     /// Number of blocks that the stream had decoded when the message began.
     first_block: u32,
+    /// Position of the stream when the message began. It counts the ends of earlier messages, which
+    /// are not sent.
+    begin: u64,
     /// Number of bytes of [`TAIL`] that the stream has read.
     tail: u8,
 }
@@ -266,7 +269,8 @@ impl Decoder {
     pub fn new(direction: Direction, options: &Options) -> Result<Self> {
         let Options { message_limit, ratio_limit, .. } = *options;
         let stream = Some(new_stream(direction)?).filter(|_| direction.takeover);
-        Ok(Decoder { stream, direction, message_limit, ratio_limit, sizes: (0, 0), first_block: 0, tail: 0 })
+        let (sizes, first_block, begin, tail) = ((0, 0), 0, 0, 0);
+        Ok(Decoder { stream, direction, message_limit, ratio_limit, sizes, first_block, begin, tail })
     }
 
     /// Decodes `src`, a part of a message, into `dst`, until one of them ends. Returns the numbers
@@ -275,8 +279,7 @@ impl Decoder {
     /// # Errors
     /// Returns [`Kind::Corrupt`] for damaged data, and [`Kind::Limit`] for a message beyond a limit
     /// of [`Options`] or with too many empty blocks, or if memory runs out. The connection must
-    /// then be closed. Offsets of limits count compressed bytes of the message, those of other
-    /// errors compressed bytes of all messages that the decoder has kept its window for.
+    /// then be closed. Offsets count compressed bytes of the message.
     pub fn part(&mut self, scratch: &mut Scratch, src: &[u8], dst: &mut [u8]) -> Result<(usize, usize)> {
         let (mut read, mut written) = (0, 0);
         loop {
@@ -287,7 +290,9 @@ impl Decoder {
             };
             // The limit on blocks is checked after each piece.
             let piece = &src[read..src.len().min(read + PIECE)];
-            let part = stream.decode(&mut scratch.inflate, piece, &mut dst[written..])?;
+            let part = stream
+                .decode(&mut scratch.inflate, piece, &mut dst[written..])
+                .map_err(|error| error.with_offset(error.offset.saturating_sub(self.begin)))?;
             (read, written) = (read + part.read, written + part.written);
             let blocks = u64::from(stream.blocks().wrapping_sub(self.first_block));
             if blocks > FREE_BLOCKS + 2 * (self.sizes.1 + written as u64) {
@@ -318,7 +323,9 @@ impl Decoder {
         let mut written = 0;
         if let Some(stream) = self.stream.as_mut().filter(|_| self.sizes.0 > 0) {
             let tail = &TAIL[usize::from(self.tail)..];
-            let part = stream.decode(&mut scratch.inflate, tail, dst)?;
+            let part = stream.decode(&mut scratch.inflate, tail, dst).map_err(|error| {
+                error.with_offset(error.offset.saturating_sub(self.begin).min(self.sizes.0))
+            })?;
             written = part.written;
             self.tail += part.read as u8;
             let is_whole = match part.status {
@@ -344,6 +351,7 @@ impl Decoder {
             self.stream = None;
         }
         self.first_block = self.stream.as_ref().map_or(0, StreamDecoder::blocks);
+        self.begin = self.stream.as_ref().map_or(0, StreamDecoder::position);
         Ok((written, true))
     }
 
@@ -630,6 +638,24 @@ mod tests {
             decode(&mut decoder, &mut scratch, &bomb, 1 << 15).map(|message| message.len()),
             Ok(1 << 20)
         );
+    }
+
+    #[test]
+    fn offset_of_an_error_counts_from_the_beginning_of_its_message() {
+        let mut scratch = Scratch::new();
+        let hello = [0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00];
+        // Ten empty stored blocks, then a block of the reserved type.
+        let damaged = [&[0, 0, 0, 0xff, 0xff].repeat(10)[..], &[0x06, 0, 0]].concat();
+        for takeover in [true, false] {
+            for messages in 0..3 {
+                let mut decoder = new_decoder(Direction { takeover, ..Direction::default() });
+                for _ in 0..messages {
+                    assert_eq!(decode(&mut decoder, &mut scratch, &hello, 100), Ok(b"Hello".to_vec()));
+                }
+                let error = decode(&mut decoder, &mut scratch, &damaged, 100).expect_err("damage");
+                assert_eq!((error.kind, error.offset), (Kind::Corrupt, 50), "{takeover} {messages}");
+            }
+        }
     }
 
     #[test]

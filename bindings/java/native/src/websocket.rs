@@ -100,7 +100,7 @@ pub(crate) fn new_prepared(message: &[u8]) -> Held<Prepared> {
 
 pub(crate) fn new_decoder(direction: Direction, options: &Options) -> Result<HeldDecoder> {
     let decoder = Decoder::new(direction, options)?;
-    Ok(Held::new(MessageDecoder { decoder, read: 0, messages: 0, is_ending: false, error: None }))
+    Ok(Held::new(MessageDecoder { decoder, read: 0, begin: 0, messages: 0, is_ending: false, error: None }))
 }
 
 /// A decoder with its position on the connection, and its error, which persists.
@@ -108,6 +108,8 @@ pub(crate) struct MessageDecoder {
     decoder: Decoder,
     /// Compressed bytes of the connection so far.
     read: u64,
+    /// Compressed bytes of the messages before this one.
+    begin: u64,
     messages: u64,
     /// Whether all parts of the message were read, but the end of its content did not fit into the
     /// output.
@@ -176,7 +178,9 @@ impl MessageDecoder {
                     progress.written += written;
                     progress.is_done = is_done;
                     self.is_ending = !is_done;
-                    self.messages += u64::from(is_done);
+                    if is_done {
+                        (self.begin, self.messages) = (self.read, self.messages + 1);
+                    }
                 }
                 Err(error) => return Some(Err(self.fail(error))),
             }
@@ -185,7 +189,8 @@ impl MessageDecoder {
     }
 
     fn fail(&mut self, error: Error) -> Failure {
-        let failure = Failure { error, offset: self.read, message: self.messages };
+        let offset = self.begin + error.offset;
+        let failure = Failure { error, offset, message: self.messages };
         *self.error.insert(failure)
     }
 
@@ -239,6 +244,17 @@ mod tests {
             assert_eq!((decoder.codec.read, decoder.codec.messages), (encoded.len() as u64, 1));
         }
         assert!(shared_memory() > 100_000);
+    }
+
+    #[test]
+    fn offset_of_an_error_is_exact_within_a_piece() {
+        let mut decoder = new_decoder(Direction::default(), &Options::default()).unwrap();
+        assert_eq!(decode(&mut decoder.codec, &[0], 10), Ok(Vec::new()));
+        // Empty stored blocks, then a block of the reserved type.
+        let blocks = PIECE / 5 + 100;
+        let message = [&[0, 0, 0, 0xff, 0xff].repeat(blocks)[..], &[6, 0, 0]].concat();
+        let error = decode(&mut decoder.codec, &message, 10).unwrap_err();
+        assert_eq!((error.error.kind, error.offset), (Kind::Corrupt, 1 + 5 * blocks as u64));
     }
 
     #[test]
