@@ -2,6 +2,7 @@ package dev.linerate.gateway;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.InvalidPathException;
 import java.util.Locale;
 
 /**
@@ -128,7 +129,15 @@ public final class NativeLoader {
     }
 
     private static File loadFromJar() {
-        NativeResource resource = NativeResource.find(platform(), NAME);
+        NativeResource resource;
+        try {
+            resource = NativeResource.find(platform(), NAME);
+        } catch (IOException e) {
+            throw failed(
+                    "cannot read the library in this jar: " + e + "; replace the jar, or name a library with -D"
+                            + PATH_PROPERTY + "=FILE",
+                    e);
+        }
         if (resource == null) {
             throw failed(
                     "this jar has no library for " + platform() + "; build it there, or name one with -D"
@@ -147,7 +156,7 @@ public final class NativeLoader {
             // Another class loader of this process has loaded that file, and a file can be loaded
             // only once.
             return loadFrom(resource.extractAnother(), EXTRACTED);
-        } catch (IOException e) {
+        } catch (IOException | InvalidPathException e) {
             throw failed(
                     "cannot extract the library into " + System.getProperty("java.io.tmpdir") + ": " + e
                             + "; choose another folder with -Djava.io.tmpdir, or name a library with -D"

@@ -48,11 +48,9 @@ final class NativeResource {
     }
 
     /** Finds the library for a platform; null if the jar has none. */
-    static NativeResource find(String platform, String name) {
+    static NativeResource find(String platform, String name) throws IOException {
         try (InputStream in = NativeResource.class.getResourceAsStream("natives/" + platform + "/" + name)) {
             return in == null ? null : new NativeResource(name, readAll(in));
-        } catch (IOException e) {
-            throw new IllegalStateException("cannot read the jar of linerate-gateway", e);
         }
     }
 

@@ -1,9 +1,15 @@
 package dev.linerate.gateway;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.InvocationTargetException;
 import java.net.URL;
@@ -43,6 +49,29 @@ class ClassLoaderTest {
             assertNotEquals(first, second);
         } catch (InvocationTargetException e) {
             throw new AssertionError(e.getCause());
+        }
+    }
+
+    @Test
+    void jarThatCannotBeReadIsAnUnsatisfiedLinkError() throws Exception {
+        URL classes = GatewayDecompressor.class.getProtectionDomain().getCodeSource().getLocation();
+        try (URLClassLoader loader = new URLClassLoader(new URL[] {classes}, ClassLoader.getPlatformClassLoader()) {
+            @Override
+            public InputStream getResourceAsStream(String name) {
+                return new InputStream() {
+                    @Override
+                    public int read() throws IOException {
+                        throw new IOException("damaged");
+                    }
+                };
+            }
+        }) {
+            Class<?> loading = loader.loadClass(NativeLoader.class.getName());
+            assertEquals(false, loading.getMethod("isAvailable").invoke(null));
+            InvocationTargetException e =
+                    assertThrows(InvocationTargetException.class, () -> loading.getMethod("load").invoke(null));
+            assertInstanceOf(UnsatisfiedLinkError.class, e.getCause());
+            assertTrue(e.getCause().getMessage().contains("cannot read the library in this jar"));
         }
     }
 
