@@ -42,9 +42,15 @@ public final class StatsRecorder implements Closeable {
                 options.maxConnections,
                 created));
         if (error != null) {
-            throw new IOException("cannot write the statistics log in " + options.folder + ": " + error);
+            throw notStarted(options.folder, error);
         }
         handle = Reaper.own(this, created[0], Native::freeRecorder);
+    }
+
+    /** Returns the exception for a recorder that does not start. {@code log} may be null. */
+    static IOException notStarted(Path log, String error) {
+        String what = log == null ? "start the thread of the recorder" : "write the statistics log in " + log;
+        return new IOException("cannot " + what + ": " + error);
     }
 
     /**

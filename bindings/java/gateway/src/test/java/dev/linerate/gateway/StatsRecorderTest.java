@@ -168,6 +168,15 @@ class StatsRecorderTest {
     }
 
     @Test
+    void recorderThatDoesNotStartSaysWhetherThatIsBecauseOfTheLog() {
+        assertEquals(
+                "cannot write the statistics log in logs: why",
+                StatsRecorder.notStarted(Path.of("logs"), "why").getMessage());
+        assertEquals(
+                "cannot start the thread of the recorder: why", StatsRecorder.notStarted(null, "why").getMessage());
+    }
+
+    @Test
     void connectionsWithoutARecorderHaveNoStatistics() {
         try (GatewayDecompressor gateway = GatewayDecompressor.create(Transport.ZSTD)) {
             assertNull(gateway.stats());
