@@ -71,7 +71,7 @@ class GatewayDecompressor {
   }
 
   recording() {
-    const file = binding.gatewayRecording(this.#session);
+    const file = native(() => binding.gatewayRecording(this.#session));
     if (file === null) {
       throw refuse(Error, 'ERR_LINERATE_BAD_ARGUMENT', 'no messages are kept: create the decompressor with the option recent');
     }

@@ -117,7 +117,8 @@ export class GatewayDecompressor {
   /**
    * Returns the recent compressed messages as a file for `linerate gateway replay`. If older
    * messages of a stream were dropped, the file cannot be replayed. Throws an Error with the code
-   * `ERR_LINERATE_BAD_ARGUMENT` without the option `recent`.
+   * `ERR_LINERATE_BAD_ARGUMENT` without the option `recent`, and another one if a kept message has
+   * more than 1 GiB.
    */
   recording(): Buffer;
   /** The transport that the constructor got. */

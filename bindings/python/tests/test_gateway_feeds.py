@@ -42,6 +42,20 @@ def test_messages_decode_in_any_order_and_after_damaged_ones(kind):
     assert decompressor.messages == 2 * len(PAYLOADS)
 
 
+@pytest.mark.parametrize("kind", ENCODERS)
+def test_a_message_that_is_not_delivered_does_not_stop_the_next(kind):
+    decompressor = Decompressor(kind)
+    message = ENCODERS[kind](b"\xff\xfe")
+    for _ in range(2):
+        with pytest.raises(UnicodeDecodeError):
+            decompressor.decompress_text(message)
+    assert decompressor.decompress(message) == b"\xff\xfe"
+    with pytest.raises(Error, match="payload of 2 bytes"):
+        decompressor.decompress_into(message, bytearray(1))
+    assert decompressor.decompress_text(ENCODERS[kind](b"after")) == "after"
+    assert decompressor.messages == 3
+
+
 def trained(seed, dict_id):
     samples = list(PAYLOADS) * 3
     random.Random(seed).shuffle(samples)

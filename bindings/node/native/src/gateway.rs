@@ -93,7 +93,13 @@ pub fn gateway_resume_after(session: &mut External<GatewaySession>, sequence: f6
 
 #[napi(catch_unwind)]
 pub fn gateway_recording(env: &Env, session: &External<GatewaySession>) -> Result<Option<Buffer>> {
-    session.session.recording().map(|file| buffer_of(env, file)).transpose()
+    if session.session.recent().is_none() {
+        return Ok(None);
+    }
+    let what = "a kept message has more than 1 GiB, which a recording cannot have";
+    let file = session.session.recording();
+    let file = file.ok_or_else(|| raise(env, Error::new(Kind::Limit, 0, what)))?;
+    buffer_of(env, file).map(Some)
 }
 
 #[napi(catch_unwind)]
@@ -187,7 +193,7 @@ impl GatewaySession {
         // In a stream, the error of a payload that could not be delivered persists like those of
         // the session, since the payload is lost.
         if let Err(error) = delivered
-            && matches!(self.session.transport(), Transport::Zlib | Transport::Zstd)
+            && self.session.transport().is_stream()
             && self.session.error().is_none()
         {
             self.error = Some(error);

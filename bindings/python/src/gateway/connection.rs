@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use linerate_gateway::{Envelope, Error, Kind, Scratch, Session, SessionError};
 
 /// A session that loses no message. If Python could not take a decoded message, because memory ran
-/// out, the payload is not UTF-8 or `out` is too small, the message is kept for the next call.
+/// out, the payload is not UTF-8 or `out` is too small, the message is kept for the next call. An
+/// independent message is kept until another one arrives.
 pub(super) struct Connection {
     session: Session,
     last: Option<LastEnvelope>,
     undelivered: Option<Undelivered>,
-    /// The error that every call returns after a message was lost, because there was no memory to
-    /// keep it.
+    /// The error that every call returns after a message of a stream was lost, because there was no
+    /// memory to keep it.
     error: Option<SessionError>,
 }
 
@@ -35,7 +36,7 @@ struct Undelivered {
 pub(super) enum ReceiveError {
     /// The message, or the connection, is damaged.
     Session(SessionError),
-    /// There is an undelivered message, and the call does not repeat its bytes.
+    /// A message of a stream is undelivered, and the call does not repeat its bytes.
     OtherFrame,
 }
 
@@ -85,8 +86,9 @@ impl Connection {
     }
 
     /// Decodes `frame`, the content of a websocket message. Returns the payload, or `None` if the
-    /// message is incomplete. If there is an undelivered message, `frame` must repeat its bytes;
-    /// its payload is returned then, and it counts as delivered.
+    /// message is incomplete. If there is an undelivered message and `frame` repeats its bytes, its
+    /// payload is returned, and it counts as delivered. In a stream no other `frame` is decoded
+    /// then.
     pub(super) fn receive<'s>(
         &mut self,
         frame: &[u8],
@@ -99,8 +101,10 @@ impl Connection {
             if *kept.frame == *frame {
                 return Ok(Some(Cow::Owned(kept.payload)));
             }
-            self.undelivered = Some(kept);
-            return Err(ReceiveError::OtherFrame);
+            if self.session.transport().is_stream() {
+                self.undelivered = Some(kept);
+                return Err(ReceiveError::OtherFrame);
+            }
         }
         let Some(message) = self.session.message(frame, scratch).map_err(ReceiveError::Session)? else {
             return Ok(None);
@@ -112,21 +116,23 @@ impl Connection {
     }
 
     /// Keeps a payload that could not be delivered, which [`receive`](Self::receive) returned for
-    /// `frame`. If there is no memory to keep it, every later call returns an error.
+    /// `frame`. If there is no memory to keep it, the message is lost, and in a stream every later
+    /// call returns an error.
     pub(super) fn keep(&mut self, frame: &[u8], payload: Cow<'_, [u8]>) {
         let payload = match payload {
             Cow::Owned(payload) => Ok(payload),
             Cow::Borrowed(payload) => copied(payload),
         };
-        match payload {
-            Ok(payload) => self.undelivered = Some(Undelivered { frame: frame.into(), payload }),
-            Err(error) => {
+        match payload.and_then(|payload| Ok(Undelivered { frame: copied(frame)?.into(), payload })) {
+            Ok(kept) => self.undelivered = Some(kept),
+            Err(error) if self.session.transport().is_stream() => {
                 let at = self.session.consumed();
                 self.error = Some(SessionError {
                     error: error.shifted(at),
                     message_index: self.session.messages() - 1,
                 });
             }
+            Err(_) => {}
         }
     }
 }

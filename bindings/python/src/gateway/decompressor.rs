@@ -190,10 +190,14 @@ impl GatewayDecompressor {
     /// Error
     ///     If the decompressor was created without `recent`, or a kept message has more than 1 GiB.
     fn recording<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let what = "no messages are kept: create the decompressor with recent=(messages, bytes)";
-        let file = self.read(py, |connection| connection.session().recording());
-        let file = file.ok_or_else(|| raise(py, Error::new(Kind::BadArgument, 0, what)))?;
-        copied(py, &file)
+        let none = "no messages are kept: create the decompressor with recent=(messages, bytes)";
+        let too_long = "a kept message has more than 1 GiB, which a recording cannot have";
+        let file = self.read(py, |connection| {
+            let session = connection.session();
+            session.recent().ok_or(Error::new(Kind::BadArgument, 0, none))?;
+            session.recording().ok_or(Error::new(Kind::Limit, 0, too_long))
+        });
+        copied(py, &file.map_err(|error| raise(py, error))?)
     }
 
     /// The name of the transport, as passed to the constructor. For a stream it is the value of
