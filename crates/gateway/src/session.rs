@@ -122,6 +122,14 @@ impl Session {
         Session { stats: Some(connection), ..self }
     }
 
+    /// Takes the recorder of this connection out, for another session of the same connection. Parts
+    /// of an incomplete message are not recorded.
+    pub fn take_recorder(&mut self) -> Option<ConnectionRecorder> {
+        let mut recorder = self.stats.take()?;
+        recorder.reset();
+        Some(recorder)
+    }
+
     /// The number of this connection in its recorder, if its messages are recorded.
     pub fn stats_number(&self) -> Option<u32> {
         self.stats.as_ref().map(|stats| stats.number())

@@ -27,13 +27,26 @@ pub(crate) struct Connection {
     last: LastMessage,
     /// Names of the events whose payloads are not delivered.
     dropped: Vec<Box<str>>,
-    /// An error that the session does not know: parts were too long, or memory ran out. It persists
-    /// until a reset.
+    /// An error of a stream that its session does not know: parts were too long, or memory ran out.
+    /// It persists until a reset.
     error: Option<SessionError>,
     /// The error of the last message, even if it affects only this message.
     last_error: Option<SessionError>,
+    /// An independent message that is lost although its last part has not arrived.
+    lost: Option<LostMessage>,
+    /// Number of independent messages that were lost before they reached the session, and of their
+    /// compressed bytes.
+    lost_messages: u64,
+    lost_bytes: u64,
     /// Whether a panic left the session in an unknown state.
     broken: bool,
+}
+
+/// A message whose remaining parts are dropped, each with the same error.
+struct LostMessage {
+    error: SessionError,
+    /// Compressed bytes of its parts so far.
+    compressed: u64,
 }
 
 /// The envelope of the last message.
@@ -58,6 +71,9 @@ impl Connection {
             dropped: Vec::new(),
             error: None,
             last_error: None,
+            lost: None,
+            lost_messages: 0,
+            lost_bytes: 0,
             broken: false,
         }
     }
@@ -80,15 +96,15 @@ impl Connection {
             return Err(error);
         }
         if !self.reads_payloads() {
-            let decoded = self.session.message_into(frame, scratch, out);
-            let decoded = decoded.inspect_err(|error| self.last_error = Some(*error))?;
-            return Ok(decoded.map(|message| message.payload));
+            return match self.session.message_into(frame, scratch, out) {
+                Ok(decoded) => Ok(decoded.map(|message| message.payload)),
+                Err(error) => Err(self.of_session(error)),
+            };
         }
         // Payloads that are read must be in the scratch: other threads of Java could write to
         // `out`.
-        let decoded =
-            self.session.message(frame, scratch).inspect_err(|error| self.last_error = Some(*error));
-        let Some(message) = decoded? else { return Ok(None) };
+        let decoded = self.session.message(frame, scratch);
+        let Some(message) = decoded.map_err(|error| self.of_session(error))? else { return Ok(None) };
         let envelope = message.envelope.unwrap_or_else(|| {
             // A payload that cannot be read has no event, so it is delivered.
             Envelope::peek(message.payload, self.options.encoding()).unwrap_or_default()
@@ -116,14 +132,24 @@ impl Connection {
     /// Sets the dictionaries of zstd frames, before the first frame.
     pub(crate) fn set_dictionaries(&mut self, dictionaries: Arc<Dictionaries>) {
         self.options.dictionaries = Some(dictionaries);
-        self.session = self.options.session();
+        self.renew_session();
     }
 
     /// Records messages, before the first one. Returns the connection's number in the recorder.
     pub(crate) fn record_stats(&mut self, recorder: Arc<Recorder>) -> Option<u32> {
-        self.options.recorder = Some(recorder);
-        self.session = self.options.session();
+        let connection = self.options.recorder.insert(recorder).connection();
+        self.session = self.options.session().record_stats(connection);
         self.session.stats_number()
+    }
+
+    /// Replaces the session by a new one, which keeps the number in the recorder.
+    fn renew_session(&mut self) {
+        let recorder = self.session.take_recorder();
+        let session = self.options.session();
+        self.session = match recorder {
+            Some(recorder) => session.record_stats(recorder),
+            None => session,
+        };
     }
 
     /// Received parts of an incomplete websocket message.
@@ -131,36 +157,58 @@ impl Connection {
         &mut self.parts
     }
 
-    /// Reserves `len` more bytes for parts. Fails if the connection has an error, if memory runs
-    /// out, or if the parts exceed the compressed bytes that a message within the limits may have.
-    /// The last part is not limited, because it is decoded at once.
-    pub(crate) fn reserve_part(&mut self, len: usize, last: bool) -> Result<(), SessionError> {
+    /// Begins a part of `len` bytes. Fails if the stream has an error, or if the part belongs to a
+    /// message that is already lost.
+    pub(crate) fn begin_part(&mut self, len: usize, last: bool) -> Result<(), SessionError> {
+        self.last_error = None;
         if let Some(error) = self.error() {
             return Err(error);
         }
+        match self.lost.take() {
+            Some(lost) => Err(self.lose(lost.error, lost.compressed + len as u64, last)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reserves `len` more bytes for parts. Fails if memory runs out, or if the parts exceed the
+    /// compressed bytes that a message within the limits may have. The last part is not limited,
+    /// because it is decoded at once.
+    pub(crate) fn reserve_part(&mut self, len: usize, last: bool) -> Result<(), SessionError> {
         if !last && self.parts.len() + len > self.session.limits().max_compressed() {
-            return Err(self.fail(TOO_LONG));
+            return Err(self.fail(TOO_LONG, len, last));
         }
         if self.parts.try_reserve(len).is_err() {
-            return Err(self.no_memory());
+            return Err(self.no_memory(len, last));
         }
         Ok(())
     }
 
-    /// Keeps a payload until it is fetched or the next message begins.
+    /// Keeps the payload of the last message until it is fetched or the next message begins. If
+    /// memory runs out, that message is lost.
     pub(crate) fn keep(&mut self, payload: &[u8]) -> Result<(), SessionError> {
         let mut kept = Vec::new();
         if kept.try_reserve_exact(payload.len()).is_err() {
-            return Err(self.no_memory());
+            let error = Error::new(Kind::Limit, self.consumed(), NO_MEMORY);
+            let error = SessionError { error, message_index: self.messages() - 1 };
+            self.last_error = Some(error);
+            if self.session.transport().is_stream() {
+                self.error = Some(error);
+            }
+            return Err(error);
         }
         kept.extend_from_slice(payload);
         self.unfetched = Some(kept);
         Ok(())
     }
 
-    /// Takes the payload kept by [`keep`](Self::keep).
-    pub(crate) fn fetch(&mut self) -> Option<Vec<u8>> {
-        self.unfetched.take()
+    /// Delivers the payload kept by [`keep`](Self::keep) to `deliver`, or nothing if there is none.
+    /// Keeps it if `deliver` returns a negative result.
+    pub(crate) fn fetch(&mut self, deliver: impl FnOnce(&[u8]) -> i64) -> i64 {
+        let result = deliver(self.unfetched.as_deref().unwrap_or_default());
+        if result >= 0 {
+            self.unfetched = None;
+        }
+        result
     }
 
     /// Length of the kept payload.
@@ -168,16 +216,50 @@ impl Connection {
         self.unfetched.as_ref().map(Vec::len)
     }
 
-    /// Sets an error that persists until a reset: memory for a message ran out, so the message is
-    /// lost, and later ones may refer to it.
-    pub(crate) fn no_memory(&mut self) -> SessionError {
-        self.fail(NO_MEMORY)
+    /// Reports that there is no memory for a part of `len` bytes, so that its message is lost.
+    pub(crate) fn no_memory(&mut self, len: usize, last: bool) -> SessionError {
+        self.fail(NO_MEMORY, len, last)
     }
 
-    fn fail(&mut self, message: &'static str) -> SessionError {
-        let error = Error::new(Kind::Limit, self.session.consumed() + self.parts.len() as u64, message);
-        self.parts = Vec::new();
-        *self.error.get_or_insert(SessionError { error, message_index: self.session.messages() })
+    /// Reports that a message is lost with this part. In a stream the error persists until a reset,
+    /// because later messages may refer to the lost one.
+    fn fail(&mut self, message: &'static str, len: usize, last: bool) -> SessionError {
+        let parts = std::mem::take(&mut self.parts).len() as u64;
+        let error = Error::new(Kind::Limit, self.consumed() + parts, message);
+        let error = SessionError { error, message_index: self.messages() };
+        if self.session.transport().is_stream() {
+            return *self.error.insert(error);
+        }
+        self.lose(error, parts + len as u64, last)
+    }
+
+    /// Drops a part of an independent message that is lost. Counts the message with its last part.
+    fn lose(&mut self, error: SessionError, compressed: u64, last: bool) -> SessionError {
+        if last {
+            self.lost_messages += 1;
+            self.lost_bytes += compressed;
+        } else {
+            self.lost = Some(LostMessage { error, compressed });
+        }
+        *self.last_error.insert(error)
+    }
+
+    /// Keeps an error of the session as that of the last message, and counts the lost messages
+    /// before it.
+    fn of_session(&mut self, SessionError { error, message_index }: SessionError) -> SessionError {
+        let error = error.shifted(self.lost_bytes);
+        let message_index = message_index + self.lost_messages;
+        *self.last_error.insert(SessionError { error, message_index })
+    }
+
+    /// Number of whole messages, including independent ones that failed.
+    pub(crate) fn messages(&self) -> u64 {
+        self.session.messages() + self.lost_messages
+    }
+
+    /// Number of compressed bytes of the messages so far.
+    pub(crate) fn consumed(&self) -> u64 {
+        self.session.consumed() + self.lost_bytes
     }
 
     /// The error that persists until a reset.
@@ -201,11 +283,12 @@ impl Connection {
 
     pub(crate) fn reset(&mut self) {
         if self.broken {
-            self.session = self.options.session();
+            self.renew_session();
         } else {
             self.session.reset();
         }
         self.parts = Vec::new();
+        (self.lost, self.lost_messages, self.lost_bytes) = (None, 0, 0);
         (self.unfetched, self.error, self.last_error, self.broken) = (None, None, None, false);
         self.last = LastMessage::default();
     }
@@ -247,6 +330,7 @@ impl LastMessage {
 
 #[cfg(test)]
 mod tests {
+    use linerate_gateway::stats::StatsOptions;
     use linerate_gateway::{Encoder, Transport};
 
     use super::*;
@@ -262,6 +346,11 @@ mod tests {
             dictionaries: None,
             recorder: None,
         }
+    }
+
+    /// A raw deflate message: one final stored block.
+    fn stored(text: &[u8]) -> Vec<u8> {
+        [&[1, text.len() as u8, 0, !(text.len() as u8), 255], text].concat()
     }
 
     fn wire(server: &mut Encoder, text: &[u8]) -> Vec<u8> {
@@ -319,14 +408,28 @@ mod tests {
         let mut connection = Connection::new(options(0));
         connection.message(&wire(&mut server, b"one"), scratch, &mut []).unwrap();
         connection.keep(b"one").unwrap();
-        assert_eq!(connection.fetch().as_deref(), Some(&b"one"[..]));
-        connection.keep(b"one").unwrap();
         connection.message(&wire(&mut server, b"two"), scratch, &mut []).unwrap();
-        assert_eq!(connection.fetch(), None);
+        assert_eq!(connection.pending(), None);
     }
 
     #[test]
-    fn parts_above_the_limit_are_an_error_that_persists() {
+    fn kept_payload_that_is_not_delivered_is_still_kept() {
+        let mut server = Encoder::new(Transport::Zstd).unwrap();
+        let scratch = &mut Scratch::new();
+        let mut connection = Connection::new(options(0));
+        connection.message(&wire(&mut server, b"one"), scratch, &mut []).unwrap();
+        connection.keep(b"one").unwrap();
+        assert_eq!(connection.fetch(|_| -4), -4);
+        assert_eq!(connection.pending(), Some(3));
+        let fetched = connection.fetch(|payload| {
+            assert_eq!(payload, b"one");
+            3
+        });
+        assert_eq!((fetched, connection.pending()), (3, None));
+    }
+
+    #[test]
+    fn parts_of_a_stream_above_the_limit_are_an_error_that_persists() {
         let mut connection = Connection::new(options(0));
         let most = connection.session().limits().max_compressed();
         connection.reserve_part(most, false).unwrap();
@@ -337,16 +440,58 @@ mod tests {
         let error = connection.reserve_part(1, false).unwrap_err();
         assert_eq!((error.kind(), error.offset()), (Kind::Limit, most as u64));
         assert!(connection.memory() < most);
-        assert_eq!(connection.reserve_part(0, true), Err(error));
+        assert_eq!(connection.begin_part(0, true), Err(error));
+        assert_eq!(connection.begin_part(0, true), Err(error));
         connection.reset();
+        connection.begin_part(most, false).unwrap();
         connection.reserve_part(most, false).unwrap();
+    }
+
+    #[test]
+    fn independent_message_whose_parts_are_above_the_limit_ends_with_its_last_part() {
+        let scratch = &mut Scratch::new();
+        let mut connection = Connection::new(Options { transport: 5, ..options(0) });
+        connection.message(&stored(b"x"), scratch, &mut []).unwrap();
+        let before = connection.consumed();
+        let most = connection.session().limits().max_compressed();
+        connection.begin_part(most, false).unwrap();
+        connection.reserve_part(most, false).unwrap();
+        connection.parts().resize(most, 0);
+        connection.begin_part(1, false).unwrap();
+        let error = connection.reserve_part(1, false).unwrap_err();
+        let expected = (Kind::Limit, before + most as u64, 1);
+        assert_eq!((error.kind(), error.offset(), error.message_index), expected);
+        assert!(connection.memory() < most);
+        for last in [false, true] {
+            assert_eq!((connection.begin_part(1, last), connection.last_error()), (Err(error), Some(error)));
+        }
+        assert_eq!((connection.messages(), connection.consumed()), (2, before + most as u64 + 3));
+        connection.begin_part(1, true).unwrap();
+        assert_eq!((connection.error(), connection.last_error()), (None, None));
+        assert_eq!(connection.message(&stored(b"y"), scratch, &mut []).unwrap(), Some(&b"y"[..]));
+        let consumed = connection.consumed();
+        let error = connection.message(b"?", scratch, &mut []).unwrap_err();
+        assert_eq!(error.message_index, 3);
+        assert!((consumed..=consumed + 1).contains(&error.offset()), "{error}");
+        assert_eq!(connection.messages(), 4);
+    }
+
+    #[test]
+    fn no_memory_for_an_independent_message_affects_only_that_message() {
+        let scratch = &mut Scratch::new();
+        let mut connection = Connection::new(Options { transport: 5, ..options(0) });
+        connection.begin_part(7, true).unwrap();
+        let error = connection.no_memory(7, true);
+        assert_eq!((connection.last_error(), connection.error()), (Some(error), None));
+        assert_eq!((connection.messages(), connection.consumed()), (1, 7));
+        connection.begin_part(1, true).unwrap();
+        assert_eq!(connection.message(&stored(b"x"), scratch, &mut []).unwrap(), Some(&b"x"[..]));
     }
 
     #[test]
     fn error_of_an_independent_message_ends_with_the_next() {
         let scratch = &mut Scratch::new();
         let mut connection = Connection::new(Options { transport: 5, ..options(0) });
-        let stored = |text: &[u8]| [&[1, text.len() as u8, 0, !(text.len() as u8), 255], text].concat();
         let error = connection.message(b"?", scratch, &mut []).unwrap_err();
         assert_eq!((connection.last_error(), connection.error()), (Some(error), None));
         assert_eq!(connection.message(&stored(b"x"), scratch, &mut []).unwrap(), Some(&b"x"[..]));
@@ -354,10 +499,10 @@ mod tests {
     }
 
     #[test]
-    fn errors_persist_until_a_reset() {
+    fn errors_of_a_stream_persist_until_a_reset() {
         let scratch = &mut Scratch::new();
         let mut connection = Connection::new(options(0));
-        let error = connection.no_memory();
+        let error = connection.no_memory(1, true);
         assert_eq!(error.kind(), Kind::Limit);
         let mut server = Encoder::new(Transport::Zstd).unwrap();
         assert_eq!(connection.message(&wire(&mut server, b"x"), scratch, &mut []), Err(error));
@@ -369,5 +514,22 @@ mod tests {
         let error = connection.message(&wire(&mut server, &[b'x'; 101]), scratch, &mut []).unwrap_err();
         assert_eq!((error.kind(), error.message_index), (Kind::Limit, 1));
         assert_eq!(connection.error(), Some(error));
+    }
+
+    #[test]
+    fn connection_keeps_its_number_and_statistics_in_the_recorder_after_a_panic() {
+        let scratch = &mut Scratch::new();
+        let mut connection = Connection::new(options(0));
+        let recorder = Arc::new(Recorder::start(StatsOptions::new()).unwrap());
+        let number = connection.record_stats(Arc::clone(&recorder)).unwrap();
+        for _ in 0..2 {
+            let mut server = Encoder::new(Transport::Zstd).unwrap();
+            connection.message(&wire(&mut server, b"x"), scratch, &mut []).unwrap();
+            connection.set_broken();
+            connection.reset();
+        }
+        recorder.stop().unwrap();
+        assert_eq!(connection.session().stats_number(), Some(number));
+        assert_eq!(recorder.connection_stats(number).unwrap()[0], 2);
     }
 }

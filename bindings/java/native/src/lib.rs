@@ -21,6 +21,7 @@
 //! | `sys/exports`, `sys/buffers`, `sys/envelopes`, `sys/stats`, `sys/dictionaries` | the native methods |
 //! | `sys/env` | the JNI functions they call |
 //! | `sys/threads` | a test in which threads use connections in turn |
+//! | `sys/no_memory` | tests in which memory runs out |
 
 mod connection;
 mod frame;

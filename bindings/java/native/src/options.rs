@@ -20,12 +20,12 @@ pub(crate) struct Options {
     pub(crate) keep_bytes: i32,
     /// Dictionaries of zstd frames.
     pub(crate) dictionaries: Option<Arc<Dictionaries>>,
-    /// Records the connection's messages.
+    /// The recorder of the connection's messages. It stops when nobody holds it.
     pub(crate) recorder: Option<Arc<Recorder>>,
 }
 
 impl Options {
-    /// Creates a session with these options, whose values Java has checked.
+    /// Creates a session with these options, whose values Java has checked, but without a recorder.
     pub(crate) fn session(&self) -> Session {
         // The Java enum `Transport` has the order of `Transport::ALL`.
         let transport = Transport::ALL[unsigned(self.transport)];
@@ -35,9 +35,6 @@ impl Options {
         let mut session = Session::new(transport, limits).checks(self.checks());
         if let Some(dictionaries) = &self.dictionaries {
             session = session.dictionaries(Arc::clone(dictionaries));
-        }
-        if let Some(recorder) = &self.recorder {
-            session = session.record_stats(recorder.connection());
         }
         match (unsigned(self.keep_messages), unsigned(self.keep_bytes)) {
             (0, _) | (_, 0) => session,

@@ -7,7 +7,7 @@ use std::{ptr, slice};
 use jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
 use super::env::Env;
-use super::exports::{DEFECT, INCOMPLETE, copy, decode, keep, with};
+use super::exports::{DEFECT, EXCEPTION, INCOMPLETE, copy, decode, keep, with};
 
 /// Memory of a buffer that Java passed: a `byte[]`, or a direct `ByteBuffer` if `direct`.
 #[derive(Clone, Copy)]
@@ -19,19 +19,22 @@ struct Target<'c> {
 }
 
 impl Target<'_> {
-    /// Copies a payload, for which there must be room, to the buffer and returns its length. For an
-    /// array that is too short it leaves a pending exception.
+    /// Copies a payload, for which there should be room, to the buffer and returns its length. If a
+    /// direct buffer is too small, returns `DEFECT`, and for an array that is too short `EXCEPTION`
+    /// with a pending exception. The connection is unaffected.
     fn write(self, payload: &[u8]) -> jlong {
         if payload.is_empty() {
             return 0; // an empty buffer may have no address
         }
         if self.direct {
             // SAFETY: a direct buffer of this call, as Java declares by `direct`.
-            let into = unsafe { self.env.direct(self.into) }.expect("Java passes direct buffers");
-            assert!(into.write(self.offset as usize, payload), "Java passes ranges within its buffers");
-        } else {
-            // SAFETY: a `byte[]` of this call, as Java declares by `direct`.
-            unsafe { self.env.write(self.into, self.offset, payload) };
+            let into = unsafe { self.env.direct(self.into) };
+            if !into.is_some_and(|into| into.write(self.offset as usize, payload)) {
+                return DEFECT;
+            }
+        // SAFETY: a `byte[]` of this call, as Java declares by `direct`.
+        } else if !unsafe { self.env.write(self.into, self.offset, payload) } {
+            return EXCEPTION;
         }
         payload.len() as jlong
     }
@@ -115,7 +118,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_pending(
 
 /// `static native long fetchTo(long connection, Object into, boolean intoDirect, int intoOffset)`:
 /// writes the kept payload, for which there must be room, and returns its length. It is kept no
-/// longer.
+/// longer. After a negative result it is still kept.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_fetchTo(
     env: *mut JNIEnv,
@@ -127,5 +130,5 @@ extern "system" fn Java_dev_linerate_gateway_Native_fetchTo(
 ) -> jlong {
     // SAFETY: the environment of this call.
     let target = Target { env: unsafe { Env::new(env) }, into, direct, offset };
-    with(connection, DEFECT, |connection| target.write(&connection.fetch().unwrap_or_default()))
+    with(connection, DEFECT, |connection| connection.fetch(|payload| target.write(payload)))
 }

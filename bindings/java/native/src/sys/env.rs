@@ -88,15 +88,16 @@ impl<'c> Env<'c> {
         true
     }
 
-    /// Copies bytes to an array, from `offset` on. Leaves a pending exception if the array is too
-    /// short; Java then ignores what the native method returns.
+    /// Copies bytes to an array, from `offset` on. Returns false with a pending exception if the
+    /// array is too short.
     ///
     /// # Safety
     /// `array` is a `byte[]` of this call.
-    pub(crate) unsafe fn write(self, array: jbyteArray, offset: i32, from: &[u8]) {
+    pub(crate) unsafe fn write(self, array: jbyteArray, offset: i32, from: &[u8]) -> bool {
         let len = length(from.len());
         // SAFETY: `from` has `len` bytes; the virtual machine checks the range in the array.
         unsafe { (self.functions().SetByteArrayRegion)(self.raw, array, offset, len, from.as_ptr().cast()) };
+        !self.has_exception()
     }
 
     /// Copies numbers to the beginning of an array. Returns false with a pending exception if the

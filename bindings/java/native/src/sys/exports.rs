@@ -20,7 +20,7 @@ use crate::pool;
 use crate::sys::env::Env;
 
 /// Version of the interface to the Java classes; equal to `Native.VERSION`.
-const VERSION: jint = 9;
+const VERSION: jint = 10;
 
 /// Result: the message is incomplete, or its event is dropped.
 pub(super) const INCOMPLETE: jlong = -1;
@@ -83,10 +83,13 @@ pub(super) fn decode<'o>(
         return DEFECT;
     }
     let len = usize::try_from(len).unwrap_or(0);
+    if connection.begin_part(len, last).is_err() {
+        return ERROR;
+    }
     if last && connection.parts().is_empty() {
         let mut frame = Frame::new();
         let Ok(buffer) = frame.buffer(len) else {
-            connection.no_memory();
+            connection.no_memory(len, last);
             return ERROR;
         };
         if !fill(buffer) {
@@ -296,7 +299,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_messages(
     _: jclass,
     connection: jlong,
 ) -> jlong {
-    with(connection, 0, |connection| connection.session().messages() as jlong)
+    with(connection, 0, |connection| connection.messages() as jlong)
 }
 
 /// `static native long compressedBytes(long connection)`
@@ -306,7 +309,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_compressedBytes(
     _: jclass,
     connection: jlong,
 ) -> jlong {
-    with(connection, 0, |connection| connection.session().consumed() as jlong)
+    with(connection, 0, |connection| connection.consumed() as jlong)
 }
 
 /// `static native long memory(long connection)`: bytes that the connection holds outside the heap.
@@ -424,6 +427,22 @@ mod tests {
         for connection in [one, other] {
             call(|env, class| Java_dev_linerate_gateway_Native_free(env, class, connection));
         }
+    }
+
+    #[test]
+    fn error_of_an_independent_message_is_not_the_outcome_of_the_next_part() {
+        let create = |env, class| Java_dev_linerate_gateway_Native_create(env, class, 5, 100, 16, 0, 0, 0);
+        let connection = call(create);
+        let outcome = || call(|e, c| Java_dev_linerate_gateway_Native_outcome(e, c, connection)).into();
+        let fill = |into: &mut [MaybeUninit<u8>]| {
+            into.iter_mut().for_each(|byte| _ = byte.write(b'?'));
+            true
+        };
+        for (last, expected) in [(true, ERROR), (false, INCOMPLETE)] {
+            let result = with(connection, DEFECT, |c| decode(c, 1, last, fill, Default::default, |_, _| 0));
+            assert_eq!((result, outcome()), (expected, expected));
+        }
+        call(|env, class| Java_dev_linerate_gateway_Native_free(env, class, connection));
     }
 
     #[test]

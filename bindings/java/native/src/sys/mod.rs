@@ -6,6 +6,8 @@ mod dictionaries;
 mod env;
 mod envelopes;
 mod exports;
+#[cfg(test)]
+mod no_memory;
 mod stats;
 #[cfg(test)]
 mod threads;

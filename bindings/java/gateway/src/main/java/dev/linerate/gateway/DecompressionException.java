@@ -10,9 +10,7 @@ import java.util.Objects;
  * <p>In a stream the error persists, because each message depends on all before it: every further
  * call that decompresses throws an exception with the same error until
  * {@link GatewayDecompressor#reset}; a {@link DeflateDecoder} cannot be reset. Where each message
- * is compressed on its own, a damaged message affects only itself. For those, too, the error
- * persists if the parts of an incomplete websocket message are too long, or if memory for a
- * message runs out.
+ * is compressed on its own, an error affects only its own message.
  */
 public class DecompressionException extends IOException {
     private static final long serialVersionUID = 1L;
@@ -73,8 +71,7 @@ public class DecompressionException extends IOException {
      * Returns the offset of the error.
      *
      * @return compressed bytes of the connection before the place where the error was found. It is
-     *     the beginning of the message if the payload failed the {@link Checks}, and for a
-     *     {@link DeflateDecoder} the beginning of a piece of up to 16 KiB that has the error
+     *     the beginning of the message if the payload failed the {@link Checks}
      */
     public long offset() {
         return offset;

@@ -43,6 +43,11 @@ public final class DeflateDecoder implements Closeable {
      */
     public boolean decode(ByteBuffer part, boolean last, ByteBuffer into) throws DecompressionException {
         Parts.checkOutput(into);
+        // Another thread may change positions and limits, so they are read only once.
+        int begin = part.position();
+        int at = into.position();
+        int room = into.remaining();
+        Parts.checkRange(into, true, at, room);
         long decoder = handle.enter();
         try {
             Object memory = Parts.memory(part);
@@ -59,16 +64,16 @@ public final class DeflateDecoder implements Closeable {
                         length,
                         last,
                         into,
-                        into.position(),
-                        into.remaining());
+                        at,
+                        room);
             } finally {
                 Parts.release(part, memory);
             }
             if (progress < 0) {
                 throw failure(decoder, progress);
             }
-            Parts.setPosition(part, part.position() + (int) (progress >>> 31 & Integer.MAX_VALUE));
-            Parts.setPosition(into, into.position() + (int) (progress & Integer.MAX_VALUE));
+            Parts.setPosition(part, begin + (int) (progress >>> 31 & Integer.MAX_VALUE));
+            Parts.setPosition(into, at + (int) (progress & Integer.MAX_VALUE));
             return (progress & DONE) != 0;
         } finally {
             handle.exit();

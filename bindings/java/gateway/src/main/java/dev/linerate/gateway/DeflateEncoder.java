@@ -80,10 +80,6 @@ public final class DeflateEncoder implements Closeable {
      * @throws OutOfMemoryError if there is not enough memory for a copy of a part on the heap
      */
     public void encodePart(ByteBuffer part, boolean last, ByteBuffer into) {
-        if (into.remaining() < bound(part.remaining())) {
-            throw new IllegalArgumentException(
-                    into.remaining() + " bytes of room instead of " + bound(part.remaining()));
-        }
         run(part, false, last, into);
     }
 
@@ -92,33 +88,41 @@ public final class DeflateEncoder implements Closeable {
         long encoder = handle.enter();
         try {
             Object memory = Parts.memory(part);
-            long written;
             try {
-                written = NativeDeflate.encode(
-                        encoder,
-                        memory,
-                        part.isDirect(),
-                        Parts.offset(part),
-                        part.remaining(),
-                        whole,
-                        last,
-                        into,
-                        into.position(),
-                        into.remaining());
+                return run(
+                        encoder, memory, part.isDirect(), Parts.offset(part), part.remaining(), whole, last, into);
             } finally {
                 Parts.release(part, memory);
             }
-            if (written == Native.ERROR) {
-                throw new OutOfMemoryError("a message of " + part.remaining() + " bytes");
-            }
-            if (written < Native.INCOMPLETE) {
-                throw NativeResult.defect();
-            }
-            Parts.setPosition(into, into.position() + (int) Math.max(written, 0));
-            return written >= 0;
         } finally {
             handle.exit();
         }
+    }
+
+    /**
+     * Compresses {@code length} bytes from {@code offset} of an array or a direct buffer. Position
+     * and limit of {@code into} are read only once, because another thread may change them.
+     */
+    static boolean run(
+            long encoder,
+            Object part,
+            boolean direct,
+            int offset,
+            int length,
+            boolean whole,
+            boolean last,
+            ByteBuffer into) {
+        int at = into.position();
+        int room = into.remaining();
+        if (!whole && room < bound(length)) {
+            throw new IllegalArgumentException(room + " bytes of room instead of " + bound(length));
+        }
+        Parts.checkRange(part, direct, offset, length);
+        Parts.checkRange(into, true, at, room);
+        long written = NativeDeflate.encode(encoder, part, direct, offset, length, whole, last, into, at, room);
+        NativeResult.requireMemory(written, "a message", length);
+        Parts.setPosition(into, at + (int) Math.max(written, 0));
+        return written >= 0;
     }
 
     /**
@@ -139,13 +143,15 @@ public final class DeflateEncoder implements Closeable {
      */
     public int encode(PreparedMessage message, ByteBuffer into) {
         Parts.checkOutput(into);
+        int at = into.position();
         int room = into.remaining();
+        Parts.checkRange(into, true, at, room);
         long encoder = handle.enter();
         try {
             long prepared = message.enter();
             long length;
             try {
-                length = NativeDeflate.encodePrepared(encoder, prepared, into, into.position(), room);
+                length = NativeDeflate.encodePrepared(encoder, prepared, into, at, room);
             } finally {
                 message.exit();
             }
@@ -153,7 +159,7 @@ public final class DeflateEncoder implements Closeable {
                 throw NativeResult.defect();
             }
             if (length > 0 && length <= room) {
-                Parts.setPosition(into, into.position() + (int) length);
+                Parts.setPosition(into, at + (int) length);
             }
             return (int) length;
         } finally {

@@ -25,6 +25,7 @@ public final class Envelope {
      * @return its envelope
      * @throws IllegalArgumentException if the payload is not an object, or is damaged before the
      *     last of the members
+     * @throws OutOfMemoryError if there is no memory for a copy of the payload outside the heap
      */
     public static Envelope peek(byte[] payload) {
         return peek(payload, 0, payload.length);
@@ -40,6 +41,7 @@ public final class Envelope {
      * @throws IllegalArgumentException if the payload is not an object, or is damaged before the
      *     last of the members
      * @throws IndexOutOfBoundsException if the range is not within the array
+     * @throws OutOfMemoryError if there is no memory for a copy of the payload outside the heap
      */
     public static Envelope peek(byte[] payload, int offset, int length) {
         return read(payload, offset, length, false);
@@ -55,6 +57,7 @@ public final class Envelope {
      * @throws IllegalArgumentException if the payload is not a map, or is damaged before the last
      *     of the members
      * @throws IndexOutOfBoundsException if the range is not within the array
+     * @throws OutOfMemoryError if there is no memory for a copy of the payload outside the heap
      */
     public static Envelope peekEtf(byte[] payload, int offset, int length) {
         return read(payload, offset, length, true);
@@ -65,6 +68,7 @@ public final class Envelope {
         NativeLoader.load();
         long[] members = new long[3];
         String event = Native.peek(payload, offset, length, etf, members);
+        NativeResult.requireMemory(members[2], "a payload", length);
         if (members[2] == 0) {
             throw new IllegalArgumentException(etf ? "the payload is not a map" : "the payload is not a JSON object");
         }

@@ -57,11 +57,11 @@ import java.util.function.LongUnaryOperator;
  *
  * <p><strong>Errors.</strong> After a {@link DecompressionException} every call that decompresses
  * throws one with the same error until {@link #reset}. For transports that are not
- * {@linkplain Transport#isStream streams}, a damaged message affects only itself; only if the parts
- * of an incomplete message are too long, or if native memory for a message runs out, does the error
- * persist there, too. Each message is decoded completely before it is returned, so a reader that
- * stops early does not affect the next message. Once the decompressor is closed, all methods that
- * need a connection throw {@link IllegalStateException}.
+ * {@linkplain Transport#isStream streams}, an error affects only its own message: if it occurs
+ * before the last part of a message, the remaining parts up to the last one throw the same
+ * exception, and the next message is decoded. Each message is decoded completely before it is
+ * returned, so a reader that stops early does not affect the next message. Once the decompressor is
+ * closed, all methods that need a connection throw {@link IllegalStateException}.
  *
  * <p><strong>Memory.</strong> The native memory of a connection grows with its data, up to 34 KB
  * for zlib and 72 KB for zstd with the usual window. All connections of the process share the
@@ -72,6 +72,7 @@ import java.util.function.LongUnaryOperator;
 public final class GatewayDecompressor implements Closeable {
     private final Transport transport;
     private final Handle handle;
+    private final boolean keepsRecent;
     /** Records the messages of this decompressor; null if they are not recorded. */
     private final StatsRecorder recorder;
     /** Number of this decompressor in the recorder; -1 if there is no recorder. */
@@ -82,6 +83,7 @@ public final class GatewayDecompressor implements Closeable {
     private GatewayDecompressor(Builder options) {
         NativeLoader.load();
         transport = options.transport;
+        keepsRecent = options.keepMessages > 0 && options.keepBytes > 0;
         long connection = Native.create(
                 transport.ordinal(),
                 options.maxMessage,
@@ -89,18 +91,17 @@ public final class GatewayDecompressor implements Closeable {
                 options.checks.ordinal(),
                 options.keepMessages,
                 options.keepBytes);
-        if (connection == 0) {
-            throw NativeResult.defect();
-        }
+        // Frees the connection even if one of the next calls throws.
+        handle = Reaper.own(this, connection, Native::free);
         if (options.dropped.length > 0) {
-            Native.dropEvents(connection, options.dropped, options.dropped.length);
+            int result = Native.dropEvents(connection, options.dropped, options.dropped.length);
+            NativeResult.requireMemory(result, "names of events", options.dropped.length);
         }
         if (options.dictionaries != null) {
             options.dictionaries.serve(connection);
         }
         recorder = options.recorder;
         number = recorder == null ? -1 : recorder.record(connection);
-        handle = Reaper.own(this, connection, Native::free);
     }
 
     /**
@@ -266,6 +267,7 @@ public final class GatewayDecompressor implements Closeable {
          * Builds a decompressor.
          *
          * @return a decompressor for a new connection
+         * @throws OutOfMemoryError if there is no memory for the names of dropped events
          * @throws UnsatisfiedLinkError if there is no native library for this platform; see
          *     {@link NativeLoader}
          */
@@ -418,7 +420,7 @@ public final class GatewayDecompressor implements Closeable {
             int payload =
                     decodeTo(connection, part, direct, offset, length, last, array, false, 0, 0, array.length);
             if (payload > array.length) {
-                Native.fetchTo(connection, into.ensureCapacity(payload), false, 0);
+                fetchTo(connection, into.ensureCapacity(payload), false, 0);
             }
             into.setLength(Math.max(payload, 0));
             return payload;
@@ -486,7 +488,7 @@ public final class GatewayDecompressor implements Closeable {
             int payload = decodeTo(
                     connection, part, direct, offset, length, last, memory.buffer, true, memory.address, 0, room);
             if (payload > room) {
-                Native.fetchTo(connection, into.ensureCapacity(payload).buffer, true, 0);
+                fetchTo(connection, into.ensureCapacity(payload).buffer, true, 0);
             }
             into.setLength(Math.max(payload, 0));
             return payload >= 0;
@@ -538,10 +540,12 @@ public final class GatewayDecompressor implements Closeable {
             throws DecompressionException {
         Object memory = Parts.memory(into);
         int at = Parts.offset(into);
+        int room = into.remaining();
+        Parts.checkRange(memory, into.isDirect(), at, room);
         long connection = enter();
         try {
             return decodeTo(
-                    connection, part, direct, offset, length, last, memory, into.isDirect(), 0, at, into.remaining());
+                    connection, part, direct, offset, length, last, memory, into.isDirect(), 0, at, room);
         } finally {
             exit();
         }
@@ -598,13 +602,23 @@ public final class GatewayDecompressor implements Closeable {
         try {
             payload = (int) Native.pending(connection);
             if (payload >= 0 && payload <= into.remaining()) {
-                Native.fetchTo(connection, Parts.memory(into), into.isDirect(), Parts.offset(into));
+                Object memory = Parts.memory(into);
+                int at = Parts.offset(into);
+                Parts.checkRange(memory, into.isDirect(), at, payload);
+                fetchTo(connection, memory, into.isDirect(), at);
             }
         } finally {
             exit();
         }
         advance(into, payload);
         return payload;
+    }
+
+    /** Writes the kept payload to an array or a direct buffer with room for it. */
+    private static void fetchTo(long connection, Object into, boolean direct, int offset) {
+        if (Native.fetchTo(connection, into, direct, offset) < 0) {
+            throw NativeResult.defect();
+        }
     }
 
     private static void requireWritable(ByteBuffer into) {
@@ -694,7 +708,7 @@ public final class GatewayDecompressor implements Closeable {
                 }
                 if (payload > array.length) {
                     array = new byte[ReusableBuffer.grown(payload)];
-                    Native.fetchTo(connection, array, false, 0);
+                    fetchTo(connection, array, false, 0);
                 }
                 next.begin(array, payload);
                 stream = next;
@@ -834,12 +848,19 @@ public final class GatewayDecompressor implements Closeable {
      *
      * @return the bytes of the file
      * @throws IllegalStateException unless {@link Builder#keepRecent} was set, with both numbers
-     *     above 0
+     *     above 0; or if a kept message has more than 1 GiB of compressed bytes, which a file cannot
+     *     have
      */
     public byte[] recording() {
+        if (!keepsRecent) {
+            throw new IllegalStateException("recent messages are not kept: see Builder.keepRecent");
+        }
         byte[] file = query(Native::recording);
         if (file == null) {
-            throw new IllegalStateException("recent messages are not kept: see Builder.keepRecent");
+            if (queryLong(Native::outcome) == Native.DEFECT) {
+                throw NativeResult.defect();
+            }
+            throw new IllegalStateException("a recent message is larger than 1 GiB, which a recording cannot have");
         }
         return file;
     }

@@ -14,7 +14,7 @@ import java.nio.ByteBuffer;
  */
 final class Native {
     /** Version of the interface between this class and the library. */
-    static final int VERSION = 9;
+    static final int VERSION = 10;
 
     /** Result in place of a length if the message is incomplete, or its event is dropped. */
     static final int INCOMPLETE = -1;
@@ -71,7 +71,7 @@ final class Native {
 
     /**
      * Writes the kept payload, for which there must be enough room, and returns its length. It is
-     * kept no longer.
+     * kept no longer. After an exception, and after {@link #DEFECT}, it is still kept.
      */
     static native long fetchTo(long connection, Object into, boolean intoDirect, int intoOffset);
 
@@ -108,14 +108,15 @@ final class Native {
 
     /**
      * Sets the events that are not delivered: {@code length} bytes of names, each followed by a
-     * line feed.
+     * line feed. Returns 0, {@link #ERROR} if memory runs out, or {@link #DEFECT} after a panic.
      */
-    static native void dropEvents(long connection, byte[] names, int length);
+    static native int dropEvents(long connection, byte[] names, int length);
 
     /**
      * Returns the event of a payload; null if it has none. Writes to {@code members} the opcode and
      * the sequence number (-1 if there is none) and then 1. Leaves them unchanged if the bytes are
-     * not a payload.
+     * not a payload. Writes {@link #ERROR} as the third if memory runs out, and {@link #DEFECT}
+     * after a panic.
      */
     static native String peek(byte[] payload, int offset, int length, boolean etf, long[] members);
 

@@ -24,6 +24,20 @@ final class NativeResult {
         throw defect();
     }
 
+    /**
+     * Throws {@link OutOfMemoryError} if a result is {@link Native#ERROR}, because there is no
+     * memory for a copy of {@code length} bytes of {@code what}, and {@link InternalError} for
+     * {@link Native#DEFECT}.
+     */
+    static void requireMemory(long result, String what, int length) {
+        if (result == Native.ERROR) {
+            throw new OutOfMemoryError(what + " of " + length + " bytes");
+        }
+        if (result == Native.DEFECT) {
+            throw defect();
+        }
+    }
+
     private static DecompressionException error(long connection) {
         long[] where = new long[3];
         String text = Native.error(connection, where);

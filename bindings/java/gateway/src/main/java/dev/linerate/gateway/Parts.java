@@ -43,14 +43,13 @@ final class Parts {
     }
 
     /**
-     * Throws {@link IndexOutOfBoundsException} if a range is not within a direct buffer, because
-     * another thread has changed the buffer's position or limit meanwhile: the native library gets
-     * only the buffer's address. For arrays the virtual machine checks the range.
+     * Throws {@link IndexOutOfBoundsException} if a range is not within a direct buffer or an array,
+     * because another thread has changed the position or limit of a buffer meanwhile. The native
+     * library gets only the address of a direct buffer, and would find an array too short for a
+     * payload only when it has decoded the message.
      */
     static void checkRange(Object memory, boolean direct, int offset, int length) {
-        if (direct) {
-            Ranges.check(((ByteBuffer) memory).capacity(), offset, length);
-        }
+        Ranges.check(direct ? ((ByteBuffer) memory).capacity() : ((byte[]) memory).length, offset, length);
     }
 
     /** Sets the position of a buffer to its limit, since all its bytes were taken. */

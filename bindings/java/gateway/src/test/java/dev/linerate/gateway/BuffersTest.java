@@ -139,6 +139,27 @@ class BuffersTest {
 
     @ParameterizedTest
     @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
+    void pendingPayloadSurvivesABufferThatIsTooSmallForIt(Transport transport) throws IOException {
+        try (GatewayDecompressor gateway = GatewayDecompressor.create(transport)) {
+            ByteBuffer part = ByteBuffer.wrap(Traffic.first(transport, new byte[50]));
+            assertThrows(BufferOverflowException.class, () -> gateway.decompress(part, true, ByteBuffer.allocate(9)));
+            long connection = gateway.enter();
+            try {
+                ByteBuffer direct = ByteBuffer.allocateDirect(50);
+                assertEquals(Native.DEFECT, Native.fetchTo(connection, direct, true, 1));
+                assertThrows(
+                        IndexOutOfBoundsException.class, () -> Native.fetchTo(connection, new byte[50], false, 1));
+            } finally {
+                gateway.exit();
+            }
+            assertEquals(50, gateway.pendingLength());
+            assertEquals(50, gateway.fetch(ByteBuffer.allocateDirect(50)));
+            assertEquals(-1, gateway.pendingLength());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void aPendingPayloadEndsWithTheNextMessage(Transport transport) throws IOException {
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor gateway = GatewayDecompressor.create(transport)) {

@@ -153,6 +153,24 @@ class DeflateTest {
         }
     }
 
+    /** Another thread may change the limit of a buffer between the reads of position and length. */
+    @Test
+    void rangeBeyondABufferIsNotEncoded() throws Exception {
+        DeflateAgreement agreement = DeflateOptions.windowBits(15).answer("permessage-deflate");
+        try (DeflateEncoder encoder = agreement.newEncoder()) {
+            ByteBuffer into = ByteBuffer.allocateDirect(1000);
+            for (boolean direct : new boolean[] {true, false}) {
+                Object part = direct ? ByteBuffer.allocateDirect(100) : new byte[100];
+                for (boolean whole : new boolean[] {true, false}) {
+                    assertThrows(
+                            IndexOutOfBoundsException.class,
+                            () -> DeflateEncoder.run(0, part, direct, 1, 100, whole, true, into));
+                }
+            }
+            assertTrue(encoder.encode(ByteBuffer.allocate(100), into));
+        }
+    }
+
     @Test
     void closedCodecs() {
         long live = NativeDeflate.live();

@@ -195,6 +195,37 @@ class ErrorsTest {
         }
     }
 
+    @Test
+    void partsAboveTheLimitAreAnErrorOfTheirFeedMessageOnly() throws Exception {
+        byte[] empty = {1, 0, 0, -1, -1};
+        int most = 64 << 10;
+        try (GatewayDecompressor decompressor =
+                GatewayDecompressor.builder(Transport.RAW_DEFLATE).maxMessage(0).build()) {
+            for (int message = 0; message < 6; message += 2) {
+                assertNull(decompressor.decompress(ByteBuffer.allocate(most), false));
+                for (boolean last : new boolean[] {false, false, true}) {
+                    DecompressionException e = assertThrows(
+                            DecompressionException.class, () -> decompressor.decompress(ByteBuffer.allocate(1), last));
+                    assertEquals(Kind.LIMIT, e.kind());
+                    assertEquals(message, e.messageIndex());
+                }
+                assertEquals(0, decompressor.decompress(empty).length);
+                assertEquals(message + 2, decompressor.messages());
+                assertEquals((most + 3 + empty.length) * (message / 2 + 1), decompressor.compressedBytes());
+            }
+        }
+    }
+
+    /** Regression: the first part of the message after a damaged one threw the exception again. */
+    @Test
+    void partAfterADamagedFeedMessageIsTaken() throws Exception {
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.RAW_DEFLATE)) {
+            assertThrows(DecompressionException.class, () -> decompressor.decompress(new byte[] {6}));
+            assertNull(decompressor.decompress(ByteBuffer.wrap(new byte[] {1, 0}), false));
+            assertEquals(0, decompressor.decompress(ByteBuffer.wrap(new byte[] {0, -1, -1}), true).length);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"ZLIB", "ZSTD"})
     void recording(Transport transport) throws Exception {

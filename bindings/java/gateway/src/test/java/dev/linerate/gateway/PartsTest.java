@@ -107,6 +107,15 @@ class PartsTest {
         return payload;
     }
 
+    @Test
+    void rangesBeyondArraysAndBuffersThrow() {
+        for (boolean direct : new boolean[] {true, false}) {
+            Object memory = direct ? ByteBuffer.allocateDirect(9) : new byte[9];
+            Parts.checkRange(memory, direct, 4, 5);
+            assertThrows(IndexOutOfBoundsException.class, () -> Parts.checkRange(memory, direct, 4, 6));
+        }
+    }
+
     /** Regression: only frames in direct buffers were accepted. */
     @ParameterizedTest
     @MethodSource("everyFormAndMemory")
