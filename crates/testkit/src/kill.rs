@@ -1,8 +1,6 @@
 //! Ends a process: kills it after a random delay, or sends SIGTERM.
 
-#[cfg(unix)]
-use std::process::Child;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -32,16 +30,24 @@ pub fn moments(count: u32, whole: Duration) -> impl Iterator<Item = Duration> {
     })
 }
 
-/// Starts a program and kills it after a delay. Returns whether it was killed: false if it had
-/// already succeeded.
+/// Starts a program without its output, and [kills](kill) it after a delay. Returns whether it was
+/// killed: false if it had already succeeded.
 ///
 /// # Panics
-/// If the program does not start, or has failed by itself. Where there are no signals, as on
-/// Windows, a program that fails in the moment in which it is killed counts as killed.
+/// If the program does not start, or has failed by itself.
 pub fn killed(command: &mut Command, after: Duration) -> bool {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().expect("the program starts");
     thread::sleep(after);
+    kill(&mut child)
+}
+
+/// Kills a program. Returns whether it was killed: false if it had already succeeded.
+///
+/// # Panics
+/// If it has failed by itself. Where there are no signals, as on Windows, a program that fails in
+/// the moment in which it is killed counts as killed.
+pub fn kill(child: &mut Child) -> bool {
     if let Some(status) = child.try_wait().expect("its status") {
         assert!(status.success(), "the program has failed by itself: {status}");
         return false;

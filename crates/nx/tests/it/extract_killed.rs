@@ -4,12 +4,11 @@
 use std::env;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use linerate_nx::{Archive, Existing, Extractor, FileSource, HashKind};
-use linerate_testkit::kill::moments;
+use linerate_testkit::kill::{killed, moments};
 
 use crate::common::{Golden, goldens};
 
@@ -36,13 +35,12 @@ fn sources() -> Vec<Golden> {
     goldens().into_iter().filter(|g| ["hash-names", "dups-off", "edges-32k"].contains(&&*g.name)).collect()
 }
 
-fn start(folder: &Path) -> Child {
-    Command::new(env::current_exe().expect("this program"))
-        .args(["--exact", "extract_killed::extracts_when_asked"])
-        .env(FOLDER, folder)
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("this program again")
+/// This program again, which works on a folder.
+fn run_on(folder: &Path) -> Command {
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    command.args(["--exact", "extract_killed::extracts_when_asked"]);
+    command.env(FOLDER, folder).stdout(Stdio::null());
+    command
 }
 
 /// Returns the number of files in the folder, and checks that each is complete.
@@ -83,24 +81,20 @@ fn killed_extraction_leaves_no_incomplete_file() {
     let all: usize = sources().iter().map(|golden| golden.files.len()).sum();
     let folder = tempfile::tempdir().unwrap();
     let begun = Instant::now();
-    assert!(start(folder.path()).wait().unwrap().success());
+    assert!(run_on(folder.path()).status().expect("this program again").success());
     let whole_run = begun.elapsed();
     assert_eq!((whole_files(folder.path()), strange(folder.path())), (all, 0));
 
     let (mut unfinished, mut left) = (0, 0);
     for moment in moments(MOMENTS, whole_run) {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = start(folder.path());
-        thread::sleep(moment);
-        // Killing fails if the process has already ended.
-        let _ = child.kill();
-        child.wait().unwrap();
+        killed(&mut run_on(folder.path()), moment);
         let found = whole_files(folder.path());
         unfinished += usize::from(found < all);
         assert!(strange(folder.path()) <= 8, "at most what two threads and their large files had open");
         if strange(folder.path()) > 0 && left < SWEPT {
             left += 1;
-            assert!(start(folder.path()).wait().unwrap().success());
+            assert!(run_on(folder.path()).status().expect("this program again").success());
             assert_eq!(strange(folder.path()), 0, "the next extraction removes what the kill left");
         }
     }

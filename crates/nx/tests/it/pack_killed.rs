@@ -4,14 +4,13 @@
 use std::env;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use linerate_nx::Header;
 use linerate_nx::pack::{Builder, Coding, FileOptions, Filters, PackOptions};
 use linerate_testkit::data::dds;
-use linerate_testkit::kill::moments;
+use linerate_testkit::kill::{killed, moments};
 
 use crate::pack_tree::{TreeFile, assert_holds, tree, write_tree};
 
@@ -38,13 +37,12 @@ fn packs_when_asked() {
     builder.write(folder.join("out/a.nx")).expect("packable");
 }
 
-fn start(folder: &Path) -> Child {
-    Command::new(env::current_exe().expect("this program"))
-        .args(["--exact", "pack_killed::packs_when_asked"])
-        .env(FOLDER, folder)
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("this program again")
+/// This program again, which works on a folder.
+fn run_on(folder: &Path) -> Command {
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    command.args(["--exact", "pack_killed::packs_when_asked"]);
+    command.env(FOLDER, folder).stdout(Stdio::null());
+    command
 }
 
 fn assert_untouched(folder: &Path, files: &[TreeFile]) {
@@ -64,7 +62,7 @@ fn killed_packing_leaves_source_and_target_unchanged() {
     fs::create_dir(&out).expect("writable");
 
     let begun = Instant::now();
-    assert!(start(folder.path()).wait().expect("a child").success());
+    assert!(run_on(folder.path()).status().expect("this program again").success());
     let whole_run = begun.elapsed();
     let whole = fs::read(&target).expect("there");
     assert_holds(whole.clone(), &files);
@@ -74,17 +72,13 @@ fn killed_packing_leaves_source_and_target_unchanged() {
     let mut unfinished = 0;
     for moment in moments(MOMENTS, whole_run) {
         fs::write(&target, &old).expect("writable");
-        let mut child = start(folder.path());
-        thread::sleep(moment);
-        // Killing fails if the process has already ended.
-        let _ = child.kill();
-        child.wait().expect("a child");
+        killed(&mut run_on(folder.path()), moment);
         let found = fs::read(&target).expect("there");
         assert!(found == old || found == whole, "{} bytes after {moment:?}", found.len());
         unfinished += u32::from(found == old);
     }
     assert!(unfinished > 0, "none was killed in time");
-    assert!(start(folder.path()).wait().expect("a child").success());
+    assert!(run_on(folder.path()).status().expect("this program again").success());
     let names: Vec<_> =
         fs::read_dir(&out).expect("readable").map(|e| e.expect("there").file_name()).collect();
     assert_eq!(names, ["a.nx"], "the next pack removes what kills left");

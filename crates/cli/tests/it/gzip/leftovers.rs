@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use linerate_testkit::data::mixed as sample;
-use linerate_testkit::kill::moments;
+use linerate_testkit::kill::{killed, moments};
 use linerate_testkit::program::{Folder, Run};
 
 const MOMENTS: u32 = 25;
@@ -47,12 +47,7 @@ fn killed_runs_leave_no_file_after_the_next_write_and_lose_no_source() {
     let mut kills = 0;
     for moment in moments(MOMENTS, whole_run) {
         plant();
-        let mut command = folder.command(&["gzip"]);
-        let mut child = command.args(&args).stderr(Stdio::null()).spawn().expect("the program starts");
-        thread::sleep(moment);
-        // Killing a process that has ended fails.
-        let _ = child.kill();
-        kills += u32::from(!child.wait().expect("it ends").success());
+        kills += u32::from(killed(folder.command(&["gzip"]).args(&args), moment));
         for name in &names {
             let packed = format!("{name}.gz");
             assert!(folder.has(name) || folder.has(&packed), "{name} after {moment:?}");

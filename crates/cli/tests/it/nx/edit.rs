@@ -378,9 +378,7 @@ fn changed_archive_of_mode_0600_keeps_mode_and_owner() {
             }
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        // Killing a process that has ended fails.
-        let _ = child.kill();
-        child.wait().unwrap();
+        linerate_testkit::kill::kill(&mut child);
         assert_eq!(of(&path), before, "killed after {moment:?}");
     }
     folder.nx(&args).ok();
