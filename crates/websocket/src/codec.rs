@@ -653,7 +653,7 @@ mod tests {
                     assert_eq!(decode(&mut decoder, &mut scratch, &hello, 100), Ok(b"Hello".to_vec()));
                 }
                 let error = decode(&mut decoder, &mut scratch, &damaged, 100).expect_err("damage");
-                assert_eq!((error.kind, error.offset), (Kind::Corrupt, 50), "{takeover} {messages}");
+                assert_eq!((error.kind, error.offset), (Kind::Corrupt, 51), "{takeover} {messages}");
             }
         }
     }

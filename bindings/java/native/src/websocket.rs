@@ -254,7 +254,8 @@ mod tests {
         let blocks = PIECE / 5 + 100;
         let message = [&[0, 0, 0, 0xff, 0xff].repeat(blocks)[..], &[6, 0, 0]].concat();
         let error = decode(&mut decoder.codec, &message, 10).unwrap_err();
-        assert_eq!((error.error.kind, error.offset), (Kind::Corrupt, 1 + 5 * blocks as u64));
+        // The first message, the empty blocks, and the byte with the reserved type.
+        assert_eq!((error.error.kind, error.offset), (Kind::Corrupt, 1 + 5 * blocks as u64 + 1));
     }
 
     #[test]
@@ -262,7 +263,7 @@ mod tests {
         let mut decoder = new_decoder(Direction::default(), &Options::default()).unwrap();
         assert_eq!(decode(&mut decoder.codec, &[0], 10), Ok(Vec::new()));
         let error = decode(&mut decoder.codec, &[6], 10).unwrap_err();
-        assert_eq!((error.error.kind, error.offset, error.message), (Kind::Corrupt, 1, 1));
+        assert_eq!((error.error.kind, error.offset, error.message), (Kind::Corrupt, 2, 1));
         assert_eq!(decode(&mut decoder.codec, &[0], 10), Err(error));
     }
 }

@@ -127,7 +127,7 @@ class DeflateTest {
                 DecompressionException e =
                         assertThrows(DecompressionException.class, () -> decode(decoder, new byte[] {6}, 10));
                 assertEquals(DecompressionException.Kind.CORRUPT, e.kind());
-                assertEquals(1, e.offset());
+                assertEquals(2, e.offset());
                 assertEquals(1, e.messageIndex());
             }
         }
