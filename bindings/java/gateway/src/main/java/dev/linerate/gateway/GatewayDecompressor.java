@@ -852,11 +852,11 @@ public final class GatewayDecompressor implements Closeable {
      *     have
      */
     public byte[] recording() {
-        if (!keepsRecent) {
-            throw new IllegalStateException("recent messages are not kept: see Builder.keepRecent");
-        }
         byte[] file = query(Native::recording);
         if (file == null) {
+            if (!keepsRecent) {
+                throw new IllegalStateException("recent messages are not kept: see Builder.keepRecent");
+            }
             if (queryLong(Native::outcome) == Native.DEFECT) {
                 throw NativeResult.defect();
             }
