@@ -1116,9 +1116,10 @@ linerate_error linerate_inflater_reset(linerate_inflater inflater);
 // first.
 linerate_error linerate_inflater_next_member(linerate_inflater inflater);
 
-// Sets the preset dictionary. Call it after LINERATE_NEED_DICTIONARY, or before the first raw
-// deflate data. Fails with LINERATE_BAD_ARGUMENT if the zlib header requires another dictionary,
-// or none.
+// Sets the preset dictionary. Call it after LINERATE_NEED_DICTIONARY, or before a block of raw
+// deflate data: the first one, or the one before which the encoder set the dictionary. Fails with
+// LINERATE_BAD_ARGUMENT if the zlib header requires another dictionary, or none, and in the middle
+// of a block.
 linerate_error linerate_inflater_set_dictionary(linerate_inflater inflater,
                                                 const uint8_t *dictionary,
                                                 size_t len);

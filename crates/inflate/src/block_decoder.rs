@@ -161,7 +161,6 @@ impl BlockDecoder {
     }
 
     /// Returns whether the position is before a block.
-    #[cfg(feature = "std")]
     pub(crate) fn is_before_block(&self) -> bool {
         self.stage == Stage::BlockHeader
     }

@@ -135,17 +135,20 @@ impl<'m> StreamDecoder<'m> {
         self.container = Container::new(&self.options);
     }
 
-    /// Sets the preset dictionary, after [`Status::NeedDictionary`] or before deflate data without
-    /// a container.
+    /// Sets the preset dictionary, after [`Status::NeedDictionary`] or before a block of deflate
+    /// data without a container. There it follows earlier output in the window, so the encoder must
+    /// have set it at the same place.
     ///
     /// # Errors
     /// Returns [`Kind::BadArgument`] if the dictionary's Adler-32 is not the one that the header
-    /// states, or if no dictionary is expected here, and [`Kind::Limit`] if memory runs out. Errors
-    /// change nothing.
+    /// states, or if no dictionary is expected here, for example in the middle of a block, and
+    /// [`Kind::Limit`] if memory runs out. Errors change nothing.
     pub fn set_dictionary(&mut self, dictionary: &[u8]) -> Result<()> {
         match self.container.part {
             Part::Dictionary => check_dictionary(dictionary, self.container.dictionary_id())?,
-            Part::Data if self.options.format == Format::Deflate => {}
+            // Within a block, bytes added to the window would shift the rest of a match that is
+            // only copied in part.
+            Part::Data if self.options.format == Format::Deflate && self.blocks.is_before_block() => {}
             _ => {
                 return Err(Error::new(
                     Kind::BadArgument,

@@ -210,9 +210,10 @@ pub extern "C" fn linerate_inflater_next_member(inflater: linerate_inflater) -> 
     })
 }
 
-/// Sets the preset dictionary. Call it after LINERATE_NEED_DICTIONARY, or before the first raw
-/// deflate data. Fails with LINERATE_BAD_ARGUMENT if the zlib header requires another dictionary,
-/// or none.
+/// Sets the preset dictionary. Call it after LINERATE_NEED_DICTIONARY, or before a block of raw
+/// deflate data: the first one, or the one before which the encoder set the dictionary. Fails with
+/// LINERATE_BAD_ARGUMENT if the zlib header requires another dictionary, or none, and in the middle
+/// of a block.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_inflater_set_dictionary(
     inflater: linerate_inflater,

@@ -1,8 +1,8 @@
 //! Compares verdict and output with zlib-rs, for valid, truncated and damaged streams in any
 //! pieces.
 
-use linerate_inflate::{Format, Scratch};
-use zlib_rs::Deflate;
+use linerate_inflate::{Format, Kind, Options, Scratch, Status, StreamDecoder};
+use zlib_rs::{Deflate, Inflate, InflateFlush};
 
 use crate::common::{
     Case, Noise, Verdict, assert_as_zlib, compress, compressed, content, forms, ours, theirs, with_all_fields,
@@ -278,4 +278,36 @@ fn preset_dictionaries_match_zlib_rs() {
         }
     }
     assert!(matches!(theirs(Case::new(Format::Deflate, &[3, 0]), 9).0, Verdict::End(2)));
+}
+
+/// The stream is a stored block with `abc` and a fixed block with two matches of three bytes, at
+/// distances 3 and 9.
+#[test]
+fn dictionary_between_raw_blocks_gives_zlib_rs_output_and_within_a_block_is_refused() {
+    let fixed = 0b011u64 | 0b1000000 << 3 | 0b01000 << 10 | 0b1000000 << 15 | 0b01100 << 22;
+    let stream = [&[0, 3, 0, 0xfc, 0xff, b'a', b'b', b'c'][..], &fixed.to_le_bytes()[..5]].concat();
+    let mut scratch = Scratch::new();
+    for at in 0..stream.len() {
+        let mut decoder = StreamDecoder::new(Options::new(Format::Deflate)).unwrap();
+        decoder.set_dictionary(b"xyz").unwrap();
+        let mut out = [0; 100];
+        let first = decoder.decode(&mut scratch, &stream[..at], &mut out).unwrap();
+        let set = decoder.set_dictionary(b"123");
+        let rest = decoder.decode(&mut scratch, &stream[at..], &mut out[first.written..]).unwrap();
+        assert_eq!(rest.status, Status::End);
+        let out = &out[..first.written + rest.written];
+        if at == 0 || at == 8 {
+            set.expect("before a block");
+            let (mut inflate, mut expected) = (Inflate::new(false, 15), [0; 9]);
+            inflate.set_dictionary(b"xyz").unwrap();
+            inflate.decompress(&stream[..at], &mut expected, InflateFlush::SyncFlush).ok();
+            inflate.set_dictionary(b"123").unwrap();
+            let written = inflate.total_out() as usize;
+            inflate.decompress(&stream[at..], &mut expected[written..], InflateFlush::Finish).unwrap();
+            assert_eq!(out, expected, "at {at}");
+        } else {
+            assert_eq!(set.map_err(|error| error.kind), Err(Kind::BadArgument), "at {at}");
+            assert_eq!(out, b"abcabcxyz", "at {at}");
+        }
+    }
 }
