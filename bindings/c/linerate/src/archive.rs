@@ -159,6 +159,9 @@ impl From<&FileError> for linerate_error {
             FileError::Output(error) => Error::from_io(Kind::Write, 0, "cannot write the file", error).into(),
             FileError::Path(message) | FileError::Link(message) => plain(Kind::Corrupt, message),
             FileError::Collision => plain(Kind::Corrupt, "another file of the archive has this name"),
+            FileError::Folder => {
+                plain(Kind::Corrupt, "other files of the archive are in a folder of this name")
+            }
             FileError::Exists => plain(Kind::Write, "the file exists"),
             _ => linerate_error::internal(c"the file failed for a reason that has no name here"),
         }
@@ -485,4 +488,28 @@ pub unsafe extern "C" fn linerate_archive_verify(
         });
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_file_has_the_kind_of_its_reason_and_none_is_internal() {
+        let reasons = [
+            FileError::Archive(Error::new(Kind::Truncated, 7, "the block ends early")),
+            FileError::Output(std::io::ErrorKind::StorageFull.into()),
+            FileError::Path("the path is absolute"),
+            FileError::Collision,
+            FileError::Folder,
+            FileError::Exists,
+            FileError::Link("the target leads out of the folder"),
+        ];
+        for source in reasons {
+            let kind = linerate_error::from(&source).kind;
+            let failure = PathError { path: "a".into(), source };
+            let expected = linerate_error::from(Error::new(failure.kind(), 0, "any")).kind;
+            assert_eq!(kind, expected, "{failure}");
+        }
+    }
 }
