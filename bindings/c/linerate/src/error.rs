@@ -223,9 +223,8 @@ pub unsafe extern "C" fn linerate_error_text(
         let mut text = Text { out, len: 0 };
         let _ = text.write_str(&message.to_string_lossy());
         if error.os != 0 {
-            let reason = std::io::Error::from_raw_os_error(error.os).to_string();
-            let reason = reason.rsplit_once(" (os error").map_or(&*reason, |(reason, _)| reason);
-            let _ = write!(text, ": {reason}");
+            let reason = std::io::Error::from_raw_os_error(error.os);
+            let _ = write!(text, ": {}", linerate_core::system_reason(&reason));
         }
         // An error of an argument, a limit or a whole file has no offset.
         let is_of_input = matches!(error.kind, TRUNCATED | CORRUPT | UNSUPPORTED);
@@ -249,4 +248,23 @@ pub extern "C" fn linerate_version() -> *const c_char {
             Err(_) => c"",
         };
     VERSION.as_ptr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On Windows the number is that of a sharing violation.
+    #[test]
+    fn text_of_a_system_error_has_the_reason_without_a_full_stop_and_with_the_remedy() {
+        let error = linerate_error { os: 32, ..linerate_error::bad_argument(c"cannot open the archive") };
+        let mut out = [0; 300];
+        // SAFETY: the buffer has the length that is passed.
+        let len = unsafe { linerate_error_text(error, out.as_mut_ptr(), out.len()) };
+        let text: Vec<u8> = out[..len].iter().map(|byte| *byte as u8).collect();
+        let text = String::from_utf8(text).expect("UTF-8");
+        let reason = linerate_core::system_reason(&std::io::Error::from_raw_os_error(32));
+        assert_eq!(text, format!("cannot open the archive: {reason}"));
+        assert!(cfg!(not(windows)) || text.ends_with("; close the program that has it open, and try again"));
+    }
 }
