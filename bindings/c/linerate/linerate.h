@@ -1290,9 +1290,9 @@ linerate_error linerate_block_decoder_decode(linerate_block_decoder decoder,
 
 // Decodes a batch of count jobs, and prefetches the memory of each job while it decodes the job
 // before. order is a linerate_order. Stores the results in the jobs. The function fails, and then
-// changes no job, only if the decoder, the order or the pointers of a job are invalid. While it
-// runs, it allocates memory for up to twice as many jobs, and for at least four; on 64-bit systems
-// a job takes 72 bytes. The decoder keeps another 4 bytes for each job of its largest batch.
+// changes no job, only if the decoder, the order or the pointers of a job are invalid, or if memory
+// runs out. While it runs, it allocates memory for as many jobs; on 64-bit systems a job takes 72
+// bytes. The decoder keeps another 4 bytes for each job of its largest batch.
 linerate_error linerate_block_decoder_batch(linerate_block_decoder decoder,
                                             linerate_job *jobs,
                                             size_t count,

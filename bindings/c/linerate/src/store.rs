@@ -1,9 +1,10 @@
 //! Small zstd blocks through thousands of dictionaries: a store, and decoders of batches.
 
+use linerate_core::{Error, Kind};
 use linerate_dict::{Decoder, Id, Job, Order, Store, StoreOptions};
 
 use crate::border::{buffers, input, output, place, run, value_or};
-use crate::error::{Call, linerate_error};
+use crate::error::linerate_error;
 use crate::handles::Table;
 
 /// A store of zstd dictionaries, each of which has a number. Many threads may use it. Decoders keep
@@ -231,9 +232,9 @@ pub unsafe extern "C" fn linerate_block_decoder_decode(
 
 /// Decodes a batch of count jobs, and prefetches the memory of each job while it decodes the job
 /// before. order is a linerate_order. Stores the results in the jobs. The function fails, and then
-/// changes no job, only if the decoder, the order or the pointers of a job are invalid. While it
-/// runs, it allocates memory for up to twice as many jobs, and for at least four; on 64-bit systems
-/// a job takes 72 bytes. The decoder keeps another 4 bytes for each job of its largest batch.
+/// changes no job, only if the decoder, the order or the pointers of a job are invalid, or if memory
+/// runs out. While it runs, it allocates memory for as many jobs; on 64-bit systems a job takes 72
+/// bytes. The decoder keeps another 4 bytes for each job of its largest batch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_block_decoder_batch(
     decoder: linerate_block_decoder,
@@ -251,16 +252,14 @@ pub unsafe extern "C" fn linerate_block_decoder_batch(
         // SAFETY: the caller's promise.
         let jobs = unsafe { output!(jobs, count) }?;
         let mut decoder = DECODERS.lock(decoder.id)?;
-        let pairs: Call<Vec<Job<'_>>> = jobs
-            .iter()
-            .map(|job| {
-                // SAFETY: the caller's promises.
-                let (block, out) =
-                    unsafe { buffers!(block: job.block, job.len, out: job.out, job.capacity) }?;
-                Ok(Job::new(Id::from_raw(job.dictionary), block, out))
-            })
-            .collect();
-        let mut running = pairs?;
+        let mut running = Vec::new();
+        let no_memory = Error::new(Kind::Limit, 0, "out of memory for the jobs");
+        running.try_reserve_exact(jobs.len()).map_err(|_| no_memory)?;
+        for job in &*jobs {
+            // SAFETY: the caller's promises.
+            let (block, out) = unsafe { buffers!(block: job.block, job.len, out: job.out, job.capacity) }?;
+            running.push(Job::new(Id::from_raw(job.dictionary), block, out));
+        }
         decoder.decode_batch(&mut running, order);
         for (job, done) in jobs.iter_mut().zip(running) {
             match done.result {

@@ -42,7 +42,7 @@ fn allocated(mut call: impl FnMut() -> linerate_error) -> usize {
 }
 
 #[test]
-fn only_a_batch_call_allocates() {
+fn only_a_batch_call_allocates_and_that_once() {
     use linerate_deflate::{Format, Level, compress_to_vec};
     let rows = data::json_rows(1, 50);
     let zlib = compress_to_vec(Format::Zlib, Level::Default, &rows);
@@ -70,15 +70,20 @@ fn only_a_batch_call_allocates() {
         let store: linerate_store = made(|to| linerate_store_new(&linerate_store_defaults(), to));
         let blocks: linerate_block_decoder = made(|to| linerate_block_decoder_new(store, to));
         let mut message = MaybeUninit::<linerate_message>::uninit();
-        let mut jobs = [linerate_job {
-            dictionary: 0,
-            block: frame.as_ptr(),
-            len: frame.len(),
-            out: to,
-            capacity,
-            written: 0,
-            error: linerate_error { kind: 0, os: 0, offset: 0, message: ptr::null() },
-        }];
+        let mut contents = vec![0; 9 * len];
+        let mut jobs: Vec<linerate_job> = contents
+            .chunks_mut(len)
+            .map(|content| linerate_job {
+                dictionary: 0,
+                block: frame.as_ptr(),
+                len: frame.len(),
+                out: content.as_mut_ptr(),
+                capacity: content.len(),
+                written: 0,
+                error: linerate_error { kind: 0, os: 0, offset: 0, message: ptr::null() },
+            })
+            .collect();
+        let (first, count) = (jobs.as_mut_ptr(), jobs.len());
         let mut chunk = vec![0; made(|to| linerate_rice_bound(&params, samples.len(), to))];
         let (chunk_at, chunk_capacity) = (chunk.as_mut_ptr(), chunk.len());
         [
@@ -156,7 +161,7 @@ fn only_a_batch_call_allocates() {
                     linerate_rice_decode(&params, chunk_at, *n, back.as_mut_ptr(), back.len(), 1, &mut 0)
                 }),
             ),
-            ("batch", allocated(|| linerate_block_decoder_batch(blocks, jobs.as_mut_ptr(), 1, 0))),
+            ("batch", allocated(|| linerate_block_decoder_batch(blocks, first, count, 0))),
         ]
     };
     assert_eq!(back, samples);
