@@ -1,6 +1,7 @@
 //! Packs folders into Nx archives. Also has what all functions that write archives share: their
 //! options, their report, and `Work`, which is one call. The other functions are in `pack_update`.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 use std::path::{Path, PathBuf};
@@ -333,7 +334,7 @@ impl Work {
                 LockError::Io(error) => Error::from_io(Kind::Write, 0, "cannot lock the archive", &error),
                 _ => Error::new(Kind::Write, 0, "another process is changing the archive"),
             };
-            self.tell(target.as_os_str().as_encoded_bytes(), error.into())
+            self.tell(target, error.into())
         })
     }
 
@@ -342,14 +343,14 @@ impl Work {
         let source = FileSource::open(path)
             .map_err(|error| Error::from_io(Kind::Read, 0, "cannot open the archive", &error));
         let archive = source.and_then(Archive::open);
-        archive.map(Arc::new).map_err(|error| self.tell(path.as_os_str().as_encoded_bytes(), error.into()))
+        archive.map(Arc::new).map_err(|error| self.tell(path, error.into()))
     }
 
     /// Returns the metadata of an archive, if it has any. Damaged metadata is left out, which is
     /// counted and reported.
     pub(crate) fn carried(&self, archive: &Archive<FileSource>, path: &Path) -> Option<Metadata> {
         Metadata::from_archive(archive).unwrap_or_else(|error| {
-            self.tell(path.as_os_str().as_encoded_bytes(), error.into());
+            self.tell(path, error.into());
             self.left_out.set(self.left_out.get() + 1);
             None
         })
@@ -388,7 +389,7 @@ impl Work {
     /// Reports and counts the paths that a walk through a folder has left out.
     pub(crate) fn leave_out(&self, skipped: &Skipped) {
         for (path, why) in skipped.iter() {
-            self.tell(path.as_os_str().as_encoded_bytes(), why.into());
+            self.tell(path, why.into());
             self.left_out.set(self.left_out.get() + 1);
         }
     }
@@ -399,14 +400,20 @@ impl Work {
         let reason = error.reason().into();
         let files = error.other_file().into_iter().chain(error.file());
         for file in files.filter(|_| !error.is_cancelled()) {
-            self.tell(file.as_bytes(), reason);
+            self.tell(file, reason);
         }
         reason
     }
 
     /// Passes an error of a path to the caller's `on_failure`, and returns it.
-    pub(crate) fn tell(&self, path: &[u8], error: linerate_error) -> linerate_error {
+    pub(crate) fn tell(&self, path: impl AsRef<Path>, error: linerate_error) -> linerate_error {
         if let Some(call) = self.options.on_failure {
+            let path = path.as_ref().as_os_str();
+            // On Unix any bytes are a path. Elsewhere the callback gets UTF-8.
+            let path = match cfg!(unix) {
+                true => Cow::Borrowed(path.as_encoded_bytes()),
+                false => Cow::Owned(path.to_string_lossy().into_owned().into_bytes()),
+            };
             let _turn = self.reporter.as_deref().map(Reporter::turn);
             // SAFETY: the caller's promise: a function of its type, which accepts the context.
             unsafe { call(self.options.context, path.as_ptr().cast(), path.len(), error) };
@@ -423,6 +430,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
     use super::*;
+    use crate::error::linerate_kind;
     use crate::pack_update::linerate_archive_merge;
 
     /// Context of callbacks that must not overlap.
@@ -592,6 +600,49 @@ mod tests {
             let path = folder.path().join(told_of).to_str().expect("UTF-8").to_owned();
             assert_eq!(told.failures.into_inner(), [(path, "cannot read the file".to_owned())]);
             assert!(!folder.path().join("a.nx").exists());
+        }
+    }
+
+    /// The paths that `on_failure` was called with, as bytes.
+    #[cfg(target_os = "linux")]
+    type Paths = RefCell<Vec<Vec<u8>>>;
+
+    #[cfg(target_os = "linux")]
+    unsafe extern "C" fn keeps_path(
+        context: *mut c_void,
+        path: *const c_char,
+        len: usize,
+        _: linerate_error,
+    ) {
+        // SAFETY: the test passes this context, and the library a valid path.
+        let (paths, path) =
+            unsafe { (&*context.cast::<Paths>(), std::slice::from_raw_parts(path.cast::<u8>(), len)) };
+        paths.borrow_mut().push(path.to_vec());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn name_that_is_not_utf8_is_reported_with_its_bytes_as_an_error_and_when_left_out() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = folder_with(&["a"]);
+        let bad = folder.path().join(std::ffi::OsStr::from_bytes(b"b\xff"));
+        fs::write(&bad, b"").expect("writable");
+        let bytes = |path: &Path| CString::new(path.as_os_str().as_bytes()).expect("no zero");
+        let (from, target) = (bytes(folder.path()), bytes(&folder.path().join("a.nx")));
+        for (skip_bad_names, kind) in [(0, linerate_kind::LINERATE_BAD_ARGUMENT as i32), (1, 0)] {
+            let paths = Paths::default();
+            let options = linerate_pack_options {
+                skip_bad_names,
+                on_failure: Some(keeps_path),
+                context: std::ptr::from_ref(&paths).cast_mut().cast(),
+                ..linerate_pack_defaults()
+            };
+            let mut report = std::mem::MaybeUninit::uninit();
+            // SAFETY: all pointers are valid during the call.
+            let error = unsafe {
+                linerate_archive_pack(&from.as_ptr(), 1, target.as_ptr(), &options, report.as_mut_ptr())
+            };
+            assert_eq!((error.kind, paths.into_inner()), (kind, vec![bytes(&bad).into_bytes()]));
         }
     }
 

@@ -151,7 +151,7 @@ impl Work {
         let mut metadata = carried.unwrap_or_default();
         if let Some(path) = update.missing(archive.files().map(|file| file.path()).chain(metadata.others())) {
             let missing = linerate_error::bad_argument(c"the archive has no file of this path");
-            return Err(self.tell(path.as_bytes(), missing));
+            return Err(self.tell(path, missing));
         }
         metadata.retain(|path| update.deletes(path).is_none());
         let (own, prune) = ([&*update.path, &*update.target], |path: &str| self.prunes(path));
@@ -175,7 +175,7 @@ impl Work {
         let place = fs::canonicalize(target).ok();
         if paths.iter().any(|path| place.is_some() && fs::canonicalize(path).ok() == place) {
             let error = linerate_error::bad_argument(c"the target is one of the archives");
-            return Err(self.tell(target.as_os_str().as_encoded_bytes(), error));
+            return Err(self.tell(target, error));
         }
         let _lock = self.lock(target)?;
         let archives = paths.iter().map(|path| self.open(path)).collect::<Call<Vec<_>>>()?;

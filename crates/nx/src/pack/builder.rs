@@ -194,7 +194,7 @@ impl Builder {
         file_options: FileOptions,
     ) -> PackResult<()> {
         let path = path.into();
-        let at = |error: PackError| error.at(path.display().to_string());
+        let at = |error: PackError| error.at(&path);
         let metadata = fs::metadata(&path).map_err(|error| at(PackError::reading(error)))?;
         if !metadata.is_file() {
             return Err(at(PackError::rule(Kind::BadArgument, "not a file")));
@@ -264,8 +264,8 @@ impl Builder {
             Some((what, other)) => {
                 let item = self.items.iter().find(|item| item.name == other);
                 let other = match item.map(|item| &item.content) {
-                    Some(Content::Path(path)) => path.display().to_string(),
-                    _ => other.to_owned(),
+                    Some(Content::Path(path)) => path.clone(),
+                    _ => other.into(),
                 };
                 Err(PackError::clash(what, other))
             }
@@ -281,7 +281,7 @@ impl Builder {
         file_options: FileOptions,
     ) -> PackResult<()> {
         self.check(&name, file_options).map_err(|error| match &content {
-            Content::Path(path) => error.at(path.display().to_string()),
+            Content::Path(path) => error.at(path),
             _ => error.at(name.as_str()),
         })?;
         self.push(Item { name, size, content, file_options });
@@ -324,7 +324,7 @@ impl Builder {
     /// was replaced, that step flushes the new archive's name to the disk.
     pub fn write(mut self, target: impl AsRef<Path>) -> PackResult<Summary> {
         let target = target.as_ref();
-        let at_target = |error: PackError| error.at(target.display().to_string());
+        let at_target = |error: PackError| error.at(target);
         // Created first, since a bad target should fail before the plan reads files.
         let file = create(target, self.existing).map_err(at_target)?;
         let plan = self.plan()?;

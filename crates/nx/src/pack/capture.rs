@@ -99,7 +99,7 @@ impl Metadata {
     /// Adds the metadata of a file, folder or link. Returns a link whose target is not UTF-8, which
     /// is not added.
     fn insert(&mut self, found: &WalkEntry, of: &fs::Metadata) -> PackResult<Option<BadName>> {
-        let at = |error: io::Error| PackError::reading(error).at(found.path.display().to_string());
+        let at = |error: io::Error| PackError::reading(error).at(&found.path);
         let name = found.name.clone();
         if found.kind.is_symlink() {
             let target = fs::read_link(&found.path).map_err(at)?;

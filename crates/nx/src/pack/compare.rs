@@ -171,7 +171,7 @@ struct Disk {
 
 impl Disk {
     fn open(path: &Path) -> PackResult<Disk> {
-        let at = |error| PackError::reading(error).at(path.display().to_string());
+        let at = |error| PackError::reading(error).at(path);
         Ok(Disk { file: Some(fs::File::open(path).map_err(at)?), buffer: Vec::new() })
     }
 

@@ -468,8 +468,8 @@ impl Found {
             && let Some((what, other)) = self.names.clash(name)
         {
             let file = self.files.iter().find(|file| file.found.name == other);
-            let other = file.map_or_else(|| other.to_owned(), |file| file.found.path.display().to_string());
-            return Err(PackError::clash(what, other).at(chosen.found.path.display().to_string()));
+            let other = file.map_or_else(|| other.into(), |file| file.found.path.clone());
+            return Err(PackError::clash(what, other).at(&chosen.found.path));
         }
         self.names.insert(name);
         self.files.push(chosen);

@@ -1,6 +1,7 @@
 //! The error of packing.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 use linerate_core::{Error, Kind};
@@ -14,7 +15,7 @@ pub type PackResult<T> = std::result::Result<T, PackError>;
 /// is one line without terminal escapes.
 #[derive(Debug)]
 pub struct PackError {
-    file: Option<String>,
+    file: Option<PathBuf>,
     source: Source,
 }
 
@@ -24,7 +25,7 @@ enum Source {
     Rule(Kind, &'static str),
     /// The file clashes with the one whose name is in the second field. The first field is the
     /// message.
-    Clash(&'static str, String),
+    Clash(&'static str, PathBuf),
     /// An error of reading an existing archive, or of encoding a header.
     Engine(Error),
     /// A system error, of kind `Read` or `Write`.
@@ -39,8 +40,8 @@ impl PackError {
     }
 
     /// Creates the error of a file that clashes with `other`.
-    pub(super) fn clash(what: &'static str, other: String) -> PackError {
-        PackError { file: None, source: Source::Clash(what, other) }
+    pub(super) fn clash(what: &'static str, other: impl Into<PathBuf>) -> PackError {
+        PackError { file: None, source: Source::Clash(what, other.into()) }
     }
 
     /// Wraps a system error of reading.
@@ -59,7 +60,7 @@ impl PackError {
 
     /// Adds the file, unless the error names one.
     #[must_use]
-    pub(crate) fn at(mut self, file: impl Into<String>) -> PackError {
+    pub(crate) fn at(mut self, file: impl Into<PathBuf>) -> PackError {
         self.file.get_or_insert_with(|| file.into());
         self
     }
@@ -82,12 +83,12 @@ impl PackError {
 
     /// The file that the error concerns. While files are added, this is its path on the disk, if it
     /// has one. While the archive is written, it is its path in the archive, or the target.
-    pub fn file(&self) -> Option<&str> {
+    pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
     /// The other file of a clash: an archive cannot hold both it and [`file`](Self::file).
-    pub fn other_file(&self) -> Option<&str> {
+    pub fn other_file(&self) -> Option<&Path> {
         match &self.source {
             Source::Clash(_, other) => Some(other),
             _ => None,
@@ -132,13 +133,13 @@ impl From<Error> for PackError {
     }
 }
 
-/// A name with its control characters escaped. Quotes and the backslashes of Windows are not, since
-/// most names are paths on disk.
-struct Printable<'a>(&'a str);
+/// A name with its control characters escaped, and with replacement characters for what is not
+/// UTF-8. Quotes and the backslashes of Windows are not escaped, since most names are paths on disk.
+struct Printable<'a>(&'a Path);
 
 impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in self.0.chars() {
+        for c in self.0.to_string_lossy().chars() {
             match c.is_control() {
                 true => c.escape_debug().fmt(f)?,
                 false => f.write_char(c)?,
@@ -184,14 +185,15 @@ mod tests {
     fn message_begins_with_the_innermost_file() {
         let error = PackError::rule(Kind::BadArgument, "the path is empty").at("inner").at("outer");
         assert_eq!(error.to_string(), "inner: the path is empty");
-        assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some("inner")));
+        assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some(Path::new("inner"))));
     }
 
     #[test]
     fn control_characters_of_names_are_escaped() {
-        let error = PackError::clash("these clash", "\u{9b}d\n".into()).at("it's\\a\u{1b}[2Jb");
+        let error = PackError::clash("these clash", "\u{9b}d\n").at("it's\\a\u{1b}[2Jb");
         assert_eq!(error.to_string(), r"it's\a\u{1b}[2Jb: these clash: \u{9b}d\n");
-        assert_eq!((error.file(), error.other_file()), (Some("it's\\a\u{1b}[2Jb"), Some("\u{9b}d\n")));
+        let names = ["it's\\a\u{1b}[2Jb", "\u{9b}d\n"].map(|name| Some(Path::new(name)));
+        assert_eq!([error.file(), error.other_file()], names);
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl Builder {
         self.options.solid_limit = self.options.solid_limit.min(u64::from(r3a::MAX_OFFSET));
         self.options.filters = Filters::NONE;
         self.encode_filtered_again();
-        let at_target = |error: PackError| error.at(target.display().to_string());
+        let at_target = |error: PackError| error.at(target);
         let writing = |error| at_target(PackError::writing(error));
         let file = create(target, self.existing).map_err(at_target)?;
         let folder = file.target().parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -145,14 +145,12 @@ impl<'a> Walk<'a> {
         let left_out: Vec<String> = self.left_out.iter().filter_map(|file| self.name_of(file)).collect();
         let mut folders = vec![(self.root.to_owned(), String::new(), true)];
         while let Some((folder, prefix, is_utf8)) = folders.pop() {
-            let at_folder =
-                |error: std::io::Error| PackError::reading(error).at(folder.display().to_string());
+            let at_folder = |error: std::io::Error| PackError::reading(error).at(&folder);
             for entry in fs::read_dir(&folder).map_err(at_folder)? {
                 self.step()?;
                 let entry = entry.map_err(at_folder)?;
                 let path = entry.path();
-                let kind =
-                    entry.file_type().map_err(|e| PackError::reading(e).at(path.display().to_string()))?;
+                let kind = entry.file_type().map_err(|e| PackError::reading(e).at(&path))?;
                 let last = entry.file_name();
                 let name = format!("{prefix}{}", last.to_string_lossy());
                 let is_utf8 = is_utf8 && last.to_str().is_some();
@@ -204,7 +202,7 @@ impl<'a> Walk<'a> {
     /// Returns `BadArgument`, unless bad names are left out.
     pub(super) fn refuse(&self, bad: BadName, bad_names: &mut Vec<BadName>) -> PackResult<()> {
         if !self.skip_bad_names {
-            return Err(PackError::rule(Kind::BadArgument, bad.message).at(bad.path.display().to_string()));
+            return Err(PackError::rule(Kind::BadArgument, bad.message).at(bad.path));
         }
         // Entries are sorted, so entries of the same folder are adjacent.
         if bad_names.last() != Some(&bad) {
@@ -238,8 +236,7 @@ pub(crate) struct WalkEntry {
 impl WalkEntry {
     /// Returns the metadata of the entry; for a link, that of the link itself.
     pub(crate) fn metadata(&self) -> PackResult<fs::Metadata> {
-        fs::symlink_metadata(&self.path)
-            .map_err(|error| PackError::reading(error).at(self.path.display().to_string()))
+        fs::symlink_metadata(&self.path).map_err(|error| PackError::reading(error).at(&self.path))
     }
 
     /// Returns the topmost component that an archive cannot hold, if there is one.
@@ -314,7 +311,7 @@ mod tests {
     #[test]
     fn missing_folder_is_an_error_that_names_it() {
         let error = Walk::new(Path::new("/nowhere/at/all")).run().err().expect("it is not there");
-        assert_eq!(error.file(), Some("/nowhere/at/all"));
+        assert_eq!(error.file(), Some(Path::new("/nowhere/at/all")));
     }
 
     #[cfg(unix)]

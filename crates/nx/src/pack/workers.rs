@@ -98,7 +98,7 @@ mod tests {
                 _ => Ok(i),
             };
             let error = Workers::from(threads).map(100, || (), |(), i| fail(i)).expect_err("it fails");
-            assert_eq!(error.file(), Some("thirty"));
+            assert_eq!(error.file(), Some(std::path::Path::new("thirty")));
         }
     }
 }

@@ -171,7 +171,7 @@ fn describe(archive: &Summary, target: &Target, summary: &mut RunSummary) {
 
 /// Converts an error of packing. The message names the file that is concerned, if there is one.
 pub(crate) fn engine_error(error: PackError) -> CliError {
-    let file = error.file().map(str::to_owned);
+    let file = error.file().map(|file| file.display().to_string());
     let named = |error: CliError| match &file {
         Some(file) => error.in_file(file),
         None => error,
