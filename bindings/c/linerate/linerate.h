@@ -1537,7 +1537,7 @@ linerate_error linerate_archive_pack(const char *const *folders,
 // replace files with the same path. If a path is a file in the archive and a folder in one of the
 // folders, or the other way round, that of the folders wins. deleted has paths in the archive: of
 // files, or of folders, which are deleted with everything in them. If the archive lacks one of
-// them, or if one of them lies in another one, the function fails with LINERATE_BAD_ARGUMENT.
+// them, the function fails with LINERATE_BAD_ARGUMENT.
 //
 // Blocks without a changed file are copied as they are, and the chunk size stays that of the old
 // archive, but at most 256 MiB; if that is less, all blocks are encoded again. The new archive is

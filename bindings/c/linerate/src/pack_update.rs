@@ -16,7 +16,7 @@ use crate::pack::{Work, linerate_pack_defaults, linerate_pack_options, linerate_
 /// replace files with the same path. If a path is a file in the archive and a folder in one of the
 /// folders, or the other way round, that of the folders wins. deleted has paths in the archive: of
 /// files, or of folders, which are deleted with everything in them. If the archive lacks one of
-/// them, or if one of them lies in another one, the function fails with LINERATE_BAD_ARGUMENT.
+/// them, the function fails with LINERATE_BAD_ARGUMENT.
 ///
 /// Blocks without a changed file are copied as they are, and the chunk size stays that of the old
 /// archive, but at most 256 MiB; if that is less, all blocks are encoded again. The new archive is
@@ -126,17 +126,19 @@ struct Update {
 }
 
 impl Update {
-    /// Returns the entry of `deleted` that deletes a path: the topmost folder above it that is an
-    /// entry, or the path itself.
-    fn deletes(&self, path: &str) -> Option<&str> {
+    /// Returns the entries of `deleted` that delete a path: folders above it, and the path itself.
+    fn deleting<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a str> {
         let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
-        folders.chain([path]).find_map(|path| self.deleted.get(path).map(String::as_str))
+        folders.chain([path]).filter_map(move |path| self.deleted.get(path).map(String::as_str))
     }
 
-    /// Returns an entry of `deleted` that deletes none of these paths, if there is one. This can be
-    /// an entry below another entry, because [`deletes`](Self::deletes) returns the upper one.
-    fn missing<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Option<&str> {
-        let found: HashSet<&str> = paths.filter_map(|path| self.deletes(path)).collect();
+    fn deletes(&self, path: &str) -> bool {
+        self.deleting(path).next().is_some()
+    }
+
+    /// Returns an entry of `deleted` that deletes none of these paths, if there is one.
+    fn missing<'a>(&'a self, paths: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+        let found: HashSet<&str> = paths.flat_map(|path| self.deleting(path)).collect();
         self.deleted.iter().map(String::as_str).find(|path| !found.contains(path))
     }
 }
@@ -153,15 +155,14 @@ impl Work {
             let missing = linerate_error::bad_argument(c"the archive has no file of this path");
             return Err(self.tell(path, missing));
         }
-        metadata.retain(|path| update.deletes(path).is_none());
+        metadata.retain(|path| !update.deletes(path));
         let (own, prune) = ([&*update.path, &*update.target], |path: &str| self.prunes(path));
         let walk = |folder| self.walk(folder, &own, &prune).metadata(keeps);
         let walks: Vec<Walk<'_>> = update.folders.iter().map(|folder| walk(folder)).collect();
         let options = self.pack_options(None)?;
         let choose = |path: &str| self.options_of(path);
-        let updated = Builder::update_all(options, &archive, &walks, choose, |file| {
-            update.deletes(file.path()).is_none()
-        });
+        let updated =
+            Builder::update_all(options, &archive, &walks, choose, |file| !update.deletes(file.path()));
         let (mut builder, changes, skipped) = updated.map_err(|error| self.failed(&error))?;
         builder.metadata(metadata);
         self.leave_out(&skipped);
@@ -187,5 +188,43 @@ impl Work {
         builder.metadata(Metadata::merged(&archives, found, clash));
         drop(archives);
         self.write(builder, target, &Changes::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+
+    use linerate_nx::Archive;
+    use linerate_nx::pack::PackOptions;
+
+    use super::*;
+
+    #[test]
+    fn deleting_a_folder_and_a_file_in_it_deletes_the_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.nx");
+        let mut builder = Builder::new(PackOptions::default()).expect("defaults");
+        for name in ["a/b", "a/c", "d"] {
+            builder.add_bytes(name, name).expect("a new path");
+        }
+        builder.write(&path).expect("writable");
+        let at = CString::new(path.to_str().expect("UTF-8")).expect("no zero");
+        let (none, null) = (std::ptr::null(), std::ptr::null());
+        let update = |deleted: &[&CStr]| {
+            let deleted: Vec<*const c_char> = deleted.iter().map(|path| path.as_ptr()).collect();
+            let mut report = std::mem::MaybeUninit::uninit();
+            let (from, count, options) = (deleted.as_ptr(), deleted.len(), linerate_pack_defaults());
+            // SAFETY: all pointers are valid during the call, or null where that is allowed.
+            unsafe {
+                let report = report.as_mut_ptr();
+                linerate_archive_update(at.as_ptr(), none, 0, from, count, null, &options, report)
+            }
+        };
+        let missing = update(&[c"a", c"a/e"]);
+        assert_eq!(missing.kind, crate::error::linerate_kind::LINERATE_BAD_ARGUMENT as i32);
+        assert_eq!(update(&[c"a/b", c"a", c"a/c/"]).kind, 0);
+        let archive = Archive::open(fs::read(&path).expect("readable")).expect("an archive");
+        assert_eq!(archive.files().map(|file| file.path()).collect::<Vec<_>>(), ["d"]);
     }
 }
