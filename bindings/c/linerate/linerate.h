@@ -806,11 +806,13 @@ typedef struct {
   uint64_t written;
 } linerate_pack_progress;
 
-// A callback for the progress of packing. It is called after each block and every 100
-// milliseconds, by the thread that called the library and by threads of the library, but never by
-// two at once. It is not called while the archive gets its name, nor afterwards. No field is
-// smaller than in an earlier call. Returning 0 cancels the work; then the callback is not called
-// again.
+// A callback for the progress of packing. It is called every 100 milliseconds, after each block,
+// and once before the first block, even if the archive has no blocks. That call comes after all
+// calls of choose and, unless the function fails, of on_failure, so a program can cancel because of
+// what happened in these. The callback is called by the thread that called the library and by
+// threads of the library, but never by two at once. It is not called while the archive gets its
+// name, nor afterwards. No field is smaller than in an earlier call. Returning 0 cancels the work;
+// then the callback is not called again.
 typedef int32_t (*linerate_pack_progress_fn)(void *context, const linerate_pack_progress *progress);
 
 // Options of packing. linerate_pack_defaults fills them. Callbacks may call functions of this

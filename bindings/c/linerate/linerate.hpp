@@ -221,11 +221,9 @@ public:
 	}
 };
 
-/* Packs, updates and merges Nx archives. Callbacks may be empty. On Windows paths are UTF-8.
- * After an exception of a callback, everything that choose has not been asked about is left out,
- * and the next report of progress cancels the work. The function that does the work then throws
- * the exception again. If no report follows, for example because there is no block to write, it
- * throws after it has written the archive. */
+/* Packs, updates and merges Nx archives. Callbacks may be empty. On Windows paths are UTF-8. An
+ * exception of a callback cancels the work, and the function that does the work throws it again.
+ * An existing target is then unchanged, and no callback is called again. */
 class packer {
 public:
 	linerate_pack_options options = linerate_pack_defaults();
@@ -261,7 +259,8 @@ private:
 		return out;
 	}
 	/* Runs a callback and returns whether the work goes on. Keeps an exception, which must
-	 * not pass through the library. */
+	 * not pass through the library. on_progress then returns 0, which cancels; the library
+	 * calls it after choose and on_failure, before it touches the target. */
 	template <class Call> static bool goes_on(void *self, Call &&call)
 	{
 		auto &of = *static_cast<packer *>(self);

@@ -71,11 +71,13 @@ pub struct linerate_pack_progress {
     pub written: u64,
 }
 
-/// A callback for the progress of packing. It is called after each block and every 100
-/// milliseconds, by the thread that called the library and by threads of the library, but never by
-/// two at once. It is not called while the archive gets its name, nor afterwards. No field is
-/// smaller than in an earlier call. Returning 0 cancels the work; then the callback is not called
-/// again.
+/// A callback for the progress of packing. It is called every 100 milliseconds, after each block,
+/// and once before the first block, even if the archive has no blocks. That call comes after all
+/// calls of choose and, unless the function fails, of on_failure, so a program can cancel because of
+/// what happened in these. The callback is called by the thread that called the library and by
+/// threads of the library, but never by two at once. It is not called while the archive gets its
+/// name, nor afterwards. No field is smaller than in an earlier call. Returning 0 cancels the work;
+/// then the callback is not called again.
 pub type linerate_pack_progress_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, progress: *const linerate_pack_progress) -> i32>;
 
@@ -281,6 +283,8 @@ impl Work {
     ) -> Call<linerate_pack_report> {
         builder.replace(self.options.replace != 0);
         if let Some(reporting) = self.reporter.clone().map(Reporting) {
+            // A caller whose other callbacks failed cancels here, even if there is no block.
+            reporting.0.tell(None);
             builder.on_progress(move |progress| reporting.0.tell(Some(progress)));
         }
         let summary = builder.write(target).map_err(|error| self.failed(&error))?;
@@ -431,7 +435,7 @@ mod tests {
 
     use super::*;
     use crate::error::linerate_kind;
-    use crate::pack_update::linerate_archive_merge;
+    use crate::pack_update::{linerate_archive_merge, linerate_archive_update};
 
     /// Context of callbacks that must not overlap.
     #[derive(Default)]
@@ -644,6 +648,43 @@ mod tests {
             };
             assert_eq!((error.kind, paths.into_inner()), (kind, vec![bytes(&bad).into_bytes()]));
         }
+    }
+
+    unsafe extern "C" fn cancels(_: *mut c_void, _: *const linerate_pack_progress) -> i32 {
+        0
+    }
+
+    #[test]
+    fn on_progress_cancels_even_if_the_new_archive_has_no_files() {
+        let folder = folder_with(&[]);
+        let path =
+            |name: &str| CString::new(folder.path().join(name).to_str().expect("UTF-8")).expect("no zero");
+        fs::create_dir(folder.path().join("in")).expect("writable");
+        for name in ["from.nx", "to.nx"] {
+            let mut builder = Builder::new(PackOptions::default()).expect("defaults");
+            if name == "to.nx" {
+                builder.add_bytes("a", *b"some text").expect("a new path");
+            }
+            builder.write(folder.path().join(name)).expect("writable");
+        }
+        let before = fs::read(folder.path().join("to.nx")).expect("written");
+        let (empty, from, to, gone) = (path("in"), path("from.nx"), path("to.nx"), c"a".as_ptr());
+        let options =
+            linerate_pack_options { replace: 1, on_progress: Some(cancels), ..linerate_pack_defaults() };
+        let (mut report, none) = (std::mem::MaybeUninit::uninit(), std::ptr::null());
+        let (archive, target, report) = (from.as_ptr(), to.as_ptr(), report.as_mut_ptr());
+        // SAFETY: all pointers are valid during the calls; a null pointer comes with a count of 0.
+        let errors = unsafe {
+            [
+                linerate_archive_pack(&empty.as_ptr(), 1, target, &options, report),
+                linerate_archive_update(target, none, 0, &gone, 1, std::ptr::null(), &options, report),
+                linerate_archive_merge(&archive, 1, 0, target, &options, report),
+            ]
+        };
+        // SAFETY: messages are C strings that live for ever.
+        let messages = errors.map(|error| unsafe { CStr::from_ptr(error.message) }.to_str().expect("UTF-8"));
+        assert_eq!(messages, ["cancelled before the archive was complete"; 3]);
+        assert_eq!(fs::read(folder.path().join("to.nx")).expect("still there"), before);
     }
 
     #[test]

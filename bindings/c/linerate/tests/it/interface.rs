@@ -463,6 +463,44 @@ fn the_cpp_header_packs_and_passes_exceptions_of_callbacks_on() {
 }
 
 #[test]
+fn exception_of_choose_or_on_failure_keeps_the_target_if_there_is_no_file_to_pack() {
+    const PROGRAM: &str = r#"
+#include <linerate.hpp>
+#include <iostream>
+
+int main(int, char **argv)
+try {
+	linerate::packer packer;
+	packer.options.replace = 1;
+	if (std::string(argv[3]) == "choose")
+		packer.choose = [](std::string_view) -> bool { throw std::runtime_error("enough"); };
+	else
+		packer.on_failure = [](std::string_view, const linerate::error &) { throw std::runtime_error("enough"); };
+	packer.pack({argv[2]}, argv[1]);
+	return 0;
+} catch (const std::exception &error) {
+	std::cerr << error.what() << '\n';
+	return 1;
+}
+"#;
+    let folder = TempDir::new().unwrap();
+    let source = folder.path().join("throws.cpp");
+    fs::write(&source, PROGRAM).unwrap();
+    let mods = folder.path().join("mods");
+    fs::create_dir(&mods).unwrap();
+    std::os::unix::fs::symlink("nowhere", mods.join("link")).unwrap();
+    let target = folder.path().join("mods.nx");
+    fs::write(&target, "an old target").unwrap();
+    for_each_cpp(source.to_str().unwrap(), &folder, |program| {
+        for callback in ["choose", "on_failure"] {
+            let run = Run::of(Command::new(program).arg(&target).arg(&mods).arg(callback), b"");
+            assert_eq!((run.status, &*run.stderr), (Some(1), "enough\n"), "{callback}");
+            assert_eq!(fs::read_to_string(&target).unwrap(), "an old target", "{callback}");
+        }
+    });
+}
+
+#[test]
 fn the_cpp_header_reads_an_archive_and_throws_errors() {
     let folder = TempDir::new().unwrap();
     let (archive, content) = small_archive(&folder);
