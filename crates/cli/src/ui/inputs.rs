@@ -9,6 +9,8 @@ use linerate_core::lock;
 use linerate_io::FileId;
 
 use crate::ui::error::CliError;
+use crate::ui::input;
+use crate::ui::operands::is_stdin;
 
 /// The files that are being read. A file that is read twice at a time is there twice.
 static READ: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
@@ -45,6 +47,14 @@ pub(crate) fn reading_at(path: &Path) -> Reading {
 /// Counts the file at `path`, if there is one, as being read until the program ends.
 pub(crate) fn keep(path: &Path) {
     std::mem::forget(reading_at(path));
+}
+
+/// As [`keep`], for an operand, where `-` stands for standard input.
+pub(crate) fn keep_operand(path: &Path) {
+    match is_stdin(path) {
+        true => input::stdin().iter().for_each(keep_open),
+        false => keep(path),
+    }
 }
 
 /// Counts an open file as being read until the program ends.

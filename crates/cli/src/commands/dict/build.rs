@@ -166,7 +166,8 @@ pub(crate) fn run(args: &BuildArgs) -> Result<ExitCode, String> {
 fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.files[0], "build");
     let dictionary = args.dictionary.dictionary.iter().chain(&args.dictionary.pack);
-    args.files.iter().chain(dictionary).for_each(|path| inputs::keep(path));
+    args.files.iter().for_each(|path| inputs::keep_operand(path));
+    dictionary.for_each(|path| inputs::keep(path));
     check_target(args)?;
     let choice = args.dictionary.choice(&args.output)?;
     let options = BlockFileOptions::new()

@@ -102,7 +102,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode, String> {
 }
 
 fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
-    args.files.iter().for_each(|path| inputs::keep(path));
+    args.files.iter().for_each(|path| inputs::keep_operand(path));
     args.output.check()?;
     let mut summary = RunSummary::new(&args.files[0], "train");
     let samples = read(args, reporter)?;

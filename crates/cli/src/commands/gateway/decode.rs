@@ -29,8 +29,9 @@ pub(crate) struct Decoded<'a> {
     /// Number of compressed bytes of the message; 0 if the file holds payloads.
     pub(crate) compressed: usize,
     pub(crate) payload: &'a [u8],
-    /// Decoding time, including that of earlier parts of the message.
-    pub(crate) spent: Duration,
+    /// Decoding time, including that of earlier parts of the message; `None` if the file holds
+    /// payloads.
+    pub(crate) spent: Option<Duration>,
 }
 
 /// Totals over the messages decoded so far.
@@ -205,7 +206,7 @@ impl Decoding {
                     begin: self.begin,
                     compressed: parts.compressed,
                     payload,
-                    spent: parts.spent,
+                    spent: (!is_payload).then_some(parts.spent),
                 };
                 check_recorded_len(recorded, &message).and_then(|()| each(&message)).map(|()| payload.len())
             }

@@ -1,8 +1,8 @@
 //! Counts sets of statistics from files: statistics logs, records of 18 bytes, recordings and files
 //! of messages.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use globset::Glob;
@@ -13,15 +13,11 @@ use super::decode::{Decoded, Decoding, Ended};
 use super::session_args::SessionArgs;
 use super::sets::SetStats;
 use super::stats::encoding;
-use super::wire::{Wire, reading};
+use super::wire::{LOG, Wire, counted, reading};
 use crate::ui::error::CliError;
+use crate::ui::operands::is_stdin;
 use crate::ui::progress::Progress;
 use crate::ui::reporter::Reporter;
-
-/// The first bytes of a statistics log.
-const LOG: &[u8] = b"LGST";
-/// Bytes of a reader's buffer.
-const BUFFER: usize = 256 << 10;
 
 /// A set on the command line: its name and its files.
 #[derive(Clone, Debug)]
@@ -58,10 +54,13 @@ fn matching(path: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Whether a file is a statistics log or has records of 18 bytes.
+/// Whether a file is a statistics log or has records of 18 bytes. Only regular files can be: the
+/// first bytes of a pipe are gone once they were read, and records of 18 bytes are recognised by
+/// the size of their file.
 pub(crate) fn has_records(path: &Path) -> bool {
+    let meta = if is_stdin(path) { None } else { std::fs::metadata(path).ok() };
+    let Some(len) = meta.filter(Metadata::is_file).map(|meta| meta.len()) else { return false };
     File::open(path).is_ok_and(|file| {
-        let len = file.metadata().map_or(0, |metadata| metadata.len());
         let mut head = Vec::new();
         let read = file.take(FileKind::HEAD as u64).read_to_end(&mut head);
         read.is_ok() && (head.starts_with(LOG) || is_origin(&head, len))
@@ -98,18 +97,29 @@ pub(crate) fn count(
     let is_log = file.read_exact(&mut magic).is_ok() && magic == LOG;
     file.rewind().map_err(CliError::io("cannot read"))?;
     let progress = reporter.progress(&name, file.metadata().ok().map(|meta| meta.len()));
-    let file = BufReader::with_capacity(BUFFER, ProgressReader { inner: file, read: 0, progress });
-    if is_log {
-        for entry in LogReader::open(file).map_err(reading)? {
-            match entry.map_err(reading)? {
-                LogEntry::Message(record) => set.add(&record, None),
-                LogEntry::Dropped { records, .. } => set.total.add_dropped(records),
-            }
-        }
-        return Ok(());
+    let file = ProgressReader { inner: file, read: 0, progress };
+    match is_log {
+        true => count_log(file, set),
+        false => count_origin(file, session.transport.unwrap_or(Transport::Zstd), set),
     }
-    for record in OriginReader::new(file, session.transport.unwrap_or(Transport::Zstd)) {
-        set.add(&record.map_err(reading)?, None);
+}
+
+fn count_log(log: impl Read, set: &mut SetStats) -> Result<(), CliError> {
+    let (log, read) = counted(log);
+    let failed = |error| reading(error, &read);
+    for entry in LogReader::open(log).map_err(failed)? {
+        match entry.map_err(failed)? {
+            LogEntry::Message(record) => set.add(&record, None),
+            LogEntry::Dropped { records, .. } => set.total.add_dropped(records),
+        }
+    }
+    Ok(())
+}
+
+fn count_origin(records: impl Read, transport: Transport, set: &mut SetStats) -> Result<(), CliError> {
+    let (records, read) = counted(records);
+    for record in OriginReader::new(records, transport) {
+        set.add(&record.map_err(|error| reading(error, &read))?, None);
     }
     Ok(())
 }
@@ -153,6 +163,50 @@ fn record(message: &Decoded<'_>, transport: Transport) -> MessageRecord {
         verdict: Verdict::Decoded,
         compressed: saturated(message.compressed as u128),
         payload: saturated(message.payload.len() as u128),
-        decode_ns: Some(saturated(message.spent.as_nanos())),
+        decode_ns: message.spent.map(|spent| saturated(spent.as_nanos())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use linerate_gateway::stats::{Clock, LogWriter, OriginWriter};
+
+    use super::*;
+
+    /// Fails as the second part of a chain of readers.
+    struct Failing;
+
+    impl Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the disk failed"))
+        }
+    }
+
+    #[test]
+    fn error_of_reading_has_the_offset_of_the_first_byte_not_read() {
+        let record = MessageRecord {
+            time: 1,
+            connection: 0,
+            transport: Transport::Zstd,
+            verdict: Verdict::Decoded,
+            compressed: 10,
+            payload: 60,
+            decode_ns: Some(1000),
+        };
+        let mut log = LogWriter::new(Vec::new(), Clock::Monotonic, 0, 1).expect("a log");
+        let mut records = OriginWriter::new(Vec::new());
+        for _ in 0..4 {
+            log.add(&LogEntry::Message(record)).expect("an entry");
+            records.add(&record).expect("a record");
+        }
+        let (log, records) = (log.finish().expect("a log"), records.finish().expect("records"));
+        let mut set = SetStats::new("");
+        for len in [10, 70, log.len()] {
+            let failed = count_log(log[..len].chain(Failing), &mut set).expect_err("an error");
+            assert_eq!(failed.offset(), Some(len as u64), "{failed}");
+        }
+        let failed = count_origin(records[..50].chain(Failing), Transport::Zstd, &mut set);
+        assert_eq!(failed.expect_err("an error").offset(), Some(50));
+        assert_eq!(set.total.messages(), 1 + 4 + 2);
     }
 }

@@ -37,7 +37,7 @@ Examples:
 Sets:
   With --set or --report, and for statistics logs, messages are counted by set, hour (UTC) and
   event instead. A set may consist of statistics logs, records of 18 bytes, recordings and
-  files of messages.
+  files of messages. The first two are not read from pipes.
 
 CSV:
   Columns for sets: set, hour (empty for all), messages, errors, compressed bytes, payload bytes,
@@ -113,7 +113,7 @@ fn count_sets(
     reporter: &mut Reporter,
 ) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(first, "stats");
-    named.iter().flat_map(|set| &set.files).for_each(|path| inputs::keep(path));
+    named.iter().flat_map(|set| &set.files).for_each(|path| inputs::keep_operand(path));
     let page = args.report.as_deref().map(Page::create).transpose()?;
     let mut sets = Vec::new();
     for NamedFiles { name, files } in named {
@@ -400,12 +400,11 @@ fn record(file: &str, message: &Decoded<'_>, [zlib, zstd]: [Option<usize>; 2]) -
         value.map_or_else(String::new, |value| value.to_string())
     }
     let envelope = Envelope::read(message.payload, encoding(message.payload)).unwrap_or_default();
-    let spent = (message.compressed > 0).then_some(message.spent.as_nanos());
     let mut line = quoted(file);
     for value in [
         message.index.to_string(),
         or_empty(message.time),
-        or_empty(spent),
+        or_empty(message.spent.map(|spent| spent.as_nanos())),
         message.payload.len().to_string(),
         or_empty(zlib),
         or_empty(zstd),

@@ -14,6 +14,11 @@ use crate::ui::error::CliError;
 use crate::ui::progress::Progress;
 use crate::ui::{input, inputs};
 
+/// The first bytes of a statistics log.
+pub(super) const LOG: &[u8] = b"LGST";
+/// Bytes of a reader's buffer.
+const BUFFER: usize = 256 << 10;
+
 /// The framing of messages in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -58,6 +63,14 @@ struct Tally<R> {
     read: Arc<AtomicU64>,
 }
 
+/// Buffers `source`. Also returns the number of bytes that were read of it so far. After an error
+/// of reading, that is the offset of the first byte that could not be read.
+pub(super) fn counted<R: Read>(source: R) -> (impl Read, Arc<AtomicU64>) {
+    let read = Arc::<AtomicU64>::default();
+    let counted = Tally { inner: source, read: Arc::clone(&read) };
+    (BufReader::with_capacity(BUFFER, counted), read)
+}
+
 impl<R: Read> Read for Tally<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(into)?;
@@ -77,9 +90,7 @@ impl Wire {
         }
         inputs::keep_open(&file);
         let len = file.metadata().ok().filter(Metadata::is_file).map(|meta| meta.len());
-        let read = Arc::<AtomicU64>::default();
-        let counted = Tally { inner: file, read: Arc::clone(&read) };
-        Ok(Wire { read, len, ..Self::of(BufReader::with_capacity(256 << 10, counted), told)? })
+        Ok(Wire { len, ..Self::of(file, told)? })
     }
 
     /// Shows progress while messages are read. `make` gets the bytes of the file, if known.
@@ -91,18 +102,21 @@ impl Wire {
         form: Form,
         transport: Option<Transport>,
         entries: Box<dyn Iterator<Item = io::Result<Entry>>>,
+        read: Arc<AtomicU64>,
     ) -> Wire {
-        Wire { form, transport, entries, read: Arc::default(), len: None, progress: None }
+        Wire { form, transport, entries, read, len: None, progress: None }
     }
 
     /// As [`open`](Self::open), for any reader.
-    fn of(mut source: impl Read + 'static, told: Option<Transport>) -> Result<Wire, CliError> {
+    fn of(source: impl Read + 'static, told: Option<Transport>) -> Result<Wire, CliError> {
+        let (mut source, read) = counted(source);
         let mut head = Vec::new();
-        source.by_ref().take(FileKind::HEAD as u64).read_to_end(&mut head).map_err(reading)?;
+        let filled = source.by_ref().take(FileKind::HEAD as u64).read_to_end(&mut head);
+        filled.map_err(|error| reading(error, &read))?;
         if head.is_empty() {
             return Err(CliError::data(Kind::Truncated, 0, "it is empty"));
         }
-        let kind = FileKind::of(&head);
+        let (kind, is_log) = (FileKind::of(&head), head.starts_with(LOG));
         let source = Cursor::new(head).chain(source);
         let transport = match (kind, told) {
             (Some(FileKind::ZstdFrame), _) => {
@@ -110,11 +124,17 @@ impl Wire {
                 return Err(CliError::data(Kind::Corrupt, 0, what));
             }
             (Some(FileKind::Recording), _) => {
-                return Self::recording(Recording::open(source).map_err(reading)?, told);
+                let recording = Recording::open(source).map_err(|error| reading(error, &read))?;
+                return Self::recording(recording, told, read);
             }
             (_, Some(told)) => Some(told),
             (Some(FileKind::Payloads), None) => None,
             (Some(FileKind::Compressed(transport)), None) => Some(transport),
+            (None, None) if is_log => {
+                let what =
+                    "it is a statistics log, without messages; `linerate gateway stats FILE` counts it";
+                return Err(CliError::data(Kind::Corrupt, 0, what));
+            }
             (None, None) => {
                 let what = "it begins like no payload and no transport; --transport names the transport";
                 return Err(CliError::data(Kind::Corrupt, 0, what));
@@ -122,12 +142,13 @@ impl Wire {
         };
         let frame = |wire| Entry::Frame { time: 0, payload: None, wire };
         let entries = Messages::new(source).map(move |message| message.map(frame));
-        Ok(Wire::new(Form::Messages, transport, Box::new(entries)))
+        Ok(Wire::new(Form::Messages, transport, Box::new(entries), read))
     }
 
     fn recording<R: Read + 'static>(
         recording: Recording<R>,
         told: Option<Transport>,
+        read: Arc<AtomicU64>,
     ) -> Result<Wire, CliError> {
         let transport = recording.transport();
         if told.is_some_and(|told| told != transport) {
@@ -135,7 +156,7 @@ impl Wire {
                 "it is a recording of {transport}; leave out --transport"
             )));
         }
-        Ok(Wire::new(Form::Recording, Some(transport), Box::new(recording)))
+        Ok(Wire::new(Form::Recording, Some(transport), Box::new(recording), read))
     }
 
     /// The kind of the file, in words: its framing and its compression.
@@ -154,15 +175,16 @@ impl Iterator for Wire {
         if let Some(progress) = &mut self.progress {
             progress.update(self.read.load(Ordering::Relaxed));
         }
-        self.entries.next().map(|entry| entry.map_err(reading))
+        self.entries.next().map(|entry| entry.map_err(|error| reading(error, &self.read)))
     }
 }
 
-/// Converts an error of reading, which may be an error of the format.
-pub(crate) fn reading(error: io::Error) -> CliError {
+/// Converts an error of reading, which may be an error of the format. `read` counts the bytes that
+/// were read before.
+pub(super) fn reading(error: io::Error, read: &AtomicU64) -> CliError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(Error { kind, offset: at, message: what, .. }) => CliError::data(*kind, *at, *what),
-        None => CliError::Read { error, offset: 0 },
+        None => CliError::Read { error, offset: read.load(Ordering::Relaxed) },
     }
 }
 
@@ -182,6 +204,34 @@ mod tests {
         let mut file = Vec::new();
         all.iter().for_each(|message| write_message(&mut file, message).unwrap());
         file
+    }
+
+    /// A reader of bytes that fails after them.
+    struct Failing(Cursor<Vec<u8>>);
+
+    impl Read for Failing {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(into)? {
+                0 => Err(io::Error::other("the disk failed")),
+                n => Ok(n),
+            }
+        }
+    }
+
+    #[test]
+    fn error_of_reading_has_the_offset_of_the_first_byte_not_read() {
+        let offset = |file: &[u8]| match Wire::of(Failing(Cursor::new(file.to_vec())), None) {
+            Err(error) => error.offset(),
+            Ok(mut wire) => wire.find_map(Result::err).expect("an error").offset(),
+        };
+        let payloads = messages(&[b"{}"; 30]);
+        let mut recorder = Recorder::new(Vec::new(), Transport::Zstd).unwrap();
+        let frame = Entry::Frame { time: 1, payload: None, wire: vec![7; 100] };
+        (0..3).for_each(|_| recorder.add(&frame).unwrap());
+        let recording = recorder.finish().unwrap();
+        for file in [&payloads[..], &payloads[..70], &payloads[..5], &recording, &recording[..200]] {
+            assert_eq!(offset(file), Some(file.len() as u64));
+        }
     }
 
     fn opened(file: Vec<u8>, told: Option<Transport>) -> Result<(Form, Option<Transport>), String> {
@@ -204,6 +254,7 @@ mod tests {
         assert!(opened(messages(&[b"xyz"]), None).unwrap_err().contains("--transport"));
         assert!(opened(messages(&[&[0x78, 0x9d]]), None).is_err());
         assert!(opened(Vec::new(), None).is_err());
+        assert!(opened([LOG, &[2; 28]].concat(), None).unwrap_err().contains("a statistics log"));
         let frame = [0x28, 0xb5, 0x2f, 0xfd, 0, 0x30];
         assert!(opened(frame.to_vec(), Some(Transport::Zstd)).unwrap_err().contains("a plain zstd stream"));
     }

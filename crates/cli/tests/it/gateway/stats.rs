@@ -103,6 +103,34 @@ fn etf_and_json_payloads_are_distinguished() {
     assert_eq!(folder.gateway(&["replay", "-q", "--check", "json", "made"]).status, Some(DAMAGED));
 }
 
+/// A regular file is opened first to see whether it is a statistics log. A pipe must not be.
+#[test]
+#[cfg(unix)]
+fn every_message_of_a_pipe_is_counted() {
+    let folder = Folder::new();
+    let file = std::fs::read(sample("sample.zlib")).unwrap();
+    let counted = folder.gateway(&["stats", "--json", &sample("sample.zlib")]).ok().object();
+    let piped = folder.gateway_with(&["stats", "--json", "/dev/stdin"], &file).ok().object();
+    let sets = folder.gateway_with(&["stats", "--json", "--report", "page", "/dev/stdin"], &file).ok().object();
+    for key in ["messages", "compressed_bytes", "payload_bytes"] {
+        assert_eq!((&piped[key], &sets["sets"][0][key]), (&counted[key], &counted[key]), "{key}");
+    }
+}
+
+#[test]
+fn operand_that_is_a_hyphen_is_standard_input_and_not_a_file_of_that_name() {
+    let folder = Folder::new();
+    folder.write("-", &[&3400u64.to_be_bytes()[..], &[0, 0, 0, 156, 0, 0, 2, 238], b"\r\n"].concat());
+    let hello = std::fs::read(sample("hello.zlib")).unwrap();
+    let object = folder.gateway_with(&["stats", "--json", "-"], &hello).ok().object();
+    assert_eq!((&object["kind"], &object["messages"]), (&"messages".into(), &1.into()));
+    let sets = folder.gateway_with(&["stats", "--json", "--report", "page", "-"], &hello).ok().object();
+    let payload = &object["payload_bytes"];
+    assert_eq!((&sets["sets"][0]["messages"], &sets["sets"][0]["payload_bytes"]), (&1.into(), payload));
+    // That file is no input, so a report may replace it.
+    folder.gateway_with(&["stats", "-q", "--report", "./-", "-"], &hello).ok();
+}
+
 #[test]
 fn csv_with_json_is_a_usage_error() {
     assert_eq!(Folder::new().gateway(&["stats", "--csv", "--json", "x"]).status, Some(USAGE));
