@@ -42,13 +42,15 @@ Live connections:
   after HELLO. Send an IDENTIFY or RESUME: without one a gateway sends little more than HELLO. To
   a feed, whose messages are compressed each on its own, the lines are sent at once. Heartbeats
   are sent at the interval of HELLO. Ctrl-C, --for, --messages or the gateway ends the recording.
-  The file grows as messages arrive, and is kept however the connection ends. The recording of a
-  pipe is kept, too.";
+  The file grows as messages arrive, and is kept however the connection ends. The same is true of
+  the recording of standard input.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct RecordArgs {
-    #[arg(short = 'o', long, value_name = "FILE", help = output_args::STREAM, value_hint = ValueHint::FilePath)]
+    /// Write to FILE, which grows while a gateway or standard input is recorded, and otherwise
+    /// appears when it is complete; `-` is standard output
+    #[arg(short = 'o', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
     #[arg(short = 'f', long, help = output_args::FORCE)]
