@@ -92,7 +92,8 @@ fn recordings_and_records_of_18_bytes_are_sets_too() {
 fn payloads_are_counted_as_untimed_messages() {
     let folder = Folder::new();
     let [plain, sent] = ["sample.msgs", "sample.zst"].map(sample).map(|file| format!("a={file}"));
-    let set = |files: &str| folder.gateway(&["stats", "--json", "--set", files]).ok().object()["sets"][0].clone();
+    let set =
+        |files: &str| folder.gateway(&["stats", "--json", "--set", files]).ok().object()["sets"][0].clone();
     let (plain, sent) = (set(&plain), set(&sent));
     assert_eq!((&plain["messages"], &plain["timed"]), (&306.into(), &0.into()));
     assert_eq!((&sent["messages"], &sent["timed"]), (&306.into(), &306.into()));

@@ -111,7 +111,8 @@ fn every_message_of_a_pipe_is_counted() {
     let file = std::fs::read(sample("sample.zlib")).unwrap();
     let counted = folder.gateway(&["stats", "--json", &sample("sample.zlib")]).ok().object();
     let piped = folder.gateway_with(&["stats", "--json", "/dev/stdin"], &file).ok().object();
-    let sets = folder.gateway_with(&["stats", "--json", "--report", "page", "/dev/stdin"], &file).ok().object();
+    let sets =
+        folder.gateway_with(&["stats", "--json", "--report", "page", "/dev/stdin"], &file).ok().object();
     for key in ["messages", "compressed_bytes", "payload_bytes"] {
         assert_eq!((&piped[key], &sets["sets"][0][key]), (&counted[key], &counted[key]), "{key}");
     }
