@@ -81,12 +81,55 @@ pub(super) fn stats(limits: &LimitArgs, all_properties: bool, path: &Path) -> Re
     Ok(summary)
 }
 
-/// Formats a property: as text if it is UTF-8 without control characters, else as a number if it is
-/// one, else in hexadecimal.
+/// Properties whose values are LEB128 integers: those that `table/meta_blocks.cc` of RocksDB 11.8
+/// writes. Their values do not tell, since a number from 32 to 126 is stored as a byte of ASCII.
+const NUMBERS: [&str; 36] = [
+    "rocksdb.column.family.id",
+    "rocksdb.creation.time",
+    "rocksdb.data.block.restart.interval",
+    "rocksdb.data.size",
+    "rocksdb.deleted.keys",
+    "rocksdb.file.creation.time",
+    "rocksdb.filter.size",
+    "rocksdb.fixed.key.length",
+    "rocksdb.format.version",
+    "rocksdb.index.block.restart.interval",
+    "rocksdb.index.key.is.user.key",
+    "rocksdb.index.partitions",
+    "rocksdb.index.size",
+    "rocksdb.index.value.is.delta.encoded",
+    "rocksdb.key.largest.seqno",
+    "rocksdb.key.smallest.seqno",
+    "rocksdb.merge.operands",
+    "rocksdb.newest.key.time",
+    "rocksdb.num.data.blocks",
+    "rocksdb.num.data.blocks.compression.bypassed",
+    "rocksdb.num.data.blocks.compression.rejected",
+    "rocksdb.num.entries",
+    "rocksdb.num.filter_entries",
+    "rocksdb.num.range-deletions",
+    "rocksdb.num.uniform.blocks",
+    "rocksdb.oldest.key.time",
+    "rocksdb.original.file.number",
+    "rocksdb.raw.key.size",
+    "rocksdb.raw.value.size",
+    "rocksdb.sample_for_compression.fast.data.size",
+    "rocksdb.sample_for_compression.slow.data.size",
+    "rocksdb.separate.key.value.in.data.block",
+    "rocksdb.tail.start.offset",
+    "rocksdb.top-level.index.size",
+    "rocksdb.udi.is.primary.index",
+    "rocksdb.user.defined.timestamps.persisted",
+];
+
+/// Formats a property: as a number if its name is one of [`NUMBERS`]. The values of others are text
+/// if they are UTF-8 without control characters, and else bytes, which are printed in hexadecimal.
 fn value_of(stats: &SstStats, name: &str, value: &[u8]) -> Value {
-    match (std::str::from_utf8(value), stats.properties.number(name)) {
-        (Ok(text), _) if !text.is_empty() && !text.contains(char::is_control) => json!(text),
-        (_, Some(number)) => json!(number),
+    if let Some(number) = NUMBERS.contains(&name).then(|| stats.properties.number(name)).flatten() {
+        return json!(number);
+    }
+    match std::str::from_utf8(value) {
+        Ok(text) if !text.is_empty() && !text.contains(char::is_control) => json!(text),
         _ => json!(hex(value)),
     }
 }

@@ -127,6 +127,30 @@ fn stats_match_the_file() {
     assert!(text.iter().any(|line| line.starts_with("dictionary  1024 bytes, trained, number ")), "{text:?}");
 }
 
+/// The byte of a number from 32 to 126 is ASCII, too.
+#[test]
+fn numeric_properties_are_printed_as_numbers() {
+    let folder = Folder::new();
+    for name in readable() {
+        let stats = folder.dict(&["sst", "stats", "--json", "--properties", &name]).ok().objects().remove(0);
+        let properties = &stats["properties"];
+        let range_deletions = stats["range_deletions"].as_u64().unwrap();
+        let entries = stats["entries"].as_u64().unwrap() + range_deletions;
+        assert_eq!(properties["rocksdb.num.entries"], entries, "{name}");
+        assert_eq!(properties["rocksdb.raw.key.size"], stats["key_bytes"], "{name}");
+        for property in ["data.size", "index.size", "format.version", "column.family.id", "creation.time"] {
+            let value = &properties[format!("rocksdb.{property}")];
+            assert!(value.is_u64(), "{name}: {property} = {value}");
+        }
+        for property in ["comparator", "compression", "block.based.table.whole.key.filtering"] {
+            let value = &properties[format!("rocksdb.{property}")];
+            assert!(value.is_string(), "{name}: {property} = {value}");
+        }
+    }
+    let text = folder.dict(&["sst", "stats", "--properties", &fixture("5-xxh3-zstd.sst")]).ok().lines();
+    assert!(text.iter().any(|line| line == "  rocksdb.num.entries = 64"), "{text:?}");
+}
+
 #[test]
 fn compression_managers_and_newer_versions_are_named() {
     let folder = Folder::new();
