@@ -77,7 +77,7 @@ fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary
         Mode::List if !args.verbosity.json => list(args, listed, summary),
         Mode::List => {}
         Mode::Test => printer.done(format_args!("{}: OK", summary.name)),
-        Mode::Compress | Mode::Decompress | Mode::Index => printer.done(verbose_line(summary)),
+        mode @ (Mode::Compress | Mode::Decompress | Mode::Index) => printer.done(verbose_line(mode, summary)),
     }
     if printer.json {
         printer.record(&record(args, summary));
@@ -94,11 +94,13 @@ fn list(args: &Args, listed: &mut bool, summary: &FileSummary<Totals>) {
     to_stdout(format_args!("{small:>15} {large:>15} {ratio:>7.3}  {}", summary.name));
 }
 
-/// The line that `-v` prints about an operand.
-fn verbose_line(summary: &FileSummary<Totals>) -> String {
+/// The line that `-v` prints about an operand: the bytes read and written, and the speed by
+/// content.
+fn verbose_line(mode: Mode, summary: &FileSummary<Totals>) -> String {
     let Totals { bytes_in, bytes_out, .. } = summary.totals;
     let percent = 100.0 * bytes_out as f64 / bytes_in.max(1) as f64;
-    summary.line(&format!("{bytes_in} -> {bytes_out} bytes ({percent:.1}%)"), bytes_in)
+    let content = if mode == Mode::Compress { bytes_in } else { bytes_out };
+    summary.line(&format!("{bytes_in} -> {bytes_out} bytes ({percent:.1}%)"), content)
 }
 
 /// The object that `--json` prints about an operand.

@@ -1,4 +1,4 @@
-//! Compares decoding on several threads with decoding on one.
+//! Compares decoding on several threads with decoding on one, and checks the line of `-v`.
 
 use linerate_deflate::parallel::{Container, Options, compress};
 use linerate_deflate::{Format, Level};
@@ -6,7 +6,11 @@ use linerate_deflate::{Format, Level};
 use super::args::FormatChoice;
 use super::bgzf::{self, DecodeOptions};
 use super::decode::{Decoded, Decoder};
+use super::file::Totals;
+use super::verbose_line;
 use crate::ui::input::Source;
+use crate::ui::operands::Operand;
+use crate::ui::session::{FileSummary, Mode};
 
 /// The output of a decoding, and its result or the message and kind of its error.
 type Outcome = (Vec<u8>, Result<Decoded, (String, &'static str)>);
@@ -165,5 +169,19 @@ fn output_limit_stops_parallel_decoding_where_it_stops_one_thread() {
     let bgzf = compressed(Container::Bgzf, &text(700));
     for most in 0..=701 {
         assert_as_on_one_thread(&format!("at most {most}"), &bgzf, None, Some(most));
+    }
+}
+
+#[test]
+fn verbose_line_has_the_speed_by_content() {
+    let line = |mode, bytes_in, bytes_out| {
+        let mut summary = FileSummary::new(&Operand::Stdin, Totals { format: "gzip", bytes_in, bytes_out });
+        summary.seconds = 1.0;
+        verbose_line(mode, &summary)
+    };
+    let (small, large) = (2_000_000, 8_000_000);
+    assert_eq!(line(Mode::Compress, large, small), "stdin: 8000000 -> 2000000 bytes (25.0%), 8 MB/s");
+    for mode in [Mode::Decompress, Mode::Index] {
+        assert_eq!(line(mode, small, large), "stdin: 2000000 -> 8000000 bytes (400.0%), 8 MB/s");
     }
 }
