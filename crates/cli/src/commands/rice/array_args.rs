@@ -31,8 +31,13 @@ impl ArrayArgs {
         Ok(self.dtype.is_none() && input.is_wav().map_err(engine_error)?)
     }
 
-    /// Opens an `.npy` file, or raw samples if their type was given.
+    /// Opens an `.npy` file, or raw samples if their type was given. Refuses a WAV file, since only
+    /// arrays are compared with v1 chunks or made into them; `encode` handles WAV files for v2.
     pub(super) fn open(&self, mut input: Input) -> Result<ArrayReader, CliError> {
+        if self.is_wav(&mut input)? {
+            let what = "it is a WAV file, which a v1 chunk cannot hold; --dtype reads it as raw samples";
+            return Err(CliError::Refused(what.into()));
+        }
         let wrong = |message| Err(CliError::data(Kind::Corrupt, 0, message));
         match (self.dtype, input.is_npy().map_err(engine_error)?) {
             (Some(_), true) => wrong("it is an .npy file, which states its type; leave out --dtype"),

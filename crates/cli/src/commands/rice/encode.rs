@@ -118,7 +118,8 @@ pub(super) fn run(args: &EncodeArgs) -> ExitCode {
     match check(args) {
         Ok(()) => {
             let to_stdout = writes_stdout(&args.work.files, &args.target);
-            let operands = args.work.operands(&names::TO_ENCODE);
+            let suffixes: &[&str] = if args.version.v1 { &names::TO_ENCODE_V1 } else { &names::TO_ENCODE };
+            let operands = args.work.operands(suffixes);
             process_each(operands, &args.work.verbosity, to_stdout, |operand| process(args, operand))
         }
         Err(message) => usage_error(message),
@@ -140,6 +141,9 @@ fn check(args: &EncodeArgs) -> Result<(), &'static str> {
     match args.segment {
         SegmentChoice::All if !v1 => {
             Err("--segment all needs --v1; a segment of a v2 file has at most 65536 samples")
+        }
+        SegmentChoice::Row if !v1 => {
+            Err("--segment row needs --v1; for v2, `auto` makes each row a segment, joins short rows and cuts long ones")
         }
         SegmentChoice::Samples(n) if !v1 && n.get() > MAX_SEGMENT => {
             Err("a segment of a v2 file has at most 65536 samples; give a smaller --segment")

@@ -46,7 +46,7 @@ pub(super) struct TuneArgs {
 pub(super) fn run(args: &TuneArgs) -> ExitCode {
     match check_filter(&args.filter) {
         Ok(()) => {
-            let operands = args.work.operands(&names::TO_ENCODE);
+            let operands = args.work.operands(&names::TO_ENCODE_V1);
             process_each(operands, &args.work.verbosity, false, |operand| process(args, operand))
         }
         Err(message) => usage_error(message),

@@ -42,8 +42,8 @@ pub(super) struct WorkArgs {
     #[command(flatten)]
     pub(super) verbosity: VerbosityArgs,
 
-    /// Also process the files below folders: .npy and .wav files to encode, else .rice and .drc
-    /// files
+    /// Also process the files below folders: .npy and .wav files to encode, with --v1 and to tune
+    /// only .npy files, else .rice and .drc files
     #[arg(short, long)]
     pub(super) recursive: bool,
 

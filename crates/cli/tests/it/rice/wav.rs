@@ -2,8 +2,8 @@
 
 use serde_json::json as value;
 
-use super::data::{DAMAGED, FAILED, json, wave};
-use linerate_testkit::program::{Folder, Run};
+use super::data::{DAMAGED, FAILED, json, npy, wave};
+use linerate_testkit::program::{Folder, Run, files_below};
 
 /// A chunk of a RIFF file, with the padding byte after an odd size.
 fn chunk(id: &[u8; 4], content: &[u8]) -> Vec<u8> {
@@ -175,7 +175,7 @@ fn samples_of_a_wav_file_are_an_array_too() {
     folder.rice(&["decode", "--shape", "-1,2", "-o", "a.npy", "a.wav.rice"]).ok();
     let widened: Vec<u8> =
         content.chunks_exact(3).flat_map(|b| [b[0], b[1], b[2], if b[2] > 127 { 255 } else { 0 }]).collect();
-    assert!(folder.read("a.npy") == super::data::npy("<i4", "(400, 2)", &widened));
+    assert!(folder.read("a.npy") == npy("<i4", "(400, 2)", &widened));
     folder.rice(&["verify", "--against", "a.npy", "a.wav.rice"]).ok();
     assert!(folder.rice(&["decode", "--raw", "-o", "-", "a.wav.rice"]).ok().stdout == widened);
     // The output has the name of the original, which exists.
@@ -233,6 +233,27 @@ fn wav_files_that_hold_no_integers_are_refused_with_a_sentence() {
     says(&folder.rice_with(&["encode", "--v1"], &integers), FAILED, "cannot hold a WAV file");
     says(&folder.rice_with(&["encode", "--channels", "2"], &integers), FAILED, "another number of channels");
     folder.rice_with(&["encode", "--channels", "1"], &integers).ok();
+}
+
+#[test]
+fn commands_for_v1_chunks_leave_wav_files_out_and_refuse_those_named() {
+    let folder = Folder::new();
+    let content = samples(400, 2, 2);
+    let wav = riff(b"RIFF", &[&chunk(b"fmt ", &format(1, 2, 16, 2)), &chunk(b"data", &content)]);
+    folder.write("takes/b.wav", &wav);
+    folder.write("takes/a.npy", &npy("<i2", "(400, 2)", &content));
+    let tuned = folder.rice(&["tune", "-r", "takes"]).ok().text();
+    assert_eq!(tuned.matches("best m: ").count(), 1, "{tuned}");
+    folder.rice(&["encode", "--v1", "--m=64", "-r", "takes"]).ok();
+    assert_eq!(
+        files_below(&folder.path("takes")).into_keys().collect::<Vec<_>>(),
+        ["a.drc", "a.npy", "b.wav"]
+    );
+    let refused = "takes/b.wav: it is a WAV file, which a v1 chunk cannot hold";
+    says(&folder.rice(&["tune", "takes/b.wav"]), FAILED, refused);
+    let against = ["verify", "--cd-values=64,2", "--against=takes/b.wav", "takes/a.drc"];
+    says(&folder.rice(&against), FAILED, refused);
+    folder.rice(&["tune", "--dtype=i16", "takes/b.wav"]).ok();
 }
 
 #[test]
