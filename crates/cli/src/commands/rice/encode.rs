@@ -142,9 +142,10 @@ fn check(args: &EncodeArgs) -> Result<(), &'static str> {
         SegmentChoice::All if !v1 => {
             Err("--segment all needs --v1; a segment of a v2 file has at most 65536 samples")
         }
-        SegmentChoice::Row if !v1 => {
-            Err("--segment row needs --v1; for v2, `auto` makes each row a segment, joins short rows and cuts long ones")
-        }
+        SegmentChoice::Row if !v1 => Err(
+            "--segment row needs --v1; for v2, `auto` makes each row a segment, joins short rows and cuts \
+                 long ones",
+        ),
         SegmentChoice::Samples(n) if !v1 && n.get() > MAX_SEGMENT => {
             Err("a segment of a v2 file has at most 65536 samples; give a smaller --segment")
         }
