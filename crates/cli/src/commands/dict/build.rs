@@ -22,6 +22,7 @@ use crate::ui::reporter::Reporter;
 use crate::ui::signals::{CancelToken, cancellable};
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::wait::WaitArgs;
 use crate::ui::{exit_code, inputs, output_args, size};
 
 const EXAMPLES: &str = "\
@@ -86,8 +87,13 @@ pub(crate) struct BuildArgs {
     files: Vec<PathBuf>,
 }
 
+/// Help of `--wait`: of the two files that may be changed, only the pack is locked.
+const WAIT: &str = "Wait while another process is changing the pack, at most SECONDS if given; without this \
+                    option such a pack is refused";
+
 /// The dictionary of the blocks.
 #[derive(clap::Args, Debug)]
+#[command(mut_arg("wait", |wait| wait.help(WAIT).requires("pack")))]
 pub(crate) struct DictionaryArgs {
     /// Use this dictionary, and embed it in the file
     #[arg(short = 'D', long, value_name = "DICT", conflicts_with_all = ["no_dictionary", "size", "small_tables"], value_hint = ValueHint::FilePath)]
@@ -114,15 +120,18 @@ pub(crate) struct DictionaryArgs {
     /// Train the dictionary with tables of half the size
     #[arg(long)]
     small_tables: bool,
+
+    #[command(flatten)]
+    wait: WaitArgs,
 }
 
 impl DictionaryArgs {
-    fn choice(&self, target: &Path) -> Result<DictionaryChoice, CliError> {
+    fn choice(&self) -> Result<DictionaryChoice, CliError> {
         if self.no_dictionary {
             return Ok(DictionaryChoice::None);
         }
         if let (Some(pack), Some(number)) = (&self.pack, self.number) {
-            return from_pack(pack, number, target).map_err(|e| e.in_file(&pack.display().to_string()));
+            return from_pack(pack, number).map_err(|e| e.in_file(&pack.display().to_string()));
         }
         let Some(path) = &self.dictionary else {
             return Ok(DictionaryChoice::Train { size: self.size as usize, small_tables: self.small_tables });
@@ -133,16 +142,51 @@ impl DictionaryArgs {
     }
 }
 
-/// Records the file name of `target` in the pack as a user of dictionary `id`, so that the
-/// dictionary is not dropped, then reads the dictionary.
-fn from_pack(pack: &Path, id: u64, target: &Path) -> Result<DictionaryChoice, CliError> {
+/// Reads a dictionary of a pack.
+fn from_pack(pack: &Path, id: u64) -> Result<DictionaryChoice, CliError> {
     openable(pack)?;
-    let mut editor = Editor::open(pack).map_err(engine_error)?;
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    editor.retain(id, user_id(&name)).map_err(engine_error)?;
-    editor.commit().map_err(engine_error)?;
     let bytes = open_pack(pack)?.read(id).map_err(engine_error)?.into_owned();
     Ok(DictionaryChoice::External { id, bytes })
+}
+
+/// A user that was added to a dictionary of a pack, which keeps the dictionary from being dropped.
+struct AddedUser<'a> {
+    pack: &'a Path,
+    wait: &'a WaitArgs,
+    dictionary: u64,
+    name: String,
+}
+
+impl<'a> AddedUser<'a> {
+    /// Records the file name of `target` in the pack as a user of the dictionary. `None` without a
+    /// pack, and if it is a user already.
+    fn add(args: &'a DictionaryArgs, target: &Path) -> Result<Option<AddedUser<'a>>, CliError> {
+        let (Some(pack), Some(dictionary)) = (&args.pack, args.number) else { return Ok(None) };
+        let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let user = AddedUser { pack, wait: &args.wait, dictionary, name };
+        Ok(user.change(Editor::retain)?.then_some(user))
+    }
+
+    /// Removes the user again, because the file was not written. Warns if that fails.
+    fn remove(&self, reporter: &mut Reporter) {
+        let AddedUser { pack, dictionary, name, .. } = self;
+        if let Err(error) = self.change(Editor::release) {
+            let what = format!("{name} is still recorded as a user of dictionary {dictionary}: {error}");
+            reporter.warn(&pack.display().to_string(), &what);
+        }
+    }
+
+    fn change(
+        &self,
+        change: impl FnOnce(&mut Editor, u64, u64) -> linerate_core::Result<bool>,
+    ) -> Result<bool, CliError> {
+        let in_pack = |error| engine_error(error).in_file(&self.pack.display().to_string());
+        let lock = self.wait.lock(self.pack)?;
+        let mut editor = Editor::open_locked(self.pack, lock).map_err(in_pack)?;
+        let is_changed = change(&mut editor, self.dictionary, user_id(&self.name)).map_err(in_pack)?;
+        editor.commit().map_err(in_pack)?;
+        Ok(is_changed)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -169,7 +213,7 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     args.files.iter().for_each(|path| inputs::keep_operand(path));
     dictionary.for_each(|path| inputs::keep(path));
     check_target(args)?;
-    let choice = args.dictionary.choice(&args.output)?;
+    let choice = args.dictionary.choice()?;
     let options = BlockFileOptions::new()
         .block_size(args.block as u32)
         .level(args.level)
@@ -184,8 +228,16 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     // while it waits for input.
     let bytes = read(args, reporter, &mut sorter)?;
     let written = cancellable(|cancel| {
+        // The user is recorded before the file exists, so that no other program drops the dictionary
+        // of the file in between.
+        let user = AddedUser::add(&args.dictionary, &args.output)?;
         let progress = SharedProgress::new(reporter.step("writing", Some(bytes)));
-        write(args, options, sorter, &progress, cancel)
+        let written = write(args, options, sorter, &progress, cancel);
+        drop(progress);
+        if let (Some(user), Err(_)) = (user, &written) {
+            user.remove(reporter);
+        }
+        written
     })?;
     describe(&written, &mut summary);
     if let Some(totals) = totals(&written) {
@@ -196,12 +248,7 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
         match totals.warning(remedy) {
             Some(warning) if omitted => summary.lines.push(warning),
             Some(warning) => reporter.warn(&file, &warning),
-            None => summary.lines.push(format!(
-                "the dictionary saves {} bytes: {} with it and its own bytes, {} without",
-                totals.without - totals.with,
-                totals.with,
-                totals.without
-            )),
+            None => summary.lines.push(totals.line()),
         }
     }
     summary.output = Some(args.output.clone());
@@ -217,11 +264,10 @@ fn totals(file: &Summary) -> Option<Totals> {
     let content = file.counts.content_bytes;
     let all =
         |bytes: usize| (bytes as u128 * u128::from(content)).div_ceil(savings.content.max(1) as u128) as u64;
-    let own = match file.dictionary.place {
-        DictionaryPlace::External(_) => 0,
-        DictionaryPlace::None | DictionaryPlace::Embedded => savings.dictionary as u64,
-    };
-    Some(Totals { content, with: all(savings.with) + own, without: all(savings.without) })
+    let includes_dictionary = !matches!(file.dictionary.place, DictionaryPlace::External(_));
+    let own = if includes_dictionary { savings.dictionary as u64 } else { 0 };
+    let with = all(savings.with) + own;
+    Some(Totals { content, with, includes_dictionary, without: all(savings.without) })
 }
 
 fn describe(file: &Summary, summary: &mut RunSummary) {

@@ -113,8 +113,9 @@ fn process(args: &ClusterArgs, reporter: &mut Reporter) -> Result<RunSummary, Cl
         .run_with_progress(&sample_sets, &|bytes| progress.add(bytes))
         .map_err(engine_error)?;
     drop(progress);
-    describe(&found, &mut summary);
-    let named = NamedResult { paths: &paths, found: &found, packed: args.pack };
+    let pack = args.pack.then(|| Pack::of(&paths, &found)).transpose().map_err(engine_error)?;
+    let named = NamedResult { paths: &paths, found: &found, pack };
+    describe(&named, &mut summary);
     if let Some(folder) = args.output.path() {
         named.write(folder, args.output.force)?;
         summary.output = Some(folder.to_owned());
@@ -188,16 +189,41 @@ fn check_target(args: &ClusterArgs) -> Result<(), CliError> {
 struct NamedResult<'a> {
     paths: &'a [PathBuf],
     found: &'a ClusteringResult,
-    /// Whether dictionaries are written as a pack.
-    packed: bool,
+    /// The pack with the dictionaries. Without one, each is a file.
+    pack: Option<Pack>,
+}
+
+/// A pack with the dictionaries of a clustering.
+struct Pack {
+    bytes: Vec<u8>,
+    /// Number of each dictionary in the pack. Equal dictionaries share a number.
+    numbers: Vec<u64>,
+}
+
+impl Pack {
+    /// Makes a pack of all dictionaries. In the pack they form one cluster, so that the others are
+    /// compressed with the first one if that makes them smaller.
+    fn of(paths: &[PathBuf], found: &ClusteringResult) -> linerate_core::Result<Pack> {
+        let mut editor = Editor::in_memory(PackOptions::new())?;
+        let mut numbers = Vec::new();
+        for (i, dictionary) in found.dictionaries.iter().enumerate() {
+            let number = editor.add(dictionary, 0)?;
+            for (path, set) in paths.iter().zip(&found.sets) {
+                if set.choice == Choice::Dictionary(i) {
+                    editor.retain(number, user_id(&set_name(path)))?;
+                }
+            }
+            numbers.push(number);
+        }
+        Ok(Pack { bytes: editor.into_bytes()?, numbers })
+    }
 }
 
 impl NamedResult<'_> {
     fn write(&self, folder: &Path, force: bool) -> Result<(), CliError> {
         fs::create_dir_all(folder).map_err(CliError::io_at("cannot create", folder))?;
-        if self.packed {
-            let path = folder.join("dictionaries.pack");
-            output_args::write(&path, force, &self.pack().map_err(engine_error)?)?;
+        if let Some(pack) = &self.pack {
+            output_args::write(&folder.join("dictionaries.pack"), force, &pack.bytes)?;
         } else {
             for (i, dictionary) in self.found.dictionaries.iter().enumerate() {
                 output_args::write(&folder.join(dictionary_name(i)), force, dictionary)?;
@@ -207,28 +233,19 @@ impl NamedResult<'_> {
         output_args::write(&folder.join("assignment.json"), force, lines.concat().as_bytes())
     }
 
-    /// Makes a pack of all dictionaries. In the pack they form one cluster, so that the others are
-    /// compressed with the first one if that makes them smaller.
-    fn pack(&self) -> linerate_core::Result<Vec<u8>> {
-        let mut editor = Editor::in_memory(PackOptions::new())?;
-        for (i, dictionary) in self.found.dictionaries.iter().enumerate() {
-            let number = editor.add(dictionary, 0)?;
-            // Equal dictionaries share a number, which is then smaller than the index says.
-            debug_assert!(number <= pack_number(i));
-            for (path, set) in self.paths.iter().zip(&self.found.sets) {
-                if set.choice == Choice::Dictionary(i) {
-                    editor.retain(number, user_id(&set_name(path)))?;
-                }
-            }
+    /// What identifies the dictionary at this index where it is written: the number in the pack or
+    /// the name of the file, after the name of its key in JSON objects.
+    fn dictionary(&self, index: usize) -> (&'static str, Value) {
+        match &self.pack {
+            Some(pack) => ("number", json!(pack.numbers[index])),
+            None => ("file", json!(dictionary_name(index))),
         }
-        editor.into_bytes()
     }
 
     fn records(&self) -> impl Iterator<Item = Value> + '_ {
         self.paths.iter().zip(&self.found.sets).map(|(path, set)| {
             let (dictionary, reason) = match set.choice {
-                Choice::Dictionary(index) if self.packed => (json!(pack_number(index)), None),
-                Choice::Dictionary(index) => (json!(dictionary_name(index)), None),
+                Choice::Dictionary(index) => (self.dictionary(index).1, None),
                 Choice::Plain(reason) => (Value::Null, Some(text_of(reason))),
             };
             json!({
@@ -249,11 +266,6 @@ fn set_name(path: &Path) -> String {
     path.display().to_string().replace(std::path::MAIN_SEPARATOR, "/")
 }
 
-/// The number that a pack gives the dictionary at this index.
-fn pack_number(index: usize) -> u64 {
-    index as u64 + 1
-}
-
 fn text_of(reason: Reason) -> &'static str {
     match reason {
         Reason::Empty => "empty",
@@ -262,7 +274,8 @@ fn text_of(reason: Reason) -> &'static str {
     }
 }
 
-fn describe(found: &ClusteringResult, summary: &mut RunSummary) {
+fn describe(named: &NamedResult<'_>, summary: &mut RunSummary) {
+    let found = named.found;
     let content = found.content();
     summary.lines.push(format!(
         "{:<18} {:>12} {:>14} {:>14} {:>14} {:>8}",
@@ -313,8 +326,37 @@ fn describe(found: &ClusteringResult, summary: &mut RunSummary) {
         let users = found.sets.iter().filter(|set| set.choice == Choice::Dictionary(i)).count();
         // Measuring does not fail, since a trained dictionary is valid.
         let id = Dictionary::measure(bytes).ok().map(|measured| measured.id());
-        json!({ "file": dictionary_name(i), "bytes": bytes.len(), "id": id, "sets": users })
+        let (key, name) = named.dictionary(i);
+        json!({ key: name, "bytes": bytes.len(), "id": id, "sets": users })
     };
     let dictionaries: Vec<Value> = found.dictionaries.iter().enumerate().map(of_dictionary).collect();
     summary.set("dictionaries", dictionaries);
+}
+
+#[cfg(test)]
+mod tests {
+    use linerate_dict::pack::Pack as Opened;
+    use linerate_dict::{Input, SampleSet};
+
+    use super::*;
+
+    #[test]
+    fn equal_dictionaries_have_the_number_of_the_one_in_the_pack() {
+        let blocks: [&[u8]; 1] = [b"a sample"];
+        let sets = [SampleSet::new(&blocks); 3];
+        let mut found = Clustering::new(1, 1024).run(&sets).expect("a result");
+        let twice = b"a dictionary of raw content".to_vec();
+        found.dictionaries = vec![twice.clone(), twice, b"another dictionary".to_vec()];
+        found.sets.iter_mut().enumerate().for_each(|(i, set)| set.choice = Choice::Dictionary(i));
+        let paths = ["a", "b", "c"].map(PathBuf::from);
+        let pack = Pack::of(&paths, &found).expect("a pack");
+        assert_eq!(pack.numbers, [1, 1, 2]);
+        let opened = Opened::open_input(Input::memory(pack.bytes.clone())).expect("a pack");
+        let users = |number| opened.users(number).expect("users");
+        assert!(users(1).contains(&user_id("a")) && users(1).contains(&user_id("b")));
+        assert_eq!(users(2), [user_id("c")]);
+        let named = NamedResult { paths: &paths, found: &found, pack: Some(pack) };
+        let numbers: Vec<Value> = named.records().map(|set| set["dictionary"].clone()).collect();
+        assert_eq!(numbers, [1, 1, 2]);
+    }
 }

@@ -158,7 +158,8 @@ fn warn(args: &TrainArgs, found: &SearchResult, reporter: &mut Reporter) {
         (false, None) => "if it will serve more data than these files, give --expect SIZE",
         (false, Some(_)) => "compress without one, or try --search",
     };
-    let totals = Totals { content: found.expected, with: best.total, without: found.without };
+    let (content, with, without) = (found.expected, best.total, found.without);
+    let totals = Totals { content, with, includes_dictionary: true, without };
     if let Some(warning) = totals.warning(remedy) {
         reporter.warn(&args.files[0].display().to_string(), &warning);
     }

@@ -89,7 +89,11 @@ fn block_files_use_dictionaries_of_packs() {
     folder.dict(&["train", "--lines", "--expect=1G", "rows", "-o", "dicts/rows.dict"]).ok();
     folder.dict(&["pack", "make", "-o", "a.pack", "dicts"]).ok();
     let build = ["build", "--key", "id", "--pack", "a.pack", "--number", "5", "rows", "-o", "b.blocks"];
-    folder.dict(&build).ok();
+    let lines = folder.dict(&build).ok().lines();
+    let parts: Vec<&str> =
+        lines[0].split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty()).collect();
+    // The bytes of the dictionary, which other files use, too, are not counted.
+    assert_eq!(parts, ["the dictionary saves ", " bytes: ", " with it, ", " without"], "{lines:?}");
     assert_eq!(listed(&folder, "a.pack")[4].2, 1, "the pack knows its user");
     // Embedding makes the file larger by the dictionary, which with few rows is more than it saves.
     folder.dict(&["build", "--key", "id", "-D", "dicts/rows.dict", "rows", "-o", "c.blocks"]).ok();
@@ -120,12 +124,45 @@ fn block_files_use_dictionaries_of_packs() {
 }
 
 #[test]
+fn failed_build_leaves_no_user_in_the_pack() {
+    let folder = Folder::new();
+    folder.write("1.dict", b"a dictionary may be any bytes that messages have in common");
+    folder.dict(&["pack", "make", "-o", "a.pack", "1.dict"]).ok();
+    let rows = lines_of(&rows(1, 20, 1));
+    folder.write("rows", &rows);
+    folder.write("twice", &rows.repeat(2));
+    folder.write("bad", b"no JSON");
+    let before = folder.read("a.pack");
+    let build = |rows| {
+        folder.dict(&["build", "-f", "--key=id", "--pack=a.pack", "--number=1", rows, "-o", "b.blocks"])
+    };
+    // The first fails while it is read. The other has a duplicate key, which is found when sorted
+    // records are written.
+    assert_eq!(build("bad").status, Some(DAMAGED));
+    assert!(folder.read("a.pack") == before);
+    let run = build("twice");
+    assert!(run.status == Some(FAILED) && run.stderr.contains("duplicate key"), "{run:?}");
+    assert_eq!(listed(&folder, "a.pack")[0].2, 0);
+    build("rows");
+    assert_eq!(listed(&folder, "a.pack")[0].2, 1);
+    // The file that could not be replaced still has its dictionary.
+    assert_eq!(build("twice").status, Some(FAILED));
+    assert_eq!(listed(&folder, "a.pack")[0].2, 1);
+    folder.dict(&["verify", "--pack", "a.pack", "b.blocks"]).ok();
+}
+
+#[test]
 fn cluster_writes_a_pack() {
     let folder = Folder::new();
     for i in 0..6u64 {
         folder.write(&format!("sets/{i}"), &kind(i % 2, 100 + i, 40 << 10));
     }
-    folder.dict(&["cluster", "--pack", "--count=3", "-s4K", "-b1K", "sets", "-o", "out"]).ok();
+    let cluster = ["cluster", "--json", "--pack", "--count=3", "-s4K", "-b1K", "sets", "-o", "out"];
+    let objects = folder.dict(&cluster).ok().objects();
+    let [.., summary] = objects.as_slice() else { panic!() };
+    let packed = &summary["dictionaries"];
+    assert_eq!((&packed[0]["number"], &packed[1]["number"]), (&1.into(), &2.into()), "{packed}");
+    assert!(packed[0].get("file").is_none() && packed[0]["sets"] == 3, "{packed}");
     let users: Vec<u64> = listed(&folder, "out/dictionaries.pack").iter().map(|entry| entry.2).collect();
     assert_eq!(users, [3, 3]);
     let text = String::from_utf8(folder.read("out/assignment.json")).unwrap();
@@ -198,6 +235,7 @@ fn locked_pack_is_not_changed_and_its_holder_is_named() {
     let folder = Folder::new();
     folder.write("dicts/1.dict", b"a dictionary may be any bytes that messages have in common");
     folder.write("2.dict", b"and another one has other bytes that are in no message at all");
+    folder.write("empty", b"");
     folder.dict(&["pack", "make", "-o", "a.pack", "dicts"]).ok();
     let before = folder.read("a.pack");
     let lock = linerate_io::Lock::exclusive(folder.path("a.pack"), linerate_io::Wait::No).unwrap();
@@ -206,6 +244,8 @@ fn locked_pack_is_not_changed_and_its_holder_is_named() {
         &["pack", "compact", "a.pack"],
         &["pack", "retain", "a.pack", "1", "user"],
         &["pack", "append", "--wait=0", "a.pack", "2.dict"],
+        &["build", "--records", "--pack", "a.pack", "--number", "1", "empty", "-o", "x.blocks"],
+        &["build", "--wait=0", "--records", "--pack", "a.pack", "--number", "1", "empty", "-o", "x.blocks"],
     ] {
         let run = folder.dict(args);
         assert_eq!(run.status, Some(FAILED), "{args:?}");
