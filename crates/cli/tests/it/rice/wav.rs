@@ -244,7 +244,7 @@ fn commands_for_v1_chunks_leave_wav_files_out_and_refuse_those_named() {
     folder.write("takes/a.npy", &npy("<i2", "(400, 2)", &content));
     let tuned = folder.rice(&["tune", "-r", "takes"]).ok().text();
     assert_eq!(tuned.matches("best m: ").count(), 1, "{tuned}");
-    folder.rice(&["encode", "--v1", "--m=64", "-r", "takes"]).ok();
+    folder.rice(&["encode", "--v1", "-r", "takes"]).ok();
     assert_eq!(
         files_below(&folder.path("takes")).into_keys().collect::<Vec<_>>(),
         ["a.drc", "a.npy", "b.wav"]
