@@ -1,18 +1,17 @@
 //! `linerate gateway serve`: runs a gateway on 127.0.0.1, for tests of clients.
 
 use std::fs::File;
-use std::io::BufReader;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::ValueHint;
-use linerate_core::Kind;
 use linerate_gateway::Messages;
 use linerate_gateway_sim::{Events, InjectedFault, Report, Script, Server};
 use serde_json::json;
 
+use super::wire::{counted, reading};
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
 use crate::ui::printer::to_stdout;
@@ -227,8 +226,9 @@ fn script(args: &ServeArgs) -> Result<Script, CliError> {
 fn events(path: &Path) -> Result<Events, CliError> {
     let file = File::open(path).map_err(CliError::io("cannot open"))?;
     let (mut messages, mut begins, mut at) = (Vec::new(), Vec::new(), 0);
-    for message in Messages::new(BufReader::new(file)) {
-        let message = message.map_err(|error| unreadable(error, at))?;
+    let (file, read) = counted(file);
+    for message in Messages::new(file) {
+        let message = message.map_err(|error| reading(error, &read))?;
         begins.push(at);
         at += 4 + message.len() as u64;
         messages.push(message);
@@ -237,17 +237,6 @@ fn events(path: &Path) -> Result<Events, CliError> {
         let what = format!("message {}: {}", fault.message_index, fault.error.message);
         CliError::data(fault.kind(), begins[fault.message_index as usize], what)
     })
-}
-
-/// The error of a file of messages that ends early, is damaged, or cannot be read.
-fn unreadable(error: std::io::Error, at: u64) -> CliError {
-    match error.kind() {
-        std::io::ErrorKind::UnexpectedEof => {
-            CliError::data(Kind::Truncated, at, "the file ends inside a message")
-        }
-        std::io::ErrorKind::InvalidData => CliError::data(Kind::Corrupt, at, error.to_string()),
-        _ => CliError::Read { error, offset: at },
-    }
 }
 
 fn describe(report: &Report, summary: &mut RunSummary) {

@@ -9,7 +9,7 @@ use linerate_gateway::Transport;
 use linerate_gateway_sim::{Client, ClientCounts};
 use serde_json::Value;
 
-use super::data::{DAMAGED, FAILED, USAGE, sample, sample_messages, write_messages};
+use super::data::{DAMAGED, FAILED, LIMIT, USAGE, sample, sample_messages, write_messages};
 #[cfg(unix)]
 use linerate_testkit::kill::terminate;
 use linerate_testkit::program::Folder;
@@ -189,6 +189,7 @@ fn invalid_files_and_options_of_serve_are_errors() {
     let folder = Folder::new();
     write_messages(&folder, "odd.msgs", &[br#"{"op":0,"t":"A","d":1}"#.to_vec(), b"[]".to_vec()]);
     folder.write("cut.msgs", &[9, 0, 0, 0, b'{']);
+    folder.write("long.msgs", &[0xff; 8]);
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("its address").port().to_string();
     for (args, code, words) in [
@@ -197,7 +198,8 @@ fn invalid_files_and_options_of_serve_are_errors() {
             DAMAGED,
             "odd.msgs: message 1: a message is not a JSON object (at byte 26)",
         ),
-        (&["--messages", "cut.msgs"], DAMAGED, "cut.msgs: the file ends inside a message"),
+        (&["--messages", "cut.msgs"], DAMAGED, "cut.msgs: a file of messages is cut off"),
+        (&["--messages", "long.msgs"], LIMIT, "long.msgs: a message of a file has more than 1 GiB"),
         (&["--messages", &sample("sample.zst")], DAMAGED, "a message is not UTF-8"),
         (&["--messages", "none"], FAILED, "none: cannot open: No such file"),
         (&["--port", &port], FAILED, "cannot listen on port"),
