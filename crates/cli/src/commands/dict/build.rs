@@ -171,7 +171,10 @@ impl<'a> AddedUser<'a> {
     fn remove(&self, reporter: &mut Reporter) {
         let AddedUser { pack, dictionary, name, .. } = self;
         if let Err(error) = self.change(Editor::release) {
-            let what = format!("{name} is still recorded as a user of dictionary {dictionary}: {error}");
+            let what = format!(
+                "it still has {name} as a user of dictionary {dictionary}, which `linerate dict pack release` \
+                 removes: {error}"
+            );
             reporter.warn(&pack.display().to_string(), &what);
         }
     }
