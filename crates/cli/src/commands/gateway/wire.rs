@@ -224,7 +224,7 @@ mod tests {
             Err(error) => error.offset(),
             Ok(mut wire) => wire.find_map(Result::err).expect("an error").offset(),
         };
-        let payloads = messages(&[b"{}"; 30]);
+        let payloads = messages(&[&b"{}"[..]; 30]);
         let mut recorder = Recorder::new(Vec::new(), Transport::Zstd).unwrap();
         let frame = Entry::Frame { time: 1, payload: None, wire: vec![7; 100] };
         (0..3).for_each(|_| recorder.add(&frame).unwrap());
