@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::{Arg, Command};
 
-use crate::ui::output_args::{DRY_RUN, FILE, FOLDER, FORCE, STREAM};
+use crate::ui::output_args::{DRY_RUN, FILE, FOLDER, FORCE, RECORDING, STREAM};
 
 /// Subcommands that keep the flags of the programs that they replace, and need not have those of
 /// the contract.
@@ -51,7 +51,7 @@ fn help(arg: &Arg) -> String {
 /// The row of a subcommand in the table of docs/reference/cli.md.
 fn row(name: &str, command: &Command) -> String {
     let output = short(command, 'o').map_or("", |arg| match help(arg) {
-        text if text == STREAM => "FILE or `-`",
+        text if text == STREAM || text == RECORDING => "FILE or `-`",
         text if text == FILE => "FILE",
         text if text == FOLDER => "FOLDER",
         text if text.starts_with(FOLDER) => "FOLDER or `-`",

@@ -12,6 +12,9 @@ use crate::ui::output::{self, Output};
 
 /// Help of `-o` of subcommands that can write to standard output.
 pub(crate) const STREAM: &str = "Write to FILE, which appears when it is complete; `-` is standard output";
+/// Help of `-o` of `gateway record`, which keeps messages that were recorded before an error.
+pub(crate) const RECORDING: &str = "Write to FILE, which grows while a gateway or standard input is recorded, \
+                                    and otherwise appears when it is complete; `-` is standard output";
 /// Help of `-o` of subcommands that cannot write to standard output, because they write the output
 /// out of order.
 pub(crate) const FILE: &str = "Write to FILE, which appears when it is complete";

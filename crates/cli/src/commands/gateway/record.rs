@@ -48,9 +48,7 @@ Live connections:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct RecordArgs {
-    /// Write to FILE, which grows while a gateway or standard input is recorded, and otherwise
-    /// appears when it is complete; `-` is standard output
-    #[arg(short = 'o', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(short = 'o', long, value_name = "FILE", help = output_args::RECORDING, value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
     #[arg(short = 'f', long, help = output_args::FORCE)]
