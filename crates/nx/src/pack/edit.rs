@@ -94,7 +94,7 @@ impl Copies {
     /// generates it.
     fn new<S: ReadAt>(archive: &Archive<S>, kept: &[File<'_>]) -> Copies {
         let whole = archive.whole_blocks(kept);
-        let generated: Vec<bool> = (0..whole.len()).map(|block| archive.is_generated(block)).collect();
+        let generated: Vec<bool> = (0..whole.len()).map(|block| archive.is_decoded_on_read(block)).collect();
         let mut encoded = 0;
         let encoded_before = whole.iter().zip(&generated).map(|(whole, generated)| {
             encoded += u32::from(!whole || *generated);

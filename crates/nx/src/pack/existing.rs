@@ -114,7 +114,7 @@ impl<S: ReadAt> CachedArchive<S> {
             return Ok(hit.1);
         }
         drop(decoded);
-        let (len, at) = (self.archive.layout().content(block), self.archive.layout().offset(block));
+        let (len, at) = (self.archive.layout().content(block), self.archive.block_offset(block));
         if len > self.archive.limits().block {
             return Err(Error::new(Kind::Limit, at, "a block larger than the limit").into());
         }
@@ -140,9 +140,9 @@ impl<S: ReadAt> SourceArchive for CachedArchive<S> {
     }
 
     fn read_block(&self, block: usize, out: &mut Vec<u8>) -> PackResult<()> {
-        let at = self.archive.layout().offset(block);
-        grow(out, self.block(block).compressed as usize, at)?;
-        Ok(self.archive.source().read_at(at, out).map_err(|error| read_error(at, &error))?)
+        let (at, error_at) = (self.archive.layout().offset(block), self.archive.block_offset(block));
+        grow(out, self.block(block).compressed as usize, error_at)?;
+        Ok(self.archive.source().read_at(at, out).map_err(|error| read_error(error_at, &error))?)
     }
 
     fn read_at(&self, entry: usize, offset: u64, out: &mut [u8]) -> PackResult<()> {

@@ -120,7 +120,8 @@ impl<S: ReadAt> AsNx<S> {
     }
 
     /// Opens the Nx archive with the limits of the R3A archive. If that has no hashes, files are
-    /// read without comparing hashes.
+    /// read without comparing hashes. The size that [`Limits::ratio`] is about and the offsets of
+    /// later errors are those of the R3A archive.
     ///
     /// # Errors
     ///
@@ -128,8 +129,24 @@ impl<S: ReadAt> AsNx<S> {
     pub fn open(self) -> Result<nx::Archive<AsNx<S>>> {
         let limits = *self.archive.limits();
         let hashed = self.archive.head().header.form.hashed();
-        let decoded = self.blocks.iter().map(|block| block.form == BlockForm::Decoded).collect();
-        Ok(nx::Archive::open_with(self, limits)?.generated(hashed, decoded))
+        let origin = self.origin();
+        Ok(nx::Archive::open_with(self, limits)?.generated(hashed, origin))
+    }
+
+    /// The R3A archive as the file that the Nx archive comes from.
+    fn origin(&self) -> nx::Origin {
+        let (header, layout) = (&self.archive.head().header, self.archive.layout());
+        let block = |(i, block): (usize, &VirtualBlock)| nx::OriginBlock {
+            offset: layout.offset(i),
+            added: if block.form == BlockForm::WithMagic { MAGIC.len() as u64 } else { 0 },
+            decoded: block.form == BlockForm::Decoded,
+        };
+        nx::Origin {
+            len: self.archive.source().len(),
+            entries_offset: header.entries_offset(),
+            entry_bytes: header.form.entry_bytes() as u64,
+            blocks: self.blocks.iter().enumerate().map(block).collect(),
+        }
     }
 
     /// The R3A archive that is shown.

@@ -46,12 +46,36 @@ pub struct Archive<S> {
     spare: bool,
     /// Whether the entries have hashes of their contents.
     hashed: bool,
-    /// For each block, whether the source decodes it on each read. Empty if it decodes none.
-    generated: Vec<bool>,
+    /// The file that the bytes are generated from, if they are generated.
+    origin: Option<Origin>,
     /// Entry indices sorted by path, in byte order.
     by_path: OnceLock<Vec<u32>>,
     /// Hashes of the lower-case paths with their entry indices, sorted.
     by_folded: OnceLock<Vec<(u64, u32)>>,
+}
+
+/// The file that the bytes of a generated archive come from, such as the R3A file of an archive
+/// that is shown as Nx. Its size and its offsets are those that limits and errors are about.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    /// Size of the file, in bytes.
+    pub(crate) len: u64,
+    /// Offset of the first table entry in the file.
+    pub(crate) entries_offset: u64,
+    /// Size of a table entry in the file, in bytes.
+    pub(crate) entry_bytes: u64,
+    pub(crate) blocks: Vec<OriginBlock>,
+}
+
+/// A block in the file that a generated archive comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OriginBlock {
+    /// Offset of the block in the file.
+    pub(crate) offset: u64,
+    /// Number of bytes that the generated block has before those of the file.
+    pub(crate) added: u64,
+    /// Whether the source decodes the block on each read.
+    pub(crate) decoded: bool,
 }
 
 /// One file of an archive.
@@ -61,6 +85,7 @@ pub struct File<'a> {
     path: &'a str,
     entry: &'a Entry,
     header: &'a Header,
+    origin: Option<&'a Origin>,
     hashed: bool,
 }
 
@@ -106,9 +131,13 @@ impl<'a> File<'a> {
         self.entry.size > self.header.chunk.bytes()
     }
 
-    /// The offset of the file's entry in the archive, in bytes.
-    pub(crate) fn entry_offset(&self) -> u64 {
-        (HEADER + self.index() * self.header.form.entry_bytes()) as u64
+    /// The offset of the file's entry in the archive, in bytes. If an R3A archive is shown [as
+    /// Nx](crate::r3a::AsNx), it is the offset in the R3A archive.
+    pub fn entry_offset(&self) -> u64 {
+        match self.origin {
+            Some(origin) => origin.entries_offset + self.index() as u64 * origin.entry_bytes,
+            None => (HEADER + self.index() * self.header.form.entry_bytes()) as u64,
+        }
     }
 
     /// Compares a hash of the content with the stored hash, if there is one.
@@ -158,23 +187,52 @@ impl<S: ReadAt> Archive<S> {
             layout,
             spare,
             hashed: true,
-            generated: Vec::new(),
+            origin: None,
             by_path: OnceLock::new(),
             by_folded: OnceLock::new(),
         })
     }
 
-    /// Adds what the bytes of a generated archive cannot say: whether it has hashes, and which
-    /// blocks are generated.
-    pub(crate) fn generated(mut self, hashed: bool, blocks: Vec<bool>) -> Self {
-        (self.hashed, self.generated) = (hashed, blocks);
+    /// Adds what the bytes of a generated archive cannot say: whether it has hashes, and the file
+    /// that it comes from.
+    pub(crate) fn generated(mut self, hashed: bool, origin: Origin) -> Self {
+        (self.hashed, self.origin) = (hashed, Some(origin));
         self
+    }
+
+    /// Whether the bytes of the archive are generated.
+    pub(crate) fn is_generated(&self) -> bool {
+        self.origin.is_some()
+    }
+
+    /// The block in the file that a generated archive comes from.
+    fn origin_block(&self, block: usize) -> Option<OriginBlock> {
+        self.origin.as_ref().and_then(|origin| origin.blocks.get(block)).copied()
     }
 
     /// Whether the source decodes a block on each read. Encoding such a block again is better than
     /// copying it.
-    pub(crate) fn is_generated(&self, block: usize) -> bool {
-        self.generated.get(block).is_some_and(|generated| *generated)
+    pub(crate) fn is_decoded_on_read(&self, block: usize) -> bool {
+        self.origin_block(block).is_some_and(|block| block.decoded)
+    }
+
+    /// Size in bytes of the archive's file: that of the source, or of the file that a generated
+    /// archive comes from.
+    pub(crate) fn file_len(&self) -> u64 {
+        self.origin.as_ref().map_or(self.source.len(), |origin| origin.len)
+    }
+
+    /// Offset of a block in the archive's file, for errors. In a generated archive, it differs from
+    /// that in the source, which is that of the [layout](Self::layout).
+    pub(crate) fn block_offset(&self, block: usize) -> u64 {
+        self.origin_block(block).map_or(self.layout.offset(block), |block| block.offset)
+    }
+
+    /// Returns an error with the offset in the archive's file, from one with the offset in a block
+    /// as the source has it.
+    pub(crate) fn in_block(&self, block: usize, error: Error) -> Error {
+        let added = self.origin_block(block).map_or(0, |block| block.added);
+        error.with_offset(error.offset.saturating_sub(added)).shifted(self.block_offset(block))
     }
 
     /// Replaces the source by another source of the same bytes, such as a box of it.
@@ -188,7 +246,7 @@ impl<S: ReadAt> Archive<S> {
             layout: self.layout,
             spare: self.spare,
             hashed: self.hashed,
-            generated: self.generated,
+            origin: self.origin,
             by_path: self.by_path,
             by_folded: self.by_folded,
         }
@@ -255,7 +313,8 @@ impl<S: ReadAt> Archive<S> {
         let entry = self.toc.entries.get(index)?;
         let path = self.pool.get(entry.path as usize)?;
         // There are fewer than 2^20 files.
-        Some(File { index: index as u32, path, entry, header: &self.header, hashed: self.hashed })
+        let (header, origin) = (&self.header, self.origin.as_ref());
+        Some(File { index: index as u32, path, entry, header, origin, hashed: self.hashed })
     }
 
     /// Returns all files in the order of the archive. In an archive written by this crate that is

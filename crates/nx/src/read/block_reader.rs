@@ -88,7 +88,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
             return self.read(block, out, block, false).map(|_| ());
         }
         let mut content = Vec::new();
-        grow(&mut content, self.content_len(block)?, self.archive.layout().offset(block))?;
+        grow(&mut content, self.content_len(block)?, self.archive.block_offset(block))?;
         self.decode(block, &mut content, block)?;
         out.copy_from_slice(&content[..out.len()]);
         Ok(())
@@ -111,8 +111,10 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         self.resumable = None;
         let at = self.archive.layout().offset(block);
         let end = at + u64::from(word.compressed);
-        let packed = self.buffer.get(self.archive.source(), at..end, end, self.sizes.compressed)?;
-        self.decoder.step(packed, out, filled).map_err(|e| e.shifted(at))?;
+        let (archive, capacity) = (self.archive, self.sizes.compressed);
+        let packed =
+            self.buffer.get(archive.source(), at..end, end, capacity, archive.block_offset(block))?;
+        self.decoder.step(packed, out, filled).map_err(|e| archive.in_block(block, e))?;
         self.resumable = Some((block, out.len()));
         Ok(())
     }
@@ -134,7 +136,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         let len = self.content_len(block)?;
         if buffer.len() < len {
             *buffer = Vec::new();
-            *buffer = zeroed(self.sizes.content, len, self.archive.layout().offset(block))?;
+            *buffer = zeroed(self.sizes.content, len, self.archive.block_offset(block))?;
         }
         Ok(&mut buffer[..len])
     }
@@ -146,7 +148,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
     /// Returns [`Kind::Limit`] if the content is larger than the limit or than the memory that can
     /// be addressed.
     pub(crate) fn content_len(&self, block: usize) -> Result<usize> {
-        let (len, at) = (self.archive.layout().content(block), self.archive.layout().offset(block));
+        let (len, at) = (self.archive.layout().content(block), self.archive.block_offset(block));
         if len > self.archive.limits().block {
             return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
         }
@@ -165,39 +167,40 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
     /// Reads bytes of a stored block, starting at `from`.
     pub(crate) fn read_stored(&mut self, block: usize, from: u64, out: &mut [u8]) -> Result<()> {
         let at = self.archive.layout().offset(block) + from;
-        self.archive.source().read_at(at, out).map_err(|e| read_error(at, &e))
+        let error_at = self.archive.block_offset(block) + from;
+        self.archive.source().read_at(at, out).map_err(|e| read_error(error_at, &e))
     }
 
     fn read(&mut self, block: usize, out: &mut [u8], until: usize, all: bool) -> Result<Ending> {
         let archive = self.archive;
         let (layout, blocks) = (archive.layout(), &archive.toc().blocks);
-        let (at, word) = (layout.offset(block), blocks[block]);
+        let (at, word, error_at) = (layout.offset(block), blocks[block], archive.block_offset(block));
         if out.len() as u64 > archive.limits().block {
             // `out` may be the caller's buffer, whose length is not checked before.
-            return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
+            return Err(Error::new(Kind::Limit, error_at, "a block larger than the limit"));
         }
         let source = archive.source();
         let len = u64::from(word.compressed);
         if word.codec == Codec::Copy && source.coalesce_limit() == 0 {
-            source.read_at(at, out).map_err(|e| read_error(at, &e))?;
+            source.read_at(at, out).map_err(|e| read_error(error_at, &e))?;
             return Ok(if len > out.len() as u64 { Ending::Longer } else { Ending::Clean });
         }
         // Offset up to which one read may go, with the blocks that will be read next.
         let reach = at.saturating_add(source.coalesce_limit());
         let next = block + 1..=until.min(blocks.len() - 1);
         let last = next.take_while(|&i| block_end(archive, i) <= reach).last().unwrap_or(block);
-        let packed =
-            self.buffer.get(source, at..at + len, block_end(archive, last), self.sizes.compressed)?;
+        let (end, capacity) = (block_end(archive, last), self.sizes.compressed);
+        let packed = self.buffer.get(source, at..at + len, end, capacity, error_at)?;
         match all {
             true if word.filtered => self.decoder.decode_filtered(word.codec, packed, out),
             true => self.decoder.decode(word.codec, packed, out),
             false => self.decoder.decode_prefix(word.codec, packed, out).map(|()| Ending::Clean),
         }
-        .map_err(|e| e.shifted(at))
+        .map_err(|e| archive.in_block(block, e))
     }
 }
 
-/// Returns the end offset of a block in the archive.
+/// Returns the end offset of a block in the source.
 pub(crate) fn block_end<S: ReadAt>(archive: &Archive<S>, block: usize) -> u64 {
     archive.layout().offset(block) + u64::from(archive.toc().blocks[block].compressed)
 }
@@ -211,13 +214,15 @@ struct ReadBuffer {
 
 impl ReadBuffer {
     /// Returns the bytes of `wanted`, from memory if they are there; else reads them together with
-    /// the bytes up to `end`. A new buffer has at least `capacity` bytes.
+    /// the bytes up to `end`. A new buffer has at least `capacity` bytes. `error_at` is the offset
+    /// of errors.
     fn get<'b>(
         &'b mut self,
         source: &'b impl ReadAt,
         wanted: Range<u64>,
         end: u64,
         capacity: u64,
+        error_at: u64,
     ) -> Result<&'b [u8]> {
         // Blocks are below 2^29 bytes.
         let len = (wanted.end - wanted.start) as usize;
@@ -227,13 +232,13 @@ impl ReadBuffer {
         let held = self.start..self.start + self.bytes.len() as u64;
         if held.start > wanted.start || held.end < wanted.end {
             let len = usize::try_from(end.max(wanted.end) - wanted.start)
-                .map_err(|_| Error::new(Kind::Limit, wanted.start, "more bytes than can be addressed"))?;
-            grow_with(&mut self.bytes, len, capacity, wanted.start)?;
+                .map_err(|_| Error::new(Kind::Limit, error_at, "more bytes than can be addressed"))?;
+            grow_with(&mut self.bytes, len, capacity, error_at)?;
             self.start = wanted.start;
             if let Err(error) = source.read_at(wanted.start, &mut self.bytes) {
                 // A failed read leaves the buffer unspecified.
                 self.bytes.clear();
-                return Err(read_error(wanted.start, &error));
+                return Err(read_error(error_at, &error));
             }
         }
         let from = (wanted.start - self.start) as usize;

@@ -7,6 +7,21 @@ use linerate_io::ReadAt;
 use crate::read::archive::{Archive, File};
 use crate::read::block_reader::BufferSizes;
 
+impl<S: ReadAt> Archive<S> {
+    /// Checks the sizes of files against [`Limits::file`](crate::Limits::file),
+    /// [`Limits::total`](crate::Limits::total) and [`Limits::ratio`](crate::Limits::ratio), and
+    /// returns their total in bytes. Calls that take several files check them; before you read many
+    /// files one by one, check them with this function.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Kind::Limit`] if a limit is exceeded. The offset is that of the entry of a file
+    /// that is too large, otherwise 0.
+    pub fn check_limits(&self, files: &[File<'_>]) -> Result<u64> {
+        check_limits(self, files)
+    }
+}
+
 /// Checks the sizes of files against the limits of the archive, and returns their total.
 pub(crate) fn check_limits<S: ReadAt>(archive: &Archive<S>, files: &[File<'_>]) -> Result<u64> {
     let limits = archive.limits();
@@ -18,7 +33,7 @@ pub(crate) fn check_limits<S: ReadAt>(archive: &Archive<S>, files: &[File<'_>]) 
     if total > limits.total {
         return Err(large("the files are larger together than the limit"));
     }
-    let most = archive.source().len().saturating_mul(limits.ratio);
+    let most = archive.file_len().saturating_mul(limits.ratio);
     if total > limits.ratio_from && total > most {
         return Err(large("the files are larger than the archive by more than the limit"));
     }

@@ -19,7 +19,8 @@ impl Metadata {
     /// [`Kind::Limit`](crate::Kind::Limit) if it decompresses to more than
     /// [`Limits::header`](crate::Limits::header) or memory runs out;
     /// [`Kind::Read`](crate::Kind::Read) if the source cannot be read. The offset is that of the
-    /// record. Files can be read in spite of such errors.
+    /// record, or 0 for an R3A archive that is shown as Nx. Files can be read in spite of such
+    /// errors.
     pub fn from_archive<S: ReadAt>(archive: &Archive<S>) -> Result<Option<Metadata>> {
         let Some((at, record)) = find(archive)? else { return Ok(None) };
         let paths = Paths::new(archive.files().map(|file| file.path()))
@@ -27,7 +28,7 @@ impl Metadata {
         paths
             .and_then(|paths| Metadata::parse(&record, &paths, archive.limits()))
             .map(Some)
-            .map_err(|e| e.with_offset(at))
+            .map_err(|e| e.with_offset(if archive.is_generated() { 0 } else { at }))
     }
 }
 

@@ -274,7 +274,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
 
     /// Decodes a whole block into the cache and makes it the newest.
     fn decode_whole(&mut self, block: usize, until: usize) -> Result<()> {
-        let (content, at) = (self.blocks.content_len(block)?, self.archive.layout().offset(block));
+        let (content, at) = (self.blocks.content_len(block)?, self.archive.block_offset(block));
         if self.cache.find(block).is_none() {
             self.cache.insert(block, content);
         }
@@ -289,7 +289,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     /// Decodes a prefix of a block into the cache and makes it the newest. Resumes where possible.
     fn decode_up_to(&mut self, block: usize, to: u64) -> Result<()> {
         let (layout, limits) = (self.archive.layout(), self.archive.limits());
-        let at = layout.offset(block);
+        let at = self.archive.block_offset(block);
         let too_large = Error::new(Kind::Limit, at, "a block larger than the limit");
         let len = usize::try_from(to).ok().filter(|_| to <= limits.block).ok_or(too_large)?;
         let max_len = usize::try_from(layout.content(block).min(limits.block)).unwrap_or(usize::MAX);
@@ -316,7 +316,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
 
 /// Whether a block is stored in the source without compression.
 pub(crate) fn is_stored<S: ReadAt>(archive: &Archive<S>, block: usize) -> bool {
-    archive.toc().blocks[block].codec == Codec::Copy && !archive.is_generated(block)
+    archive.toc().blocks[block].codec == Codec::Copy && !archive.is_decoded_on_read(block)
 }
 
 /// Checks the size of a file against the archive's limit.

@@ -316,7 +316,7 @@ impl<S: ReadAt> Inner<S> {
     /// Returns the content of a block that files refer to, from the cache or decoded.
     fn block(&self, block: usize, purpose: Purpose) -> Result<Arc<Content>> {
         let (layout, limits) = (self.archive.layout(), self.archive.limits());
-        let (len, at) = (layout.content(block), layout.offset(block));
+        let (len, at) = (layout.content(block), self.archive.block_offset(block));
         let too_large = Error::new(Kind::Limit, at, "a block larger than the limit");
         let len = usize::try_from(len).ok().filter(|_| len <= limits.block).ok_or(too_large)?;
         self.cache.get_or_decode(self.key(block), (len, at), purpose, |out| {
@@ -326,7 +326,7 @@ impl<S: ReadAt> Inner<S> {
 
     /// Decodes the first bytes of a damaged block, up to `to`, without the cache.
     fn prefix(&self, block: usize, to: u64) -> Result<Vec<u8>> {
-        let at = self.archive.layout().offset(block);
+        let at = self.archive.block_offset(block);
         let mut out = Vec::new();
         // Decoding the whole block was tried before, so its length is within the limit.
         crate::block::memory::grow(&mut out, to as usize, at)?;

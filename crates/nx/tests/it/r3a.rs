@@ -351,6 +351,40 @@ fn bad_user_data_is_an_error() {
 }
 
 #[test]
+fn errors_of_a_shown_archive_have_offsets_in_the_r3a_file() {
+    for (shape, entry_bytes) in [(Shape::Preset(2), 24), (Shape::Small(true), 16)] {
+        // The user data makes the header longer than that of the Nx archive.
+        let user_data = Some(segment(0, 30, &user_payload(&[(1, &[7; 5000])])));
+        let good = Vector { user_data, ..example(shape) };
+        let open = |vector: &Vector, limits: Limits| {
+            AsNx::new(Archive::open_with(vector.bytes(), limits).unwrap()).unwrap().open().unwrap()
+        };
+        for i in 0..good.files.len() {
+            let mut wrong = good.clone();
+            wrong.files[i].hash ^= 1;
+            let archive = open(&wrong, Limits::default());
+            let error = archive.read(archive.get(i).unwrap()).unwrap_err();
+            assert_eq!((error.kind, error.offset), (Kind::Corrupt, 16 + i as u64 * entry_bytes), "{shape:?}");
+        }
+        let big = |archive: &linerate_nx::Archive<AsNx<Vec<u8>>>| {
+            archive.read(archive.find("big.bin").unwrap()).map_err(|error| (error.kind, error.offset))
+        };
+        // Block 1 follows two pages of the header and block 0.
+        let at = 3 * 4096;
+        let small = Limits { block: 1000, ..Limits::default() };
+        assert_eq!(big(&open(&good, small)), Err((Kind::Limit, at)), "{shape:?}");
+        let mut wrong = good.clone();
+        let frame = &mut wrong.blocks[1].1;
+        // A block of the reserved type, after the frame's header of two bytes.
+        frame[2] |= 6;
+        let len = frame.len() as u64;
+        let (kind, offset) = big(&open(&wrong, Limits::default())).unwrap_err();
+        assert_eq!(kind, Kind::Corrupt, "{shape:?}");
+        assert!((at..at + len).contains(&offset), "{shape:?}: {offset}");
+    }
+}
+
+#[test]
 fn bad_header_is_an_error_at_its_offset() {
     let good = example(Shape::Preset(0)).bytes();
     let with = |at: usize, bytes: &[u8]| {

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use linerate_nx::pack::{Builder, Coding, Format, PackOptions};
 use linerate_nx::r3a::{self, AsNx, Dictionaries, Head, HeadBuilder, Tables};
-use linerate_nx::{Archive, ChunkSize, Extractor, Kind, Limits, Verifier};
+use linerate_nx::{Archive, ChunkSize, Extractor, Kind, Limits, ReadAt, Verifier};
 
 type Files = Vec<(String, Vec<u8>)>;
 
@@ -80,7 +80,7 @@ fn shown(bytes: &[u8]) -> Archive<AsNx<&[u8]>> {
 }
 
 /// Returns the files of an archive by path, in the form of [`files`].
-fn contents<S: linerate_nx::ReadAt>(archive: &Archive<S>) -> Files {
+fn contents<S: ReadAt>(archive: &Archive<S>) -> Files {
     let files = archive.files().map(|file| (file.path().to_owned(), archive.read(file).expect("whole")));
     sorted(files.collect())
 }
@@ -112,6 +112,19 @@ fn text_gets_dictionaries_and_round_trips() {
         .map(|(i, (path, _))| (path.into(), direct.read(i).expect("whole")))
         .collect();
     assert_eq!(sorted(read), files);
+}
+
+#[test]
+fn ratio_of_files_is_that_to_the_r3a_file_and_not_to_the_shown_archive() {
+    let bytes = archive();
+    let limits = Limits { ratio: 1, ratio_from: 0, ..Limits::default() };
+    let archive = r3a::Archive::open_with(&bytes[..], limits).expect("an archive");
+    let archive = AsNx::new(archive).expect("Nx can show it").open().expect("readable");
+    let words: Vec<_> = archive.files().filter(|file| file.path().starts_with("words/")).collect();
+    let total: u64 = words.iter().map(|file| file.size()).sum();
+    assert!((bytes.len() as u64..archive.source().len()).contains(&total), "{total}");
+    assert_eq!(archive.check_limits(&words).map_err(|error| error.kind), Err(Kind::Limit));
+    assert_eq!(archive.check_limits(&words[..1]), Ok(words[0].size()));
 }
 
 #[test]

@@ -366,6 +366,7 @@ fn to_stdout(
             format!("its files have {total} bytes, more than the limit of {limit}; --max-output raises it");
         return Err(CliError::data(Kind::Limit, 0, what));
     }
+    archive.check_limits(&files).map_err(damage)?;
     let mut stdout = output::stdout()?;
     let mut reader = archive.reader().map_err(damage)?;
     reader.verify(!args.no_verify);

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use linerate_nx::pack::Format;
-use linerate_nx::{Archive, Codec, Error, FileSource, HEADER, Kind, Limits, ReadAt, r3a};
+use linerate_nx::{Archive, Codec, Error, FileSource, Kind, Limits, ReadAt, r3a};
 
 use super::args::LimitArgs;
 use crate::ui::error::CliError;
@@ -144,13 +144,13 @@ pub(crate) fn damage_or_output(error: io::Error, writing: impl FnOnce(io::Error)
     }
 }
 
-/// Offset, in bytes, of the table entry of a file, or of the first block if no file has that path.
-/// In an R3A archive, it is the offset in the Nx form in which the archive is presented.
+/// Offset, in bytes, of the table entry of a file, or of the end of the entries if no file has that
+/// path.
 pub(crate) fn entry_at(archive: &Opened, path: &str) -> u64 {
-    let header = archive.header();
-    match archive.find(path) {
-        Some(file) => (HEADER + file.index() * header.form.entry_bytes()) as u64,
-        None => header.blocks_offset(),
+    match (archive.find(path), archive.source()) {
+        (Some(file), _) => file.entry_offset(),
+        (None, AnySource::Nx(_)) => archive.header().blocks_offset(),
+        (None, AnySource::R3a(shown)) => shown.archive().head().header.blocks_offset(),
     }
 }
 

@@ -280,6 +280,21 @@ fn exceeded_limits_exit_with_4() {
     assert_eq!((run.status, run.stdout.len()), (Some(LIMIT), 0));
 }
 
+/// The ratio of the files to the archive is limited from 16 GiB of files on.
+#[test]
+fn archive_of_17_gib_in_one_block_is_an_error_to_a_folder_and_to_standard_output() {
+    let folder = Folder::new();
+    folder.write("a.nx", &forge::repeated(&[0; 1 << 20], 17 << 10));
+    for output in ["out", "-"] {
+        let mut command = folder.command(&["nx", "extract", "a.nx", "-o", output]);
+        let output = command.stdout(std::process::Stdio::null()).output().expect("the program starts");
+        let line = "linerate: a.nx: the files are larger than the archive by more than the limit\n";
+        assert_eq!((output.status.code(), &*String::from_utf8_lossy(&output.stderr)), (Some(LIMIT), line));
+    }
+    let first = folder.nx(&["extract", "-c", "a.nx", "/0"]).ok().stdout;
+    assert_eq!(first.len(), 1 << 20, "one file is within the limit");
+}
+
 #[test]
 fn flipped_bits_never_give_a_wrong_file() {
     let golden = golden("dups-chunked");
