@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::args::LimitArgs;
 use super::metadata;
-use super::open::{AnySource, Opened, damage, open};
+use super::open::{AnySource, Opened, blocks, damage, open};
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
 use crate::ui::progress::Progress;
@@ -101,7 +101,7 @@ fn process(args: &DiffArgs, reporter: &mut Reporter) -> Result<(RunSummary, usiz
     // For each row its path, its line of text and its object of `--json`. Rows are sorted by path;
     // of the same path, the row about the content comes first.
     let mut rows: Vec<(String, String, Value)> = Vec::new();
-    for (change, path) in changes(&old, &new, summary.file(), reporter)? {
+    for (change, path) in changes(args, &old, &new, reporter)? {
         counts[change as usize] += 1;
         let record = json!({ "path": path, "change": change.name(), "kind": "file" });
         rows.push((path.to_owned(), format!("{} {path}", change.sign()), record));
@@ -174,17 +174,20 @@ fn metadata_changes(
 
 /// Returns the paths of files that were removed, added or changed, sorted.
 fn changes<'a>(
+    args: &DiffArgs,
     old: &'a Opened,
     new: &'a Opened,
-    name: &str,
     reporter: &Reporter,
 ) -> Result<Vec<(Change, &'a str)>, CliError> {
     let mut found = Vec::new();
     let kind = new.hash_kind();
     let pairs = old.files().filter_map(|file| Pair::of(file, old.hash_kind(), new.find(file.path())?, kind));
-    let total = pairs.fold(0u64, |sum, pair| sum.saturating_add(pair.hashed_bytes()));
+    let (of_old, of_new): (Vec<_>, Vec<_>) = pairs.map(|pair| (pair.old, pair.new)).unzip();
+    let total = hashed_bytes(old, of_old)?.saturating_add(
+        hashed_bytes(new, of_new).map_err(|error| error.in_file(&args.new.display().to_string()))?,
+    );
     let reader = |archive: &'a Opened| archive.reader().map_err(damage);
-    let progress = reporter.progress(name, Some(total));
+    let progress = reporter.progress(&args.old.display().to_string(), Some(total));
     let mut comparison = Comparison { old: reader(old)?, new: reader(new)?, kind, progress, done: 0 };
     for file in old.files() {
         match new.find(file.path()) {
@@ -213,13 +216,14 @@ impl<'a> Pair<'a> {
         let stored = old.hash().filter(|_| old_kind == kind);
         (old.size() == new.size()).then(|| Pair { old: (old, stored), new: (new, new.hash()) })
     }
+}
 
-    /// Number of bytes of content that must be hashed, because an archive has no hashes, or the old
-    /// one has hashes of another kind than the new one.
-    fn hashed_bytes(&self) -> u64 {
-        let bytes = |(file, stored): (File<'_>, Option<u64>)| if stored.is_none() { file.size() } else { 0 };
-        bytes(self.old).saturating_add(bytes(self.new))
-    }
+/// Number of bytes of content of `archive` that must be hashed, because it has no hashes, or hashes
+/// of another kind than the new archive. Fails if these files exceed the limits.
+fn hashed_bytes(archive: &Opened, files: Vec<(File<'_>, Option<u64>)>) -> Result<u64, CliError> {
+    let hashed: Vec<File<'_>> =
+        files.into_iter().filter(|(_, stored)| stored.is_none()).map(|(file, _)| file).collect();
+    archive.check_limits(&hashed).map_err(damage)
 }
 
 /// Compares the contents of files in both archives.
@@ -269,6 +273,6 @@ fn bytes_to_fetch(old: &Opened, new: &Opened) -> u64 {
         *open += change;
         Some(*open > 0)
     });
-    let blocks = new.toc().blocks.iter().zip(wanted).filter(|(_, wanted)| *wanted);
-    blocks.map(|(block, _)| u64::from(block.compressed)).sum()
+    let blocks = blocks(new).into_iter().zip(wanted).filter(|(_, wanted)| *wanted);
+    blocks.map(|((_, len), _)| u64::from(len)).sum()
 }

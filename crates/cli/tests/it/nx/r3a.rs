@@ -106,6 +106,8 @@ fn dictionaries_shrink_small_files_of_one_kind_and_need_r3a() {
     pack(&["a.r3a", "--format=r3a", "--dictionaries"]).ok();
     assert!(folder.read("a.r3a").len() < folder.read("plain.r3a").len());
     folder.nx(&["verify", "--against", "in", "a.r3a"]).ok();
+    let info = folder.nx(&["info", "--json", "a.r3a"]).ok().object();
+    assert_eq!(bytes_to_fetch(&folder, "a.r3a"), info["compressed_bytes"].as_u64());
     folder.nx(&["extract", "-p3", "a.r3a", "-o", "out"]).ok();
     let files = files_below(&folder.path("in"));
     assert!(files_below(&folder.path("out")) == files);
@@ -243,6 +245,55 @@ fn archive_without_hashes_is_read_and_verified_with_a_warning() {
     folder.write("none", b"");
     folder.nx(&["delete", "--keep-hashes", "none", "a.r3a", "-o", "c.r3a"]).ok();
     assert_eq!(folder.nx(&["list", "c.r3a"]).ok().lines().len(), count, "nothing tells that they may go");
+}
+
+/// The number of bytes that `diff` says an update from an archive of no content fetches.
+fn bytes_to_fetch(folder: &Folder, new: &str) -> Option<u64> {
+    let objects = folder.nx(&["diff", "--json", golden("single-empty").file(), new]).ok().objects();
+    objects.last().expect("a summary")["bytes_to_fetch"].as_u64()
+}
+
+#[test]
+fn diff_counts_the_bytes_of_blocks_in_the_r3a_file() {
+    let folder = Folder::new();
+    let vector = example(Shape::Preset(0));
+    folder.write("a.r3a", &vector.bytes());
+    let bytes: usize = vector.blocks.iter().map(|(_, block)| block.len()).sum();
+    assert_eq!(bytes_to_fetch(&folder, "a.r3a"), Some(bytes as u64));
+}
+
+#[test]
+fn diff_of_unhashed_files_keeps_the_limits() {
+    let folder = Folder::new();
+    folder.write("a.r3a", &example(Shape::Small(false)).bytes());
+    folder.nx(&["repack", "--format=nx", "a.r3a", "-o", "a.nx"]).ok();
+    folder.nx(&["diff", "--max-output=1K", "a.nx", "a.nx"]).ok();
+    let run = folder.nx(&["diff", "--max-output=1K", "a.r3a", "a.nx"]);
+    run.fails(LIMIT, "linerate: a.r3a: the files are larger together than the limit");
+    let run = folder.nx(&["diff", "--max-output=1K", "a.nx", "a.r3a"]);
+    run.fails(LIMIT, "linerate: a.nx: a.r3a: the files are larger together than the limit");
+}
+
+#[test]
+fn errors_have_offsets_in_the_r3a_file() {
+    let folder = Folder::new();
+    let vector = example(Shape::Small(true));
+    folder.write("a.r3a", &vector.bytes());
+    folder.nx(&["extract", "a.r3a", "-o", "out"]).ok();
+    std::fs::remove_file(folder.path("out/big.bin")).expect("a file");
+    folder.write("out/new", b"new");
+    let run = folder.nx(&["verify", "--against", "out", "a.r3a"]);
+    // An entry of this form has 16 bytes, and that of `big.bin` is the second.
+    let lines = "linerate: a.r3a: big.bin: it is not in out (at byte 32)\n\
+                 linerate: a.r3a: new: it is in out, not in the archive (at byte 96)\n";
+    assert_eq!((run.status, &*run.stderr), (Some(DAMAGED), lines));
+    let mut wrong = vector;
+    wrong.files[1].hash ^= 1;
+    folder.write("a.r3a", &wrong.bytes());
+    let line = "linerate: a.r3a: big.bin: the content does not match its hash (at byte 32)";
+    for args in [&["verify", "a.r3a"][..], &["extract", "-c", "a.r3a"], &["extract", "a.r3a", "-o", "out2"]] {
+        folder.nx(args).fails(DAMAGED, line);
+    }
 }
 
 #[test]
