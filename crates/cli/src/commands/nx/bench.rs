@@ -174,19 +174,16 @@ impl Run<'_> {
 }
 
 /// Adds a table to the summary with the speed of decoding that keeps up with each kind of drive,
-/// and how much of that `fastest` is. `ratio` is bytes of content per byte of the archive, and
-/// `fastest` is the highest measured speed, in bytes of content per second.
+/// and how much of that `fastest` is: a dash for an archive without content, which needs no speed.
+/// `ratio` is bytes of content per byte of the archive, and `fastest` is the highest measured speed,
+/// in bytes of content per second.
 fn required(summary: &mut RunSummary, ratio: f64, fastest: f64) {
     summary.lines.push(format!("{:<14} {:>10} {:>10} {:>8}", "drive", "reads", "required", "reached"));
     let mut table = Vec::new();
     for (name, speed) in DRIVES {
         let needed = speed * ratio;
-        summary.lines.push(format!(
-            "{name:<14} {:>10.3} {:>10.3} {:>7.0}%",
-            speed / GIB,
-            needed / GIB,
-            100.0 * fastest / needed
-        ));
+        let reached = if needed > 0.0 { format!("{:.0}%", 100.0 * fastest / needed) } else { "-".to_owned() };
+        summary.lines.push(format!("{name:<14} {:>10.3} {:>10.3} {reached:>8}", speed / GIB, needed / GIB));
         table.push(json!({ "drive": name, "bytes_per_second": speed, "required": needed }));
     }
     summary.lines.push("GiB/s; required = read speed of the drive * ratio".into());

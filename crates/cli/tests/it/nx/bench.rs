@@ -27,6 +27,15 @@ fn bench_prints_a_row_for_each_number_of_threads() {
 }
 
 #[test]
+fn bench_of_an_archive_without_content_prints_a_dash_as_share_of_the_required_speed() {
+    let folder = Folder::new();
+    let run = folder.nx(&["bench", "--attempts=1", "-p1", golden("single-empty").file()]).ok();
+    assert!(!run.text().contains("NaN"), "{}", run.text());
+    let drive = run.lines().into_iter().find(|line| line.starts_with("PCIe 4.0 x4")).expect("a row");
+    assert!(drive.ends_with(" 0.000        -"), "{drive}");
+}
+
+#[test]
 fn bench_of_a_damaged_archive_names_the_file() {
     let folder = Folder::new();
     let golden = golden("damaged-by-its-writer");
