@@ -1,4 +1,4 @@
-//! Names of temporary files, and removal of stale ones whose process has ended.
+//! Names of temporary files and folders, and removal of stale ones whose process has ended.
 //!
 //! A name is `.linerate-PLACE-PROCESS-START-COUNT.tmp`, with hexadecimal numbers. PLACE is a hash
 //! of host name, PID namespace and boot ID. A file from another place is kept for a day: one of
@@ -27,7 +27,7 @@ pub(crate) const SWEPT_ENTRIES: usize = 1 << 14;
 /// Largest number of folders remembered as swept. A full set is cleared.
 const SWEPT_FOLDERS: usize = 1 << 14;
 
-/// Makes a temporary name that is unique across processes and machines.
+/// Makes a temporary name that is unique across processes and machines, for a file or a folder.
 pub fn temporary_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -145,7 +145,7 @@ fn process_runs(_process: u32, _start: u64) -> Option<bool> {
     None
 }
 
-/// Returns whether a file or link with this name and modification time is stale.
+/// Returns whether a file, folder or link with this name and modification time is stale.
 pub(crate) fn is_abandoned(
     name: &str,
     modified: impl FnOnce() -> io::Result<SystemTime>,
@@ -160,18 +160,17 @@ pub(crate) fn is_abandoned(
     }
 }
 
-/// Returns whether a directory entry is a stale temporary file.
+/// Returns whether a directory entry is a stale temporary file or folder.
 fn is_leftover(entry: &fs::DirEntry) -> io::Result<bool> {
     let name = entry.file_name();
     let Some(name) = name.to_str().filter(|name| is_temporary_name(name)) else { return Ok(false) };
-    // Folders never have temporary names.
-    Ok(!entry.file_type()?.is_dir() && is_abandoned(name, || entry.metadata()?.modified())?)
+    is_abandoned(name, || entry.metadata()?.modified())
 }
 
 /// Result of [`remove_leftovers`].
 #[derive(Debug, Default)]
 pub struct Leftovers {
-    /// Paths removed, or to be removed with `dry`; sorted.
+    /// Paths removed, or to be removed with `dry`; sorted. A folder stands for all below it.
     pub removed: Vec<PathBuf>,
     /// Folders that could not be read, and files that could not be examined or removed, with their
     /// errors.
@@ -179,9 +178,10 @@ pub struct Leftovers {
 }
 
 /// Removes stale temporary files of a folder and, if `deep`, of all folders below it. These are
-/// files and links with [temporary names](temporary_name) whose process has ended, or is unknown
-/// while the file is a day old. Does not follow links to folders. With `dry`, removes nothing.
-/// Errors are collected in the result, and do not stop the search.
+/// files, links and folders with [temporary names](temporary_name) whose process has ended, or is
+/// unknown while the file is a day old. A stale folder is removed with all below it. Does not follow
+/// links to folders. With `dry`, removes nothing. Errors are collected in the result, and do not
+/// stop the search.
 pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Leftovers {
     let mut found = Leftovers::default();
     let mut folders = vec![folder.as_ref().to_owned()];
@@ -196,13 +196,14 @@ pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Left
         for entry in entries {
             let Ok(entry) = entry.map_err(|error| found.failed.push((folder.clone(), error))) else { break };
             let path = entry.path();
-            if deep && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push(path);
-                continue;
-            }
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             let removed = match is_leftover(&entry) {
-                Ok(false) => continue,
+                Ok(false) => {
+                    folders.extend((deep && is_folder).then_some(path));
+                    continue;
+                }
                 Ok(true) if dry => Ok(()),
+                Ok(true) if is_folder => fs::remove_dir_all(&path),
                 Ok(true) => fs::remove_file(&path),
                 Err(error) => Err(error),
             };
@@ -218,7 +219,8 @@ pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Left
 }
 
 /// Removes stale temporary files of a folder before a file is written to it, once per process and
-/// folder. Ignores errors, and reads a limited number of entries; [`remove_leftovers`] is complete.
+/// folder. Ignores errors, reads a limited number of entries, and leaves folders, which may take
+/// long to remove; [`remove_leftovers`] is complete.
 pub(crate) fn sweep_once(folder: &Path) {
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     {
@@ -234,7 +236,8 @@ pub(crate) fn sweep_once(folder: &Path) {
     }
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.take(SWEPT_ENTRIES).flatten() {
-        if is_leftover(&entry).unwrap_or(false) {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !is_folder && is_leftover(&entry).unwrap_or(false) {
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -300,23 +303,29 @@ mod tests {
             fs::write(root.join(name), "").unwrap();
             fs::write(inner.join(name), "").unwrap();
         }
-        // A folder with a temporary name stays, and links are not followed.
-        fs::create_dir(root.join("a").join(&gone)).unwrap();
+        // Folders of ended processes are removed with all below them, and links are not followed.
+        for name in kept.iter().chain([&gone]) {
+            fs::create_dir_all(root.join("folders").join(name).join("sub")).unwrap();
+            fs::write(root.join("folders").join(name).join("sub/file"), "").unwrap();
+        }
         #[cfg(unix)]
         std::os::unix::fs::symlink(root, root.join("a/link")).unwrap();
 
         let listed = remove_leftovers(root, true, true).removed;
-        assert_eq!(listed.len(), 4);
+        assert_eq!(listed.len(), 5);
         assert!(listed.iter().all(|path| path.exists()));
         let mut shallow = vec![root.join(&gone), root.join(&again)];
         shallow.sort();
         assert_eq!(remove_leftovers(root, false, false).removed, shallow);
-        assert_eq!(remove_leftovers(root, true, false).removed.len(), 2);
+        assert_eq!(remove_leftovers(root, true, false).removed.len(), 3);
+        for name in &kept {
+            assert!(root.join("folders").join(name).join("sub/file").is_file(), "{name}");
+        }
+        assert!(!root.join("folders").join(&gone).exists());
         for folder in [root, &inner] {
             assert!(kept.iter().all(|name| folder.join(name).exists()));
             assert!(!folder.join(&gone).exists() && !folder.join(&again).exists());
         }
-        assert!(root.join("a").join(&gone).is_dir());
         let absent = remove_leftovers(root.join("absent"), true, false);
         assert_eq!(absent.failed[0].0, root.join("absent"));
     }

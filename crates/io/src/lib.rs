@@ -3,7 +3,7 @@
 //! * [`ReadAt`] reads at positions of memory, files, memory maps, web servers and buckets.
 //! * [`AtomicFile`] is a file that has no name, or a temporary one, until it is committed.
 //! * [`Lock`] is an exclusive advisory lock for files changed in place or replaced.
-//! * [`remove_leftovers`] removes temporary files that killed processes left.
+//! * [`remove_leftovers`] removes temporary files and folders that killed processes left.
 //! * [`Folder`] is an output folder, on Unix an open directory descriptor, so that no symbolic link
 //!   can lead out of it.
 //!
@@ -38,7 +38,7 @@
 //! | `atomic_file` | [`AtomicFile`] |
 //! | `file_id` | [`FileId`]: tells whether two paths lead to one file |
 //! | `ownership` | [`Ownership`]: owner, group and permission bits |
-//! | `leftovers` | temporary names, and removal of stale temporary files |
+//! | `leftovers` | temporary names, and removal of stale temporary files and folders |
 //! | `lock` | [`Lock`] |
 //! | `sparse` | [`write_sparse_at`]: runs of zeros as holes |
 //! | `folder/` | [`Folder`] by descriptor (`unix`) or by path (`portable`) |

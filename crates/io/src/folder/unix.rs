@@ -71,8 +71,9 @@ impl Folder {
                 let seconds = u64::try_from(found.st_mtime).unwrap_or(0);
                 Ok(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
             };
-            // Folders never have temporary names, and stay.
-            if is_abandoned(name, modified).unwrap_or(false) {
+            // Folders stay, since they may take long to remove.
+            let is_folder = entry.file_type() == FileType::Directory;
+            if !is_folder && is_abandoned(name, modified).unwrap_or(false) {
                 let _ = self.remove(name);
             }
         }

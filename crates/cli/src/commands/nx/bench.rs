@@ -98,6 +98,8 @@ fn process(args: &BenchArgs, path: &Path, reporter: &Reporter) -> Result<RunSumm
     summary.lines.push("GiB/s of content, from memory into reused buffers".into());
     required(&mut summary, ratio, fastest);
     if let Some(folder) = &args.to_files {
+        // Folders of killed runs. Those that cannot be removed do not matter here.
+        linerate_io::remove_leftovers(folder, false, false);
         let cancel = CancelToken::on_signal();
         let attempt = |threads| to_files(&archive, folder, threads, verify, &cancel);
         run.table(&mut summary, "to_files", attempt)?;
@@ -239,7 +241,8 @@ fn in_memory(archive: &Opened, threads: usize, hashes: bool) -> Result<f64, CliE
 }
 
 /// Extracts to a new folder below `parent`, and removes that folder. Returns the seconds of the
-/// extraction alone.
+/// extraction alone. A killed run leaves the folder; its temporary name tells `linerate clean` and
+/// the next run that they may remove it.
 fn to_files(
     archive: &Opened,
     parent: &Path,
@@ -247,7 +250,7 @@ fn to_files(
     verify: bool,
     cancel: &CancelToken,
 ) -> Result<f64, CliError> {
-    let folder = parent.join(format!(".linerate-bench-{}", std::process::id()));
+    let folder = parent.join(linerate_io::temporary_name());
     let begun = Instant::now();
     let extracted = Extractor::new(archive)
         .threads(threads)

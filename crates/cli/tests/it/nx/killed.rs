@@ -152,6 +152,41 @@ fn next_extract_removes_temporary_files_of_a_killed_one() {
     assert_eq!(others, [b"of a living process"], "{:?}", found.keys());
 }
 
+#[test]
+fn clean_and_the_next_run_remove_the_folder_of_a_killed_bench() {
+    let folder = Folder::new();
+    plant(&folder, "in");
+    folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "a.nx"]).ok();
+    fs::create_dir(folder.path("out")).unwrap();
+    let left = || -> Vec<String> { files_below(&folder.path("out")).into_keys().collect() };
+    let kill = || {
+        // A run may remove its folder between the look at it and the kill.
+        for _ in 0..100 {
+            let args = ["nx", "bench", "-p1", "--attempts=100", "--to-files", "out", "a.nx"];
+            let mut command = folder.command(&args);
+            let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            let mut child = command.spawn().expect("the program starts");
+            while left().is_empty() && child.try_wait().expect("it was started").is_none() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            let _ = child.kill();
+            child.wait().expect("it ends");
+            if !left().is_empty() {
+                return;
+            }
+        }
+        panic!("no run was killed while its folder was there");
+    };
+    kill();
+    let removed = linerate_testkit::program::Run::of(&mut folder.command(&["clean", "--json", "."]), b"");
+    let removed = removed.ok().object()["removed"].as_array().expect("paths").len();
+    assert_eq!((removed, left()), (1, Vec::new()));
+    assert_eq!(fs::read_dir(folder.path("out")).unwrap().count(), 0);
+    kill();
+    folder.nx(&["bench", "-p1", "--attempts=1", "--to-files", "out", "a.nx"]).ok();
+    assert_eq!(fs::read_dir(folder.path("out")).unwrap().count(), 0);
+}
+
 #[cfg(unix)]
 #[test]
 fn interrupted_extract_removes_temporary_files() {
