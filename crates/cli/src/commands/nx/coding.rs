@@ -17,7 +17,7 @@ const MAX_LZ4_LEVEL: i32 = 12;
 
 /// How blocks are formed and compressed. Commands flatten these options after all others, since
 /// arguments after them would also get their heading in the help.
-#[derive(clap::Args, Debug)]
+#[derive(Clone, clap::Args, Debug)]
 #[command(next_help_heading = "Packing")]
 pub(crate) struct CodingArgs {
     /// Named settings, see below; other options change single settings
@@ -31,8 +31,8 @@ pub(crate) struct CodingArgs {
     pub(crate) blocksize: Option<u64>,
 
     /// Size of the chunks that larger files are cut into, rounded up to a power of two, which must
-    /// be from 512 to 256M; `update` keeps that of the archive [default: that of the preset, else
-    /// of the first archive, else 1M]
+    /// be from 512 to 256M; `update` keeps that of the archive and takes no other [default: that of
+    /// the preset, else of the first archive, else 1M]
     #[arg(long, visible_alias = "chunk-size", value_name = "SIZE", value_parser = size::parse)]
     pub(crate) chunksize: Option<u64>,
 
@@ -121,8 +121,7 @@ impl CodingArgs {
         let preset = self.preset.as_deref().and_then(Preset::from_name);
         let mut options = preset.map_or_else(PackOptions::default, Preset::options);
         options.threads = threads;
-        let given = self.chunksize.map(|n| n.checked_next_power_of_two().unwrap_or(u64::MAX));
-        if let Some(chunk) = given.or(chunk.filter(|_| preset.is_none())) {
+        if let Some(chunk) = self.given_chunk().or(chunk.filter(|_| preset.is_none())) {
             options = options.chunk(chunk);
         }
         if let Some(limit) = self.blocksize {
@@ -147,6 +146,27 @@ impl CodingArgs {
         options.dedup_solid = self.deduplicate_solid.unwrap_or(options.dedup_solid);
         options.check().map_err(|e| e.to_string())?;
         Ok(options)
+    }
+
+    /// The chunk size of `--chunksize` in bytes, rounded up to a power of two.
+    fn given_chunk(&self) -> Option<u64> {
+        self.chunksize.map(|n| n.checked_next_power_of_two().unwrap_or(u64::MAX))
+    }
+
+    /// Returns the options of an update of an archive, which keeps its chunk size, `kept` bytes,
+    /// whatever that of the preset is.
+    ///
+    /// # Errors
+    /// The errors of [`options`](Self::options), and a sentence if `--chunksize` asks for another
+    /// chunk size.
+    pub(crate) fn options_of_update(&self, kept: u64, threads: usize) -> Result<PackOptions, String> {
+        match self.given_chunk() {
+            Some(given) if given != kept => Err(format!(
+                "--chunksize is {given} bytes, but `update` keeps the chunks of {kept} bytes; \
+                 `nx repack --chunksize` changes them"
+            )),
+            _ => CodingArgs { chunksize: Some(kept), ..self.clone() }.options(None, threads),
+        }
     }
 
     /// Whether any of these options is given.

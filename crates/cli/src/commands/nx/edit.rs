@@ -264,8 +264,8 @@ fn update(
     target.checked()?;
     let _lock = target.lock(args.edit.wait.wait())?;
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
-    let options =
-        options(&args.edit, cancel, args.coding.options(Some(chunk(&archive)), args.edit.threads.count()))?;
+    let options = args.coding.options_of_update(chunk(&archive), args.edit.threads.count());
+    let options = self::options(&args.edit, cancel, options)?;
     args.coding.check_format(format(&args.edit, &archive)).map_err(CliError::Refused)?;
     let carried = metadata::carried(&archive, &args.archive, reporter);
     let own: Vec<&Path> = [Some(&*args.archive), target.path()].into_iter().flatten().collect();

@@ -198,6 +198,31 @@ fn update_adds_and_replaces_changed_files() {
     assert!(contents(&folder, "b.nx") == files);
 }
 
+#[test]
+fn update_refuses_another_chunk_size_than_that_of_the_archive() {
+    let folder = Folder::new();
+    folder.write("in/a", b"content");
+    pack(&folder, "in", "a.nx");
+    let before = folder.read("a.nx");
+    folder.write("in/b", b"more");
+    for size in ["4M", "3000000"] {
+        let line = "linerate: a.nx: --chunksize is 4194304 bytes, but `update` keeps the chunks of 1048576 \
+                    bytes; `nx repack --chunksize` changes them";
+        folder.nx(&["update", "--chunksize", size, "a.nx", "in"]).fails(FAILED, line);
+    }
+    assert!(folder.read("a.nx") == before);
+    // The same size is no change, and a preset may have another one.
+    for options in ["--chunksize=1M", "--chunksize=1000000", "--preset=vfs"] {
+        folder.nx(&["update", "--dry-run", options, "a.nx", "in"]).ok();
+    }
+    let run = folder.nx(&["update", "--preset=archive", "--blocksize=2M", "a.nx", "in"]);
+    run.fails(FAILED, "linerate: a.nx: the solid limit must be below the chunk size");
+    folder.nx(&["repack", "--chunksize", "4M", "a.nx"]).ok();
+    folder.nx(&["update", "--chunksize", "4M", "a.nx", "in"]).ok();
+    let info = folder.nx(&["info", "--json", "a.nx"]).ok().object();
+    assert_eq!((info["chunk"].as_u64(), info["files"].as_u64()), (Some(4 << 20), Some(2)));
+}
+
 /// All copies of a file are compared with the archive while the chunks that they share are decoded.
 #[cfg(unix)]
 #[test]
