@@ -418,7 +418,9 @@ fn hashes(path: &Path) -> Result<HashSet<u64>, CliError> {
     let mut found = HashSet::new();
     for line in text.split_inclusive('\n') {
         if let Some(word) = line.split_whitespace().next() {
-            let hash = u64::from_str_radix(word, 16).ok().filter(|_| word.len() == 16);
+            // `from_str_radix` alone would accept a sign.
+            let is_hash = word.len() == 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let hash = u64::from_str_radix(word, 16).ok().filter(|_| is_hash);
             let hash = hash.ok_or_else(|| {
                 let what = format!("{}: `{word}` is not a hash of 16 hexadecimal digits", path.display());
                 CliError::data(Kind::Corrupt, at, what)

@@ -443,6 +443,11 @@ fn deleting_by_glob_and_by_hash() {
     let run = folder.nx(&["delete", "--keep-hashes", "wrong", "a.nx"]);
     let line = "linerate: a.nx: wrong: `nothing` is not a hash of 16 hexadecimal digits (at byte 18)";
     run.fails(DAMAGED, line);
+    for word in ["+123456789abcdef", "-123456789abcdef", "0x23456789abcdef", "0123456789abcdef0"] {
+        folder.write("wrong", word.as_bytes());
+        let line = format!("linerate: a.nx: wrong: `{word}` is not a hash of 16 hexadecimal digits");
+        folder.nx(&["delete", "--keep-hashes", "wrong", "a.nx"]).fails(DAMAGED, &line);
+    }
 }
 
 #[test]
