@@ -14,7 +14,7 @@ mod walk;
 
 use std::process::ExitCode;
 
-use linerate_zstd::Dictionary;
+use linerate_zstd::{Dictionary, Error, Kind};
 use serde_json::{Value, json};
 
 pub(crate) use self::args::Args;
@@ -83,15 +83,21 @@ fn load_dictionary(args: &Args) -> Result<Option<Loaded>, (String, CliError)> {
     let load = || {
         inputs::keep(path);
         let bytes = std::fs::read(path).map_err(CliError::io("cannot open"))?;
-        let dictionary = Dictionary::new(&bytes).map_err(|e| {
-            // The file is not taken as raw content, since it may be a trained dictionary that was
-            // damaged. libzstd refuses it, too.
-            let what = format!("it begins like a trained dictionary but is not a valid one: {}", e.message);
-            CliError::data(e.kind, e.offset, what)
-        })?;
+        let dictionary = Dictionary::new(&bytes).map_err(bad_dictionary)?;
         Ok((bytes, dictionary))
     };
     load().map(Some).map_err(|error| (path.display().to_string(), error))
+}
+
+/// Converts the error of a file that is no dictionary, or one of 4 GiB or more.
+fn bad_dictionary(error: Error) -> CliError {
+    if error.kind == Kind::Limit {
+        return CliError::data(error.kind, error.offset, error.message);
+    }
+    // The file is not taken as raw content, since it may be a trained dictionary that was damaged.
+    // libzstd refuses it, too.
+    let what = format!("it begins like a trained dictionary but is not a valid one: {}", error.message);
+    CliError::data(error.kind, error.offset, what)
 }
 
 fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary<Totals>) {
@@ -151,4 +157,17 @@ fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
         value["threads"] = json!(args.threads());
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dictionary_of_4_gib_is_not_said_to_begin_like_a_trained_one() {
+        let large = Error::new(Kind::Limit, 0, "a dictionary has 4 GiB or more");
+        assert_eq!(bad_dictionary(large).to_string(), "a dictionary has 4 GiB or more");
+        let damaged = bad_dictionary(Error::new(Kind::Corrupt, 8, "a table is damaged")).to_string();
+        assert!(damaged.starts_with("it begins like a trained dictionary but is not"), "{damaged}");
+    }
 }
