@@ -289,6 +289,7 @@ impl Builder {
         let mut id = Id::NONE;
         let mut dictionary = DictionaryReference::NONE;
         if place != DictionaryPlace::None {
+            // Refuses 4 GiB and more, so the length fits 32 bits.
             id = store.insert(bytes)?;
             let zstd_id = Dictionary::measure(bytes)?.id();
             dictionary = DictionaryReference { place, len: bytes.len() as u32, zstd_id, hash: hash(bytes) };
