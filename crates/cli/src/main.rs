@@ -75,8 +75,12 @@ enum Command {
     /// name. Those files are removed, but never those of a process that runs on this machine.
     Clean(clean::Args),
     /// Print a completion script for a shell
+    ///
+    /// Bash reads the script from /usr/share/bash-completion/completions/linerate.
     Completions(pages::CompletionsArgs),
     /// Print a manual page in roff
+    ///
+    /// Without an argument, prints the page of `linerate` itself.
     Man(pages::ManArgs),
 }
 

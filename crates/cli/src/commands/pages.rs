@@ -11,6 +11,7 @@ use clap_complete::Shell;
 use crate::command;
 use crate::sys::closed;
 use crate::ui::error::CliError;
+use crate::ui::printer::to_stderr;
 use crate::ui::{exit_code, help, signals};
 
 const COMPLETIONS_EXAMPLES: &str = "\
@@ -24,8 +25,6 @@ Examples:
   linerate man rice encode | man -l -
   linerate man --list                        the subcommands that have a page";
 
-/// Arguments of `linerate completions`. Bash reads the script that the first example writes to
-/// /usr/share/bash-completion/completions/linerate.
 #[derive(clap::Args)]
 #[command(after_help = format!("{COMPLETIONS_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct CompletionsArgs {
@@ -34,7 +33,6 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Arguments of `linerate man`, which prints the page of `linerate` itself if there are none.
 #[derive(clap::Args)]
 #[command(after_help = format!("{MAN_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct ManArgs {
@@ -60,10 +58,10 @@ pub(crate) fn man(args: &ManArgs) -> ExitCode {
     }
     let found = args.subcommand.iter().try_fold(&root, |command, name| command.find_subcommand(name));
     let Some(command) = found else {
-        eprintln!(
+        to_stderr(format_args!(
             "linerate: there is no subcommand `{}`; `linerate man --list` lists all",
             args.subcommand.join(" ")
-        );
+        ));
         return ExitCode::from(exit_code::USAGE);
     };
     print(&page(command.clone()))
@@ -127,7 +125,7 @@ fn print(text: &[u8]) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(CliError::ClosedPipe) => signals::exit_by_sigpipe(),
         Err(error) => {
-            eprintln!("linerate: {error}");
+            to_stderr(format_args!("linerate: {error}"));
             ExitCode::FAILURE
         }
     }

@@ -334,6 +334,40 @@ fn closed_standard_input_and_output_are_errors_and_not_dev_null() {
     }
 }
 
+/// The exit status tells of an error that cannot be printed.
+#[cfg(target_os = "linux")]
+#[test]
+fn full_standard_error_leaves_the_exit_status() {
+    let folder = inputs();
+    for (command, status) in [
+        ("man nosuch 2>/dev/full", 2),
+        ("man gzip >/dev/full 2>/dev/full", 1),
+        ("completions bash >/dev/full 2>/dev/full", 1),
+        ("--version >/dev/full 2>/dev/full", 1),
+        ("gzip --nosuch 2>/dev/full", 2),
+        ("zstd --adapt text 2>/dev/full", 2),
+        ("nx list none 2>/dev/full", 1),
+        ("nx list a.nx >/dev/full 2>/dev/full", 1),
+    ] {
+        let script = format!("exec \"$0\" {command}");
+        let mut shell = Command::new("sh");
+        shell.current_dir(folder.path("")).args(["-c", &script]).arg(env!("CARGO_BIN_EXE_linerate"));
+        assert_eq!(Run::of(&mut shell, b"").status, Some(status), "{command}");
+    }
+}
+
+#[test]
+fn control_characters_of_an_unknown_subcommand_are_replaced() {
+    let run = Run::of(&mut linerate(&["man", "a\x1b[2Jb\nc"]), b"");
+    run.fails(2, "linerate: there is no subcommand `a?[2Jb?c`; `linerate man --list` lists all");
+}
+
+#[test]
+fn help_of_man_says_what_it_prints_without_an_argument() {
+    let help = Run::of(&mut linerate(&["man", "--help"]), b"").ok().text();
+    assert!(help.contains("Without an argument, prints the page of `linerate` itself"), "{help}");
+}
+
 /// Another program can read the progress as JSON objects on standard error while the command works.
 #[test]
 fn long_work_prints_its_progress_as_json_objects() {
